@@ -13,7 +13,7 @@ const LONG_FUNCTIONS: &[&str] = &[];
 const FILE_BYTES_MAX: u64 = 512 << 10;
 
 /// The places where the operating system's randomness may be named: the top, which hands generators down.
-const RANDOMNESS_ALLOWED: &[&str] = &["crates/cli/", "crates/garblet/", "examples/", "xtask/"];
+const RANDOMNESS_ALLOWED: &[&str] = &["crates/cli/", "crates/garblet/", "crates/python/", "examples/", "xtask/"];
 const RANDOMNESS: &[&str] = &["SysRng", "OsRng", "ThreadRng", "thread_rng", "rand::rng(", "getrandom", "make_rng"];
 
 /// The places where `unsafe` may be written.
@@ -183,10 +183,10 @@ fn files(root: &Path) -> Vec<PathBuf> {
         let Ok(entries) = std::fs::read_dir(&folder) else { continue };
         for path in entries.flatten().map(|e| e.path()) {
             let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-            let made = ["target", "corpus", "artifacts", ".git", "book"].contains(&name.as_str());
+            let made = ["target", "corpus", "artifacts", ".git", "book", "__pycache__"].contains(&name.as_str());
             if path.is_dir() && !made {
                 folders.push(path);
-            } else if path.is_file() {
+            } else if path.is_file() && path.extension().is_none_or(|extension| extension != "so") {
                 found.push(path);
             }
         }

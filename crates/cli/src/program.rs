@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use garblet_circuit::{InputId, Party, Program, Recipients, diagnostic::nearest, notes::Panics};
-use garblet_formats::front_end::FrontEnds;
-use garblet_lang::{Constants, Language, Options};
+use garblet::{LoadError, tell_panics};
+use garblet_circuit::{InputId, Program, diagnostic::nearest};
+use garblet_lang::{Constants, Options};
 use garblet_synthesis::library;
 use serde_json::Value;
 
@@ -19,13 +19,13 @@ use crate::{
 pub(crate) fn load_quietly(args: &ProgramArgs) -> Result<Program, Failure> {
     let ProgramChanges { owners, recipients, constants, panics, rows } = &args.changes;
     let options = Options { constants: read_all(constants)?, panics: panics.0, ..Options::default() };
-    let front_ends = FrontEnds::standard().with(Language { options });
-    let loaded = front_ends.load(&args.program).map_err(Failure::diagnosed);
-    let mut program = loaded.map_err(|failure| with_defaults(failure, &args.program))?;
-    if program.notes().panics.is_none() && !(constants.is_empty() && panics.0) {
-        let option = if constants.is_empty() { "--panics off" } else { "--const" };
-        return Err(Failure::call(format!("{option}: {} is no function source", args.program)));
-    }
+    let mut program = garblet::load(&args.program, options).map_err(|error| match error {
+        LoadError::Wrong(diagnostics) => with_defaults(Failure::diagnosed(diagnostics), &args.program),
+        LoadError::NoSource { .. } => {
+            let option = if constants.is_empty() { "--panics off" } else { "--const" };
+            Failure::call(format!("{option}: {error}"))
+        }
+    })?;
     for change in owners {
         let known: Vec<&str> = program.inputs().iter().map(|i| i.port.name.as_str()).collect();
         let at = position("--owner", "input", &change.input, &known)?;
@@ -72,21 +72,6 @@ pub(crate) fn load(args: &ProgramArgs) -> Result<Program, Failure> {
     let program = load_quietly(args)?;
     program.notes().warnings.iter().for_each(|warning| eprintln!("warning: {}", warning.render().trim_end()));
     Ok(program)
-}
-
-/// Whoever learns an output learns whether and where the computation has panicked.
-fn tell_panics(program: &mut Program) {
-    let Some(Panics::On { output: Some(at), .. }) = program.notes().panics else { return };
-    let mut told: Vec<Party> = Vec::new();
-    for (_, output) in program.outputs().iter().enumerate().filter(|(other, _)| *other != at) {
-        match &output.recipients {
-            Recipients::All => return program.set_recipients(at, Recipients::All),
-            Recipients::Only(parties) => told.extend(parties),
-        }
-    }
-    told.sort_unstable();
-    told.dedup();
-    program.set_recipients(at, Recipients::Only(told));
 }
 
 fn read_all(given: &[Constant]) -> Result<Constants, Failure> {

@@ -17,6 +17,8 @@
 mod config;
 mod erased;
 mod fill;
+#[cfg(feature = "lang")]
+mod load;
 mod memory;
 mod peer;
 mod plan;
@@ -28,6 +30,8 @@ mod thread;
 pub use config::Config;
 pub use erased::Ends;
 pub use fill::{close_state, fill, forgive, saved, unfinished, unsettled, wants_to_fill};
+#[cfg(feature = "lang")]
+pub use load::{LoadError, Panicked, check_panics, compile, load, results, tell_panics};
 pub use memory::{run_in_memory, run_many_in_memory};
 pub use peer::{Peer, Prepared};
 pub use plan::{Plan, Prediction};

@@ -1,0 +1,94 @@
+//! All parties of a run in this process.
+
+use std::{ops::RangeInclusive, sync::Arc};
+
+use futures_util::future::try_join_all;
+use garblet::{
+    Bits, Config, Ends, Error, Outcome, Party, Peer, Plan, Report, check_panics,
+    net::{Mesh, memory_pair},
+    on_own_thread,
+};
+use pyo3::{prelude::*, types::PyDict};
+
+use crate::{
+    fault::{Class, Fault},
+    program::Program,
+    report::report,
+    session::config,
+    value,
+    waiting::{Telling, Working, waiting},
+};
+
+/// The number of parties: as many as were asked for, or as the program needs.
+pub(crate) fn parties(program: &garblet::Program, config: &Config, asked: Option<u16>) -> Result<u16, Fault> {
+    let (protocol, needed) = (config.protocol(), program.party_count());
+    let allowed: RangeInclusive<u16> = protocol.parties();
+    let got = asked.unwrap_or(needed.max(*allowed.start()));
+    match allowed.contains(&got) && got >= needed {
+        true => Ok(got),
+        false => Err(Fault::usage(format!(
+            "{protocol} has {} to {} parties and the program needs {needed}, got {got}",
+            allowed.start(),
+            allowed.end()
+        ))),
+    }
+}
+
+/// Runs a program with all its parties in this process, each in a thread, joined by memory. `inputs` has a JSON text for each.
+#[pyfunction]
+pub(crate) fn run_local<'py>(
+    py: Python<'py>,
+    program: &Bound<'py, Program>,
+    inputs: Vec<String>,
+    protocol: &str,
+    params: Vec<(String, String)>,
+    hear: &Bound<'py, PyAny>,
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let program = program.get().0.clone();
+    let config = config(protocol, &params).map_err(|fault| fault.raise(py))?;
+    let (waiting, mut working) = waiting();
+    let (of, how) = (program.clone(), config.clone());
+    let begun = std::thread::Builder::new().name("garblet parties".into()).spawn(move || {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        let telling = working.clone();
+        let result = runtime.block_on(working.unless_cancelled(run_all(&of, &inputs, &how, &telling)));
+        working.done(result);
+    });
+    begun.map_err(|error| Fault::new(Class::GarbletError, format!("a thread cannot be started: {error}")).raise(py))?;
+    let reports = waiting.wait(py, hear)?;
+    for report in &reports {
+        check_panics(&program, &report.outputs).map_err(|error| Fault::from(error).raise(py))?;
+    }
+    reports.iter().map(|ran| report(py, &program, &config, ran)).collect()
+}
+
+async fn run_all(
+    program: &Arc<garblet::Program>,
+    inputs: &[String],
+    config: &Config,
+    working: &Working<Vec<Report>>,
+) -> Result<Vec<Report>, Fault> {
+    let count = parties(program, config, Some(inputs.len() as u16))?;
+    let read = |(party, text): (usize, &String)| value::of_party(program, Party(party as u16), text);
+    let inputs: Vec<Vec<Bits>> = inputs.iter().enumerate().map(read).collect::<Result<_, _>>()?;
+    let plan = Plan::new(program.clone(), count, config).map_err(|error| Fault::from(&error))?;
+    let ends: Vec<Ends> = match config.protocol().is_mesh() {
+        true => Mesh::memory(count).into_iter().map(Ends::from).collect(),
+        false => {
+            let (left, right) = memory_pair();
+            vec![left.into(), right.into()]
+        }
+    };
+    let run = |(party, (ends, inputs)): (usize, (Ends, Vec<Bits>))| {
+        let (plan, telling) = (plan.clone(), Telling::new(working));
+        on_own_thread(move || async move {
+            let progress: Box<dyn garblet::Progress> = if party == 0 { Box::new(telling) } else { Box::new(()) };
+            let peer = Peer::open(&plan, Party(party as u16), ends, rand::rng(), progress).await?;
+            // All parties are the caller's: one that does not part in order is a failure of theirs.
+            let Outcome { report, closing } = peer.finish(&inputs).await?;
+            closing.map_or(Ok(report), Err)
+        })
+    };
+    let all = ends.into_iter().zip(inputs).enumerate().map(run);
+    try_join_all(all).await.map_err(|error: Error| Fault::from(&error))
+}

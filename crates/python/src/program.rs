@@ -1,0 +1,211 @@
+//! Programs.
+
+use std::sync::Arc;
+
+use garblet::{
+    LoadError, Party, check_panics, circuit,
+    circuit::{InputId, Recipients, Type, diagnostic::nearest},
+    lang::{Constants, Options},
+    results, tell_panics,
+};
+use pyo3::{prelude::*, types::PyDict};
+
+use crate::{fault::Fault, report::outputs, value};
+
+/// A program: what is computed, who gives which input and who learns which output. It never changes.
+#[pyclass(frozen, module = "garblet")]
+pub(crate) struct Program(pub(crate) Arc<garblet::Program>);
+
+/// An input or an output of a program.
+#[pyclass(frozen, get_all, module = "garblet")]
+pub(crate) struct Port {
+    name: String,
+    /// The type, as the language writes it.
+    r#type: String,
+    /// The number of bits.
+    width: u64,
+    /// The party that gives it; None for an output.
+    owner: Option<u16>,
+    /// The parties that learn it; None if all do, and for an input.
+    recipients: Option<Vec<u16>>,
+    /// If it is an array of words: the kind of a word, `u`, `i` or `b`, its bits, and the lengths of all dimensions.
+    words: Option<(char, u32, Vec<u32>)>,
+}
+
+impl Port {
+    fn new(port: &circuit::Port, owner: Option<u16>, recipients: Option<Vec<u16>>) -> Self {
+        Port {
+            name: port.name.clone(),
+            r#type: port.ty.to_string(),
+            width: port.ty.width(),
+            owner,
+            recipients,
+            words: words(&port.ty),
+        }
+    }
+}
+
+#[pymethods]
+impl Port {
+    fn __repr__(&self) -> String {
+        format!("Port({}: {})", self.name, self.r#type)
+    }
+}
+
+/// An array of words in memory, as it can be taken as it is.
+fn words(ty: &Type) -> Option<(char, u32, Vec<u32>)> {
+    let mut lengths = Vec::new();
+    let mut element = ty;
+    while let Type::Array(inner, count) = element {
+        lengths.push(*count);
+        element = inner;
+    }
+    let (kind, bits) = match element {
+        Type::Bytes(count) => {
+            lengths.push(*count);
+            ('u', 8)
+        }
+        Type::Unsigned(bits) => ('u', *bits),
+        Type::Signed(bits) => ('i', *bits),
+        Type::Bool => ('b', 1),
+        _ => return None,
+    };
+    (!lengths.is_empty()).then_some((kind, bits, lengths))
+}
+
+/// Compiles a source of the function language.
+#[pyfunction]
+pub(crate) fn compile(
+    py: Python<'_>,
+    source: String,
+    name: &str,
+    constants: Vec<(String, String)>,
+    panics: bool,
+) -> PyResult<Program> {
+    let options = options(&constants, panics).map_err(|fault| fault.raise(py))?;
+    let compiled = py.detach(|| garblet::compile(name, &source, options));
+    compiled.map(|program| Program(Arc::new(program))).map_err(|wrong| Fault::compile(&wrong).raise(py))
+}
+
+/// Loads a program: a file, or `lib:NAME`.
+#[pyfunction]
+pub(crate) fn load(py: Python<'_>, name: &str, constants: Vec<(String, String)>, panics: bool) -> PyResult<Program> {
+    let options = options(&constants, panics).map_err(|fault| fault.raise(py))?;
+    let fault = |error| match error {
+        LoadError::Wrong(wrong) => Fault::compile(&wrong),
+        other => Fault::usage(other).hint("constants= and panics= are for function sources (.garble.rs)"),
+    };
+    let loaded = py.detach(|| garblet::load(name, options));
+    loaded.map(|program| Program(Arc::new(program))).map_err(|error| fault(error).raise(py))
+}
+
+fn options(given: &[(String, String)], panics: bool) -> Result<Options, Fault> {
+    let mut constants = Constants::default();
+    for (name, value) in given {
+        constants.set(name, value).map_err(Fault::usage)?;
+    }
+    Ok(Options { constants, panics, ..Options::default() })
+}
+
+/// The place of a name among others.
+fn position(what: &str, name: &str, known: &[&str]) -> Result<usize, Fault> {
+    known.iter().position(|k| *k == name).ok_or_else(|| {
+        let hint = match nearest(name, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("it has {}", known.join(", ")),
+        };
+        Fault::usage(format!("the program has no {what} `{name}`")).hint(hint)
+    })
+}
+
+#[pymethods]
+impl Program {
+    #[getter]
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// The digest of all that parties must agree on.
+    #[getter]
+    fn digest(&self) -> [u8; 32] {
+        self.0.digest()
+    }
+
+    #[getter]
+    fn inputs(&self) -> Vec<Port> {
+        self.0.inputs().iter().map(|input| Port::new(&input.port, Some(input.owner.0), None)).collect()
+    }
+
+    /// The outputs, without the one that says where the computation has panicked.
+    #[getter]
+    fn outputs(&self) -> Vec<Port> {
+        let recipients = |recipients: &Recipients| match recipients {
+            Recipients::All => None,
+            Recipients::Only(parties) => Some(parties.iter().map(|party| party.0).collect()),
+        };
+        results(&self.0).map(|(_, output)| Port::new(&output.port, None, recipients(&output.recipients))).collect()
+    }
+
+    #[getter]
+    fn and_gates(&self) -> u64 {
+        self.0.counts().and
+    }
+
+    #[getter]
+    fn and_depth(&self) -> u64 {
+        self.0.stats().and_depth
+    }
+
+    /// The number of parties that it speaks of.
+    #[getter]
+    fn parties(&self) -> u16 {
+        self.0.party_count()
+    }
+
+    /// All that is odd about the source but not wrong, one text each.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.0.notes().warnings.iter().map(|warning| warning.render().trim_end().into()).collect()
+    }
+
+    /// The same with another party for an input.
+    fn with_owner(&self, py: Python<'_>, input: &str, party: u16) -> PyResult<Program> {
+        let known: Vec<&str> = self.0.inputs().iter().map(|input| &input.port.name[..]).collect();
+        let at = position("input", input, &known).map_err(|fault| fault.raise(py))?;
+        let mut program = (*self.0).clone();
+        program.set_owner(InputId(at as u32), Party(party));
+        Ok(Program(Arc::new(program)))
+    }
+
+    /// The same with other parties who learn an output; None is all.
+    fn with_recipients(&self, py: Python<'_>, output: &str, parties: Option<Vec<u16>>) -> PyResult<Program> {
+        let (places, known): (Vec<usize>, Vec<&str>) =
+            results(&self.0).map(|(at, output)| (at, &output.port.name[..])).unzip();
+        let at = position("output", output, &known).map_err(|fault| fault.raise(py))?;
+        let recipients = parties.map_or(Recipients::All, |mut parties| {
+            parties.sort_unstable();
+            parties.dedup();
+            Recipients::Only(parties.into_iter().map(Party).collect())
+        });
+        let mut program = (*self.0).clone();
+        program.set_recipients(places[at], recipients);
+        tell_panics(&mut program);
+        Ok(Program(Arc::new(program)))
+    }
+
+    /// Evaluates in the clear. `inputs` are those of all parties, as JSON.
+    fn evaluate<'py>(&self, py: Python<'py>, inputs: &str) -> PyResult<Bound<'py, PyDict>> {
+        let computed = py.detach(|| {
+            let inputs = value::of_all(&self.0, inputs)?;
+            let values: Vec<_> = circuit::evaluate(&self.0, &inputs).into_iter().map(Some).collect();
+            check_panics(&self.0, &values)?;
+            Ok::<_, Fault>(values)
+        });
+        outputs(py, &self.0, &computed.map_err(|fault| fault.raise(py))?)
+    }
+
+    /// The program as an SVG picture.
+    fn svg(&self) -> String {
+        garblet::formats::draw::svg(&self.0)
+    }
+}

@@ -1,0 +1,71 @@
+//! Stores of prepared material.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use garblet::{
+    Order, Stock,
+    store::{Past, Store, StoreError, StoreKey},
+};
+use pyo3::prelude::*;
+
+use crate::fault::Fault;
+
+/// The place of a store.
+#[derive(Clone, FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Place {
+    folder: PathBuf,
+    key: PathBuf,
+    /// The folder of records by which old copies are noticed.
+    records: PathBuf,
+    /// Set if one that is not there is made.
+    create: bool,
+    top_up: bool,
+}
+
+impl Place {
+    /// Opens the store; nobody else can while this lives.
+    ///
+    /// *Errors*: one that is not there, in use or an old copy.
+    fn open(&self) -> Result<(Store, Past), StoreError> {
+        if !self.create {
+            // Before a key is made.
+            Store::find(&self.folder)?;
+        }
+        let rng = &mut rand::rng();
+        let key = StoreKey::load_or_create(&self.key, rng)?;
+        let open = if self.create { Store::open_or_create } else { Store::open };
+        let mut store = open(&self.folder, &key, rng)?;
+        let past = store.record_in(&self.records)?;
+        Ok((store, past))
+    }
+
+    /// Opens it for a run with a peer, or to be filled.
+    ///
+    /// *Errors*: a store that cannot be used.
+    pub(crate) fn stock(&self, order: Order, peer: &str) -> Result<Stock, Fault> {
+        let (store, _) = self.open().map_err(|error| Fault::from(&error))?;
+        let mut stock = Stock::new(order, store, peer);
+        stock.top_up = self.top_up;
+        Ok(stock)
+    }
+}
+
+/// Opens a store and closes it again. False if this machine has no record of it, and so would not notice that it is an old copy.
+#[pyfunction]
+pub(crate) fn check_store(py: Python<'_>, place: Place) -> PyResult<bool> {
+    let opened = py.detach(|| place.open()).map_err(|error| Fault::from(&error).raise(py))?;
+    Ok(opened.1 == Past::Known)
+}
+
+/// The pieces of each kind that a store has: available, used, lost.
+#[pyfunction]
+pub(crate) fn stock(py: Python<'_>, place: Place) -> PyResult<BTreeMap<String, (u64, u64, u64)>> {
+    let (store, _) = py.detach(|| place.open()).map_err(|error| Fault::from(&error).raise(py))?;
+    let mut sums = BTreeMap::new();
+    for kind in store.stock() {
+        let sum: &mut (u64, u64, u64) = sums.entry(kind.kind.name().to_string()).or_default();
+        *sum = (sum.0 + kind.available.len(), sum.1 + kind.consumed, sum.2 + kind.dropped);
+    }
+    Ok(sums)
+}

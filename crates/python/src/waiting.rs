@@ -1,0 +1,156 @@
+//! Waiting for what goes on in another thread, with the interpreter free for others and an ear for signals.
+
+use std::{
+    sync::{
+        Mutex, PoisonError,
+        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    },
+    time::{Duration, Instant},
+};
+
+use garblet::{Phase, Progress, net::Traffic};
+use pyo3::prelude::*;
+use tokio::sync::watch;
+
+use crate::fault::{Class, Fault};
+
+/// The time between two looks for signals.
+const LOOK: Duration = Duration::from_millis(100);
+/// The time that a party has to tell its peer that it gives up. One that computes does so when it next waits for a message.
+pub(crate) const GRACE: Duration = Duration::from_secs(3);
+/// The time between two words about progress.
+const PACE: Duration = Duration::from_millis(100);
+
+/// An event in the other thread.
+pub(crate) enum Event<T> {
+    /// Somebody has come who is no peer, and why not.
+    Refused(String),
+    /// Work of a phase: so much is done, of so much.
+    Progress(Phase, u64, u64),
+    /// The end of what was asked for.
+    Done(Result<T, Fault>),
+}
+
+/// The end of the thread that works.
+pub(crate) struct Working<T> {
+    pub(crate) events: Sender<Event<T>>,
+    cancel: watch::Receiver<bool>,
+}
+
+impl<T> Clone for Working<T> {
+    fn clone(&self) -> Self {
+        Working { events: self.events.clone(), cancel: self.cancel.clone() }
+    }
+}
+
+impl<T> Working<T> {
+    /// Works until it is done or given up.
+    pub(crate) async fn unless_cancelled<R>(
+        &mut self,
+        work: impl Future<Output = Result<R, Fault>>,
+    ) -> Result<R, Fault> {
+        tokio::select! {
+            biased;
+            // Also where nobody waits any more.
+            _ = self.cancel.wait_for(|cancelled| *cancelled) => {
+                Err(Fault::new(Class::GarbletError, "the run was given up, as was asked for"))
+            }
+            result = work => result,
+        }
+    }
+
+    /// Says how what was asked for has ended. Nobody may be there to hear it.
+    pub(crate) fn done(&self, result: Result<T, Fault>) {
+        let _ = self.events.send(Event::Done(result));
+    }
+}
+
+/// The end of the thread that waits.
+pub(crate) struct Waiting<T> {
+    events: Mutex<Receiver<Event<T>>>,
+    cancel: watch::Sender<bool>,
+}
+
+/// Both ends.
+pub(crate) fn waiting<T>() -> (Waiting<T>, Working<T>) {
+    let (events, heard) = channel();
+    let (cancel, cancelled) = watch::channel(false);
+    (Waiting { events: Mutex::new(heard), cancel }, Working { events, cancel: cancelled })
+}
+
+impl<T: Send> Waiting<T> {
+    /// Gives up what is under way, and all that would come.
+    pub(crate) fn cancel(&self) {
+        self.cancel.send_replace(true);
+    }
+
+    /// Waits for the end. `hear` is called with `("refused", words)` and `("progress", phase, done, total)`.
+    ///
+    /// *Errors*: whatever ended the work; an exception of a signal or of `hear`, after the work was given up.
+    pub(crate) fn wait(&self, py: Python<'_>, hear: &Bound<'_, PyAny>) -> PyResult<T> {
+        let mut over: Option<(PyErr, Instant)> = None;
+        loop {
+            let event = py.detach(|| self.events.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK));
+            let heard = match event {
+                Ok(Event::Done(result)) => {
+                    return match over {
+                        Some((error, _)) => Err(error),
+                        None => result.map_err(|fault| fault.raise(py)),
+                    };
+                }
+                Ok(Event::Refused(words)) => hear.call1(("refused", words)).map(drop),
+                Ok(Event::Progress(phase, done, total)) => {
+                    hear.call1(("progress", phase.name(), done, total)).map(drop)
+                }
+                Err(RecvTimeoutError::Timeout) => Ok(()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    let lost = Fault::new(Class::GarbletError, "a party's thread ended without a word: this is a bug");
+                    return Err(over.map_or_else(|| lost.raise(py), |(error, _)| error));
+                }
+            };
+            match over.take() {
+                Some((error, since)) if since.elapsed() > GRACE => return Err(error),
+                Some(given_up) => over = Some(given_up),
+                None => {
+                    if let Err(error) = heard.and_then(|()| py.check_signals()) {
+                        self.cancel();
+                        over = Some((error, Instant::now()));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Tells who waits of progress, not too often.
+pub(crate) struct Telling<T> {
+    events: Sender<Event<T>>,
+    phase: Phase,
+    told: Option<Instant>,
+}
+
+impl<T> Clone for Telling<T> {
+    fn clone(&self) -> Self {
+        Telling { events: self.events.clone(), phase: self.phase, told: self.told }
+    }
+}
+
+impl<T> Telling<T> {
+    pub(crate) fn new(working: &Working<T>) -> Self {
+        Telling { events: working.events.clone(), phase: Phase::Setup, told: None }
+    }
+}
+
+impl<T: Send> Progress for Telling<T> {
+    fn advance(&mut self, gates_done: u64, gates_total: u64, _: Traffic) {
+        let due = self.told.is_none_or(|told| told.elapsed() >= PACE);
+        if due || gates_done == gates_total {
+            self.told = Some(Instant::now());
+            let _ = self.events.send(Event::Progress(self.phase, gates_done, gates_total));
+        }
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        self.phase = phase;
+    }
+}

@@ -1,0 +1,70 @@
+"""Garblet: parties who do not trust one another compute a function of their private inputs, by garbled circuits.
+
+>>> import garblet
+>>> richer = garblet.compile("pub fn main(a: u32, b: u32) -> bool { a > b }", name="richer")
+>>> [report["out0"] for report in garblet.run_local(richer, [{"a": 5_000_000}, {"b": 3_000_000}])]
+[True, True]
+"""
+
+from ._garblet import Identity, Port
+from .errors import (
+    CheatingError,
+    CompileError,
+    Diagnostic,
+    GarbletError,
+    InputError,
+    NotPreparedError,
+    Panicked,
+    PeerError,
+    StoreError,
+    UsageError,
+)
+from .local import Params, Plan, Protocol, plan, run_local
+from .program import Program, compile, load
+from .progress import Progress
+from .report import PhaseCost, Report
+from .session import Session, Store
+from .trace import Secret, SecretArray, function, i8, i16, i32, i64, u8, u16, u32, u64, where
+from .values import Inputs, Value
+
+__all__ = [
+    "CheatingError",
+    "CompileError",
+    "Diagnostic",
+    "GarbletError",
+    "Identity",
+    "InputError",
+    "Inputs",
+    "NotPreparedError",
+    "Panicked",
+    "Params",
+    "PeerError",
+    "PhaseCost",
+    "Plan",
+    "Port",
+    "Program",
+    "Progress",
+    "Protocol",
+    "Report",
+    "Secret",
+    "SecretArray",
+    "Session",
+    "Store",
+    "StoreError",
+    "UsageError",
+    "Value",
+    "compile",
+    "function",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "load",
+    "plan",
+    "run_local",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "where",
+]

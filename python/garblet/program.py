@@ -1,0 +1,125 @@
+"""Programs: what is computed, who gives which input and who learns which output."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from . import _garblet
+from ._garblet import Port
+from .progress import log
+from .report import table
+from .values import Value, encode
+
+
+class Program:
+    """What is computed, who gives which input and who learns which output. It never changes.
+
+    >>> richer = compile("pub fn main(a: u32, b: u32) -> bool { a > b }", name="richer")
+    >>> richer.and_gates, [port.name for port in richer.inputs]
+    (32, ['a', 'b'])
+    """
+
+    def __init__(self, native: _garblet.Program) -> None:
+        self._native = native
+
+    @property
+    def name(self) -> str:
+        """The name."""
+        return self._native.name
+
+    @property
+    def digest(self) -> bytes:
+        """The digest of all that the parties must agree on."""
+        return self._native.digest
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        """The inputs, in order."""
+        return tuple(self._native.inputs)
+
+    @property
+    def outputs(self) -> tuple[Port, ...]:
+        """The outputs, in order."""
+        return tuple(self._native.outputs)
+
+    @property
+    def and_gates(self) -> int:
+        """The number of AND gates, which is what a run costs."""
+        return self._native.and_gates
+
+    @property
+    def and_depth(self) -> int:
+        """The most AND gates on a path, which is what rounds depend on."""
+        return self._native.and_depth
+
+    @property
+    def parties(self) -> int:
+        """The number of parties that the program speaks of."""
+        return self._native.parties
+
+    def with_owner(self, input: str, party: int) -> Program:
+        """The same with another party that gives an input."""
+        return Program(self._native.with_owner(input, party))
+
+    def with_recipients(self, output: str, parties: Sequence[int] | None) -> Program:
+        """The same with other parties that learn an output; None is all of them."""
+        return Program(self._native.with_recipients(output, None if parties is None else list(parties)))
+
+    def evaluate(self, /, **inputs: Value) -> dict[str, Any]:
+        """Evaluates in the clear: the reference answer.
+
+        >>> load("lib:millionaires(32)").evaluate(alice=5_000_000, bob=3_000_000)
+        {'alice_richer': True}
+        """
+        return self._native.evaluate(encode(self._native.inputs, inputs))
+
+    def svg(self) -> str:
+        """A picture of the components and how they are linked."""
+        return self._native.svg()
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{port.name}: {port.type}" for port in self.inputs)
+        outputs = ", ".join(f"{port.name}: {port.type}" for port in self.outputs)
+        return f"Program({self.name}({inputs}) -> {outputs})"
+
+    def _repr_html_(self) -> str:
+        def learns(port: Port) -> str:
+            return "all" if port.recipients is None else ", ".join(map(str, port.recipients))
+
+        rows = [("input", escape(port.name), escape(port.type), f"party {port.owner} gives it") for port in self.inputs]
+        rows += [("output", escape(port.name), escape(port.type), f"learned by {learns(port)}") for port in self.outputs]
+        head = f"<p>{escape(self.name)}: {self.and_gates:,} AND gates, AND depth {self.and_depth:,}</p>"
+        return head + table(("", "name", "type", "who"), rows)
+
+
+def compile(
+    source: str, *, name: str = "program", constants: Mapping[str, int | bool] | None = None, panics: bool = True
+) -> Program:
+    """Compiles a source of the function language: a subset of Rust, of which `main` says what is computed.
+
+    `constants` are values for names like `PARTY_0::ROWS` or `ROWS`. Without `panics`, arithmetic wraps around.
+    """
+    return _told(_garblet.compile(source, name, _texts(constants), panics))
+
+
+def load(
+    path: str | os.PathLike[str], *, constants: Mapping[str, int | bool] | None = None, panics: bool = True
+) -> Program:
+    """Loads a program: a file of any kind that the command reads, or `lib:NAME` for one of the library."""
+    return _told(_garblet.load(os.fspath(path), _texts(constants), panics))
+
+
+def _texts(constants: Mapping[str, int | bool] | None) -> list[tuple[str, str]]:
+    def text(value: int | bool) -> str:
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    return [(name, text(value)) for name, value in (constants or {}).items()]
+
+
+def _told(native: _garblet.Program) -> Program:
+    for warning in native.warnings:
+        log.warning("%s", warning)
+    return Program(native)

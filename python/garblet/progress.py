@@ -1,0 +1,46 @@
+"""Words about what goes on: progress to a function or to tqdm, the rest to `logging`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+#: Called with phase, gates done and gates in total, ten times a second at most; True is a bar of tqdm, if that is installed.
+Progress = Callable[[str, int, int], object] | bool
+
+log = logging.getLogger("garblet")
+
+
+class Hearing:
+    """Hears what the native part says while it works."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._call = _bar() if progress is True else progress or None
+
+    def __call__(self, what: str, *said: Any) -> None:
+        if what == "refused":
+            log.warning("refused: %s", *said)
+        elif self._call is not None:
+            self._call(*said)
+
+
+def _bar() -> Callable[[str, int, int], object] | None:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        log.info("tqdm is not installed: no progress bar")
+        return None
+    bars: dict[str, Any] = {}
+
+    def show(phase: str, done: int, total: int) -> None:
+        bar = bars.get(phase)
+        if bar is None:
+            bar = bars[phase] = tqdm(total=total, desc=phase, unit="gate", unit_scale=True, leave=False)
+        bar.total = total
+        bar.update(done - bar.n)
+        if done >= total:
+            bar.close()
+            del bars[phase]
+
+    return show

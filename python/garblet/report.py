@@ -1,0 +1,88 @@
+"""What a run gave and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import Any
+
+from .progress import log
+
+#: The phases, in order: what needs the peers only, sizes, the function, the inputs.
+PHASES = ("setup", "prepare", "build", "online")
+
+
+@dataclass(frozen=True)
+class PhaseCost:
+    """The cost of a phase to a party. Bytes are payload; seconds include waiting."""
+
+    seconds: float
+    bytes_sent: int
+    bytes_received: int
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one party learned, what it cost, and how secure it was."""
+
+    outputs: dict[str, Any]
+    party: int
+    role: str
+    protocol: str
+    adversary: str
+    costs: dict[str, PhaseCost]
+    security: Mapping[str, Any]
+
+    def __getitem__(self, output: str) -> Any:
+        return self.outputs[output]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, as dictionaries."""
+        return asdict(self)
+
+    def _repr_html_(self) -> str:
+        outputs = [(escape(name), escape(shortened(value))) for name, value in self.outputs.items()]
+        costs = [
+            (phase, f"{cost.seconds:.3f} s", thousands(cost.bytes_sent), thousands(cost.bytes_received), str(cost.rounds))
+            for phase, cost in self.costs.items()
+        ]
+        security = ", ".join(f"{escape(str(name))}: {escape(str(value))}" for name, value in self.security.items())
+        return (
+            f"<p>party {self.party} ({escape(self.role)}), {escape(self.protocol)}, "
+            f"withstands {escape(self.adversary)} parties; {security}</p>"
+            + table(("output", "value"), outputs)
+            + table(("phase", "time", "bytes sent", "bytes received", "rounds"), costs)
+        )
+
+
+def of_native(said: Mapping[str, Any]) -> Report:
+    """A report of what the native part says."""
+    if said["security"].get("peer_exposed"):
+        log.warning(
+            "the peer cheated and so gave its secret away; the result is right, and nothing has shown the peer that it was found out. "
+            "That it was may depend on your input, so whatever you do now otherwise than planned may tell the peer a bit of it"
+        )
+    costs = {phase: PhaseCost(*said["costs"][phase]) for phase in PHASES}
+    return Report(**{**said, "costs": costs})
+
+
+def table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    """A table in HTML. Cells are HTML."""
+
+    def row(cells: tuple[str, ...], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in cells) + "</tr>"
+
+    return "<table>" + row(heads, "th") + "".join(row(cells, "td") for cells in rows) + "</table>"
+
+
+def thousands(number: int | None) -> str:
+    """A count for people; none is not known."""
+    return "-" if number is None else f"{number:,}"
+
+
+def shortened(value: Any) -> str:
+    """A value for people."""
+    text = repr(value)
+    return text if len(text) <= 200 else text[:197] + "..."

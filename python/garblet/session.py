@@ -1,0 +1,199 @@
+"""One party's end of a session with others elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ParamSpec, Self, TypeVar
+
+from . import _garblet
+from ._garblet import Identity
+from .errors import GarbletError, UsageError
+from .local import Params, Protocol, texts
+from .program import Program
+from .progress import Hearing, Progress, log
+from .report import Report, of_native
+from .values import Value, encode
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _configuration() -> Path:
+    folder = os.environ.get("XDG_CONFIG_HOME")
+    return (Path(folder) if folder else Path.home() / ".config") / "garblet"
+
+
+class Store:
+    """One-time material, sealed under a key, each piece of which is used at most once.
+
+    It is open only while a session uses it, and then to nobody else. `key` is the file of the key, which is made if it is not there; as standard it
+    is `store.key` in the configuration folder, where the command has it too.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], *, key: str | os.PathLike[str] | None = None, create: bool = False
+    ) -> None:
+        self.folder = Path(folder)
+        self.key = Path(key) if key is not None else _configuration() / "store.key"
+        if key is None:
+            self.key.parent.mkdir(parents=True, exist_ok=True)
+        known = _garblet.check_store(self._place(create=create, top_up=False))
+        if not known:
+            log.warning(
+                "this machine has no record of the store in %s; if it was restored from a backup, its pieces could be used twice: "
+                "let both parties begin with new stores",
+                self.folder,
+            )
+
+    def _place(self, *, create: bool, top_up: bool) -> dict[str, Any]:
+        records = _configuration() / "stores"
+        return {"folder": self.folder, "key": self.key, "records": records, "create": create, "top_up": top_up}
+
+    @property
+    def stock(self) -> dict[str, tuple[int, int, int]]:
+        """The pieces of each kind: available, used, lost."""
+        return _garblet.stock(self._place(create=False, top_up=False))
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.folder)!r})"
+
+
+class Session:
+    """One party's end of a session. Calls block, and let the interpreter go; those that begin with `a` are the same for `asyncio`.
+
+    Two parties give `listen` or `connect`; the protocols of several parties take a file that says where all are, `peers`. Each party has an `identity`
+    and says in `trust` whose fingerprint the peer has, by a name of its choice; on one machine `insecure_plain_tcp` does without. Sessions with another
+    `session` name never meet. The peer is met by the first call. On an exception in a `with` block the session is given up, else it is closed.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        party: int,
+        *,
+        listen: str | None = None,
+        connect: str | None = None,
+        peers: str | os.PathLike[str] | None = None,
+        identity: Identity | None = None,
+        trust: Mapping[str, str] | None = None,
+        insecure_plain_tcp: bool = False,
+        session: str | None = None,
+        protocol: Protocol = "yao",
+        params: Params | None = None,
+        store: Store | None = None,
+        top_up: bool = False,
+        timeout: float = 60.0,
+        progress: Progress = False,
+    ) -> None:
+        if top_up and store is None:
+            raise UsageError("top_up: there is no store", "give store=")
+        self.program = program
+        self.closing: GarbletError | None = None
+        self._hear = Hearing(progress)
+        self._busy = threading.Lock()
+        self._open = True
+        arguments = {
+            "party": party,
+            "listen": listen,
+            "connect": connect,
+            "peers": None if peers is None else Path(peers),
+            "identity": identity,
+            "trust": list((trust or {}).items()),
+            "insecure_plain_tcp": insecure_plain_tcp,
+            "session": session,
+            "protocol": protocol,
+            "params": texts(params),
+            "store": None if store is None else store._place(create=False, top_up=top_up),
+            "timeout": timeout,
+        }
+        self._native = _garblet.Session(program._native, arguments, self._hear)
+        if self._native.address is not None:
+            log.info("listening on %s", self._native.address)
+
+    @property
+    def address(self) -> tuple[str, int] | None:
+        """The address where it listens, with the port that the system chose."""
+        if self._native.address is None:
+            return None
+        host, port = self._native.address.rsplit(":", 1)
+        return host.strip("[]"), int(port)
+
+    def prepare(self, runs: int = 1) -> None:
+        """Prepares so many runs ahead of the inputs. All parties must do the same, in the same order."""
+        self._call(lambda: self._native.prepare(runs, self._hear))
+
+    def run(self, /, **inputs: Value) -> Report:
+        """Runs once, with what was prepared if there is some, and returns what this party learned."""
+        encoded = encode(self.program._native.inputs, inputs)
+        return of_native(self._call(lambda: self._native.run(encoded, self._hear)))
+
+    def fill(self, **amounts: int) -> int:
+        """Fills the store together with those of the others up to these amounts (`runs=3`, `gates=100_000` and so on, by protocol), and
+        returns how many pieces were given up because not all stores had them. A session that fills runs nothing.
+        """
+        return self._call(lambda: self._native.fill(list(amounts.items()), self._hear))
+
+    def close(self) -> None:
+        """Parts in order, which all parties do at the same time: each waits for the others' goodbye. What goes wrong then changes no result; `closing` says what it was."""
+        self._part(abort=False)
+
+    def abort(self) -> None:
+        """Gives up; the others learn only that."""
+        self._part(abort=True)
+
+    async def aprepare(self, runs: int = 1) -> None:
+        """As `prepare`."""
+        await self._beside(self.prepare, runs)
+
+    async def arun(self, /, **inputs: Value) -> Report:
+        """As `run`. If the task is cancelled, the session is given up."""
+        return await self._beside(functools.partial(self.run, **inputs))
+
+    async def aclose(self) -> None:
+        """As `close`."""
+        await self._beside(self.close)
+
+    async def _beside(self, call: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
+        try:
+            return await asyncio.to_thread(call, *args, **more)
+        except asyncio.CancelledError:
+            self._native.cancel()
+            raise
+
+    def _call(self, call: Callable[[], T]) -> T:
+        if not self._busy.acquire(blocking=False):
+            raise UsageError("another call of this session is under way", "use a session for each thread")
+        try:
+            return call()
+        finally:
+            self._busy.release()
+
+    def _part(self, *, abort: bool) -> None:
+        if not self._open:
+            return
+        self._open = False
+        if abort:
+            self._native.abort()
+            return
+        closing = self._call(lambda: self._native.close(self._hear))
+        if isinstance(closing, GarbletError):
+            self.closing = closing
+            log.warning("the result is final, but the peer did not end the session in order: %s", closing)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, t: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None) -> None:
+        self._part(abort=e is not None)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, t: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None) -> None:
+        await asyncio.to_thread(self._part, abort=e is not None)

@@ -1,0 +1,387 @@
+"""Functions of Python as programs: a traced function writes a source of the language.
+
+The function is called once with values that stand for secrets. What it does with them is written down, line by line, and compiled: types, overflow,
+the optimiser and messages are those of the language. Loops of Python unroll, and a condition must not be secret: that is what `where` is for.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import numbers
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any, get_origin
+
+from .errors import CompileError, UsageError
+from .program import compile
+
+_TYPE = re.compile(r"\[\s*(?P<inner>.+);\s*(?P<count>\d+)\s*\]|(?P<word>bool|[ui]\d+)")
+
+
+class Tracer:
+    """The source that is being written."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def let(self, expression: str, type: str) -> Secret:
+        """Names an expression."""
+        name = f"t{len(self.lines)}"
+        self.lines.append(f"    let {name}: {type} = {expression};")
+        return Secret(self, name, type)
+
+
+class Secret:
+    """A word that nobody knows while it is computed with."""
+
+    # So that arrays of numpy leave operators to this class.
+    __array_ufunc__ = None
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, tracer: Tracer, expression: str, type: str) -> None:
+        self._tracer = tracer
+        self._expression = expression
+        self.type = type
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a secret cannot decide which code runs: nobody knows it. Use garblet.where(condition, one, other) in place of "
+            "`if`, `and`, `or` and comparisons in chains, and & | ~ for conditions"
+        )
+
+    def __index__(self) -> int:
+        raise TypeError("a secret is no index and no number of rounds: nobody knows it. garblet.where chooses between elements")
+
+    def _with(self, other: Any) -> str | None:
+        """The other operand in the source; None if it is none."""
+        if isinstance(other, Secret):
+            if other.type != self.type:
+                raise TypeError(f"expected two of one type, got {self.type} and {other.type}: convert one, as {self.type}")
+            return other._expression
+        if self.type == "bool" and isinstance(other, bool):
+            return str(other).lower()
+        if self.type != "bool" and isinstance(other, numbers.Integral) and not isinstance(other, bool):
+            return _literal(int(other), self.type)
+        return None
+
+    def _binary(self, operator: str, other: Any, type: str | None = None, swapped: bool = False) -> Any:
+        with_other = self._with(other)
+        if with_other is None:
+            return NotImplemented
+        left, right = (with_other, self._expression) if swapped else (self._expression, with_other)
+        return self._tracer.let(f"{left} {operator} {right}", type or self.type)
+
+    def __add__(self, other: Any) -> Any:
+        return self._binary("+", other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._binary("+", other, swapped=True)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._binary("-", other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._binary("-", other, swapped=True)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._binary("*", other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._binary("*", other, swapped=True)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._unsigned("//")._binary("/", other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._unsigned("//")._binary("/", other, swapped=True)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._unsigned("%")._binary("%", other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._unsigned("%")._binary("%", other, swapped=True)
+
+    def _unsigned(self, operator: str) -> Secret:
+        if self.type.startswith("i"):
+            raise TypeError(f"{operator} of {self.type}: Python rounds down and the language towards zero; use unsigned numbers")
+        return self
+
+    def __and__(self, other: Any) -> Any:
+        return self._binary("&", other)
+
+    def __rand__(self, other: Any) -> Any:
+        return self._binary("&", other, swapped=True)
+
+    def __or__(self, other: Any) -> Any:
+        return self._binary("|", other)
+
+    def __ror__(self, other: Any) -> Any:
+        return self._binary("|", other, swapped=True)
+
+    def __xor__(self, other: Any) -> Any:
+        return self._binary("^", other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return self._binary("^", other, swapped=True)
+
+    def __invert__(self) -> Secret:
+        return self._tracer.let(f"!{self._expression}", self.type)
+
+    def __neg__(self) -> Secret:
+        return self._tracer.let(f"-{self._expression}", self.type)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._binary("<", other, "bool")
+
+    def __le__(self, other: Any) -> Any:
+        return self._binary("<=", other, "bool")
+
+    def __gt__(self, other: Any) -> Any:
+        return self._binary(">", other, "bool")
+
+    def __ge__(self, other: Any) -> Any:
+        return self._binary(">=", other, "bool")
+
+    def __eq__(self, other: Any) -> Any:
+        return self._binary("==", other, "bool")
+
+    def __ne__(self, other: Any) -> Any:
+        return self._binary("!=", other, "bool")
+
+    def astype(self, type: str) -> Secret:
+        """The same number as another type, as `as` does in the language."""
+        return self._tracer.let(f"{self._expression} as {type}", type)
+
+
+class SecretArray:
+    """An array of secrets, or of such arrays. Operators work element by element, and with one value for all."""
+
+    __array_ufunc__ = None
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, elements: Sequence[Any]) -> None:
+        self.elements = list(elements)
+
+    def __len__(self) -> int:
+        return len(self.elements)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.elements)
+
+    def __getitem__(self, at: int | slice) -> Any:
+        if isinstance(at, slice):
+            return SecretArray(self.elements[at])
+        return self.elements[at]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of all dimensions."""
+        inner = self.elements[0].shape if self.elements and isinstance(self.elements[0], SecretArray) else ()
+        return (len(self.elements), *inner)
+
+    def _each(self, other: Any, operate: Callable[[Any, Any], Any]) -> Any:
+        if isinstance(other, (Secret, numbers.Integral)):
+            return SecretArray([operate(own, other) for own in self.elements])
+        if not isinstance(other, (SecretArray, list, tuple)) and not hasattr(other, "__len__"):
+            return NotImplemented
+        if len(other) != len(self):
+            raise ValueError(f"expected two arrays of one length, got {len(self)} and {len(other)}")
+        return SecretArray([operate(own, of_other) for own, of_other in zip(self.elements, _public(other), strict=True)])
+
+    def __add__(self, other: Any) -> Any:
+        return self._each(other, lambda a, b: a + b)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._each(other, lambda a, b: b + a)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._each(other, lambda a, b: a - b)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._each(other, lambda a, b: b - a)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._each(other, lambda a, b: a * b)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._each(other, lambda a, b: b * a)
+
+    def __and__(self, other: Any) -> Any:
+        return self._each(other, lambda a, b: a & b)
+
+    def __or__(self, other: Any) -> Any:
+        return self._each(other, lambda a, b: a | b)
+
+    def __invert__(self) -> SecretArray:
+        return SecretArray([~element for element in self.elements])
+
+    def __lt__(self, other: Any) -> Any:
+        return self._each(other, lambda a, b: a < b)
+
+    def __le__(self, other: Any) -> Any:
+        return self._each(other, lambda a, b: a <= b)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._each(other, lambda a, b: a > b)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._each(other, lambda a, b: a >= b)
+
+    def __eq__(self, other: Any) -> Any:
+        return self._each(other, lambda a, b: a == b)
+
+    def __ne__(self, other: Any) -> Any:
+        return self._each(other, lambda a, b: a != b)
+
+    def __bool__(self) -> bool:
+        raise TypeError("an array of secrets is neither true nor false: use garblet.where")
+
+    def __matmul__(self, other: Any) -> Any:
+        """The inner product, of matrices too."""
+        right = other if isinstance(other, SecretArray) else SecretArray(list(_public(other)))
+        if len(self.shape) > 1:
+            return SecretArray([row @ right for row in self.elements])
+        if len(self) != len(right):
+            raise ValueError(f"expected as many rows as columns, got {len(self)} and {len(right)}")
+        if len(right) and isinstance(right[0], (SecretArray, list, tuple)):
+            columns = [SecretArray(list(column)) for column in zip(*right, strict=True)]
+            return SecretArray([self @ column for column in columns])
+        return (self * right).sum()
+
+    def __rmatmul__(self, other: Any) -> Any:
+        rows = list(_public(other))
+        if rows and isinstance(rows[0], (list, tuple)):
+            return SecretArray([SecretArray(row) @ self for row in rows])
+        return (self * rows).sum() if len(self.shape) == 1 else SecretArray(rows) @ self
+
+    def sum(self) -> Any:
+        """The sum of all elements; of Booleans, how many are true, as u32."""
+        elements = [element.sum() if isinstance(element, SecretArray) else element for element in self.elements]
+        if not elements:
+            raise ValueError("the sum of no elements has no type")
+        counted = [
+            element.astype("u32") if isinstance(element, Secret) and element.type == "bool" else element for element in elements
+        ]
+        return functools.reduce(lambda a, b: a + b, counted)
+
+
+#: Types of parameters. A type checker sees secrets; others are written `Annotated[SecretArray, "[u32; 10]"]`, or as text alone.
+u8 = Annotated[Secret, "u8"]
+u16 = Annotated[Secret, "u16"]
+u32 = Annotated[Secret, "u32"]
+u64 = Annotated[Secret, "u64"]
+i8 = Annotated[Secret, "i8"]
+i16 = Annotated[Secret, "i16"]
+i32 = Annotated[Secret, "i32"]
+i64 = Annotated[Secret, "i64"]
+
+
+def _public(value: Any) -> Any:
+    """An array that is known, as lists."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def where(condition: Any, one: Any, other: Any) -> Any:
+    """Chooses `one` where the secret `condition` holds, and `other` where it does not; both are computed. Arrays choose element by element."""
+    if isinstance(condition, SecretArray):
+        ones = one if isinstance(one, SecretArray) else [one] * len(condition)
+        others = other if isinstance(other, SecretArray) else [other] * len(condition)
+        return SecretArray([where(*three) for three in zip(condition, ones, others, strict=True)])
+    if isinstance(condition, bool):
+        return one if condition else other
+    if not isinstance(condition, Secret) or condition.type != "bool":
+        raise TypeError(f"garblet.where: expected a condition, got {getattr(condition, 'type', type(condition).__name__)}")
+    if isinstance(one, SecretArray) or isinstance(other, SecretArray):
+        count = len(one if isinstance(one, SecretArray) else other)
+        pairs = zip(*(side if isinstance(side, SecretArray) else [side] * count for side in (one, other)), strict=True)
+        return SecretArray([where(condition, *pair) for pair in pairs])
+    known = one if isinstance(one, Secret) else other
+    if not isinstance(known, Secret):
+        raise TypeError("garblet.where: expected a secret to choose, got two known values, which have no type")
+    sides = [side._expression if isinstance(side, Secret) else known._with(side) for side in (one, other)]
+    types = {side.type for side in (one, other) if isinstance(side, Secret)}
+    if None in sides or len(types) > 1:
+        raise TypeError(f"garblet.where: expected two of one type, got {one!r} and {other!r}")
+    return condition._tracer.let(f"if {condition._expression} {{ {sides[0]} }} else {{ {sides[1]} }}", known.type)
+
+
+def _literal(value: int, type: str) -> str:
+    bits = int(type[1:])
+    low, high = (0, 2**bits) if type.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1))
+    if not low <= value < high:
+        raise OverflowError(f"{value} is no {type}")
+    return f"({value}{type})" if value < 0 else f"{value}{type}"
+
+
+def _parameter(tracer: Tracer, expression: str, type: str) -> Any:
+    found = _TYPE.fullmatch(type.strip())
+    if found is None:
+        raise UsageError(f"a type of a parameter: expected bool, u32, i16 or an array like [u32; 10], got {type!r}")
+    if found["word"]:
+        return Secret(tracer, expression, found["word"])
+    return SecretArray([_parameter(tracer, f"{expression}[{k}]", found["inner"]) for k in range(int(found["count"]))])
+
+
+def _result(value: Any) -> tuple[str, str]:
+    """The type of a result and its expression."""
+    if isinstance(value, Secret):
+        return value.type, value._expression
+    if isinstance(value, SecretArray):
+        parts = [_result(element) for element in value.elements]
+        types = sorted({type for type, _ in parts})
+        if len(types) != 1:
+            raise TypeError(f"expected an array of one type as the result, got {types}")
+        return f"[{types[0]}; {len(parts)}]", f"[{', '.join(expression for _, expression in parts)}]"
+    if isinstance(value, tuple):
+        parts = [_result(element) for element in value]
+        return f"({', '.join(type for type, _ in parts)})", f"({', '.join(expression for _, expression in parts)})"
+    raise TypeError(f"expected a result that depends on an input, got {value!r}")
+
+
+def source(traced: Callable[..., Any], types: dict[str, str]) -> str:
+    """The source that a function of parameters of these types is."""
+    tracer = Tracer()
+    arguments = {name: _parameter(tracer, name, type) for name, type in types.items()}
+    type, expression = _result(traced(**arguments))
+    parameters = ", ".join(f"{name}: {of}" for name, of in types.items())
+    body = "\n".join([*tracer.lines, f"    {expression}"])
+    return f"pub fn main({parameters}) -> {type} {{\n{body}\n}}\n"
+
+
+def _annotated(name: str, traced: Callable[..., Any], parameter: inspect.Parameter) -> str:
+    """The type of a parameter, by its annotation."""
+    annotation = parameter.annotation
+    if isinstance(annotation, str) and not _TYPE.fullmatch(annotation.strip()):
+        # With `from __future__ import annotations` all are texts.
+        annotation = eval(annotation, getattr(traced, "__globals__", {}))
+    if get_origin(annotation) is Annotated:
+        annotation = annotation.__metadata__[0]
+    if not isinstance(annotation, str):
+        advice = 'annotate it: a: garblet.u32, or as text, a: "[u32; 10]"'
+        raise UsageError(f"{name}: parameter `{parameter.name}` has no type of the language", advice)
+    return annotation
+
+
+def function(traced: Callable[..., Any] | None = None, /, *, panics: bool = True) -> Any:
+    """Makes a program of a function, whose parameters have types of the language as annotations (`garblet.u32`, `"[u32; 10]"`); party `k` gives the `k`-th one. The elements of a tuple are outputs of their own.
+
+    >>> import garblet
+    >>> @garblet.function
+    ... def auction(a: garblet.u32, b: garblet.u32):
+    ...     return garblet.where(a > b, a, b), a > b
+    >>> auction.evaluate(a=7, b=9)
+    {'out0': 9, 'out1': False}
+    """
+    if traced is None:
+        return functools.partial(function, panics=panics)
+    name = getattr(traced, "__name__", "function")
+    types = {parameter.name: _annotated(name, traced, parameter) for parameter in inspect.signature(traced).parameters.values()}
+    try:
+        return compile(source(traced, types), name=name, panics=panics)
+    except CompileError as error:
+        error.add_note("the source was written by garblet.function, a line for each operation")
+        raise
+
+
+__all__ = ["Secret", "SecretArray", "function", "i16", "i32", "i64", "i8", "source", "u16", "u32", "u64", "u8", "where"]

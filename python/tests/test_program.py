@@ -1,0 +1,73 @@
+"""Programs: what they say of themselves, and what is wrong with sources."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import garblet
+import pytest
+
+
+def test_a_program_says_what_it_is(richer: garblet.Program) -> None:
+    assert (richer.name, richer.and_gates, richer.and_depth, richer.parties) == ("richer", 32, 32, 2)
+    assert [(port.name, port.type, port.owner) for port in richer.inputs] == [("a", "u32", 0), ("b", "u32", 1)]
+    assert [(port.name, port.type, port.recipients) for port in richer.outputs] == [("out0", "bool", None)]
+    assert len(richer.digest) == 32
+    assert repr(richer) == "Program(richer(a: u32, b: u32) -> out0: bool)"
+    assert richer.svg().startswith("<svg") and "32 AND gates" in richer._repr_html_()
+
+
+def test_owners_and_recipients_change_a_copy(richer: garblet.Program) -> None:
+    other = richer.with_owner("a", 1).with_recipients("out0", [1])
+    assert [port.owner for port in other.inputs] == [1, 1] and other.outputs[0].recipients == [1]
+    assert [port.owner for port in richer.inputs] == [0, 1] and other.digest != richer.digest
+    reports = garblet.run_local(other, [{}, {"a": 3, "b": 2}])
+    assert [report.outputs for report in reports] == [{}, {"out0": True}]
+
+
+def test_constants_are_given() -> None:
+    source = "const N: usize = PARTY_0::N; pub fn main(a: [u8; N], b: u8) -> u8 { a[0] + b }"
+    program = garblet.compile(source, constants={"PARTY_0::N": 3})
+    assert program.inputs[0].type == "[u8; 3]"
+    with pytest.raises(garblet.UsageError, match="no name of a constant"):
+        garblet.compile(source, constants={"1": 3})
+
+
+def test_mistakes_have_their_places() -> None:
+    with pytest.raises(garblet.CompileError) as caught:
+        garblet.compile("pub fn main(a: u8, b: u8) -> u8 { a + c }", name="bad")
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.file, diagnostic.line, diagnostic.column) == ("bad.garble.rs", 1, 39)
+    assert "`c`" in diagnostic.message and diagnostic.message in str(caught.value)
+    with pytest.raises(garblet.CompileError, match="no/such/file.txt: cannot be read"):
+        garblet.load("no/such/file.txt")
+    with pytest.raises(garblet.UsageError, match="is no function source"):
+        garblet.load("lib:millionaires(8)", panics=False)
+
+
+def test_a_file_is_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "sum.garble.rs"
+    path.write_text("pub fn main(a: u8, b: u8) -> u8 { a + b }")
+    assert garblet.load(path).evaluate(a=1, b=2) == {"out0": 3}
+
+
+def test_warnings_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "garblet"):
+        garblet.compile("fn idle(x: u8) -> u8 { x } pub fn main(a: u8, b: u8) -> u8 { a }")
+    assert "idle" in caplog.text
+
+
+def test_a_panic_is_no_result() -> None:
+    program = garblet.compile("pub fn main(a: u8, b: u8) -> u8 { a + b }", name="sum")
+    assert [port.name for port in program.outputs] == ["out0"]
+    assert garblet.run_local(program, [{"a": 200}, {"b": 55}])[1]["out0"] == 255
+    for call in (
+        lambda: garblet.run_local(program, [{"a": 200}, {"b": 56}]),
+        lambda: program.evaluate(a=200, b=56),
+    ):
+        with pytest.raises(garblet.Panicked, match=r"panicked at sum.garble.rs:1:35: arithmetic overflow") as caught:
+            call()
+        assert isinstance(caught.value, ArithmeticError) and caught.value.hint
+    wrapping = garblet.compile("pub fn main(a: u8, b: u8) -> u8 { a + b }", panics=False)
+    assert wrapping.evaluate(a=200, b=57) == {"out0": 1}

@@ -1,0 +1,389 @@
+"""Sessions over TLS and over plain TCP, and what ends them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import garblet
+import pytest
+from conftest import both
+
+Pair = list[garblet.Identity]
+
+
+def listening(program: garblet.Program, identities: Pair, **more: Any) -> garblet.Session:
+    alice, bob = identities
+    return garblet.Session(
+        program, 0, listen="127.0.0.1:0", identity=alice, trust={"bob": bob.fingerprint}, **{"timeout": 20.0, **more}
+    )
+
+
+def calling(program: garblet.Program, identities: Pair, to: garblet.Session, **more: Any) -> garblet.Session:
+    alice, bob = identities
+    return garblet.Session(
+        program, 1, connect=at(to), identity=bob, trust={"alice": alice.fingerprint}, **{"timeout": 20.0, **more}
+    )
+
+
+def at(session: garblet.Session) -> str:
+    assert session.address is not None
+    return "{}:{}".format(*session.address)
+
+
+def plain(program: garblet.Program, party: int, **more: Any) -> garblet.Session:
+    return garblet.Session(program, party, insecure_plain_tcp=True, **{"timeout": 20.0, **more})
+
+
+def test_two_parties_compute_over_tls(richer: garblet.Program, identities: Pair) -> None:
+    with listening(richer, identities, session="payday") as alice, calling(richer, identities, alice, session="payday") as bob:
+        for a, b in [(5, 3), (3, 5)]:
+            one, other = both(lambda: alice.run(a=a), lambda: bob.run(b=b))
+            assert one.outputs == other.outputs == richer.evaluate(a=a, b=b)
+        assert (one.party, other.party) == (0, 1) and one.costs["online"].seconds > 0
+        # Both at once: a party that parts waits for the other's goodbye.
+        both(alice.close, bob.close)
+    assert alice.closing is None and bob.closing is None
+
+
+def test_runs_are_prepared_ahead(richer: garblet.Program) -> None:
+    with plain(richer, 0, listen="127.0.0.1:0", params={"build": "ahead"}) as alice:
+        with plain(richer, 1, connect=at(alice), params={"build": "ahead"}) as bob:
+            both(lambda: alice.prepare(2), lambda: bob.prepare(2))
+            for a in (1, 9):
+                one, _ = both(lambda: alice.run(a=a), lambda: bob.run(b=5))
+                assert one["out0"] == (a > 5)
+            both(alice.close, bob.close)
+
+
+def test_sessions_of_other_names_never_meet(richer: garblet.Program, identities: Pair) -> None:
+    alice = listening(richer, identities, session="monday", timeout=2.0)
+    bob = calling(richer, identities, alice, session="tuesday", timeout=2.0)
+    errors = both(lambda: alice.run(a=5), lambda: bob.run(b=3))
+    assert all(isinstance(error, garblet.PeerError) for error in errors), errors
+    assert any("another session" in str(error) for error in errors), errors
+
+
+def test_strangers_are_refused(richer: garblet.Program, identities: Pair, tmp_path: Path, caplog: Any) -> None:
+    mallory = garblet.Identity.generate(str(tmp_path / "mallory.pem"))
+    with caplog.at_level(logging.WARNING, "garblet"):
+        alice = listening(richer, identities, timeout=2.0)
+        other = garblet.Session(
+            richer, 1, connect=at(alice), identity=mallory, trust={"alice": identities[0].fingerprint}, timeout=2.0
+        )
+        one, error = both(lambda: alice.run(a=5), lambda: other.run(b=3))
+    assert isinstance(one, garblet.PeerError) and isinstance(error, garblet.PeerError)
+    assert mallory.fingerprint in str(one) and "trust=" in (error.hint or "")
+    assert "refused: " in caplog.text
+
+
+def test_programs_that_differ_are_told(richer: garblet.Program) -> None:
+    other = garblet.compile("pub fn main(a: u32, b: u32) -> bool { a < b }", name="richer")
+    alice = plain(richer, 0, listen="127.0.0.1:0")
+    bob = plain(other, 1, connect=at(alice))
+    for error in both(lambda: alice.run(a=5), lambda: bob.run(b=3)):
+        assert isinstance(error, garblet.PeerError) and "does not agree" in str(error)
+        assert isinstance(error, ConnectionError) and "same version, program" in (error.hint or "")
+
+
+def test_a_panic_is_told_to_both(richer: garblet.Program) -> None:
+    program = garblet.compile("pub fn main(a: u8, b: u8) -> u8 { a + b }", name="sum")
+    alice = plain(program, 0, listen="127.0.0.1:0")
+    bob = plain(program, 1, connect=at(alice))
+    for error in both(lambda: alice.run(a=200), lambda: bob.run(b=56)):
+        assert isinstance(error, garblet.Panicked) and "arithmetic overflow" in str(error)
+
+
+def test_a_peer_that_dies_is_told(richer: garblet.Program) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def die() -> None:
+            server.accept()[0].close()
+
+        bob = plain(richer, 1, connect="127.0.0.1:{}".format(server.getsockname()[1]))
+        error, _ = both(lambda: bob.run(b=3), die)
+    assert isinstance(error, garblet.PeerError) and "closed" in str(error), error
+    with pytest.raises(garblet.UsageError, match="failed before") as caught:
+        bob.run(b=3)
+    assert "begin another session" in (caught.value.hint or "")
+
+
+def test_a_peer_that_is_killed_between_runs_is_told(richer: garblet.Program) -> None:
+    child = textwrap.dedent(
+        """
+        import garblet, time
+        richer = garblet.compile("pub fn main(a: u32, b: u32) -> bool { a > b }", name="richer")
+        alice = garblet.Session(richer, 0, listen="127.0.0.1:0", insecure_plain_tcp=True)
+        print("{}:{}".format(*alice.address), flush=True)
+        alice.run(a=5)
+        time.sleep(60)
+        """
+    )
+    process = subprocess.Popen([sys.executable, "-c", child], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    bob = plain(richer, 1, connect=process.stdout.readline().strip())
+    assert bob.run(b=3)["out0"] is True
+    process.kill()
+    with pytest.raises(garblet.PeerError, match="the peer closed the connection") as caught:
+        bob.run(b=3)
+    assert "look at the peer's own messages" in (caught.value.hint or "")
+    process.wait()
+
+
+def meddled(program: garblet.Program, protocol: garblet.Protocol, flip: int) -> list[Any]:
+    """Runs two parties with somebody between who flips a bit of the `flip`-th byte that goes to the calling one."""
+    alice = plain(program, 0, listen="127.0.0.1:0", protocol=protocol, timeout=10.0)
+    assert alice.address is not None
+    inside = socket.create_connection(alice.address)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        bob = plain(program, 1, connect="127.0.0.1:{}".format(server.getsockname()[1]), protocol=protocol, timeout=10.0)
+
+        def carry(origin: socket.socket, to: socket.socket, flip: int | None) -> None:
+            seen = 0
+            with contextlib.suppress(OSError):
+                while some := bytearray(origin.recv(1 << 16)):
+                    if flip is not None and seen <= flip < seen + len(some):
+                        some[flip - seen] ^= 1
+                    seen += len(some)
+                    to.sendall(some)
+            with contextlib.suppress(OSError):
+                to.shutdown(socket.SHUT_WR)
+
+        def between() -> None:
+            outside = server.accept()[0]
+            back = threading.Thread(target=carry, args=(outside, inside, None))
+            back.start()
+            carry(inside, outside, flip)
+            back.join()
+            outside.close()
+            inside.close()
+
+        meddling = threading.Thread(target=between)
+        meddling.start()
+        results = both(lambda: alice.run(a=5), lambda: bob.run(b=3))
+        for session in (alice, bob):
+            session.abort()
+        meddling.join(20)
+        assert not meddling.is_alive()
+        return results
+
+
+def test_changed_bytes_end_a_run_and_name_the_peer(richer: garblet.Program) -> None:
+    found: list[type] = []
+    for flip in (300, 12_000, 16_000, 20_000, 500_000):
+        for result in meddled(richer, "authenticated", flip):
+            if isinstance(result, garblet.Report):
+                # Nothing that matters was changed, or only for the other party.
+                assert result["out0"] is True
+            else:
+                assert isinstance(result, garblet.PeerError) and result.hint, (flip, result)
+                found.append(type(result))
+    assert garblet.CheatingError in found and garblet.PeerError in found, found
+
+
+def test_nobody_comes(richer: garblet.Program) -> None:
+    with pytest.raises(garblet.PeerError, match="nobody connected") as caught:
+        plain(richer, 0, listen="127.0.0.1:0", timeout=0.3).run(a=5)
+    assert "start the peer" in (caught.value.hint or "")
+
+
+def test_inputs_that_do_not_fit_keep_the_session(richer: garblet.Program) -> None:
+    alice = plain(richer, 0, listen="127.0.0.1:0")
+    bob = plain(richer, 1, connect=at(alice))
+    with pytest.raises(garblet.InputError, match="input `a`: expected u32"):
+        alice.run(a="x")
+    one, _ = both(lambda: alice.run(a=5), lambda: bob.run(b=3))
+    assert one["out0"] is True
+
+
+def test_an_exception_in_the_block_gives_up(richer: garblet.Program) -> None:
+    def leave() -> None:
+        with plain(richer, 0, listen="127.0.0.1:0") as alice:
+            address.append(at(alice))
+            both(lambda: alice.run(a=5), lambda: bobs(address[0]))
+            raise KeyError("on purpose")
+
+    def bobs(to: str) -> None:
+        bob.append(plain(richer, 1, connect=to))
+        bob[0].run(b=3)
+
+    address: list[str] = []
+    bob: list[garblet.Session] = []
+    with pytest.raises(KeyError):
+        leave()
+    with pytest.raises(garblet.PeerError, match="aborted|closed"):
+        bob[0].run(b=3)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({}, "expected listen= or connect="),
+        ({"listen": "127.0.0.1:0", "connect": "127.0.0.1:1"}, "one of them"),
+        ({"listen": "7000", "insecure_plain_tcp": True}, "7000 is not on this machine"),
+        ({"listen": "0.0.0.0:0", "insecure_plain_tcp": True}, "not on this machine"),
+        ({"listen": "127.0.0.1:0"}, "there is no identity"),
+        ({"listen": "127.0.0.1:0", "insecure_plain_tcp": True, "session": "A b"}, "session: expected a letter"),
+        ({"listen": "127.0.0.1:0", "insecure_plain_tcp": True, "timeout": -1.0}, "timeout: expected seconds"),
+        ({"listen": "127.0.0.1:0", "protocol": "gmw"}, "needs a peers file"),
+        ({"listen": "127.0.0.1:0", "insecure_plain_tcp": True, "top_up": True}, "there is no store"),
+    ],
+)
+def test_wrong_sessions_are_told(richer: garblet.Program, more: dict[str, Any], words: str) -> None:
+    with pytest.raises(garblet.UsageError) as caught:
+        garblet.Session(richer, 0, **more)
+    assert words in str(caught.value)
+
+
+def test_identities_are_kept(tmp_path: Path) -> None:
+    path = str(tmp_path / "alice.pem")
+    alice = garblet.Identity.generate(path)
+    assert garblet.Identity.load(path).fingerprint == alice.fingerprint
+    with pytest.raises(garblet.UsageError, match="exists already"):
+        garblet.Identity.generate(path)
+    with pytest.raises(garblet.UsageError) as caught:
+        garblet.Identity.load(str(tmp_path / "nobody.pem"))
+    assert "Identity.generate" in (caught.value.hint or "")
+    os.chmod(path, 0o644)
+    with pytest.raises(garblet.UsageError) as caught:
+        garblet.Identity.load(path)
+    assert "chmod 600" in (caught.value.hint or "")
+
+
+def test_sessions_work_with_asyncio(richer: garblet.Program) -> None:
+    async def run() -> list[garblet.Report]:
+        async with plain(richer, 0, listen="127.0.0.1:0") as alice, plain(richer, 1, connect=at(alice)) as bob:
+            reports = await asyncio.gather(alice.arun(a=5), bob.arun(b=3))
+            # Both at once: a party that parts waits for the other's goodbye.
+            await asyncio.gather(alice.aclose(), bob.aclose())
+            return list(reports)
+
+    assert [report["out0"] for report in asyncio.run(run())] == [True, True]
+
+
+def test_a_task_that_is_cancelled_gives_up(richer: garblet.Program) -> None:
+    async def run() -> float:
+        alice = plain(richer, 0, listen="127.0.0.1:0")
+        begin = time.monotonic()
+        with pytest.raises(asyncio.TimeoutError):
+            async with alice:
+                await asyncio.wait_for(alice.arun(a=5), 0.2)
+        with pytest.raises(garblet.UsageError, match="the session is closed"):
+            alice.run(a=5)
+        return time.monotonic() - begin
+
+    begin = time.monotonic()
+    assert asyncio.run(run()) < 5
+    # The thread has ended, too: the loop waits for it.
+    assert time.monotonic() - begin < 10
+
+
+def test_the_interpreter_is_free_meanwhile() -> None:
+    program = garblet.compile("pub fn main(a: [u64; 400], b: u64) -> u64 { let mut n = 1u64; for x in a { n = n ^ (x * b); } n }", panics=False)
+    over = threading.Event()
+    ticks = [0]
+
+    def tick() -> None:
+        while not over.is_set():
+            ticks[0] += 1
+            time.sleep(0.001)
+
+    ticking = threading.Thread(target=tick)
+    ticking.start()
+    begin = time.monotonic()
+    garblet.run_local(program, [{"a": list(range(400))}, {"b": 3}])
+    seconds = time.monotonic() - begin
+    over.set()
+    ticking.join()
+    assert ticks[0] > 20 * seconds
+
+
+def test_an_interrupt_ends_a_run_and_the_peer_hears_of_it(richer: garblet.Program) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        child = textwrap.dedent(
+            f"""
+            import garblet, sys
+            richer = garblet.compile("pub fn main(a: u32, b: u32) -> bool {{ a > b }}", name="richer")
+            session = garblet.Session(richer, 1, connect="127.0.0.1:{server.getsockname()[1]}", insecure_plain_tcp=True)
+            try:
+                with session as bob:
+                    bob.run(b=3)
+            except KeyboardInterrupt:
+                sys.exit(42)
+            """
+        )
+        process = subprocess.Popen([sys.executable, "-c", child])
+        connection = server.accept()[0]
+        # It waits for our hello by then.
+        time.sleep(0.5)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 42
+        assert time.monotonic() - begin < 5
+        connection.settimeout(5)
+        while connection.recv(4096):
+            pass
+
+
+def test_an_interrupt_ends_a_local_run() -> None:
+    child = textwrap.dedent(
+        """
+        import garblet, sys
+        program = garblet.compile(
+            "pub fn main(a: [u64; 20000], b: u64) -> u64 { let mut n = 1u64; for x in a { n = n ^ (x * b); } n }", panics=False
+        )
+        print("ready", flush=True)
+        try:
+            garblet.run_local(program, [{"a": range(20000)}, {"b": 3}], protocol="gmw")
+        except KeyboardInterrupt:
+            sys.exit(42)
+        """
+    )
+    process = subprocess.Popen([sys.executable, "-c", child], stdout=subprocess.PIPE)
+    assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+    time.sleep(0.7)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 42
+
+
+def test_stores_are_filled_and_drawn_on(tmp_path: Path) -> None:
+    program = garblet.load("lib:millionaires(8)")
+    stores = [garblet.Store(tmp_path / name, key=tmp_path / "key", create=True) for name in ("alice", "bob")]
+    peers = tmp_path / "peers.toml"
+    ports = free_ports(2)
+    peers.write_text("".join(f'[[party]]\naddress = "127.0.0.1:{port}"\n' for port in ports))
+
+    def party(number: int, work: Any) -> Any:
+        with plain(program, number, peers=peers, protocol="gmw", store=stores[number]) as session:
+            return work(session)
+
+    both(lambda: party(0, lambda s: s.fill(runs=1)), lambda: party(1, lambda s: s.fill(runs=1)))
+    assert any(available for available, _, _ in stores[0].stock.values()), stores[0].stock
+    runs: list[Any] = both(lambda: party(0, lambda s: s.run(alice=7)), lambda: party(1, lambda s: s.run(bob=6)))
+    assert [report["alice_richer"] for report in runs] == [True, True]
+    for error in both(lambda: party(0, lambda s: s.run(alice=7)), lambda: party(1, lambda s: s.run(bob=6))):
+        assert isinstance(error, garblet.NotPreparedError) and "fill" in (error.hint or ""), error
+    with pytest.raises(garblet.StoreError) as caught:
+        garblet.Store(tmp_path / "none", key=tmp_path / "key")
+    assert "create=True" in (caught.value.hint or "") and isinstance(caught.value, OSError)
+    with pytest.raises(garblet.UsageError, match="takes nothing from a store"):
+        plain(program, 0, listen="127.0.0.1:0", store=stores[0])
+
+
+def free_ports(count: int) -> list[int]:
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [own.getsockname()[1] for own in sockets]
+    for own in sockets:
+        own.close()
+    return ports

@@ -1,0 +1,112 @@
+"""Functions of Python as programs, against the same functions of plain numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import garblet
+import numpy as np
+import pytest
+from garblet import trace
+
+
+def test_a_function_costs_what_its_source_costs() -> None:
+    @garblet.function
+    def auction(a: garblet.u32, b: garblet.u32) -> Any:
+        return garblet.where(a > b, a, b)
+
+    by_hand = garblet.compile("pub fn main(a: u32, b: u32) -> u32 { if a > b { a } else { b } }")
+    assert (auction.name, auction.and_gates) == ("auction", by_hand.and_gates)
+    assert auction.evaluate(a=7, b=9) == {"out0": 9}
+    assert [r["out0"] for r in garblet.run_local(auction, [{"a": 7}, {"b": 9}])] == [9, 9]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["a + b", "a - b", "b - 1", "a * b", "a // b", "a % b", "a & b", "a | b", "a ^ 5", "3 + a", "250 - a", "a * 2", "200 // a"]
+    + ["a < b", "a <= b", "a > 9", "a >= b", "a == b", "a != b", "~(a == b)", "(a > 3) & (b > 3)"],
+)
+def test_operators_are_those_of_numbers(expression: str) -> None:
+    def traced(a: Any, b: Any) -> Any:
+        return eval(expression, {}, {"a": a, "b": b})
+
+    program = garblet.compile(trace.source(traced, {"a": "u8", "b": "u8"}))
+    for a, b in [(9, 4), (77, 3), (4, 4)]:
+        expected = traced(a, b)
+        # The negation of a truth value is another one in Python.
+        expected = expected & 1 if expression.startswith("~") else expected
+        assert program.evaluate(a=a, b=b)["out0"] == expected
+
+
+def test_arrays_have_inner_products_and_sums() -> None:
+    def work(a: Any, b: Any) -> Any:
+        return a @ b, (a + b).sum(), (a * 2 - b)[1:], (a > b).sum(), a @ np.array([1, 2, 3])
+
+    program = garblet.compile(trace.source(work, {"a": "[u32; 3]", "b": "[u32; 3]"}))
+    a, b = np.array([5, 7, 9], dtype=np.uint32), np.array([1, 8, 3], dtype=np.uint32)
+    assert program.evaluate(a=a, b=b) == {
+        "out0": int(a @ b),
+        "out1": int((a + b).sum()),
+        "out2": [6, 15],
+        "out3": 2,
+        "out4": 5 + 14 + 27,
+    }
+
+
+def test_matrices_are_multiplied() -> None:
+    def work(a: Any, b: Any) -> Any:
+        return a @ b
+
+    program = garblet.compile(trace.source(work, {"a": "[[u16; 3]; 2]", "b": "[[u16; 2]; 3]"}))
+    a, b = np.arange(6, dtype=np.uint16).reshape(2, 3), np.arange(6, dtype=np.uint16).reshape(3, 2)
+    assert program.evaluate(a=a, b=b)["out0"] == (a @ b).tolist()
+
+
+def test_choices_are_made_element_by_element() -> None:
+    def spread(a: Any, b: Any) -> Any:
+        return garblet.where(a > b, a, 0)
+
+    program = garblet.compile(trace.source(spread, {"a": "[i16; 2]", "b": "i16"}))
+    assert program.evaluate(a=[5, -3], b=-1)["out0"] == [5, 0]
+
+
+def test_conversions_are_written() -> None:
+    program = garblet.compile(trace.source(lambda a, b: a.astype("u16") + b, {"a": "u8", "b": "u16"}))
+    assert program.evaluate(a=255, b=1)["out0"] == 256
+
+
+def test_a_secret_decides_nothing() -> None:
+    def branch(a: Any, b: Any) -> Any:
+        return a if a > b else b
+
+    for wrong, words in [
+        (branch, "garblet.where"),
+        (lambda a, b: a if a and b else b, "garblet.where"),
+        (lambda a, b: a if 1 < a < 5 else b, "garblet.where"),
+        (lambda a, b: [1, 2, 3][a], "garblet.where"),
+        (lambda a, b: a + b.astype("u16"), "expected two of one type, got u8 and u16"),
+        (lambda a, b: garblet.where(a, a, b), "expected a condition, got u8"),
+        (lambda a, b: a + 1.5, "unsupported operand"),
+        (lambda a, b: 7, "depends on an input"),
+    ]:
+        with pytest.raises(TypeError, match=words):
+            trace.source(wrong, {"a": "u8", "b": "u8"})
+    with pytest.raises(OverflowError, match="300 is no u8"):
+        trace.source(lambda a, b: a + 300, {"a": "u8", "b": "u8"})
+    with pytest.raises(ValueError, match="of one length, got 2 and 3"):
+        trace.source(lambda a, b: a + b, {"a": "[u8; 2]", "b": "[u8; 3]"})
+    with pytest.raises(TypeError, match="Python rounds down"):
+        trace.source(lambda a, b: a // b, {"a": "i8", "b": "i8"})
+
+
+def test_parameters_have_types() -> None:
+    with pytest.raises(garblet.UsageError, match="parameter `a` has no type of the language"):
+        garblet.function(lambda a: a)
+    with pytest.raises(garblet.UsageError, match="a type of a parameter"):
+        trace.source(lambda a: a, {"a": "float"})
+
+
+def test_an_overflow_of_a_function_is_a_panic() -> None:
+    program = garblet.compile(trace.source(lambda a, b: a + b, {"a": "u8", "b": "u8"}))
+    with pytest.raises(garblet.Panicked):
+        program.evaluate(a=200, b=56)

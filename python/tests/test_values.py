@@ -1,0 +1,168 @@
+"""Values in and out."""
+
+from __future__ import annotations
+
+import array
+import importlib
+from decimal import Decimal
+from typing import Any
+
+import garblet
+import numpy as np
+import pytest
+
+
+def through(type: str, value: Any) -> Any:
+    """A value as it comes out of a program that does nothing to it."""
+    return garblet.compile(f"pub fn main(a: {type}, b: bool) -> {type} {{ a }}").evaluate(a=value, b=True)["out0"]
+
+
+@pytest.mark.parametrize(
+    ("type", "value"),
+    [
+        ("bool", True),
+        ("u8", 255),
+        ("i8", -128),
+        ("u64", 2**64 - 1),
+        ("i64", -(2**63)),
+        ("u128", 2**128 - 1),
+        ("i128", -(2**127)),
+        ("[u16; 3]", [1, 2, 65535]),
+        ("[[i32; 2]; 2]", [[1, -2], [3, -4]]),
+        ("[(u8, i8); 2]", [(1, -1), (2, -2)]),
+        ("[(u8, (bool, u16)); 1]", [(1, (True, 9))]),
+        ("[bool; 4]", [True, False, True, True]),
+    ],
+)
+def test_values_come_back(type: str, value: Any) -> None:
+    back = through(type, value)
+    assert back == value and repr(back) == repr(value)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert through("u32", np.int64(7)) == 7
+    assert through("bool", np.bool_(True)) is True
+    assert through("[u8; 2]", (np.uint8(1), 2)) == [1, 2]
+
+
+def test_ranges_and_tuples_are_arrays() -> None:
+    assert through("[u16; 4]", range(4)) == [0, 1, 2, 3]
+
+
+def test_records_are_dictionaries() -> None:
+    source = "struct P { x: u8, y: bool } pub fn main(a: P, b: u8) -> [P; 1] { [a] }"
+    program = garblet.compile(source)
+    assert program.evaluate(a={"x": 3, "y": True}, b=0) == {"out0": [{"x": 3, "y": True}]}
+    with pytest.raises(garblet.InputError, match="input `a`"):
+        program.evaluate(a={"x": 3, "z": True}, b=0)
+
+
+@pytest.mark.parametrize("word", ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"])
+def test_arrays_of_exactly_that_word_are_taken(word: str) -> None:
+    dtype = np.dtype(word.replace("u", "uint").replace("i", "int") if word[0] == "i" else word.replace("u", "uint"))
+    info = np.iinfo(dtype)
+    numbers = np.array([[info.min, info.max, 1], [2, 3, 4]], dtype=dtype)
+    assert through(f"[[{word}; 3]; 2]", numbers) == numbers.tolist()
+    # Of another order in memory, and in parts.
+    assert through(f"[[{word}; 2]; 3]", numbers.T) == numbers.T.tolist()
+    assert through(f"[{word}; 2]", numbers[0, ::2]) == numbers[0, ::2].tolist()
+
+
+def test_other_buffers_are_taken() -> None:
+    assert through("[bool; 3]", np.array([True, False, True])) == [True, False, True]
+    assert through("[u32; 2]", array.array("I", [1, 2**32 - 1])) == [1, 2**32 - 1]
+    assert through("[u8; 3]", b"abc") == [97, 98, 99]
+
+
+@pytest.mark.parametrize(
+    ("type", "value", "words", "hint"),
+    [
+        ("u8", 256, "input `a`: expected u8", None),
+        ("u8", -1, "input `a`", None),
+        ("u8", 5.0, "input `a`: expected u8", None),
+        ("[u8; 2]", [1.0, 2.0], "input `a`[0]: expected u8", None),
+        ("u8", "x", "input `a`: expected u8, got the string", None),
+        ("u8", None, "input `a`: expected a value, got None", "drop or fill"),
+        ("u8", float("nan"), "input `a`: expected a number, got nan", "drop or fill"),
+        ("bool", 2, "input `a`", None),
+        ("u8", object(), "input `a`: expected a value, got a object", None),
+        ("[u8; 2]", [1, None], "input `a`[1]: expected a value, got None", "drop or fill"),
+        ("[u8; 2]", [1, 2, 3], "input `a`: expected [u8; 2], got 3 elements", None),
+        ("[[u8; 2]; 2]", [[1, 2], [3]], "input `a`[1]: expected [u8; 2], got 1 elements", None),
+        ("[u32; 3]", np.zeros(3), "expected words of uint32, got a buffer of format `d` (8 bytes each)", "astype"),
+        ("[u32; 3]", np.zeros(3, dtype=np.int32), "expected words of uint32, got a buffer of format `i`", "astype"),
+        ("[u32; 3]", np.zeros(3, dtype=">u4"), "expected words of uint32", "astype"),
+        ("[u32; 3]", np.zeros(4, dtype=np.uint32), "expected 3 words, got 4", "size is part of the program"),
+        ("[[u32; 3]; 2]", np.zeros((3, 2), dtype=np.uint32), "expected 2 x 3 words, got 3 x 2", "size"),
+        ("[u8; 2]", b"abc", "input `a`", None),
+    ],
+)
+def test_what_does_not_fit_is_refused(type: str, value: Any, words: str, hint: str | None) -> None:
+    with pytest.raises(garblet.InputError) as caught:
+        through(type, value)
+    assert words in str(caught.value)
+    assert hint is None or hint in (caught.value.hint or "")
+    assert isinstance(caught.value, ValueError)
+
+
+def test_inputs_are_those_of_the_party(richer: garblet.Program) -> None:
+    for inputs, words in [
+        ([{"a": 1, "b": 2}, {"b": 2}], "input `b` belongs to party 1"),
+        ([{}, {"b": 2}], "input `a` (u32) of party 0 is missing"),
+        ([{"c": 1}, {"b": 2}], "no input `c`"),
+    ]:
+        with pytest.raises(garblet.InputError) as caught:
+            garblet.run_local(richer, inputs)
+        assert words in str(caught.value)
+
+
+def test_fixed_point_numbers_are_decimals() -> None:
+    source = "pub fn main(a: fixed<8, 4>, b: bool) -> fixed<8, 4> { a }"
+    try:
+        program = garblet.compile(source)
+    except garblet.CompileError:
+        pytest.skip("the language writes them otherwise")
+    assert program.evaluate(a=Decimal("1.25"), b=True)["out0"] == Decimal("1.25")
+    assert program.evaluate(a=-2.5, b=True)["out0"] == Decimal("-2.5")
+
+
+def column(library: str, values: list[int | None], dtype: str) -> Any:
+    """A column of a data frame."""
+    module = pytest.importorskip(library)
+    if library == "pandas":
+        return module.Series(values, dtype=dtype.capitalize().replace("int", "Int").replace("Uint", "UInt"))
+    if library == "polars":
+        return module.Series(values, dtype=getattr(module, dtype.capitalize().replace("Uint", "UInt")))
+    return module.array(values, type=getattr(module, dtype)())
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_columns_of_data_frames_are_taken_and_missing_values_refused(library: str) -> None:
+    assert through("[u32; 3]", column(library, [1, 2, 2**32 - 1], "uint32")) == [1, 2, 2**32 - 1]
+    with pytest.raises(garblet.InputError, match="input `a`: expected a value in every row, got 1 missing") as caught:
+        through("[u32; 3]", column(library, [1, None, 3], "uint32"))
+    assert "drop these rows" in (caught.value.hint or "")
+    with pytest.raises(garblet.InputError, match="expected words of uint32"):
+        through("[u32; 3]", column(library, [1, 2, 3], "int64"))
+    with pytest.raises(garblet.InputError, match="expected 3 words, got 4"):
+        through("[u32; 3]", column(library, [1, 2, 3, 4], "uint32"))
+
+
+class Arrow:
+    """Something that has Arrow data and nothing else."""
+
+    def __init__(self, column: Any) -> None:
+        self._column = column
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._column.__arrow_c_stream__(requested_schema)
+
+
+def test_arrow_streams_are_read_by_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    chunks = pyarrow.chunked_array([[1, 2], [3]], type=pyarrow.uint32())
+    assert through("[u32; 3]", Arrow(chunks)) == [1, 2, 3]
+    importlib.import_module("pyarrow")
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(garblet.InputError, match="read by pyarrow only"):
+        through("[u32; 3]", Arrow(chunks))
