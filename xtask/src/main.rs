@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments[..] {
-        ["test"] => run_all(&test(&[])),
+        ["test"] => run_all(&test()),
         ["test", "--full"] => run_all(&full_test()),
         ["ci"] => run_all(&ci()),
         ["bench"] => run_all(&bench()),
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
         ["dist", "--twice"] => run_all(&dist::twice()),
         ["tidy"] => run_all(&[tidy_step()]),
         ["web"] => run_all(&web::steps()),
-        ["python"] => run_all(&[python::step(&[])]),
+        ["python"] => run_all(&[python::step()]),
         ["licences"] => run_all(&[licence_step()]),
         _ => {
             eprintln!("{USAGE}");
@@ -52,9 +52,14 @@ fn root() -> PathBuf {
     here.parent().map_or(here.clone(), PathBuf::from)
 }
 
-/// The tests; builds that are not cargo's alone have these variables.
-fn test(variables: &'static [(&str, &str)]) -> Vec<Step> {
-    vec![Step::cargo("tests", &["test", "--workspace", "--quiet"]), toy_step(), python::step(variables)]
+fn test() -> Vec<Step> {
+    let mut steps = cargo_tests();
+    steps.push(python::step());
+    steps
+}
+
+fn cargo_tests() -> Vec<Step> {
+    vec![Step::cargo("tests", &["test", "--workspace", "--quiet"]), toy_step()]
 }
 
 /// The protocol of the book's chapter on adding one, which is registered with this feature only.
@@ -68,7 +73,7 @@ fn toy_step() -> Step {
 /// More cases of every property, optimised, and the examples with every garbling scheme and hash.
 fn full_test() -> Vec<Step> {
     let all = Step::cargo("all tests", &["test", "--workspace", "--profile", "full", "--quiet"]);
-    vec![all.env("PROPTEST_CASES", "1024").env("GARBLET_TEST_FULL", "1"), toy_step(), python::step(&[])]
+    vec![all.env("PROPTEST_CASES", "1024").env("GARBLET_TEST_FULL", "1"), toy_step(), python::step()]
 }
 
 /// A clone that is built once has no use for what incremental builds keep, which is half of its size.
@@ -86,7 +91,8 @@ fn ci() -> Vec<Step> {
     ];
     steps.extend(portable::steps());
     steps.extend(web::steps());
-    steps.extend(test(&[WITHOUT_INCREMENTAL]));
+    // Without the package for Python, which builds most of the workspace once more.
+    steps.extend(cargo_tests());
     steps.into_iter().map(|step| step.env(WITHOUT_INCREMENTAL.0, WITHOUT_INCREMENTAL.1)).collect()
 }
 

@@ -15,19 +15,19 @@ const PACKAGE: &str = "python";
 /// The builder, the tests and the data frames of which these take columns, each of one version.
 const REQUIREMENTS: &str = "python/requirements.txt";
 
-/// Builds the package, with these variables, and runs its tests.
-pub(crate) fn step(variables: &'static [(&str, &str)]) -> Step {
-    Step::check("package for Python", move || check(&crate::root(), variables))
+/// Builds the package and runs its tests.
+pub(crate) fn step() -> Step {
+    Step::check("package for Python", || check(&crate::root()))
 }
 
 /// Findings, one line each. A Python that cannot be had is said loudly and is no finding.
-fn check(root: &Path, variables: &[(&str, &str)]) -> Vec<String> {
+fn check(root: &Path) -> Vec<String> {
     let environment = match COMMANDS.into_iter().find(|name| is_new_enough(name)) {
         Some(python) => environment(root, python),
         None => Err(format!("there is no Python {}.{} or later", LEAST.0, LEAST.1)),
     };
     match environment {
-        Ok(environment) => test(root, &environment, variables).err().into_iter().collect(),
+        Ok(environment) => test(root, &environment).err().into_iter().collect(),
         Err(reason) => {
             eprintln!("{reason}\nTHE PACKAGE FOR PYTHON WAS NOT TESTED");
             Vec::new()
@@ -60,12 +60,12 @@ fn environment(root: &Path, python: &str) -> Result<PathBuf, String> {
 }
 
 /// Builds the package into the environment; then types, tests, examples of the package and of the book.
-fn test(root: &Path, environment: &Path, variables: &[(&str, &str)]) -> Result<(), String> {
+fn test(root: &Path, environment: &Path) -> Result<(), String> {
     let tool = |name: &str, arguments: &[&str]| {
         let mut tool = Command::new(environment.join("bin").join(name));
         tool.args(arguments).current_dir(root.join(PACKAGE)).env("VIRTUAL_ENV", environment);
         // No files of tools among the sources.
-        run(tool.env("PYTHONDONTWRITEBYTECODE", "1").envs(variables.iter().copied()))
+        run(tool.env("PYTHONDONTWRITEBYTECODE", "1"))
     };
     tool("maturin", &["develop", "--quiet"])?;
     tool("mypy", &[])?;

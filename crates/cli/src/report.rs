@@ -102,9 +102,8 @@ pub(crate) fn check_panics(program: &Program, outputs: &[Option<Bits>]) -> Resul
 
 /// The panic of a computation as a whole, and not of rows of a batch.
 pub(crate) fn panic_of_all(program: &Program, outputs: &[Option<Bits>]) -> Option<String> {
-    let Some(panics @ Panics::On { output: Some(at), .. }) = &program.notes().panics else { return None };
-    let code = outputs.get(*at).and_then(Option::as_ref).and_then(Bits::to_u128).unwrap_or(0);
-    program.notes().rows.is_none().then(|| place(panics, code)).flatten()
+    let is_batch = program.notes().rows.is_some();
+    garblet::check_panics(program, outputs).err().filter(|_| !is_batch).map(|panicked| panicked.place)
 }
 
 /// The place and reason for a value of the output that says what has panicked.
@@ -125,21 +124,12 @@ pub(crate) fn row_panics(program: &Program, outputs: &[Option<Bits>]) -> Option<
     Some((0..rows).map(|row| place(panics, code(row))).collect())
 }
 
-/// The outputs with their numbers, without the one that says what has panicked, which is none of the result.
-pub(crate) fn shown(program: &Program) -> impl Iterator<Item = (usize, &Output)> {
-    let hidden = match program.notes().panics {
-        Some(Panics::On { output, .. }) => output,
-        _ => None,
-    };
-    program.outputs().iter().enumerate().filter(move |(at, _)| Some(*at) != hidden)
-}
-
-/// The outputs that are shown and known.
+/// The outputs of the result that are known.
 pub(crate) fn results<'a>(
     program: &'a Program,
     outputs: &'a [Option<Bits>],
 ) -> impl Iterator<Item = (&'a Output, &'a Bits)> {
-    shown(program).filter_map(move |(at, output)| Some((output, outputs.get(at)?.as_ref()?)))
+    garblet::results(program).filter_map(move |(at, output)| Some((output, outputs.get(at)?.as_ref()?)))
 }
 
 /// The object of `--json`.
@@ -206,7 +196,7 @@ pub(crate) fn panicked(program: &Program, outputs: &[Option<Bits>]) -> BTreeMap<
 /// The parties that learn each output.
 fn recipients(program: &Program, parties: u16) -> BTreeMap<String, Vec<u16>> {
     let learns = |output: &Output| (0..parties).filter(|party| output.recipients.contains(Party(*party))).collect();
-    shown(program).map(|(_, output)| (output.port.name.clone(), learns(output))).collect()
+    garblet::results(program).map(|(_, output)| (output.port.name.clone(), learns(output))).collect()
 }
 
 /// The outputs that are known, one line each.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::{
     failure::{Failure, reason},
     output::print,
-    report::{outputs_text, results, row_panics, shown},
+    report::{outputs_text, results, row_panics},
     whole_file::{self, Readers, folder_of},
 };
 
@@ -93,7 +93,7 @@ impl OutputArgs {
         batch: bool,
         learned: impl Fn(&Output) -> bool,
     ) -> Result<(), Failure> {
-        let all: Vec<&Output> = shown(program).map(|(_, output)| output).collect();
+        let all: Vec<&Output> = garblet::results(program).map(|(_, output)| output).collect();
         let outputs: Known = all.iter().filter(|output| learned(output)).map(|output| (*output, None)).collect();
         for file in &self.files {
             let format = self.format_of(&file.path)?;

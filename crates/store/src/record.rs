@@ -57,6 +57,17 @@ impl Store {
     /// *Errors*: [`StoreError::Restored`] if the store is older than its record; [`StoreError::Forked`] if it is not, and yet does not know the change
     /// that was recorded last; [`StoreError::CopyInUse`] if a copy of it is open.
     pub fn record_in(&mut self, folder: &Path) -> Result<Past, StoreError> {
+        self.hold_against(folder, true)
+    }
+
+    /// The same, but begins no record of a store that has been used without one: it is as unknown the next time.
+    ///
+    /// *Errors*: as [`Store::record_in`].
+    pub fn known_record_in(&mut self, folder: &Path) -> Result<Past, StoreError> {
+        self.hold_against(folder, false)
+    }
+
+    fn hold_against(&mut self, folder: &Path, begins: bool) -> Result<Past, StoreError> {
         let path = folder.join(self.id());
         let failed = failed(&path);
         make_folder(folder, self.dir.steps()).map_err(&failed)?;
@@ -83,6 +94,10 @@ impl Store {
                 false => StoreError::Forked { folder, record: path },
             });
         }
+        let is_unused = self.head.binding.is_none() && self.kinds.is_empty() && self.states.is_empty();
+        if known.is_none() && !is_unused && !begins {
+            return Ok(Past::Unknown);
+        }
         if known.is_none() {
             // Before anything is recorded, so that a record that is known has a durable name, wherever an earlier opening was killed.
             let synced = self.dir.steps().pass("record name").and_then(|()| sync_folder(folder));
@@ -93,7 +108,6 @@ impl Store {
         if known.is_none_or(|(_, name)| name != last) {
             self.write_record()?;
         }
-        let is_unused = self.head.binding.is_none() && self.kinds.is_empty() && self.states.is_empty();
         Ok(if known.is_some() || is_unused { Past::Known } else { Past::Unknown })
     }
 

@@ -56,6 +56,8 @@ pub(super) struct Offer {
     /// The digest of the job, as hexadecimal digits.
     pub(super) digest: String,
     pub(super) program: Program,
+    /// Its AND gates.
+    pub(super) gates: u64,
     pub(super) plan: Plan,
     pub(super) settings: Settings,
     pub(super) is_mesh: bool,
@@ -226,6 +228,7 @@ fn offer(file: &Path, timeout: Duration) -> Result<Offer, Failure> {
     Ok(Offer {
         name,
         digest: job.digest().to_string(),
+        gates: program.counts().and,
         program,
         plan,
         settings,
@@ -289,6 +292,9 @@ fn add_rule(
 /// The party that the service is in a job.
 fn own_party(rule: &WrittenRule, offer: &Offer, own: Option<Fingerprint>) -> Result<Party, String> {
     let parties = offer.identities.len();
+    if own.is_none() && offer.identities.iter().any(Option::is_some) {
+        return Err(format!("job: {} names identities, which plain TCP does not prove", offer.name));
+    }
     match (own, rule.party) {
         (None, Some(party)) if usize::from(party) < parties => Ok(Party(party)),
         (None, Some(party)) => Err(format!("party: the job has {parties}, 0 to {}, got {party}", parties - 1)),

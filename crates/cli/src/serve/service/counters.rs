@@ -3,7 +3,7 @@
 //! They lie in a store of their own, sealed and written in one transaction, which only one process has open; a copy that was put back is
 //! noticed as that of any store is. What cannot be read or written is refused to everybody.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use garblet::store::{Past, State, Store};
 use garblet_net::Refusal;
@@ -47,7 +47,7 @@ impl Counters {
             let path = path.to_path_buf();
             move |error| Failure::unwritable(&path, &error)
         };
-        let path = std::path::absolute(folder).map_err(|error| Failure::unreadable(folder, &error))?.join("counters");
+        let path = real(folder).map_err(|error| Failure::unreadable(folder, &error))?.join("counters");
         let name = blake3::hash(path.as_os_str().as_encoded_bytes());
         let known = records.join(format!("counters-{}", name.to_hex()));
         let were_there = known.exists();
@@ -65,7 +65,7 @@ impl Counters {
         let key = load_or_create_key(key)?;
         std::fs::create_dir_all(folder).map_err(unwritable(folder))?;
         let mut store = Store::open_or_create(&path, &key, &mut rand::rng()).map_err(|error| store_failure(&error))?;
-        match store.record_in(records).map_err(|error| store_failure(&error))? {
+        match store.known_record_in(records).map_err(|error| store_failure(&error))? {
             Past::Known => {}
             Past::Unknown => {
                 let what = format!(
@@ -75,8 +75,25 @@ impl Counters {
                 return Err(Failure::no_result(what).hint(hint()));
             }
         }
-        whole_file::write(&known, Readers::Owner, |out| writeln!(out, "{}", path.display()))
-            .map_err(unwritable(&known))?;
+        let id = store.id();
+        match were_there.then(|| std::fs::read_to_string(&known)).transpose() {
+            Ok(None) => {
+                tracing::info!(folder = %path.display(), "these counters are new: nothing has been counted yet");
+                whole_file::write(&known, Readers::Owner, |out| out.write_all(id.as_bytes()))
+                    .map_err(unwritable(&known))?;
+            }
+            Ok(Some(told)) if told == id => {}
+            Ok(Some(_)) => {
+                let what = format!("{}: these counters are others than this service had", path.display());
+                return Err(Failure::no_result(what).hint(hint()));
+            }
+            Err(error) => return Err(Failure::unreadable(&known, &error)),
+        }
+        if store.binding().is_some() || !store.stock().is_empty() {
+            return Err(
+                Failure::no_result(format!("{}: this is a store of something else", path.display())).hint(hint())
+            );
+        }
         Ok(Counters { store, broken: false })
     }
 
@@ -143,6 +160,17 @@ impl Counters {
             tracing::error!(%error, "counters cannot be written: everybody is refused until the service is started again");
         }
         written.ok()
+    }
+}
+
+/// The one name of a folder that may not be there yet, as far as it is.
+fn real(folder: &Path) -> std::io::Result<PathBuf> {
+    let path = std::path::absolute(folder)?;
+    match (path.canonicalize(), path.parent(), path.file_name()) {
+        (Err(error), Some(parent), Some(name)) if error.kind() == std::io::ErrorKind::NotFound => {
+            Ok(real(parent)?.join(name))
+        }
+        (found, ..) => found,
     }
 }
 
@@ -253,15 +281,27 @@ mod tests {
         std::fs::rename(&state, folder.path().join("new")).expect("moved");
         assert!(open(&records).is_err_and(|message| message.contains("are gone")));
         std::fs::rename(&old, &state).expect("moved");
-        assert!(open(&records).is_err_and(|message| message.contains("older than its record")));
+        let put_back = open(&records).expect_err("an old copy");
+        assert!(put_back.contains("older than its record"), "{put_back}");
         std::fs::remove_dir_all(&state).expect("there");
         std::fs::rename(folder.path().join("new"), &state).expect("moved");
         assert_eq!(open(&records), Ok(()));
-        assert!(open(&others).is_err_and(|message| message.contains("has no record of them")));
+        for _ in 0..2 {
+            assert!(open(&others).is_err_and(|message| message.contains("has no record of them")));
+        }
+        std::fs::rename(&state, folder.path().join("new")).expect("moved");
+        drop(
+            Counters::open(&folder.path().join("another"), Some(&key), &records)
+                .map_err(|failure| failure.message)
+                .expect("opens"),
+        );
+        std::fs::rename(folder.path().join("another"), &state).expect("moved");
+        assert!(open(&records).is_err_and(|message| message.contains("are others")));
     }
 
     fn copy(from: &Path, to: &Path) {
         std::fs::create_dir(to).expect("a folder");
+        std::fs::set_permissions(to, std::fs::metadata(from).expect("there").permissions()).expect("it is ours");
         for entry in std::fs::read_dir(from).expect("a folder") {
             let entry = entry.expect("there");
             let to = to.join(entry.file_name());

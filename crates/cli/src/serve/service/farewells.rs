@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet_net::{Channel, ChannelWatch, Refusal};
+use garblet_net::{Channel, Refusal};
 use tokio::{runtime::Handle, sync::Semaphore};
 
 use super::{
@@ -32,8 +32,8 @@ pub(super) struct Refused {
     pub(super) peer: String,
     /// The job that it may run, with the rule's place, if it is about one.
     pub(super) job: Option<(Arc<Offer>, usize)>,
-    /// Sees its channel.
-    pub(super) watch: Option<ChannelWatch>,
+    /// The caller, and what went through its channel.
+    pub(super) watched: Arc<Mutex<Watched>>,
     /// The reason for the log, which may say more than the caller hears.
     pub(super) reason: &'static str,
     pub(super) config: Arc<Config>,
@@ -79,15 +79,13 @@ impl Farewells {
     pub(super) fn refuse(&self, channel: Channel, refusal: Refusal, refused: Refused) {
         self.tell(channel, refusal);
         self.metrics.refused(refused.reason);
-        let Refused { peer, job, watch, reason, config } = refused;
+        let Refused { peer, job, watched, reason, config } = refused;
         let name = job.as_ref().map(|(offer, _)| offer.name.clone());
         let Some(more) = self.is_first((peer.clone(), name.clone(), reason)) else { return };
         tracing::info!(peer, job = name, reason, more, "refused");
         let Some((offer, rule)) = job else { return };
         let farewells = self.clone();
         self.runtime.spawn_blocking(move || {
-            let party = offer.rules[rule].party;
-            let watched = Mutex::new(watch.map_or_else(Watched::default, |watch| Watched::of_watch(watch, party)));
             let stopped = Err(Stopped::Refused(refusal));
             if let Err(failure) = receipt::keep(&farewells.receipts, (&offer, rule), &watched, &config, &stopped) {
                 farewells.close(&failure.message);
@@ -112,7 +110,7 @@ impl Farewells {
     }
 
     /// The number of those that were not written down since the last, if this one is to be.
-    fn is_first(&self, kind: Kind) -> Option<u64> {
+    pub(super) fn is_first(&self, kind: Kind) -> Option<u64> {
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         match written.get_mut(&kind) {
             Some((last, more)) if last.elapsed() < APART => {

@@ -80,6 +80,8 @@ pub(super) struct Ended {
     ticket: Ticket,
     seconds: f64,
     result: Result<Done, Stopped>,
+    /// The number of those alike that were not written down before it; none if it is not to be either.
+    more: Option<u64>,
     /// The receipt that could not be kept.
     unkept: Option<Failure>,
 }
@@ -128,22 +130,33 @@ impl Hall {
             let begin = Instant::now();
             let is_run = !matches!(admitted.work, Work::Fill(..) | Work::Refill(_));
             let (offer, rule, watched) = (admitted.offer.clone(), admitted.rule, admitted.watched.clone());
-            let receipts = shared.receipts.clone();
+            let (receipts, farewells) = (shared.receipts.clone(), shared.farewells.clone());
             let session = on_own_thread(move || session::run(admitted, shared));
             let result = tokio::select! {
+                biased;
                 result = session => result,
                 () = sleep(config.limits.session.0) => Err(Stopped::GivenUp("it took too long")),
                 _ = over.wait_for(|over| *over) => Err(Stopped::GivenUp("the service was stopped")),
             };
             let seconds = begin.elapsed().as_secs_f64();
+            let more = match &result {
+                // These cost a caller nothing.
+                Err(Stopped::Refused(_) | Stopped::NotMet(_)) => {
+                    let reason = result.as_ref().err().map_or("", Stopped::reason);
+                    farewells.is_first((ticket.peer.clone(), Some(ticket.job.clone()), reason))
+                }
+                _ => Some(0),
+            };
+            let is_kept = is_run && more.is_some();
             let kept = tokio::task::spawn_blocking(move || {
-                let kept = is_run.then(|| receipt::keep(&receipts, (&offer, rule), &watched, &config, &result));
+                let kept = is_kept.then(|| receipt::keep(&receipts, (&offer, rule), &watched, &config, &result));
                 (result, kept.and_then(Result::err))
             });
             match kept.await {
-                Ok((result, unkept)) => Ended { ticket, seconds, result, unkept },
+                Ok((result, unkept)) => Ended { ticket, seconds, result, more, unkept },
                 Err(died) => {
-                    Ended { ticket, seconds, result: Err(Stopped::Died), unkept: Some(Failure::no_result(died)) }
+                    let unkept = Some(Failure::no_result(died));
+                    Ended { ticket, seconds, result: Err(Stopped::Died), more, unkept }
                 }
             }
         });
@@ -164,7 +177,7 @@ impl Hall {
     /// Notes how a session has ended, and begins the next.
     pub(super) fn end(&mut self, ended: Ended) {
         self.running -= 1;
-        let Ended { ticket, seconds, result, unkept } = ended;
+        let Ended { ticket, seconds, result, more, unkept } = ended;
         self.release(&ticket);
         let Ticket { peer, id, job, digest, protocol, .. } = &ticket;
         let outcome = match &result {
@@ -188,12 +201,16 @@ impl Hall {
             }
             Err(Stopped::Refused(refusal)) => {
                 self.shared.metrics.refused(refusal.name());
-                tracing::info!(session = id, peer, job, digest, reason = refusal.name(), "refused");
+                if more.is_some() {
+                    tracing::info!(session = id, peer, job, digest, reason = refusal.name(), more, "refused");
+                }
                 "refused"
             }
-            Err(Stopped::Failed(failure)) => {
+            Err(Stopped::Failed(failure) | Stopped::NotMet(failure)) => {
                 let reason = &failure.message;
-                tracing::warn!(session = id, peer, job, digest, protocol, seconds, reason, "failed");
+                if more.is_some() {
+                    tracing::warn!(session = id, peer, job, digest, protocol, seconds, reason, more, "failed");
+                }
                 "failed"
             }
             Err(Stopped::Died) => {
@@ -208,6 +225,8 @@ impl Hall {
         self.shared.metrics.ended(job, outcome);
         if let Some(Failure { message, .. }) = unkept {
             self.shared.farewells.close(&message);
+        }
+        if self.shared.farewells.is_closed() {
             self.refuse_waiting(Refusal::Closed);
         }
         self.begin_waiting();
@@ -243,6 +262,10 @@ impl Hall {
         while self.waiting.front().is_some_and(|first| first.since.elapsed() >= most) {
             self.refuse_first(Refusal::Busy);
         }
+        if self.shared.farewells.is_closed() {
+            self.refuse_waiting(Refusal::Closed);
+        }
+        self.begin_waiting();
         self.refill();
         self.shared.metrics.see(self.running, self.waiting.len(), strangers);
     }
@@ -258,11 +281,15 @@ impl Hall {
                 Some(None) => false,
                 Some(Some(next)) => *next <= Instant::now(),
             };
+            let under_way = self.refills.values().filter(|next| next.is_none()).count();
+            let has_room = self.running == 0 || self.running + 1 < config.limits.sessions;
+            if !is_due || !has_room || !self.waiting.is_empty() || under_way >= config.limits.per_peer {
+                continue;
+            }
             let identity = peers.first().map(|(_, fingerprint)| *fingerprint);
             let refills = Some((store.path.clone(), refill.every.0));
             let ticket = Ticket { refills, ..self.ticket(&offer, identity, None) };
-            let has_room = self.running == 0 || self.running + 1 < config.limits.sessions;
-            if !is_due || !has_room || !self.waiting.is_empty() || self.has_room_for(&ticket, false).is_err() {
+            if self.has_room_for(&ticket, false).is_err() {
                 continue;
             }
             self.refills.insert(store.path.clone(), None);
@@ -305,25 +332,26 @@ impl Hall {
     fn refuse_first(&mut self, refusal: Refusal) {
         let Some(Waiting { admitted, ticket, .. }) = self.waiting.pop_front() else { return };
         self.release(&ticket);
-        let Admitted { offer, rule, work, .. } = admitted;
-        let refused = |peer: String, watch| Refused {
+        let Admitted { offer, rule, work, watched, .. } = admitted;
+        let is_run = !matches!(work, Work::Fill(..));
+        let refused = |peer: String| Refused {
             peer,
-            job: Some((offer.clone(), rule)),
-            watch,
+            job: is_run.then(|| (offer.clone(), rule)),
+            watched: watched.clone(),
             reason: refusal.name(),
             config: self.config.clone(),
         };
         let farewells = &self.shared.farewells;
         match work {
             Work::Compute(channel) | Work::Fill(channel, _) => {
-                farewells.refuse(*channel, refusal, refused(ticket.peer, None));
+                farewells.refuse(*channel, refusal, refused(ticket.peer));
             }
             // None of them waits.
             Work::Refill(_) => {}
             Work::Mesh(mut callers) => {
                 while let Ok(Caller { channel, .. }) = callers.try_recv() {
                     let peer = self.config.name(channel.peer());
-                    farewells.refuse(channel, refusal, refused(peer, None));
+                    farewells.refuse(channel, refusal, refused(peer));
                 }
             }
         }

@@ -40,7 +40,7 @@ pub(super) fn keep(
         Err(Stopped::Refused(refusal)) => {
             Failure::no_result(format!("the caller was refused: {}", refusal.name())).of_class(Class::Disagreement)
         }
-        Err(Stopped::Failed(failure)) => failure.clone(),
+        Err(Stopped::Failed(failure) | Stopped::NotMet(failure)) => failure.clone(),
         Err(Stopped::Died) => Failure::no_result("its thread has died"),
         Err(Stopped::GivenUp(why)) => Failure::no_result(format!("{why}, and it was given up")),
     };

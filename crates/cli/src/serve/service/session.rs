@@ -89,11 +89,26 @@ pub(super) enum Done {
 /// A session without a result.
 pub(super) enum Stopped {
     Refused(Refusal),
+    /// Several parties that did not all come, or not as they should.
+    NotMet(Failure),
     Failed(Failure),
     /// Its thread has panicked.
     Died,
     /// The service has given it up, for this reason.
     GivenUp(&'static str),
+}
+
+impl Stopped {
+    /// A word for it.
+    pub(super) fn reason(&self) -> &'static str {
+        match self {
+            Stopped::Refused(refusal) => refusal.name(),
+            Stopped::NotMet(_) => "not-met",
+            Stopped::Failed(_) => "failed",
+            Stopped::Died => "died",
+            Stopped::GivenUp(_) => "given-up",
+        }
+    }
 }
 
 impl From<Error> for Stopped {
@@ -143,24 +158,23 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
             };
             compute(&offer, rule, &request, Ends::from(*channel), inputs).await
         }
-        Work::Mesh(mut callers) => {
-            let (inputs, peers) = match (inputs(&offer, rule, &request).await, &rule.addresses) {
-                (Ok(inputs), Some(peers)) => (inputs, peers),
-                (inputs, _) => {
-                    let refusal = inputs.err().unwrap_or(Refusal::UnknownJob);
-                    callers.close();
-                    while let Ok(caller) = callers.try_recv() {
-                        shared.farewells.tell(caller.channel, refusal);
-                    }
-                    return Err(Stopped::Refused(refusal));
-                }
-            };
+        Work::Mesh(callers) => {
+            let Some(peers) = &rule.addresses else { return Err(Stopped::Refused(Refusal::UnknownJob)) };
             let mesh = Mesh::join_callers(rule.party.0, peers, callers, &options).await;
-            let mut ends = Ends::from(mesh.map_err(|error| mesh_failure(&error))?);
-            watched.lock().unwrap_or_else(PoisonError::into_inner).begin(&mut ends, rule.party);
-            // Now that all are there: nobody uses up the runs of others alone.
-            count(rule, &request, &shared).map_err(Stopped::Refused)?;
-            compute(&offer, rule, &request, ends, inputs).await
+            let mesh = mesh.map_err(|error| Stopped::NotMet(mesh_failure(&error)))?;
+            // Now that all are there: nobody has the inputs fetched, or uses up the runs of others, alone.
+            let inputs = inputs(&offer, rule, &request).await;
+            match inputs.and_then(|inputs| count(rule, &request, &shared).map(|()| inputs)) {
+                Ok(inputs) => {
+                    let mut ends = Ends::from(mesh);
+                    watched.lock().unwrap_or_else(PoisonError::into_inner).begin(&mut ends, rule.party);
+                    compute(&offer, rule, &request, ends, inputs).await
+                }
+                Err(refusal) => {
+                    mesh.abort(None).await;
+                    Err(Stopped::Refused(refusal))
+                }
+            }
         }
     }
 }

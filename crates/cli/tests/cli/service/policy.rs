@@ -204,3 +204,38 @@ fn peers_of_a_rule_are_parties_of_its_job() {
     assert!(ran.status == Some(2) && ran.stderr.contains("peers: eve, "), "{}", ran.stderr);
     assert!(ran.stderr.contains("is none of the other parties of sum-bob"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_caller_for_whom_there_are_no_data_leaves_little_behind() {
+    let company = Company::new("service-no-data");
+    company.trust("bob");
+    company.configure("", &rule("bob", "often = { total = 1 }\ninputs = { folder = \"none\" }\n"));
+    let service = company.start();
+    for _ in 0..6 {
+        company.is_refused("bob", &service, "it has no inputs for this run", "its operator's log says what is missing");
+    }
+    let receipts = std::fs::read_to_string(company.folder.path("state/receipts.jsonl")).expect("a log");
+    assert_eq!(
+        (receipts.lines().count(), service.log().matches(" refused session=").count()),
+        (1, 1),
+        "{}",
+        service.log()
+    );
+}
+
+#[test]
+fn a_store_of_something_else_is_no_counters() {
+    let company = Company::new("service-others");
+    company.trust("bob");
+    company.configure("", &rule("bob", ""));
+    company.start().kill();
+    let [state, first] = ["state", "first"].map(|name| company.folder.path(name));
+    std::fs::rename(&state, &first).expect("moved");
+    let text = std::fs::read_to_string(company.folder.path("serve.toml")).expect("a configuration");
+    company.folder.file("serve.toml", &text.replace("state = \"state\"", "state = \"other\""));
+    company.start().kill();
+    std::fs::rename(company.folder.path("other"), &state).expect("moved");
+    company.folder.file("serve.toml", &text);
+    let ran = company.does_not_begin();
+    assert!(ran.status == Some(1) && ran.stderr.contains("are others than this service had"), "{}", ran.stderr);
+}

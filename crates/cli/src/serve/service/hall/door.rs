@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashSet,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, TryLockError},
 };
 
 use garblet::wants_to_fill;
@@ -85,7 +85,7 @@ impl Hall {
             self.named.insert(named, arrivals);
         }
         let admitted = Admitted { request, offer, rule, work, options, watched: Arc::new(Mutex::new(watched)) };
-        match self.running < self.config.limits.sessions {
+        match self.running < self.config.limits.sessions && self.waiting.is_empty() {
             true => self.start(admitted, ticket),
             false => self.waiting.push_back(Waiting { since: Instant::now(), admitted, ticket }),
         }
@@ -101,7 +101,7 @@ impl Hall {
             job: offer.name.clone(),
             digest: offer.digest.clone(),
             protocol: offer.settings.protocol.clone(),
-            gates: offer.program.stats().and,
+            gates: offer.gates,
             refills: None,
         }
     }
@@ -146,7 +146,11 @@ impl Hall {
     /// Looks whether a rule allows one more run, so that nothing is done for who has used up its runs. The session counts.
     fn may_run(&self, rule: &Rule, request: &RequestWords) -> Result<(), Refusal> {
         // While a count is being written, the session finds out.
-        let Ok(counters) = self.shared.counters.try_lock() else { return Ok(()) };
+        let counters = match self.shared.counters.try_lock() {
+            Ok(counters) => counters,
+            Err(TryLockError::Poisoned(broken)) => broken.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(()),
+        };
         counters.look(&rule.budget, &request.counted, rule.often, clock().as_secs()).map(drop)
     }
 
@@ -157,10 +161,14 @@ impl Hall {
     }
 
     fn refused(&self, caller: &Caller, refusal: Refusal, job: Option<(Arc<Offer>, usize)>) -> Refused {
+        let of_job =
+            |(offer, rule): &(Arc<Offer>, usize)| Watched::of_watch(caller.watch.clone(), offer.rules[*rule].party);
+        // Of several parties, none was met.
+        let two = job.as_ref().filter(|(offer, _)| !offer.is_mesh);
         Refused {
             peer: self.config.name(caller.channel.peer()),
+            watched: Arc::new(Mutex::new(two.map(of_job).unwrap_or_default())),
             job,
-            watch: Some(caller.watch.clone()),
             reason: refusal.name(),
             config: self.config.clone(),
         }
