@@ -313,7 +313,9 @@ def test_an_interrupt_ends_a_run_and_the_peer_hears_of_it(richer: garblet.Progra
     with socket.create_server(("127.0.0.1", 0)) as server:
         child = textwrap.dedent(
             f"""
-            import garblet, sys
+            import garblet, signal, sys
+            # Whoever began the tests may have had it ignored.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             richer = garblet.compile("pub fn main(a: u32, b: u32) -> bool {{ a > b }}", name="richer")
             session = garblet.Session(richer, 1, connect="127.0.0.1:{server.getsockname()[1]}", insecure_plain_tcp=True)
             try:
@@ -339,7 +341,8 @@ def test_an_interrupt_ends_a_run_and_the_peer_hears_of_it(richer: garblet.Progra
 def test_an_interrupt_ends_a_local_run() -> None:
     child = textwrap.dedent(
         """
-        import garblet, sys
+        import garblet, signal, sys
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         program = garblet.compile(
             "pub fn main(a: [u64; 20000], b: u64) -> u64 { let mut n = 1u64; for x in a { n = n ^ (x * b); } n }", panics=False
         )

@@ -10,7 +10,7 @@ use std::{
 };
 
 use garblet_net::{Channel, Refusal};
-use tokio::{runtime::Handle, sync::Semaphore};
+use tokio::{runtime::Handle, sync::Semaphore, task::spawn_blocking};
 
 use super::{
     config::{Config, Offer},
@@ -75,21 +75,30 @@ impl Farewells {
         self.metrics.set_ready(false);
     }
 
-    /// Refuses somebody: writes it down, and tells it.
+    /// Refuses somebody: tells it, and then writes it down.
     pub(super) fn refuse(&self, channel: Channel, refusal: Refusal, refused: Refused) {
-        self.tell(channel, refusal);
-        self.metrics.refused(refused.reason);
         let Refused { peer, job, watched, reason, config } = refused;
+        self.metrics.refused(reason);
         let name = job.as_ref().map(|(offer, _)| offer.name.clone());
-        let Some(more) = self.is_first((peer.clone(), name.clone(), reason)) else { return };
-        tracing::info!(peer, job = name, reason, more, "refused");
-        let Some((offer, rule)) = job else { return };
-        let farewells = self.clone();
-        self.runtime.spawn_blocking(move || {
-            let stopped = Err(Stopped::Refused(refusal));
-            if let Err(failure) = receipt::keep(&farewells.receipts, (&offer, rule), &watched, &config, &stopped) {
-                farewells.close(&failure.message);
+        let more = self.is_first((peer.clone(), name.clone(), reason));
+        if more.is_some() {
+            tracing::info!(peer, job = name, reason, more, "refused");
+        }
+        let (place, farewells) = (self.places.clone().try_acquire_owned().ok(), self.clone());
+        self.runtime.spawn(async move {
+            if place.is_some() {
+                channel.refuse(refusal).await;
             }
+            if let (Some(_), Some((offer, rule))) = (more, job) {
+                // Nobody waits for it but who ends the service, by its place.
+                let kept = spawn_blocking(move || {
+                    let stopped = Err(Stopped::Refused(refusal));
+                    let kept = receipt::keep(&farewells.receipts, (&offer, rule), &watched, &config, &stopped);
+                    kept.map_err(|failure| farewells.close(&failure.message))
+                });
+                let _ = kept.await;
+            }
+            drop(place);
         });
     }
 

@@ -192,6 +192,9 @@ fn whoever_has_used_up_its_runs_costs_nothing() {
     assert_eq!(read("asked").lines().count(), 1, "the operator's program runs for those alone who may run the job");
     assert_eq!(service.log().matches("reason=\"used-up\"").count(), 1, "the same is written down once a minute");
     assert_eq!(service.log().matches("begins session=").count(), 1);
+    // What is being written down is waited for.
+    service.signal(rustix::process::Signal::TERM);
+    service.ended();
     assert_eq!(read("state/receipts.jsonl").lines().count(), 2);
 }
 
