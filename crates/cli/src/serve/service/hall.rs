@@ -139,14 +139,14 @@ impl Hall {
                 _ = over.wait_for(|over| *over) => Err(Stopped::GivenUp("the service was stopped")),
             };
             let seconds = begin.elapsed().as_secs_f64();
-            let more = match &result {
-                // These cost a caller nothing.
-                Err(Stopped::Refused(_) | Stopped::NotMet(_)) => {
-                    let reason = result.as_ref().err().map_or("", Stopped::reason);
-                    farewells.is_first((ticket.peer.clone(), Some(ticket.job.clone()), reason))
-                }
-                _ => Some(0),
+            // These cost a caller nothing.
+            let reason = match &result {
+                Err(Stopped::Refused(refusal)) => Some(refusal.name()),
+                Err(Stopped::NotMet(_)) => Some("not-met"),
+                _ => None,
             };
+            let is_first = |reason| farewells.is_first((ticket.peer.clone(), Some(ticket.job.clone()), reason));
+            let more = reason.map_or(Some(0), is_first);
             let is_kept = is_run && more.is_some();
             let kept = tokio::task::spawn_blocking(move || {
                 let kept = is_kept.then(|| receipt::keep(&receipts, (&offer, rule), &watched, &config, &result));

@@ -98,19 +98,6 @@ pub(super) enum Stopped {
     GivenUp(&'static str),
 }
 
-impl Stopped {
-    /// A word for it.
-    pub(super) fn reason(&self) -> &'static str {
-        match self {
-            Stopped::Refused(refusal) => refusal.name(),
-            Stopped::NotMet(_) => "not-met",
-            Stopped::Failed(_) => "failed",
-            Stopped::Died => "died",
-            Stopped::GivenUp(_) => "given-up",
-        }
-    }
-}
-
 impl From<Error> for Stopped {
     fn from(error: Error) -> Self {
         match error {
@@ -128,7 +115,7 @@ impl From<Failure> for Stopped {
 
 /// Runs a session.
 ///
-/// *Errors*: whatever ends it without a result. A caller that is refused has heard it.
+/// *Errors*: whatever ends it without a result. Of two parties, a caller that is refused has heard it; of several, they hear that it is broken off.
 pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stopped> {
     let Admitted { request, offer, rule, work, options, watched } = admitted;
     let rule = &offer.rules[rule];
