@@ -1,6 +1,6 @@
-//! The packages that users install: `target/packages`, with an archive and a Debian package for each processor, a list of all parts, and checksums.
+//! The packages that users install: `target/packages`, with an archive, a Debian package and a wheel for each processor, a list of all parts, and checksums.
 //!
-//! `cargo-zigbuild` and `ziglang`, which pip installs under `target`, link for an old glibc and for another processor than this one. The same commit gives the same
+//! `cargo-zigbuild`, `ziglang` and `maturin`, which pip installs under `target`, link for an old glibc and for another processor than this one. The same commit gives the same
 //! bytes from every folder.
 
 use std::fs;
@@ -11,11 +11,13 @@ use crate::parts;
 use crate::steps::Step;
 use crate::web::{cargo, run, target};
 
-/// The linker for other machines, and the one that calls it.
-const TOOLS: [&str; 2] = ["cargo-zigbuild==0.24.1", "ziglang==0.15.2"];
+/// The linker for other machines, the one that calls it, and the one that makes wheels.
+const TOOLS: [&str; 3] = ["cargo-zigbuild==0.24.1", "ziglang==0.15.2", "maturin==1.16.0"];
 
 /// The oldest glibc with which the programs run.
 const GLIBC: &str = "2.17";
+/// The same for wheels.
+const MANYLINUX: &str = "manylinux_2_17";
 
 /// A processor, as Rust and as Debian name it.
 struct Machine {
@@ -73,6 +75,7 @@ fn packages(root: &Path) -> Result<(), String> {
     for machine in &MACHINES {
         build.archive(machine, &made, &folder)?;
         build.debian(machine, &made, &folder)?;
+        build.wheel(machine, &folder)?;
     }
     let parts = parts::list(root)?;
     write(&folder.join(format!("garblet-{}.cdx.json", build.version)), &parts)?;
@@ -135,6 +138,22 @@ impl Build {
 
     /// Compiles the command, without any path of this machine in it.
     fn compile(&self, machine: &Machine) -> Result<(), String> {
+        let mut build = self.tool("cargo-zigbuild", "zigbuild")?;
+        build.args(["--quiet", "--locked", "--profile", "dist", "--package", "garblet-cli"]);
+        run(build.args(["--target", &format!("{}.{GLIBC}", machine.triple())])).map(drop)
+    }
+
+    /// `garblet-VERSION-cp311-abi3-manylinux_2_17_ARCH.whl`: the package for Python, with nothing of this machine in it.
+    fn wheel(&self, machine: &Machine, folder: &Path) -> Result<(), String> {
+        eprintln!("building the wheel for {}", machine.triple());
+        let mut build = self.tool("maturin", "build")?;
+        build.args(["--quiet", "--locked", "--profile", "dist", "--zig", "--compatibility", MANYLINUX]);
+        build.args(["--target", &machine.triple()]).arg("--out").arg(folder);
+        run(build.current_dir(self.root.join("python"))).map(drop)
+    }
+
+    /// A tool that compiles without any path of this machine in what it makes.
+    fn tool(&self, name: &str, task: &str) -> Result<Command, String> {
         let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
         let home = home.map_err(|_| "neither CARGO_HOME nor HOME is set")?;
         let renamed = [(home.as_str(), "/cargo"), (&self.root.display().to_string(), "/garblet")];
@@ -142,12 +161,12 @@ impl Build {
             renamed.iter().map(|(from, to)| format!("\"--remap-path-prefix={from}={to}\"")).collect();
         let c_flags: Vec<String> = renamed.iter().map(|(from, to)| format!("-ffile-prefix-map={from}={to}")).collect();
         let path = std::env::var("PATH").unwrap_or_default();
-        let mut build = Command::new(self.tools.join("bin/cargo-zigbuild"));
-        build.args(["zigbuild", "--quiet", "--locked", "--profile", "dist", "--package", "garblet-cli"]);
-        build.args(["--target", &format!("{}.{GLIBC}", machine.triple())]);
-        build.args(["--config", &format!("target.'cfg(all())'.rustflags=[{}]", flags.join(", "))]);
-        build.env("PATH", format!("{}:{path}", self.tools.join("bin").display())).env("CFLAGS", c_flags.join(" "));
-        run(build.env("SOURCE_DATE_EPOCH", &self.time).env("CARGO_INCREMENTAL", "0").current_dir(&self.root)).map(drop)
+        let mut tool = Command::new(self.tools.join("bin").join(name));
+        // Beside those of the project's own configuration, which a variable would put out of force.
+        tool.args([task, "--config", &format!("target.'cfg(all())'.rustflags=[{}]", flags.join(", "))]);
+        tool.env("PATH", format!("{}:{path}", self.tools.join("bin").display())).env("CFLAGS", c_flags.join(" "));
+        tool.env("SOURCE_DATE_EPOCH", &self.time).env("CARGO_INCREMENTAL", "0").current_dir(&self.root);
+        Ok(tool)
     }
 
     /// `garblet-VERSION-TRIPLE.tar.xz`: the command, its manual pages and completions.

@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet::{Filled, OrderRequest, Security};
+use garblet::{Filled, OrderRequest, Security, run_report::PartyPart};
 use garblet_circuit::{Bits, InputId, Party, Program};
 use garblet_net::PeersFile;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ use crate::{
     failure::{Failure, Status},
     meeting::{Meeting, Route},
     output, program,
-    report::PartyPart,
+    report::part_of_filled,
     session::{self, Task},
     settings::Settings,
     slow::{Relays, SlowParty},
@@ -130,7 +130,7 @@ fn work() -> Result<Done, Failure> {
             return Err(Failure::no_result("standard input: no stores to prepare for: this is a bug"));
         };
         let filled = job.fill(stores, program, route, count)?;
-        return Ok(Done { part: PartyPart::of_filled(job.party, &filled), security: None, outputs: Vec::new() });
+        return Ok(Done { part: part_of_filled(job.party, &filled), security: None, outputs: Vec::new() });
     };
     let outcome = session::compute(task, route)?;
     // All parties are this command's own.

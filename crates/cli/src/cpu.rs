@@ -6,30 +6,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet::{Phase, Progress};
+use garblet::{Phase, Progress, run_report::CpuSeconds};
 use garblet_net::Traffic;
-use serde::{Deserialize, Serialize};
 
 use crate::progress::Bar;
 
-/// Seconds of processor time of one party, all threads together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct CpuSeconds {
-    /// Of set-up.
-    pub(crate) setup: f64,
-    /// Of preparing and building.
-    pub(crate) prepare: f64,
-    /// Of the rest.
-    pub(crate) online: f64,
-}
-
-impl CpuSeconds {
-    fn of(&mut self, phase: Phase) -> &mut f64 {
-        match phase {
-            Phase::Setup => &mut self.setup,
-            Phase::Prepare | Phase::Build => &mut self.prepare,
-            Phase::Online => &mut self.online,
-        }
+fn of(seconds: &mut CpuSeconds, phase: Phase) -> &mut f64 {
+    match phase {
+        Phase::Setup => &mut seconds.setup,
+        Phase::Prepare | Phase::Build => &mut seconds.prepare,
+        Phase::Online => &mut seconds.online,
     }
 }
 
@@ -61,7 +47,7 @@ impl CpuClock {
         let (now, before) = (used(), laps.phase);
         laps.before_hello = laps.before_hello.or_else(|| Some(laps.begun.elapsed()));
         if let (Some(now), Some(since)) = (now, laps.since) {
-            *laps.done.of(before) += now - since;
+            *of(&mut laps.done, before) += now - since;
         }
         (laps.since, laps.phase) = (now, phase);
     }

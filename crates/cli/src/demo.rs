@@ -14,7 +14,7 @@ use crate::{
     local::{Local, Outcome},
     output::{bytes, count, print, print_json, rate, seconds},
     program,
-    report::total,
+    report::{self, total},
     settings::Settings,
 };
 
@@ -115,13 +115,13 @@ impl Job {
         let ands = outcome.report.program.and;
         format!(
             "   {}   as {}\n   {} AND gates in {}, {} AND/s; {} between the parties\n\n{}",
-            crate::report::outputs_text(&self.program, &outcome.outputs).trim_end(),
+            report::outputs_text(&self.program, &outcome.outputs).trim_end(),
             self.source,
             count(ands),
             seconds(time),
             rate(ands as f64 / time),
             bytes(moved),
-            indent(&outcome.report.phase_table())
+            indent(&report::phase_table(&outcome.report))
         )
     }
 }

@@ -2,6 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use garblet::{
+    panicked_rows,
+    run_report::{ProgramPart, digest_text, outputs_json},
+};
 use garblet_circuit::{Bits, evaluate};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -12,8 +16,7 @@ use crate::{
     inputs::{self, InputArgs},
     output::print_json,
     program,
-    record::digest_text,
-    report::{ProgramPart, check_panics, outputs_json, panicked},
+    report::check_panics,
     results::OutputArgs,
 };
 
@@ -63,7 +66,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
                 program: ProgramPart::of(&program),
                 program_digest: digest_text(&program),
                 rows,
-                panicked: panicked(&program, &outputs),
+                panicked: panicked_rows(&program, &outputs),
                 outputs: outputs_json(&program, &outputs),
             })
         }

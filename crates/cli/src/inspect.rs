@@ -3,6 +3,7 @@
 mod forms;
 mod lines;
 
+use garblet::run_report::{ProgramPart, digest_text};
 use garblet_circuit::{Component, InstanceId, Program, Recipients};
 use garblet_formats::draw;
 use serde::Serialize;
@@ -12,8 +13,6 @@ use crate::{
     failure::Failure,
     output::{count, parties, print, print_json, table},
     program,
-    record::digest_text,
-    report::ProgramPart,
 };
 
 /// The options of `garblet inspect`.

@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use garblet::{Party, Program};
+use garblet::{Party, Program, run_report::digest_text};
 use garblet_net::{Fingerprint, JobTerms};
 
 use crate::{
@@ -25,7 +25,6 @@ use crate::{
     failure::Failure,
     hex::{from_hex, to_hex},
     program,
-    record::digest_text,
     settings::Settings,
 };
 

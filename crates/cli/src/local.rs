@@ -6,8 +6,12 @@ use std::{
     time::Instant,
 };
 
-use garblet::StockKinds;
+use garblet::{
+    StockKinds,
+    run_report::{PartyPart, PeerPart, RunReport},
+};
 use garblet_circuit::{Bits, Output, Party, Program, Recipients};
+use serde::Serialize;
 
 use crate::{
     ahead::{Ahead, Stores},
@@ -17,8 +21,8 @@ use crate::{
     inputs::{self, Batch, InputArgs, PartyInputs},
     job::options::{Agreed, SubjectArgs},
     output::{print, print_json, seconds},
-    record::{PeerPart, Record},
-    report::{PartyPart, Repeat, RunReport, check_panics, total},
+    record::record_now,
+    report::{self, Repeat, check_panics, total},
     results::OutputArgs,
     settings::Settings,
     slow::SlowParty,
@@ -84,8 +88,19 @@ pub(crate) struct Outcome {
     pub(crate) outputs: Vec<Option<Bits>>,
     /// The report.
     pub(crate) report: RunReport,
+    /// The times, if it is the median of several.
+    pub(crate) repeat: Option<Repeat>,
     /// The time from the start of the first process to the last result.
     pub(crate) seconds: f64,
+}
+
+/// The object of `--json`.
+#[derive(Serialize)]
+struct Object<'a> {
+    #[serde(flatten)]
+    report: &'a RunReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeat: Option<&'a Repeat>,
 }
 
 /// Runs the command.
@@ -124,10 +139,10 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     check_panics(&program, &outcome.outputs)?;
     if options.json {
         options.output.write_files(&program, &outcome.outputs)?;
-        return print_json(&outcome.report);
+        return print_json(&Object { report: &outcome.report, repeat: outcome.repeat.as_ref() });
     }
     options.output.give(&program, &outcome.outputs)?;
-    eprintln!("\n{}", outcome.report.text().trim_end());
+    eprintln!("\n{}", report::text(&outcome.report, outcome.repeat.as_ref()).trim_end());
     Ok(())
 }
 
@@ -201,7 +216,7 @@ impl Local<'_> {
             seconds_max: runs[times - 1].seconds,
         };
         let mut median = runs.swap_remove(times / 2);
-        median.report.repeat = (times > 1).then_some(repeat);
+        median.repeat = (times > 1).then_some(repeat);
         Ok(median)
     }
 
@@ -215,9 +230,9 @@ impl Local<'_> {
         let security = security.ok_or_else(|| Failure::no_result("no party has a result"))?;
         let parts = done.into_iter().map(|d| d.part).collect();
         let parties = self.inputs.len() as u16;
-        let record = Record::now(self.program, (0..parties).map(PeerPart::here).collect());
-        let report = RunReport::new(self.program, self.settings, parties, security, &outputs, parts, record)?;
-        Ok(Outcome { outputs, report, seconds })
+        let record = record_now(self.program, (0..parties).map(PeerPart::here).collect());
+        let report = RunReport::new(self.program, &self.settings.config()?, parties, security, &outputs, parts, record);
+        Ok(Outcome { outputs, report, repeat: None, seconds })
     }
 
     fn jobs(&self) -> Vec<Job> {

@@ -1,6 +1,8 @@
 //! `garblet plan`: what a program would cost under each protocol, without running it.
 
-use garblet::{Adversary, Communication, Config, Phase, Precision, Prediction, Protocol, SavedValues};
+use garblet::{
+    Adversary, Communication, Config, Phase, Precision, Prediction, Protocol, SavedValues, run_report::ProgramPart,
+};
 use garblet_circuit::Program;
 use garblet_net::{DEFAULT_TIMEOUT, SimulatedLink};
 use serde::Serialize;
@@ -13,7 +15,7 @@ use crate::{
     job::options::SubjectArgs,
     output::{bytes, count, print, print_json, seconds, table},
     program,
-    report::{ProgramPart, must_not_collude},
+    report::must_not_collude,
     settings::{Settings, party_range},
 };
 

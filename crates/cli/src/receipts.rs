@@ -13,7 +13,10 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use garblet::{Party, Program, ReadInput, SavedValues, Security};
+use garblet::{
+    Party, Program, ReadInput, SavedValues, Security,
+    run_report::{PeerPart, Record, outputs_json},
+};
 use garblet_net::{ChannelWatch, Fingerprint, JobTerms, WIRE_VERSION};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -23,8 +26,8 @@ use crate::{
     failure::{Class, Failure},
     hex::to_hex,
     output::printable,
-    record::{PeerPart, Record},
-    report::{outputs_json, panic_of_all},
+    record::record_now,
+    report::panic_of_all,
     session::{Outcome, Watched},
     settings::Settings,
 };
@@ -186,7 +189,7 @@ impl Receipt {
     ) -> Result<Self, Failure> {
         let config = run.settings.config()?;
         let peers = watched.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, names)).collect();
-        let Record { peers, program_digest, version, time } = Record::now(run.program, peers);
+        let Record { peers, program_digest, version, time } = record_now(run.program, peers);
         let transcript = |(party, channel): &(u16, ChannelWatch)| {
             let [sent, received] = [channel.sent(), channel.received()].map(|passed| to_hex(&passed.digest));
             Transcript { party: *party, sent, received }

@@ -1,127 +1,45 @@
-//! The report of a run and of what it gave: the object of `--json`, and the same for people.
+//! The report of a run and of what it gave, for people; its object of `--json` is the library's.
 
-use std::collections::BTreeMap;
-
-use garblet::{Collusion, Filled, Party, Phase, PhaseCost, PhaseCosts, Security};
-use garblet_circuit::{Bits, Output, Port, Program, notes::Panics};
+use garblet::{
+    Collusion, Filled, Party, Phase, PhaseCost, PhaseCosts, panicked_rows,
+    run_report::{PartyPart, RunReport},
+};
+use garblet_circuit::{Bits, Output, Program};
 use garblet_formats::value;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::{
-    cpu::CpuSeconds,
     failure::{Class, Failure},
     output::{bytes, count, parties as numbers, seconds, table, tell},
-    record::Record,
-    settings::Settings,
+    record,
 };
 
-/// One party's part.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct PartyPart {
-    pub(crate) party: u16,
-    pub(crate) role: String,
-    /// None where the system does not tell.
-    pub(crate) peak_rss_bytes: Option<u64>,
-    /// None where the system does not tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) cpu_seconds: Option<CpuSeconds>,
-    /// Before the hello: reading and building the program, and making it ready. None where nothing was run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) load_seconds: Option<f64>,
-    pub(crate) phases: PhaseCosts,
-}
-
-impl PartyPart {
-    /// Of a party that has filled its store.
-    pub(crate) fn of_filled(party: Party, filled: &Filled) -> Self {
-        let (party, role, peak_rss_bytes) = (party.0, "party".into(), peak_rss_bytes());
-        PartyPart { party, role, peak_rss_bytes, cpu_seconds: None, load_seconds: None, phases: filled.phases }
-    }
-}
-
-/// The composition of the program.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct ProgramPart {
-    pub(crate) and: u64,
-    pub(crate) xor: u64,
-    pub(crate) not: u64,
-    pub(crate) and_depth: u64,
-    /// Input wires.
-    pub(crate) inputs: u64,
-    /// Output wires.
-    pub(crate) outputs: u64,
-    /// Instances of components.
-    pub(crate) components: u64,
-    /// The checks of a function source for overflow and the like: `on` or `off`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) panics: Option<&'static str>,
-}
-
-impl ProgramPart {
-    /// Counts a program.
-    pub(crate) fn of(program: &Program) -> Self {
-        let counts = program.stats();
-        ProgramPart {
-            and: counts.and,
-            xor: counts.xor,
-            not: counts.not,
-            and_depth: counts.and_depth,
-            inputs: program.inputs().iter().map(|i| i.port.ty.width()).sum(),
-            outputs: program.outputs().iter().map(|o| o.port.ty.width()).sum(),
-            components: program.instance_count() as u64,
-            panics: program.notes().panics.as_ref().map(|panics| match panics {
-                Panics::Off => "off",
-                Panics::On { .. } => "on",
-            }),
-        }
-    }
+/// Measures a party that has filled its store.
+pub(crate) fn part_of_filled(party: Party, filled: &Filled) -> PartyPart {
+    let (party, role, peak_rss_bytes) = (party.0, "party".into(), peak_rss_bytes());
+    PartyPart { party, role, peak_rss_bytes, cpu_seconds: None, load_seconds: None, phases: filled.phases }
 }
 
 /// Looks whether the computation has panicked. The rows of a batch do so each by itself: a warning tells of them, if some have a result.
 ///
 /// *Errors*: where and why it has, or all rows have; the other outputs then mean nothing.
 pub(crate) fn check_panics(program: &Program, outputs: &[Option<Bits>]) -> Result<(), Failure> {
-    if let Some(rows) = row_panics(program, outputs) {
-        let panicked = panicked(program, outputs);
-        if let Some((first, reason)) = panicked.first_key_value() {
-            let (some, all) = (count(panicked.len() as u64), count(rows.len() as u64));
-            if panicked.len() == rows.len() {
-                let message = format!("none of {all} rows has a result; row {first} panicked at {reason}");
-                return Err(Failure::no_result(message).of_class(Class::Panic));
-            }
-            tell(&format!("warning: {some} of {all} rows have no result; row {first} panicked at {reason}"));
-        }
-        return Ok(());
+    if let Err(panicked) = garblet::check_panics(program, outputs) {
+        return Err(Failure::no_result(panicked).of_class(Class::Panic));
     }
-    match panic_of_all(program, outputs) {
-        Some(reason) => Err(Failure::no_result(format!("panicked at {reason}")).of_class(Class::Panic)),
-        None => Ok(()),
+    let panicked = panicked_rows(program, outputs);
+    if let Some((first, reason)) = panicked.first_key_value() {
+        let (some, all) = (count(panicked.len() as u64), count(program.notes().rows.unwrap_or_default().into()));
+        tell(&format!("warning: {some} of {all} rows have no result; row {first} panicked at {reason}"));
     }
+    Ok(())
 }
 
 /// The panic of a computation as a whole, and not of rows of a batch.
 pub(crate) fn panic_of_all(program: &Program, outputs: &[Option<Bits>]) -> Option<String> {
-    let is_batch = program.notes().rows.is_some();
-    garblet::check_panics(program, outputs).err().filter(|_| !is_batch).map(|panicked| panicked.place)
-}
-
-/// The place and reason for a value of the output that says what has panicked.
-fn place(panics: &Panics, code: u128) -> Option<String> {
-    match panics.reason(code) {
-        Some(reason) => Some(reason.into()),
-        None => (code != 0).then(|| format!("an unknown place, number {code}")),
-    }
-}
-
-/// The place and reason at which each row of a batch has panicked, if it has; `None` for what is no batch, or tells nothing of panics here.
-pub(crate) fn row_panics(program: &Program, outputs: &[Option<Bits>]) -> Option<Vec<Option<String>>> {
-    let Some(panics @ Panics::On { output: Some(at), .. }) = &program.notes().panics else { return None };
-    let rows = program.notes().rows? as usize;
-    let codes = outputs.get(*at)?.as_ref()?;
-    let width = codes.len() / rows.max(1);
-    let code = |row: usize| codes.slice(row * width, width).to_u128().unwrap_or(u128::MAX);
-    Some((0..rows).map(|row| place(panics, code(row))).collect())
+    let panicked = garblet::check_panics(program, outputs).err();
+    panicked.filter(|panicked| panicked.rows.is_none()).map(|panicked| panicked.place)
 }
 
 /// The outputs of the result that are known.
@@ -132,34 +50,6 @@ pub(crate) fn results<'a>(
     garblet::results(program).filter_map(move |(at, output)| Some((output, outputs.get(at)?.as_ref()?)))
 }
 
-/// The object of `--json`.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct RunReport {
-    pub(crate) protocol: &'static str,
-    pub(crate) adversary: &'static str,
-    pub(crate) parties: u16,
-    pub(crate) program: ProgramPart,
-    #[serde(flatten)]
-    pub(crate) record: Record,
-    pub(crate) security: Security,
-    pub(crate) parameters: Map<String, Value>,
-    /// The rows of a batch.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) rows: Option<u32>,
-    /// Rows that have no result, from 1, each with where and why it panicked.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) panicked: BTreeMap<usize, String>,
-    pub(crate) outputs: Map<String, Value>,
-    /// The parties that learned each output.
-    pub(crate) recipients: BTreeMap<String, Vec<u16>>,
-    pub(crate) per_party: Vec<PartyPart>,
-    /// The reason why the parties did not part in order, if they did not; the result is final all the same.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) closing: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) repeat: Option<Repeat>,
-}
-
 /// Times of repeated runs, from the start of the processes to the last result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Repeat {
@@ -167,36 +57,6 @@ pub(crate) struct Repeat {
     pub(crate) seconds_min: f64,
     pub(crate) seconds_median: f64,
     pub(crate) seconds_max: f64,
-}
-
-/// The outputs that are known, as JSON objects by name. Rows that have panicked are null in the value; the wires, which are there even so,
-/// are then left out.
-pub(crate) fn outputs_json(program: &Program, outputs: &[Option<Bits>]) -> Map<String, Value> {
-    let panicked = panicked(program, outputs);
-    let json = |(output, bits): (&Output, &Bits)| {
-        let Port { name, ty } = &output.port;
-        let json = match (panicked.is_empty(), value::to_json(ty, bits)) {
-            (false, Value::Array(mut rows)) => {
-                panicked.keys().for_each(|row| rows[row - 1] = Value::Null);
-                json!({ "value": rows })
-            }
-            _ => value::output_json(ty, bits),
-        };
-        (name.clone(), json)
-    };
-    results(program, outputs).map(json).collect()
-}
-
-/// The rows of a batch that have no result, from 1, each with where and why it panicked.
-pub(crate) fn panicked(program: &Program, outputs: &[Option<Bits>]) -> BTreeMap<usize, String> {
-    let reasons = row_panics(program, outputs).unwrap_or_default();
-    (1..).zip(reasons).filter_map(|(row, reason)| Some((row, reason?))).collect()
-}
-
-/// The parties that learn each output.
-fn recipients(program: &Program, parties: u16) -> BTreeMap<String, Vec<u16>> {
-    let learns = |output: &Output| (0..parties).filter(|party| output.recipients.contains(Party(*party))).collect();
-    garblet::results(program).map(|(_, output)| (output.port.name.clone(), learns(output))).collect()
 }
 
 /// The outputs that are known, one line each.
@@ -227,120 +87,87 @@ pub(crate) fn must_not_collude(collusion: Collusion, parties: u16) -> String {
     }
 }
 
-impl RunReport {
-    /// A report of the parties in `parts`, which is all `parties` of them or one.
-    ///
-    /// *Errors*: settings that do not hold together.
-    pub(crate) fn new(
-        program: &Program,
-        settings: &Settings,
-        parties: u16,
-        security: Security,
-        outputs: &[Option<Bits>],
-        parts: Vec<PartyPart>,
-        record: Record,
-    ) -> Result<Self, Failure> {
-        let config = settings.config()?;
-        Ok(RunReport {
-            protocol: config.protocol().name(),
-            adversary: config.adversary().name(),
-            parties,
-            program: ProgramPart::of(program),
-            record,
-            security,
-            parameters: config.parameters().into_iter().map(|(name, value)| (name, value.into())).collect(),
-            rows: program.notes().rows,
-            panicked: panicked(program, outputs),
-            outputs: outputs_json(program, outputs),
-            recipients: recipients(program, parties),
-            per_party: parts,
-            closing: None,
-            repeat: None,
-        })
+/// Everything but the outputs; of repeated runs with their times.
+pub(crate) fn text(report: &RunReport, repeat: Option<&Repeat>) -> String {
+    let program = &report.program;
+    let mut text = format!(
+        "{} ({}): {} AND gates, AND depth {}, {} components\n",
+        report.protocol,
+        report.adversary,
+        count(program.and),
+        count(program.and_depth),
+        count(program.components)
+    );
+    if let Some(rows) = report.rows {
+        text.push_str(&format!("for {} rows\n", count(rows.into())));
     }
+    let parameters: Vec<String> =
+        report.parameters.iter().map(|(k, v)| format!("{k} {}", v.as_str().unwrap_or(&v.to_string()))).collect();
+    if !parameters.is_empty() {
+        text.push_str(&format!("with {}\n", parameters.join(", ")));
+    }
+    if report.program.panics == Some("off") {
+        text.push_str("checks were off: what overflows wraps around, what is out of bounds has no meaning\n");
+    }
+    if let Some(deterrence) = report.security.deterrence {
+        text.push_str(&format!("a garbler that cheats is found out with probability {deterrence:.3} at least\n"));
+    } else if let Some(log2) = report.security.cheating_log2 {
+        text.push_str(&format!("a peer that cheats is not found out with probability 2^{log2:.1} at most\n"));
+    }
+    if let Some(collusion) = report.security.collusion {
+        text.push_str(&format!("{}\n", must_not_collude(collusion, report.parties)));
+    }
+    for (name, learned) in report.recipients.iter().filter(|(name, _)| !report.outputs.contains_key(*name)) {
+        text.push_str(&match &learned[..] {
+            [] => format!("nobody has learned {name}\n"),
+            [one] => format!("party {one} has learned {name}, this party has not\n"),
+            some => format!("parties {} have learned {name}, this party has not\n", numbers(some)),
+        });
+    }
+    if report.security.peer_exposed {
+        text.push_str(PEER_EXPOSED);
+    }
+    text.push('\n');
+    text.push_str(&phase_table(report));
+    if let Some(repeat) = repeat {
+        text.push_str(&format!(
+            "\n{} runs: {} (best {}, worst {}); the table is of the median run\n",
+            repeat.runs,
+            seconds(repeat.seconds_median),
+            seconds(repeat.seconds_min),
+            seconds(repeat.seconds_max)
+        ));
+    }
+    text.push('\n');
+    text.push_str(&record::text(&report.record));
+    text
+}
 
-    /// Everything but the outputs, for people.
-    pub(crate) fn text(&self) -> String {
-        let program = &self.program;
-        let mut text = format!(
-            "{} ({}): {} AND gates, AND depth {}, {} components\n",
-            self.protocol,
-            self.adversary,
-            count(program.and),
-            count(program.and_depth),
-            count(program.components)
-        );
-        if let Some(rows) = self.rows {
-            text.push_str(&format!("for {} rows\n", count(rows.into())));
-        }
-        let parameters: Vec<String> =
-            self.parameters.iter().map(|(k, v)| format!("{k} {}", v.as_str().unwrap_or(&v.to_string()))).collect();
-        if !parameters.is_empty() {
-            text.push_str(&format!("with {}\n", parameters.join(", ")));
-        }
-        if self.program.panics == Some("off") {
-            text.push_str("checks were off: what overflows wraps around, what is out of bounds has no meaning\n");
-        }
-        if let Some(deterrence) = self.security.deterrence {
-            text.push_str(&format!("a garbler that cheats is found out with probability {deterrence:.3} at least\n"));
-        } else if let Some(log2) = self.security.cheating_log2 {
-            text.push_str(&format!("a peer that cheats is not found out with probability 2^{log2:.1} at most\n"));
-        }
-        if let Some(collusion) = self.security.collusion {
-            text.push_str(&format!("{}\n", must_not_collude(collusion, self.parties)));
-        }
-        for (name, learned) in self.recipients.iter().filter(|(name, _)| !self.outputs.contains_key(*name)) {
-            text.push_str(&match &learned[..] {
-                [] => format!("nobody has learned {name}\n"),
-                [one] => format!("party {one} has learned {name}, this party has not\n"),
-                some => format!("parties {} have learned {name}, this party has not\n", numbers(some)),
-            });
-        }
-        if self.security.peer_exposed {
-            text.push_str(PEER_EXPOSED);
-        }
-        text.push('\n');
-        text.push_str(&self.phase_table());
-        if let Some(repeat) = &self.repeat {
-            text.push_str(&format!(
-                "\n{} runs: {} (best {}, worst {}); the table is of the median run\n",
-                repeat.runs,
-                seconds(repeat.seconds_median),
-                seconds(repeat.seconds_min),
-                seconds(repeat.seconds_max)
-            ));
-        }
-        text.push('\n');
-        text.push_str(&self.record.text());
-        text
+/// The cost of each phase to each party.
+pub(crate) fn phase_table(report: &RunReport) -> String {
+    let heads = ["phase", "party", "time", "sent", "received", "rounds"];
+    let mut rows = vec![heads.map(String::from).to_vec()];
+    let cells = |name: &str, part: &PartyPart, cost: PhaseCost| {
+        vec![
+            name.into(),
+            format!("{} ({})", part.party, part.role),
+            seconds(cost.seconds),
+            bytes(cost.communication.bytes_sent),
+            bytes(cost.communication.bytes_received),
+            cost.communication.rounds.to_string(),
+        ]
+    };
+    // Nothing is sent before the hello.
+    let load = |part: &PartyPart| {
+        let who = format!("{} ({})", part.party, part.role);
+        part.load_seconds.map(|time| vec!["load".into(), who, seconds(time)])
+    };
+    rows.extend(report.per_party.iter().filter_map(load));
+    for phase in Phase::ALL {
+        rows.extend(report.per_party.iter().map(|part| cells(phase.name(), part, part.phases.of(phase))));
     }
-
-    /// The cost of each phase to each party.
-    pub(crate) fn phase_table(&self) -> String {
-        let heads = ["phase", "party", "time", "sent", "received", "rounds"];
-        let mut rows = vec![heads.map(String::from).to_vec()];
-        let cells = |name: &str, part: &PartyPart, cost: PhaseCost| {
-            vec![
-                name.into(),
-                format!("{} ({})", part.party, part.role),
-                seconds(cost.seconds),
-                bytes(cost.communication.bytes_sent),
-                bytes(cost.communication.bytes_received),
-                cost.communication.rounds.to_string(),
-            ]
-        };
-        // Nothing is sent before the hello.
-        let load = |part: &PartyPart| {
-            let who = format!("{} ({})", part.party, part.role);
-            part.load_seconds.map(|time| vec!["load".into(), who, seconds(time)])
-        };
-        rows.extend(self.per_party.iter().filter_map(load));
-        for phase in Phase::ALL {
-            rows.extend(self.per_party.iter().map(|part| cells(phase.name(), part, part.phases.of(phase))));
-        }
-        rows.extend(self.per_party.iter().map(|part| cells("total", part, total(&part.phases))));
-        table(&rows)
-    }
+    rows.extend(report.per_party.iter().map(|part| cells("total", part, total(&part.phases))));
+    table(&rows)
 }
 
 /// The cost of all phases together.

@@ -5,7 +5,10 @@ use std::{
     time::Instant,
 };
 
-use garblet::Adversary;
+use garblet::{
+    Adversary,
+    run_report::{PeerPart, RunReport},
+};
 use garblet_circuit::Party;
 use garblet_net::{PeersFile, Tls};
 
@@ -21,8 +24,8 @@ use crate::{
     meeting::Route,
     output::{print_json, tell},
     receipts::{ReceiptArgs, Run},
-    record::{PeerPart, Record},
-    report::{RunReport, check_panics},
+    record::record_now,
+    report::{self, check_panics},
     results::OutputArgs,
     session::{self, Outcome, Task, Watched},
     stock::StockArgs,
@@ -96,9 +99,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     outcome.warn_of_closing();
     check_panics(program, &outcome.outputs)?;
     let peers = outcome.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, &names)).collect();
-    let record = Record::now(program, peers);
+    let record = record_now(program, peers);
     let Outcome { outputs, security, part, closing, .. } = outcome;
-    let mut report = RunReport::new(program, settings, parties, security, &outputs, vec![part], record)?;
+    let mut report = RunReport::new(program, &settings.config()?, parties, security, &outputs, vec![part], record);
     report.closing = closing.map(|failure| failure.message);
     match options.json {
         true => {
@@ -107,7 +110,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         }
         false => {
             options.output.give(program, &outputs)?;
-            tell(&format!("\n{}", report.text().trim_end()));
+            tell(&format!("\n{}", report::text(&report, None).trim_end()));
         }
     }
     kept

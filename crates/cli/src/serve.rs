@@ -6,7 +6,7 @@ mod service;
 
 use std::{path::PathBuf, thread::sleep, time::Duration};
 
-use garblet::{Adversary, Filled, Plan, Program, SavedValues, store::Store, wants_to_fill};
+use garblet::{Adversary, Filled, Plan, Program, SavedValues, run_report::PeerPart, store::Store, wants_to_fill};
 use garblet_net::{self as net, Channel, Hello, Listener, NetError, Tls};
 
 use clients::ClientArgs;
@@ -21,7 +21,7 @@ use crate::{
     prepare::FillArgs,
     program,
     receipts::{ReceiptArgs, Receipts, Run},
-    record::{PeerPart, Record},
+    record::{self, record_now},
     report::{PEER_EXPOSED, check_panics, outputs_text},
     session::{self, Task, Watched, block_on},
     settings::Settings,
@@ -292,8 +292,8 @@ impl<'a> Service<'a> {
         outcome.warn_of_closing();
         check_panics(&self.program, &outcome.outputs)?;
         let peers = outcome.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, &self.way.names));
-        let record = Record::now(&self.program, peers.collect());
-        tell(&format!("ran `{}`\n{}", self.program.name(), record.text().trim_end()));
+        let record = record_now(&self.program, peers.collect());
+        tell(&format!("ran `{}`\n{}", self.program.name(), record::text(&record).trim_end()));
         if outcome.security.peer_exposed {
             tell(PEER_EXPOSED.trim_end());
         }

@@ -3,19 +3,21 @@
 use std::time::Duration;
 
 use garblet::{
-    Bits, Ends, Error, Filled, NotPrepared, Order, Party, Peer, Plan, Report, Security, Stock, store::Store,
+    Bits, Ends, Error, Filled, NotPrepared, Order, Party, Peer, Plan, Report, Security, Stock,
+    run_report::{CpuSeconds, PartyPart},
+    store::Store,
 };
 use garblet_circuit::InputId;
 use garblet_net::{Channel, ChannelWatch, Fingerprint};
 
 use crate::{
-    cpu::{CpuBar, CpuClock, CpuSeconds},
+    cpu::{CpuBar, CpuClock},
     failure::Failure,
     hints::explain,
     meeting::{Route, connect_all},
     output::tell,
     progress::Bar,
-    report::{PartyPart, peak_rss_bytes},
+    report::peak_rss_bytes,
     settings::Settings,
     stock::{Folder, Source},
 };

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use garblet::{
     Bits, Program,
     outsourced::service::{Agreement, Unanswered, WayTo, call},
+    run_report::outputs_json,
 };
 use garblet_circuit::Party;
 use garblet_client::{Begun, Invitation, Job, Opened, Server, Visit};
@@ -22,7 +23,7 @@ use crate::{
     hints::explain,
     inputs::{self, InputArgs, InputFile},
     output::{print, print_json},
-    report::{check_panics, outputs_json, outputs_text},
+    report::{check_panics, outputs_text},
     session::block_on,
 };
 

@@ -20,10 +20,14 @@ mod fill;
 #[cfg(feature = "lang")]
 mod load;
 mod memory;
+#[cfg(feature = "lang")]
+mod panics;
 mod peer;
 mod plan;
 mod registry;
 mod report;
+#[cfg(feature = "lang")]
+pub mod run_report;
 mod stock;
 mod thread;
 
@@ -31,8 +35,10 @@ pub use config::Config;
 pub use erased::Ends;
 pub use fill::{close_state, fill, forgive, saved, unfinished, unsettled, wants_to_fill};
 #[cfg(feature = "lang")]
-pub use load::{LoadError, Panicked, check_panics, compile, load, results, tell_panics};
+pub use load::{LoadError, compile, load};
 pub use memory::{run_in_memory, run_many_in_memory};
+#[cfg(feature = "lang")]
+pub use panics::{Panicked, check_panics, panicked_rows, results, row_panics, tell_panics};
 pub use peer::{Peer, Prepared};
 pub use plan::{Plan, Prediction};
 pub use registry::Protocol;

@@ -1,6 +1,6 @@
-//! Programs as users name them, from a file, the library or a text; and what a program's computation says when it panics.
+//! Programs as users name them: from a file, the library or a text.
 
-use garblet_circuit::{Bits, Output, Party, Program, Recipients, diagnostic::Diagnostics, notes::Panics};
+use garblet_circuit::{Program, diagnostic::Diagnostics};
 use garblet_formats::front_end::FrontEnds;
 use garblet_lang::{Language, Options};
 
@@ -16,14 +16,6 @@ pub enum LoadError {
         /// The program.
         program: String,
     },
-}
-
-/// The computation has panicked: its outputs mean nothing.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("panicked at {place}")]
-pub struct Panicked {
-    /// The place and the reason, as `file:line:column: reason`.
-    pub place: String,
 }
 
 /// Loads a program: a file of any known kind, or `lib:NAME` for one of the library.
@@ -52,84 +44,9 @@ pub fn compile(name: &str, source: &str, options: Options) -> Result<Program, Di
     front_ends.read(&format!("{name}.garble.rs"), &mut source.as_bytes())
 }
 
-/// Lets all who learn an output, and nobody else, learn where the computation has panicked. After a change of recipients it is due again.
-pub fn tell_panics(program: &mut Program) {
-    let Some(at) = panic_output(program) else { return };
-    let learn: Vec<Recipients> = results(program).map(|(_, output)| output.recipients.clone()).collect();
-    let mut told: Vec<Party> = Vec::new();
-    for recipients in learn {
-        match recipients {
-            Recipients::All => return program.set_recipients(at, Recipients::All),
-            Recipients::Only(parties) => told.extend(parties),
-        }
-    }
-    told.sort_unstable();
-    told.dedup();
-    program.set_recipients(at, Recipients::Only(told));
-}
-
-/// The output that says where the computation has panicked, if there is one.
-fn panic_output(program: &Program) -> Option<usize> {
-    match program.notes().panics {
-        Some(Panics::On { output, .. }) => output,
-        _ => None,
-    }
-}
-
-/// The outputs with their numbers, without the one that says where the computation has panicked, which is none of the result.
-pub fn results(program: &Program) -> impl Iterator<Item = (usize, &Output)> {
-    let hidden = panic_output(program);
-    program.outputs().iter().enumerate().filter(move |(at, _)| Some(*at) != hidden)
-}
-
-/// Looks whether a computation that is no batch has panicked, as far as the outputs that are known tell.
-///
-/// *Errors*: where and why it has; the other outputs then mean nothing.
-pub fn check_panics(program: &Program, outputs: &[Option<Bits>]) -> Result<(), Panicked> {
-    let Some(at) = panic_output(program) else { return Ok(()) };
-    let code = outputs.get(at).and_then(Option::as_ref).map_or(0, |code| code.to_u128().unwrap_or(u128::MAX));
-    let reason = program.notes().panics.as_ref().and_then(|panics| panics.reason(code));
-    match (code, reason) {
-        (0, _) => Ok(()),
-        (_, Some(place)) => Err(Panicked { place: place.into() }),
-        (code, None) => Err(Panicked { place: format!("an unknown place, number {code}") }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use garblet_circuit::evaluate;
-
     use super::*;
-
-    fn sum() -> Program {
-        compile("sum", "pub fn main(a: u8, b: u8) -> u8 { a + b }", Options::default()).expect("it compiles")
-    }
-
-    fn of(program: &Program, inputs: [u128; 2]) -> Vec<Option<Bits>> {
-        evaluate(program, &inputs.map(|value| Bits::from_u128(value, 8))).into_iter().map(Some).collect()
-    }
-
-    #[test]
-    fn a_panic_is_told_with_its_place_and_is_no_output() {
-        let program = sum();
-        assert_eq!(results(&program).map(|(_, output)| &output.port.name[..]).collect::<Vec<_>>(), ["out0"]);
-        assert_eq!(check_panics(&program, &of(&program, [200, 55])), Ok(()));
-        let panicked = check_panics(&program, &of(&program, [200, 56])).expect_err("an overflow").to_string();
-        assert!(panicked.starts_with("panicked at sum.garble.rs:1:35: "), "{panicked}");
-        let wrong = vec![Some(Bits::from_u128(0x7f, 8)); 2];
-        assert!(check_panics(&program, &wrong).is_err_and(|panicked| panicked.place.contains("number 127")));
-        assert_eq!(check_panics(&program, &[None, None]), Ok(()));
-    }
-
-    #[test]
-    fn whoever_learns_an_output_learns_of_panics() {
-        let mut program = sum();
-        let (out, _) = results(&program).next().expect("an output");
-        program.set_recipients(out, Recipients::Only(vec![Party(1)]));
-        tell_panics(&mut program);
-        assert!(program.outputs().iter().all(|output| output.recipients == Recipients::Only(vec![Party(1)])));
-    }
 
     #[test]
     fn options_are_for_sources() {

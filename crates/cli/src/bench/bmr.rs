@@ -10,7 +10,7 @@ mod rows;
 
 use std::num::NonZeroUsize;
 
-use garblet::{Phase, PhaseCost, Protocol};
+use garblet::{Phase, PhaseCost, Protocol, run_report::PartyPart};
 use garblet_circuit::{Bits, Program, evaluate};
 use garblet_net::{DEFAULT_TIMEOUT, SimulatedLink};
 use serde::Serialize;
@@ -26,7 +26,6 @@ use crate::{
     local::{Local, Outcome},
     output::{bytes, seconds, table},
     program,
-    report::PartyPart,
     settings::Settings,
 };
 use published::{Published, published, rung};
@@ -189,7 +188,7 @@ fn measure(options: &Options, function: &'static str, parties: u16, contender: &
     let outcome = run_checked(&args, &program, parties, &settings, options.repeat.get())?;
     let parts = &outcome.report.per_party;
     let link = options.link.unwrap_or_default();
-    let cpu = |of: fn(&crate::cpu::CpuSeconds) -> f64| {
+    let cpu = |of: fn(&garblet::run_report::CpuSeconds) -> f64| {
         parts.iter().map(|part| part.cpu_seconds.as_ref().map(of)).try_fold(0.0, |most: f64, cpu| Some(most.max(cpu?)))
     };
     let values: Vec<&str> = contender.params.iter().map(|(_, value)| *value).collect();

@@ -18,6 +18,7 @@ use crate::{
     hex::to_hex,
     job::JobDigest,
     output::{bytes, print, print_json, tell},
+    record::peer_text,
 };
 
 /// The subcommands of `garblet receipts`.
@@ -140,7 +141,7 @@ pub(super) fn text(link: &Link) -> String {
     text += &format!("   party {} of {}, {}, job {job}\n", receipt.party, receipt.parties, receipt.protocol);
     text +=
         &format!("   program {}, garblet {}\n   sent {sent}, received {received}\n", receipt.program, receipt.version);
-    receipt.peers.iter().fold(text, |text, peer| text + "   " + &peer.text())
+    receipt.peers.iter().fold(text, |text, peer| text + "   " + &peer_text(peer))
 }
 
 fn class_name(class: Class) -> String {

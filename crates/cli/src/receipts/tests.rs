@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use garblet::run_report::PeerPart;
 use garblet_circuit::diagnostic::controls_terminal;
 
 use super::{
@@ -16,10 +17,7 @@ use super::{
     command,
     comparison::Comparison,
 };
-use crate::{
-    failure::{Class, Failure},
-    record::PeerPart,
-};
+use crate::failure::{Class, Failure};
 
 /// The variable by which a process of the test hears to which log it adds.
 const CHILD: &str = "GARBLET_TEST_RECEIPTS";

@@ -14,6 +14,7 @@ use garblet::{
         NAME, Outsourced,
         partialgc::{self, Client, Cloud, CloudState, Config, Generator, GeneratorState, Plan, Reuse, Step},
     },
+    run_report::PartyPart,
 };
 use garblet_circuit::{Party, Program};
 use garblet_net::{Hello, Listener, Mesh, Options, PeersFile};
@@ -27,7 +28,6 @@ use super::{
 use crate::{
     failure::Failure,
     hints::{explain, mesh_failure, net_failure},
-    report::PartyPart,
     session::block_on,
     settings::Settings,
     slow::{Relays, SlowParty},

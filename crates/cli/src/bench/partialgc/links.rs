@@ -4,11 +4,11 @@
 //! from one thing more: by the formulas it is known how much more the client hears from the generator than from the cloud. With shares that is nothing (hellos,
 //! numbers of the run, answers).
 
-use garblet::{Communication, Phase};
+use garblet::{Communication, Phase, run_report::PartyPart};
 use serde::Serialize;
 
 use super::programs::{CLIENT, CLOUD, GENERATOR};
-use crate::{failure::Failure, report::PartyPart};
+use crate::failure::Failure;
 
 /// The bytes that go over one link in one direction, by phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use garblet::{
     Communication, Phase, Plan, SavedValues,
     outsourced::{Outsourced, partialgc},
+    run_report::{PartyPart, RunReport},
 };
 use garblet_circuit::{Bits, Program, evaluate};
 use serde::Serialize;
@@ -20,7 +21,7 @@ use crate::{
     hints::explain,
     inputs::by_owner,
     local::{Local, Outcome},
-    report::{PartyPart, RunReport, total},
+    report::total,
     settings::Settings,
     slow::SlowParty,
 };

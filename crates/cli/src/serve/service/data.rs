@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use garblet::Bits;
+use garblet::{Bits, run_report::outputs_json};
 use serde_json::{Value, json};
 
 use super::{config::Offer, operator::OperatorProgram, rule::Rule, written::NamedBy};
@@ -10,7 +10,7 @@ use crate::{
     failure::Failure,
     inputs::{self, InputArgs, InputFile, PartyInputs},
     record::now,
-    report::{check_panics, outputs_json},
+    report::check_panics,
     whole_file::{self, Readers},
 };
 

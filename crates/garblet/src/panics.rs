@@ -1,0 +1,138 @@
+//! What a program's computation says when it panics, as a whole or in rows of a batch.
+
+use std::collections::BTreeMap;
+
+use garblet_circuit::{Bits, Output, Party, Program, Recipients, notes::Panics};
+
+/// The computation has panicked, or all rows of a batch have: the outputs mean nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}panicked at {place}", none_of(*rows))]
+pub struct Panicked {
+    /// The place and the reason, as `file:line:column: reason`; in a batch those of the first row.
+    pub place: String,
+    /// The rows of a batch, none of which has a result.
+    pub rows: Option<u32>,
+}
+
+fn none_of(rows: Option<u32>) -> String {
+    rows.map_or(String::new(), |rows| format!("none of {rows} rows has a result; row 1 "))
+}
+
+/// Lets all who learn an output, and nobody else, learn where the computation has panicked. After a change of recipients it is due again.
+pub fn tell_panics(program: &mut Program) {
+    let Some(at) = panic_output(program) else { return };
+    let learn: Vec<Recipients> = results(program).map(|(_, output)| output.recipients.clone()).collect();
+    let mut told: Vec<Party> = Vec::new();
+    for recipients in learn {
+        match recipients {
+            Recipients::All => return program.set_recipients(at, Recipients::All),
+            Recipients::Only(parties) => told.extend(parties),
+        }
+    }
+    told.sort_unstable();
+    told.dedup();
+    program.set_recipients(at, Recipients::Only(told));
+}
+
+/// The output that says where the computation has panicked, if there is one.
+fn panic_output(program: &Program) -> Option<usize> {
+    match program.notes().panics {
+        Some(Panics::On { output, .. }) => output,
+        _ => None,
+    }
+}
+
+/// The outputs with their numbers, without the one that says where the computation has panicked, which is none of the result.
+pub fn results(program: &Program) -> impl Iterator<Item = (usize, &Output)> {
+    let hidden = panic_output(program);
+    program.outputs().iter().enumerate().filter(move |(at, _)| Some(*at) != hidden)
+}
+
+/// Looks whether a computation has panicked, as far as the outputs that are known tell. Rows of a batch do so each by itself: see [`panicked_rows`].
+///
+/// *Errors*: where and why it has, or the first row of a batch if all have; the other outputs then mean nothing.
+pub fn check_panics(program: &Program, outputs: &[Option<Bits>]) -> Result<(), Panicked> {
+    let places: Option<Vec<String>> = places(program, outputs).unwrap_or_default().into_iter().collect();
+    match places.and_then(|all| all.into_iter().next()) {
+        Some(place) => Err(Panicked { place, rows: program.notes().rows }),
+        None => Ok(()),
+    }
+}
+
+/// The rows of a batch that have no result, from 1, each with where and why it panicked.
+pub fn panicked_rows(program: &Program, outputs: &[Option<Bits>]) -> BTreeMap<usize, String> {
+    (1..).zip(row_panics(program, outputs).unwrap_or_default()).filter_map(|(row, place)| Some((row, place?))).collect()
+}
+
+/// The place and reason at which each row of a batch has panicked, if it has; none for what is no batch, or where the outputs do not tell.
+pub fn row_panics(program: &Program, outputs: &[Option<Bits>]) -> Option<Vec<Option<String>>> {
+    program.notes().rows.and_then(|_| places(program, outputs))
+}
+
+/// The place and reason at which the computation, or each row of a batch, has panicked; none where the outputs do not tell.
+fn places(program: &Program, outputs: &[Option<Bits>]) -> Option<Vec<Option<String>>> {
+    let codes = outputs.get(panic_output(program)?)?.as_ref()?;
+    let panics = program.notes().panics.as_ref()?;
+    let rows = program.notes().rows.unwrap_or(1).max(1) as usize;
+    let width = codes.len() / rows;
+    let code = |row: usize| codes.slice(row * width, width).to_u128().unwrap_or(u128::MAX);
+    Some((0..rows).map(|row| place(panics, code(row))).collect())
+}
+
+fn place(panics: &Panics, code: u128) -> Option<String> {
+    match panics.reason(code) {
+        Some(reason) => Some(reason.into()),
+        None => (code != 0).then(|| format!("an unknown place, number {code}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use garblet_circuit::evaluate;
+
+    use super::*;
+    use crate::{compile, lang::Options};
+
+    fn sum() -> Program {
+        compile("sum", "pub fn main(a: u8, b: u8) -> u8 { a + b }", Options::default()).expect("it compiles")
+    }
+
+    fn of(program: &Program, inputs: [u128; 2]) -> Vec<Option<Bits>> {
+        evaluate(program, &inputs.map(|value| Bits::from_u128(value, 8))).into_iter().map(Some).collect()
+    }
+
+    #[test]
+    fn a_panic_is_told_with_its_place_and_is_no_output() {
+        let program = sum();
+        assert_eq!(results(&program).map(|(_, output)| &output.port.name[..]).collect::<Vec<_>>(), ["out0"]);
+        assert_eq!(check_panics(&program, &of(&program, [200, 55])), Ok(()));
+        let panicked = check_panics(&program, &of(&program, [200, 56])).expect_err("an overflow").to_string();
+        assert!(panicked.starts_with("panicked at sum.garble.rs:1:35: "), "{panicked}");
+        let wrong = vec![Some(Bits::from_u128(0x7f, 8)); 2];
+        assert!(check_panics(&program, &wrong).is_err_and(|panicked| panicked.place.contains("number 127")));
+        assert_eq!(check_panics(&program, &[None, None]), Ok(()));
+    }
+
+    #[test]
+    fn whoever_learns_an_output_learns_of_panics() {
+        let mut program = sum();
+        let (out, _) = results(&program).next().expect("an output");
+        program.set_recipients(out, Recipients::Only(vec![Party(1)]));
+        tell_panics(&mut program);
+        assert!(program.outputs().iter().all(|output| output.recipients == Recipients::Only(vec![Party(1)])));
+    }
+
+    #[test]
+    fn rows_panic_each_by_itself() {
+        let program = sum().batch(2).expect("a batch");
+        let run = |rows: [[u128; 2]; 2]| {
+            let column = |at: usize| Bits::from_u128(rows[0][at] | rows[1][at] << 8, 16);
+            evaluate(&program, &[column(0), column(1)]).into_iter().map(Some).collect::<Vec<_>>()
+        };
+        let one = run([[1, 2], [200, 56]]);
+        assert_eq!(check_panics(&program, &one), Ok(()));
+        assert_eq!(panicked_rows(&program, &one).into_keys().collect::<Vec<_>>(), [2]);
+        let all = check_panics(&program, &run([[255, 1], [200, 56]])).expect_err("no row has a result").to_string();
+        assert!(all.starts_with("none of 2 rows has a result; row 1 panicked at sum.garble.rs:1:35: "), "{all}");
+    }
+}
