@@ -7,7 +7,7 @@ mod options;
 
 use std::path::Path;
 
-use garblet_circuit::{Bits, InputId, Party, Port, Program};
+use garblet_circuit::{Bits, InputId, Party, Port, Program, notes::Order};
 
 pub(crate) use self::{
     fasta::nucleotides,
@@ -37,18 +37,26 @@ pub(crate) fn of_all(
 }
 
 /// Warns of lists that will count as empty, as their rows are not in order.
-fn warn_of_order<'a>(program: &Program, inputs: impl Iterator<Item = &'a (InputId, Bits)>) {
-    for (id, values) in inputs {
+fn warn_of_order<'a>(program: &'a Program, inputs: impl IntoIterator<Item = &'a (InputId, Bits)>) {
+    for (name, order, row) in out_of_order(program, inputs) {
+        tell(&format!("warning: input `{name}` counts as empty: it is not in {order}, as row {row} shows"));
+    }
+}
+
+/// The lists that will count as empty, as their rows are not in order: each with the order and a row that shows it.
+pub(crate) fn out_of_order<'a>(
+    program: &'a Program,
+    inputs: impl IntoIterator<Item = &'a (InputId, Bits)>,
+) -> impl Iterator<Item = (&'a str, Order, usize)> {
+    inputs.into_iter().filter_map(|(id, values)| {
         let Port { name, ty } = &program.inputs()[id.0 as usize].port;
-        let Some(ordered) = program.notes().ordered.iter().find(|ordered| ordered.input == *name) else { continue };
+        let ordered = program.notes().ordered.iter().find(|ordered| ordered.input == *name)?;
         let width = ty.width() as usize;
         // Of a batch, the lists of all runs one after another.
-        let lists = (0..values.len() / width.max(1)).map(|run| values.slice(run * width, width));
-        if let Some(row) = lists.into_iter().find_map(|list| ordered.misplaced(ty, &list)) {
-            let order = ordered.order;
-            tell(&format!("warning: input `{name}` counts as empty: it is not in {order}, as row {row} shows"));
-        }
-    }
+        let mut lists = (0..values.len() / width.max(1)).map(|run| values.slice(run * width, width));
+        let row = lists.find_map(|list| ordered.misplaced(ty, &list))?;
+        Some((&name[..], ordered.order, row))
+    })
 }
 
 /// The values of all inputs, dealt out to the parties that own these.

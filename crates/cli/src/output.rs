@@ -34,8 +34,22 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
         .map_err(|e| Failure::no_result(format!("standard output: cannot be written: {}", reason(&e))))
 }
 
-/// Writes a line to standard error. A standard error that is closed changes nothing.
+/// Set if what is told goes to the log of a service.
+static IS_LOGGED: AtomicBool = AtomicBool::new(false);
+
+/// Lets all that is told from now on go to the log of a service.
+pub(crate) fn tell_to_log() {
+    IS_LOGGED.store(true, Ordering::Relaxed);
+}
+
+/// Writes a line to standard error, or to the log of a service. A standard error that is closed changes nothing.
 pub(crate) fn tell(line: &str) {
+    if IS_LOGGED.load(Ordering::Relaxed) {
+        return match line.strip_prefix("warning: ") {
+            Some(warning) => tracing::warn!("{warning}"),
+            None => tracing::info!("{line}"),
+        };
+    }
     let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::{
     args::{Constant, ProgramArgs, ProgramChanges},
     failure::Failure,
+    output::tell,
 };
 
 /// Loads a program and applies the changes of owners and recipients.
@@ -70,7 +71,7 @@ fn with_defaults(failure: Failure, program: &str) -> Failure {
 /// *Errors*: as [`load_quietly`].
 pub(crate) fn load(args: &ProgramArgs) -> Result<Program, Failure> {
     let program = load_quietly(args)?;
-    program.notes().warnings.iter().for_each(|warning| eprintln!("warning: {}", warning.render().trim_end()));
+    program.notes().warnings.iter().for_each(|warning| tell(&format!("warning: {}", warning.render().trim_end())));
     Ok(program)
 }
 

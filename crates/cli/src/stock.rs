@@ -19,6 +19,7 @@ use crate::{
     configuration::{in_configuration, make_folder},
     failure::Failure,
     hints::{explain, store_failure},
+    output::tell,
     settings::Settings,
 };
 
@@ -189,19 +190,19 @@ pub(crate) fn load_or_create_key(file: Option<&Path>) -> Result<StoreKey, Failur
 /// Holds a store against the record of it in the configuration folder, where a copy of the store's folder does not bring it back.
 pub(crate) fn check_record(store: &mut Store) -> Result<(), Failure> {
     let Ok(records) = in_configuration(None, "stores") else {
-        eprintln!(
+        tell(&format!(
             "warning: an old copy of the store in {} would not be noticed: neither XDG_CONFIG_HOME nor HOME is set, where a record of it would be",
             store.folder().display()
-        );
+        ));
         return Ok(());
     };
     match store.record_in(&records).map_err(|e| store_failure(&e))? {
         Past::Known => {}
-        Past::Unknown => eprintln!(
+        Past::Unknown => tell(&format!(
             "warning: this machine has no record of the store in {}; if it was restored from a backup, its pieces could be used twice: \
              let both parties begin with new stores",
             store.folder().display()
-        ),
+        )),
     }
     Ok(())
 }

@@ -47,8 +47,8 @@ fn is_passing(error: &io::Error) -> bool {
     use io::ErrorKind::{
         ConnectionAborted, ConnectionReset, HostUnreachable, Interrupted, NetworkDown, NetworkUnreachable, OutOfMemory,
     };
-    /// Too many open files, in the system and in this process; no buffers, and an error of the protocol, on Linux.
-    const OTHERS: [i32; 4] = [23, 24, 105, 71];
+    /// Too many open files, in the system and in this process; no buffers, errors of the protocol, of the network and of a firewall, on Linux.
+    const OTHERS: [i32; 9] = [23, 24, 105, 71, 64, 112, 92, 95, 1];
     matches!(
         error.kind(),
         ConnectionAborted
@@ -114,8 +114,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn errors_of_one_connection_or_of_a_moment_do_not_end_the_listening() {
-        // ENFILE, EMFILE, ENOBUFS, ENOMEM, EPROTO, ENETDOWN, ECONNABORTED.
-        for code in [23, 24, 105, 12, 71, 100, 103] {
+        // ENFILE, EMFILE, ENOBUFS, ENOMEM, EPROTO, ENETDOWN, ECONNABORTED, ENONET, EHOSTDOWN, ENOPROTOOPT, EOPNOTSUPP, EPERM.
+        for code in [23, 24, 105, 12, 71, 100, 103, 64, 112, 92, 95, 1] {
             assert!(is_passing(&io::Error::from_raw_os_error(code)), "{code}");
         }
         // EBADF, EINVAL.

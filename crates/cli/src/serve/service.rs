@@ -11,6 +11,7 @@ mod log;
 mod metrics;
 mod operator;
 mod page;
+mod read_ahead;
 mod receipt;
 mod rule;
 mod session;
@@ -36,6 +37,7 @@ use self::{
     farewells::Farewells,
     hall::Hall,
     metrics::Metrics,
+    read_ahead::ReadAhead,
     session::{Shared, Stores},
 };
 use crate::{
@@ -59,7 +61,9 @@ pub(super) fn run(path: &Path) -> Result<(), Failure> {
         let counters = Arc::new(Mutex::new(counters));
         let (receipts, metrics) = (Arc::new(Receipts::at(&config.receipts)?), Metrics::new());
         let farewells = Farewells::new(metrics.clone(), receipts.clone());
-        let shared = Shared { counters, metrics, stores: Stores::default(), receipts, farewells };
+        let ahead = ReadAhead::default();
+        ahead.look(&config);
+        let shared = Shared { counters, metrics, stores: Stores::default(), receipts, farewells, ahead };
         let listener = Listener::bind(&config.listen).await.map_err(|error| net_failure(&error))?;
         tracing::info!(address = %listener.address(), jobs = config.offers.len(), "listening");
         show_page(&config, &shared.metrics).await?;
@@ -150,8 +154,9 @@ impl Service {
     fn reload(&mut self) {
         self.again = self.reloading.is_some();
         if self.reloading.is_none() {
-            let path = self.path.clone();
-            self.reloading = Some(tokio::task::spawn_blocking(move || config::load(&path)));
+            let (path, ahead) = (self.path.clone(), self.hall.read_ahead());
+            let load = move || config::load(&path).inspect(|config| ahead.look(config));
+            self.reloading = Some(tokio::task::spawn_blocking(load));
         }
     }
 

@@ -86,6 +86,17 @@ impl Config {
         for offer in self.offers.iter().filter(|offer| offer.rules.is_empty()) {
             tracing::warn!(job = offer.name, "no rule names this job: nobody may run it");
         }
+        let limit = self.limits.timeout.0;
+        for (offer, rule) in self.offers.iter().flat_map(|offer| offer.rules.iter().map(move |rule| (offer, rule))) {
+            if let Some(InputSource::Command(program)) = &rule.inputs
+                && program.time + rule.beat >= limit
+            {
+                tracing::warn!(
+                    job = offer.name,
+                    "inputs.time is no less than limits.timeout: callers go before such a run begins, and it counts"
+                );
+            }
+        }
     }
 }
 
@@ -194,7 +205,9 @@ fn jobs(reading: &Reading<'_>, written: &Written) -> Result<Vec<Offer>, Failure>
     let mut files = BTreeSet::new();
     for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
-        if path.extension().is_some_and(|extension| extension == "toml") {
+        // Editors keep files of their own, which are hidden.
+        let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if !is_hidden && path.extension().is_some_and(|extension| extension == "toml") {
             files.insert(path);
         }
     }
@@ -277,6 +290,10 @@ fn add_rule(
     if needed && inputs.is_none() {
         return Err(wrong("inputs: expected a file, a folder or a command: the job asks this party for inputs".into()));
     }
+    let beat = rule.inputs.as_ref().map_or(Duration::ZERO, |inputs| inputs.beat.0);
+    if inputs.is_some() && beat.is_zero() {
+        return Err(wrong("inputs: beat: expected more than 0".into()));
+    }
     let results = rule.results.as_ref().map(|results| sink(results, reading)).transpose().map_err(wrong)?;
     let store =
         rule.store.as_ref().map(|store| folder(rule, (&reading.path(store), key.clone()), offer, &peers, reading));
@@ -285,7 +302,7 @@ fn add_rule(
         .transpose()
         .map_err(|failure| Failure { hint: failure.hint.clone(), ..wrong(format!("store: {}", failure.message)) })?;
     let refill = refill(rule).map_err(wrong)?;
-    offer.rules.push(Rule { party, peers, often, budget, addresses, inputs, results, store, refill });
+    offer.rules.push(Rule { party, peers, often, budget, addresses, inputs, beat, results, store, refill });
     Ok(())
 }
 

@@ -78,7 +78,7 @@ impl Counters {
         let id = store.id();
         match were_there.then(|| std::fs::read_to_string(&known)).transpose() {
             Ok(None) => {
-                tracing::info!(folder = %path.display(), "these counters are new: nothing has been counted yet");
+                tracing::warn!(folder = %path.display(), "these counters are new: nothing has been counted yet");
                 whole_file::write(&known, Readers::Owner, |out| out.write_all(id.as_bytes()))
                     .map_err(unwritable(&known))?;
             }

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use garblet::{Bits, run_report::outputs_json};
 use serde_json::{Value, json};
+use tokio::time::{Instant, sleep_until};
 
-use super::{config::Offer, operator::OperatorProgram, rule::Rule, written::NamedBy};
+use super::{config::Offer, operator::OperatorProgram, read_ahead::ReadAhead, rule::Rule, written::NamedBy};
 use crate::{
     failure::Failure,
     inputs::{self, InputArgs, InputFile, PartyInputs},
@@ -46,6 +47,11 @@ pub(super) struct RequestWords {
 }
 
 impl RequestWords {
+    /// The first peer's name.
+    pub(super) fn peer(&self) -> &str {
+        self.peers.first().map_or("", |peer| peer)
+    }
+
     fn json(&self, offer: &Offer, rule: &Rule) -> Value {
         json!({
             "id": self.id, "session": self.session, "peers": self.peers, "job": offer.name, "digest": offer.digest,
@@ -54,37 +60,88 @@ impl RequestWords {
     }
 }
 
-/// The inputs of a run.
+/// The inputs of a run. Unless they were there before the caller, they are held until the next beat of the rule, so that no caller sees how long it took
+/// to read them.
 ///
 /// *Errors*: none there, or none that fit.
-pub(super) async fn inputs(offer: &Offer, rule: &Rule, request: &RequestWords) -> Result<PartyInputs, Failure> {
-    let file = match &rule.inputs {
+pub(super) async fn inputs(
+    offer: &Offer,
+    rule: &Rule,
+    request: &RequestWords,
+    ahead: &ReadAhead,
+) -> Result<PartyInputs, Failure> {
+    let begin = Instant::now();
+    let (inputs, were_there) = match &rule.inputs {
         None => return Ok(Vec::new()),
-        Some(InputSource::File(file)) => file.clone(),
-        Some(InputSource::Folder(folder, by)) => in_folder(folder, name(*by, offer, request))?,
-        Some(InputSource::Command(program)) => {
-            let text = request.json(offer, rule).to_string().into_bytes();
-            let printed = program.run(text).await.map_err(Failure::no_result)?;
-            let place = format!("what {} printed", program.command[0]);
-            let text =
-                String::from_utf8(printed).map_err(|_| Failure::no_result(format!("{place}: no text in UTF-8")))?;
-            let read = garblet_formats::value::read_inputs(&offer.program, rule.party, &place, &text);
-            // The diagnostics show what stands there.
-            return read.map_err(|_| Failure::no_result(format!("{place} are not the inputs of party {}", rule.party)));
+        Some(InputSource::File(file)) => ahead.get(offer, rule, file),
+        Some(InputSource::Folder(folder, by)) => {
+            ahead.get(offer, rule, &in_folder(folder, name(*by, offer, request.peers.first()))?)
         }
+        Some(InputSource::Command(program)) => (of_command(offer, rule, request, program).await, false),
     };
-    std::fs::File::open(&file).map_err(|error| Failure::unreadable(&file, &error))?;
-    let input = InputFile { party: rule.party, path: file.clone() };
+    if !were_there {
+        let beats = begin.elapsed().as_nanos() / rule.beat.as_nanos().max(1) + 1;
+        sleep_until(begin + rule.beat * u32::try_from(beats).unwrap_or(u32::MAX)).await;
+    }
+    inputs
+}
+
+/// The inputs that a command of the operator prints.
+async fn of_command(
+    offer: &Offer,
+    rule: &Rule,
+    request: &RequestWords,
+    program: &OperatorProgram,
+) -> Result<PartyInputs, Failure> {
+    let text = request.json(offer, rule).to_string().into_bytes();
+    let printed = program.run(text).await.map_err(Failure::no_result)?;
+    let place = format!("what {} printed", program.command[0]);
+    let text = String::from_utf8(printed).map_err(|_| Failure::no_result(format!("{place}: no text in UTF-8")))?;
+    let read = garblet_formats::value::read_inputs(&offer.program, rule.party, &place, &text);
+    // The diagnostics show what stands there.
+    let inputs = read.map_err(|_| Failure::no_result(format!("{place} are not the inputs of party {}", rule.party)))?;
+    warn_of_order(offer, &inputs);
+    Ok(inputs)
+}
+
+/// The inputs in a file.
+///
+/// *Errors*: none there, or none that fit.
+pub(super) fn in_file(offer: &Offer, rule: &Rule, file: &Path) -> Result<PartyInputs, Failure> {
+    std::fs::File::open(file).map_err(|error| Failure::unreadable(file, &error))?;
+    let input = InputFile { party: rule.party, path: file.into() };
     let files = InputArgs { inputs: vec![input], ..InputArgs::default() };
     let read = inputs::of_party(&offer.program, &files, rule.party);
     // What is wrong is shown with the values that stand there, and goes nowhere.
-    read.map_err(|_| Failure::no_result(format!("{}: not the inputs of party {}", file.display(), rule.party)))
+    let inputs =
+        read.map_err(|_| Failure::no_result(format!("{}: not the inputs of party {}", file.display(), rule.party)))?;
+    warn_of_order(offer, &inputs);
+    Ok(inputs)
 }
 
-fn name<'a>(by: NamedBy, offer: &'a Offer, request: &'a RequestWords) -> &'a str {
+/// Logs lists that will count as empty, without the row that is out of order.
+fn warn_of_order(offer: &Offer, inputs: &PartyInputs) {
+    for (input, order, _) in inputs::out_of_order(&offer.program, inputs) {
+        tracing::warn!(job = offer.name, input, "counts as empty: it is not in {order}");
+    }
+}
+
+/// The files from which a rule takes inputs, as far as they are there.
+pub(super) fn files(offer: &Offer, rule: &Rule) -> Vec<PathBuf> {
+    match &rule.inputs {
+        Some(InputSource::File(file)) => vec![file.clone()],
+        Some(InputSource::Folder(folder, NamedBy::Job)) => in_folder(folder, &offer.name).into_iter().collect(),
+        Some(InputSource::Folder(folder, NamedBy::Peer)) => {
+            rule.peers.iter().filter_map(|(peer, _)| in_folder(folder, peer).ok()).collect()
+        }
+        Some(InputSource::Command(_)) | None => Vec::new(),
+    }
+}
+
+fn name<'a>(by: NamedBy, offer: &'a Offer, peer: Option<&'a String>) -> &'a str {
     match by {
         NamedBy::Job => &offer.name,
-        NamedBy::Peer => request.peers.first().map_or("", |peer| &peer[..]),
+        NamedBy::Peer => peer.map_or("", |peer| &peer[..]),
     }
 }
 

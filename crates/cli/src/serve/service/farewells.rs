@@ -102,13 +102,14 @@ impl Farewells {
         });
     }
 
-    /// Tells a caller why nothing begins, without waiting for it.
-    pub(super) fn tell(&self, channel: Channel, refusal: Refusal) {
+    /// Tells a caller why nothing begins, and waits for a moment until it has heard.
+    pub(super) async fn tell(&self, channel: Channel, refusal: Refusal) {
         if let Ok(place) = self.places.clone().try_acquire_owned() {
-            self.runtime.spawn(async move {
+            let told = self.runtime.spawn(async move {
                 channel.refuse(refusal).await;
                 drop(place);
             });
+            let _ = told.await;
         }
     }
 
@@ -116,6 +117,18 @@ impl Farewells {
     pub(super) async fn end(&self) {
         let all = self.places.acquire_many(PLACES as u32);
         let _ = tokio::time::timeout(Duration::from_secs(2), all).await;
+    }
+
+    /// Writes down what has not been for a minute, or all of it, and forgets the rest.
+    pub(super) fn tell_rest(&self, is_end: bool) {
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        written.retain(|(peer, job, reason), (last, more)| {
+            let is_over = is_end || last.elapsed() >= APART;
+            if is_over && *more > 0 {
+                tracing::info!(peer, job, reason, more, "refused as before");
+            }
+            !is_over
+        });
     }
 
     /// The number of those that were not written down since the last, if this one is to be.

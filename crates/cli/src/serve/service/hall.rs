@@ -14,7 +14,7 @@ use garblet::on_own_thread;
 use garblet_net::{Caller, Refusal};
 use tokio::{
     sync::watch,
-    task::JoinSet,
+    task::{JoinHandle, JoinSet, spawn_blocking},
     time::{Instant, sleep, timeout_at},
 };
 
@@ -22,11 +22,15 @@ use self::door::Arrivals;
 use super::{
     config::{Config, Offer},
     farewells::Refused,
+    read_ahead::ReadAhead,
     receipt,
     rule::Rule,
     session::{self, Admitted, Done, Shared, Stopped, Work},
 };
-use crate::failure::Failure;
+use crate::{
+    failure::{Class, Failure},
+    report::PEER_EXPOSED,
+};
 
 /// The time in which sessions that are given up are written down.
 const GIVING_UP: Duration = Duration::from_secs(5);
@@ -47,6 +51,8 @@ pub(super) struct Hall {
     named: HashMap<Named, Option<Arrivals>>,
     /// The stores that are refilled, each with the time of the next look; none while one is under way.
     refills: HashMap<PathBuf, Option<Instant>>,
+    /// The look at the files of inputs that is under way.
+    reading: Option<JoinHandle<()>>,
     is_stopping: bool,
     /// Says that all sessions are given up.
     over: watch::Sender<bool>,
@@ -97,6 +103,7 @@ impl Hall {
             of_peer: HashMap::new(),
             named: HashMap::new(),
             refills: HashMap::new(),
+            reading: None,
             is_stopping: false,
             over: watch::Sender::new(false),
         }
@@ -111,6 +118,10 @@ impl Hall {
         self.config = Arc::new(config);
     }
 
+    pub(super) fn read_ahead(&self) -> ReadAhead {
+        self.shared.ahead.clone()
+    }
+
     pub(super) fn running(&self) -> usize {
         self.running
     }
@@ -122,14 +133,13 @@ impl Hall {
 
     fn start(&mut self, admitted: Admitted, ticket: Ticket) {
         self.running += 1;
-        let Ticket { peer, id, job, digest, protocol, named, .. } = &ticket;
-        let name = named.as_ref().map(|(_, name)| &name[..]);
-        tracing::info!(session = id, name, peer, job, digest, protocol, "begins");
+        tracing::debug!(session = ticket.id, peer = ticket.peer, job = ticket.job, "has a place");
         let (shared, config, mut over) = (self.shared.clone(), self.config.clone(), self.over.subscribe());
         self.sessions.spawn(async move {
             let begin = Instant::now();
             let is_run = !matches!(admitted.work, Work::Fill(..) | Work::Refill(_));
             let (offer, rule, watched) = (admitted.offer.clone(), admitted.rule, admitted.watched.clone());
+            let request = admitted.request.clone();
             let (receipts, farewells) = (shared.receipts.clone(), shared.farewells.clone());
             let session = on_own_thread(move || session::run(admitted, shared));
             let result = tokio::select! {
@@ -139,16 +149,27 @@ impl Hall {
                 _ = over.wait_for(|over| *over) => Err(Stopped::GivenUp("the service was stopped")),
             };
             let seconds = begin.elapsed().as_secs_f64();
+            let of_offer = offer.clone();
+            let result = match result {
+                Ok(done) if offer.rules[rule].results.is_some() => {
+                    on_own_thread(move || async move {
+                        Ok::<_, Stopped>(session::hand_over(done, &of_offer, rule, &request).await)
+                    })
+                    .await
+                }
+                other => other,
+            };
             // These cost a caller nothing.
             let reason = match &result {
                 Err(Stopped::Refused(refusal)) => Some(refusal.name()),
                 Err(Stopped::NotMet(_)) => Some("not-met"),
+                Err(Stopped::Failed(_)) if !is_run => Some("not-filled"),
                 _ => None,
             };
             let is_first = |reason| farewells.is_first((ticket.peer.clone(), Some(ticket.job.clone()), reason));
             let more = reason.map_or(Some(0), is_first);
             let is_kept = is_run && more.is_some();
-            let kept = tokio::task::spawn_blocking(move || {
+            let kept = spawn_blocking(move || {
                 let kept = is_kept.then(|| receipt::keep(&receipts, (&offer, rule), &watched, &config, &result));
                 (result, kept.and_then(Result::err))
             });
@@ -193,6 +214,10 @@ impl Hall {
                 self.shared.metrics.computed(gates, phases);
                 tracing::info!(session = id, peer, job, digest, protocol, seconds, sent, received, "done");
                 if let Done::Computed { outcome, unhanded } = done {
+                    if outcome.security.peer_exposed {
+                        self.shared.metrics.misbehaved(peer);
+                        tracing::error!(session = id, peer, job, "{}", PEER_EXPOSED.trim_end());
+                    }
                     for Failure { message: reason, .. } in unhanded.iter().chain(&outcome.closing) {
                         tracing::warn!(session = id, job, reason, "done, but not all is well");
                     }
@@ -205,6 +230,22 @@ impl Hall {
                     tracing::info!(session = id, peer, job, digest, reason = refusal.name(), more, "refused");
                 }
                 "refused"
+            }
+            Err(Stopped::Failed(failure)) if failure.class == Class::Misbehaviour => {
+                let Failure { message: reason, hint, .. } = failure;
+                self.shared.metrics.misbehaved(peer);
+                tracing::error!(
+                    session = id,
+                    peer,
+                    job,
+                    digest,
+                    protocol,
+                    seconds,
+                    reason,
+                    hint,
+                    "A PEER HAS CHEATED, or what it sent was changed"
+                );
+                "failed"
             }
             Err(Stopped::Failed(failure) | Stopped::NotMet(failure)) => {
                 let reason = &failure.message;
@@ -267,6 +308,11 @@ impl Hall {
         }
         self.begin_waiting();
         self.refill();
+        self.shared.farewells.tell_rest(false);
+        if self.reading.as_ref().is_none_or(JoinHandle::is_finished) {
+            let (ahead, config) = (self.shared.ahead.clone(), self.config.clone());
+            self.reading = Some(spawn_blocking(move || ahead.look(&config)));
+        }
         self.shared.metrics.see(self.running, self.waiting.len(), strangers);
     }
 
@@ -280,7 +326,7 @@ impl Hall {
                 None => true,
                 Some(None) => false,
                 Some(Some(next)) => *next <= Instant::now(),
-            };
+            } && self.shared.stores.may_be_filled(&store.path);
             let under_way = self.refills.values().filter(|next| next.is_none()).count();
             let has_room = self.running == 0 || self.running + 1 < config.limits.sessions;
             if !is_due || !has_room || !self.waiting.is_empty() || under_way >= config.limits.per_peer {
@@ -327,6 +373,7 @@ impl Hall {
     /// Waits for those who are being refused, each for a moment.
     pub(super) async fn farewell(&mut self) {
         self.shared.farewells.end().await;
+        self.shared.farewells.tell_rest(true);
     }
 
     fn refuse_first(&mut self, refusal: Refusal) {

@@ -4,6 +4,7 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt;
 
 use super::written::{Level, Log, LogFormat};
+use crate::output;
 
 /// Begins to log. Whoever has begun in this process already goes on.
 pub(super) fn begin(log: Log) {
@@ -13,6 +14,7 @@ pub(super) fn begin(log: Log) {
         Level::Info => LevelFilter::INFO,
         Level::Debug => LevelFilter::DEBUG,
     };
+    output::tell_to_log();
     let lines = fmt().with_max_level(level).with_writer(std::io::stderr).with_target(false);
     let _ = match log.format {
         LogFormat::Text => lines.with_ansi(false).try_init(),

@@ -33,6 +33,7 @@ pub(super) struct Metrics {
     strangers: Gauge,
     memory: Gauge,
     stock: Family<Labels, Gauge>,
+    misbehaviours: Family<Labels, Counter>,
     is_ready: Arc<AtomicBool>,
 }
 
@@ -55,7 +56,13 @@ impl Metrics {
         registry.register("strangers", "Connections since the start that were no callers", strangers.clone());
         registry.register("resident_memory_bytes", "Memory of the process", memory.clone());
         let stock = Family::default();
-        registry.register("stock_pieces", "Pieces in a store when it was last open, by job and peer", stock.clone());
+        registry.register("stock_pieces", "Pieces in a store when it was last counted, by job and peer", stock.clone());
+        let misbehaviours = Family::default();
+        registry.register(
+            "misbehaviours",
+            "Sessions in which a peer was found to cheat, by peer",
+            misbehaviours.clone(),
+        );
         let is_ready = Arc::default();
         let registry = Arc::new(registry);
         Metrics {
@@ -70,6 +77,7 @@ impl Metrics {
             strangers,
             memory,
             stock,
+            misbehaviours,
             is_ready,
         }
     }
@@ -95,6 +103,11 @@ impl Metrics {
 
     pub(super) fn refused(&self, reason: &str) {
         self.refusals.get_or_create(&vec![("reason", reason.into())]).inc();
+    }
+
+    /// A peer was found to cheat.
+    pub(super) fn misbehaved(&self, peer: &str) {
+        self.misbehaviours.get_or_create(&vec![("peer", peer.into())]).inc();
     }
 
     pub(super) fn stocked(&self, job: &str, peer: &str, pieces: u64) {

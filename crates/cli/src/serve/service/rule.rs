@@ -1,5 +1,7 @@
 //! The rules of a service: which of those who have proved who they are may run a job.
 
+use std::time::Duration;
+
 use garblet::Party;
 use garblet_net::{Fingerprint, Hello, JOB, MESH, PeersFile};
 
@@ -25,6 +27,8 @@ pub(super) struct Rule {
     /// The addresses of all parties, for a protocol of several.
     pub(super) addresses: Option<PeersFile>,
     pub(super) inputs: Option<InputSource>,
+    /// Answers that wait for inputs leave after a whole number of these.
+    pub(super) beat: Duration,
     pub(super) results: Option<ResultSink>,
     pub(super) store: Option<Folder>,
     pub(super) refill: Option<Refill>,

@@ -186,6 +186,13 @@ pub(super) struct Inputs {
     pub(super) exec: Option<Vec<String>>,
     /// The time that the command may take.
     pub(super) time: Option<Long>,
+    /// Answers that wait for the command, or for a file that has just changed, leave after a whole number of these.
+    #[serde(default = "a_second")]
+    pub(super) beat: Long,
+}
+
+fn a_second() -> Long {
+    Long(Duration::from_secs(1))
 }
 
 /// The name of a file in a folder of inputs.

@@ -37,6 +37,28 @@ fn commands_of_the_operator_give_inputs_and_take_results() {
 }
 
 #[test]
+fn files_are_there_before_a_caller_and_what_has_to_be_waited_for_is_held_until_a_beat() {
+    let company = Company::new("service-beat");
+    ["bob", "carol"].iter().for_each(|name| company.trust(name));
+    let file = rule("bob", "often = { total = 9 }\ninputs = { file = \"own.json\", beat = \"60s\" }\n");
+    let own = company.folder.path("own.json");
+    let command = format!("often = {{ total = 9 }}\ninputs = {{ exec = [\"cat\", \"{own}\"], beat = \"2s\" }}\n");
+    let command = rule("carol", &command);
+    company.configure("", &[file, command].concat());
+    let service = company.start();
+    // Callers give up after 20 seconds: what was read before is not held. A file settles in a second.
+    let settled = || std::thread::sleep(std::time::Duration::from_millis(2_500));
+    settled();
+    is_sum(&finish(company.call("bob", 9, &service, &[])), 9);
+    company.folder.file("own.json", &format!("{{\"a\": {}}}", PLANTED + 1));
+    settled();
+    is_sum(&finish(company.call("bob", 9, &service, &[])), 10);
+    let begin = std::time::Instant::now();
+    is_sum(&finish(company.call("carol", 9, &service, &[])), 10);
+    assert!(begin.elapsed() >= std::time::Duration::from_secs(2));
+}
+
+#[test]
 fn a_command_that_hangs_fails_or_prints_garbage_gives_no_inputs_and_none_of_it_is_logged() {
     for (text, reason) in [
         ("sleep 60", "took longer than 0.3 s, and was ended"),

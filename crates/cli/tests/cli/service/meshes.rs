@@ -111,13 +111,14 @@ fn nobody_uses_up_the_runs_of_others_alone_or_comes_in_twice() {
     let three = Three::new("service-mesh-alone");
     let path = three.company.folder.path("serve.toml");
     let text = std::fs::read_to_string(&path).expect("a configuration");
-    three.company.folder.file("serve.toml", &text.replace("total = 4", "total = 1").replace("4s", "2s"));
+    let text = text.replace("total = 4", "total = 1").replace("4s", "2s");
+    three.company.folder.file("serve.toml", &format!("log.level = \"debug\"\n{text}"));
     let service = three.company.start();
     let prints = three.prints();
     let peers = |name: &str| three.peers_file(&format!("{name}.toml"), &service.address, &prints);
     for (at, name) in ["one", "two"].iter().enumerate() {
         let alone = three.party(1, &peers(name), &["--session", name], 5);
-        service.wait_for_all("begins session=", at + 1);
+        service.wait_for_all("has a place session=", at + 1);
         let again = finish(three.party(1, &peers("again"), &["--session", name], 5));
         assert!(again.stderr.contains("the peer refuses: a session of this name is running there"), "{}", again.stderr);
         assert_eq!(finish(alone).status, Some(1));

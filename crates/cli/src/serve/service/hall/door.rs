@@ -138,8 +138,9 @@ impl Hall {
         }
     }
 
+    /// Looks whether there is memory for one more session. Where none runs there is: what is held then is not given back by waiting.
     pub(super) fn has_memory(&self) -> bool {
-        let most = self.config.limits.memory_mb;
+        let most = self.config.limits.memory_mb.filter(|_| self.running > 0);
         most.is_none_or(|most| rss_bytes().is_none_or(|held| held / 1_000_000 < most))
     }
 
