@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use garblet::{Collusion, Filled, Party, Phase, PhaseCost, PhaseCosts, Security};
+use garblet::{Collusion, Filled, Party, Phase, PhaseCost, PhaseCosts, Security, row_panics};
 use garblet_circuit::{Bits, Output, Port, Program, notes::Panics};
 use garblet_formats::value;
 use serde::{Deserialize, Serialize};
@@ -104,24 +104,6 @@ pub(crate) fn check_panics(program: &Program, outputs: &[Option<Bits>]) -> Resul
 pub(crate) fn panic_of_all(program: &Program, outputs: &[Option<Bits>]) -> Option<String> {
     let is_batch = program.notes().rows.is_some();
     garblet::check_panics(program, outputs).err().filter(|_| !is_batch).map(|panicked| panicked.place)
-}
-
-/// The place and reason for a value of the output that says what has panicked.
-fn place(panics: &Panics, code: u128) -> Option<String> {
-    match panics.reason(code) {
-        Some(reason) => Some(reason.into()),
-        None => (code != 0).then(|| format!("an unknown place, number {code}")),
-    }
-}
-
-/// The place and reason at which each row of a batch has panicked, if it has; `None` for what is no batch, or tells nothing of panics here.
-pub(crate) fn row_panics(program: &Program, outputs: &[Option<Bits>]) -> Option<Vec<Option<String>>> {
-    let Some(panics @ Panics::On { output: Some(at), .. }) = &program.notes().panics else { return None };
-    let rows = program.notes().rows? as usize;
-    let codes = outputs.get(*at)?.as_ref()?;
-    let width = codes.len() / rows.max(1);
-    let code = |row: usize| codes.slice(row * width, width).to_u128().unwrap_or(u128::MAX);
-    Some((0..rows).map(|row| place(panics, code(row))).collect())
 }
 
 /// The outputs of the result that are known.

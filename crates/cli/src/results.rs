@@ -6,6 +6,7 @@ use std::{
     str::FromStr,
 };
 
+use garblet::row_panics;
 use garblet_circuit::{Bits, Output, Port, Program, Type};
 use garblet_formats::value::{self, ResultTable, TableFormat};
 use serde_json::{Map, Value};
@@ -13,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::{
     failure::{Failure, reason},
     output::print,
-    report::{outputs_text, results, row_panics},
+    report::{outputs_text, results},
     whole_file::{self, Readers, folder_of},
 };
 

@@ -31,7 +31,7 @@ pub use config::Config;
 pub use erased::Ends;
 pub use fill::{close_state, fill, forgive, saved, unfinished, unsettled, wants_to_fill};
 #[cfg(feature = "lang")]
-pub use load::{LoadError, Panicked, check_panics, compile, load, results, tell_panics};
+pub use load::{LoadError, Panicked, check_panics, compile, load, results, row_panics, tell_panics};
 pub use memory::{run_in_memory, run_many_in_memory};
 pub use peer::{Peer, Prepared};
 pub use plan::{Plan, Prediction};

@@ -86,13 +86,27 @@ pub fn results(program: &Program) -> impl Iterator<Item = (usize, &Output)> {
 ///
 /// *Errors*: where and why it has; the other outputs then mean nothing.
 pub fn check_panics(program: &Program, outputs: &[Option<Bits>]) -> Result<(), Panicked> {
-    let Some(at) = panic_output(program) else { return Ok(()) };
+    let (Some(at), Some(panics)) = (panic_output(program), &program.notes().panics) else { return Ok(()) };
     let code = outputs.get(at).and_then(Option::as_ref).map_or(0, |code| code.to_u128().unwrap_or(u128::MAX));
-    let reason = program.notes().panics.as_ref().and_then(|panics| panics.reason(code));
-    match (code, reason) {
-        (0, _) => Ok(()),
-        (_, Some(place)) => Err(Panicked { place: place.into() }),
-        (code, None) => Err(Panicked { place: format!("an unknown place, number {code}") }),
+    place(panics, code).map_or(Ok(()), |place| Err(Panicked { place }))
+}
+
+/// The place where each row of a batch has panicked, none for a row that has a result; none at all if the program is no batch, cannot panic,
+/// or does not tell.
+pub fn row_panics(program: &Program, outputs: &[Option<Bits>]) -> Option<Vec<Option<String>>> {
+    let (at, panics) = (panic_output(program)?, program.notes().panics.as_ref()?);
+    let rows = program.notes().rows? as usize;
+    let codes = outputs.get(at)?.as_ref()?;
+    let width = codes.len() / rows.max(1);
+    let code = |row: usize| codes.slice(row * width, width).to_u128().unwrap_or(u128::MAX);
+    Some((0..rows).map(|row| place(panics, code(row))).collect())
+}
+
+/// The place and reason for a value of the output that says what has panicked.
+fn place(panics: &Panics, code: u128) -> Option<String> {
+    match panics.reason(code) {
+        Some(reason) => Some(reason.into()),
+        None => (code != 0).then(|| format!("an unknown place, number {code}")),
     }
 }
 
@@ -120,6 +134,23 @@ mod tests {
         let wrong = vec![Some(Bits::from_u128(0x7f, 8)); 2];
         assert!(check_panics(&program, &wrong).is_err_and(|panicked| panicked.place.contains("number 127")));
         assert_eq!(check_panics(&program, &[None, None]), Ok(()));
+    }
+
+    #[test]
+    fn each_row_of_a_batch_panics_for_itself() {
+        let batch = sum().batch(2).expect("two rows");
+        let values = [200, 1, 56, 2].map(|value| Bits::from_u128(value, 8));
+        let [a, more, b, other] = values;
+        let joined = |mut first: Bits, second: &Bits| {
+            first.append(second);
+            first
+        };
+        let outputs: Vec<Option<Bits>> =
+            evaluate(&batch, &[joined(a, &more), joined(b, &other)]).into_iter().map(Some).collect();
+        let places = row_panics(&batch, &outputs).expect("a batch");
+        assert!(places[0].as_ref().is_some_and(|place| place.starts_with("sum.garble.rs:1:35: ")), "{places:?}");
+        assert_eq!(places[1], None);
+        assert_eq!(row_panics(&sum(), &of(&sum(), [200, 56])), None);
     }
 
     #[test]
