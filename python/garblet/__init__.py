@@ -6,7 +6,9 @@
 [True, True]
 """
 
-from ._garblet import Identity, Port
+import atexit
+
+from ._garblet import Identity, Port, leave
 from .errors import (
     CheatingError,
     CompileError,
@@ -24,8 +26,12 @@ from .program import Program, compile, load
 from .progress import Progress
 from .report import PhaseCost, Report
 from .session import Session, Store
-from .trace import Secret, SecretArray, function, i8, i16, i32, i64, u8, u16, u32, u64, where
+from .trace import Secret, SecretArray, function, i8, i16, i32, i64, map, u8, u16, u32, u64, where
 from .values import Inputs, Value
+
+# Of what is registered, this is done last but for what was there before.
+atexit.register(leave)
+del atexit, leave
 
 __all__ = [
     "CheatingError",
@@ -60,6 +66,7 @@ __all__ = [
     "i32",
     "i64",
     "load",
+    "map",
     "plan",
     "run_local",
     "u8",

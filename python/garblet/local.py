@@ -8,6 +8,7 @@ from html import escape
 from typing import Any, Literal
 
 from . import _garblet
+from .errors import UsageError
 from .program import Program
 from .progress import Hearing, Progress
 from .report import Report, of_native, table, thousands
@@ -43,6 +44,9 @@ def run_local(
     """
     of = list(inputs.values()) if isinstance(inputs, Mapping) else list(inputs)
     if isinstance(inputs, Mapping):
+        for party in inputs:
+            if not 0 <= party < 1 << 16:
+                raise UsageError(f"inputs: expected parties from 0, got {party}")
         of = [inputs.get(party, {}) for party in range(max([program.parties, *(party + 1 for party in inputs)]))]
     ports = program._native.inputs
     encoded = [encode(ports, own) for own in of]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 from . import _garblet
 from ._garblet import Port
+from .errors import UsageError
 from .progress import log
 from .report import table
 from .values import Value, encode
@@ -22,8 +23,10 @@ class Program:
     (32, ['a', 'b'])
     """
 
-    def __init__(self, native: _garblet.Program) -> None:
+    def __init__(self, native: _garblet.Program, made: tuple[Any, ...]) -> None:
         self._native = native
+        # The call by which another process makes it again.
+        self._made = made
 
     @property
     def name(self) -> str:
@@ -60,13 +63,19 @@ class Program:
         """The number of parties that the program speaks of."""
         return self._native.parties
 
+    @property
+    def rows(self) -> int | None:
+        """The rows, if it is a batch."""
+        return self._native.rows
+
     def with_owner(self, input: str, party: int) -> Program:
         """The same with another party that gives an input."""
-        return Program(self._native.with_owner(input, party))
+        return Program(self._native.with_owner(input, party), (Program.with_owner, self, input, party))
 
     def with_recipients(self, output: str, parties: Sequence[int] | None) -> Program:
         """The same with other parties that learn an output; None is all of them."""
-        return Program(self._native.with_recipients(output, None if parties is None else list(parties)))
+        of = None if parties is None else list(parties)
+        return Program(self._native.with_recipients(output, of), (Program.with_recipients, self, output, of))
 
     def evaluate(self, /, **inputs: Value) -> dict[str, Any]:
         """Evaluates in the clear: the reference answer.
@@ -76,9 +85,22 @@ class Program:
         """
         return self._native.evaluate(encode(self._native.inputs, inputs))
 
+    def batch(self, rows: int) -> Program:
+        """The program for so many rows at once, each computed for itself: an input or output of type `T` becomes a list of `rows` of them.
+
+        A row that panics has None as its outputs, and no other row minds.
+
+        >>> load("lib:millionaires(32)").batch(3).evaluate(alice=[5, 1, 7], bob=[4, 4, 4])
+        {'alice_richer': [True, False, True]}
+        """
+        return Program(self._native.batch(rows), (Program.batch, self, rows))
+
     def svg(self) -> str:
         """A picture of the components and how they are linked."""
         return self._native.svg()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self.digest, *self._made)
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{port.name}: {port.type}" for port in self.inputs)
@@ -102,14 +124,14 @@ def compile(
 
     `constants` are values for names like `PARTY_0::ROWS` or `ROWS`. Without `panics`, arithmetic wraps around.
     """
-    return _told(_garblet.compile(source, name, _texts(constants), panics))
+    return _compiled(source, name, _texts(constants), panics)
 
 
 def load(
     path: str | os.PathLike[str], *, constants: Mapping[str, int | bool] | None = None, panics: bool = True
 ) -> Program:
     """Loads a program: a file of any kind that the command reads, or `lib:NAME` for one of the library."""
-    return _told(_garblet.load(os.fspath(path), _texts(constants), panics))
+    return _loaded(os.fspath(path), _texts(constants), panics)
 
 
 def _texts(constants: Mapping[str, int | bool] | None) -> list[tuple[str, str]]:
@@ -119,7 +141,28 @@ def _texts(constants: Mapping[str, int | bool] | None) -> list[tuple[str, str]]:
     return [(name, text(value)) for name, value in (constants or {}).items()]
 
 
-def _told(native: _garblet.Program) -> Program:
+def _compiled(source: str, name: str, constants: list[tuple[str, str]], panics: bool) -> Program:
+    return _told(_garblet.compile(source, name, constants, panics), (_compiled, source, name, constants, panics))
+
+
+def _loaded(name: str, constants: list[tuple[str, str]], panics: bool) -> Program:
+    # Another process may be in another folder.
+    again = name if name.startswith("lib:") else os.path.abspath(name)
+    return _told(_garblet.load(name, constants, panics), (_loaded, again, constants, panics))
+
+
+def _again(digest: bytes, make: Callable[..., Program], *arguments: Any) -> Program:
+    """A program that was pickled. If it was loaded from a file, that is read again."""
+    program = make(*arguments)
+    if program.digest != digest:
+        raise UsageError(
+            f"{program.name}: expected the program of digest {digest.hex()}, got {program.digest.hex()}",
+            "its file is another one here: give every process the same",
+        )
+    return program
+
+
+def _told(native: _garblet.Program, made: tuple[Any, ...]) -> Program:
     for warning in native.warnings:
         log.warning("%s", warning)
-    return Program(native)
+    return Program(native, made)

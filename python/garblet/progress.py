@@ -6,6 +6,8 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from .errors import UsageError
+
 #: Called with phase, gates done and gates in total, ten times a second at most; True is a bar of tqdm, if that is installed.
 Progress = Callable[[str, int, int], object] | bool
 
@@ -16,6 +18,8 @@ class Hearing:
     """Hears what the native part says while it works."""
 
     def __init__(self, progress: Progress) -> None:
+        if not callable(progress) and not isinstance(progress, bool):
+            raise UsageError(f"progress: expected True, False or a function, got a {type(progress).__name__}")
         self._call = _bar() if progress is True else progress or None
 
     def __call__(self, what: str, *said: Any) -> None:

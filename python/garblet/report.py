@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
 
+from .errors import UsageError
 from .progress import log
 
 #: The phases, in order: what needs the peers only, sizes, the function, the inputs.
@@ -34,13 +35,31 @@ class Report:
     adversary: str
     costs: dict[str, PhaseCost]
     security: Mapping[str, Any]
+    #: The rows of a batch that have no result, with the places where they panicked; in the outputs they are None.
+    panicked: dict[int, str]
+    _words: dict[str, tuple[str, int, list[int]]] = field(repr=False, compare=False)
 
     def __getitem__(self, output: str) -> Any:
         return self.outputs[output]
 
+    def array(self, output: str) -> Any:
+        """An output that is an array of words, as an array of numpy of exactly that type."""
+        import numpy
+
+        kind, bits, shape = self._words.get(output, ("", 0, []))
+        names = {"b": "bool", "u": f"uint{bits}", "i": f"int{bits}"}
+        if kind != "b" and bits not in (8, 16, 32, 64):
+            raise UsageError(f"output `{output}` is no array of words that numpy has", "take it as it is: report[...]")
+        if self.panicked:
+            raise UsageError(f"output `{output}` has no value in {len(self.panicked)} rows, which panicked", "see panicked")
+        value = self.outputs[output]
+        return numpy.array(list(value) if isinstance(value, bytes) else value, dtype=names[kind]).reshape(shape)
+
     def to_dict(self) -> dict[str, Any]:
         """All of it, as dictionaries."""
-        return asdict(self)
+        said = asdict(self)
+        del said["_words"]
+        return said
 
     def _repr_html_(self) -> str:
         outputs = [(escape(name), escape(shortened(value))) for name, value in self.outputs.items()]
@@ -65,7 +84,11 @@ def of_native(said: Mapping[str, Any]) -> Report:
             "That it was may depend on your input, so whatever you do now otherwise than planned may tell the peer a bit of it"
         )
     costs = {phase: PhaseCost(*said["costs"][phase]) for phase in PHASES}
-    return Report(**{**said, "costs": costs})
+    if said["panicked"]:
+        row, place = min(said["panicked"].items())
+        log.warning("%d rows have no result; row %d panicked at %s", len(said["panicked"]), row, place)
+    known = {name: value for name, value in said.items() if name not in ("costs", "words")}
+    return Report(**known, costs=costs, _words=said["words"])
 
 
 def table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

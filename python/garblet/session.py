@@ -24,7 +24,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def _configuration() -> Path:
+def configuration() -> Path:
+    """The folder of keys and records, which the command has, too."""
     folder = os.environ.get("XDG_CONFIG_HOME")
     return (Path(folder) if folder else Path.home() / ".config") / "garblet"
 
@@ -40,7 +41,7 @@ class Store:
         self, folder: str | os.PathLike[str], *, key: str | os.PathLike[str] | None = None, create: bool = False
     ) -> None:
         self.folder = Path(folder)
-        self.key = Path(key) if key is not None else _configuration() / "store.key"
+        self.key = Path(key) if key is not None else configuration() / "store.key"
         if key is None:
             self.key.parent.mkdir(parents=True, exist_ok=True)
         known = _garblet.check_store(self._place(create=create, top_up=False))
@@ -52,7 +53,7 @@ class Store:
             )
 
     def _place(self, *, create: bool, top_up: bool) -> dict[str, Any]:
-        records = _configuration() / "stores"
+        records = configuration() / "stores"
         return {"folder": self.folder, "key": self.key, "records": records, "create": create, "top_up": top_up}
 
     @property
@@ -69,7 +70,8 @@ class Session:
 
     Two parties give `listen` or `connect`; the protocols of several parties take a file that says where all are, `peers`. Each party has an `identity`
     and says in `trust` whose fingerprint the peer has, by a name of its choice; on one machine `insecure_plain_tcp` does without. Sessions with another
-    `session` name never meet. The peer is met by the first call. On an exception in a `with` block the session is given up, else it is closed.
+    `session` name never meet. The peer is met by the first call, which waits for it for `patience` seconds, and later for each of its messages for
+    `timeout` seconds; one stands for the other. On an exception in a `with` block the session is given up, else it is closed.
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class Session:
         store: Store | None = None,
         top_up: bool = False,
         timeout: float = 60.0,
+        patience: float | None = None,
         progress: Progress = False,
     ) -> None:
         if top_up and store is None:
@@ -111,6 +114,7 @@ class Session:
             "params": texts(params),
             "store": None if store is None else store._place(create=False, top_up=top_up),
             "timeout": timeout,
+            "patience": patience,
         }
         self._native = _garblet.Session(program._native, arguments, self._hear)
         if self._native.address is not None:
@@ -130,7 +134,9 @@ class Session:
 
     def run(self, /, **inputs: Value) -> Report:
         """Runs once, with what was prepared if there is some, and returns what this party learned."""
-        encoded = encode(self.program._native.inputs, inputs)
+        return self._run(encode(self.program._native.inputs, inputs))
+
+    def _run(self, encoded: str) -> Report:
         return of_native(self._call(lambda: self._native.run(encoded, self._hear)))
 
     def fill(self, **amounts: int) -> int:
@@ -177,11 +183,12 @@ class Session:
     def _part(self, *, abort: bool) -> None:
         if not self._open:
             return
-        self._open = False
         if abort:
+            self._open = False
             self._native.abort()
             return
         closing = self._call(lambda: self._native.close(self._hear))
+        self._open = False
         if isinstance(closing, GarbletError):
             self.closing = closing
             log.warning("the result is final, but the peer did not end the session in order: %s", closing)

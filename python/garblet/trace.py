@@ -10,7 +10,7 @@ import functools
 import inspect
 import numbers
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, Any, get_origin
 
 from .errors import CompileError, UsageError
@@ -22,14 +22,39 @@ _TYPE = re.compile(r"\[\s*(?P<inner>.+);\s*(?P<count>\d+)\s*\]|(?P<word>bool|[ui
 class Tracer:
     """The source that is being written."""
 
-    def __init__(self) -> None:
+    def __init__(self, parameters: Iterable[str] = ()) -> None:
         self.lines: list[str] = []
+        # No parameter has a name that begins so.
+        self._prefix = "t"
+        while any(name.startswith(self._prefix) for name in parameters):
+            self._prefix += "_"
 
     def let(self, expression: str, type: str) -> Secret:
         """Names an expression."""
-        name = f"t{len(self.lines)}"
-        self.lines.append(f"    let {name}: {type} = {expression};")
-        return Secret(self, name, type)
+        return Secret(self, self.name(expression, type), type)
+
+    def name(self, expression: str, type: str, keyword: str = "let") -> str:
+        """A new name for a value of any type; with `let mut`, for one that changes."""
+        name = f"{self._prefix}{len(self.lines)}"
+        self.lines.append(f"    {keyword} {name}: {type} = {expression};")
+        return name
+
+    def begin(self, count: int) -> tuple[int, str]:
+        """Begins a loop, and returns its line and the name of what counts from zero."""
+        line = len(self.lines)
+        index = f"{self._prefix}{line}"
+        self.lines.append(f"    for {index} in 0usize..{count}usize {{")
+        return line, index
+
+    def end(self, *statements: str) -> None:
+        """Ends the innermost loop with these statements."""
+        self.lines += [f"    {statement};" for statement in statements] + ["    }"]
+
+    def declare(self, line: int, number: int, type: str, value: str) -> str:
+        """Names a value that changes, before a loop."""
+        name = f"{self._prefix}{line}_{number}"
+        self.lines[line] = f"    let mut {name}: {type} = {value};\n{self.lines[line]}"
+        return name
 
 
 class Secret:
@@ -160,8 +185,10 @@ class SecretArray:
     __array_ufunc__ = None
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, elements: Sequence[Any]) -> None:
+    def __init__(self, elements: Sequence[Any], whole: str | None = None) -> None:
         self.elements = list(elements)
+        # The array as it is called in the source, if it has a name there.
+        self._whole = whole
 
     def __len__(self) -> int:
         return len(self.elements)
@@ -260,10 +287,21 @@ class SecretArray:
         elements = [element.sum() if isinstance(element, SecretArray) else element for element in self.elements]
         if not elements:
             raise ValueError("the sum of no elements has no type")
+        if self._whole is not None and isinstance(self.elements[0], Secret):
+            return self._looped_sum(self._whole, self.elements[0])
         counted = [
             element.astype("u32") if isinstance(element, Secret) and element.type == "bool" else element for element in elements
         ]
         return functools.reduce(lambda a, b: a + b, counted)
+
+    def _looped_sum(self, whole: str, first: Secret) -> Secret:
+        tracer, counts = first._tracer, first.type == "bool"
+        type = "u32" if counts else first.type
+        total = tracer.name(f"0{type}", type, "let mut")
+        _, index = tracer.begin(len(self))
+        tracer.end(f"{total} = {total} + {whole}[{index}]" + (" as u32" if counts else ""))
+        # As it is now: the name itself may change.
+        return tracer.let(total, type)
 
 
 #: Types of parameters. A type checker sees secrets; others are written `Annotated[SecretArray, "[u32; 10]"]`, or as text alone.
@@ -306,6 +344,62 @@ def where(condition: Any, one: Any, other: Any) -> Any:
     return condition._tracer.let(f"if {condition._expression} {{ {sides[0]} }} else {{ {sides[1]} }}", known.type)
 
 
+def map(mapped: Callable[..., Any], *columns: Any) -> Any:
+    """Calls a function for each row of columns of one length, as a loop of the language: `mapped` is traced once, so that a million rows are no longer than one.
+
+    It gives an array, or one for each element of the tuple that `mapped` returns.
+
+    >>> import garblet
+    >>> @garblet.function
+    ... def fees(amounts: "[u32; 1000]", rate: garblet.u32):
+    ...     return garblet.map(lambda amount: garblet.where(amount > 50, amount * rate, 0), amounts).sum()
+    >>> fees.evaluate(amounts=range(1000), rate=2)
+    {'out0': 996450}
+    """
+    lengths = sorted({len(column) if isinstance(column, SecretArray) else -1 for column in columns})
+    if len(lengths) != 1 or lengths[0] < 1:
+        raise TypeError("garblet.map: expected secret arrays of one length, and not of none")
+    (count,) = lengths
+    tracer = _tracer(columns[0])
+    taken = [_named(tracer, column) for column in columns]
+    line, index = tracer.begin(count)
+    result = mapped(*(_parameter(tracer, f"{name}[{index}]", type) for name, type in taken))
+    parts = [_result(part) for part in (result if isinstance(result, tuple) else (result,))]
+    wholes = [
+        (tracer.declare(line, at, f"[{type}; {count}]", f"[{_zero(type)}; {count}]"), type)
+        for at, (type, _) in enumerate(parts)
+    ]
+    tracer.end(*(f"{name}[{index}] = {expression}" for (name, _), (_, expression) in zip(wholes, parts, strict=True)))
+    arrays = [_parameter(tracer, name, f"[{type}; {count}]") for name, type in wholes]
+    return tuple(arrays) if isinstance(result, tuple) else arrays[0]
+
+
+def _tracer(value: Any) -> Tracer:
+    """The source that a secret or an array of some is written to."""
+    while isinstance(value, SecretArray):
+        value = value.elements[0]
+    if not isinstance(value, Secret):
+        raise TypeError(f"expected an array of secrets, got one of {type(value).__name__}")
+    return value._tracer
+
+
+def _named(tracer: Tracer, array: SecretArray) -> tuple[str, str]:
+    """The name of an array in the source, and the type of its elements."""
+    type, expression = _result(array)
+    name = array._whole if array._whole is not None else tracer.name(expression, type)
+    return name, type[1:].rpartition("; ")[0]
+
+
+def _zero(type: str) -> str:
+    """A value of a type, for now."""
+    found = _TYPE.fullmatch(type)
+    if found is None:
+        raise TypeError(f"garblet.map: expected a word or an array for each row, got {type}")
+    if found["word"]:
+        return "false" if type == "bool" else f"0{type}"
+    return f"[{_zero(found['inner'])}; {found['count']}]"
+
+
 def _literal(value: int, type: str) -> str:
     bits = int(type[1:])
     low, high = (0, 2**bits) if type.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1))
@@ -320,7 +414,8 @@ def _parameter(tracer: Tracer, expression: str, type: str) -> Any:
         raise UsageError(f"a type of a parameter: expected bool, u32, i16 or an array like [u32; 10], got {type!r}")
     if found["word"]:
         return Secret(tracer, expression, found["word"])
-    return SecretArray([_parameter(tracer, f"{expression}[{k}]", found["inner"]) for k in range(int(found["count"]))])
+    elements = [_parameter(tracer, f"{expression}[{k}]", found["inner"]) for k in range(int(found["count"]))]
+    return SecretArray(elements, expression)
 
 
 def _result(value: Any) -> tuple[str, str]:
@@ -328,6 +423,8 @@ def _result(value: Any) -> tuple[str, str]:
     if isinstance(value, Secret):
         return value.type, value._expression
     if isinstance(value, SecretArray):
+        if value._whole is not None and value.elements:
+            return f"[{_result(value.elements[0])[0]}; {len(value)}]", value._whole
         parts = [_result(element) for element in value.elements]
         types = sorted({type for type, _ in parts})
         if len(types) != 1:
@@ -341,7 +438,7 @@ def _result(value: Any) -> tuple[str, str]:
 
 def source(traced: Callable[..., Any], types: dict[str, str]) -> str:
     """The source that a function of parameters of these types is."""
-    tracer = Tracer()
+    tracer = Tracer(types)
     arguments = {name: _parameter(tracer, name, type) for name, type in types.items()}
     type, expression = _result(traced(**arguments))
     parameters = ", ".join(f"{name}: {of}" for name, of in types.items())
@@ -384,4 +481,4 @@ def function(traced: Callable[..., Any] | None = None, /, *, panics: bool = True
         raise
 
 
-__all__ = ["Secret", "SecretArray", "function", "i16", "i32", "i64", "i8", "source", "u16", "u32", "u64", "u8", "where"]
+__all__ = ["Secret", "SecretArray", "function", "i16", "i32", "i64", "i8", "map", "source", "u16", "u32", "u64", "u8", "where"]

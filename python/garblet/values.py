@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -13,7 +13,7 @@ from ._garblet import Port
 from .errors import InputError
 
 #: What an input may be: numbers, `bool`, `str`, `bytes`, `decimal.Decimal`, sequences and mappings of these; a buffer, as numpy arrays are;
-#: a column of pandas, polars or pyarrow, or whatever gives Arrow data where pyarrow is installed.
+#: a column of pandas, polars or pyarrow, or whatever gives Arrow data where pyarrow is installed; a data frame for records.
 Value = Any
 #: The inputs of a party, by name.
 Inputs = Mapping[str, Value]
@@ -21,6 +21,11 @@ Inputs = Mapping[str, Value]
 #: The letters of buffers for words: unsigned, signed, truth.
 _LETTERS = {"u": "BHILQN", "i": "bhilqn", "b": "?"}
 _NAMES = {"u": "uint", "i": "int", "b": "bool"}
+
+#: The widest integer that is written down. No program has one as wide.
+_BITS_MAX = 8192
+#: The deepest value.
+_DEPTH_MAX = 100
 
 
 def encode(ports: list[Port], inputs: Inputs) -> str:
@@ -36,13 +41,13 @@ def _encode(value: Value, port: Port | None, path: str) -> Any:
     words = port.words if port is not None else None
     if words is not None and _is_buffer(column):
         return _words(memoryview(column), words, path)
-    return _plain(column, path)
+    return _Writer(port).write(column, path, 0)
 
 
 def _is_buffer(value: Value) -> bool:
     try:
         view = memoryview(value)
-    except TypeError:
+    except (TypeError, ValueError, BufferError):
         return False
     # A scalar of numpy is a buffer, too; one of objects is no array of words.
     return view.ndim > 0 and view.format != "O"
@@ -57,7 +62,7 @@ def _words(view: memoryview, words: tuple[str, int, list[int]], path: str) -> An
     swapped = order in ">!" and view.itemsize > 1
     if kind != "b" and bits not in (8, 16, 32, 64):
         # There is no such word in memory: the values are looked at one by one.
-        return _plain(view.tolist(), path)
+        return _Writer(None).write(view.tolist(), path, 0)
     if letter not in _LETTERS[kind] or swapped or (kind != "b" and view.itemsize * 8 != bits):
         raise InputError(
             f"{path}: expected words of {expected}, got a buffer of format `{view.format}` ({view.itemsize} bytes each)",
@@ -77,6 +82,9 @@ def _column(value: Value, path: str) -> Value:
     """Columns of data frames as buffers. A value that is missing is refused by name."""
     if not (hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__") or hasattr(value, "isna")):
         return value
+    names = getattr(value, "column_names", None) or getattr(value, "columns", None)
+    if names is not None:
+        return _rows(value, list(names), path)
     if not hasattr(value, "to_numpy"):
         value = _by_pyarrow(value, path)
     missing = _missing(value)
@@ -90,6 +98,15 @@ def _column(value: Value, path: str) -> Value:
         return value.to_numpy(zero_copy_only=False)
     except TypeError:
         return value.to_numpy()
+
+
+def _rows(frame: Value, names: list[Any], path: str) -> list[dict[str, Any]]:
+    """The rows of a data frame, a record each, whose fields have the names of the columns."""
+    fields = [str(name) for name in names]
+    if len(set(fields)) < len(fields):
+        raise InputError(f"{path}: expected columns of different names, got {', '.join(fields)}")
+    columns = [_column(frame[name], f"{path}, column `{name}`").tolist() for name in names]
+    return [dict(zip(fields, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _missing(value: Value) -> int:
@@ -112,33 +129,74 @@ def _by_pyarrow(value: Value, path: str) -> Value:
     return pyarrow.array(value)
 
 
-def _plain(value: Value, path: str) -> Any:
-    """A value as JSON has it."""
-    if value is None:
-        raise InputError(f"{path}: expected a value, got None", "drop or fill what is missing")
-    if value is True or value is False or type(value) in (int, str):
-        return value
-    if isinstance(value, (bytes, bytearray)):
-        return {"hex": bytes(value).hex()}
-    if isinstance(value, (Decimal, float)):
-        if not math.isfinite(value):
-            raise InputError(f"{path}: expected a number, got {value}", "drop or fill what is missing")
-        # A float keeps its point, and so is none of the integers.
-        return format(value, "f") if isinstance(value, Decimal) else float(value)
-    if isinstance(value, Mapping):
-        return {str(name): _plain(inner, f"{path}.{name}") for name, inner in value.items()}
-    if isinstance(value, str):
-        return str(value)
-    if type(value).__name__ in ("bool", "bool_"):
-        return bool(value)
-    if hasattr(value, "tolist") and getattr(value, "ndim", 0) > 0:
-        value = value.tolist()
+class _Writer:
+    """Writes one input as JSON has it, and no more of it than the input has room for."""
+
+    def __init__(self, port: Port | None) -> None:
+        # An element has a bit at least, or there is no reason to give many.
+        self._left = None if port is None else max(port.width, 1 << 16)
+        self._type = None if port is None else port.type
+
+    def write(self, value: Value, path: str, depth: int) -> Any:
+        """A value inside of `depth` others."""
+        if depth > _DEPTH_MAX:
+            raise InputError(f"input `{path.split('`')[1]}`: expected a value, got more than {_DEPTH_MAX} in one another")
+        if value is None:
+            raise InputError(f"{path}: expected a value, got None", "drop or fill what is missing")
+        if value is True or value is False:
+            return value
+        if isinstance(value, (bytes, bytearray)):
+            return {"hex": bytes(value).hex()}
+        if isinstance(value, (Decimal, float)):
+            if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
+                raise InputError(f"{path}: expected a number, got {value}", "drop or fill what is missing")
+            # A float keeps its point, and so is none of the integers.
+            return _decimal(value, path) if isinstance(value, Decimal) else float(value)
+        if isinstance(value, Mapping):
+            return {str(name): self.write(value[name], f"{path}.{name}", depth + 1) for name in self._some(value, path)}
+        if isinstance(value, str):
+            return _text(value, path)
+        if type(value).__name__ in ("bool", "bool_"):
+            return bool(value)
+        if hasattr(value, "tolist") and getattr(value, "ndim", 0) > 0:
+            value = value.tolist()
+        try:
+            return _integer(operator.index(value), path)
+        except TypeError:
+            pass
+        try:
+            elements = iter(value)
+        except TypeError:
+            raise InputError(f"{path}: expected a value, got a {type(value).__name__}") from None
+        return [
+            self.write(element, f"{path}[{at}]", depth + 1) for at, element in enumerate(self._some(elements, path))
+        ]
+
+    def _some(self, elements: Iterable[Any], path: str) -> Iterable[Any]:
+        """The elements, as long as there are no more than any value of the type has."""
+        for element in elements:
+            if self._left is not None:
+                self._left -= 1
+                if self._left < 0:
+                    raise InputError(f"{path}: expected {self._type}, got more elements than that has bits")
+            yield element
+
+
+def _text(value: str, path: str) -> str:
     try:
-        return operator.index(value)
-    except TypeError:
-        pass
-    try:
-        elements = iter(value)
-    except TypeError:
-        raise InputError(f"{path}: expected a value, got a {type(value).__name__}") from None
-    return [_plain(element, f"{path}[{at}]") for at, element in enumerate(elements)]
+        value.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{path}: expected text, got {value!a} with half of a character") from None
+    return str(value)
+
+
+def _integer(value: int, path: str) -> int:
+    if value.bit_length() > _BITS_MAX:
+        raise InputError(f"{path}: expected a number, got one of {value.bit_length()} bits")
+    return value
+
+
+def _decimal(value: Decimal, path: str) -> str:
+    if abs(value.adjusted()) > _BITS_MAX:
+        raise InputError(f"{path}: expected a number, got {value}")
+    return format(value, "f")

@@ -71,3 +71,29 @@ def test_a_panic_is_no_result() -> None:
         assert isinstance(caught.value, ArithmeticError) and caught.value.hint
     wrapping = garblet.compile("pub fn main(a: u8, b: u8) -> u8 { a + b }", panics=False)
     assert wrapping.evaluate(a=200, b=57) == {"out0": 1}
+
+
+def test_a_batch_computes_each_row_for_itself(caplog: pytest.LogCaptureFixture) -> None:
+    program = garblet.compile("pub fn main(a: u8, b: u8) -> u8 { a + b }", name="sum").batch(3)
+    assert (program.rows, program.inputs[0].type) == (3, "[u8; 3]")
+    assert program.evaluate(a=[1, 200, 3], b=[1, 56, 3]) == {"out0": [2, None, 6]}
+    with caplog.at_level(logging.WARNING, "garblet"):
+        reports = garblet.run_local(program, [{"a": [1, 200, 3]}, {"b": [1, 56, 3]}])
+    for report in reports:
+        assert report["out0"] == [2, None, 6]
+        assert list(report.panicked) == [1] and report.panicked[1].startswith("sum.garble.rs:1:35: arithmetic overflow")
+        with pytest.raises(garblet.UsageError, match="no value in 1 rows"):
+            report.array("out0")
+    assert "1 rows have no result; row 1 panicked" in caplog.text
+    with pytest.raises(garblet.Panicked, match="as all did"):
+        program.evaluate(a=[255] * 3, b=[1] * 3)
+
+
+def test_outputs_are_arrays_of_numpy() -> None:
+    program = garblet.compile("pub fn main(a: [[u16; 2]; 2], b: [bool; 2]) -> ([[u16; 2]; 2], [bool; 2], u8) { (a, b, 1u8) }")
+    report = garblet.run_local(program, [{"a": [[1, 2], [3, 65535]]}, {"b": [True, False]}])[0]
+    assert report.array("out0").dtype == "uint16" and report.array("out0").tolist() == [[1, 2], [3, 65535]]
+    assert report.array("out1").dtype == "bool" and report.array("out1").tolist() == [True, False]
+    with pytest.raises(garblet.UsageError, match="no array of words"):
+        report.array("out2")
+    assert "_words" not in report.to_dict()

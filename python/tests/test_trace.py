@@ -110,3 +110,50 @@ def test_an_overflow_of_a_function_is_a_panic() -> None:
     program = garblet.compile(trace.source(lambda a, b: a + b, {"a": "u8", "b": "u8"}))
     with pytest.raises(garblet.Panicked):
         program.evaluate(a=200, b=56)
+
+
+def test_a_map_is_a_loop() -> None:
+    count = 2_000
+
+    @garblet.function
+    def fees(a: "[u32; 2000]", rate: garblet.u32) -> Any:  # type: ignore[valid-type] # noqa: F722
+        large, fee = garblet.map(lambda amount: (amount > 1_000, garblet.where(amount > 1_000, amount * rate, 0)), a)
+        return fee.sum(), large.sum(), fee[7]
+
+    values = np.arange(count, dtype=np.uint32)
+    expected = int((values[values > 1_000] * 3).sum())
+    assert fees.evaluate(a=values, rate=3) == {"out0": expected, "out1": 999, "out2": 0}
+    by_hand = garblet.compile(
+        f"pub fn main(a: [u32; {count}], rate: u32) -> (u32, u32, u32) {{ let mut fee = [0u32; {count}]; let mut large = [false; {count}];"
+        f"for k in 0usize..{count}usize {{ let l = a[k] > 1000u32; large[k] = l; fee[k] = if l {{ a[k] * rate }} else {{ 0u32 }}; }}"
+        f"let mut f = 0u32; let mut n = 0u32; for k in 0usize..{count}usize {{ f = f + fee[k]; n = n + (large[k] as u32); }} (f, n, fee[7]) }}"
+    )
+    assert fees.and_gates <= by_hand.and_gates
+
+
+def test_maps_take_several_columns_and_one_another() -> None:
+    def work(a: Any, b: Any) -> Any:
+        sums = garblet.map(lambda x, y: x + y, a, b)
+        return garblet.map(lambda row, s: garblet.map(lambda x: x * s, row).sum(), garblet.SecretArray([a, b]), sums[:2]), (sums * 2).sum()
+
+    text = trace.source(work, {"a": "[u32; 3]", "b": "[u32; 3]"})
+    assert text.count("for ") == 4
+    assert garblet.compile(text).evaluate(a=[1, 2, 3], b=[4, 5, 6]) == {"out0": [6 * 5, 15 * 7], "out1": 42}
+
+
+def test_parameters_may_be_called_as_they_like() -> None:
+    def work(t0: Any, t1: Any) -> Any:
+        return (t0 + t1) * t0 + garblet.map(lambda x: x + t1, garblet.SecretArray([t0])).sum()
+
+    assert garblet.compile(trace.source(work, {"t0": "u32", "t1": "u32"})).evaluate(t0=3, t1=4)["out0"] == 28
+
+
+def test_wrong_maps_are_told() -> None:
+    for wrong, words in [
+        (lambda a, b: garblet.map(lambda x: x, b), "expected secret arrays of one length"),
+        (lambda a, b: garblet.map(lambda x: x, a, a[1:]), "expected secret arrays of one length"),
+        (lambda a, b: garblet.map(lambda x: 7, a), "depends on an input"),
+        (lambda a, b: garblet.map(lambda x: x, garblet.SecretArray([1])), "expected an array of secrets"),
+    ]:
+        with pytest.raises(TypeError, match=words):
+            trace.source(wrong, {"a": "[u8; 3]", "b": "u8"})

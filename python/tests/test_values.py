@@ -166,3 +166,29 @@ def test_arrow_streams_are_read_by_pyarrow(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(garblet.InputError, match="read by pyarrow only"):
         through("[u32; 3]", Arrow(chunks))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_data_frame_is_a_list_of_records(library: str) -> None:
+    module = pytest.importorskip(library)
+    columns = {"key": np.array([3, 5], dtype=np.uint32), "value": np.array([30, 50], dtype=np.uint32)}
+    frame = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+    program = garblet.load("lib:intersection-sum(2,2,32,32)")
+    assert program.evaluate(a=[5, 9], b=frame) == {"size": 1, "sum": 50, "in_order": True}
+    with pytest.raises(garblet.InputError, match="input `b`"):
+        program.evaluate(a=[5, 9], b=frame[["key"]] if library != "pyarrow" else frame.select(["key"]))
+
+
+def test_missing_values_of_a_frame_are_refused_by_column() -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"key": [3, 5], "value": [30, None]})
+    program = garblet.load("lib:intersection-sum(2,2,32,32)")
+    with pytest.raises(garblet.InputError, match="input `b`, column `value`: expected a value in every row, got 1 missing"):
+        program.evaluate(a=[5, 9], b=frame)
+
+
+def test_columns_of_one_name_are_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([[1, 2]], columns=["key", "key"])
+    with pytest.raises(garblet.InputError, match="expected columns of different names, got key, key"):
+        through("(u8, u8)", frame)

@@ -1,6 +1,7 @@
 //! Development tasks, run as `cargo xtask NAME`; the whole of the project's continuous integration is `cargo xtask ci`.
 
 mod browser;
+mod clusters;
 mod dist;
 mod features;
 mod figures;
@@ -19,7 +20,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use crate::steps::{Step, run_all};
 
-const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice] | tidy | licences | web | python";
+const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice] | tidy | licences | web | python | clusters";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -36,7 +37,8 @@ fn main() -> ExitCode {
         ["dist", "--twice"] => run_all(&dist::twice()),
         ["tidy"] => run_all(&[tidy_step()]),
         ["web"] => run_all(&web::steps()),
-        ["python"] => run_all(&[python::step()]),
+        ["python"] => run_all(&python::steps()),
+        ["clusters"] => run_all(&clusters::steps()),
         ["licences"] => run_all(&[licence_step()]),
         _ => {
             eprintln!("{USAGE}");
@@ -52,14 +54,15 @@ fn root() -> PathBuf {
     here.parent().map_or(here.clone(), PathBuf::from)
 }
 
+/// All tests, with those on clusters.
 fn test() -> Vec<Step> {
-    let mut steps = cargo_tests();
-    steps.push(python::step());
+    let mut steps = quick_tests();
+    steps.push(clusters::step("debug"));
     steps
 }
 
-fn cargo_tests() -> Vec<Step> {
-    vec![Step::cargo("tests", &["test", "--workspace", "--quiet"]), toy_step()]
+fn quick_tests() -> Vec<Step> {
+    vec![Step::cargo("tests", &["test", "--workspace", "--quiet"]), toy_step(), python::step("debug")]
 }
 
 /// The protocol of the book's chapter on adding one, which is registered with this feature only.
@@ -73,7 +76,12 @@ fn toy_step() -> Step {
 /// More cases of every property, optimised, and the examples with every garbling scheme and hash.
 fn full_test() -> Vec<Step> {
     let all = Step::cargo("all tests", &["test", "--workspace", "--profile", "full", "--quiet"]);
-    vec![all.env("PROPTEST_CASES", "1024").env("GARBLET_TEST_FULL", "1"), toy_step(), python::step()]
+    vec![
+        all.env("PROPTEST_CASES", "1024").env("GARBLET_TEST_FULL", "1"),
+        toy_step(),
+        python::step("full"),
+        clusters::step("full"),
+    ]
 }
 
 /// A clone that is built once has no use for what incremental builds keep, which is half of its size.
@@ -91,8 +99,7 @@ fn ci() -> Vec<Step> {
     ];
     steps.extend(portable::steps());
     steps.extend(web::steps());
-    // Without the package for Python, which builds most of the workspace once more.
-    steps.extend(cargo_tests());
+    steps.extend(quick_tests());
     steps.into_iter().map(|step| step.env(WITHOUT_INCREMENTAL.0, WITHOUT_INCREMENTAL.1)).collect()
 }
 

@@ -1,5 +1,6 @@
-//! The package for Python: built, and tested by Python.
+//! The package for Python, of the module that the tests have built: tested by Python.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,22 +13,32 @@ const COMMANDS: [&str; 5] = ["python3", "python3.13", "python3.12", "python3.11"
 
 /// The folder of the package.
 const PACKAGE: &str = "python";
-/// The builder, the tests and the data frames of which these take columns, each of one version.
+/// The tests' tools and the data frames of which they take columns, each of one version.
 const REQUIREMENTS: &str = "python/requirements.txt";
 
-/// Builds the package and runs its tests.
-pub(crate) fn step() -> Step {
-    Step::check("package for Python", || check(&crate::root()))
+/// The module as cargo names it, and as Python does.
+const BUILT: &str = "deps/lib_garblet.so";
+const IMPORTED: &str = "python/garblet/_garblet.abi3.so";
+
+/// Builds the module, just as all tests together build it, and tests the package.
+pub(crate) fn steps() -> Vec<Step> {
+    vec![module(), step("debug")]
+}
+
+/// Builds the module, just as all tests together build it.
+pub(crate) fn module() -> Step {
+    Step::cargo("module for Python", &["test", "--workspace", "--test", "module", "--quiet"])
+}
+
+/// Tests the package with the module that the tests of this profile, a folder of `target`, have built.
+pub(crate) fn step(profile: &'static str) -> Step {
+    Step::check("package for Python", move || check(&crate::root(), profile))
 }
 
 /// Findings, one line each. A Python that cannot be had is said loudly and is no finding.
-fn check(root: &Path) -> Vec<String> {
-    let environment = match COMMANDS.into_iter().find(|name| is_new_enough(name)) {
-        Some(python) => environment(root, python),
-        None => Err(format!("there is no Python {}.{} or later", LEAST.0, LEAST.1)),
-    };
-    match environment {
-        Ok(environment) => test(root, &environment).err().into_iter().collect(),
+fn check(root: &Path, profile: &str) -> Vec<String> {
+    match environment(root, REQUIREMENTS) {
+        Ok(environment) => place(root, profile).and_then(|()| test(root, &environment)).err().into_iter().collect(),
         Err(reason) => {
             eprintln!("{reason}\nTHE PACKAGE FOR PYTHON WAS NOT TESTED");
             Vec::new()
@@ -49,28 +60,43 @@ fn version(said: &[u8]) -> Option<(u32, u32)> {
 /// An environment of its own with all that is required, fetched once.
 ///
 /// *Errors*: the reason why there is none.
-fn environment(root: &Path, python: &str) -> Result<PathBuf, String> {
+pub(crate) fn environment(root: &Path, requirements: &str) -> Result<PathBuf, String> {
+    let python = COMMANDS.into_iter().find(|name| is_new_enough(name));
+    let python = python.ok_or_else(|| format!("there is no Python {}.{} or later", LEAST.0, LEAST.1))?;
     let folder = target(root).join("python");
     if !folder.join("bin/pip").exists() {
         run(Command::new(python).args(["-m", "venv"]).arg(&folder))?;
     }
     let mut pip = Command::new(folder.join("bin/pip"));
-    run(pip.args(["install", "--quiet", "--disable-pip-version-check", "--requirement"]).arg(root.join(REQUIREMENTS)))?;
+    run(pip.args(["install", "--quiet", "--disable-pip-version-check", "--requirement"]).arg(root.join(requirements)))?;
     Ok(folder)
 }
 
-/// Builds the package into the environment; then types, tests, examples of the package and of the book.
+/// Puts the module among the files of the package that are written by hand.
+pub(crate) fn place(root: &Path, profile: &str) -> Result<(), String> {
+    let (built, imported) = (target(root).join(profile).join(BUILT), root.join(IMPORTED));
+    // Whoever has it open keeps the old one.
+    let _ = fs::remove_file(&imported);
+    let copied = fs::copy(&built, &imported);
+    copied.map(drop).map_err(|error| format!("{}: cannot be copied: {error}", built.display()))
+}
+
+/// Types, then tests and the examples of the package and of the book.
 fn test(root: &Path, environment: &Path) -> Result<(), String> {
     let tool = |name: &str, arguments: &[&str]| {
-        let mut tool = Command::new(environment.join("bin").join(name));
-        tool.args(arguments).current_dir(root.join(PACKAGE)).env("VIRTUAL_ENV", environment);
-        // No files of tools among the sources.
-        run(tool.env("PYTHONDONTWRITEBYTECODE", "1"))
+        run_tool(root, Command::new(environment.join("bin").join(name)).args(arguments))
     };
-    tool("maturin", &["develop", "--quiet"])?;
     tool("mypy", &[])?;
     tool("stubtest", &["garblet._garblet", "--mypy-config-file", "pyproject.toml"])?;
-    tool("pytest", &["--quiet"]).map(|said| eprint!("{}", last_line(&said)))
+    tool("pytest", &["--quiet"])
+}
+
+/// Runs a tool of Python on the package, and says its last line.
+pub(crate) fn run_tool(root: &Path, tool: &mut Command) -> Result<(), String> {
+    let package = root.join(PACKAGE);
+    // No files of tools among the sources.
+    let tool = tool.current_dir(&package).env("PYTHONPATH", &package).env("PYTHONDONTWRITEBYTECODE", "1");
+    run(tool).map(|said| eprint!("{}", last_line(&said)))
 }
 
 fn last_line(said: &str) -> String {

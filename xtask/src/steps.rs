@@ -1,6 +1,6 @@
 //! Steps of a task: run in order, timed, with a summary; the first failure ends the task.
 
-use std::{process::Command, time::Instant};
+use std::time::Instant;
 
 /// A check of our own: what it finds wrong, one line each.
 type Check = Box<dyn Fn() -> Vec<String>>;
@@ -72,8 +72,7 @@ pub(crate) fn run_all(steps: &[Step]) -> bool {
 }
 
 fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> bool {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
+    let status = crate::web::cargo()
         .args(arguments)
         .envs(variables.iter().copied())
         .current_dir(crate::root())

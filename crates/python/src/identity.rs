@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use garblet::net;
 use pyo3::prelude::*;
 
-use crate::fault::Fault;
+use crate::{fault::Fault, waiting::fresh_rng};
 
 /// A party's identity: a key that it keeps in a file, and the fingerprint by which others know it.
 #[pyclass(frozen, module = "garblet")]
@@ -33,7 +33,7 @@ impl Identity {
     /// Makes one, and keeps it in a new file that only its owner reads.
     #[staticmethod]
     fn generate(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let identity = net::Identity::generate(&mut rand::rng());
+        let identity = net::Identity::generate(&mut fresh_rng().map_err(|fault| fault.raise(py))?);
         identity.save(&path).map_err(|error| Fault::from(&error).raise(py))?;
         Ok(Identity { identity, path })
     }

@@ -1,10 +1,11 @@
 //! Garblet for Python: the part that is not Python, as the module `garblet._garblet`.
 //!
 //! Values come in as JSON and go out as Python's own (`value`); who waits for a party lets the interpreter go, and hears of signals
-//! (`waiting`). Dataclasses, defaults, `asyncio`, progress bars and the tracer of functions are Python (`python/garblet`).
+//! (`waiting`, `leaving`). Dataclasses, defaults, `asyncio`, progress bars and the tracer of functions are Python (`python/garblet`).
 
 mod fault;
 mod identity;
+mod leaving;
 mod local;
 mod party;
 mod plan;
@@ -23,6 +24,7 @@ mod _garblet {
     #[pymodule_export]
     use crate::{
         identity::Identity,
+        leaving::leave,
         local::run_local,
         plan::plan,
         program::{Port, Program, compile, load},

@@ -4,7 +4,7 @@ use std::{ops::RangeInclusive, sync::Arc};
 
 use futures_util::future::try_join_all;
 use garblet::{
-    Bits, Config, Ends, Error, Outcome, Party, Peer, Plan, Report, check_panics,
+    Bits, Config, Ends, Error, Outcome, Party, Peer, Plan, Report,
     net::{Mesh, memory_pair},
     on_own_thread,
 };
@@ -56,9 +56,6 @@ pub(crate) fn run_local<'py>(
     });
     begun.map_err(|error| Fault::new(Class::GarbletError, format!("a thread cannot be started: {error}")).raise(py))?;
     let reports = waiting.wait(py, hear)?;
-    for report in &reports {
-        check_panics(&program, &report.outputs).map_err(|error| Fault::from(error).raise(py))?;
-    }
     reports.iter().map(|ran| report(py, &program, &config, ran)).collect()
 }
 
@@ -68,7 +65,8 @@ async fn run_all(
     config: &Config,
     working: &Working<Vec<Report>>,
 ) -> Result<Vec<Report>, Fault> {
-    let count = parties(program, config, Some(inputs.len() as u16))?;
+    let given = u16::try_from(inputs.len()).map_err(|_| Fault::usage(format!("inputs of {} parties", inputs.len())))?;
+    let count = parties(program, config, Some(given))?;
     let read = |(party, text): (usize, &String)| value::of_party(program, Party(party as u16), text);
     let inputs: Vec<Vec<Bits>> = inputs.iter().enumerate().map(read).collect::<Result<_, _>>()?;
     let plan = Plan::new(program.clone(), count, config).map_err(|error| Fault::from(&error))?;

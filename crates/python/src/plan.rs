@@ -3,7 +3,7 @@
 use garblet::{Config, Party, Phase, Plan, Protocol, net::SimulatedLink};
 use pyo3::{prelude::*, types::PyDict};
 
-use crate::{fault::Fault, local::parties, program::Program, session::config};
+use crate::{fault::Fault, local::parties, program::Program, session::config, waiting::beside};
 
 /// A row for each protocol, party and phase; and the protocols that do not run the program, with the reasons.
 type Planned<'py> = (Vec<Bound<'py, PyDict>>, Vec<(String, String)>);
@@ -31,11 +31,12 @@ pub(crate) fn plan<'py>(
             left_out.push((name, "all gates have to be in memory; protocols= looks at some".into()));
             continue;
         }
-        let predicted = py.detach(|| {
-            let parties = parties(program, &config, None)?;
-            let plan = Plan::new(program.clone(), parties, &config).map_err(|error| Fault::from(&error))?;
+        let (of, how) = (program.clone(), config.clone());
+        let predicted = beside(py, move || {
+            let parties = parties(&of, &how, None)?;
+            let plan = Plan::new(of, parties, &how).map_err(|error| Fault::from(&error))?;
             plan.predict().map_err(|error| Fault::from(&error))
-        });
+        })?;
         match predicted {
             Ok(prediction) => rows.extend(rows_of(py, &config, &prediction, link)?),
             Err(fault) if asked => return Err(fault.raise(py)),

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use garblet::{
-    LoadError, Party, check_panics, circuit,
+    LoadError, Party, circuit,
     circuit::{InputId, Recipients, Type, diagnostic::nearest},
     lang::{Constants, Options},
     results, tell_panics,
 };
 use pyo3::{prelude::*, types::PyDict};
 
-use crate::{fault::Fault, report::outputs, value};
+use crate::{fault::Fault, leaving::Call, report::outputs, value, waiting::beside};
 
 /// A program: what is computed, who gives which input and who learns which output. It never changes.
 #[pyclass(frozen, module = "garblet")]
@@ -53,7 +53,7 @@ impl Port {
 }
 
 /// An array of words in memory, as it can be taken as it is.
-fn words(ty: &Type) -> Option<(char, u32, Vec<u32>)> {
+pub(crate) fn words(ty: &Type) -> Option<(char, u32, Vec<u32>)> {
     let mut lengths = Vec::new();
     let mut element = ty;
     while let Type::Array(inner, count) = element {
@@ -78,24 +78,24 @@ fn words(ty: &Type) -> Option<(char, u32, Vec<u32>)> {
 pub(crate) fn compile(
     py: Python<'_>,
     source: String,
-    name: &str,
+    name: String,
     constants: Vec<(String, String)>,
     panics: bool,
 ) -> PyResult<Program> {
     let options = options(&constants, panics).map_err(|fault| fault.raise(py))?;
-    let compiled = py.detach(|| garblet::compile(name, &source, options));
+    let compiled = beside(py, move || garblet::compile(&name, &source, options))?;
     compiled.map(|program| Program(Arc::new(program))).map_err(|wrong| Fault::compile(&wrong).raise(py))
 }
 
 /// Loads a program: a file, or `lib:NAME`.
 #[pyfunction]
-pub(crate) fn load(py: Python<'_>, name: &str, constants: Vec<(String, String)>, panics: bool) -> PyResult<Program> {
+pub(crate) fn load(py: Python<'_>, name: String, constants: Vec<(String, String)>, panics: bool) -> PyResult<Program> {
     let options = options(&constants, panics).map_err(|fault| fault.raise(py))?;
     let fault = |error| match error {
         LoadError::Wrong(wrong) => Fault::compile(&wrong),
         other => Fault::usage(other).hint("constants= and panics= are for function sources (.garble.rs)"),
     };
-    let loaded = py.detach(|| garblet::load(name, options));
+    let loaded = beside(py, move || garblet::load(&name, options))?;
     loaded.map(|program| Program(Arc::new(program))).map_err(|error| fault(error).raise(py))
 }
 
@@ -116,6 +116,12 @@ fn position(what: &str, name: &str, known: &[&str]) -> Result<usize, Fault> {
         };
         Fault::usage(format!("the program has no {what} `{name}`")).hint(hint)
     })
+}
+
+/// Looks whether a party has a number that can be counted to.
+fn known_party(party: u16) -> Result<(), Fault> {
+    let most = u16::MAX - 1;
+    (party <= most).then_some(()).ok_or_else(|| Fault::usage(format!("party: expected 0 to {most}, got {party}")))
 }
 
 #[pymethods]
@@ -170,6 +176,7 @@ impl Program {
 
     /// The same with another party for an input.
     fn with_owner(&self, py: Python<'_>, input: &str, party: u16) -> PyResult<Program> {
+        known_party(party).map_err(|fault| fault.raise(py))?;
         let known: Vec<&str> = self.0.inputs().iter().map(|input| &input.port.name[..]).collect();
         let at = position("input", input, &known).map_err(|fault| fault.raise(py))?;
         let mut program = (*self.0).clone();
@@ -182,6 +189,8 @@ impl Program {
         let (places, known): (Vec<usize>, Vec<&str>) =
             results(&self.0).map(|(at, output)| (at, &output.port.name[..])).unzip();
         let at = position("output", output, &known).map_err(|fault| fault.raise(py))?;
+        let named = parties.iter().flatten().try_for_each(|party| known_party(*party));
+        named.map_err(|fault| fault.raise(py))?;
         let recipients = parties.map_or(Recipients::All, |mut parties| {
             parties.sort_unstable();
             parties.dedup();
@@ -194,14 +203,42 @@ impl Program {
     }
 
     /// Evaluates in the clear. `inputs` are those of all parties, as JSON.
-    fn evaluate<'py>(&self, py: Python<'py>, inputs: &str) -> PyResult<Bound<'py, PyDict>> {
-        let computed = py.detach(|| {
-            let inputs = value::of_all(&self.0, inputs)?;
-            let values: Vec<_> = circuit::evaluate(&self.0, &inputs).into_iter().map(Some).collect();
-            check_panics(&self.0, &values)?;
-            Ok::<_, Fault>(values)
-        });
-        outputs(py, &self.0, &computed.map_err(|fault| fault.raise(py))?)
+    fn evaluate<'py>(&self, py: Python<'py>, inputs: String) -> PyResult<Bound<'py, PyDict>> {
+        let program = self.0.clone();
+        let computed = beside(py, move || {
+            let inputs = value::of_all(&program, &inputs)?;
+            Ok(circuit::evaluate(&program, &inputs).into_iter().map(Some).collect())
+        })?;
+        let values: Vec<_> = computed.map_err(|fault: Fault| fault.raise(py))?;
+        outputs(py, &self.0, &values).map(|(known, _)| known)
+    }
+
+    /// Looks whether these are the inputs of a party, as JSON.
+    fn check(&self, py: Python<'_>, party: u16, inputs: &str) -> PyResult<()> {
+        let read = Call::new().detach(py, || value::of_party(&self.0, Party(party), inputs));
+        read.map(drop).map_err(|fault| fault.raise(py))
+    }
+
+    /// The program for so many rows, each computed for itself.
+    fn batch(&self, py: Python<'_>, rows: u32) -> PyResult<Program> {
+        let wrong = match (rows, self.0.notes().rows) {
+            (_, Some(_)) => "the program is a batch already".into(),
+            (0, _) => "a batch of no rows".into(),
+            _ => {
+                let program = self.0.clone();
+                match beside(py, move || program.batch(rows))? {
+                    Ok(batch) => return Ok(Program(Arc::new(batch))),
+                    Err(error) => format!("a batch of {rows} rows: {error}"),
+                }
+            }
+        };
+        Err(Fault::usage(wrong).raise(py))
+    }
+
+    /// The rows, if it is a batch.
+    #[getter]
+    fn rows(&self) -> Option<u32> {
+        self.0.notes().rows
     }
 
     /// The program as an SVG picture.

@@ -17,13 +17,17 @@ use tokio::sync::mpsc;
 use crate::{
     fault::{Fault, advice},
     identity::Identity,
+    leaving::Call,
     party::{Answer, Command, Meeting, Seat, live},
     program::Program,
     report::report,
     store::Place,
     value,
-    waiting::{GRACE, Waiting, waiting},
+    waiting::{GRACE, Waiting, beside, waiting},
 };
+
+/// The longest time to wait, as the command has it.
+const TIME_MAX: Duration = Duration::from_secs(24 * 3600);
 
 /// All that a session is opened with, as `python/garblet/session.py` has checked it.
 #[derive(FromPyObject)]
@@ -41,6 +45,7 @@ struct Arguments<'py> {
     params: Vec<(String, String)>,
     store: Option<Place>,
     timeout: f64,
+    patience: Option<f64>,
 }
 
 /// The protocol of that name with these parameters.
@@ -118,9 +123,11 @@ impl Arguments<'_> {
         let trusted = self.trusted()?;
         let peer = match &trusted[..] {
             [(_, fingerprint)] => fingerprint.to_string(),
-            several if matches!(meeting, Meeting::Listen(_)) => {
-                let got = several.len();
-                return Err(Fault::usage(format!("trust: expected one peer to wait for, got {got}")));
+            several if matches!(meeting, Meeting::Listen(_)) && !several.is_empty() && self.session.is_none() => {
+                let wrong = format!("trust: expected one peer to wait for, got {}", several.len());
+                return Err(
+                    Fault::usage(wrong).hint("with session= whoever of them comes for that session is the peer")
+                );
             }
             [] => return Err(Fault::usage("trust: nobody is trusted").hint("give trust={\"name\": \"fingerprint\"}")),
             _ if self.store.is_some() => {
@@ -140,13 +147,18 @@ impl Arguments<'_> {
     }
 
     fn options(&self, tls: Option<Tls>) -> Result<Options, Fault> {
-        let timeout = Duration::try_from_secs_f64(self.timeout)
-            .map_err(|error| Fault::usage(format!("timeout: expected seconds, got {}: {error}", self.timeout)))?;
+        let timeout = seconds("timeout", self.timeout)?;
+        let patience = self.patience.map_or(Ok(timeout), |patience| seconds("patience", patience))?;
         let session: Option<Result<SessionName, String>> = self.session.as_ref().map(|name| name.parse());
         let session = session.transpose().map_err(|error| Fault::usage(format!("session: {error}")))?;
         let advice: Option<garblet::net::Advice> = Some(|error| advice(error).map(String::from));
-        Ok(Options { patience: timeout, timeout, tls, session, advice, ..Options::default() })
+        Ok(Options { patience, timeout, tls, session, advice, ..Options::default() })
     }
+}
+
+fn seconds(name: &str, given: f64) -> Result<Duration, Fault> {
+    let time = Duration::try_from_secs_f64(given).ok().filter(|time| *time <= TIME_MAX);
+    time.ok_or_else(|| Fault::usage(format!("{name}: expected seconds, at most {}, got {given}", TIME_MAX.as_secs())))
 }
 
 /// Looks whether an address is on this machine.
@@ -170,6 +182,8 @@ pub(crate) struct Session {
     config: Config,
     address: Option<String>,
     thread: JoinHandle<()>,
+    /// The process that has the thread.
+    process: u32,
 }
 
 #[pymethods]
@@ -183,7 +197,7 @@ impl Session {
         hear: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let program = program.get().0.clone();
-        let seat = seat(py, &program, &arguments).map_err(|fault| fault.raise(py))?;
+        let seat = seat(py, &program, &arguments)?;
         let (party, config) = (seat.party, seat.config.clone());
         let (commands, told) = mpsc::unbounded_channel();
         let (waiting, working) = waiting();
@@ -194,7 +208,8 @@ impl Session {
             }
         });
         let thread = begun.map_err(|error| Fault::usage(format!("a thread cannot be started: {error}")).raise(py))?;
-        let mut session = Session { commands, waiting, program, party, config, address: None, thread };
+        let process = std::process::id();
+        let mut session = Session { commands, waiting, program, party, config, address: None, thread, process };
         if let Answer::Bound(address) = session.ask(py, Command::Bind, hear)? {
             session.address = address;
         }
@@ -214,14 +229,10 @@ impl Session {
 
     /// Runs once.
     fn run<'py>(&self, py: Python<'py>, inputs: &str, hear: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-        let inputs = py.detach(|| value::of_party(&self.program, self.party, inputs));
+        let inputs = Call::new().detach(py, || value::of_party(&self.program, self.party, inputs));
         let inputs = inputs.map_err(|fault| fault.raise(py))?;
         match self.ask(py, Command::Run(inputs), hear)? {
-            Answer::Ran(ran) => {
-                let panicked = garblet::check_panics(&self.program, &ran.outputs);
-                panicked.map_err(|error| Fault::from(error).raise(py))?;
-                report(py, &self.program, &self.config, &ran)
-            }
+            Answer::Ran(ran) => report(py, &self.program, &self.config, &ran),
             _ => Err(Fault::usage("a party gave another answer: this is a bug").raise(py)),
         }
     }
@@ -244,10 +255,13 @@ impl Session {
 
     /// Gives up, also what is under way in another thread, and lets the others hear so unless this party computes for too long.
     fn abort(&self, py: Python<'_>) {
+        if self.is_elsewhere() {
+            return;
+        }
         self.waiting.cancel();
         // It may have ended by itself.
         let _ = self.commands.send(Command::Abort);
-        py.detach(|| {
+        Call::new().detach(py, || {
             let begin = Instant::now();
             while !self.thread.is_finished() && begin.elapsed() < GRACE {
                 std::thread::sleep(Duration::from_millis(5));
@@ -262,7 +276,16 @@ impl Session {
 }
 
 impl Session {
+    /// True in a process that was forked of the one that has the session. Nobody would ever answer there.
+    fn is_elsewhere(&self) -> bool {
+        std::process::id() != self.process
+    }
+
     fn ask(&self, py: Python<'_>, command: Command, hear: &Bound<'_, PyAny>) -> PyResult<Answer> {
+        if self.is_elsewhere() {
+            let fault = Fault::usage(format!("the session is one of process {}, which was forked", self.process));
+            return Err(fault.hint("begin a session in the process that uses it").raise(py));
+        }
         if self.commands.send(command).is_err() {
             return Err(Fault::usage("the session is closed").hint("begin another, all parties together").raise(py));
         }
@@ -270,19 +293,22 @@ impl Session {
     }
 }
 
-fn seat(py: Python<'_>, program: &Arc<garblet::Program>, arguments: &Arguments<'_>) -> Result<Seat, Fault> {
-    let config = config(&arguments.protocol, &arguments.params)?;
+fn seat(py: Python<'_>, program: &Arc<garblet::Program>, arguments: &Arguments<'_>) -> PyResult<Seat> {
+    let raise = |fault: Fault| fault.raise(py);
+    let config = config(&arguments.protocol, &arguments.params).map_err(raise)?;
     if arguments.store.is_some() && config.stock().is_none() {
-        return Err(Fault::usage(format!("store: {} takes nothing from a store", config.protocol())));
+        return Err(raise(Fault::usage(format!("store: {} takes nothing from a store", config.protocol()))));
     }
-    let (meeting, parties) = arguments.meeting(&config)?;
+    let (meeting, parties) = arguments.meeting(&config).map_err(raise)?;
     let party = Party(arguments.party);
     if party.0 >= parties {
-        return Err(Fault::usage(format!("party: there are {parties} parties, 0 to {}, got {party}", parties - 1)));
+        let wrong = format!("party: there are {parties} parties, 0 to {}, got {party}", parties - 1);
+        return Err(raise(Fault::usage(wrong)));
     }
-    let (tls, peer) = arguments.tls(&meeting)?;
-    let options = arguments.options(tls)?;
-    let plan = py.detach(|| Plan::new(program.clone(), parties, &config)).map_err(|error| Fault::from(&error))?;
+    let (tls, peer) = arguments.tls(&meeting).map_err(raise)?;
+    let options = arguments.options(tls).map_err(raise)?;
+    let (of, how) = (program.clone(), config.clone());
+    let plan = beside(py, move || Plan::new(of, parties, &how))?.map_err(|error| raise(Fault::from(&error)))?;
     let store = arguments.store.clone().map(|place| (place, peer));
     Ok(Seat { plan, program: program.clone(), party, config, meeting, options, store })
 }

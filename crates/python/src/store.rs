@@ -7,8 +7,9 @@ use garblet::{
     store::{Past, Store, StoreError, StoreKey},
 };
 use pyo3::prelude::*;
+use rand::CryptoRng;
 
-use crate::fault::Fault;
+use crate::{fault::Fault, leaving::Call, waiting::fresh_rng};
 
 /// The place of a store.
 #[derive(Clone, FromPyObject)]
@@ -27,12 +28,16 @@ impl Place {
     /// Opens the store; nobody else can while this lives.
     ///
     /// *Errors*: one that is not there, in use or an old copy.
-    fn open(&self) -> Result<(Store, Past), StoreError> {
+    fn open(&self) -> Result<(Store, Past), Fault> {
+        let rng = &mut fresh_rng()?;
+        self.open_with(rng).map_err(|error| Fault::from(&error))
+    }
+
+    fn open_with(&self, rng: &mut impl CryptoRng) -> Result<(Store, Past), StoreError> {
         if !self.create {
             // Before a key is made.
             Store::find(&self.folder)?;
         }
-        let rng = &mut rand::rng();
         let key = StoreKey::load_or_create(&self.key, rng)?;
         let open = if self.create { Store::open_or_create } else { Store::open };
         let mut store = open(&self.folder, &key, rng)?;
@@ -44,7 +49,7 @@ impl Place {
     ///
     /// *Errors*: a store that cannot be used.
     pub(crate) fn stock(&self, order: Order, peer: &str) -> Result<Stock, Fault> {
-        let (store, _) = self.open().map_err(|error| Fault::from(&error))?;
+        let (store, _) = self.open()?;
         let mut stock = Stock::new(order, store, peer);
         stock.top_up = self.top_up;
         Ok(stock)
@@ -54,14 +59,14 @@ impl Place {
 /// Opens a store and closes it again. False if this machine has no record of it, and so would not notice that it is an old copy.
 #[pyfunction]
 pub(crate) fn check_store(py: Python<'_>, place: Place) -> PyResult<bool> {
-    let opened = py.detach(|| place.open()).map_err(|error| Fault::from(&error).raise(py))?;
+    let opened = Call::new().detach(py, || place.open()).map_err(|fault| fault.raise(py))?;
     Ok(opened.1 == Past::Known)
 }
 
 /// The pieces of each kind that a store has: available, used, lost.
 #[pyfunction]
 pub(crate) fn stock(py: Python<'_>, place: Place) -> PyResult<BTreeMap<String, (u64, u64, u64)>> {
-    let (store, _) = py.detach(|| place.open()).map_err(|error| Fault::from(&error).raise(py))?;
+    let (store, _) = Call::new().detach(py, || place.open()).map_err(|fault| fault.raise(py))?;
     let mut sums = BTreeMap::new();
     for kind in store.stock() {
         let sum: &mut (u64, u64, u64) = sums.entry(kind.kind.name().to_string()).or_default();

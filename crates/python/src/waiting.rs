@@ -10,9 +10,16 @@ use std::{
 
 use garblet::{Phase, Progress, net::Traffic};
 use pyo3::prelude::*;
+use rand::{
+    SeedableRng,
+    rngs::{StdRng, SysRng},
+};
 use tokio::sync::watch;
 
-use crate::fault::{Class, Fault};
+use crate::{
+    fault::{Class, Fault},
+    leaving::Call,
+};
 
 /// The time between two looks for signals.
 const LOOK: Duration = Duration::from_millis(100);
@@ -20,6 +27,40 @@ const LOOK: Duration = Duration::from_millis(100);
 pub(crate) const GRACE: Duration = Duration::from_secs(3);
 /// The time between two words about progress.
 const PACE: Duration = Duration::from_millis(100);
+
+/// A generator of the system's randomness. What a thread keeps, a process that is forked has too, and so both would make the same keys.
+///
+/// *Errors*: a system that has none.
+pub(crate) fn fresh_rng() -> Result<StdRng, Fault> {
+    let none = |error| Fault::new(Class::GarbletError, format!("the system gives no randomness: {error}"));
+    StdRng::try_from_rng(&mut SysRng).map_err(none)
+}
+
+/// Computes in a thread of its own while this one hears of signals.
+///
+/// *Errors*: an exception of a signal; the thread then goes on, and nobody takes its result.
+pub(crate) fn beside<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
+    let (done, result) = channel();
+    // It is used by one thread, which the compiler cannot know of one that lets the interpreter go.
+    let result = Mutex::new(result);
+    // As deep as that of the main thread, where a caller would compute.
+    let builder = std::thread::Builder::new().name("garblet".into()).stack_size(8 << 20);
+    let begun = builder.spawn(move || {
+        let _ = done.send(work());
+    });
+    begun.map_err(|error| Fault::usage(format!("a thread cannot be started: {error}")).raise(py))?;
+    let call = Call::new();
+    loop {
+        match call.detach(py, || result.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK)) {
+            Ok(result) => return Ok(result),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                let lost = Fault::new(Class::GarbletError, "a thread ended without a word: this is a bug");
+                return Err(lost.raise(py));
+            }
+        }
+    }
+}
 
 /// An event in the other thread.
 pub(crate) enum Event<T> {
@@ -89,8 +130,10 @@ impl<T: Send> Waiting<T> {
     /// *Errors*: whatever ended the work; an exception of a signal or of `hear`, after the work was given up.
     pub(crate) fn wait(&self, py: Python<'_>, hear: &Bound<'_, PyAny>) -> PyResult<T> {
         let mut over: Option<(PyErr, Instant)> = None;
+        let call = Call::new();
         loop {
-            let event = py.detach(|| self.events.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK));
+            let event =
+                call.detach(py, || self.events.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK));
             let heard = match event {
                 Ok(Event::Done(result)) => {
                     return match over {

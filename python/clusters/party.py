@@ -1,0 +1,57 @@
+"""One party of a test: it is on a cluster of its own, and says what came of its job."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from typing import Any
+
+import garblet
+import garblet.ray
+import numpy as np
+import ray
+
+
+def column(party: int, rows: int) -> Any:
+    """The party's numbers, which the test knows too."""
+    return np.random.default_rng(party).integers(0, 2**32, rows, dtype=np.uint32)
+
+
+def peer(said: dict[str, Any]) -> garblet.ray.Calling | garblet.ray.Listening:
+    if "haproxy" in said:
+        return garblet.ray.Listening(said["haproxy"], said["names"], said["trust"])
+    return garblet.ray.Calling(said["address"], said["trust"])
+
+
+def run(said: dict[str, Any]) -> dict[str, Any]:
+    rows, party = said["rows"], said["party"]
+    program = garblet.load("lib:millionaires(32)").batch(rows // said["shards"])
+    name = ("alice", "bob")[party]
+    try:
+        reports = garblet.ray.map(
+            program,
+            {name: column(party, rows)},
+            shards=said["shards"],
+            slots=said["slots"],
+            party=party,
+            peer=peer(said),
+            session=said["session"],
+            identity=said["identity"],
+            records=said["records"],
+            cpus=0.5,
+            **said["more"],
+        )
+    except garblet.ray.ShardsError as error:
+        done = {str(shard): report["alice_richer"] for shard, report in error.reports.items()}
+        return {"error": "ShardsError", "message": str(error), "failed": sorted(error.failed), "done": done}
+    except garblet.GarbletError as error:
+        return {"error": type(error).__name__, "message": str(error), "hint": error.hint}
+    return {"richer": [bit for report in reports for bit in report["alice_richer"]]}
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
+    given = json.loads(sys.argv[1])
+    ray.init(address=given["cluster"], log_to_driver=False, logging_level="error")
+    print(json.dumps(run(given)))

@@ -1,0 +1,496 @@
+"""Runs over the shards of a table on clusters of Ray: each party has its own, and shard `k` of one meets shard `k` of the other.
+
+Both parties call `map` with the same session, program, number of shards and so on, and each with its own table. Shards are run in rounds. In a round both try
+every shard that is not done, in the same order; then both learn which are done on both sides, and what is not is tried again in the next. So a worker that dies costs
+its shard another attempt on both sides, and attempts are counted and capped by both: each is another evaluation, for which a peer that cheats could give another input.
+"""
+
+from __future__ import annotations
+
+import collections
+import hashlib
+import json
+import os
+import secrets
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from . import errors
+from ._garblet import Identity
+from .errors import CheatingError, CompileError, GarbletError, Panicked, PeerError, UsageError
+from .local import Params, Protocol
+from .program import Program, compile
+from .progress import log
+from .report import Report
+from .session import Session, Store, configuration
+from .values import Inputs, encode
+
+try:
+    import ray
+except ImportError as error:
+    raise ImportError("garblet.ray: the package ray is not installed; pip install 'garblet[ray]'") from error
+
+#: A shard has so many times the time-out for its peer to come: as long as the peer may take to see that its last one has failed, and more.
+_PATIENCE = 3
+
+
+@dataclass(frozen=True)
+class Calling:
+    """The peer has one port, `address`, behind which its sessions are told apart by name. `trust` has the fingerprints of its nodes."""
+
+    address: str
+    trust: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Listening:
+    """The peer calls this party's one port, where HAProxy passes TLS on by server name, and holds no key.
+
+    `socket` is HAProxy's runtime socket on the node of whoever calls `map`; `names` is the file of the map, as its configuration has it, in which workers are entered while
+    they wait for the peer. `trust` has the fingerprints of the peer's nodes.
+    """
+
+    socket: str
+    names: str
+    trust: Mapping[str, str]
+
+    def enter(self, name: str, address: tuple[str, int]) -> None:
+        """Lets a session's peer through to where it listens."""
+        self.remove(name)
+        said = self._ask(f"add map {self.names} {name} {address[0]}:{address[1]}")
+        if said:
+            raise UsageError(f"HAProxy at {self.socket}: {said}", f"does its configuration have the map {self.names}?")
+
+    def remove(self, name: str) -> None:
+        """Lets nobody through to that session any more."""
+        self._ask(f"del map {self.names} {name}")
+
+    def _ask(self, command: str) -> str:
+        try:
+            with socket.socket(socket.AF_UNIX) as haproxy:
+                haproxy.settimeout(10)
+                haproxy.connect(self.socket)
+                haproxy.sendall(command.encode() + b"\n")
+                return b"".join(iter(lambda: haproxy.recv(4096), b"")).decode(errors="replace").strip()
+        except OSError as error:
+            advice = "start HAProxy on this node, with a `stats socket` of level admin there"
+            raise UsageError(f"HAProxy at {self.socket}: {error}", advice) from error
+
+
+class ShardsError(GarbletError):
+    """Some shards have no result: `failed` says why, `reports` has the results of the others."""
+
+    def __init__(
+        self,
+        message: str,
+        hint: str | None = None,
+        failed: Mapping[int, GarbletError] | None = None,
+        reports: Mapping[int, Report] | None = None,
+    ) -> None:
+        super().__init__(message, hint)
+        self.failed = dict(failed or {})
+        self.reports = dict(reports or {})
+
+
+@dataclass(frozen=True)
+class _Task:
+    """All that a worker needs to know, which is no secret."""
+
+    program: Program
+    party: int
+    peer: Calling | Listening
+    identity: str
+    protocol: Protocol
+    params: dict[str, str | int]
+    timeout: float
+    top_up: bool
+    stores: str | None
+    store_key: str | None
+
+    def session(self, name: str, patience: float, store: Store | None, address: str) -> Session:
+        """This party's end of a session, which takes its place if it is one where the peer calls."""
+        listens = isinstance(self.peer, Listening)
+        return Session(
+            self.program,
+            self.party,
+            listen=f"{address}:0" if listens else None,
+            connect=None if isinstance(self.peer, Listening) else self.peer.address,
+            identity=Identity.load(self.identity),
+            trust=self.peer.trust,
+            session=name,
+            protocol=self.protocol,
+            params=self.params,
+            store=store,
+            top_up=store is not None and self.top_up,
+            timeout=self.timeout,
+            patience=patience,
+        )
+
+
+def _own_address() -> str:
+    """The address by which other nodes know this one."""
+    own = ray.get_runtime_context().get_node_id()
+    address: str = next(node["NodeManagerAddress"] for node in ray.nodes() if node["NodeID"] == own)
+    return address
+
+
+#: What comes of an attempt: a result, or the name, message and hint of an exception.
+_Ended = Report | tuple[str, str, str | None]
+
+
+def _attempt(task: _Task, door: Any, name: str, slot: int, encoded: str, digest: str) -> _Ended:
+    """Runs a shard once, in a worker."""
+    try:
+        if hashlib.sha256(encoded.encode()).hexdigest() != digest:
+            raise UsageError(f"{name}: the inputs are not those that the job began with")
+        store = None
+        if task.stores is not None:
+            key = None if task.store_key is None else Path(task.store_key)
+            store = Store(task.stores.format(slot=slot), key=key, create=task.top_up)
+        with task.session(name, min(_PATIENCE * task.timeout, 86_400.0), store, _own_address()) as session:
+            if door is not None:
+                ray.get(door.enter.remote(name, session.address))
+            return session._run(encoded)
+    except GarbletError as error:
+        # Of an exception that came through Ray from where HAProxy is, the class that is ours.
+        own = next(of for of in type(error).__mro__ if of.__module__ == errors.__name__)
+        return own.__name__, str(error), error.hint
+
+
+class _Door:
+    """Enters workers where HAProxy is, which is where it is told to."""
+
+    def __init__(self, listening: Listening) -> None:
+        self._listening = listening
+
+    def enter(self, name: str, address: tuple[str, int]) -> None:
+        """Lets a session's peer through."""
+        self._listening.enter(name, address)
+
+
+class _Records:
+    """The file of a job, written before anything is evaluated: a session's name serves once, so that evaluations are bounded whatever is begun again."""
+
+    def __init__(self, folder: Path, session: str, manifest: dict[str, Any]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._path = folder / f"{session}.jsonl"
+        try:
+            with self._path.open("x"):
+                pass
+        except FileExistsError:
+            raise UsageError(
+                f"session: {session} has been run, as {self._path} says",
+                "a name serves for one job, whose evaluations are counted; agree with the peer on another",
+            ) from None
+        self.add(manifest)
+
+    def add(self, entry: dict[str, Any]) -> None:
+        """Adds an entry, which is on disk when this returns."""
+        with self._path.open("a") as file:
+            file.write(json.dumps(entry) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+
+    def forget(self) -> None:
+        """Removes the file of a job of which nothing was evaluated, whose name can serve again."""
+        self._path.unlink(missing_ok=True)
+
+
+def map(
+    program: Program,
+    table: Inputs | Sequence[Inputs] | Any,
+    *,
+    shards: int,
+    party: int,
+    peer: Calling | Listening,
+    session: str,
+    identity: str | os.PathLike[str],
+    slots: int = 1,
+    protocol: Protocol = "yao",
+    params: Params | None = None,
+    stores: str | None = None,
+    store_key: str | None = None,
+    top_up: bool = False,
+    attempts: int = 3,
+    timeout: float = 60.0,
+    cpus: float = 1.0,
+    records: str | os.PathLike[str] | None = None,
+) -> list[Report]:
+    """Runs `program` once for each shard, and returns the reports in order. `ray.init` comes first.
+
+    `table` is a data frame or a mapping of columns, which is cut into `shards` parts of one length, or a list of the inputs of each shard. `slots` shards are run at a time,
+    and shard `k` always by slot `k % slots`. `identity` is a file on every node. With `stores`, a folder like `"/var/lib/garblet/{slot}"`, each slot has a store of its own, on
+    the node that has the resource `garblet_slot_{slot}`. Both parties give the same `session`, which serves once, `shards`, `slots`, `attempts`, program and protocol.
+
+    Raises `ShardsError` if a shard has no result after `attempts` rounds, or panicked; `CheatingError` at once.
+    """
+    _check(shards, party, slots, attempts, session)
+    _look_for_room(slots, cpus, stores is not None)
+    _look_for_package()
+    frozen = _frozen(program, table, shards, party)
+    folder = Path(records) if records is not None else configuration() / "ray"
+    task = _Task(
+        program, party, peer, os.fspath(identity), protocol, dict(params or {}), timeout, top_up, stores, store_key
+    )
+    agreed = {
+        "program": program.digest.hex(),
+        "protocol": protocol,
+        "params": sorted((name, str(value)) for name, value in task.params.items()),
+        "shards": shards,
+        "slots": slots,
+        "attempts": attempts,
+    }
+    salt = secrets.token_hex(16)
+    digests = [hashlib.sha256((salt + encoded).encode()).hexdigest() for encoded in frozen]
+    job = _Job(task, session, agreed, frozen, slots, cpus)
+    job.records = _Records(folder, session, {**agreed, "party": party, "salt": salt, "inputs": digests})
+    try:
+        return job.run(attempts)
+    finally:
+        job.leave()
+
+
+def _check(shards: int, party: int, slots: int, attempts: int, session: str) -> None:
+    if not ray.is_initialized():
+        raise UsageError("there is no cluster", 'call ray.init(), or ray.init(address="auto") on one of its nodes')
+    for name, value in (("shards", shards), ("slots", slots), ("attempts", attempts)):
+        if not isinstance(value, int) or value < 1:
+            raise UsageError(f"{name}: expected a number from 1, got {value!r}")
+    if party not in (0, 1):
+        raise UsageError(f"party: expected 0 or 1, got {party!r}")
+    if len(session) > 40:
+        raise UsageError(f"session: expected at most 40 characters, got {len(session)}")
+
+
+def _look_for_room(slots: int, cpus: float, has_stores: bool) -> None:
+    """Looks whether all slots can be at work at once: a shard that waits for room would let the peer wait."""
+    there = ray.cluster_resources()
+    if there.get("CPU", 0.0) < slots * cpus:
+        got = f"{there.get('CPU', 0.0):g}"
+        raise UsageError(f"slots: {slots} at once need {slots * cpus:g} processors, and the cluster has {got}", "give cpus= or fewer slots=")
+    for slot in range(slots if has_stores else 0):
+        if f"garblet_slot_{slot}" not in there:
+            advice = f"start the node that keeps its store with: ray start --resources='{{\"garblet_slot_{slot}\": 1}}'"
+            raise UsageError(f"stores: no node has the resource garblet_slot_{slot}", advice)
+
+
+def _present() -> bool:
+    return True
+
+
+def _look_for_package() -> None:
+    """Looks whether workers have this package, before the peer waits for one that has not."""
+    try:
+        ray.get(ray.remote(_present).options(num_cpus=0, max_retries=0).remote())
+    except ray.exceptions.RayError as error:
+        raise _without_package(error) or error from error
+
+
+def _without_package(error: Exception) -> UsageError | None:
+    if "No module named 'garblet" not in str(error):
+        return None
+    return UsageError("the workers have no package garblet", "install it on every node: pip install 'garblet[ray]'")
+
+
+def _frozen(program: Program, table: Any, shards: int, party: int) -> list[str]:
+    """The inputs of every shard as they are sent to workers, all looked at."""
+    parts = list(table) if isinstance(table, (list, tuple)) else _cut(table, shards)
+    if len(parts) != shards:
+        raise UsageError(f"table: expected {shards} shards, got {len(parts)}")
+    frozen = []
+    for shard, inputs in enumerate(parts):
+        try:
+            encoded = encode(program._native.inputs, inputs)
+            program._native.check(party, encoded)
+        except GarbletError as error:
+            error.add_note(f"in shard {shard}")
+            raise
+        frozen.append(encoded)
+    return frozen
+
+
+def _cut(table: Any, shards: int) -> list[Inputs]:
+    """A table in parts of one length."""
+    names = list(getattr(table, "column_names", None) or getattr(table, "columns", None) or table)
+    columns = {str(name): table[name] for name in names}
+    lengths = sorted({len(column) for column in columns.values()})
+    if len(lengths) > 1:
+        raise UsageError(f"table: expected columns of one length, got {' and '.join(str(length) for length in lengths)}")
+    rows = lengths[0] if lengths else 0
+    if rows % shards:
+        raise UsageError(
+            f"table: {rows} rows cannot be cut into {shards} shards of one length",
+            "add rows that count for nothing: the number of rows is known to the peer, whatever is in them",
+        )
+    size = rows // shards
+    return [
+        {name: column[shard * size : (shard + 1) * size] for name, column in columns.items()} for shard in range(shards)
+    ]
+
+
+class _Job:
+    """The rounds of a job."""
+
+    records: _Records
+
+    def __init__(
+        self, task: _Task, session: str, agreed: dict[str, Any], frozen: list[str], slots: int, cpus: float
+    ) -> None:
+        self._task, self._session, self._slots, self._cpus = task, session, slots, cpus
+        self._count = len(frozen)
+        self._digests = [hashlib.sha256(encoded.encode()).hexdigest() for encoded in frozen]
+        self._inputs = [ray.put(encoded) for encoded in frozen]
+        self._reports: dict[int, Report] = {}
+        self._failed: dict[int, GarbletError] = {}
+        self._running: dict[Any, tuple[int, int, str]] = {}
+        self._status = _status(agreed, self._count)
+        self._door = self._open() if isinstance(task.peer, Listening) else None
+
+    def _open(self) -> Any:
+        here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
+            ray.get_runtime_context().get_node_id(), soft=False
+        )
+        return ray.remote(_Door).options(num_cpus=0, scheduling_strategy=here).remote(self._task.peer)
+
+    def run(self, attempts: int) -> list[Report]:
+        """Round after round, until all is done or no attempts are left."""
+        try:
+            # Before anything is evaluated: a peer with another job is told from one that is not there.
+            done = self._compare(0, 1)
+        except BaseException:
+            self.records.forget()
+            raise
+        for number in range(1, attempts + 1):
+            shards = [shard for shard in range(self._count) if not done[shard]]
+            if not shards:
+                break
+            log.info("%s: round %d, %d shards", self._session, number, len(shards))
+            self.records.add({"round": number, "shards": shards})
+            self._round(number, shards)
+            try:
+                done = self._compare(number, -(-len(shards) // self._slots))
+            except PeerError as error:
+                raise self._unconfirmed(error) from error
+            self.records.add({"round": number, "done": sum(done)})
+        for shard in range(self._count):
+            if done[shard] and shard in self._reports:
+                self._failed.pop(shard, None)
+            elif shard not in self._failed:
+                self._failed[shard] = PeerError("this party has its result, but the peer has none", None)
+        if self._failed:
+            raise self._failure(attempts)
+        return [self._reports[shard] for shard in range(self._count)]
+
+    def _unconfirmed(self, error: PeerError) -> ShardsError:
+        failed = {shard: self._failed.get(shard, error) for shard in range(self._count) if shard not in self._reports}
+        return ShardsError(
+            f"the peer did not say which shards it has done; this party has {len(self._reports)} of {self._count}: {error}",
+            error.hint,
+            failed,
+            self._reports,
+        )
+
+    def _failure(self, attempts: int) -> ShardsError:
+        shard, error = min(self._failed.items())
+        return ShardsError(
+            f"{len(self._failed)} of {self._count} shards have no result after at most {attempts} attempts; shard {shard}: {error}",
+            error.hint,
+            self._failed,
+            {shard: report for shard, report in self._reports.items() if shard not in self._failed},
+        )
+
+    def _round(self, number: int, shards: list[int]) -> None:
+        """Tries each of these shards once, a slot one after another."""
+        lanes: dict[int, collections.deque[int]] = collections.defaultdict(collections.deque)
+        for shard in shards:
+            lanes[shard % self._slots].append(shard)
+        for slot in sorted(lanes):
+            self._begin(number, slot, lanes[slot].popleft())
+        while self._running:
+            (ended,), _ = ray.wait(list(self._running), num_returns=1)
+            slot, shard, name = self._running.pop(ended)
+            if isinstance(self._task.peer, Listening):
+                self._task.peer.remove(name)
+            self._end(shard, self._result(ended, name))
+            if lanes[slot]:
+                self._begin(number, slot, lanes[slot].popleft())
+
+    def _begin(self, number: int, slot: int, shard: int) -> None:
+        name = f"{self._session}-{shard}-{number}"
+        resources = {f"garblet_slot_{slot}": 1.0} if self._task.stores is not None else {}
+        # Ray itself repeats nothing: an attempt is one evaluation.
+        remote = ray.remote(_attempt).options(
+            name=f"garblet {name}", num_cpus=self._cpus, resources=resources, max_retries=0
+        )
+        begun = remote.remote(self._task, self._door, name, slot, self._inputs[shard], self._digests[shard])
+        self._running[begun] = (slot, shard, name)
+
+    def _result(self, ended: Any, name: str) -> _Ended:
+        try:
+            result: _Ended = ray.get(ended)
+            return result
+        except ray.exceptions.RayError as error:
+            # A worker, or a node, that has died; or that has not the package.
+            words = str(error).strip().splitlines()
+            if missing := _without_package(error):
+                return type(missing).__name__, str(missing), missing.hint
+            return "GarbletError", f"{name}: the worker died: {words[0] if words else type(error).__name__}", None
+
+    def _end(self, shard: int, ended: _Ended) -> None:
+        if isinstance(ended, Report):
+            self._reports[shard] = ended
+            self._failed.pop(shard, None)
+            return
+        kind, message, hint = ended
+        error: GarbletError = getattr(errors, kind, GarbletError)(message, hint)
+        log.warning("%s: shard %d: %s", self._session, shard, message)
+        if isinstance(error, (CheatingError, UsageError, CompileError)):
+            error.add_note(f"in shard {shard}; the job has ended")
+            raise error
+        self._failed[shard] = error
+
+    def _compare(self, number: int, longest: int) -> list[bool]:
+        """Which shards are done on both sides. A panic is an outcome, which both know."""
+        name = f"{self._session}-status-{number}"
+        own = [shard in self._reports or isinstance(self._failed.get(shard), Panicked) for shard in range(self._count)]
+        # The peer may have to wait for each shard of a slot.
+        patience = min(_PATIENCE * self._task.timeout * (longest + 1), 86_400.0)
+        task = replace(self._task, program=self._status, protocol="yao", params={})
+        try:
+            with task.session(name, patience, None, _own_address()) as session:
+                if isinstance(task.peer, Listening) and session.address is not None:
+                    task.peer.enter(name, session.address)
+                port = self._status.inputs[task.party].name
+                both: list[bool] = session.run(**{port: own})["out0"]
+                return both
+        finally:
+            if isinstance(task.peer, Listening):
+                task.peer.remove(name)
+
+    def leave(self) -> None:
+        """Ends what is still under way."""
+        for begun, (_, _, name) in self._running.items():
+            ray.cancel(begun, force=True)
+            if isinstance(self._task.peer, Listening):
+                self._task.peer.remove(name)
+        self._running = {}
+        if self._door is not None:
+            ray.kill(self._door)
+
+
+def _status(agreed: dict[str, Any], count: int) -> Program:
+    """The program by which both learn what is done on both sides. The names of its inputs say what the parties must agree on."""
+    job = hashlib.sha256(json.dumps(agreed, sort_keys=True).encode()).hexdigest()[:16]
+    return compile(
+        f"pub fn main(mine_{job}: [bool; {count}], yours_{job}: [bool; {count}]) -> [bool; {count}] {{\n"
+        f"    let mut both = [false; {count}];\n"
+        f"    for k in 0usize..{count}usize {{\n        both[k] = mine_{job}[k] & yours_{job}[k];\n    }}\n    both\n}}\n",
+        name="status",
+    )
+
+
+__all__ = ["Calling", "Listening", "ShardsError", "map"]

@@ -1,0 +1,79 @@
+//! Jobs of two parties on clusters of Ray: `python/clusters`, in a network of their own where that can be had.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::python;
+use crate::steps::Step;
+use crate::web::{run, target};
+
+/// Ray.
+const REQUIREMENTS: &str = "python/clusters/requirements.txt";
+
+/// The proxy that passes sessions on by name, which is the package of Debian that has it, too.
+const PROXY: &str = "haproxy";
+
+/// Begins a command where there is nothing but the loopback, and ends all that it has begun.
+const APART: [&str; 6] = ["--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"];
+const WITH_LOOPBACK: [&str; 4] = ["sh", "-c", "ip link set lo up && exec \"$@\"", "sh"];
+
+/// Builds the module, just as all tests together build it, and tests jobs on clusters.
+pub(crate) fn steps() -> Vec<Step> {
+    vec![
+        python::module(),
+        Step::cargo("command", &["test", "--workspace", "--test", "cli", "--no-run", "--quiet"]),
+        step("debug"),
+    ]
+}
+
+/// Tests jobs on clusters with the module and the command that the tests of this profile, a folder of `target`, have built.
+pub(crate) fn step(profile: &'static str) -> Step {
+    Step::check("jobs on clusters", move || check(&crate::root(), profile))
+}
+
+/// Findings, one line each. What cannot be had here is said loudly and is no finding.
+fn check(root: &Path, profile: &str) -> Vec<String> {
+    let environment = needed().and_then(|()| python::environment(root, REQUIREMENTS));
+    match environment {
+        Ok(environment) => {
+            python::place(root, profile).and_then(|()| test(root, &environment, profile)).err().into_iter().collect()
+        }
+        Err(reason) => {
+            eprintln!("{reason}\nJOBS ON CLUSTERS WERE NOT TESTED");
+            Vec::new()
+        }
+    }
+}
+
+/// Checks that the proxy is there, or fetches it where this is Debian and we may.
+fn needed() -> Result<(), String> {
+    if Command::new(PROXY).arg("-v").output().is_ok_and(|said| said.status.success()) {
+        return Ok(());
+    }
+    eprintln!("installing {PROXY}");
+    let apt =
+        |arguments: &[&str]| run(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"));
+    apt(&["update", "--quiet"])?;
+    apt(&["install", "--yes", "--quiet", "--no-install-recommends", PROXY]).map(drop)
+}
+
+fn test(root: &Path, environment: &Path, profile: &str) -> Result<(), String> {
+    let apart = || {
+        let mut apart = Command::new("unshare");
+        apart.args(APART).args(WITH_LOOPBACK);
+        apart
+    };
+    let can_be_apart = apart().arg("true").output().is_ok_and(|said| said.status.success());
+    let mut pytest = match can_be_apart {
+        true => apart(),
+        false => {
+            eprintln!("there is no network namespace: the clusters are on the loopback of this machine");
+            Command::new("env")
+        }
+    };
+    pytest.arg(environment.join("bin/pytest")).args(["--quiet", "clusters"]);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let programs = std::iter::once(target(root).join(profile)).chain(std::env::split_paths(&path));
+    let programs = std::env::join_paths(programs).map_err(|error| format!("PATH: {error}"))?;
+    python::run_tool(root, pytest.env("PATH", programs))
+}
