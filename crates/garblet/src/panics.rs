@@ -15,7 +15,7 @@ pub struct Panicked {
 }
 
 fn none_of(rows: Option<u32>) -> String {
-    rows.map_or(String::new(), |rows| format!("none of {rows} rows has a result; row 1 "))
+    rows.map_or(String::new(), |rows| format!("none of {rows} rows has a result; the first "))
 }
 
 /// Lets all who learn an output, and nobody else, learn where the computation has panicked. After a change of recipients it is due again.
@@ -133,6 +133,6 @@ mod tests {
         assert_eq!(check_panics(&program, &one), Ok(()));
         assert_eq!(panicked_rows(&program, &one).into_keys().collect::<Vec<_>>(), [2]);
         let all = check_panics(&program, &run([[255, 1], [200, 56]])).expect_err("no row has a result").to_string();
-        assert!(all.starts_with("none of 2 rows has a result; row 1 panicked at sum.garble.rs:1:35: "), "{all}");
+        assert!(all.starts_with("none of 2 rows has a result; the first panicked at sum.garble.rs:1:35: "), "{all}");
     }
 }

@@ -131,7 +131,7 @@ fn a_batch_of_which_all_rows_panic_has_no_result() {
         let call = [command, source, "--batch", "rows", "--input", a, "--input", b];
         for more in [&["--json"][..], &["--output", &out], &[]] {
             let ran = garblet(&[&call[..], more].concat());
-            let expected = format!("error: none of 3 rows has a result; row 1 panicked at {source}:1:");
+            let expected = format!("error: none of 3 rows has a result; the first panicked at {source}:1:");
             assert!(ran.stderr.starts_with(&expected), "{}", ran.stderr);
             assert_eq!(ran.status, Some(1));
             assert!(!ran.stdout.contains("out0"), "{}", ran.stdout);
