@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::web;
+use crate::{party, web};
 
 /// The browser and what drives it, and the packages of Debian that have them.
 const COMMANDS: [&str; 2] = ["chromium", "chromedriver"];
 const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
 
 /// The pages: of the examples, and of the benchmarks.
-const TESTS: [&str; 2] = ["web/browser/friends.test.mjs", "web/browser/papers.test.mjs"];
+const TESTS: [&str; 3] = ["web/browser/friends.test.mjs", "web/browser/papers.test.mjs", "web/browser/party.test.mjs"];
 
 /// Findings, one line each. A browser that cannot be had is said loudly and is no finding.
 pub(crate) fn check(root: &Path) -> Vec<String> {
@@ -32,18 +32,10 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
 
 /// Checks that the browser is there, or fetches it where this is Debian and we may.
 fn needed() -> Result<(), String> {
-    let is_there = |name: &str| Command::new(name).arg("--version").output().is_ok_and(|said| said.status.success());
-    if !is_there("node") {
+    if !web::is_there("node") {
         return Err("node is not installed".into());
     }
-    if COMMANDS.into_iter().all(is_there) {
-        return Ok(());
-    }
-    eprintln!("installing {}", PACKAGES.join(" and "));
-    let apt =
-        |arguments: &[&str]| web::run(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"));
-    apt(&["update", "--quiet"])?;
-    apt(&[&["install", "--yes", "--quiet", "--no-install-recommends"], &PACKAGES[..]].concat()).map(drop)
+    web::with_debian(&COMMANDS, &PACKAGES)
 }
 
 /// The command, whose servers the pages visit.
@@ -57,7 +49,10 @@ fn try_pages(root: &Path, program: &Path) -> Result<(), String> {
     let mut node = Command::new("node");
     node.args(["--test", "--test-concurrency", "1", "--test-reporter", "spec"]).args(TESTS).current_dir(root);
     node.env("REPORT", root.join("docs/measured/report.json"));
-    node.env("PACKAGE", web::package(root)).env("GARBLET", program).env("PICTURES", &pictures);
+    node.env("PARTY", party::package(root))
+        .env("PACKAGE", web::package(root))
+        .env("GARBLET", program)
+        .env("PICTURES", &pictures);
     let said = web::run(node.env("TOOLS", web::target(root).join("web-tools")))?;
     for line in said.lines().filter(|line| line.contains("NOT TRIED") || line.contains("MEASURED")) {
         eprintln!("{}", line.trim());

@@ -23,7 +23,7 @@ const LAYERS: &[&[&str]] = &[
     ],
     &["protocols/outsourced"],
     &["cheat", "garblet"],
-    &["cli", "python", "web"],
+    &["cli", "party", "python", "web"],
 ];
 
 /// Crates below that a crate must do without, so that others can be built alone.

@@ -9,6 +9,7 @@ mod layers;
 mod licences;
 mod modules;
 mod parts;
+mod party;
 mod portable;
 mod python;
 mod spdx;
@@ -97,6 +98,7 @@ fn ci() -> Vec<Step> {
             .env("RUSTDOCFLAGS", "--deny warnings"),
         one_protocol_step(),
     ];
+    steps.push(software_aes_step());
     steps.extend(portable::steps());
     steps.extend(web::steps());
     steps.extend(quick_tests());
@@ -127,6 +129,13 @@ fn one_protocol_step() -> Step {
         "one protocol",
         &["check", "--package", "garblet", "--no-default-features", "--features", "yao", "--quiet"],
     )
+}
+
+/// Blocks and garbling where the processor has no instructions for AES, as in WebAssembly.
+fn software_aes_step() -> Step {
+    let packages = ["test", "--package", "garblet-primitives", "--package", "garblet-garble", "--lib", "--tests"];
+    let apart = ["--target-dir", "target/software-aes", "--quiet"];
+    Step::cargo("software AES", &[&packages[..], &apart].concat()).env("RUSTFLAGS", "--cfg aes_backend=\"soft\"")
 }
 
 fn tidy_step() -> Step {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::browser;
+use crate::party;
 use crate::portable::{TARGET, WITHOUT_C, without_target};
 use crate::steps::Step;
 
@@ -20,10 +21,11 @@ pub(crate) const TOOL: &str = "xtask/bindgen";
 /// The files that are written by hand.
 const WRITTEN: &[&str] = &["garblet-client.js", "garblet-client.d.ts"];
 
-/// Makes the package, tries it in Node, and tries a page with it in a browser.
+/// Makes the packages, tries the client in Node, and tries pages with both in a browser.
 pub(crate) fn steps() -> Vec<Step> {
     vec![
         Step::check("client for pages", || make(&crate::root())),
+        party::step(),
         Step::check("pages in a browser", || browser::check(&crate::root())),
     ]
 }
@@ -72,7 +74,7 @@ fn two_versions(root: &Path) -> Result<Option<String>, String> {
 }
 
 /// Builds the tool.
-fn tool(root: &Path) -> Result<PathBuf, String> {
+pub(crate) fn tool(root: &Path) -> Result<PathBuf, String> {
     if let Some(wrong) = two_versions(root)? {
         return Err(wrong);
     }
@@ -118,6 +120,23 @@ pub(crate) fn cargo() -> Command {
         cargo.env_remove(name);
     }
     cargo
+}
+
+/// Tells whether a program is installed.
+pub(crate) fn is_there(name: &str) -> bool {
+    Command::new(name).arg("--version").output().is_ok_and(|said| said.status.success())
+}
+
+/// Checks that programs are there, or fetches the packages that have them where this is Debian and we may.
+pub(crate) fn with_debian(programs: &[&str], packages: &[&str]) -> Result<(), String> {
+    if programs.iter().all(|program| is_there(program)) {
+        return Ok(());
+    }
+    eprintln!("installing {}", packages.join(" and "));
+    let apt =
+        |arguments: &[&str]| run(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"));
+    apt(&["update", "--quiet"])?;
+    apt(&[&["install", "--yes", "--quiet", "--no-install-recommends"], packages].concat()).map(drop)
 }
 
 /// Runs a program and returns its words, which are part of the error if it fails.

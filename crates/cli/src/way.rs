@@ -32,10 +32,10 @@ pub(crate) struct WayArgs {
 #[derive(clap::Args)]
 #[group(multiple = false)]
 struct MeetingArgs {
-    /// Wait for the peer at this address
+    /// Wait for the peer at this address; at `ws://HOST:PORT` through a WebSocket, so that a page can be the peer
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<String>,
-    /// Go to the peer at this address
+    /// Go to the peer at this address, `ws://HOST:PORT` if it waits so
     #[arg(long, value_name = "HOST:PORT")]
     connect: Option<String>,
 }
@@ -180,6 +180,10 @@ pub(crate) fn announce(address: SocketAddr) -> Result<(), Failure> {
 
 /// Looks whether an address is on this machine.
 pub(crate) fn require_loopback(address: &str) -> Result<(), Failure> {
+    if address.starts_with("ws://") {
+        return Err(Failure::call(format!("--insecure-plain-tcp: {address} is open to every page in a browser here"))
+            .hint("leave the option out and give --identity and --peer"));
+    }
     let Some((host, _)) = address.rsplit_once(':').filter(|(host, _)| !host.is_empty()) else {
         return Err(net_failure(&NetError::NotAnAddress { address: address.into() }));
     };
@@ -204,6 +208,7 @@ mod tests {
         for address in ["0.0.0.0:1", "192.168.0.1:1", "example.org:1"] {
             assert!(require_loopback(address).is_err_and(|e| e.message.contains("not on this machine")), "{address}");
         }
+        assert!(require_loopback("ws://127.0.0.1:1").is_err_and(|e| e.message.contains("every page")));
         for address in [":1", "1", ""] {
             assert!(require_loopback(address).is_err_and(|e| e.message.contains("expected HOST:PORT")), "{address}");
         }

@@ -17,7 +17,7 @@ use crate::{
 ///
 /// *Shape*: `inputs` are the values of all program inputs, in program order.
 ///
-/// *Errors*: as [`Peer`]; the first party's where several fail.
+/// *Errors*: as [`Peer`]; the first party's where several fail. [`Error::WorkerLost`] where there are no threads, as in a page.
 pub fn run_in_memory(program: &Program, inputs: &[Bits], config: impl Borrow<Config>) -> Result<Vec<Report>, Error> {
     // A port of a party that there cannot be is named by the checks of the run.
     let most = *config.borrow().protocol().parties().end();
@@ -48,9 +48,11 @@ pub fn run_many_in_memory(
         move || block_on(one_party(plan, party, ends, own))
     };
     let reports: Vec<Result<Report, Error>> = std::thread::scope(|scope| {
-        let parties: Vec<_> = ends.into_iter().enumerate().map(|end| scope.spawn(run(end))).collect();
-        let join = |party: std::thread::ScopedJoinHandle<_>| {
-            party.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        let begin = |end| std::thread::Builder::new().spawn_scoped(scope, run(end));
+        let parties: Vec<_> = ends.into_iter().enumerate().map(begin).collect();
+        let join = |party: std::io::Result<std::thread::ScopedJoinHandle<_>>| match party {
+            Ok(party) => party.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => Err(Error::WorkerLost),
         };
         parties.into_iter().map(join).collect()
     });

@@ -55,6 +55,10 @@ pub(crate) fn compile(
         let program = lower(name, file, &tree, options, &bound).map_err(|fault| vec![fault])?;
         Ok((program, warnings))
     };
+    // There are no threads, and the stack is as large as the module was linked with.
+    if cfg!(target_family = "wasm") {
+        return work();
+    }
     // Trees are gone through by recursion, which a stack of its own is large enough for.
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(front::stack_bytes(text)).spawn_scoped(scope, work);

@@ -6,10 +6,11 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 
 use crate::channel::Channel;
-use crate::connect::{Listener, Options, channel, greeted};
+use crate::connect::{Carrier, Listener, channel, greeted};
 use crate::error::NetError;
 use crate::hello::{Hello, SESSION};
-use crate::reception::{HANDSHAKE, Reception};
+use crate::over::{HANDSHAKE, Options};
+use crate::reception::Reception;
 use crate::tls::{Meant, Side};
 use crate::watch::ChannelWatch;
 
@@ -67,7 +68,7 @@ impl Callers {
             tokio::select! {
                 stream = listener.accept_stream() => {
                     let (stream, from) = stream?;
-                    reception.admit(from, hear(stream, options.clone()));
+                    reception.admit(from, hear(stream, listener.carrier.clone(), options.clone()));
                 }
                 next = reception.next(), if !reception.is_empty() => if let Some((from, (channel, hello, watch))) = next {
                     return Ok(Caller { channel, hello, watch, from });
@@ -78,8 +79,12 @@ impl Callers {
 }
 
 /// Hears somebody who has connected to its hello.
-async fn hear(stream: TcpStream, options: Options) -> Result<(Channel, Hello, ChannelWatch), NetError> {
-    let mut channel = channel(stream, (Side::Accepting, Meant::Any), &options).await?;
+async fn hear(
+    stream: TcpStream,
+    carrier: Carrier,
+    options: Options,
+) -> Result<(Channel, Hello, ChannelWatch), NetError> {
+    let mut channel = channel((stream, &carrier), (Side::Accepting, Meant::Any), &options).await?;
     let patience: Duration = match options.tls {
         Some(_) => options.timeout,
         // Nobody has proved anything yet.

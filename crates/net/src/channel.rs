@@ -4,9 +4,9 @@ use std::ops::Sub;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::timeout;
 
 use crate::blame::Blame;
+use crate::clock::timeout;
 use crate::error::NetError;
 use crate::fingerprint::Fingerprint;
 use crate::frame::Header;

@@ -1,69 +1,52 @@
-//! The way from an address to a channel: TCP, with TLS and a simulated link as wanted.
+//! The way from an address to a channel.
 
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::channel::{Channel, DEFAULT_TIMEOUT};
+use crate::channel::Channel;
 use crate::error::NetError;
 use crate::hello::Hello;
-use crate::link::SimulatedLink;
 use crate::message::Message;
-use crate::reception::{Advice, HANDSHAKE, OnRefused, Reception, SharedLog};
-use crate::session_name::SessionName;
+#[cfg(feature = "websocket")]
+use crate::over::HANDSHAKE;
+use crate::over::{Options, over};
+use crate::reception::{Reception, SharedLog};
 use crate::tcp;
-use crate::tls::{Meant, Side, Tls, asked_session, connection_secret, proven_identity};
+use crate::tls::{Meant, Side};
+#[cfg(feature = "websocket")]
+use crate::websocket::WebStream;
 
 /// The pause before a peer is called again that has closed the connection.
 const AGAIN: Duration = Duration::from_millis(250);
 
-/// The way in which connections are made.
-#[derive(Clone)]
-pub struct Options {
-    /// The time to wait for the peer to come: it may be started later than we.
-    pub patience: Duration,
-    /// The time that the channel waits without a byte moving.
-    pub timeout: Duration,
-    /// Identities and encryption; none is plain TCP.
-    pub tls: Option<Tls>,
-    /// The name of the session, which all its parties give alike; a peer of another session, or of one without a name, is refused.
-    pub session: Option<SessionName>,
-    /// The digest of the job, as text, which the parties of a mesh name where they join it: a service so knows what is asked of it.
-    pub job: Option<String>,
-    /// A link to simulate in the direction from us to the peer; the peer simulates the other.
-    pub link: SimulatedLink,
-    /// Hears of those who connect and are no peer.
-    pub on_refused: Option<OnRefused>,
-    /// Says what can be done about those.
-    pub advice: Option<Advice>,
+/// The scheme of an address at which bytes go through WebSockets, so that pages can be peers.
+const WEB: &str = "ws://";
+
+#[cfg(feature = "websocket")]
+const OPENING: &str = "for a WebSocket to open, and for a proof of who is in it";
+
+/// The carrier of a channel's bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Carrier {
+    Tcp,
+    /// A WebSocket, which is asked for at that address.
+    WebSocket(String),
 }
 
-impl Default for Options {
-    /// Plain TCP on the bare network, a minute of patience.
-    fn default() -> Self {
-        Options {
-            patience: Duration::from_secs(60),
-            timeout: DEFAULT_TIMEOUT,
-            tls: None,
-            session: None,
-            job: None,
-            link: SimulatedLink::default(),
-            on_refused: None,
-            advice: None,
+impl Carrier {
+    /// The carrier at an address, and its `HOST:PORT`.
+    fn of(address: &str) -> Result<(Carrier, &str), NetError> {
+        let Some(place) = address.strip_prefix(WEB) else { return Ok((Carrier::Tcp, address)) };
+        if cfg!(not(feature = "websocket")) {
+            let (doing, why) = (format!("cannot use {address}"), "this program was built without WebSockets");
+            return Err(NetError::Io { doing, source: io::Error::new(io::ErrorKind::Unsupported, why) });
         }
-    }
-}
-
-impl Options {
-    /// The time that somebody who has connected may take to show that it is a peer.
-    fn longest_hearing(&self) -> Duration {
-        match self.tls {
-            Some(_) => HANDSHAKE.min(self.timeout),
-            None => self.timeout,
-        }
+        let place = place.split_once('/').map_or(place, |(place, _)| place);
+        Ok((Carrier::WebSocket(address.into()), place))
     }
 }
 
@@ -71,16 +54,18 @@ impl Options {
 pub struct Listener {
     socket: TcpListener,
     address: SocketAddr,
+    pub(crate) carrier: Carrier,
     /// Of all waits here.
     pub(crate) log: SharedLog,
 }
 
 impl Listener {
-    /// Listens on `HOST:PORT`; port 0 lets the system choose.
+    /// Listens on `HOST:PORT`; port 0 lets the system choose. On `ws://HOST:PORT` peers come through WebSockets, in which all is as it is over TCP.
     pub async fn bind(address: &str) -> Result<Self, NetError> {
-        let socket = tcp::listen(address).await?;
+        let (carrier, place) = Carrier::of(address)?;
+        let socket = tcp::listen(place).await?;
         match socket.local_addr() {
-            Ok(bound) => Ok(Listener { socket, address: bound, log: SharedLog::default() }),
+            Ok(bound) => Ok(Listener { socket, address: bound, carrier, log: SharedLog::default() }),
             Err(source) => Err(NetError::Io { doing: format!("cannot listen on {address}"), source }),
         }
     }
@@ -110,7 +95,7 @@ impl Listener {
             tokio::select! {
                 stream = self.accept_stream(), if open => {
                     let (stream, from) = stream?;
-                    reception.admit(from, heard(stream, options));
+                    reception.admit(from, heard((stream, &self.carrier), options));
                 }
                 next = reception.next(), if !reception.is_empty() => if let Some((_, channel)) = next {
                     return Ok(channel);
@@ -129,8 +114,8 @@ impl Listener {
 }
 
 /// Hears somebody who has connected until it is plain that it is a peer.
-async fn heard(stream: TcpStream, options: &Options) -> Result<Channel, NetError> {
-    let channel = channel(stream, (Side::Accepting, Meant::of(options.session.as_ref())), options).await?;
+async fn heard(carried: (TcpStream, &Carrier), options: &Options) -> Result<Channel, NetError> {
+    let channel = channel(carried, (Side::Accepting, Meant::of(options.session.as_ref())), options).await?;
     match options.tls {
         Some(_) => Ok(channel),
         None => Ok(greeted(channel, options.timeout).await?.0),
@@ -150,15 +135,16 @@ pub(crate) async fn greeted(mut channel: Channel, patience: Duration) -> Result<
     }
 }
 
-/// A channel to the peer that listens, or will soon, on `HOST:PORT`. With TLS, a peer that closes the connection before it has said
+/// A channel to the peer that listens, or will soon, on `HOST:PORT` or `ws://HOST:PORT`. With TLS, a peer that closes the connection before it has said
 /// welcome is called again as long as there is patience.
 pub async fn connect(address: &str, options: &Options) -> Result<Channel, NetError> {
     let mut calls = Calls::until(Instant::now() + options.patience);
     let mut patience = options.patience;
+    let (carrier, place) = Carrier::of(address)?;
     loop {
         let called = async {
-            let stream = tcp::connect(address, patience).await?;
-            channel(stream, (Side::Connecting, Meant::of(options.session.as_ref())), options).await
+            let stream = tcp::connect(place, patience).await?;
+            channel((stream, &carrier), (Side::Connecting, Meant::of(options.session.as_ref())), options).await
         };
         match called.await {
             Ok(channel) => return Ok(channel),
@@ -195,48 +181,32 @@ impl Calls {
 
 /// The channel over a connection that is meant for a session.
 pub(crate) async fn channel(
-    stream: TcpStream,
-    (side, session): (Side, Meant),
+    (stream, carrier): (TcpStream, &Carrier),
+    meant: (Side, Meant),
     options: &Options,
 ) -> Result<Channel, NetError> {
-    let (reader, writer) = stream.into_split();
-    let mut channel = if options.link.is_free() {
-        layered(reader, writer, (side, &session), options).await?
-    } else {
-        layered(reader, options.link.wrap(writer), (side, &session), options).await?
-    };
-    if let Meant::One(session) = session {
-        channel.session = Some(session);
-    }
-    channel.set_timeout(options.timeout);
-    Ok(channel)
-}
-
-/// The channel over a byte stream, with TLS between the two if it is wanted.
-async fn layered<R, W>(
-    reader: R,
-    writer: W,
-    (side, session): (Side, &Meant),
-    options: &Options,
-) -> Result<Channel, NetError>
-where
-    R: AsyncRead + Send + Unpin + 'static,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
-    match &options.tls {
-        None => Ok(Channel::new(reader, writer)),
-        Some(tls) => {
-            let patience = match side {
+    match carrier {
+        Carrier::Tcp => over(stream.into_split(), meant, options).await,
+        #[cfg(feature = "websocket")]
+        Carrier::WebSocket(url) => {
+            let patience = match meant.0 {
                 Side::Accepting => HANDSHAKE.min(options.timeout),
                 Side::Connecting => options.timeout,
             };
-            let stream = tls.secure(tokio::io::join(reader, writer), (side, session), patience).await?;
-            let (peer, asked, secret) = (proven_identity(&stream), asked_session(&stream), connection_secret(&stream)?);
-            let (reader, writer) = tokio::io::split(stream);
-            let mut channel = Channel::new(reader, writer);
-            (channel.peer, channel.session, channel.secret) = (peer, asked, Some(secret));
-            Ok(channel)
+            let opening = async {
+                let stream = match meant.0 {
+                    Side::Accepting => WebStream::accept(stream).await?,
+                    Side::Connecting => WebStream::call(stream, url).await?,
+                };
+                over(tokio::io::split(stream), meant, options).await
+            };
+            match timeout(patience, opening).await {
+                Ok(opened) => opened,
+                Err(_) => Err(NetError::Timeout { doing: OPENING.into(), after: patience }),
+            }
         }
+        #[cfg(not(feature = "websocket"))]
+        Carrier::WebSocket(url) => unreachable!("{url} is no address without the feature"),
     }
 }
 

@@ -7,9 +7,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::timeout;
 
 use crate::channel::Channel;
+use crate::clock::timeout;
 use crate::error::NetError;
 use crate::reader::FrameReader;
 use crate::writer::FrameWriter;

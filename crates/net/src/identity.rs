@@ -148,8 +148,7 @@ impl Identity {
     /// *Errors:* [`IdentityError::Exists`] rather than to overwrite anything.
     pub fn save(&self, path: &Path) -> Result<(), IdentityError> {
         let failed = |source| IdentityError::Io { doing: "cannot write", path: path.into(), source };
-        let key = key_pair(&self.pkcs8).map_err(|got| failed(io::Error::other(got)))?;
-        let pem = Zeroizing::new(key.serialize_pem());
+        let pem = self.to_pem();
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -181,8 +180,24 @@ impl Identity {
             return Err(malformed(format!("{} bytes", metadata.len())));
         }
         let pem = Zeroizing::new(fs::read(path).map_err(failed)?);
-        let pkcs8 = PrivatePkcs8KeyDer::from_pem_slice(&pem).map_err(|error| malformed(no_key(&error).into()))?;
-        Identity::from_pkcs8(Zeroizing::new(pkcs8.secret_pkcs8_der().to_vec())).map_err(malformed)
+        Identity::read(&pem).map_err(malformed)
+    }
+
+    /// The key as text (PEM), as [`save`](Identity::save) writes it. *Secret*.
+    pub fn to_pem(&self) -> Zeroizing<String> {
+        Zeroizing::new(key_pair(&self.pkcs8).expect("the key was made of it before").serialize_pem())
+    }
+
+    /// Reads what [`to_pem`](Identity::to_pem) has written.
+    ///
+    /// *Errors:* the fault in it.
+    pub fn from_pem(pem: &str) -> Result<Self, String> {
+        Identity::read(pem.as_bytes())
+    }
+
+    fn read(pem: &[u8]) -> Result<Self, String> {
+        let pkcs8 = PrivatePkcs8KeyDer::from_pem_slice(pem).map_err(|error| no_key(&error))?;
+        Identity::from_pkcs8(Zeroizing::new(pkcs8.secret_pkcs8_der().to_vec()))
     }
 
     fn from_pkcs8(pkcs8: Zeroizing<Vec<u8>>) -> Result<Self, String> {

@@ -8,11 +8,15 @@
 //! A server's visitors, who have no identity and may be browsers, come through an [`Entrance`] ([`Visitors`]), and call by a [`Call`]: these carry whole
 //! [`Messages`] and nothing else.
 //!
-//! All transports need a tokio runtime with its time driver.
+//! All transports need a tokio runtime with its time driver. In WebAssembly it is the clock of JavaScript instead; there are no sockets (feature `tcp`), and a
+//! channel is made [over](connect_over) what the page has opened.
 
 mod blame;
+#[cfg(feature = "tcp")]
 mod callers;
 mod channel;
+mod clock;
+#[cfg(feature = "tcp")]
 mod connect;
 mod difference;
 mod duplex;
@@ -26,15 +30,20 @@ mod link;
 mod memory;
 mod mesh;
 mod message;
+#[cfg(feature = "tcp")]
 mod messages;
+mod over;
 mod pace;
 mod parts;
 mod reader;
+#[cfg(feature = "tcp")]
 mod reception;
 mod refusal;
 mod refusing;
+#[cfg(feature = "tcp")]
 mod relay;
 mod session_name;
+#[cfg(feature = "tcp")]
 mod tcp;
 pub mod testing;
 mod tls;
@@ -46,9 +55,11 @@ mod websocket;
 mod writer;
 
 pub use blame::{Accuses, Blame, Cause};
+#[cfg(feature = "tcp")]
 pub use callers::{Caller, Callers};
 pub use channel::{Channel, DEFAULT_TIMEOUT, Traffic};
-pub use connect::{Listener, Options, connect};
+#[cfg(feature = "tcp")]
+pub use connect::{Listener, connect};
 pub use difference::Difference;
 pub use error::NetError;
 pub use fingerprint::{Fingerprint, FingerprintError};
@@ -56,17 +67,22 @@ pub use hello::{Hello, JOB, JobTerms, STEP, WIRE_VERSION, agree};
 pub use identity::{Identity, IdentityError, SIGNATURE_BYTES, is_signed_by};
 pub use link::{LinkError, SimulatedLink};
 pub use memory::memory_pair;
+#[cfg(feature = "tcp")]
+pub use mesh::MeshError;
 pub use mesh::{
-    Lent, Line, MESH, Mesh, MeshError, PartyError, PeerEntry, PeersFile, PeersFileError, PeersFileFault, PerPeer,
-    share_of,
+    Lent, Line, MESH, Mesh, PartyError, PeerEntry, PeersFile, PeersFileError, PeersFileFault, PerPeer, share_of,
 };
 pub use message::Message;
+#[cfg(feature = "tcp")]
 pub use messages::{Call, Carrier, Entrance, Messages, Place, Places, Visitor, Visitors};
+pub use over::{Advice, OnRefused, Options, connect_over};
 pub use pace::LEAST_BYTES_PER_SECOND;
-pub use reception::{Advice, OnRefused};
 pub use refusal::Refusal;
+#[cfg(feature = "tcp")]
 pub use relay::relay;
 pub use session_name::SessionName;
-pub use tls::{CertificateError, ServerTls, Tls, WebCertificate};
+pub use tls::Tls;
+#[cfg(feature = "tcp")]
+pub use tls::{CertificateError, ServerTls, WebCertificate};
 pub use trust::{TrustError, TrustStore};
 pub use watch::{ChannelWatch, Passed};

@@ -11,8 +11,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use tokio::time::{Instant, timeout};
-
+use crate::clock::{Instant, timeout};
 use crate::error::NetError;
 
 /// Bytes a second that have to move once the first has: 1 KiB, an eighth of what an old telephone modem carries.

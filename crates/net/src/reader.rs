@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::time::timeout;
 
 use crate::blame::Blame;
+use crate::clock::timeout;
 use crate::error::NetError;
 use crate::frame::{HEADER_BYTES, Header};
 use crate::pace::Pace;

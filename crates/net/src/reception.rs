@@ -16,9 +16,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::error::NetError;
-
-/// The time that somebody who has connected may take to prove its identity, if the time-out is not shorter.
-pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
+use crate::over::{Advice, OnRefused};
 
 /// The number of guests that are heard at once.
 pub(crate) const PLACES: usize = 64;
@@ -30,12 +28,6 @@ const PAUSE: Duration = Duration::from_secs(10);
 
 /// Refusals that an error names.
 const NAMED: usize = 8;
-
-/// The function that hears of those who are refused, a line for each; after the first ten, one line every ten seconds.
-pub type OnRefused = Arc<dyn Fn(&str) + Send + Sync>;
-
-/// The function that says what can be done about a refusal, where it knows something; it stands in brackets behind the reason.
-pub type Advice = fn(&NetError) -> Option<String>;
 
 /// Somebody who has connected, and what comes of hearing it.
 struct Guest<'a, T> {

@@ -3,6 +3,7 @@
 //! Trust is in public keys alone: names, dates and issuers in certificates do not matter.
 
 mod pinned;
+#[cfg(feature = "tcp")]
 mod visitors;
 
 use std::io;
@@ -15,6 +16,7 @@ use rustls::{ClientConfig, ServerConfig, version};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 
+use crate::clock::timeout;
 use crate::error::NetError;
 use crate::fingerprint::Fingerprint;
 use crate::identity::{Identity, fingerprint_of};
@@ -22,7 +24,9 @@ use crate::session_name::SessionName;
 use crate::watch::ConnectionSecret;
 use pinned::Pinned;
 
+#[cfg(feature = "tcp")]
 pub(crate) use visitors::call;
+#[cfg(feature = "tcp")]
 pub use visitors::{CertificateError, ServerTls, WebCertificate};
 
 const DOING: &str = "for the TLS handshake";
@@ -52,6 +56,7 @@ pub(crate) enum Meant {
     /// That one.
     One(SessionName),
     /// Whatever the connecting side says.
+    #[cfg(feature = "tcp")]
     Any,
 }
 
@@ -63,6 +68,7 @@ impl Meant {
     /// Looks whether the server name that the other side asks for is that of the session.
     fn check(&self, asked: Option<&str>) -> Result<(), NetError> {
         let expected = match self {
+            #[cfg(feature = "tcp")]
             Meant::Any => return Ok(()),
             Meant::Nameless => None,
             Meant::One(session) => Some(session.as_str()),
@@ -94,6 +100,7 @@ impl Tls {
     }
 
     /// The same identity, with others to trust.
+    #[cfg(feature = "tcp")]
     pub(crate) fn trusting(&self, trusted: impl IntoIterator<Item = (String, Fingerprint)>) -> Self {
         Tls { identity: self.identity.clone(), trusted: trusted.into_iter().collect() }
     }
@@ -124,7 +131,7 @@ impl Tls {
                 }
             }
         };
-        match tokio::time::timeout(patience, handshake).await {
+        match timeout(patience, handshake).await {
             Ok(result) => result,
             Err(_) => Err(NetError::Timeout { doing: DOING.into(), after: patience }),
         }
@@ -192,7 +199,7 @@ async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
 ) -> io::Result<TlsStream<S>> {
     let name = match session {
         Meant::One(session) => session.to_string(),
-        Meant::Nameless | Meant::Any => NAMELESS.into(),
+        _ => NAMELESS.into(),
     };
     let name = ServerName::try_from(name).map_err(io::Error::other)?;
     let mut stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await?;

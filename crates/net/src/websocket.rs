@@ -3,6 +3,8 @@
 //! Time and size are bounded here: `tungstenite` sets room aside for as many bytes as the other end announces, up to the limit, and
 //! touches it as they come.
 
+mod stream;
+
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
@@ -23,6 +25,8 @@ use tokio_tungstenite::{WebSocketStream, accept_hdr_async_with_config, client_as
 use crate::error::NetError;
 use crate::messages::{ByteStream, CLOSING, LINGER, LINGER_BYTES_MAX, RECEIVING, SENDING};
 use crate::pace::Pace;
+
+pub(crate) use stream::WebStream;
 
 /// The most bytes of a page's name that are told.
 const ORIGIN_BYTES_MAX: usize = 80;

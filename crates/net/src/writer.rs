@@ -5,8 +5,8 @@ use std::io::IoSlice;
 use std::time::Duration;
 
 use tokio::io::{AsyncWrite, AsyncWriteExt};
-use tokio::time::timeout;
 
+use crate::clock::timeout;
 use crate::error::NetError;
 use crate::frame::{BULK_FRAME_BYTES_MAX, HEADER_BYTES, Header};
 use crate::pace::Pace;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use garblet_net::{
     Accuses, Advice, Blame, Cause, Channel, Fingerprint, Hello, Identity, Listener, NetError, Options, SimulatedLink,
-    Tls, Traffic, connect, memory_pair,
+    Tls, Traffic, connect, connect_over, memory_pair,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -58,6 +58,23 @@ async fn greeted(channel: impl Future<Output = Result<Channel, NetError>>, party
     channel
 }
 
+/// The same through a WebSocket.
+async fn web_pair(accepting: &Options, connecting: &Options) -> (Channel, Channel) {
+    let listener = Listener::bind("ws://127.0.0.1:0").await.expect("a free port");
+    let address = format!("ws://{}/any/path", listener.address());
+    tokio::join!(greeted(listener.accept(accepting), 0), greeted(connect(&address, connecting), 1))
+}
+
+#[tokio::test]
+async fn a_stream_that_somebody_else_has_opened_is_a_channel_too() {
+    let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
+    let stream = TcpStream::connect(listener.address()).await.expect("listens");
+    let (ours, theirs) = (trusting(1, &[2]), trusting(2, &[1]));
+    let connected = async { connect_over(stream, &theirs).await };
+    let [accepted, connected] = traffic(tokio::join!(greeted(listener.accept(&ours), 0), greeted(connected, 1))).await;
+    assert_eq!(accepted.bytes_sent, connected.bytes_received);
+}
+
 /// The error of a side that should have one.
 fn error(end: Result<Channel, NetError>) -> NetError {
     end.err().expect("no connection")
@@ -104,6 +121,34 @@ async fn every_transport_carries_the_same_conversation_with_the_same_counters() 
     assert_eq!(traffic(pair(&linked(&plain()), &linked(&plain())).await).await, [left, right]);
     assert_eq!(traffic(pair(&ours, &theirs).await).await, [left, right]);
     assert_eq!(traffic(pair(&linked(&ours), &linked(&theirs)).await).await, [left, right]);
+    assert_eq!(traffic(web_pair(&plain(), &plain()).await).await, [left, right]);
+    assert_eq!(traffic(web_pair(&linked(&ours), &linked(&theirs)).await).await, [left, right]);
+}
+
+#[tokio::test]
+async fn both_sides_use_a_websocket_or_neither() {
+    let (ours, theirs) = (soon(trusting(1, &[2])), soon(trusting(2, &[1])));
+    for (bound, scheme, why) in
+        [("ws://127.0.0.1:0", "", "malformed WebSocket"), ("127.0.0.1:0", "ws://", "malformed TLS handshake")]
+    {
+        let listener = Listener::bind(bound).await.expect("a free port");
+        let address = format!("{scheme}{}", listener.address());
+        let (accepted, connected) = tokio::join!(listener.accept(&ours), connect(&address, &theirs));
+        assert!(connected.is_err());
+        let refused = error(accepted).to_string();
+        assert!(refused.contains(why), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn who_is_in_a_websocket_proves_it_as_everywhere() {
+    let listener = Listener::bind("ws://127.0.0.1:0").await.expect("a free port");
+    let address = format!("ws://{}", listener.address());
+    let (ours, stranger) = (soon(trusting(1, &[2])), soon(trusting(3, &[1])));
+    let (accepted, connected) = tokio::join!(listener.accept(&ours), connect(&address, &stranger));
+    assert!(matches!(error(connected), NetError::IdentityRejected { .. }));
+    let refused = error(accepted).to_string();
+    assert!(refused.contains("the peer is unknown"), "{refused}");
 }
 
 #[tokio::test]
@@ -124,6 +169,10 @@ async fn the_same_bytes_have_other_digests_over_each_connection_with_tls() {
 
 #[tokio::test]
 async fn a_peer_that_ends_is_noticed_on_every_transport() {
+    let (mut left, right) = web_pair(&trusting(1, &[2]), &trusting(2, &[1])).await;
+    drop(right);
+    let error = left.receive_bytes(&mut [0]).await.expect_err("gone");
+    assert!(matches!(error, NetError::PeerClosed { .. }), "{error}");
     for (ours, theirs) in [(plain(), plain()), (trusting(1, &[2]), trusting(2, &[1]))] {
         let (mut left, right) = pair(&ours, &theirs).await;
         drop(right);

@@ -3,7 +3,7 @@
 use garblet_circuit::Party;
 use garblet_net::Traffic;
 use serde::{Deserialize, Serialize};
-use std::time::Instant;
+use web_time::Instant;
 
 /// The phases that every protocol has, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

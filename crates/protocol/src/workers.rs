@@ -24,13 +24,14 @@ impl<T: Send + 'static> Work<T> {
     /// Begins the work. It must end when the channels end that it waits for.
     pub fn begin(work: impl FnOnce() -> T + Send + 'static) -> Self {
         let (say, heard) = oneshot::channel();
-        std::thread::spawn(move || say.send(work()));
+        // Without a thread nobody says anything.
+        let _ = std::thread::Builder::new().spawn(move || say.send(work()));
         Work(heard)
     }
 
     /// Its result.
     ///
-    /// *Errors*: [`ProtocolError::WorkerLost`] if it panicked.
+    /// *Errors*: [`ProtocolError::WorkerLost`] if it panicked, or if the system has no thread for it.
     pub async fn result(self) -> Result<T, ProtocolError> {
         self.0.await.map_err(|_| ProtocolError::WorkerLost)
     }

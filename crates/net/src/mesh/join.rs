@@ -11,19 +11,17 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::{Mesh, PartyError, PeersFile, PerPeer};
+use super::{MESH, Mesh, PartyError, PeersFile, PerPeer};
 use crate::blame::{Blame, Cause};
 use crate::callers::Caller;
 use crate::channel::Channel;
-use crate::connect::{Calls, Listener, Options, channel, connect};
+use crate::connect::{Calls, Carrier, Listener, channel, connect};
 use crate::difference::Difference;
 use crate::error::{NetError, refused_text};
 use crate::hello::{Hello, JOB, agree};
-use crate::reception::{HANDSHAKE, Reception, SharedLog};
+use crate::over::{HANDSHAKE, Options};
+use crate::reception::{Reception, SharedLog};
 use crate::tls::{Meant, Side};
-
-/// The protocol of the hello with which parties find their places in a mesh.
-pub const MESH: &str = "mesh";
 
 /// The time that a party that gives up waits for those that have not come yet, so that they hear why.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -115,7 +113,7 @@ enum Door {
 
 /// Somebody who has come in.
 enum Came {
-    Stream(TcpStream),
+    Stream(TcpStream, Carrier),
     /// With its hello heard ahead.
     Channel(Box<Channel>),
 }
@@ -133,7 +131,7 @@ impl Door {
         match self {
             Door::Listener(listener) => {
                 let (stream, from) = listener.accept_stream().await?;
-                Ok((Came::Stream(stream), from))
+                Ok((Came::Stream(stream, listener.carrier.clone()), from))
             }
             Door::Callers(callers) => match callers.recv().await {
                 Some(Caller { channel, from, .. }) => Ok((Came::Channel(Box::new(channel)), from)),
@@ -318,10 +316,10 @@ impl Meeting<'_> {
     async fn identify(&self, came: Came, from: SocketAddr) -> Result<Guest, NetError> {
         let mut channel = match came {
             Came::Channel(channel) => *channel,
-            Came::Stream(stream) => {
+            Came::Stream(stream, carrier) => {
                 let options = self.options_for(self.party + 1..self.peers.party_count());
                 let session = Meant::of(options.session.as_ref());
-                channel(stream, (Side::Accepting, session), &options).await?
+                channel((stream, &carrier), (Side::Accepting, session), &options).await?
             }
         };
         let theirs = self.introduce(&mut channel).await?;

@@ -7,7 +7,9 @@
 //! whom the others' errors point at as well; [`Mesh::abort`] then tells everybody who that is.
 
 mod collective;
+#[cfg(feature = "tcp")]
 mod join;
+mod pair;
 mod peers_file;
 mod per_peer;
 
@@ -15,19 +17,23 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio::sync::{Mutex, MutexGuard, OwnedMutexGuard};
-use tokio::time::{Instant, timeout_at};
 
 pub use collective::share_of;
-pub use join::{MESH, MeshError};
+#[cfg(feature = "tcp")]
+pub use join::MeshError;
 pub use peers_file::{PeerEntry, PeersFile, PeersFileError, PeersFileFault};
 pub use per_peer::PerPeer;
 
 use crate::blame::{Accuses, Blame, Cause};
 use crate::channel::{Channel, Traffic};
+use crate::clock::{Instant, timeout_at};
 use crate::error::NetError;
 use crate::fingerprint::Fingerprint;
 use crate::memory_pair;
 use crate::watch::ChannelWatch;
+
+/// The protocol of the hello with which parties find their places in a mesh.
+pub const MESH: &str = "mesh";
 
 /// The time that the steps with other peers may go on after one has failed, if the time-out is not shorter.
 const GRACE: Duration = Duration::from_secs(1);

@@ -158,6 +158,7 @@ impl PeersFile {
     }
 
     /// The number of the party with this identity.
+    #[cfg(feature = "tcp")]
     pub(crate) fn party_of(&self, fingerprint: Fingerprint) -> Option<u16> {
         let party = self.parties.iter().position(|party| party.fingerprint == Some(fingerprint));
         party.map(|party| party as u16)

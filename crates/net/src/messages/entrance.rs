@@ -11,7 +11,7 @@ use super::{ByteStream, Messages, PREAMBLE};
 use crate::channel::DEFAULT_TIMEOUT;
 use crate::error::NetError;
 use crate::frame::TLS_HANDSHAKE;
-use crate::reception::HANDSHAKE;
+use crate::over::HANDSHAKE;
 use crate::tls::ServerTls;
 #[cfg(feature = "websocket")]
 use crate::websocket::WebSocket;

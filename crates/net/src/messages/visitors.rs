@@ -8,7 +8,8 @@ use tokio::time::timeout;
 use super::{Entrance, Messages};
 use crate::connect::Listener;
 use crate::error::NetError;
-use crate::reception::{OnRefused, Reception};
+use crate::over::OnRefused;
+use crate::reception::Reception;
 
 /// Somebody who was let in and has said something.
 pub struct Visitor {

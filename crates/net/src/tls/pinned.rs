@@ -82,8 +82,11 @@ pub(super) fn mismatch(expected: &'static str, error: &rustls::Error) -> NetErro
 
 /// The algorithms that are used.
 pub(super) fn provider() -> CryptoProvider {
-    // 128-bit security is what the protocols have; the second suite is for machines without AES instructions.
-    let cipher_suites = vec![TLS13_AES_128_GCM_SHA256, TLS13_CHACHA20_POLY1305_SHA256];
+    // 128-bit security is what the protocols have; the second suite is for machines without AES instructions, the first in WebAssembly.
+    let mut cipher_suites = vec![TLS13_AES_128_GCM_SHA256, TLS13_CHACHA20_POLY1305_SHA256];
+    if cfg!(target_family = "wasm") {
+        cipher_suites.reverse();
+    }
     CryptoProvider { cipher_suites, ..ring::default_provider() }
 }
 

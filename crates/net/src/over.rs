@@ -1,0 +1,130 @@
+//! The way from a stream of bytes to a channel: a simulated link and TLS, as wanted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::channel::{Channel, DEFAULT_TIMEOUT};
+use crate::error::NetError;
+use crate::link::SimulatedLink;
+use crate::session_name::SessionName;
+use crate::tls::{Meant, Side, Tls, asked_session, connection_secret, proven_identity};
+
+/// The time that somebody who has connected may take to prove its identity, if the time-out is not shorter.
+pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// The function that hears of those who are refused, a line for each; after the first ten, one line every ten seconds.
+pub type OnRefused = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// The function that says what can be done about a refusal, where it knows something; it stands in brackets behind the reason.
+pub type Advice = fn(&NetError) -> Option<String>;
+
+/// The way in which connections are made.
+#[derive(Clone)]
+pub struct Options {
+    /// The time to wait for the peer to come: it may be started later than we.
+    pub patience: Duration,
+    /// The time that the channel waits without a byte moving.
+    pub timeout: Duration,
+    /// Identities and encryption; none is plain TCP.
+    pub tls: Option<Tls>,
+    /// The name of the session, which all its parties give alike; a peer of another session, or of one without a name, is refused.
+    pub session: Option<SessionName>,
+    /// The digest of the job, as text, which the parties of a mesh name where they join it: a service so knows what is asked of it.
+    pub job: Option<String>,
+    /// A link to simulate in the direction from us to the peer; the peer simulates the other.
+    pub link: SimulatedLink,
+    /// Hears of those who connect and are no peer.
+    pub on_refused: Option<OnRefused>,
+    /// Says what can be done about those.
+    pub advice: Option<Advice>,
+}
+
+impl Default for Options {
+    /// Plain TCP on the bare network, a minute of patience.
+    fn default() -> Self {
+        Options {
+            patience: Duration::from_secs(60),
+            timeout: DEFAULT_TIMEOUT,
+            tls: None,
+            session: None,
+            job: None,
+            link: SimulatedLink::default(),
+            on_refused: None,
+            advice: None,
+        }
+    }
+}
+
+impl Options {
+    /// The time that somebody who has connected may take to show that it is a peer.
+    #[cfg(feature = "tcp")]
+    pub(crate) fn longest_hearing(&self) -> Duration {
+        match self.tls {
+            Some(_) => HANDSHAKE.min(self.timeout),
+            None => self.timeout,
+        }
+    }
+}
+
+/// The channel over a stream of bytes that somebody else has opened, to a peer that waits at its other end.
+///
+/// *Errors:* a peer that does not show in time who it is, or is another one.
+pub async fn connect_over<S>(stream: S, options: &Options) -> Result<Channel, NetError>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let meant = (Side::Connecting, Meant::of(options.session.as_ref()));
+    over(tokio::io::split(stream), meant, options).await
+}
+
+/// The channel over a stream of bytes that is meant for a session.
+pub(crate) async fn over<R, W>(
+    (reader, writer): (R, W),
+    (side, session): (Side, Meant),
+    options: &Options,
+) -> Result<Channel, NetError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let mut channel = if options.link.is_free() {
+        layered(reader, writer, (side, &session), options).await?
+    } else {
+        layered(reader, options.link.wrap(writer), (side, &session), options).await?
+    };
+    if let Meant::One(session) = session {
+        channel.session = Some(session);
+    }
+    channel.set_timeout(options.timeout);
+    Ok(channel)
+}
+
+/// The channel over a byte stream, with TLS between the two if it is wanted.
+async fn layered<R, W>(
+    reader: R,
+    writer: W,
+    (side, session): (Side, &Meant),
+    options: &Options,
+) -> Result<Channel, NetError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    match &options.tls {
+        None => Ok(Channel::new(reader, writer)),
+        Some(tls) => {
+            let patience = match side {
+                Side::Accepting => HANDSHAKE.min(options.timeout),
+                Side::Connecting => options.timeout,
+            };
+            let stream = tls.secure(tokio::io::join(reader, writer), (side, session), patience).await?;
+            let (peer, asked, secret) = (proven_identity(&stream), asked_session(&stream), connection_secret(&stream)?);
+            let (reader, writer) = tokio::io::split(stream);
+            let mut channel = Channel::new(reader, writer);
+            (channel.peer, channel.session, channel.secret) = (peer, asked, Some(secret));
+            Ok(channel)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! A party of two for JavaScript: a page computes with a peer, `garblet run --listen ws://HOST:PORT`, and is trusted no more than any other peer.
+//!
+//! The whole of the protocol is here, with TLS and pinned identities, so that whatever carries the bytes learns nothing. JavaScript has the WebSocket
+//! (`web/party/worker.js`), the clock and the randomness. Every error is an `Error` of JavaScript with a `hint`. A panic ends the worker, which the page is told.
+
+mod error;
+mod identity;
+mod program;
+mod run;
+mod wire;
+
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use error::failed;
+
+pub use identity::Identity;
+pub use program::Program;
+pub use run::{Run, run_together};
+pub use wire::Wire;
+
+/// Prepares for panics. It runs when the module is loaded.
+#[wasm_bindgen(start)]
+pub fn start() {
+    std::panic::set_hook(Box::new(|bug| {
+        wasm_bindgen::throw_val(failed(&format!("a bug in Garblet: {bug}"), "please report it"));
+    }));
+}
+
+/// Fails as a bug in the middle of a run would, so that a page can try what it does then.
+#[wasm_bindgen(js_name = panicForTest)]
+pub async fn panic_for_test() {
+    panic!("on purpose");
+}
+
+/// The version of this package.
+#[wasm_bindgen]
+pub fn version() -> String {
+    env!("CARGO_PKG_VERSION").into()
+}

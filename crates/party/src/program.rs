@@ -1,0 +1,81 @@
+//! Programs.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use garblet::{
+    circuit::{Port, Recipients},
+    lang::{Constants, Options},
+    results, tell_panics,
+};
+use serde_json::{Map, Value, json};
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::error::{Thrown, diagnosed, failed, unloaded};
+
+/// A program: what is computed, who gives which input and who learns which output.
+#[wasm_bindgen]
+pub struct Program(pub(crate) Arc<garblet::Program>);
+
+#[wasm_bindgen]
+impl Program {
+    /// Compiles a source of the function language; `constants` is a JSON object, of numbers and Boolean values by name.
+    pub fn compile(name: &str, source: &str, constants: &str, panics: bool) -> Result<Program, Thrown> {
+        let options = Options { constants: read(constants)?, panics, ..Options::default() };
+        let mut program = garblet::compile(name, source, options).map_err(|wrong| diagnosed(&wrong))?;
+        tell_panics(&mut program);
+        Ok(Program(Arc::new(program)))
+    }
+
+    /// A program of the library, `lib:NAME`.
+    pub fn library(name: &str) -> Result<Program, Thrown> {
+        if !name.starts_with("lib:") {
+            return Err(failed(&format!("`{name}` is no program of the library"), "for instance lib:millionaires(32)"));
+        }
+        garblet::load(name, Options::default())
+            .map(|program| Program(Arc::new(program)))
+            .map_err(|error| unloaded(&error))
+    }
+
+    /// A description of the program, as a JSON object.
+    pub fn describe(&self) -> String {
+        let counts = self.0.stats();
+        let port = |port: &Port, more: (&str, Value)| {
+            let mut said = Map::new();
+            said.insert("name".into(), port.name.clone().into());
+            said.insert("type".into(), port.ty.to_string().into());
+            said.insert("width".into(), port.ty.width().into());
+            said.insert(more.0.into(), more.1);
+            Value::Object(said)
+        };
+        let learns = |recipients: &Recipients| match recipients {
+            Recipients::All => Value::Null,
+            Recipients::Only(parties) => parties.iter().map(|party| party.0).collect(),
+        };
+        let inputs = self.0.inputs().iter().map(|input| port(&input.port, ("owner", input.owner.0.into())));
+        let outputs =
+            results(&self.0).map(|(_, output)| port(&output.port, ("recipients", learns(&output.recipients))));
+        let digest: String = self.0.digest().iter().map(|byte| format!("{byte:02x}")).collect();
+        json!({
+            "name": self.0.name(),
+            "digest": digest,
+            "inputs": inputs.collect::<Vec<_>>(),
+            "outputs": outputs.collect::<Vec<_>>(),
+            "andGates": counts.and,
+            "andDepth": counts.and_depth,
+        })
+        .to_string()
+    }
+}
+
+/// The constants of a JSON object.
+fn read(constants: &str) -> Result<Constants, Thrown> {
+    const HINT: &str = "give an object such as { ROWS: 100 }";
+    let given: BTreeMap<String, Value> =
+        serde_json::from_str(constants).map_err(|error| failed(&format!("constants: {error}"), HINT))?;
+    let mut read = Constants::default();
+    for (name, value) in given {
+        let text = value.as_str().map_or_else(|| value.to_string(), String::from);
+        read.set(&name, &text).map_err(|error| failed(&error, HINT))?;
+    }
+    Ok(read)
+}

@@ -1,0 +1,140 @@
+//! The bytes between a party and what carries them, a WebSocket of JavaScript.
+
+use std::{
+    collections::VecDeque,
+    io,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
+};
+
+use js_sys::{Function, Uint8Array};
+use send_wrapper::SendWrapper;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
+
+/// The end of a connection that JavaScript holds: it says what has come, and when there is room again.
+#[wasm_bindgen]
+pub struct Wire {
+    state: Arc<Mutex<State>>,
+    send: SendWrapper<Function>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Pieces that have come and were not read, the first from `read` on.
+    come: VecDeque<Vec<u8>>,
+    read: usize,
+    ended: bool,
+    /// Set from when JavaScript has no room until it has.
+    full: bool,
+    reader: Option<Waker>,
+    writer: Option<Waker>,
+}
+
+#[wasm_bindgen]
+impl Wire {
+    /// A connection over which `send` sends bytes (a `Uint8Array`). It returns whether there is room for more; if not, `drained` is due later.
+    #[wasm_bindgen(constructor)]
+    pub fn new(send: Function) -> Wire {
+        Wire { state: Arc::default(), send: SendWrapper::new(send) }
+    }
+
+    /// Takes bytes that have come.
+    pub fn heard(&self, bytes: Vec<u8>) {
+        let mut state = lock(&self.state);
+        if !bytes.is_empty() {
+            state.come.push_back(bytes);
+        }
+        wake(state, |state| state.reader.take());
+    }
+
+    /// Says that there is room again.
+    pub fn drained(&self) {
+        let mut state = lock(&self.state);
+        state.full = false;
+        wake(state, |state| state.writer.take());
+    }
+
+    /// Says that nothing comes any more.
+    pub fn ended(&self) {
+        let mut state = lock(&self.state);
+        (state.ended, state.full) = (true, false);
+        let writer = state.writer.take();
+        wake(state, |state| state.reader.take());
+        writer.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Wire {
+    /// The end that the party holds.
+    pub(crate) fn stream(&self) -> Stream {
+        Stream { state: self.state.clone(), send: self.send.clone() }
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Wakes who waits, when the state is free again.
+fn wake(mut state: MutexGuard<'_, State>, who: impl FnOnce(&mut State) -> Option<Waker>) {
+    let waker = who(&mut state);
+    drop(state);
+    waker.into_iter().for_each(Waker::wake);
+}
+
+/// The end of a connection that the party holds. It never leaves its thread.
+pub(crate) struct Stream {
+    state: Arc<Mutex<State>>,
+    send: SendWrapper<Function>,
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, room: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let mut state = lock(&self.state);
+        let at = state.read;
+        let Some(piece) = state.come.front() else {
+            if state.ended {
+                return Poll::Ready(Ok(()));
+            }
+            state.reader = Some(cx.waker().clone());
+            return Poll::Pending;
+        };
+        let more = room.remaining().min(piece.len() - at);
+        room.put_slice(&piece[at..at + more]);
+        if at + more == piece.len() {
+            state.come.pop_front();
+            state.read = 0;
+        } else {
+            state.read = at + more;
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let mut state = lock(&self.state);
+        if state.ended {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+        }
+        if state.full {
+            state.writer = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        drop(state);
+        let broken = |_| io::Error::from(io::ErrorKind::BrokenPipe);
+        let more = self.send.call1(&JsValue::UNDEFINED, &Uint8Array::from(bytes)).map_err(broken)?;
+        lock(&self.state).full = more.is_falsy();
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,372 @@
+// A page as a party, in headless Chromium, against `garblet run --listen ws://`. `cargo xtask web` runs it: node --test party.test.mjs, with PARTY (the
+// package for npm), GARBLET (the command), PICTURES and TOOLS (folders) in the environment.
+
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import test, { after, before } from "node:test";
+
+import { axe, barriers } from "./axe.mjs";
+import { Browser, startDriver, stop } from "./driver.mjs";
+import { site } from "./servers.mjs";
+
+const { PARTY, GARBLET, PICTURES } = process.env;
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const MILLIONAIRES = path.join(ROOT, "examples/millionaires/millionaires.garble.rs");
+const SOURCE = readFileSync(MILLIONAIRES, "utf8");
+const INTERSECTION = "lib:intersection(256,256,64,0,0)";
+/** FIPS 197, appendix C.1. */
+const AES = { key: "000102030405060708090a0b0c0d0e0f", block: "00112233445566778899aabbccddeeff", ciphertext: "69c4e0d86a7b0430d8cdb78070b4c55a" };
+const MADE = ["garblet.js", "worker.js", "party.js", "party_bg.wasm"];
+
+const there = existsSync(path.join(PARTY, "party_bg.wasm"));
+if (!there) console.log("the party for pages is not there\nTHE PARTY FOR PAGES WAS NOT TRIED");
+const tried = (name, work) => test(name, { skip: !there, timeout: 120_000 }, work);
+
+let driver;
+let web;
+let folder;
+let office;
+const open = [];
+const children = [];
+
+const garblet = (...args) => execFileSync(GARBLET, args, { encoding: "utf8", env: office.env, stdio: ["ignore", "pipe", "ignore"] }).trim();
+const file = (name, text) => {
+  if (text !== undefined) writeFileSync(path.join(folder, name), text);
+  return path.join(folder, name);
+};
+
+before(async () => {
+  if (!there) return;
+  folder = mkdtempSync(path.join(tmpdir(), "party-"));
+  office = { env: { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder } };
+  garblet("keygen", file("own.pem"));
+  office.fingerprint = JSON.parse(garblet("id", file("own.pem"), "--json")).fingerprint;
+  const folders = { "*": path.join(ROOT, "examples/page"), ...Object.fromEntries(MADE.map((name) => [name, PARTY])) };
+  [driver, web] = await Promise.all([startDriver(), site(folders, () => [])]);
+});
+after(async () => {
+  await Promise.allSettled(open.map((browser) => browser.close()));
+  await Promise.all(children.map(stop));
+  await driver?.stop();
+  web?.close();
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+});
+
+async function browser(options) {
+  const opened = await Browser.open(driver, options);
+  open.push(opened);
+  await opened.goTo(web.address);
+  await opened.until(() => document.querySelector("#fingerprint").textContent.length > 10);
+  return opened;
+}
+
+const own = (page) => page.run(() => document.querySelector("#fingerprint").textContent);
+const status = (page) => page.run(() => document.querySelector("#status").textContent);
+
+/** The native party: waits for the page. `report` is its report, with `error` if there is no result. */
+async function native(program, { party, page, inputs, args = [], at = "ws://127.0.0.1:0", peer }) {
+  const given = file(`input-${children.length}`, typeof inputs === "string" ? inputs : JSON.stringify(inputs));
+  const who = peer ?? ["--peer", page];
+  const all = ["run", program, "--party", String(party), "--input", `${party}=${given}`, "--listen", at, "--identity", file("own.pem"), ...who, "--json", "--timeout", "20s", ...args];
+  const child = spawn(GARBLET, all, { env: office.env, stdio: ["ignore", "pipe", "pipe"] });
+  children.push(child);
+  let out = "";
+  let said = "";
+  child.stdout.on("data", (text) => (out += text));
+  const lines = createInterface({ input: child.stderr });
+  const port = await new Promise((resolve, reject) => {
+    lines.on("line", (line) => {
+      said += `${line}\n`;
+      const port = /listening on .*:(\d+)/.exec(line)?.[1];
+      if (port !== undefined) resolve(Number(port));
+    });
+    child.on("exit", () => reject(new Error(said)));
+  });
+  const report = once(child, "close").then(() => (out === "" ? said : JSON.parse(out)));
+  return { url: `ws://127.0.0.1:${port}`, port, child, report };
+}
+
+/** Calls a function of the package in the page; an error is returned as `{ message, hint }`. */
+function call(page, name, ...args) {
+  const work = async (name, args) => {
+    const package_ = await import("./garblet.js");
+    try {
+      return await package_[name](...args);
+    } catch (error) {
+      return { message: error.message, hint: error.hint, name: error.name };
+    }
+  };
+  return page.run(work, name, args);
+}
+
+/** The options of a run of the page. */
+async function options(page, url, more) {
+  const { pem } = await page.run(() => JSON.parse(localStorage.getItem("garblet-identity")));
+  return { party: 1, inputs: {}, identity: pem, trust: { native: office.fingerprint }, url, timeoutMs: 20_000, ...more };
+}
+
+async function fill(page, values) {
+  await page.run((values) => {
+    for (const [id, value] of Object.entries(values)) document.getElementById(id).value = value;
+  }, values);
+}
+
+async function choose(page, selector, name) {
+  const element = await page.ask("POST", "/element", { using: "css selector", value: selector });
+  await page.ask("POST", `/element/${Object.values(element)[0]}/value`, { text: name });
+}
+
+const settled = (page) => page.until(() => document.querySelector("#stop").hidden && !document.querySelector("#status").textContent.includes("…"));
+
+tried("a page finds out who is richer, as either party, and can be read by all", async () => {
+  const page = await browser();
+  const script = await axe();
+  for (const party of [0, 1]) {
+    const name = party === 0 ? "alice" : "bob";
+    const [theirs, mine] = [party === 0 ? { bob: 3_000_000 } : { alice: 6_000_000 }, 5_000_000];
+    const peer = await native(MILLIONAIRES, { party: 1 - party, page: await own(page), inputs: theirs });
+    await fill(page, { url: peer.url, trust: office.fingerprint, party: String(party), wealth: String(mine) });
+    await page.click("#compare");
+    await settled(page);
+    assert.equal(await status(page), "Party 0 is richer.", `${name}: ${JSON.stringify(await peer.report)}`);
+    assert.equal((await peer.report).outputs.out0.value, true);
+  }
+  if (script === undefined) console.log("axe-core could not be had\nBARRIERS WERE NOT TRIED");
+  else assert.deepEqual(await barriers(page, script), []);
+  await page.picture(PICTURES, "party");
+  assert.deepEqual(await page.complaints(), []);
+});
+
+tried("two files are intersected, and neither leaves its machine", async () => {
+  const page = await browser({ dark: true });
+  const mine = Array.from({ length: 200 }, (_, at) => 7 * at + 1_000_000_007);
+  const theirs = Array.from({ length: 150 }, (_, at) => 11 * at + 1_000_000_007);
+  const common = mine.filter((one) => theirs.includes(one));
+  const peer = await native(INTERSECTION, { party: 0, page: await own(page), inputs: { a: theirs } });
+  await fill(page, { url: peer.url, trust: office.fingerprint, party: "1" });
+  await choose(page, "#file", file("mine.csv", `number\n${mine.toReversed().join("\n")}\n`));
+  await page.click("#intersect");
+  await settled(page);
+  assert.equal(await status(page), `${common.length} in common.`, JSON.stringify(await peer.report));
+  const rows = await page.run(() => [...document.querySelectorAll("#rows li")].map((row) => row.textContent));
+  assert.deepEqual(rows, common.map(String));
+  await choose(page, "#file", file("words.csv", "number\n1\ntwo\n"));
+  await page.click("#intersect");
+  await page.until(() => document.querySelector("#trouble").textContent.includes('Line 3: expected a number, got "two"'));
+  await page.picture(PICTURES, "party-dark");
+  const script = await axe();
+  if (script !== undefined) assert.deepEqual(await barriers(page, script), []);
+  assert.deepEqual(await page.complaints(), []);
+});
+
+tried("AES by every protocol that a page has", async () => {
+  const page = await browser();
+  const print = await own(page);
+  for (const protocol of ["yao", "components", "gmw"]) {
+    const peers = `[[party]]\naddress = "127.0.0.1:1"\nfingerprint = "${office.fingerprint}"\n[[party]]\naddress = "127.0.0.1:2"\nfingerprint = "${print}"\n`;
+    const peer = protocol === "gmw" ? ["--peers", file("peers.toml", peers)] : undefined;
+    const seconds = [];
+    // The first pays for the worker and the module; both are there for the next ones.
+    for (let turn = 0; turn < 4; turn += 1) {
+      const args = ["--protocol", protocol, "--session", `aes-${turn}`];
+      const peering = await native("lib:aes128", { party: 0, page: print, inputs: { key: { hex: AES.key } }, args, peer });
+      const given = await options(page, peering.url, { program: { library: "lib:aes128" }, inputs: { block: { hex: AES.block } }, protocol, session: `aes-${turn}` });
+      const begin = performance.now();
+      const report = await call(page, "run", given);
+      seconds.push((performance.now() - begin) / 1000);
+      assert.deepEqual(report.outputs, { ciphertext: { hex: AES.ciphertext } }, `${protocol}: ${JSON.stringify(report)} ${JSON.stringify(await peering.report)}`);
+      assert.equal(report.closing, null);
+      const theirs = await peering.report;
+      assert.equal(theirs.outputs.ciphertext.value.hex, AES.ciphertext);
+      assert.equal(theirs.protocol, report.protocol);
+      const sent = Object.values(report.costs).reduce((sum, cost) => sum + cost.bytesSent, 0);
+      const heard = Object.values(theirs.per_party[0].phases).reduce((sum, cost) => sum + cost.bytes_received, 0);
+      assert.equal(sent, heard);
+    }
+    console.log(`MEASURED ${protocol}: AES-128 with a native peer, from the call to the report: first ${ms(seconds[0])}, then ${ms(Math.min(...seconds.slice(1)))}`);
+  }
+  assert.deepEqual(await page.complaints(), []);
+});
+
+const ms = (seconds) => `${(seconds * 1000).toFixed(0)} ms`;
+
+tried("AND gates a second", async () => {
+  const page = await browser();
+  const print = await own(page);
+  const chain = "lib:aes128-chain(100)";
+  const ands = 640_000;
+  for (const party of [0, 1]) {
+    const inputs = [{ key: { hex: AES.key } }, { block: { hex: AES.block } }];
+    const peer = await native(chain, { party: 1 - party, page: print, inputs: inputs[1 - party] });
+    const report = await call(page, "run", await options(page, peer.url, { program: { library: chain }, party, inputs: inputs[party] }));
+    assert.deepEqual(report.outputs.ciphertext.hex, (await peer.report).outputs?.ciphertext.value.hex, JSON.stringify([report, await peer.report]));
+    const { seconds } = report.costs.online;
+    console.log(`MEASURED yao: the page ${report.role}, ${ands} AND gates in ${seconds.toFixed(2)} s, ${(ands / seconds / 1e6).toFixed(2)} M a second`);
+  }
+  const both = await call(page, "runTogether", { program: { library: chain }, inputs: { key: { hex: AES.key }, block: { hex: AES.block } } });
+  const { seconds } = both[0].costs.online;
+  console.log(`MEASURED yao: both in the page, ${(ands / seconds / 1e6).toFixed(2)} M AND gates a second garbled and evaluated`);
+});
+
+tried("both parties in the page, and values as JavaScript has them", async () => {
+  const page = await browser();
+  const source = "pub fn main(a: [u64; 3], b: i16) -> (u64, i16) { (a[0] + a[1] + a[2], b - 1i16) }";
+  const work = async (source) => {
+    const { compile, runTogether } = await import("./garblet.js");
+    const program = { source, name: "sums", constants: {} };
+    const inputs = { a: new BigUint64Array([1n, 2n, 2n ** 63n]), b: -5 };
+    const [left, right] = await runTogether({ program, inputs });
+    const gmw = await runTogether({ program, inputs, protocol: "gmw" });
+    return [await compile(source, program), left.outputs, right.outputs, gmw[0].outputs];
+  };
+  const [said, ...outputs] = await page.run(work, source);
+  assert.deepEqual(said.inputs.map(({ name, type, width, owner }) => [name, type, width, owner]), [["a", "[u64; 3]", 192, 0], ["b", "i16", 16, 1]]);
+  for (const output of outputs) assert.deepEqual(Object.values(output).flat(), ["9223372036854775811", -6]);
+});
+
+tried("what is wrong is said, with a hint, and the next call works", async () => {
+  const page = await browser();
+  const source = { source: SOURCE, name: "millionaires" };
+  const wrong = async (more, url = "ws://127.0.0.1:9") => call(page, "run", await options(page, url, { program: source, inputs: { bob: 1 }, ...more }));
+  const cases = [
+    [await call(page, "compile", "pub fn main(a: u8) -> u8 {\n a +\n}", { name: "bad" }), /bad\.garble\.rs:3:1: /],
+    [await call(page, "describe", { library: "lib:nothing" }), /nothing/],
+    [await call(page, "describe", { library: "/etc/passwd" }), /no program of the library/],
+    [await call(page, "describe", { source: SOURCE, constants: { N: "x y" } }), /constant/],
+    [await wrong({ inputs: { bob: "x" } }), /input `bob`: expected u32/],
+    [await wrong({ inputs: { eve: 1 } }), /eve/],
+    [await wrong({ party: 2 }), /expected 0 or 1/],
+    [await wrong({ protocol: "lego" }), /lego.*yao, components or gmw/],
+    [await wrong({ params: { scheme: "x" } }), /scheme/],
+    [await wrong({ trust: {} }), /nobody is trusted/],
+    [await wrong({ trust: { native: "x" } }), /trust: native: /],
+    [await wrong({ session: "NO" }), /session: /],
+    [await wrong({ identity: "x" }), /no identity/],
+    [await wrong({ url: "ftp://x" }), /ftp/],
+  ];
+  for (const [error, expected] of cases) {
+    assert.match(error.message ?? JSON.stringify(error), expected);
+    assert.equal(error.name, "GarbletError");
+    assert.ok(error.hint.length > 3, error.message);
+  }
+  assert.deepEqual(await page.complaints(), []);
+  // The browser itself says that nobody is there.
+  assert.match((await wrong({})).message, /no WebSocket could be opened/);
+  assert.equal((await call(page, "compile", SOURCE)).andGates, 32);
+});
+
+tried("a peer that is another, disagrees or ends is named, and is told nothing else", async () => {
+  const page = await browser();
+  const print = await own(page);
+  const source = { source: SOURCE, name: "millionaires" };
+  const meet = async (theirs, more, during) => {
+    const peer = await native(MILLIONAIRES, { party: 0, page: print, inputs: { alice: 1 }, ...theirs });
+    const error = call(page, "run", await options(page, peer.url, { program: source, inputs: { bob: 1 }, ...more }));
+    await during?.(peer);
+    const ended = await error;
+    if (peer.child.exitCode === null) await stop(peer.child);
+    return [ended, await peer.report];
+  };
+  const [stranger] = await meet({}, { trust: { native: (await call(page, "generateIdentity")).fingerprint } });
+  assert.match(stranger.message, /the peer is unknown/);
+  const [rejected] = await meet({ page: (await call(page, "generateIdentity")).fingerprint }, {});
+  assert.match(rejected.message, /the peer does not trust us/);
+  const [session] = await meet({ args: ["--session", "one"] }, { session: "two", timeoutMs: 2_000 });
+  assert.ok(session.message.length > 5 && session.hint.length > 5);
+  const [program, theirs] = await meet({}, { program: { source: SOURCE.replace("alice > bob", "alice < bob"), name: "millionaires" } });
+  assert.match(program.message, /program digest/);
+  assert.match(theirs.error.message, /program digest/);
+  const [protocol] = await meet({}, { protocol: "components" });
+  assert.match(protocol.message, /protocol/);
+});
+
+tried("whoever passes bytes on learns nothing and changes nothing unnoticed", async () => {
+  const page = await browser();
+  const print = await own(page);
+  const wealth = 0x41424344;
+  for (const flip of [false, true]) {
+    const seen = [];
+    let left = 5_000;
+    const bridge = createServer((near) => {
+      const far = connect(peer.port, "127.0.0.1");
+      near.on("data", (bytes) => {
+        seen.push(bytes);
+        far.write(bytes);
+      });
+      far.on("data", (bytes) => {
+        left -= bytes.length;
+        if (flip && left < 0) bytes[bytes.length - 1] ^= 1;
+        near.write(bytes);
+      });
+      for (const [one, two] of [[near, far], [far, near]]) one.on("error", () => two.destroy()).on("close", () => two.destroy());
+    }).listen(0, "127.0.0.1");
+    await once(bridge, "listening");
+    const peer = await native(MILLIONAIRES, { party: 0, page: print, inputs: { alice: wealth } });
+    const url = `ws://127.0.0.1:${bridge.address().port}`;
+    const report = await call(page, "run", await options(page, url, { program: { source: SOURCE, name: "millionaires" }, inputs: { bob: 7 } }));
+    bridge.close();
+    if (flip) assert.match(report.message, /TLS|changed|closed|malformed/, JSON.stringify(report));
+    else assert.equal(report.outputs?.out0, true, JSON.stringify(report));
+    const text = Buffer.concat(seen).toString("latin1");
+    assert.ok(!text.includes("millionaires") && !text.includes("yao"), "the bridge reads the hello");
+    await stop(peer.child);
+  }
+});
+
+tried("every promise settles: a peer that dies, a page that gives up, a bug", async () => {
+  const page = await browser();
+  const print = await own(page);
+  const long = "lib:aes128-chain(2000)";
+  const begin = async () => {
+    const peer = await native(long, { party: 0, page: print, inputs: { key: { hex: AES.key } } });
+    return [peer, await options(page, peer.url, { program: { library: long }, inputs: { block: { hex: AES.block } } })];
+  };
+  const during = (given) =>
+    page.run((given) => {
+      window.how = "going";
+      window.stop = new AbortController();
+      window.over = import("./garblet.js").then(({ run }) => {
+        const onProgress = ({ done }) => (window.how = done > 0 ? "far" : window.how);
+        return run({ ...given, onProgress, signal: window.stop.signal }).then(() => "a result", (error) => `${error.message} / ${error.hint}`);
+      });
+    }, given);
+  const far = () => page.until(() => window.how === "far");
+
+  const [dies, given] = await begin();
+  await during(given);
+  await far();
+  dies.child.kill("SIGKILL");
+  assert.match(await page.run(() => window.over), /closed the connection/);
+
+  const [left, again] = await begin();
+  await during(again);
+  await far();
+  await page.run(() => window.stop.abort(new Error("enough")));
+  assert.match(await page.run(() => window.over), /^enough/);
+  assert.match((await left.report).error.message, /closed the connection/);
+
+  // Who opens a WebSocket and says nothing more, as long as the clock of JavaScript goes.
+  const silent = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", (request) => {
+      const key = /sec-websocket-key: (.*)\r/i.exec(request.toString())[1];
+      const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`);
+    });
+  }).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const waits = { ...given, url: `ws://127.0.0.1:${silent.address().port}`, timeoutMs: 700 };
+  assert.match((await call(page, "run", waits)).message, /no byte moved for 0\.7 s while we waited for the TLS handshake/);
+  silent.close();
+
+  const bug = await call(page, "panicForTest");
+  assert.match(bug.message, /a bug in Garblet: [^]*on purpose/);
+  assert.equal((await call(page, "compile", SOURCE)).andGates, 32);
+});

@@ -1,0 +1,144 @@
+// A page as a party of two: it computes with a peer, such as `garblet run --listen ws://HOST:PORT`, in a worker. Beside it lie `worker.js`, `party.js` and
+// `party_bg.wasm`.
+
+/** An error of this package. */
+export class GarbletError extends Error {
+  name = "GarbletError";
+
+  constructor(message, hint) {
+    super(message);
+    /** Advice for a person. */
+    this.hint = hint;
+  }
+}
+
+/** A worker that is not at work, for the next call. */
+let idle;
+
+/** The compiled module, which all workers share. */
+let compiled;
+
+/** Loads the module, from where it lies or from the given URL, so that the first call begins at once. */
+export async function load(wasm = new URL("./party_bg.wasm", import.meta.url)) {
+  compiled ??= fetchModule(wasm);
+  return compiled;
+}
+
+async function fetchModule(wasm) {
+  const what = "the module cannot be loaded";
+  if (typeof Worker === "undefined" || typeof WebAssembly === "undefined") {
+    throw new GarbletError("this browser has no workers or no WebAssembly", "use a current one");
+  }
+  try {
+    const response = await fetch(wasm);
+    if (!response.ok) throw new Error(`${response.url}: status ${response.status}`);
+    return await WebAssembly.compile(await response.arrayBuffer());
+  } catch (error) {
+    compiled = undefined;
+    const hint = "see that party_bg.wasm lies beside garblet.js, and that the browser has SIMD (all have since 2023)";
+    throw new GarbletError(`${what}: ${error.message}`, hint);
+  }
+}
+
+/** Compiles a source of the function language, and says what the program is. */
+export function compile(source, { name, constants, panics } = {}) {
+  return describe({ source, name, constants, panics });
+}
+
+/** Says what a program is. */
+export async function describe(program) {
+  return JSON.parse(await call("describe", { program: written(program) }));
+}
+
+/** A new identity. */
+export function generateIdentity() {
+  return call("generate", {});
+}
+
+/** The fingerprint of an identity. */
+export async function fingerprint(pem) {
+  return await call("fingerprint", { pem });
+}
+
+/** Computes with a peer. */
+export async function run(options) {
+  const { program, party, inputs, identity, trust, url } = options;
+  const { protocol = "yao", params = {}, session, timeoutMs = 60_000, onProgress, signal } = options;
+  const settings = { party, protocol, params: texts(params), trust, session, timeoutMs };
+  const asked = { program: written(program), inputs: json(inputs ?? {}), identity, settings: json(settings), url, timeoutMs };
+  return JSON.parse(await call("run", asked, { onProgress, signal }));
+}
+
+/** Computes as both parties, in this page, without a peer: for trying things. */
+export async function runTogether({ program, inputs, protocol = "yao", params = {}, signal }) {
+  const asked = { program: written(program), inputs: json(inputs), protocol, params: json(texts(params)) };
+  return JSON.parse(await call("runTogether", asked, { signal }));
+}
+
+/** Fails as a bug would. */
+export function panicForTest() {
+  return call("panicForTest", {});
+}
+
+function texts(params) {
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
+}
+
+/** A program as the worker takes it. */
+function written({ source, library, name = "program", constants = {}, panics = true }) {
+  return { source, library, name, constants: json(constants), panics };
+}
+
+/** JSON in which integers may be `bigint`, and arrays of numbers typed. */
+function json(value) {
+  return JSON.stringify(value, (_, part) => {
+    if (typeof part === "bigint") return String(part);
+    return ArrayBuffer.isView(part) ? Array.from(part, (one) => (typeof one === "bigint" ? String(one) : one)) : part;
+  });
+}
+
+/** Asks a worker. One that has failed for a reason of its own, or is given up, is not used again. */
+async function call(name, asked, { onProgress, signal } = {}) {
+  signal?.throwIfAborted();
+  const worker = idle ?? new Worker(new URL("./worker.js", import.meta.url), { type: "module", name: "garblet" });
+  idle = undefined;
+  const module = await load();
+  return new Promise((resolve, reject) => {
+    const end = (settle, value) => {
+      signal?.removeEventListener("abort", stop);
+      worker.onmessage = worker.onerror = worker.onmessageerror = null;
+      settle(value);
+    };
+    const fail = (error) => {
+      worker.terminate();
+      end(reject, error);
+    };
+    const stop = () => fail(signal.reason);
+    signal?.addEventListener("abort", stop);
+    worker.onmessage = ({ data }) => {
+      if (data.progress !== undefined) {
+        const [phase, done, total] = data.progress;
+        try {
+          onProgress?.({ phase, done, total });
+        } catch (error) {
+          fail(error);
+        }
+      } else if (data.bug !== undefined) {
+        fail(new GarbletError(data.bug, "please report it"));
+      } else {
+        // One worker is kept; others are not needed.
+        if (idle === undefined) idle = worker;
+        else worker.terminate();
+        if (data.error === undefined) end(resolve, data.value);
+        else end(reject, new GarbletError(data.error.message, data.error.hint));
+      }
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      fail(new GarbletError(event.message ?? "the worker cannot be started", "see that worker.js and party.js lie beside garblet.js"));
+    };
+    worker.onmessageerror = () => fail(new GarbletError("the worker's answer cannot be read", "please report it"));
+    if (signal?.aborted) stop();
+    else worker.postMessage({ name, asked, module });
+  });
+}

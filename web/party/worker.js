@@ -1,0 +1,125 @@
+// The worker of `garblet.js`: one call at a time, the WebSocket of a run, and the module `party.js` that does the rest.
+
+import init, { Identity, Program, Run, Wire, panicForTest, runTogether } from "./party.js";
+
+/** Bytes that may wait in the WebSocket before the party waits too. */
+const WAITING_BYTES_MAX = 4 << 20;
+/** Milliseconds between two looks whether they have left. */
+const LOOK_MS = 4;
+
+let loaded;
+
+const calls = {
+  describe: ({ program }) => using(build(program), (built) => built.describe()),
+  generate: () => using(Identity.generate(), (identity) => ({ pem: identity.toPem(), fingerprint: identity.fingerprint })),
+  fingerprint: ({ pem }) => using(Identity.fromPem(pem), (identity) => identity.fingerprint),
+  run: converse,
+  runTogether: ({ program, inputs, protocol, params }) =>
+    using(build(program), (built) => runTogether(built, inputs, protocol, params)),
+  panicForTest,
+};
+
+self.onmessage = async ({ data: { name, asked, module } }) => {
+  try {
+    loaded ??= init({ module_or_path: module });
+    await loaded;
+    const value = await calls[name](asked);
+    self.postMessage({ value });
+  } catch (error) {
+    // What the module did not throw itself has ended it: a bug, too deep a recursion, no memory.
+    if (error?.hint === undefined || isBug(error)) bug(error);
+    else self.postMessage({ error: { message: error.message, hint: error.hint } });
+  }
+};
+
+// A panic while nobody but the event loop called the module.
+self.addEventListener("error", (event) => {
+  event.preventDefault();
+  bug(event.error ?? event);
+});
+self.addEventListener("unhandledrejection", (event) => {
+  event.preventDefault();
+  bug(event.reason);
+});
+
+function isBug(error) {
+  return String(error.message).startsWith("a bug in Garblet");
+}
+
+function bug(error) {
+  self.postMessage({ bug: String(error?.message ?? error) });
+}
+
+/** Uses an object of the module, and frees it. */
+async function using(object, use) {
+  try {
+    return await use(object);
+  } finally {
+    object.free();
+  }
+}
+
+function build({ source, library, name, constants, panics }) {
+  return library === undefined ? Program.compile(name, source, constants, panics) : Program.library(library);
+}
+
+/** Computes with the peer at `url`. Whatever is wrong here is told before anybody is met. */
+async function converse({ program, inputs, identity, settings, url, timeoutMs }) {
+  const begun = await using(build(program), (built) => Run.begin(built, inputs, Identity.fromPem(identity), settings));
+  let way;
+  try {
+    way = await open(url, timeoutMs);
+  } catch (error) {
+    begun.free();
+    throw error;
+  }
+  const { wire, socket } = way;
+  try {
+    return await begun.meet(wire, (...progress) => self.postMessage({ progress }));
+  } finally {
+    socket.onmessage = socket.onclose = null;
+    socket.close();
+    wire.free();
+  }
+}
+
+/** The WebSocket, and its end for the party. */
+function open(url, timeoutMs) {
+  return new Promise((resolve, reject) => {
+    const refuse = (what, hint) => reject(Object.assign(new Error(`${url}: ${what}`), { hint }));
+    let socket;
+    try {
+      socket = new WebSocket(url);
+    } catch (error) {
+      return refuse(error.message, "give an address such as wss://HOST:PORT/, or ws:// to this machine");
+    }
+    socket.binaryType = "arraybuffer";
+    const timer = setTimeout(() => {
+      socket.onclose = null;
+      socket.close();
+      refuse(`no connection within ${timeoutMs / 1000} s`, "see that the peer is started and listens there");
+    }, timeoutMs);
+    socket.onopen = () => {
+      clearTimeout(timer);
+      const wire = new Wire((bytes) => {
+        socket.send(bytes);
+        const room = () => socket.bufferedAmount < WAITING_BYTES_MAX;
+        if (room()) return true;
+        const look = setInterval(() => {
+          if (!room() && socket.readyState === WebSocket.OPEN) return;
+          clearInterval(look);
+          if (socket.onmessage !== null) wire.drained();
+        }, LOOK_MS);
+        return false;
+      });
+      socket.onmessage = ({ data }) => wire.heard(typeof data === "string" ? new TextEncoder().encode(data) : new Uint8Array(data));
+      socket.onclose = () => wire.ended();
+      resolve({ wire, socket });
+    };
+    socket.onclose = () => {
+      clearTimeout(timer);
+      const hint = "see that the peer is started and listens there with ws://; a page from https:// needs wss://";
+      refuse("no WebSocket could be opened", hint);
+    };
+  });
+}
