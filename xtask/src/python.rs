@@ -68,7 +68,9 @@ pub(crate) fn environment(root: &Path, requirements: &str) -> Result<PathBuf, St
         run(Command::new(python).args(["-m", "venv"]).arg(&folder))?;
     }
     let mut pip = Command::new(folder.join("bin/pip"));
-    run(pip.args(["install", "--quiet", "--disable-pip-version-check", "--requirement"]).arg(root.join(requirements)))?;
+    // What is used compiles itself, which is the least part.
+    pip.args(["install", "--quiet", "--no-compile", "--disable-pip-version-check", "--requirement"]);
+    run(pip.arg(root.join(requirements)))?;
     Ok(folder)
 }
 
@@ -95,7 +97,8 @@ fn test(root: &Path, environment: &Path) -> Result<(), String> {
 pub(crate) fn run_tool(root: &Path, tool: &mut Command) -> Result<(), String> {
     let package = root.join(PACKAGE);
     // No files of tools among the sources.
-    let tool = tool.current_dir(&package).env("PYTHONPATH", &package).env("PYTHONDONTWRITEBYTECODE", "1");
+    let compiled = target(root).join("python/compiled");
+    let tool = tool.current_dir(&package).env("PYTHONPATH", &package).env("PYTHONPYCACHEPREFIX", compiled);
     run(tool).map(|said| eprint!("{}", last_line(&said)))
 }
 
