@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::parts;
-use crate::steps::Step;
-use crate::web::{cargo, run, target};
+use crate::steps::{Step, cargo};
+use crate::web::{run, target};
 
 /// The linker for other machines, and the one that calls it.
 const TOOLS: [&str; 2] = ["cargo-zigbuild==0.24.1", "ziglang==0.15.2"];
