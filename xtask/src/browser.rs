@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{party, web};
+use crate::{party, steps::cargo, web};
 
 /// The browser and what drives it, and the packages of Debian that have them.
 const COMMANDS: [&str; 2] = ["chromium", "chromedriver"];
@@ -40,7 +40,7 @@ fn needed() -> Result<(), String> {
 
 /// The command, whose servers the pages visit.
 fn program(root: &Path) -> Result<PathBuf, String> {
-    web::run(web::cargo().args(["build", "--quiet", "--package", "garblet-cli"]).current_dir(root))?;
+    web::run(cargo().args(["build", "--quiet", "--package", "garblet-cli"]).current_dir(root))?;
     Ok(web::target(root).join("debug/garblet"))
 }
 

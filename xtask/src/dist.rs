@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::parts;
-use crate::steps::Step;
-use crate::web::{cargo, run, target};
+use crate::steps::{Step, cargo};
+use crate::web::{run, target};
 
 /// The linker for other machines, the one that calls it, and the one that makes wheels.
 const TOOLS: [&str; 3] = ["cargo-zigbuild==0.24.1", "ziglang==0.15.2", "maturin==1.16.0"];

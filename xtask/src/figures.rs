@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{steps::Step, web};
+use crate::{
+    steps::{Step, cargo},
+    web,
+};
 
 const PACKAGE: &[&str] = &["run", "--quiet", "--release", "--package", "garblet-cli", "--", "bench", "papers"];
 
@@ -29,7 +32,7 @@ fn in_book(folder: PathBuf) -> Vec<Step> {
 
 /// Calls `garblet bench papers`, whose words are the finding if it fails.
 fn papers(arguments: &[&Path]) -> Vec<String> {
-    match web::cargo().args(PACKAGE).args(arguments).status() {
+    match cargo().args(PACKAGE).args(arguments).status() {
         Ok(status) if status.success() => Vec::new(),
         Ok(status) => vec![format!("garblet bench papers: {status}")],
         Err(error) => vec![format!("cargo: {error}")],

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::portable::{TARGET, without_target};
-use crate::steps::Step;
+use crate::steps::{Step, cargo};
 use crate::web;
 
 const PACKAGE: &str = "garblet-party";
@@ -52,7 +52,7 @@ fn make(root: &Path) -> Vec<String> {
 
 /// Builds the module and puts everything into one folder.
 fn bundle(root: &Path, tool: &Path) -> Result<(), String> {
-    let mut build = web::cargo();
+    let mut build = cargo();
     build.args(["build", "--quiet", "--release", "--target", TARGET, "--package", PACKAGE]);
     web::run(build.env(FLAGS.0, FLAGS.1).env("CC_wasm32_unknown_unknown", CLANG).current_dir(root))?;
     let (module, folder) = (web::target(root).join(TARGET).join("release/garblet_party.wasm"), package(root));

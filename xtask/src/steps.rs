@@ -1,6 +1,6 @@
 //! Steps of a task: run in order, timed, with a summary; the first failure ends the task.
 
-use std::time::Instant;
+use std::{process::Command, time::Instant};
 
 /// A check of our own: what it finds wrong, one line each.
 type Check = Box<dyn Fn() -> Vec<String>>;
@@ -37,7 +37,7 @@ impl Step {
 
     fn run(&self) -> bool {
         match &self.work {
-            Work::Cargo { arguments, variables } => cargo(arguments, variables),
+            Work::Cargo { arguments, variables } => run_cargo(arguments, variables),
             Work::Check(check) => {
                 let findings = check();
                 for finding in &findings {
@@ -71,8 +71,19 @@ pub(crate) fn run_all(steps: &[Step]) -> bool {
     summary.iter().all(|(_, _, passed)| *passed)
 }
 
-fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> bool {
-    let status = crate::web::cargo()
+/// Cargo, as whoever calls this program would call it.
+pub(crate) fn cargo() -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    // What cargo has told of this package. Build scripts look at it, so that what a bare `cargo test` has built would be built again.
+    let told = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(told)) {
+        cargo.env_remove(name);
+    }
+    cargo
+}
+
+fn run_cargo(arguments: &[&str], variables: &[(&str, &str)]) -> bool {
+    let status = cargo()
         .args(arguments)
         .envs(variables.iter().copied())
         .current_dir(crate::root())

@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::browser;
 use crate::party;
 use crate::portable::{TARGET, WITHOUT_C, without_target};
-use crate::steps::Step;
+use crate::steps::{Step, cargo};
 
 const PACKAGE: &[&str] = &["--package", "garblet-web", "--features", "pure"];
 
@@ -109,17 +109,6 @@ fn try_in_node(root: &Path) -> Result<(), String> {
     let mut node = Command::new("node");
     node.args(["--test", "web/test/client.test.mjs"]).current_dir(root);
     run(node.env("PACKAGE", package(root)).env("VECTORS", root.join("vectors/outsourced_client.json"))).map(drop)
-}
-
-/// Cargo, as whoever calls this program would call it.
-pub(crate) fn cargo() -> Command {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // What cargo has told of this package. Build scripts look at it, so that what a bare `cargo test` has built would be built again.
-    let told = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(told)) {
-        cargo.env_remove(name);
-    }
-    cargo
 }
 
 /// Tells whether a program is installed.
