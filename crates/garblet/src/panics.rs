@@ -1,4 +1,4 @@
-//! What a program's computation says when it panics, as a whole or in rows of a batch.
+//! The words of a program's computation when it panics, as a whole or in rows of a batch.
 
 use std::collections::BTreeMap;
 

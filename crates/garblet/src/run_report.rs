@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{Config, Report, panicked_rows, results};
 
-/// What a run gave, what it cost, and to whom.
+/// The report of a run: what it gave, what it cost, and to whom.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunReport {
     /// The protocol.

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use garblet::{Bits, run_report::outputs_json};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep_until};
 
-use super::{config::Offer, operator::OperatorProgram, read_ahead::ReadAhead, rule::Rule, written::NamedBy};
+use super::{config::Offer, operator::OperatorProgram, rule::Rule, written::NamedBy};
 use crate::{
     failure::Failure,
     inputs::{self, InputArgs, InputFile, PartyInputs},
@@ -60,34 +59,8 @@ impl RequestWords {
     }
 }
 
-/// The inputs of a run. Unless they were there before the caller, they are held until the next beat of the rule, so that no caller sees how long it took
-/// to read them.
-///
-/// *Errors*: none there, or none that fit.
-pub(super) async fn inputs(
-    offer: &Offer,
-    rule: &Rule,
-    request: &RequestWords,
-    ahead: &ReadAhead,
-) -> Result<PartyInputs, Failure> {
-    let begin = Instant::now();
-    let (inputs, were_there) = match &rule.inputs {
-        None => return Ok(Vec::new()),
-        Some(InputSource::File(file)) => ahead.get(offer, rule, file),
-        Some(InputSource::Folder(folder, by)) => {
-            ahead.get(offer, rule, &in_folder(folder, name(*by, offer, request.peers.first()))?)
-        }
-        Some(InputSource::Command(program)) => (of_command(offer, rule, request, program).await, false),
-    };
-    if !were_there {
-        let beats = begin.elapsed().as_nanos() / rule.beat.as_nanos().max(1) + 1;
-        sleep_until(begin + rule.beat * u32::try_from(beats).unwrap_or(u32::MAX)).await;
-    }
-    inputs
-}
-
 /// The inputs that a command of the operator prints.
-async fn of_command(
+pub(super) async fn of_command(
     offer: &Offer,
     rule: &Rule,
     request: &RequestWords,
@@ -138,7 +111,8 @@ pub(super) fn files(offer: &Offer, rule: &Rule) -> Vec<PathBuf> {
     }
 }
 
-fn name<'a>(by: NamedBy, offer: &'a Offer, peer: Option<&'a String>) -> &'a str {
+/// The name of a file in a folder of inputs.
+pub(super) fn name<'a>(by: NamedBy, offer: &'a Offer, peer: Option<&'a String>) -> &'a str {
     match by {
         NamedBy::Job => &offer.name,
         NamedBy::Peer => peer.map_or("", |peer| &peer[..]),
@@ -146,7 +120,7 @@ fn name<'a>(by: NamedBy, offer: &'a Offer, peer: Option<&'a String>) -> &'a str 
 }
 
 /// The file of that name.
-fn in_folder(folder: &Path, name: &str) -> Result<PathBuf, Failure> {
+pub(super) fn in_folder(folder: &Path, name: &str) -> Result<PathBuf, Failure> {
     // Names of peers are the operator's, but may hold anything printable.
     if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\']) {
         return Err(Failure::no_result(format!("{}: `{name}` cannot be the name of a file", folder.display())));

@@ -163,7 +163,7 @@ impl Hall {
             let reason = match &result {
                 Err(Stopped::Refused(refusal)) => Some(refusal.name()),
                 Err(Stopped::NotMet(_)) => Some("not-met"),
-                Err(Stopped::Failed(_)) if !is_run => Some("not-filled"),
+                Err(Stopped::Failed(failure)) if !is_run && failure.class != Class::Misbehaviour => Some("not-filled"),
                 _ => None,
             };
             let is_first = |reason| farewells.is_first((ticket.peer.clone(), Some(ticket.job.clone()), reason));
@@ -231,26 +231,9 @@ impl Hall {
                 }
                 "refused"
             }
-            Err(Stopped::Failed(failure)) if failure.class == Class::Misbehaviour => {
-                let Failure { message: reason, hint, .. } = failure;
-                self.shared.metrics.misbehaved(peer);
-                tracing::error!(
-                    session = id,
-                    peer,
-                    job,
-                    digest,
-                    protocol,
-                    seconds,
-                    reason,
-                    hint,
-                    "A PEER HAS CHEATED, or what it sent was changed"
-                );
-                "failed"
-            }
             Err(Stopped::Failed(failure) | Stopped::NotMet(failure)) => {
-                let reason = &failure.message;
                 if more.is_some() {
-                    tracing::warn!(session = id, peer, job, digest, protocol, seconds, reason, more, "failed");
+                    self.tell_failed(&ticket, failure, seconds, more);
                 }
                 "failed"
             }
@@ -271,6 +254,18 @@ impl Hall {
             self.refuse_waiting(Refusal::Closed);
         }
         self.begin_waiting();
+    }
+
+    fn tell_failed(&self, ticket: &Ticket, failure: &Failure, seconds: f64, more: Option<u64>) {
+        let Ticket { peer, id, job, digest, protocol, .. } = ticket;
+        let Failure { message: reason, hint, .. } = failure;
+        if failure.class == Class::Misbehaviour {
+            self.shared.metrics.misbehaved(peer);
+            let what = "A PEER HAS CHEATED, or what it sent was changed";
+            tracing::error!(session = id, peer, job, digest, protocol, seconds, reason, hint, "{what}");
+        } else {
+            tracing::warn!(session = id, peer, job, digest, protocol, seconds, reason, more, "failed");
+        }
     }
 
     fn begin_waiting(&mut self) {

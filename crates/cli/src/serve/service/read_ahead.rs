@@ -8,9 +8,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use tokio::time::{Instant, sleep_until};
+
 use super::{
     config::{Config, Offer},
-    data,
+    data::{self, InputSource, RequestWords},
     rule::Rule,
 };
 use crate::{failure::Failure, inputs::PartyInputs};
@@ -60,8 +62,35 @@ impl Read {
 }
 
 impl ReadAhead {
+    /// The inputs of a run. Unless they were there before the caller, they are held until the next beat of the rule, so that no caller sees how long it took
+    /// to read them.
+    ///
+    /// *Errors*: none there, or none that fit.
+    pub(super) async fn inputs(
+        &self,
+        offer: &Offer,
+        rule: &Rule,
+        request: &RequestWords,
+    ) -> Result<PartyInputs, Failure> {
+        let begin = Instant::now();
+        let (inputs, were_there) = match &rule.inputs {
+            None => return Ok(Vec::new()),
+            Some(InputSource::File(file)) => self.get(offer, rule, file),
+            Some(InputSource::Folder(folder, by)) => {
+                let name = data::name(*by, offer, request.peers.first());
+                self.get(offer, rule, &data::in_folder(folder, name)?)
+            }
+            Some(InputSource::Command(program)) => (data::of_command(offer, rule, request, program).await, false),
+        };
+        if !were_there {
+            let beats = begin.elapsed().as_nanos() / rule.beat.as_nanos().max(1) + 1;
+            sleep_until(begin + rule.beat * u32::try_from(beats).unwrap_or(u32::MAX)).await;
+        }
+        inputs
+    }
+
     /// The inputs in a file, and whether they were there already.
-    pub(super) fn get(&self, offer: &Offer, rule: &Rule, file: &Path) -> (Result<PartyInputs, Failure>, bool) {
+    fn get(&self, offer: &Offer, rule: &Rule, file: &Path) -> (Result<PartyInputs, Failure>, bool) {
         let (key, now) = ((offer.digest.clone(), rule.party.0, file.to_path_buf()), Mark::of(file));
         let known = self.lock().get(&key).filter(|read| read.is_fresh(&now)).cloned();
         match known {

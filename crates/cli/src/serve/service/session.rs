@@ -258,7 +258,7 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
 ///
 /// *Errors*: the refusal; the log says more.
 async fn inputs(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Shared) -> Result<PartyInputs, Refusal> {
-    let inputs = data::inputs(offer, rule, request, &shared.ahead).await;
+    let inputs = shared.ahead.inputs(offer, rule, request).await;
     inputs.map_err(|failure| no_data(offer, request, shared, &failure))
 }
 
