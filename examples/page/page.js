@@ -17,13 +17,18 @@ const at = (id) => document.getElementById(id);
 
 let identity;
 
+/** Has an identity, the one that is kept or a new one. Nothing begins without. */
 async function begin(renew) {
-  identity = renew ? null : JSON.parse(localStorage.getItem(KEPT));
-  if (identity === null) {
-    identity = await generateIdentity();
+  able(false);
+  try {
+    const kept = renew ? null : JSON.parse(localStorage.getItem(KEPT));
+    identity = kept ?? (await generateIdentity());
     localStorage.setItem(KEPT, JSON.stringify(identity));
+    at("fingerprint").textContent = identity.fingerprint;
+  } catch (error) {
+    complain(error, error.hint);
   }
-  at("fingerprint").textContent = identity.fingerprint;
+  able(identity !== undefined);
 }
 
 /** What the person has given for the peer. */
@@ -102,8 +107,12 @@ function complain(error, hint) {
   at("trouble").replaceChildren(...lines.map((line) => Object.assign(document.createElement("p"), { textContent: line })));
 }
 
+function able(is) {
+  for (const id of ["compare", "intersect", "renew"]) at(id).disabled = !is;
+}
+
 function working(is) {
-  for (const id of ["compare", "intersect", "renew"]) at(id).disabled = is;
+  able(!is);
   for (const id of ["progress", "stop"]) at(id).hidden = !is;
   at("progress").value = 0;
 }
@@ -112,4 +121,4 @@ at("renew").onclick = () => begin(true);
 at("compare").onclick = compare;
 at("intersect").onclick = intersect;
 at("stop").onclick = () => giveUp?.abort(new Error("Given up"));
-begin(false).catch((error) => complain(error, error.hint));
+begin(false);

@@ -18,6 +18,9 @@ let idle;
 /** The compiled module, which all workers share. */
 let compiled;
 
+/** The longest time for loading it. */
+const LOADING_MS = 60_000;
+
 /** Loads the module, from where it lies or from the given URL, so that the first call begins at once. */
 export async function load(wasm = new URL("./party_bg.wasm", import.meta.url)) {
   compiled ??= fetchModule(wasm);
@@ -30,7 +33,7 @@ async function fetchModule(wasm) {
     throw new GarbletError("this browser has no workers or no WebAssembly", "use a current one");
   }
   try {
-    const response = await fetch(wasm);
+    const response = await fetch(wasm, { signal: AbortSignal.timeout(LOADING_MS) });
     if (!response.ok) throw new Error(`${response.url}: status ${response.status}`);
     return await WebAssembly.compile(await response.arrayBuffer());
   } catch (error) {
@@ -65,7 +68,7 @@ export async function run(options) {
   const { program, party, inputs, identity, trust, url } = options;
   const { protocol = "yao", params = {}, session, timeoutMs = 60_000, onProgress, signal } = options;
   const settings = { party, protocol, params: texts(params), trust, session, timeoutMs };
-  const asked = { program: written(program), inputs: json(inputs ?? {}), identity, settings: json(settings), url, timeoutMs };
+  const asked = { program: written(program), inputs: json(inputs ?? {}), identity, settings: json(settings), url: String(url), timeoutMs };
   return JSON.parse(await call("run", asked, { onProgress, signal }));
 }
 
@@ -100,9 +103,10 @@ function json(value) {
 /** Asks a worker. One that has failed for a reason of its own, or is given up, is not used again. */
 async function call(name, asked, { onProgress, signal } = {}) {
   signal?.throwIfAborted();
+  const module = await loaded(signal);
+  // Only now, and its handlers at once: one that cannot be started says so but once.
   const worker = idle ?? new Worker(new URL("./worker.js", import.meta.url), { type: "module", name: "garblet" });
   idle = undefined;
-  const module = await load();
   return new Promise((resolve, reject) => {
     const end = (settle, value) => {
       signal?.removeEventListener("abort", stop);
@@ -138,7 +142,20 @@ async function call(name, asked, { onProgress, signal } = {}) {
       fail(new GarbletError(event.message ?? "the worker cannot be started", "see that worker.js and party.js lie beside garblet.js"));
     };
     worker.onmessageerror = () => fail(new GarbletError("the worker's answer cannot be read", "please report it"));
-    if (signal?.aborted) stop();
-    else worker.postMessage({ name, asked, module });
+    if (signal?.aborted) return stop();
+    try {
+      worker.postMessage({ name, asked, module });
+    } catch (error) {
+      fail(new GarbletError(error.message, "give texts, numbers, arrays and plain objects"));
+    }
+  });
+}
+
+/** The module, unless the caller gives up before it is there. */
+function loaded(signal) {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    signal?.addEventListener("abort", stop);
+    load().then(resolve, reject).finally(() => signal?.removeEventListener("abort", stop));
   });
 }

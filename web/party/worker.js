@@ -98,7 +98,7 @@ function open(url, timeoutMs) {
       socket.onclose = null;
       socket.close();
       refuse(`no connection within ${timeoutMs / 1000} s`, "see that the peer is started and listens there");
-    }, timeoutMs);
+    }, Math.min(timeoutMs, 2 ** 31 - 1));
     socket.onopen = () => {
       clearTimeout(timer);
       const wire = new Wire((bytes) => {

@@ -20,9 +20,20 @@ const SENT_BYTES_MAX: usize = 64 << 10;
 /// The most bytes of a message that is taken. Those of pages are shorter, a record of TLS each.
 const TAKEN_BYTES_MAX: usize = 256 << 10;
 
+/// The most bytes that wait to leave, answers to pings among them: one who does not read them gets no more.
+const WAITING_BYTES_MAX: usize = 512 << 10;
+
+/// The messages without bytes after which somebody else has a turn.
+const SPARE_AT_ONCE: usize = 32;
+
+/// The most messages without bytes between two with some.
+const SPARE_MAX: usize = 10_000;
+
 /// A WebSocket as a stream of bytes.
 pub(crate) struct WebStream<S> {
     socket: WebSocketStream<S>,
+    /// The messages without bytes since the last with some.
+    spare: usize,
     /// The rest of the last message that has come.
     come: Bytes,
 }
@@ -42,13 +53,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebStream<S> {
 
 fn opened<S>(opening: Result<WebSocketStream<S>, Error>) -> Result<WebStream<S>, NetError> {
     match opening {
-        Ok(socket) => Ok(WebStream { socket, come: Bytes::new() }),
+        Ok(socket) => Ok(WebStream { socket, spare: 0, come: Bytes::new() }),
         Err(error) => Err(explain(error, OPENING)),
     }
 }
 
 fn config() -> WebSocketConfig {
-    WebSocketConfig::default().max_message_size(Some(TAKEN_BYTES_MAX)).max_frame_size(Some(TAKEN_BYTES_MAX))
+    let taken =
+        WebSocketConfig::default().max_message_size(Some(TAKEN_BYTES_MAX)).max_frame_size(Some(TAKEN_BYTES_MAX));
+    taken.max_write_buffer_size(WAITING_BYTES_MAX)
 }
 
 /// The error as those of other streams are.
@@ -68,8 +81,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for WebStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, room: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         while self.come.is_empty() {
             match ready!(Pin::new(&mut self.socket).poll_next(cx)) {
-                Some(Ok(Message::Binary(message))) => self.come = message,
-                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {}
+                Some(Ok(Message::Binary(message))) if !message.is_empty() => (self.spare, self.come) = (0, message),
+                Some(Ok(Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {
+                    self.spare += 1;
+                    if self.spare > SPARE_MAX {
+                        let wrong = format!("{SPARE_MAX} messages in a row without bytes");
+                        return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, wrong)));
+                    }
+                    if self.spare.is_multiple_of(SPARE_AT_ONCE) {
+                        cx.waker().wake_by_ref();
+                        return Poll::Pending;
+                    }
+                }
                 Some(Ok(Message::Close(_))) | None => return Poll::Ready(Ok(())),
                 Some(Ok(Message::Text(_))) => {
                     let wrong = "expected a binary message, got a text message";
@@ -103,5 +126,60 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WebStream<S> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.socket).poll_close(cx).map_err(failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::SinkExt;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    /// Both ends, of which the first is a WebSocket that can send any message.
+    async fn pair() -> (WebSocketStream<tokio::io::DuplexStream>, WebStream<tokio::io::DuplexStream>) {
+        let (here, there) = tokio::io::duplex(1 << 10);
+        let calls = client_async_with_config("ws://localhost/", here, None);
+        let (called, accepted) = tokio::join!(calls, WebStream::accept(there));
+        (called.expect("opened").0, accepted.expect("opened"))
+    }
+
+    #[tokio::test]
+    async fn whoever_sends_nothing_but_pings_and_empty_messages_is_cut_off() {
+        for message in [Message::Ping(Bytes::new()), Message::binary(Bytes::new())] {
+            let (mut flood, mut stream) = pair().await;
+            let flooding = tokio::spawn(async move {
+                // The answers are not read.
+                while flood.feed(message.clone()).await.is_ok() && flood.flush().await.is_ok() {}
+            });
+            let mut byte = [0];
+            let error = tokio::time::timeout(std::time::Duration::from_secs(60), stream.read(&mut byte)).await;
+            let error = error.expect("it ends").expect_err("nothing came");
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{error}");
+            drop(stream);
+            let _ = flooding.await;
+        }
+    }
+
+    #[tokio::test]
+    async fn pings_between_bytes_change_nothing() {
+        let (mut other, mut stream) = pair().await;
+        let sending = tokio::spawn(async move {
+            for byte in 0..3u8 {
+                for _ in 0..SPARE_AT_ONCE + 1 {
+                    other.send(Message::Ping(Bytes::new())).await.expect("sent");
+                }
+                other.send(Message::binary(vec![byte])).await.expect("sent");
+            }
+            other
+        });
+        let mut bytes = [0; 3];
+        let read = async {
+            stream.read_exact(&mut bytes).await.expect("they come");
+            stream.flush().await
+        };
+        assert!(read.await.is_ok());
+        assert_eq!(bytes, [0, 1, 2]);
+        drop(sending.await);
     }
 }
