@@ -11,6 +11,7 @@ import collections
 import hashlib
 import json
 import os
+import re
 import secrets
 import socket
 from collections.abc import Mapping, Sequence
@@ -175,11 +176,11 @@ class _Records:
     """The file of a job, written before anything is evaluated: a session's name serves once, so that evaluations are bounded whatever is begun again."""
 
     def __init__(self, folder: Path, session: str, manifest: dict[str, Any]) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        # The salt is in it: nobody else is to try inputs.
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._path = folder / f"{session}.jsonl"
         try:
-            with self._path.open("x"):
-                pass
+            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except FileExistsError:
             raise UsageError(
                 f"session: {session} has been run, as {self._path} says",
@@ -193,7 +194,6 @@ class _Records:
             file.write(json.dumps(entry) + "\n")
             file.flush()
             os.fsync(file.fileno())
-
 
     def forget(self) -> None:
         """Removes the file of a job of which nothing was evaluated, whose name can serve again."""
@@ -228,7 +228,7 @@ def map(
 
     Raises `ShardsError` if a shard has no result after `attempts` rounds, or panicked; `CheatingError` at once.
     """
-    _check(shards, party, slots, attempts, session)
+    _check(shards, party, slots, attempts, session, stores)
     _look_for_room(slots, cpus, stores is not None)
     _look_for_package()
     frozen = _frozen(program, table, shards, party)
@@ -254,7 +254,11 @@ def map(
         job.leave()
 
 
-def _check(shards: int, party: int, slots: int, attempts: int, session: str) -> None:
+#: A session's name, which is part of names of files and of servers; rounds and shards follow it.
+_NAME = re.compile(r"[a-z](?:[a-z0-9-]{0,38}[a-z0-9])?")
+
+
+def _check(shards: int, party: int, slots: int, attempts: int, session: str, stores: str | None) -> None:
     if not ray.is_initialized():
         raise UsageError("there is no cluster", 'call ray.init(), or ray.init(address="auto") on one of its nodes')
     for name, value in (("shards", shards), ("slots", slots), ("attempts", attempts)):
@@ -262,8 +266,10 @@ def _check(shards: int, party: int, slots: int, attempts: int, session: str) -> 
             raise UsageError(f"{name}: expected a number from 1, got {value!r}")
     if party not in (0, 1):
         raise UsageError(f"party: expected 0 or 1, got {party!r}")
-    if len(session) > 40:
-        raise UsageError(f"session: expected at most 40 characters, got {len(session)}")
+    if not _NAME.fullmatch(session):
+        raise UsageError(f"session: expected a letter and then at most 39 letters, digits and `-`, all small, got {session!r}")
+    if stores is not None and "{slot}" not in stores:
+        raise UsageError(f"stores: expected a folder for each slot, got {stores!r}", 'give "{slot}" in it: "/var/lib/garblet/{slot}"')
 
 
 def _look_for_room(slots: int, cpus: float, has_stores: bool) -> None:
@@ -315,7 +321,9 @@ def _frozen(program: Program, table: Any, shards: int, party: int) -> list[str]:
 
 def _cut(table: Any, shards: int) -> list[Inputs]:
     """A table in parts of one length."""
-    names = list(getattr(table, "column_names", None) or getattr(table, "columns", None) or table)
+    named = getattr(table, "column_names", None)
+    named = getattr(table, "columns", None) if named is None else named
+    names = list(table if named is None else named)
     columns = {str(name): table[name] for name in names}
     lengths = sorted({len(column) for column in columns.values()})
     if len(lengths) > 1:
@@ -361,6 +369,8 @@ class _Job:
         try:
             # Before anything is evaluated: a peer with another job is told from one that is not there.
             done = self._compare(0, 1)
+        except CheatingError:
+            raise
         except BaseException:
             self.records.forget()
             raise
@@ -373,6 +383,8 @@ class _Job:
             self._round(number, shards)
             try:
                 done = self._compare(number, -(-len(shards) // self._slots))
+            except CheatingError:
+                raise
             except PeerError as error:
                 raise self._unconfirmed(error) from error
             self.records.add({"round": number, "done": sum(done)})

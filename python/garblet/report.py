@@ -84,9 +84,6 @@ def of_native(said: Mapping[str, Any]) -> Report:
             "That it was may depend on your input, so whatever you do now otherwise than planned may tell the peer a bit of it"
         )
     costs = {phase: PhaseCost(*said["costs"][phase]) for phase in PHASES}
-    if said["panicked"]:
-        row, place = min(said["panicked"].items())
-        log.warning("%d rows have no result; row %d panicked at %s", len(said["panicked"]), row, place)
     known = {name: value for name, value in said.items() if name not in ("costs", "words")}
     return Report(**known, costs=costs, _words=said["words"])
 

@@ -81,6 +81,7 @@ class Secret:
     def _with(self, other: Any) -> str | None:
         """The other operand in the source; None if it is none."""
         if isinstance(other, Secret):
+            _check_home(other, self._tracer)
             if other.type != self.type:
                 raise TypeError(f"expected two of one type, got {self.type} and {other.type}: convert one, as {self.type}")
             return other._expression
@@ -169,10 +170,10 @@ class Secret:
         return self._binary(">=", other, "bool")
 
     def __eq__(self, other: Any) -> Any:
-        return self._binary("==", other, "bool")
+        return _compared(self._binary("==", other, "bool"), self.type, other)
 
     def __ne__(self, other: Any) -> Any:
-        return self._binary("!=", other, "bool")
+        return _compared(self._binary("!=", other, "bool"), self.type, other)
 
     def astype(self, type: str) -> Secret:
         """The same number as another type, as `as` does in the language."""
@@ -186,7 +187,7 @@ class SecretArray:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, elements: Sequence[Any], whole: str | None = None) -> None:
-        self.elements = list(elements)
+        self.elements = tuple(elements)
         # The array as it is called in the source, if it has a name there.
         self._whole = whole
 
@@ -256,10 +257,10 @@ class SecretArray:
         return self._each(other, lambda a, b: a >= b)
 
     def __eq__(self, other: Any) -> Any:
-        return self._each(other, lambda a, b: a == b)
+        return _compared(self._each(other, lambda a, b: a == b), "array of secrets", other)
 
     def __ne__(self, other: Any) -> Any:
-        return self._each(other, lambda a, b: a != b)
+        return _compared(self._each(other, lambda a, b: a != b), "array of secrets", other)
 
     def __bool__(self) -> bool:
         raise TypeError("an array of secrets is neither true nor false: use garblet.where")
@@ -315,13 +316,25 @@ i32 = Annotated[Secret, "i32"]
 i64 = Annotated[Secret, "i64"]
 
 
+def _compared(compared: Any, type: str, other: Any) -> Any:
+    """Whether two are equal, which Python would otherwise answer by itself: no secret is anything else."""
+    if compared is NotImplemented and not isinstance(other, SecretArray):
+        raise TypeError(f"expected two of one type to compare, got {type} and {other!r}")
+    return compared
+
+
+def _check_home(secret: Secret, tracer: Tracer) -> None:
+    if secret._tracer is not tracer:
+        raise TypeError("expected a secret of this function, got one of another")
+
+
 def _public(value: Any) -> Any:
     """An array that is known, as lists."""
     return value.tolist() if hasattr(value, "tolist") else value
 
 
 def where(condition: Any, one: Any, other: Any) -> Any:
-    """Chooses `one` where the secret `condition` holds, and `other` where it does not; both are computed. Arrays choose element by element."""
+    """Chooses `one` where the secret `condition` holds, and `other` where it does not; both are computed, and a panic in either is one. Arrays choose element by element."""
     if isinstance(condition, SecretArray):
         ones = one if isinstance(one, SecretArray) else [one] * len(condition)
         others = other if isinstance(other, SecretArray) else [other] * len(condition)
@@ -337,6 +350,9 @@ def where(condition: Any, one: Any, other: Any) -> Any:
     known = one if isinstance(one, Secret) else other
     if not isinstance(known, Secret):
         raise TypeError("garblet.where: expected a secret to choose, got two known values, which have no type")
+    for side in (one, other):
+        if isinstance(side, Secret):
+            _check_home(side, condition._tracer)
     sides = [side._expression if isinstance(side, Secret) else known._with(side) for side in (one, other)]
     types = {side.type for side in (one, other) if isinstance(side, Secret)}
     if None in sides or len(types) > 1:
@@ -364,7 +380,7 @@ def map(mapped: Callable[..., Any], *columns: Any) -> Any:
     taken = [_named(tracer, column) for column in columns]
     line, index = tracer.begin(count)
     result = mapped(*(_parameter(tracer, f"{name}[{index}]", type) for name, type in taken))
-    parts = [_result(part) for part in (result if isinstance(result, tuple) else (result,))]
+    parts = [_result(part, tracer) for part in (result if isinstance(result, tuple) else (result,))]
     wholes = [
         (tracer.declare(line, at, f"[{type}; {count}]", f"[{_zero(type)}; {count}]"), type)
         for at, (type, _) in enumerate(parts)
@@ -385,7 +401,7 @@ def _tracer(value: Any) -> Tracer:
 
 def _named(tracer: Tracer, array: SecretArray) -> tuple[str, str]:
     """The name of an array in the source, and the type of its elements."""
-    type, expression = _result(array)
+    type, expression = _result(array, tracer)
     name = array._whole if array._whole is not None else tracer.name(expression, type)
     return name, type[1:].rpartition("; ")[0]
 
@@ -418,20 +434,21 @@ def _parameter(tracer: Tracer, expression: str, type: str) -> Any:
     return SecretArray(elements, expression)
 
 
-def _result(value: Any) -> tuple[str, str]:
+def _result(value: Any, tracer: Tracer) -> tuple[str, str]:
     """The type of a result and its expression."""
     if isinstance(value, Secret):
+        _check_home(value, tracer)
         return value.type, value._expression
     if isinstance(value, SecretArray):
         if value._whole is not None and value.elements:
-            return f"[{_result(value.elements[0])[0]}; {len(value)}]", value._whole
-        parts = [_result(element) for element in value.elements]
+            return f"[{_result(value.elements[0], tracer)[0]}; {len(value)}]", value._whole
+        parts = [_result(element, tracer) for element in value.elements]
         types = sorted({type for type, _ in parts})
         if len(types) != 1:
             raise TypeError(f"expected an array of one type as the result, got {types}")
         return f"[{types[0]}; {len(parts)}]", f"[{', '.join(expression for _, expression in parts)}]"
     if isinstance(value, tuple):
-        parts = [_result(element) for element in value]
+        parts = [_result(element, tracer) for element in value]
         return f"({', '.join(type for type, _ in parts)})", f"({', '.join(expression for _, expression in parts)})"
     raise TypeError(f"expected a result that depends on an input, got {value!r}")
 
@@ -440,7 +457,7 @@ def source(traced: Callable[..., Any], types: dict[str, str]) -> str:
     """The source that a function of parameters of these types is."""
     tracer = Tracer(types)
     arguments = {name: _parameter(tracer, name, type) for name, type in types.items()}
-    type, expression = _result(traced(**arguments))
+    type, expression = _result(traced(**arguments), tracer)
     parameters = ", ".join(f"{name}: {of}" for name, of in types.items())
     body = "\n".join([*tracer.lines, f"    {expression}"])
     return f"pub fn main({parameters}) -> {type} {{\n{body}\n}}\n"

@@ -79,7 +79,12 @@ def _words(view: memoryview, words: tuple[str, int, list[int]], path: str) -> An
 
 
 def _column(value: Value, path: str) -> Value:
-    """Columns of data frames as buffers. A value that is missing is refused by name."""
+    """Columns of data frames as buffers. A value that is missing is refused by name, and so are times, whose numbers depend on their unit."""
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if kind in ("m", "M"):
+        raise InputError(f"{path}: expected numbers, got times", 'say of which unit: with numpy, .astype("datetime64[s]").astype("int64")')
+    if type(value).__name__ == "MaskedArray" and value.mask.any():
+        raise InputError(f"{path}: expected a value in every row, got {int(value.mask.sum())} masked", "fill them: .filled(0)")
     if not (hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__") or hasattr(value, "isna")):
         return value
     names = getattr(value, "column_names", None) or getattr(value, "columns", None)
@@ -95,9 +100,10 @@ def _column(value: Value, path: str) -> Value:
         )
     try:
         # pyarrow does not copy unless it may; it must for bits.
-        return value.to_numpy(zero_copy_only=False)
+        words = value.to_numpy(zero_copy_only=False)
     except TypeError:
-        return value.to_numpy()
+        words = value.to_numpy()
+    return _column(words, path)
 
 
 def _rows(frame: Value, names: list[Any], path: str) -> list[dict[str, Any]]:

@@ -84,7 +84,7 @@ def test_a_batch_computes_each_row_for_itself(caplog: pytest.LogCaptureFixture) 
         assert list(report.panicked) == [1] and report.panicked[1].startswith("sum.garble.rs:1:35: arithmetic overflow")
         with pytest.raises(garblet.UsageError, match="no value in 1 rows"):
             report.array("out0")
-    assert "1 rows have no result; row 1 panicked" in caplog.text
+    assert caplog.text == "", "which rows have panicked is a result, and nothing for a log"
     with pytest.raises(garblet.Panicked, match="none of 3 rows has a result; the first panicked at"):
         program.evaluate(a=[255] * 3, b=[1] * 3)
 

@@ -157,3 +157,33 @@ def test_wrong_maps_are_told() -> None:
     ]:
         with pytest.raises(TypeError, match=words):
             trace.source(wrong, {"a": "[u8; 3]", "b": "u8"})
+
+
+@pytest.mark.parametrize("compared", ["a == 5.0", "a != None", "a == 'x'", "a == True", "c == 1", "row == 1.0", "row != None", "row == [1, None]"])
+def test_what_no_secret_is_compared_with_is_told(compared: str) -> None:
+    def traced(a: Any, c: Any, row: Any) -> Any:
+        return garblet.where(eval(compared, {}, {"a": a, "c": c, "row": row}), a, -a)
+
+    with pytest.raises(TypeError, match="of one type to compare"):
+        trace.source(traced, {"a": "i32", "c": "bool", "row": "[u8; 2]"})
+
+
+def test_a_secret_of_another_function_is_told() -> None:
+    kept: list[Any] = []
+
+    def first(a: Any, b: Any) -> Any:
+        kept.append(a + b)
+        return a + b
+
+    trace.source(first, {"a": "u8", "b": "u8"})
+    for second in (lambda a, b: a + kept[0], lambda a, b: garblet.where(a > b, a, kept[0]), lambda a, b: (a * b, kept[0])):
+        with pytest.raises(TypeError, match="a secret of this function, got one of another"):
+            trace.source(second, {"a": "u8", "b": "u8"})
+
+
+def test_an_array_stays_as_it_was_given() -> None:
+    def turned(a: Any) -> Any:
+        return a.elements.reverse()
+
+    with pytest.raises(AttributeError):
+        trace.source(turned, {"a": "[u8; 2]"})

@@ -192,3 +192,16 @@ def test_columns_of_one_name_are_refused() -> None:
     frame = pandas.DataFrame([[1, 2]], columns=["key", "key"])
     with pytest.raises(garblet.InputError, match="expected columns of different names, got key, key"):
         through("(u8, u8)", frame)
+
+
+def test_masked_values_and_times_are_refused() -> None:
+    pandas, polars = (importlib.import_module(name) for name in ("pandas", "polars"))
+    program = garblet.compile("pub fn main(a: [u64; 2], b: u64) -> u64 { a[0] + a[1] + b }")
+    masked = np.ma.array([1, 2], mask=[False, True], dtype=np.uint64)
+    with pytest.raises(garblet.InputError, match="input `a`: expected a value in every row, got 1 masked"):
+        program.evaluate(a=masked, b=0)
+    assert program.evaluate(a=np.ma.array([1, 2], dtype=np.uint64), b=0)["out0"] == 3
+    times = np.array([1, 2], dtype="datetime64[ns]")
+    for column in (times, times - times[0], pandas.Series(times), polars.Series(times)):
+        with pytest.raises(garblet.InputError, match="input `a`: expected numbers, got times"):
+            program.evaluate(a=column, b=0)
