@@ -213,8 +213,9 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
         }
         Work::Compute(channel) => {
             let ready = async {
-                let inputs = inputs(&offer, rule, &request, &shared).await?;
+                // First, so that no refill waits for a store that this caller has open while it waits for us.
                 let alone = shared.stores.alone(rule).await?;
+                let inputs = inputs(&offer, rule, &request, &shared).await?;
                 find_store(&offer, rule, &request, &shared)?;
                 count(&offer, rule, &request, &shared).map(|()| (inputs, alone))
             };
