@@ -38,9 +38,9 @@ fn needed() -> Result<(), String> {
     web::with_debian(&COMMANDS, &PACKAGES)
 }
 
-/// The command, whose servers the pages visit.
+/// The command, whose servers the pages visit, just as all tests together build it.
 fn program(root: &Path) -> Result<PathBuf, String> {
-    web::run(cargo().args(["build", "--quiet", "--package", "garblet-cli"]).current_dir(root))?;
+    web::run(cargo().args(["test", "--workspace", "--test", "soak", "--no-run", "--quiet"]).current_dir(root))?;
     Ok(web::target(root).join("debug/garblet"))
 }
 

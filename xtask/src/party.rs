@@ -39,7 +39,7 @@ pub(crate) fn package(root: &Path) -> PathBuf {
 
 /// Findings, one line each. What cannot be had here is said loudly and is no finding.
 fn make(root: &Path) -> Vec<String> {
-    let reason = without_target(root).or_else(|| web::with_debian(&[CLANG], &[CLANG]).err());
+    let reason = without_target(root, TARGET).or_else(|| web::with_debian(&[CLANG], &[CLANG]).err());
     if let Some(reason) = reason {
         eprintln!("{reason}\nTHE PARTY FOR PAGES WAS NOT MADE");
         return Vec::new();

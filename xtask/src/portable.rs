@@ -2,7 +2,8 @@
 
 use std::{path::Path, process::Command};
 
-use crate::steps::Step;
+use crate::steps::{Step, cargo};
+use crate::web;
 
 /// The target of browsers. Nothing else in the workspace is built for it, so it is not in `rust-toolchain.toml`, and whoever does
 /// not run the whole of `ci` need not have it.
@@ -15,6 +16,10 @@ const WEB: [&str; 4] = ["--package", "garblet-web", "--features", "pure"];
 /// The build script of `blake3` is linked with `cc`, which the feature `pure` keeps it from calling: with this it would fail.
 pub(crate) const WITHOUT_C: (&str, &str) = ("CC", "no-c-compiler");
 
+/// Programs in WebAssembly: a processor without instructions for AES, with vectors.
+const WASI: &str = "wasm32-wasip1";
+const WASI_FLAGS: (&str, &str) = ("CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS", "-Ctarget-feature=+simd128");
+
 /// Packages that wait, draw randomness by themselves or need a C compiler.
 const REFUSED: &[&str] = &["tokio", "ring", "rustls", "cc", "getrandom"];
 
@@ -24,28 +29,46 @@ pub(crate) fn steps() -> Vec<Step> {
         Step::check("client's dependencies", || check(&crate::root())),
         Step::check("client for browsers", || for_browsers(&crate::root())),
         Step::cargo("client without C", &[&["check", "--quiet"], &CLIENT[..]].concat()).env(WITHOUT_C.0, WITHOUT_C.1),
+        Step::check("software AES", || by_software(&crate::root())),
     ]
+}
+
+/// Tests blocks, hashes and gate lists in WebAssembly, where both the `aes` crate and our engine do without instructions for AES.
+///
+/// The target is fetched; without it or Node the tests are left out, which is said and is no finding.
+fn by_software(root: &Path) -> Vec<String> {
+    let without_node = || (!web::is_there("node")).then(|| "node is not installed".to_string());
+    if let Some(reason) = without_target(root, WASI).or_else(without_node) {
+        eprintln!("{reason}\nSOFTWARE AES WAS NOT TESTED");
+        return Vec::new();
+    }
+    let runner = root.join("web/test/wasi.mjs");
+    let mut test = cargo();
+    test.arg("--config").arg(format!("target.{WASI}.runner=['node', '--no-warnings', '{}']", runner.display()));
+    test.args(["test", "--quiet", "--lib", "--target", WASI, "--package", "garblet-primitives"]);
+    test.args(["--features", "blake3/pure"]).envs([WASI_FLAGS, WITHOUT_C]).current_dir(root);
+    web::run(&mut test).err().into_iter().collect()
 }
 
 /// Checks the crates for browsers, with the standard library of the target, which is not part of a toolchain.
 ///
 /// It is fetched; without a network the check is left out, which is said and is no finding.
 fn for_browsers(root: &Path) -> Vec<String> {
-    if let Some(reason) = without_target(root) {
+    if let Some(reason) = without_target(root, TARGET) {
         eprintln!("{reason}\nTHE CLIENT WAS NOT CHECKED FOR BROWSERS");
         return Vec::new();
     }
     [CLIENT, WEB].iter().flat_map(|package| check_for_browsers(root, package)).collect()
 }
 
-/// The reason why there is no standard library of the target, and none can be had.
-pub(crate) fn without_target(root: &Path) -> Option<String> {
-    let reason = match Command::new("rustup").args(["target", "add", TARGET]).current_dir(root).output() {
+/// The reason why there is no standard library of a target, and none can be had.
+pub(crate) fn without_target(root: &Path, target: &str) -> Option<String> {
+    let reason = match Command::new("rustup").args(["target", "add", target]).current_dir(root).output() {
         Ok(added) if added.status.success() => return None,
         Ok(added) => String::from_utf8_lossy(&added.stderr).trim().to_string(),
         Err(error) => error.to_string(),
     };
-    Some(format!("rustup target add {TARGET}: {reason}"))
+    Some(format!("rustup target add {target}: {reason}"))
 }
 
 fn check_for_browsers(root: &Path, package: &[&str]) -> Vec<String> {

@@ -32,7 +32,7 @@ pub(crate) fn steps() -> Vec<Step> {
 
 /// Findings, one line each. What cannot be had here is said loudly and is no finding.
 fn make(root: &Path) -> Vec<String> {
-    if let Some(reason) = without_target(root) {
+    if let Some(reason) = without_target(root, TARGET) {
         eprintln!("{reason}\nTHE CLIENT FOR PAGES WAS NOT MADE");
         return Vec::new();
     }

@@ -1,5 +1,7 @@
 //! Backends: which instructions the batch kernels use, decided once per batch and never inside a loop.
 
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+use crate::engine::Simd128;
 #[cfg(target_arch = "x86_64")]
 use crate::engine::{AesNi, Vaes};
 use crate::{engine::Portable, kernel::Kernel};
@@ -15,6 +17,8 @@ enum Kind {
     AesNi,
     #[cfg(target_arch = "x86_64")]
     Vaes,
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    Simd128,
 }
 
 impl Backend {
@@ -23,7 +27,7 @@ impl Backend {
 
     /// The fastest backend of this processor.
     pub fn detect() -> Self {
-        Self::vaes().or(Self::aes_ni()).unwrap_or(Self::PORTABLE)
+        Self::vaes().or(Self::aes_ni()).or(Self::simd128()).unwrap_or(Self::PORTABLE)
     }
 
     /// Four blocks in four 128-bit registers, AES instructions; needs AES-NI and AVX2.
@@ -44,12 +48,20 @@ impl Backend {
         None
     }
 
-    /// Every backend of this processor, slowest first.
-    pub fn available() -> Vec<Self> {
-        [Some(Self::PORTABLE), Self::aes_ni(), Self::vaes()].into_iter().flatten().collect()
+    /// Four blocks in four vectors of WebAssembly; the module was compiled for them, or not.
+    pub(crate) fn simd128() -> Option<Self> {
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        return Some(Backend(Kind::Simd128));
+        #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+        None
     }
 
-    /// The backend's name: `portable`, `aes-ni` or `vaes`.
+    /// Every backend of this processor, slowest first.
+    pub fn available() -> Vec<Self> {
+        [Some(Self::PORTABLE), Self::simd128(), Self::aes_ni(), Self::vaes()].into_iter().flatten().collect()
+    }
+
+    /// The backend's name: `portable`, `aes-ni`, `vaes` or `simd128`.
     pub fn name(self) -> &'static str {
         match self.0 {
             Kind::Portable => "portable",
@@ -57,6 +69,8 @@ impl Backend {
             Kind::AesNi => "aes-ni",
             #[cfg(target_arch = "x86_64")]
             Kind::Vaes => "vaes",
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Kind::Simd128 => "simd128",
         }
     }
 
@@ -71,6 +85,8 @@ impl Backend {
             // SAFETY: a value of this kind is only made by `vaes`, which has found the features.
             #[cfg(target_arch = "x86_64")]
             Kind::Vaes => unsafe { Vaes::run(kernel) },
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Kind::Simd128 => kernel.run(Simd128),
         }
     }
 }
@@ -90,7 +106,7 @@ mod tests {
         let all = Backend::available();
         assert_eq!(all[0], Backend::PORTABLE);
         assert_eq!(all.last(), Some(&Backend::detect()));
-        assert!(all.iter().all(|b| ["portable", "aes-ni", "vaes"].contains(&b.name())));
+        assert!(all.iter().all(|b| ["portable", "aes-ni", "vaes", "simd128"].contains(&b.name())));
         assert_eq!(Backend::PORTABLE.to_string(), "portable");
     }
 }

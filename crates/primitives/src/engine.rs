@@ -6,13 +6,19 @@
 
 #[cfg(target_arch = "x86_64")]
 mod aesni;
+#[cfg(any(test, all(target_arch = "wasm32", target_feature = "simd128")))]
+mod nibbles;
 mod portable;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
 #[cfg(target_arch = "x86_64")]
 mod vaes;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use aesni::AesNi;
 pub(crate) use portable::Portable;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(crate) use simd128::Simd128;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vaes::Vaes;
 
@@ -25,7 +31,7 @@ use crate::{
 pub const QUAD_LANES: usize = 4;
 
 /// The round constants of the AES-128 key schedule (FIPS 197, section 5.2).
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(test, target_arch = "x86_64", all(target_arch = "wasm32", target_feature = "simd128")))]
 const ROUND_CONSTANTS: [i32; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
 
 /// Vectors of four blocks and what hashes and gates need of them.
