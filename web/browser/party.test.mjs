@@ -112,6 +112,21 @@ async function options(page, url, more) {
   return { party: 1, inputs: {}, identity: pem, trust: { native: office.fingerprint }, url, timeoutMs: 20_000, ...more };
 }
 
+/** Who answers requests for WebSockets, and is no party. */
+async function nobody(opened) {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", (request) => {
+      const key = /sec-websocket-key: (.*)\r/i.exec(request.toString())[1];
+      const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`);
+      opened(socket);
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { url: `ws://127.0.0.1:${server.address().port}`, close: () => server.close() };
+}
+
 async function fill(page, values) {
   await page.run((values) => {
     for (const [id, value] of Object.entries(values)) document.getElementById(id).value = value;
@@ -353,20 +368,110 @@ tried("every promise settles: a peer that dies, a page that gives up, a bug", as
   assert.match((await left.report).error.message, /closed the connection/);
 
   // Who opens a WebSocket and says nothing more, as long as the clock of JavaScript goes.
-  const silent = createServer((socket) => {
-    socket.on("error", () => {});
-    socket.once("data", (request) => {
-      const key = /sec-websocket-key: (.*)\r/i.exec(request.toString())[1];
-      const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
-      socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`);
-    });
-  }).listen(0, "127.0.0.1");
-  await once(silent, "listening");
-  const waits = { ...given, url: `ws://127.0.0.1:${silent.address().port}`, timeoutMs: 700 };
-  assert.match((await call(page, "run", waits)).message, /no byte moved for 0\.7 s while we waited for the TLS handshake/);
+  const silent = await nobody(() => {});
+  assert.match((await call(page, "run", { ...given, url: silent.url, timeoutMs: 700 })).message, /no byte moved for 0\.7 s while we waited for the TLS handshake/);
+  // A time-out that is longer than timers of JavaScript go is not over at once.
+  await during({ ...given, url: silent.url, timeoutMs: 2 ** 31 + 1_000 });
+  const first = await page.run(() => Promise.race([window.over, new Promise((done) => setTimeout(done, 1_500, "waits"))]));
+  assert.equal(first, "waits");
+  await page.run(() => window.stop.abort(new Error("enough")));
+  assert.match(await page.run(() => window.over), /^enough/);
   silent.close();
 
   const bug = await call(page, "panicForTest");
   assert.match(bug.message, /a bug in Garblet: [^]*on purpose/);
   assert.equal((await call(page, "compile", SOURCE)).andGates, 32);
+});
+
+tried("a message larger than any of a peer ends the run, and is not kept", async () => {
+  const page = await browser();
+  const large = 17 << 20;
+  const flood = await nobody((socket) => {
+    const head = Buffer.alloc(10);
+    head.writeUInt16BE(0x827f);
+    head.writeBigUInt64BE(BigInt(large), 2);
+    socket.write(Buffer.concat([head, Buffer.alloc(large, 0x16)]));
+  });
+  const given = await options(page, flood.url, { program: { source: SOURCE, name: "millionaires" }, inputs: { bob: 1 } });
+  const { message, hint } = await call(page, "run", given);
+  assert.match(message, new RegExp(`a WebSocket message too large: expected at most ${16 << 20} bytes, got ${large}`));
+  assert.ok(hint.length > 5);
+  flood.close();
+  assert.equal((await call(page, "compile", SOURCE)).andGates, 32);
+});
+
+tried("a worker that is given up is ended, and the next call has another", async () => {
+  const page = await browser();
+  const silent = await nobody(() => {});
+  const given = await options(page, silent.url, { program: { source: SOURCE, name: "millionaires" }, inputs: { bob: 1 } });
+  const count = await page.run(async (given) => {
+    const count = { begun: 0, ended: 0 };
+    const Real = window.Worker;
+    window.Worker = class extends Real {
+      constructor(...all) {
+        super(...all);
+        count.begun += 1;
+      }
+      terminate() {
+        super.terminate();
+        count.ended += 1;
+      }
+    };
+    // A module of its own, without the worker that the page has.
+    const { compile, run } = await import("./garblet.js?again");
+    const stop = new AbortController();
+    const over = run({ ...given, signal: stop.signal }).catch((error) => error.message);
+    setTimeout(() => stop.abort(new Error("enough")), 500);
+    count.said = await over;
+    count.gates = (await compile("pub fn main(a: u8, b: u8) -> bool { a > b }")).andGates;
+    await compile("pub fn main(a: u8, b: u8) -> bool { a < b }");
+    return count;
+  }, given);
+  assert.deepEqual(count, { begun: 2, ended: 1, said: "enough", gates: 8 });
+  silent.close();
+});
+
+tried("calls settle where the module or the worker does not come", async () => {
+  const held = new Set();
+  const folders = { "*": path.join(ROOT, "examples/page"), ...Object.fromEntries(MADE.map((name) => [name, PARTY])) };
+  const slow = await site(folders, () => [], held);
+  const page = await Browser.open(driver);
+  open.push(page);
+  /** Calls, in a page that is loaded anew without what is held, with a clock on which a minute is short. */
+  const attempt = async (query, ...names) => {
+    held.clear();
+    names.forEach((name) => held.add(name));
+    await page.goTo(slow.address);
+    return page.run(async (query) => {
+      const [timeout, wait] = [AbortSignal.timeout, window.setTimeout];
+      AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms === 60_000 ? 2_000 : ms);
+      window.setTimeout = (work, ms) => wait(work, ms === 60_000 ? 2_000 : ms);
+      const { compile, run } = await import(`./garblet.js?${query}`);
+      const source = "pub fn main(a: u8, b: u8) -> bool { a > b }";
+      const stop = new AbortController();
+      const gone = run({ program: { source }, party: 0, url: "ws://127.0.0.1:9", signal: stop.signal }).catch((error) => error.message);
+      wait(() => stop.abort(new Error("enough")), 100);
+      const settled = [await gone, await compile(source).then((is) => is.andGates, (error) => error.message)];
+      [AbortSignal.timeout, window.setTimeout] = [timeout, wait];
+      return settled;
+    }, query);
+  };
+  const [left, stalled] = await attempt("stalled", "party_bg.wasm");
+  assert.equal(left, "enough");
+  assert.match(stalled, /the module cannot be loaded: .*tim/i);
+
+  assert.deepEqual(await attempt("unstarted", "party.js"), ["enough", "the worker has not started within 60 s"]);
+  assert.deepEqual((await attempt("again"))[1], 8);
+
+  // A worker that has no script dies as it starts.
+  slow.close();
+  const { "party.js": _, ...without } = folders;
+  const broken = await site(without, () => []);
+  await page.goTo(broken.address);
+  const died = await page.run(async () => {
+    const { compile } = await import("./garblet.js");
+    return compile("pub fn main(a: u8, b: u8) -> bool { a > b }").then(() => "a result", (error) => `${error.name}: ${error.hint}`);
+  });
+  assert.equal(died, "GarbletError: see that worker.js and party.js lie beside garblet.js");
+  broken.close();
 });

@@ -20,10 +20,11 @@ const EXAMPLE = path.join(ROOT, "examples/friends");
 const SERVERS = ["generator", "cloud"];
 const TYPES = { ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".json": "application/json", ".wasm": "application/wasm" };
 
-/** A web server for the page, the client for pages and `friends.json`. */
-export async function site(folders, friends) {
+/** A web server for the page, the client for pages and `friends.json`. What `held` has is asked for in vain: no answer comes. */
+export async function site(folders, friends, held = new Set()) {
   const server = createServer((request, response) => {
     const name = new URL(request.url, "http://page/").pathname.slice(1) || "index.html";
+    if (held.has(name)) return;
     let body;
     try {
       body = name === "friends.json" ? JSON.stringify(friends()) : readFileSync(path.join(folders[name] ?? folders["*"], path.basename(name)));

@@ -18,7 +18,7 @@ let idle;
 /** The compiled module, which all workers share. */
 let compiled;
 
-/** The longest time for loading it. */
+/** The longest time for loading it, and for a worker to start. */
 const LOADING_MS = 60_000;
 
 /** Loads the module, from where it lies or from the given URL, so that the first call begins at once. */
@@ -108,7 +108,10 @@ async function call(name, asked, { onProgress, signal } = {}) {
   const worker = idle ?? new Worker(new URL("./worker.js", import.meta.url), { type: "module", name: "garblet" });
   idle = undefined;
   return new Promise((resolve, reject) => {
+    const unstarted = "see that worker.js and party.js lie beside garblet.js";
+    const late = setTimeout(() => fail(new GarbletError(`the worker has not started within ${LOADING_MS / 1000} s`, unstarted)), LOADING_MS);
     const end = (settle, value) => {
+      clearTimeout(late);
       signal?.removeEventListener("abort", stop);
       worker.onmessage = worker.onerror = worker.onmessageerror = null;
       settle(value);
@@ -120,7 +123,9 @@ async function call(name, asked, { onProgress, signal } = {}) {
     const stop = () => fail(signal.reason);
     signal?.addEventListener("abort", stop);
     worker.onmessage = ({ data }) => {
-      if (data.progress !== undefined) {
+      if (data.started) {
+        clearTimeout(late);
+      } else if (data.progress !== undefined) {
         const [phase, done, total] = data.progress;
         try {
           onProgress?.({ phase, done, total });
@@ -139,7 +144,7 @@ async function call(name, asked, { onProgress, signal } = {}) {
     };
     worker.onerror = (event) => {
       event.preventDefault();
-      fail(new GarbletError(event.message ?? "the worker cannot be started", "see that worker.js and party.js lie beside garblet.js"));
+      fail(new GarbletError(event.message ?? "the worker cannot be started", unstarted));
     };
     worker.onmessageerror = () => fail(new GarbletError("the worker's answer cannot be read", "please report it"));
     if (signal?.aborted) return stop();

@@ -4,6 +4,8 @@ import init, { Identity, Program, Run, Wire, panicForTest, runTogether } from ".
 
 /** Bytes that may wait in the WebSocket before the party waits too. */
 const WAITING_BYTES_MAX = 4 << 20;
+/** The most bytes of a message that is taken. Those of peers have a record of TLS each, and who passes them on may put some together. */
+const MESSAGE_BYTES_MAX = 16 << 20;
 /** Milliseconds between two looks whether they have left. */
 const LOOK_MS = 4;
 
@@ -20,6 +22,7 @@ const calls = {
 };
 
 self.onmessage = async ({ data: { name, asked, module } }) => {
+  self.postMessage({ started: true });
   try {
     loaded ??= init({ module_or_path: module });
     await loaded;
@@ -76,6 +79,8 @@ async function converse({ program, inputs, identity, settings, url, timeoutMs })
   const { wire, socket } = way;
   try {
     return await begun.meet(wire, (...progress) => self.postMessage({ progress }));
+  } catch (error) {
+    throw way.wrong ?? error;
   } finally {
     socket.onmessage = socket.onclose = null;
     socket.close();
@@ -112,9 +117,17 @@ function open(url, timeoutMs) {
         }, LOOK_MS);
         return false;
       });
-      socket.onmessage = ({ data }) => wire.heard(typeof data === "string" ? new TextEncoder().encode(data) : new Uint8Array(data));
+      const way = { wire, socket };
+      socket.onmessage = ({ data }) => {
+        const bytes = typeof data === "string" ? new TextEncoder().encode(data) : new Uint8Array(data);
+        if (bytes.length <= MESSAGE_BYTES_MAX) return wire.heard(bytes);
+        const what = `a WebSocket message too large: expected at most ${MESSAGE_BYTES_MAX} bytes, got ${bytes.length}`;
+        way.wrong = Object.assign(new Error(`${url}: ${what}`), { hint: "see that a party of Garblet listens there, and what is on the way" });
+        socket.close();
+        wire.ended();
+      };
       socket.onclose = () => wire.ended();
-      resolve({ wire, socket });
+      resolve(way);
     };
     socket.onclose = () => {
       clearTimeout(timer);

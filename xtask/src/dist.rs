@@ -1,4 +1,5 @@
-//! The packages that users install: `target/packages`, with an archive, a Debian package and a wheel for each processor, a list of all parts, and checksums.
+//! The packages that users install: `target/packages`, with an archive, a Debian package and a wheel for each processor, the package for npm, a file
+//! for an image, a list of all parts, and checksums.
 //!
 //! `cargo-zigbuild`, `ziglang` and `maturin`, which pip installs under `target`, link for an old glibc and for another processor than this one. The same commit gives the same
 //! bytes from every folder.
@@ -7,9 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::parts;
 use crate::steps::{Step, cargo};
-use crate::web::{run, target};
+use crate::web::{is_there, run, target};
+use crate::{image, parts, party, web};
 
 /// The linker for other machines, the one that calls it, and the one that makes wheels.
 const TOOLS: [&str; 3] = ["cargo-zigbuild==0.24.1", "ziglang==0.15.2", "maturin==1.16.0"];
@@ -77,6 +78,10 @@ fn packages(root: &Path) -> Result<(), String> {
         build.debian(machine, &made, &folder)?;
         build.wheel(machine, &folder)?;
     }
+    build.npm(&made, &folder)?;
+    let example = root.join("examples/service/Containerfile");
+    let example = fs::read_to_string(&example).map_err(|error| format!("{}: {error}", example.display()))?;
+    write(&folder.join("Containerfile"), &image::of_packages(&example, &build.version)?)?;
     let parts = parts::list(root)?;
     write(&folder.join(format!("garblet-{}.cdx.json", build.version)), &parts)?;
     let names = names(&folder)?;
@@ -113,11 +118,18 @@ struct Build {
     time: String,
     /// The folder of the tools.
     tools: PathBuf,
+    /// The tool that makes JavaScript of a module.
+    bindgen: PathBuf,
 }
 
 impl Build {
-    /// Installs the tools, and Rust's own libraries for the other processor.
+    /// Installs the tools, and Rust's own libraries for other processors and for pages.
     fn new(root: &Path) -> Result<Self, String> {
+        let missing = party::missing(root).map(|reason| format!("the package for npm cannot be made: {reason}"));
+        missing.map_or(Ok(()), Err)?;
+        if let Some(name) = ["node", "npm"].into_iter().find(|name| !is_there(name)) {
+            return Err(format!("the package for npm cannot be tried: {name} is not installed"));
+        }
         let tools = target(root).join("packages-tools");
         if !tools.join("bin/cargo-zigbuild").exists() {
             run(Command::new("python3").args(["-m", "venv"]).arg(&tools))?;
@@ -129,7 +141,7 @@ impl Build {
         let time = run(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root))?.trim().into();
         let version = run(cargo().args(["pkgid", "--package", "garblet-cli"]).current_dir(root))?;
         let version = version.trim().rsplit(['@', '#']).next().unwrap_or_default().into();
-        Ok(Build { root: root.into(), version, time, tools })
+        Ok(Build { root: root.into(), version, time, tools, bindgen: web::tool(root)? })
     }
 
     fn program(&self, machine: &Machine) -> PathBuf {
@@ -152,16 +164,44 @@ impl Build {
         run(build.current_dir(self.root.join("python"))).map(drop)
     }
 
-    /// A tool that compiles without any path of this machine in what it makes.
-    fn tool(&self, name: &str, task: &str) -> Result<Command, String> {
+    /// `garblet-party-VERSION.tgz`: the package for npm.
+    fn npm(&self, made: &Path, folder: &Path) -> Result<(), String> {
+        eprintln!("building the package for npm");
+        let (inside, archive) = (made.join("party"), folder.join(format!("garblet-party-{}.tgz", self.version)));
+        let mut build = self.without_paths(cargo(), "build")?;
+        party::assemble(&self.root, &self.bindgen, (build.args(["--quiet", "--locked"]), "dist"), &inside)?;
+        self.check_pathless(&inside.join("party_bg.wasm"))?;
+        party::pack(&inside, &archive, &self.time)?;
+        party::try_by_npm(&self.root, &archive)
+    }
+
+    /// Checks that a file names no folder of this machine.
+    fn check_pathless(&self, file: &Path) -> Result<(), String> {
+        let bytes = fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let named =
+            self.renamed()?.into_iter().find(|(from, _)| bytes.windows(from.len()).any(|w| w == from.as_bytes()));
+        named.map_or(Ok(()), |(from, _)| Err(format!("{}: names {from}, a folder of this machine", file.display())))
+    }
+
+    /// The folders of this machine, with the names that they get in what is compiled.
+    fn renamed(&self) -> Result<[(String, &'static str); 2], String> {
         let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
         let home = home.map_err(|_| "neither CARGO_HOME nor HOME is set")?;
-        let renamed = [(home.as_str(), "/cargo"), (&self.root.display().to_string(), "/garblet")];
+        Ok([(home, "/cargo"), (self.root.display().to_string(), "/garblet")])
+    }
+
+    /// One of the tools, so that there is no path of this machine in what it makes.
+    fn tool(&self, name: &str, task: &str) -> Result<Command, String> {
+        self.without_paths(Command::new(self.tools.join("bin").join(name)), task)
+    }
+
+    /// A program that compiles without any path of this machine in what it makes.
+    fn without_paths(&self, mut tool: Command, task: &str) -> Result<Command, String> {
+        let renamed = self.renamed()?;
         let flags: Vec<String> =
             renamed.iter().map(|(from, to)| format!("\"--remap-path-prefix={from}={to}\"")).collect();
         let c_flags: Vec<String> = renamed.iter().map(|(from, to)| format!("-ffile-prefix-map={from}={to}")).collect();
         let path = std::env::var("PATH").unwrap_or_default();
-        let mut tool = Command::new(self.tools.join("bin").join(name));
         // Beside those of the project's own configuration, which a variable would put out of force.
         tool.args([task, "--config", &format!("target.'cfg(all())'.rustflags=[{}]", flags.join(", "))]);
         tool.env("PATH", format!("{}:{path}", self.tools.join("bin").display())).env("CFLAGS", c_flags.join(" "));

@@ -5,6 +5,7 @@ mod clusters;
 mod dist;
 mod features;
 mod figures;
+mod image;
 mod layers;
 mod licences;
 mod modules;

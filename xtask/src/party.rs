@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::Value;
+
 use crate::portable::{TARGET, without_target};
 use crate::steps::{Step, cargo};
 use crate::web;
@@ -20,6 +22,9 @@ const WRITTEN: &[&str] = &[
     "LICENSE-MIT",
     "LICENSE-APACHE",
 ];
+
+/// The files of the package that are made of the module.
+const MADE: [&str; 2] = ["party.js", "party_bg.wasm"];
 
 /// The compiler for what TLS has in C, and the package of Debian that has it.
 const CLANG: &str = "clang";
@@ -39,8 +44,7 @@ pub(crate) fn package(root: &Path) -> PathBuf {
 
 /// Findings, one line each. What cannot be had here is said loudly and is no finding.
 fn make(root: &Path) -> Vec<String> {
-    let reason = without_target(root, TARGET).or_else(|| web::with_debian(&[CLANG], &[CLANG]).err());
-    if let Some(reason) = reason {
+    if let Some(reason) = missing(root) {
         eprintln!("{reason}\nTHE PARTY FOR PAGES WAS NOT MADE");
         return Vec::new();
     }
@@ -50,18 +54,70 @@ fn make(root: &Path) -> Vec<String> {
     }
 }
 
-/// Builds the module and puts everything into one folder.
+/// The reason why the module cannot be built here, unless what it needs is there or can be fetched.
+pub(crate) fn missing(root: &Path) -> Option<String> {
+    without_target(root, TARGET).or_else(|| web::with_debian(&[CLANG], &[CLANG]).err())
+}
+
+/// Makes the package, and tries it as users of npm have it.
 fn bundle(root: &Path, tool: &Path) -> Result<(), String> {
-    let mut build = cargo();
-    build.args(["build", "--quiet", "--release", "--target", TARGET, "--package", PACKAGE]);
-    web::run(build.env(FLAGS.0, FLAGS.1).env("CC_wasm32_unknown_unknown", CLANG).current_dir(root))?;
-    let (module, folder) = (web::target(root).join(TARGET).join("release/garblet_party.wasm"), package(root));
-    web::run(Command::new(tool).args([module.as_path(), Path::new("party"), &folder]))?;
+    let (mut build, folder) = (cargo(), package(root));
+    assemble(root, tool, (build.args(["build", "--quiet"]), "release"), &folder)?;
+    eprintln!("{}", folder.display());
+    if !["node", "npm"].into_iter().all(web::is_there) {
+        eprintln!("node and npm are not installed\nTHE PACKAGE FOR NPM WAS NOT TRIED");
+        return Ok(());
+    }
+    let archive = web::target(root).join("garblet-party.tgz");
+    pack(&folder, &archive, "0")?;
+    try_by_npm(root, &archive)
+}
+
+/// Builds the module with a profile, and puts everything into one folder.
+pub(crate) fn assemble(
+    root: &Path,
+    tool: &Path,
+    (build, profile): (&mut Command, &str),
+    folder: &Path,
+) -> Result<(), String> {
+    build.args(["--profile", profile, "--target", TARGET, "--package", PACKAGE]).current_dir(root);
+    web::run(build.env(FLAGS.0, FLAGS.1).env("CC_wasm32_unknown_unknown", CLANG))?;
+    let module = web::target(root).join(TARGET).join(profile).join("garblet_party.wasm");
+    web::run(Command::new(tool).args([module.as_path(), Path::new("party"), folder]))?;
     for path in WRITTEN.iter().map(Path::new) {
         let copied = fs::copy(root.join(path), folder.join(path.file_name().unwrap_or_default()));
         copied.map_err(|error| format!("{}: cannot be copied: {error}", path.display()))?;
     }
-    eprintln!("{}", folder.display());
+    Ok(())
+}
+
+/// Writes the package as npm has it: an archive with one folder, `package`, with the files that `package.json` lists. All are of the same time, in seconds since 1970.
+///
+/// `npm pack` does the same with the zlib of its Node: other bytes for each.
+pub(crate) fn pack(folder: &Path, archive: &Path, time: &str) -> Result<(), String> {
+    let mut tar = Command::new("tar");
+    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rw,go=r", "--format=ustar"]);
+    tar.arg(format!("--mtime=@{time}")).args(["--transform=s,^,package/,", "--use-compress-program=gzip -9n", "-cf"]);
+    web::run(tar.arg(archive).arg("--directory").arg(folder).args(files(folder)?)).map(drop)
+}
+
+/// The names of all files of the package that is in a folder.
+fn files(folder: &Path) -> Result<Vec<String>, String> {
+    let path = folder.join("package.json");
+    let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let package: Value = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let listed = package["files"].as_array().into_iter().flatten().filter_map(Value::as_str).map(String::from);
+    let mut files: Vec<String> = listed.chain(["package.json".into()]).collect();
+    files.sort_unstable();
+    Ok(files)
+}
+
+/// Installs an archive by npm into an empty folder, and compiles a user of its types.
+pub(crate) fn try_by_npm(root: &Path, archive: &Path) -> Result<(), String> {
+    let mut node = Command::new("node");
+    node.args(["--test", "web/test/package.test.mjs"]).current_dir(root);
+    let said = web::run(node.env("ARCHIVE", archive).env("TOOLS", web::target(root).join("web-tools")))?;
+    said.lines().filter(|line| line.contains("NOT TRIED")).for_each(|line| eprintln!("{line}"));
     Ok(())
 }
 
@@ -74,6 +130,49 @@ mod tests {
         let read = |path: &str| fs::read_to_string(crate::root().join(path)).expect("it is there");
         let workspace: toml::Table = read("Cargo.toml").parse().expect("TOML");
         let package: serde_json::Value = serde_json::from_str(&read("web/party/package.json")).expect("JSON");
-        assert_eq!(package["version"].as_str(), workspace["workspace"]["package"]["version"].as_str());
+        let workspace = &workspace["workspace"]["package"];
+        for field in ["version", "license"] {
+            assert_eq!(package[field].as_str(), workspace[field].as_str(), "{field}");
+        }
+    }
+
+    #[test]
+    fn the_package_lists_what_is_made_and_what_is_written_and_no_more() {
+        let written = WRITTEN.iter().map(|path| path.rsplit('/').next().unwrap_or_default());
+        let mut all: Vec<&str> = written.chain(MADE).collect();
+        all.sort_unstable();
+        assert_eq!(files(&crate::root().join("web/party")).expect("a list"), all);
+    }
+
+    #[test]
+    fn what_the_package_names_is_in_it() {
+        let (folder, mut named) = (crate::root().join("web/party"), 0);
+        let files = files(&folder).expect("a list");
+        for file in ["garblet.js", "worker.js", "package.json"] {
+            let text = fs::read_to_string(folder.join(file)).expect("it is there");
+            for name in text.split("\"./").skip(1).filter_map(|rest| rest.split('"').next()) {
+                assert!(files.iter().any(|file| file == name), "{file} names {name}");
+                named += 1;
+            }
+        }
+        assert!(named > 4, "{named}");
+    }
+
+    #[test]
+    fn an_archive_has_what_is_listed_whenever_and_wherever_it_is_made() {
+        let made = |time: &str| {
+            let folder = tempfile::tempdir().expect("a folder");
+            fs::write(folder.path().join("package.json"), "{ \"files\": [\"b.js\", \"a.js\"] }").expect("written");
+            for name in ["a.js", "b.js", "c.js"] {
+                fs::write(folder.path().join(name), name).expect("written");
+            }
+            let archive = folder.path().join("of.tgz");
+            pack(folder.path(), &archive, time).expect("packed");
+            let listed = web::run(Command::new("tar").arg("-tzf").arg(&archive)).expect("an archive");
+            assert_eq!(listed.lines().collect::<Vec<_>>(), ["package/a.js", "package/b.js", "package/package.json"]);
+            fs::read(archive).expect("it is there")
+        };
+        assert_eq!(made("1"), made("1"));
+        assert_ne!(made("1"), made("2"));
     }
 }

@@ -60,7 +60,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens on `HOST:PORT`; port 0 lets the system choose. On `ws://HOST:PORT` peers come through WebSockets, in which all is as it is over TCP.
+    /// Listens on `HOST:PORT`; port 0 lets the system choose. On `ws://HOST:PORT` peers come through WebSockets, in which all is as it is over TCP; without TLS no
+    /// page of a browser may, since any that a person opens could call.
     pub async fn bind(address: &str) -> Result<Self, NetError> {
         let (carrier, place) = Carrier::of(address)?;
         let socket = tcp::listen(place).await?;
@@ -195,7 +196,8 @@ pub(crate) async fn channel(
             };
             let opening = async {
                 let stream = match meant.0 {
-                    Side::Accepting => WebStream::accept(stream).await?,
+                    // Who proves nothing inside might be any page that a browser shows here.
+                    Side::Accepting => WebStream::accept(stream, options.tls.is_none().then_some(&[])).await?,
                     Side::Connecting => WebStream::call(stream, url).await?,
                 };
                 over(tokio::io::split(stream), meant, options).await

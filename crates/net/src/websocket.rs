@@ -49,27 +49,8 @@ impl WebSocket {
         origins: Option<&[String]>,
         bytes_max: usize,
     ) -> Result<Self, NetError> {
-        let mut stranger = None;
-        #[expect(clippy::result_large_err, reason = "the library asks for this type")]
-        let check = |request: &Request, response: Response| match origins.zip(request.headers().get(ORIGIN)) {
-            Some((known, origin)) if !known.iter().any(|known| known.as_bytes() == origin.as_bytes()) => {
-                // It goes to a terminal, and anybody may have written it.
-                let shown = &origin.as_bytes()[..origin.len().min(ORIGIN_BYTES_MAX)];
-                stranger = Some(shown.escape_ascii().to_string());
-                let mut refusal = ErrorResponse::new(None);
-                *refusal.status_mut() = StatusCode::FORBIDDEN;
-                Err(refusal)
-            }
-            _ => Ok(response),
-        };
         let stream = Counted { stream, moved: 0 };
-        let socket = accept_hdr_async_with_config(stream, check, Some(config(bytes_max))).await;
-        socket.map(WebSocket).map_err(|error| match (stranger, origins) {
-            (Some(got), Some(known)) => {
-                NetError::Malformed { what: "the page of a browser (Origin)".into(), expected: known.join(" or "), got }
-            }
-            _ => explain(error, OPENING),
-        })
+        answer(stream, origins, config(bytes_max)).await.map(WebSocket)
     }
 
     /// Asks a server for a WebSocket.
@@ -177,6 +158,35 @@ struct Step<T> {
     done: Option<T>,
     /// Bytes that have moved.
     moved: u64,
+}
+
+/// Answers the request of a browser, if its page is one of `origins`, or of another program, which names none. Without a list every page may.
+async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: S,
+    origins: Option<&[String]>,
+    config: WebSocketConfig,
+) -> Result<WebSocketStream<S>, NetError> {
+    let mut stranger = None;
+    #[expect(clippy::result_large_err, reason = "the library asks for this type")]
+    let check = |request: &Request, response: Response| match origins.zip(request.headers().get(ORIGIN)) {
+        Some((known, origin)) if !known.iter().any(|known| known.as_bytes() == origin.as_bytes()) => {
+            // It goes to a terminal, and anybody may have written it.
+            let shown = &origin.as_bytes()[..origin.len().min(ORIGIN_BYTES_MAX)];
+            stranger = Some(shown.escape_ascii().to_string());
+            let mut refusal = ErrorResponse::new(None);
+            *refusal.status_mut() = StatusCode::FORBIDDEN;
+            Err(refusal)
+        }
+        _ => Ok(response),
+    };
+    let socket = accept_hdr_async_with_config(stream, check, Some(config)).await;
+    socket.map_err(|error| match (stranger, origins) {
+        (Some(got), Some(known)) => {
+            let expected = if known.is_empty() { "none".into() } else { known.join(" or ") };
+            NetError::Malformed { what: "the page of a browser (Origin)".into(), expected, got }
+        }
+        _ => explain(error, OPENING),
+    })
 }
 
 fn config(bytes_max: usize) -> WebSocketConfig {

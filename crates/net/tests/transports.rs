@@ -152,6 +152,35 @@ async fn who_is_in_a_websocket_proves_it_as_everywhere() {
 }
 
 #[tokio::test]
+async fn pages_come_in_where_they_prove_who_they_are_and_else_programs_alone() {
+    let page = "Origin: http://localhost:8000\r\n";
+    for (options, origin, answer) in [
+        (soon(plain()), page, "HTTP/1.1 403 "),
+        (soon(plain()), "Origin: null\r\n", "HTTP/1.1 403 "),
+        (soon(plain()), "", "HTTP/1.1 101 "),
+        (soon(trusting(1, &[2])), page, "HTTP/1.1 101 "),
+        (soon(trusting(1, &[2])), "", "HTTP/1.1 101 "),
+    ] {
+        let listener = Listener::bind("ws://127.0.0.1:0").await.expect("a free port");
+        let asks = async {
+            let mut stream = TcpStream::connect(listener.address()).await.expect("listens");
+            let request = format!(
+                "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+                 Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{origin}\r\n"
+            );
+            stream.write_all(request.as_bytes()).await.expect("sent");
+            let mut said = vec![0; answer.len()];
+            stream.read_exact(&mut said).await.expect("an answer");
+            assert_eq!(String::from_utf8_lossy(&said), answer, "{origin}");
+        };
+        let (accepted, ()) = tokio::join!(listener.accept(&options), asks);
+        let refused = error(accepted).to_string();
+        let named = "malformed the page of a browser (Origin): expected none, got ";
+        assert_eq!(refused.contains(named), answer.contains("403"), "{refused}");
+    }
+}
+
+#[tokio::test]
 async fn the_same_bytes_have_other_digests_over_each_connection_with_tls() {
     let digests = async |accepting: Options, connecting: Options| {
         let (mut left, mut right) = pair(&accepting, &connecting).await;

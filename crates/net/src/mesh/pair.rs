@@ -10,14 +10,19 @@ impl Mesh {
     /// Joins party `party` of two to the other, which waits for it as [`Mesh::join`] does, over a channel to it.
     ///
     /// *Errors:* a peer that is gone, or is at another place of another mesh.
+    ///
+    /// # Panics
+    ///
+    /// If `party` is neither 0 nor 1.
     pub async fn pair(party: u16, mut channel: Channel) -> Result<Mesh, NetError> {
+        assert!(party < 2, "a pair has parties 0 and 1, got {party}");
         channel.set_seat(party, 2);
         let ours = Hello::new(MESH, party, 2, [0; 32]);
         let theirs = ours.greet(&mut channel).await?;
         let mut differences = agree(&ours.on(&channel), &theirs);
         // A service knows by the job what is asked of it; the hello of the run tells of two jobs.
         differences.retain(|difference| difference.field != JOB);
-        let other = 1 - party.min(1);
+        let other = 1 - party;
         if theirs.party != other {
             let field = "party at this address".into();
             differences.push(Difference { field, ours: other.to_string(), theirs: theirs.party.to_string() });
@@ -46,5 +51,11 @@ mod tests {
             let error = error.expect("both are the same party").to_string();
             assert!(error.contains("party at this address"), "{error}");
         }
+    }
+
+    #[tokio::test]
+    #[should_panic(expected = "a pair has parties 0 and 1, got 2")]
+    async fn a_third_party_is_none_of_a_pair() {
+        let _ = Mesh::pair(2, memory_pair().0).await;
     }
 }

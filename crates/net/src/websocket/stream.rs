@@ -9,9 +9,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_tungstenite::tungstenite::error::ProtocolError;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Bytes, Error, Message};
-use tokio_tungstenite::{WebSocketStream, accept_async_with_config, client_async_with_config};
+use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
-use super::{OPENING, explain};
+use super::{OPENING, answer, explain};
 use crate::error::NetError;
 
 /// The most bytes of a message that is sent.
@@ -39,22 +39,19 @@ pub(crate) struct WebStream<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> WebStream<S> {
-    /// Answers the request of a page, or of another program. Who it is, is proved inside.
-    pub(crate) async fn accept(stream: S) -> Result<Self, NetError> {
-        opened(accept_async_with_config(stream, Some(config())).await)
+    /// Answers the request of a page, if it is one of `origins`, or of another program. Without a list every page may: who it is, is then proved inside.
+    pub(crate) async fn accept(stream: S, origins: Option<&[String]>) -> Result<Self, NetError> {
+        answer(stream, origins, config()).await.map(WebStream::new)
     }
 
     /// Asks for a WebSocket at `url`.
     pub(crate) async fn call(stream: S, url: &str) -> Result<Self, NetError> {
         let called = client_async_with_config(url, stream, Some(config())).await;
-        opened(called.map(|(socket, _)| socket))
+        called.map(|(socket, _)| WebStream::new(socket)).map_err(|error| explain(error, OPENING))
     }
-}
 
-fn opened<S>(opening: Result<WebSocketStream<S>, Error>) -> Result<WebStream<S>, NetError> {
-    match opening {
-        Ok(socket) => Ok(WebStream { socket, spare: 0, come: Bytes::new() }),
-        Err(error) => Err(explain(error, OPENING)),
+    fn new(socket: WebSocketStream<S>) -> Self {
+        WebStream { socket, spare: 0, come: Bytes::new() }
     }
 }
 
@@ -140,7 +137,7 @@ mod tests {
     async fn pair() -> (WebSocketStream<tokio::io::DuplexStream>, WebStream<tokio::io::DuplexStream>) {
         let (here, there) = tokio::io::duplex(1 << 10);
         let calls = client_async_with_config("ws://localhost/", here, None);
-        let (called, accepted) = tokio::join!(calls, WebStream::accept(there));
+        let (called, accepted) = tokio::join!(calls, WebStream::accept(there, None));
         (called.expect("opened").0, accepted.expect("opened"))
     }
 

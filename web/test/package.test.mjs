@@ -1,0 +1,73 @@
+// The package for npm as its users have it: installed by npm, and its types used by TypeScript, which npm fetches. `cargo xtask web` and `cargo xtask dist` run
+// it: node --test package.test.mjs, with ARCHIVE (the package) and TOOLS (a folder) in the environment.
+
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import test, { after, before } from "node:test";
+
+const { ARCHIVE, TOOLS } = process.env;
+const QUIET = ["--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
+
+const USER = `import { generateIdentity, run, type Report } from "garblet";
+const { pem } = await generateIdentity();
+const program = { source: "pub fn main(alice: u32, bob: u32) -> bool { alice > bob }" };
+const report: Report = await run({ program, party: 1, inputs: { bob: 7n }, identity: pem, trust: { alice: "h2wm" }, url: "wss://a/" });
+console.log(report.outputs.out0, report.costs.online.seconds);
+`;
+
+let folder;
+let installed;
+
+before(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "package-"));
+  writeFileSync(path.join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
+  // Nothing has to be fetched for it.
+  execFileSync("npm", ["install", "--offline", ...QUIET, path.resolve(ARCHIVE)], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+  installed = path.join(folder, "node_modules/garblet");
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+test("npm installs what the package lists, and nothing else", () => {
+  assert.ok(WebAssembly.validate(readFileSync(path.join(installed, "party_bg.wasm"))));
+  const { name, files } = JSON.parse(readFileSync(path.join(installed, "package.json"), "utf8"));
+  assert.equal(name, "garblet");
+  assert.deepEqual(readdirSync(installed).sort(), [...files, "package.json"].sort());
+  assert.deepEqual(readdirSync(path.join(folder, "node_modules")).filter((name) => !name.startsWith(".")), ["garblet"]);
+});
+
+test("its types are found and say what is wrong", () => {
+  const compiler = typescript();
+  if (compiler === undefined) {
+    console.log("typescript could not be had\nTHE TYPES WERE NOT TRIED");
+    return;
+  }
+  const check = (text, ...resolution) => {
+    writeFileSync(path.join(folder, "user.ts"), text);
+    const options = ["--noEmit", "--strict", "--target", "es2022", "--lib", "es2022,dom", ...resolution, "user.ts"];
+    const { status, stdout } = spawnSync(process.execPath, [compiler, ...options], { cwd: folder, encoding: "utf8" });
+    return status === 0 ? "" : stdout;
+  };
+  for (const resolution of [["--module", "nodenext"], ["--module", "esnext", "--moduleResolution", "bundler"]]) {
+    assert.equal(check(USER, ...resolution), "");
+    assert.match(check(USER.replace("party: 1", "party: 2"), ...resolution), /Type '2' is not assignable to type '0 \| 1'/);
+  }
+});
+
+/** The compiler of TypeScript, which npm fetches; none where it cannot. */
+function typescript() {
+  const tools = path.join(TOOLS, "typescript");
+  const compiler = path.join(tools, "node_modules/typescript/bin/tsc");
+  if (!existsSync(compiler)) {
+    mkdirSync(tools, { recursive: true });
+    for (const name of ["package.json", "package-lock.json"]) copyFileSync(path.join(import.meta.dirname, name), path.join(tools, name));
+    try {
+      execFileSync("npm", ["ci", ...QUIET], { cwd: tools, stdio: "ignore" });
+    } catch {
+      return undefined;
+    }
+  }
+  return compiler;
+}
