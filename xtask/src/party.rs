@@ -23,9 +23,6 @@ const WRITTEN: &[&str] = &[
     "LICENSE-APACHE",
 ];
 
-/// The files of the package that are made of the module.
-const MADE: [&str; 2] = ["party.js", "party_bg.wasm"];
-
 /// The compiler for what TLS has in C, and the package of Debian that has it.
 const CLANG: &str = "clang";
 
@@ -124,6 +121,9 @@ pub(crate) fn try_by_npm(root: &Path, archive: &Path) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The files of the package that are made of the module.
+    const MADE: [&str; 2] = ["party.js", "party_bg.wasm"];
 
     #[test]
     fn the_package_has_the_version_of_the_workspace() {
