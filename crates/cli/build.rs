@@ -1,4 +1,4 @@
-//! The commit that is built, for the foot of pages.
+//! The commit that is built, for the foot of pages, and a setting of the curve that pages tell.
 
 use std::process::Command;
 
@@ -11,6 +11,7 @@ fn git(arguments: &[&str]) -> Option<String> {
 fn main() {
     let commit = git(&["rev-parse", "--short=12", "HEAD"]);
     println!("cargo::rustc-env=GARBLET_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
+    println!("cargo::rustc-check-cfg=cfg(curve25519_dalek_backend, values(\"avx512\"))");
     println!("cargo::rerun-if-changed=build.rs");
     // The log of HEAD grows with every commit; what is not there would have this run each time.
     for path in ["HEAD", "logs/HEAD"] {

@@ -247,4 +247,16 @@ fn what_cannot_be_is_explained() {
     let peers = folder.file("two.toml", "[[party]]\naddress = \"a:1\"\n[[party]]\naddress = \"a:2\"\n");
     let ran = run(&["--protocol", "gmw", "--peers", &peers, "--insecure-plain-tcp"]);
     assert!(ran.stderr.starts_with("error: --insecure-plain-tcp: a:1 is not on this machine"), "{}", ran.stderr);
+    // The file is of this machine alone; the address that takes the place of ours in it is held to the same.
+    let here = folder.file("here.toml", "[[party]]\naddress = \"127.0.0.1:1\"\n[[party]]\naddress = \"127.0.0.1:2\"\n");
+    for (address, why) in
+        [("0.0.0.0:0", "is not on this machine"), ("ws://127.0.0.1:0", "is open to every page in a browser here")]
+    {
+        run(&["--protocol", "gmw", "--peers", &here, "--insecure-plain-tcp", "--listen", address]).fails(
+            2,
+            &format!(
+                "error: --insecure-plain-tcp: {address} {why}\nhint: leave the option out and give --identity and --peer\n"
+            ),
+        );
+    }
 }

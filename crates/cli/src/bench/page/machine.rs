@@ -7,6 +7,11 @@ use crate::output::{bytes, count};
 
 const OPTIMISED: &str = "optimised";
 
+/// The words for a curve whose code for AVX-512 was left out: `.cargo/config.toml` asks for it, which only a build in the project has.
+const CURVE_WITHOUT: &str = "; the curve without AVX-512";
+/// Tells whether it was.
+const CURVE_IS_WITHOUT: bool = cfg!(all(target_arch = "x86_64", not(curve25519_dalek_backend = "avx512")));
+
 /// A machine and what ran on it, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::bench) struct Machine {
@@ -15,7 +20,7 @@ pub(in crate::bench) struct Machine {
     /// None where the system does not tell.
     pub(in crate::bench) memory_bytes: Option<u64>,
     pub(in crate::bench) system: String,
-    /// The kernels for AES and vectors.
+    /// The kernels for AES and vectors, and what the curve lacks.
     pub(in crate::bench) kernels: String,
     pub(in crate::bench) version: String,
     /// The commit that was built.
@@ -39,7 +44,7 @@ impl Machine {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             memory_bytes: memory.map(|kibibytes| kibibytes << 10),
             system: format!("{} {}", std::env::consts::OS, kernel.trim()).trim().into(),
-            kernels: Backend::detect().to_string(),
+            kernels: format!("{}{}", Backend::detect(), if CURVE_IS_WITHOUT { CURVE_WITHOUT } else { "" }),
             version: format!("garblet {}", env!("CARGO_PKG_VERSION")),
             commit: env!("GARBLET_COMMIT").into(),
             built: if cfg!(debug_assertions) { "for debugging, which is slower".into() } else { OPTIMISED.into() },
@@ -61,9 +66,13 @@ impl Machine {
     /// The reasons why figures of this machine say less than they could.
     pub(in crate::bench) fn reservations(&self) -> Vec<String> {
         let mut said = Vec::new();
-        if self.kernels == Backend::PORTABLE.to_string() {
+        if self.kernels.trim_end_matches(CURVE_WITHOUT) == Backend::PORTABLE.to_string() {
             said.push("This processor has no instructions for AES, or they are not used: garbling is many times slower than with them, and all \
                        times here with it.".into());
+        }
+        if self.kernels.ends_with(CURVE_WITHOUT) {
+            said.push("The program was built without the project's .cargo/config.toml, by which the curve has its code for AVX-512: setups take longer where \
+                       the processor has it. Build in the project, or by `cargo install --path`, and without RUSTFLAGS.".into());
         }
         if self.cores == 1 {
             said.push("This machine has one core, on which all parties take turns: times are up to as many times longer as there are parties.".into());
@@ -72,5 +81,20 @@ impl Machine {
             said.push("The program was built for debugging: times mean nothing. Build with --release.".into());
         }
         said
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_build_lacks_is_told() {
+        let here = Machine::here();
+        let told = |machine: &Machine| machine.reservations().iter().any(|said| said.contains(".cargo/config.toml"));
+        assert_eq!(told(&here), CURVE_IS_WITHOUT);
+        let kernels = Backend::PORTABLE.to_string() + CURVE_WITHOUT;
+        let without = Machine { kernels, ..here };
+        assert!(told(&without) && without.reservations()[0].contains("no instructions for AES"));
     }
 }

@@ -242,3 +242,23 @@ fn a_store_of_something_else_is_no_counters() {
     let ran = company.does_not_begin();
     assert!(ran.status == Some(1) && ran.stderr.contains("are others than this service had"), "{}", ran.stderr);
 }
+
+#[test]
+fn callers_come_through_a_websocket_where_the_service_waits_so() {
+    let company = Company::new("service-websocket");
+    company.trust("bob");
+    let file = company.configure("", &rule("bob", ""));
+    let text = std::fs::read_to_string(&file).expect("written");
+    company.folder.file("serve.toml", &text.replace("127.0.0.1:0", "ws://127.0.0.1:0"));
+    let mut service = company.start();
+    service.address = format!("ws://{}", service.address);
+    is_sum(&finish(company.call("bob", 7, &service, &[])), 7);
+    let plain = text
+        .replace("127.0.0.1:0", "ws://127.0.0.1:0")
+        .replace("identity = \"service.pem\"\ntrust = \"trust.toml\"\n", "");
+    let plain = company.folder.file("plain.toml", &format!("insecure_plain_tcp = true\n{plain}"));
+    let ran = garblet(&["serve", "--config", &plain]);
+    assert_eq!(ran.status, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("ws://127.0.0.1:0 is open to every page in a browser here"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: leave insecure_plain_tcp out, and give identity and trust"), "{}", ran.stderr);
+}
