@@ -20,7 +20,6 @@ use crate::{
     leaving::Call,
     party::{Answer, Command, Meeting, Seat, live},
     program::Program,
-    report::report,
     store::Place,
     value,
     waiting::{GRACE, Waiting, beside, waiting},
@@ -179,7 +178,6 @@ pub(crate) struct Session {
     waiting: Waiting<Answer>,
     program: Arc<garblet::Program>,
     party: Party,
-    config: Config,
     address: Option<String>,
     thread: JoinHandle<()>,
     /// The process that has the thread.
@@ -198,7 +196,7 @@ impl Session {
     ) -> PyResult<Self> {
         let program = program.get().0.clone();
         let seat = seat(py, &program, &arguments)?;
-        let (party, config) = (seat.party, seat.config.clone());
+        let party = seat.party;
         let (commands, told) = mpsc::unbounded_channel();
         let (waiting, working) = waiting();
         let begun = std::thread::Builder::new().name("garblet party".into()).spawn(move || {
@@ -209,7 +207,7 @@ impl Session {
         });
         let thread = begun.map_err(|error| Fault::usage(format!("a thread cannot be started: {error}")).raise(py))?;
         let process = std::process::id();
-        let mut session = Session { commands, waiting, program, party, config, address: None, thread, process };
+        let mut session = Session { commands, waiting, program, party, address: None, thread, process };
         if let Answer::Bound(address) = session.ask(py, Command::Bind, hear)? {
             session.address = address;
         }
@@ -232,7 +230,7 @@ impl Session {
         let inputs = Call::new().detach(py, || value::of_party(&self.program, self.party, inputs));
         let inputs = inputs.map_err(|fault| fault.raise(py))?;
         match self.ask(py, Command::Run(inputs), hear)? {
-            Answer::Ran(ran) => report(py, &self.program, &self.config, &ran),
+            Answer::Ran(ran) => ran.say(py, &self.program),
             _ => Err(Fault::usage("a party gave another answer: this is a bug").raise(py)),
         }
     }
@@ -307,8 +305,9 @@ fn seat(py: Python<'_>, program: &Arc<garblet::Program>, arguments: &Arguments<'
     }
     let (tls, peer) = arguments.tls(&meeting).map_err(raise)?;
     let options = arguments.options(tls).map_err(raise)?;
+    let names = arguments.trusted().map_err(raise)?;
     let (of, how) = (program.clone(), config.clone());
     let plan = beside(py, move || Plan::new(of, parties, &how))?.map_err(|error| raise(Fault::from(&error)))?;
     let store = arguments.store.clone().map(|place| (place, peer));
-    Ok(Seat { plan, program: program.clone(), party, config, meeting, options, store })
+    Ok(Seat { plan, program: program.clone(), party, config, meeting, options, names, store })
 }
