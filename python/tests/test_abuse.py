@@ -261,6 +261,40 @@ def test_a_callback_may_do_what_it_likes(richer: garblet.Program, what: str) -> 
     bob.abort()
 
 
+def test_a_call_never_has_the_answer_of_one_that_was_left(richer: garblet.Program) -> None:
+    told: list[str] = []
+    over = threading.Event()
+
+    def callback(phase: str, done: int, total: int) -> None:
+        told.append(phase)
+        if len(told) == 1:
+            # Meanwhile this party gets to its result, too.
+            assert over.wait(20)
+            time.sleep(0.5)
+            raise RuntimeError("on purpose")
+        if len(told) == 2:
+            # Longer than a call that gives up waits for its party.
+            time.sleep(3.5)
+
+    # It tells of progress more than once.
+    alice = plain(richer, 0, listen="127.0.0.1:0", protocol="authenticated", progress=callback)
+    bob = plain(richer, 1, connect=at(alice), protocol="authenticated")
+
+    def other() -> garblet.Report:
+        try:
+            return bob.run(b=3)
+        finally:
+            over.set()
+
+    one, report = both(lambda: alice.run(a=5), other)
+    assert isinstance(one, RuntimeError) and report["out0"] is True
+    assert len(told) == 2, "it did not wait for the answer"
+    with pytest.raises(garblet.GarbletError, match="the run was given up"):
+        alice.run(a=1)
+    alice.abort()
+    bob.abort()
+
+
 def child(text: str, **more: Any) -> subprocess.Popen[str]:
     prelude = 'import garblet\nricher = garblet.compile("pub fn main(a: u32, b: u32) -> bool { a > b }", name="richer")\n'
     command = [sys.executable, "-c", prelude + textwrap.dedent(text)]
