@@ -10,6 +10,8 @@ import garblet
 import numpy as np
 import pytest
 
+#: Of the command alone.
+OUTSOURCED = cast(garblet.Protocol, "outsourced")
 # Each in a form that runs in a second.
 QUICK: dict[str, garblet.Params] = {"cut-and-choose": {"copies": 8}}
 
@@ -102,6 +104,8 @@ def test_a_plan_has_the_bytes_that_a_run_has(richer: garblet.Program) -> None:
     ("call", "words"),
     [
         (lambda p: garblet.run_local(p, [{"a": 1}, {"b": 2}], protocol=cast(garblet.Protocol, "yaoo")), "protocol"),
+        (lambda p: garblet.run_local(p, [{"a": 1}, {"b": 2}, {}], protocol=OUTSOURCED), "outsourced does not run from Python"),
+        (lambda p: garblet.Session(p, 0, listen="127.0.0.1:0", protocol=OUTSOURCED), "outsourced does not run from Python"),
         (lambda p: garblet.run_local(p, [{"a": 1}, {"b": 2}], params={"speed": 3}), "speed"),
         (lambda p: garblet.run_local(p, [{"a": 1}]), "2 to 2 parties and the program needs 2, got 1"),
         (lambda p: garblet.plan(p, link="fast"), "link"),

@@ -15,7 +15,7 @@ use crate::{
     fault::{Class, Fault},
     program::Program,
     report::Ran,
-    session::config,
+    session::config_of_run,
     value,
     waiting::{Telling, Working, waiting},
 };
@@ -46,7 +46,7 @@ pub(crate) fn run_local<'py>(
     hear: &Bound<'py, PyAny>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let program = program.get().0.clone();
-    let config = config(protocol, &params).map_err(|fault| fault.raise(py))?;
+    let config = config_of_run(protocol, &params).map_err(|fault| fault.raise(py))?;
     let (waiting, mut working) = waiting();
     let (of, how) = (program.clone(), config.clone());
     let begun = std::thread::Builder::new().name("garblet parties".into()).spawn(move || {

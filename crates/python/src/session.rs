@@ -56,6 +56,17 @@ pub(crate) fn config(protocol: &str, params: &[(String, String)]) -> Result<Conf
     Ok(config)
 }
 
+/// The same for a run. Servers and clients have not the same part in one, and this package knows none of theirs.
+pub(crate) fn config_of_run(protocol: &str, params: &[(String, String)]) -> Result<Config, Fault> {
+    let config = config(protocol, params)?;
+    match config.protocol().collusion() {
+        None => Ok(config),
+        Some(_) => Err(Fault::usage(format!("protocol: {protocol} does not run from Python")).hint(
+            "use the command for servers and clients: garblet run --protocol outsourced; or gmw, which has several parties, too",
+        )),
+    }
+}
+
 impl Arguments<'_> {
     /// The place where the parties meet, and how many these are.
     fn meeting(&self, config: &Config) -> Result<(Meeting, u16), Fault> {
@@ -293,7 +304,7 @@ impl Session {
 
 fn seat(py: Python<'_>, program: &Arc<garblet::Program>, arguments: &Arguments<'_>) -> PyResult<Seat> {
     let raise = |fault: Fault| fault.raise(py);
-    let config = config(&arguments.protocol, &arguments.params).map_err(raise)?;
+    let config = config_of_run(&arguments.protocol, &arguments.params).map_err(raise)?;
     if arguments.store.is_some() && config.stock().is_none() {
         return Err(raise(Fault::usage(format!("store: {} takes nothing from a store", config.protocol()))));
     }
