@@ -120,6 +120,19 @@ def test_jobs_that_differ_are_told_before_anything_is_evaluated(clusters: Cluste
     assert [result["richer"] for result in both(clusters, session)] == [expected(24)] * 2
 
 
+def test_a_job_has_no_room_where_another_is_at_work(clusters: Clusters) -> None:
+    session = named("first")
+    first = clusters.begin(0, session, timeout=30.0)
+    deadline = time.monotonic() + 60
+    while not clusters.path(0, session).exists():
+        assert first.poll() is None and time.monotonic() < deadline
+        time.sleep(0.1)
+    second = end(clusters.begin(0, named("second"), timeout=2.0))
+    assert second["error"] == "UsageError" and "others are at work on this cluster" in second["message"], second
+    # The first minds nothing of it.
+    assert [end(party)["richer"] for party in (clusters.begin(1, session, timeout=30.0), first)] == [expected(24)] * 2
+
+
 def test_slots_have_stores(clusters: Clusters) -> None:
     for prefix in ("first", "second"):
         session = named(prefix)

@@ -8,13 +8,14 @@ its shard another attempt on both sides, and attempts are counted and capped by 
 from __future__ import annotations
 
 import collections
+import contextlib
 import hashlib
 import json
 import os
 import re
 import secrets
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,8 +35,10 @@ try:
 except ImportError as error:
     raise ImportError("garblet.ray: the package ray is not installed; pip install 'garblet[ray]'") from error
 
-#: A shard has so many times the time-out for its peer to come: as long as the peer may take to see that its last one has failed, and more.
+#: A shard has so many times the time-out for its peer to come, and twice that if the slot's last one has failed: the peer may only then begin to wait for that.
 _PATIENCE = 3
+#: Seconds that a cluster may take to see that the job before has ended.
+_CLEARING = 20
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,11 @@ class Listening:
             raise UsageError(f"HAProxy at {self.socket}: {said}", f"does its configuration have the map {self.names}?")
 
     def remove(self, name: str) -> None:
-        """Lets nobody through to that session any more."""
-        self._ask(f"del map {self.names} {name}")
+        """Lets nobody through to that session any more. Where HAProxy is gone, nobody comes anyway."""
+        try:
+            self._ask(f"del map {self.names} {name}")
+        except UsageError as error:
+            log.warning("%s is not taken out of %s: %s", name, self.names, error)
 
     def _ask(self, command: str) -> str:
         try:
@@ -82,7 +88,7 @@ class Listening:
 
 
 class ShardsError(GarbletError):
-    """Some shards have no result: `failed` says why, `reports` has the results of the others."""
+    """Some shards have no result: `failed` says why, as far as they were tried, and `reports` has the results of the others."""
 
     def __init__(
         self,
@@ -142,7 +148,7 @@ def _own_address() -> str:
 _Ended = Report | tuple[str, str, str | None]
 
 
-def _attempt(task: _Task, door: Any, name: str, slot: int, encoded: str, digest: str) -> _Ended:
+def _attempt(task: _Task, door: Any, name: str, slot: int, patience: float, encoded: str, digest: str) -> _Ended:
     """Runs a shard once, in a worker."""
     try:
         if hashlib.sha256(encoded.encode()).hexdigest() != digest:
@@ -151,7 +157,7 @@ def _attempt(task: _Task, door: Any, name: str, slot: int, encoded: str, digest:
         if task.stores is not None:
             key = None if task.store_key is None else Path(task.store_key)
             store = Store(task.stores.format(slot=slot), key=key, create=task.top_up)
-        with task.session(name, min(_PATIENCE * task.timeout, 86_400.0), store, _own_address()) as session:
+        with task.session(name, patience, store, _own_address()) as session:
             if door is not None:
                 ray.get(door.enter.remote(name, session.address))
             return session._run(encoded)
@@ -226,9 +232,9 @@ def map(
     and shard `k` always by slot `k % slots`. `identity` is a file on every node. With `stores`, a folder like `"/var/lib/garblet/{slot}"`, each slot has a store of its own, on
     the node that has the resource `garblet_slot_{slot}`. Both parties give the same `session`, which serves once, `shards`, `slots`, `attempts`, program and protocol.
 
-    Raises `ShardsError` if a shard has no result after `attempts` rounds, or panicked; `CheatingError` at once.
+    Raises `ShardsError` if a shard has no result after `attempts` rounds, or panicked, or if the job ends when some have a result; `CheatingError` at once.
     """
-    _check(shards, party, slots, attempts, session, stores)
+    _check(shards, party, slots, attempts, session, stores, cpus)
     _look_for_room(slots, cpus, stores is not None)
     _look_for_package()
     frozen = _frozen(program, table, shards, party)
@@ -246,30 +252,43 @@ def map(
     }
     salt = secrets.token_hex(16)
     digests = [hashlib.sha256((salt + encoded).encode()).hexdigest() for encoded in frozen]
-    job = _Job(task, session, agreed, frozen, slots, cpus)
-    job.records = _Records(folder, session, {**agreed, "party": party, "salt": salt, "inputs": digests})
-    try:
-        return job.run(attempts)
-    finally:
-        job.leave()
+    with _room(slots, cpus, stores is not None) as room:
+        job = _Job(task, session, agreed, frozen, slots, cpus, room)
+        job.records = _Records(folder, session, {**agreed, "party": party, "salt": salt, "inputs": digests})
+        try:
+            return job.run(attempts)
+        finally:
+            job.leave()
 
 
 #: A session's name, which is part of names of files and of servers; rounds and shards follow it.
 _NAME = re.compile(r"[a-z](?:[a-z0-9-]{0,38}[a-z0-9])?")
 
 
-def _check(shards: int, party: int, slots: int, attempts: int, session: str, stores: str | None) -> None:
+def _check(
+    shards: int, party: int, slots: int, attempts: int, session: str, stores: str | None, cpus: float
+) -> None:
     if not ray.is_initialized():
         raise UsageError("there is no cluster", 'call ray.init(), or ray.init(address="auto") on one of its nodes')
     for name, value in (("shards", shards), ("slots", slots), ("attempts", attempts)):
         if not isinstance(value, int) or value < 1:
             raise UsageError(f"{name}: expected a number from 1, got {value!r}")
+    if not cpus > 0:
+        raise UsageError(f"cpus: expected a number above 0, got {cpus!r}")
     if party not in (0, 1):
         raise UsageError(f"party: expected 0 or 1, got {party!r}")
     if not _NAME.fullmatch(session):
         raise UsageError(f"session: expected a letter and then at most 39 letters, digits and `-`, all small, got {session!r}")
-    if stores is not None and "{slot}" not in stores:
+    if stores is not None and not _is_for_each_slot(stores):
         raise UsageError(f"stores: expected a folder for each slot, got {stores!r}", 'give "{slot}" in it: "/var/lib/garblet/{slot}"')
+
+
+def _is_for_each_slot(stores: str) -> bool:
+    try:
+        return stores.format(slot=0) != stores.format(slot=1)
+    except (LookupError, ValueError, AttributeError):
+        # Other braces.
+        return False
 
 
 def _look_for_room(slots: int, cpus: float, has_stores: bool) -> None:
@@ -282,6 +301,27 @@ def _look_for_room(slots: int, cpus: float, has_stores: bool) -> None:
         if f"garblet_slot_{slot}" not in there:
             advice = f"start the node that keeps its store with: ray start --resources='{{\"garblet_slot_{slot}\": 1}}'"
             raise UsageError(f"stores: no node has the resource garblet_slot_{slot}", advice)
+
+
+@contextlib.contextmanager
+def _room(slots: int, cpus: float, has_stores: bool) -> Iterator[Any]:
+    """Room for every slot that is this job's alone. Of two jobs that share a cluster, none so waits for the other while its peer waits for it."""
+    bundles = [{"CPU": cpus, **_pinned(slot, has_stores)} for slot in range(slots)]
+    room = ray.util.placement_group(bundles)
+    try:
+        if not room.wait(_CLEARING):
+            raise UsageError(
+                f"slots: no room for {slots} at once in {_CLEARING} seconds, as others are at work on this cluster",
+                "wait until their job has ended, or give fewer slots=",
+            )
+        yield room
+    finally:
+        ray.util.remove_placement_group(room)
+
+
+def _pinned(slot: int, has_stores: bool) -> dict[str, float]:
+    """The resource of the node that has a slot's store."""
+    return {f"garblet_slot_{slot}": 1.0} if has_stores else {}
 
 
 def _present() -> bool:
@@ -346,9 +386,9 @@ class _Job:
     records: _Records
 
     def __init__(
-        self, task: _Task, session: str, agreed: dict[str, Any], frozen: list[str], slots: int, cpus: float
+        self, task: _Task, session: str, agreed: dict[str, Any], frozen: list[str], slots: int, cpus: float, room: Any
     ) -> None:
-        self._task, self._session, self._slots, self._cpus = task, session, slots, cpus
+        self._task, self._session, self._slots, self._cpus, self._room = task, session, slots, cpus, room
         self._count = len(frozen)
         self._digests = [hashlib.sha256(encoded.encode()).hexdigest() for encoded in frozen]
         self._inputs = [ray.put(encoded) for encoded in frozen]
@@ -380,12 +420,19 @@ class _Job:
                 break
             log.info("%s: round %d, %d shards", self._session, number, len(shards))
             self.records.add({"round": number, "shards": shards})
-            self._round(number, shards)
+            try:
+                self._round(number, shards)
+            except CheatingError:
+                raise
+            except GarbletError as error:
+                if not self._reports:
+                    raise
+                raise self._ended(error) from error
             try:
                 done = self._compare(number, -(-len(shards) // self._slots))
             except CheatingError:
                 raise
-            except PeerError as error:
+            except GarbletError as error:
                 raise self._unconfirmed(error) from error
             self.records.add({"round": number, "done": sum(done)})
         for shard in range(self._count):
@@ -397,7 +444,11 @@ class _Job:
             raise self._failure(attempts)
         return [self._reports[shard] for shard in range(self._count)]
 
-    def _unconfirmed(self, error: PeerError) -> ShardsError:
+    def _ended(self, error: GarbletError) -> ShardsError:
+        words = f"the job has ended; this party has {len(self._reports)} of {self._count} shards: {error}"
+        return ShardsError(words, error.hint, self._failed, self._reports)
+
+    def _unconfirmed(self, error: GarbletError) -> ShardsError:
         failed = {shard: self._failed.get(shard, error) for shard in range(self._count) if shard not in self._reports}
         return ShardsError(
             f"the peer did not say which shards it has done; this party has {len(self._reports)} of {self._count}: {error}",
@@ -421,24 +472,30 @@ class _Job:
         for shard in shards:
             lanes[shard % self._slots].append(shard)
         for slot in sorted(lanes):
-            self._begin(number, slot, lanes[slot].popleft())
+            self._begin(number, slot, lanes[slot].popleft(), self._patience(1))
         while self._running:
             (ended,), _ = ray.wait(list(self._running), num_returns=1)
             slot, shard, name = self._running.pop(ended)
+            # First of all it is kept.
+            self._end(shard, self._result(ended, name))
             if isinstance(self._task.peer, Listening):
                 self._task.peer.remove(name)
-            self._end(shard, self._result(ended, name))
             if lanes[slot]:
-                self._begin(number, slot, lanes[slot].popleft())
+                self._begin(number, slot, lanes[slot].popleft(), self._patience(2 if shard in self._failed else 1))
 
-    def _begin(self, number: int, slot: int, shard: int) -> None:
+    def _patience(self, times: int) -> float:
+        """Seconds for the peer to come; no session waits for longer than a day."""
+        return min(times * _PATIENCE * self._task.timeout, 86_400.0)
+
+    def _begin(self, number: int, slot: int, shard: int, patience: float) -> None:
         name = f"{self._session}-{shard}-{number}"
-        resources = {f"garblet_slot_{slot}": 1.0} if self._task.stores is not None else {}
+        resources = _pinned(slot, self._task.stores is not None)
+        inside = ray.util.scheduling_strategies.PlacementGroupSchedulingStrategy(self._room, slot)
         # Ray itself repeats nothing: an attempt is one evaluation.
         remote = ray.remote(_attempt).options(
-            name=f"garblet {name}", num_cpus=self._cpus, resources=resources, max_retries=0
+            name=f"garblet {name}", num_cpus=self._cpus, resources=resources, scheduling_strategy=inside, max_retries=0
         )
-        begun = remote.remote(self._task, self._door, name, slot, self._inputs[shard], self._digests[shard])
+        begun = remote.remote(self._task, self._door, name, slot, patience, self._inputs[shard], self._digests[shard])
         self._running[begun] = (slot, shard, name)
 
     def _result(self, ended: Any, name: str) -> _Ended:
@@ -460,17 +517,17 @@ class _Job:
         kind, message, hint = ended
         error: GarbletError = getattr(errors, kind, GarbletError)(message, hint)
         log.warning("%s: shard %d: %s", self._session, shard, message)
+        self._failed[shard] = error
         if isinstance(error, (CheatingError, UsageError, CompileError)):
             error.add_note(f"in shard {shard}; the job has ended")
             raise error
-        self._failed[shard] = error
 
     def _compare(self, number: int, longest: int) -> list[bool]:
         """Which shards are done on both sides. A panic is an outcome, which both know."""
         name = f"{self._session}-status-{number}"
         own = [shard in self._reports or isinstance(self._failed.get(shard), Panicked) for shard in range(self._count)]
         # The peer may have to wait for each shard of a slot.
-        patience = min(_PATIENCE * self._task.timeout * (longest + 1), 86_400.0)
+        patience = self._patience(2 * longest + 1)
         task = replace(self._task, program=self._status, protocol="yao", params={})
         try:
             with task.session(name, patience, None, _own_address()) as session:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
@@ -38,6 +39,9 @@ class Report:
     #: The rows of a batch that have no result, with the places where they panicked; in the outputs they are None.
     panicked: dict[int, str]
     _words: dict[str, tuple[str, int, list[int]]] = field(repr=False, compare=False)
+    #: The object of the command, without and with outputs alone.
+    _run: str = field(repr=False, compare=False)
+    _known: str = field(repr=False, compare=False)
 
     def __getitem__(self, output: str) -> Any:
         return self.outputs[output]
@@ -56,10 +60,8 @@ class Report:
         return numpy.array(list(value) if isinstance(value, bytes) else value, dtype=names[kind]).reshape(shape)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, as dictionaries."""
-        said = asdict(self)
-        del said["_words"]
-        return said
+        """All of it, as the object of `garblet run --json`, in which rows count from 1."""
+        return {**json.loads(self._run), "outputs": json.loads(self._known)}
 
     def _repr_html_(self) -> str:
         outputs = [(escape(name), escape(shortened(value))) for name, value in self.outputs.items()]
@@ -78,14 +80,26 @@ class Report:
 
 def of_native(said: Mapping[str, Any]) -> Report:
     """A report of what the native part says."""
-    if said["security"].get("peer_exposed"):
+    run = json.loads(said["run"])
+    (part,) = run["per_party"]
+    if run["security"].get("peer_exposed"):
         log.warning(
             "the peer cheated and so gave its secret away; the result is right, and nothing has shown the peer that it was found out. "
             "That it was may depend on your input, so whatever you do now otherwise than planned may tell the peer a bit of it"
         )
-    costs = {phase: PhaseCost(*said["costs"][phase]) for phase in PHASES}
-    known = {name: value for name, value in said.items() if name not in ("costs", "words")}
-    return Report(**known, costs=costs, _words=said["words"])
+    return Report(
+        outputs=said["outputs"],
+        party=part["party"],
+        role=part["role"],
+        protocol=run["protocol"],
+        adversary=run["adversary"],
+        costs={phase: PhaseCost(**part["phases"][phase]) for phase in PHASES},
+        security=run["security"],
+        panicked=said["panicked"],
+        _words=said["words"],
+        _run=said["run"],
+        _known=said["known"],
+    )
 
 
 def table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

@@ -1,4 +1,7 @@
-"""Values of Python on their way into a program: numbers and lists, `bytes`, buffers (numpy), columns of data frames."""
+"""Values of Python on their way into a program: numbers and lists, `bytes`, buffers (numpy), columns of data frames.
+
+What is refused is a secret all the same: messages, which go to logs, say where it is and of which kind, and not what.
+"""
 
 from __future__ import annotations
 
@@ -155,7 +158,8 @@ class _Writer:
             return {"hex": bytes(value).hex()}
         if isinstance(value, (Decimal, float)):
             if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
-                raise InputError(f"{path}: expected a number, got {value}", "drop or fill what is missing")
+                got = "nan" if (value.is_nan() if isinstance(value, Decimal) else math.isnan(value)) else "an infinite one"
+                raise InputError(f"{path}: expected a number, got {got}", "drop or fill what is missing")
             # A float keeps its point, and so is none of the integers.
             return _decimal(value, path) if isinstance(value, Decimal) else float(value)
         if isinstance(value, Mapping):
@@ -192,17 +196,17 @@ def _text(value: str, path: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{path}: expected text, got {value!a} with half of a character") from None
+        raise InputError(f"{path}: expected text, got some with half of a character") from None
     return str(value)
 
 
 def _integer(value: int, path: str) -> int:
     if value.bit_length() > _BITS_MAX:
-        raise InputError(f"{path}: expected a number, got one of {value.bit_length()} bits")
+        raise InputError(f"{path}: expected a number, got one of more than {_BITS_MAX} bits")
     return value
 
 
 def _decimal(value: Decimal, path: str) -> str:
     if abs(value.adjusted()) > _BITS_MAX:
-        raise InputError(f"{path}: expected a number, got {value}")
+        raise InputError(f"{path}: expected a number, got one of more than {_BITS_MAX} digits")
     return format(value, "f")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 from typing import cast, get_args
 
@@ -9,6 +10,8 @@ import garblet
 import numpy as np
 import pytest
 
+#: Of the command alone.
+OUTSOURCED = cast(garblet.Protocol, "outsourced")
 # Each in a form that runs in a second.
 QUICK: dict[str, garblet.Params] = {"cut-and-choose": {"copies": 8}}
 
@@ -48,12 +51,28 @@ def test_a_hundred_thousand_comparisons_of_a_data_frame() -> None:
 
 def test_a_report_says_what_it_cost(richer: garblet.Program) -> None:
     report = garblet.run_local(richer, [{"a": 2}, {"b": 1}])[0]
-    said = report.to_dict()
-    assert said["outputs"] == {"out0": True}
-    assert list(said["costs"]) == ["setup", "prepare", "build", "online"]
+    assert list(report.costs) == ["setup", "prepare", "build", "online"]
     assert report.adversary == "semi-honest"
     assert report.security["computational_bits"] >= 120
     assert "<td>True</td>" in report._repr_html_()
+
+
+def test_a_report_is_the_object_of_the_command(richer: garblet.Program) -> None:
+    report = garblet.run_local(richer, [{"a": 2}, {"b": 1}])[1]
+    said = report.to_dict()
+    assert said["outputs"] == {"out0": {"value": True, "hex": "0x1", "bits": "1"}}
+    assert said["peers"] == [{"party": 0, "name": "this machine", "fingerprint": None}]
+    assert (said["program_digest"], said["program"]["and"]) == (richer.digest.hex(), richer.and_gates)
+    assert said["recipients"] == {"out0": [0, 1]}
+    (part,) = said["per_party"]
+    assert (part["party"], part["role"]) == (1, "evaluator")
+    assert {phase: vars(cost) for phase, cost in report.costs.items()} == part["phases"]
+
+
+def test_a_report_survives_pickling(richer: garblet.Program) -> None:
+    report = garblet.run_local(richer, [{"a": 2}, {"b": 1}])[0]
+    again = pickle.loads(pickle.dumps(report))
+    assert again == report and again.to_dict() == report.to_dict()
 
 
 def test_progress_is_told(richer: garblet.Program) -> None:
@@ -85,6 +104,8 @@ def test_a_plan_has_the_bytes_that_a_run_has(richer: garblet.Program) -> None:
     ("call", "words"),
     [
         (lambda p: garblet.run_local(p, [{"a": 1}, {"b": 2}], protocol=cast(garblet.Protocol, "yaoo")), "protocol"),
+        (lambda p: garblet.run_local(p, [{"a": 1}, {"b": 2}, {}], protocol=OUTSOURCED), "outsourced does not run from Python"),
+        (lambda p: garblet.Session(p, 0, listen="127.0.0.1:0", protocol=OUTSOURCED), "outsourced does not run from Python"),
         (lambda p: garblet.run_local(p, [{"a": 1}, {"b": 2}], params={"speed": 3}), "speed"),
         (lambda p: garblet.run_local(p, [{"a": 1}]), "2 to 2 parties and the program needs 2, got 1"),
         (lambda p: garblet.plan(p, link="fast"), "link"),

@@ -81,6 +81,8 @@ def test_a_batch_computes_each_row_for_itself(caplog: pytest.LogCaptureFixture) 
         reports = garblet.run_local(program, [{"a": [1, 200, 3]}, {"b": [1, 56, 3]}])
     for report in reports:
         assert report["out0"] == [2, None, 6]
+        said = report.to_dict()
+        assert (said["rows"], list(said["panicked"]), said["outputs"]) == (3, ["2"], {"out0": {"value": [2, None, 6]}})
         assert list(report.panicked) == [1] and report.panicked[1].startswith("sum.garble.rs:1:35: arithmetic overflow")
         with pytest.raises(garblet.UsageError, match="no value in 1 rows"):
             report.array("out0")
@@ -96,4 +98,3 @@ def test_outputs_are_arrays_of_numpy() -> None:
     assert report.array("out1").dtype == "bool" and report.array("out1").tolist() == [True, False]
     with pytest.raises(garblet.UsageError, match="no array of words"):
         report.array("out2")
-    assert "_words" not in report.to_dict()

@@ -51,6 +51,9 @@ def test_two_parties_compute_over_tls(richer: garblet.Program, identities: Pair)
         for a, b in [(5, 3), (3, 5)]:
             one, other = both(lambda: alice.run(a=a), lambda: bob.run(b=b))
             assert one.outputs == other.outputs == richer.evaluate(a=a, b=b)
+        (bobs, alices) = (report.to_dict()["peers"] for report in (one, other))
+        assert bobs == [{"party": 1, "name": "bob", "fingerprint": identities[1].fingerprint}]
+        assert alices == [{"party": 0, "name": "alice", "fingerprint": identities[0].fingerprint}]
         assert (one.party, other.party) == (0, 1) and one.costs["online"].seconds > 0
         # Both at once: a party that parts waits for the other's goodbye.
         both(alice.close, bob.close)

@@ -100,7 +100,7 @@ pub(crate) struct Watched {
 impl Watched {
     /// Watches ends, of which nothing is under way.
     pub(crate) fn begin(&mut self, ends: &mut Ends, party: Party) {
-        self.met = others(ends, party);
+        self.met = ends.others(party);
         self.channels = match ends {
             Ends::Channel(channel) => vec![(other(party), channel.watch())],
             Ends::Mesh(mesh) => mesh.watch().iter().map(|(party, channel)| (party, channel.clone())).collect(),
@@ -187,14 +187,6 @@ pub(crate) async fn compute_with(task: Task<'_>, ends: Ends) -> Result<Outcome, 
     converse(task, ends, stock).await
 }
 
-/// All others, as they are known to the one that is `party`.
-fn others(ends: &Ends, party: Party) -> Vec<(u16, Option<Fingerprint>)> {
-    match ends {
-        Ends::Channel(channel) => vec![(other(party), channel.peer())],
-        Ends::Mesh(mesh) => mesh.identities().iter().map(|(party, identity)| (party, *identity)).collect(),
-    }
-}
-
 /// The other of two parties.
 fn other(party: Party) -> u16 {
     1 - party.0.min(1)
@@ -211,7 +203,7 @@ async fn converse(task: Task<'_>, ends: Ends, stock: Option<Stock>) -> Result<Ou
     let cpu = CpuClock::start();
     let bar = Box::new(CpuBar::new(Bar::new(task.progress), cpu.clone()));
     let inputs: Vec<Bits> = task.inputs.into_iter().map(|(_, bits)| bits).collect();
-    let (rng, party, met) = (rand::rng(), task.party, others(&ends, task.party));
+    let (rng, party, met) = (rand::rng(), task.party, ends.others(task.party));
     let peer = match stock {
         Some(stock) => Peer::open_with(&task.plan, party, ends, stock, rng, bar).await,
         None => Peer::open(&task.plan, party, ends, rng, bar).await,

@@ -3,7 +3,7 @@
 use std::{any::Any, ops::RangeInclusive, pin::Pin, sync::Arc};
 
 use garblet_circuit::{Bits, Party, Program};
-use garblet_net::{Channel, Hello, JobTerms, Mesh};
+use garblet_net::{Channel, Fingerprint, Hello, JobTerms, Mesh};
 use garblet_primitives::Prg;
 use garblet_protocol::{
     Adversary, Collusion, Link, Progress, Protocol, ProtocolError, Session,
@@ -28,6 +28,17 @@ pub enum Ends {
     Channel(Box<Channel>),
     /// To several.
     Mesh(Mesh),
+}
+
+impl Ends {
+    /// All others, as they are known to `party`: with the identities that they have proved.
+    pub fn others(&self, party: Party) -> Vec<(u16, Option<Fingerprint>)> {
+        match self {
+            // The other of two.
+            Ends::Channel(channel) => vec![(1 - party.0.min(1), channel.peer())],
+            Ends::Mesh(mesh) => mesh.identities().iter().map(|(party, identity)| (party, *identity)).collect(),
+        }
+    }
 }
 
 impl From<Channel> for Ends {

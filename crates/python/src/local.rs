@@ -7,14 +7,15 @@ use garblet::{
     Bits, Config, Ends, Error, Outcome, Party, Peer, Plan, Report,
     net::{Mesh, memory_pair},
     on_own_thread,
+    run_report::PeerPart,
 };
 use pyo3::{prelude::*, types::PyDict};
 
 use crate::{
     fault::{Class, Fault},
     program::Program,
-    report::report,
-    session::config,
+    report::Ran,
+    session::config_of_run,
     value,
     waiting::{Telling, Working, waiting},
 };
@@ -45,7 +46,7 @@ pub(crate) fn run_local<'py>(
     hear: &Bound<'py, PyAny>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let program = program.get().0.clone();
-    let config = config(protocol, &params).map_err(|fault| fault.raise(py))?;
+    let config = config_of_run(protocol, &params).map_err(|fault| fault.raise(py))?;
     let (waiting, mut working) = waiting();
     let (of, how) = (program.clone(), config.clone());
     let begun = std::thread::Builder::new().name("garblet parties".into()).spawn(move || {
@@ -55,16 +56,16 @@ pub(crate) fn run_local<'py>(
         working.done(result);
     });
     begun.map_err(|error| Fault::new(Class::GarbletError, format!("a thread cannot be started: {error}")).raise(py))?;
-    let reports = waiting.wait(py, hear)?;
-    reports.iter().map(|ran| report(py, &program, &config, ran)).collect()
+    let all = waiting.wait(py, hear)?;
+    all.into_iter().map(|ran| ran.say(py, &program)).collect()
 }
 
 async fn run_all(
     program: &Arc<garblet::Program>,
     inputs: &[String],
     config: &Config,
-    working: &Working<Vec<Report>>,
-) -> Result<Vec<Report>, Fault> {
+    working: &Working<Vec<Ran>>,
+) -> Result<Vec<Ran>, Fault> {
     let given = u16::try_from(inputs.len()).map_err(|_| Fault::usage(format!("inputs of {} parties", inputs.len())))?;
     let count = parties(program, config, Some(given))?;
     let read = |(party, text): (usize, &String)| value::of_party(program, Party(party as u16), text);
@@ -88,5 +89,10 @@ async fn run_all(
         })
     };
     let all = ends.into_iter().zip(inputs).enumerate().map(run);
-    try_join_all(all).await.map_err(|error: Error| Fault::from(&error))
+    let reports: Vec<Report> = try_join_all(all).await.map_err(|error: Error| Fault::from(&error))?;
+    let ran = |report: Report| {
+        let others = (0..count).filter(|other| *other != report.party.0).map(PeerPart::here).collect();
+        Ran::new(program, config, count, report, others)
+    };
+    Ok(reports.into_iter().map(ran).collect())
 }

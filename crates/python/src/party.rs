@@ -3,13 +3,15 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use garblet::{
-    Bits, Config, Ends, Error, Filled, Order, OrderRequest, Party, Peer, Plan, Prepared, Report, StockKinds,
-    net::{Listener, Mesh, Options, PeersFile, connect},
+    Bits, Config, Ends, Error, Filled, Order, OrderRequest, Party, Peer, Plan, Prepared, StockKinds,
+    net::{Fingerprint, Listener, Mesh, Options, PeersFile, connect},
+    run_report::PeerPart,
 };
 use tokio::sync::mpsc;
 
 use crate::{
     fault::{Class, Fault},
+    report::Ran,
     store::Place,
     waiting::{Event, Telling, Working},
 };
@@ -37,7 +39,7 @@ pub(crate) enum Command {
 pub(crate) enum Answer {
     Bound(Option<String>),
     Prepared,
-    Ran(Box<Report>),
+    Ran(Box<Ran>),
     /// Pieces that were given up because not all stores had them.
     Filled(u64),
     /// The reason why the parties did not part in order, if they did not.
@@ -60,6 +62,8 @@ pub(crate) struct Seat {
     pub(crate) config: Config,
     pub(crate) meeting: Meeting,
     pub(crate) options: Options,
+    /// The names that this party gives to others.
+    pub(crate) names: Vec<(String, Fingerprint)>,
     /// The store, and the peer to which it belongs.
     pub(crate) store: Option<(Place, String)>,
 }
@@ -69,6 +73,8 @@ struct Active {
     seat: Seat,
     listener: Option<Listener>,
     peer: Option<Peer>,
+    /// All others, once they were met.
+    others: Vec<PeerPart>,
     prepared: VecDeque<Prepared>,
     over: bool,
 }
@@ -79,7 +85,8 @@ pub(crate) async fn live(mut seat: Seat, mut commands: mpsc::UnboundedReceiver<C
     seat.options.on_refused = Some(Arc::new(move |words: &str| {
         let _ = events.send(Event::Refused(words.into()));
     }));
-    let mut party = Active { seat, listener: None, peer: None, prepared: VecDeque::new(), over: false };
+    let mut party =
+        Active { seat, listener: None, peer: None, others: Vec::new(), prepared: VecDeque::new(), over: false };
     while let Some(command) = commands.recv().await {
         match command {
             Command::Close => {
@@ -124,7 +131,10 @@ impl Active {
                     Some(prepared) => peer.online(prepared, &inputs).await,
                     None => peer.run(&inputs).await,
                 };
-                report.map(|report| Answer::Ran(Box::new(report))).map_err(|error| Fault::from(&error))
+                let report = report.map_err(|error| Fault::from(&error))?;
+                let Seat { plan, program, config, .. } = &self.seat;
+                let ran = Ran::new(program, config, plan.parties(), report, self.others.clone());
+                Ok(Answer::Ran(Box::new(ran)))
             }
             Command::Fill(amounts) => self.fill(amounts, telling).await.map(|filled| Answer::Filled(filled.lost)),
             Command::Close | Command::Abort => Err(lost()),
@@ -149,6 +159,8 @@ impl Active {
             };
             let (plan, party) = (plan.clone(), *party);
             let ends = self.meet().await?;
+            let met = |(other, identity)| PeerPart::met(other, identity, &self.seat.names);
+            self.others = ends.others(party).into_iter().map(met).collect();
             let (rng, progress) = (rand::rng(), Box::new(telling.clone()));
             let peer = match stock {
                 Some(stock) => Peer::open_with(&plan, party, ends, stock, rng, progress).await,

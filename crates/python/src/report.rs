@@ -1,8 +1,13 @@
-//! Outputs and costs of a run, as dictionaries: `python/garblet/report.py` makes a report of them.
+//! Outputs and the report of a run, of which `python/garblet/report.py` makes one.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::SystemTime};
 
-use garblet::{Bits, Config, Panicked, Phase, Program, Report, check_panics, circuit::Output, panicked_rows, results};
+use garblet::{
+    Bits, Config, Panicked, Program, Report, check_panics,
+    circuit::Output,
+    panicked_rows, results,
+    run_report::{PartyPart, PeerPart, Record, RunReport},
+};
 use pyo3::{
     prelude::*,
     types::{PyDict, PyList},
@@ -40,32 +45,34 @@ pub(crate) fn outputs<'py>(
     Ok((known, panicked))
 }
 
-/// All that a report says.
-pub(crate) fn report<'py>(
-    py: Python<'py>,
-    program: &Program,
-    config: &Config,
-    report: &Report,
-) -> PyResult<Bound<'py, PyDict>> {
-    let costs = PyDict::new(py);
-    for phase in Phase::ALL {
-        let cost = report.phases.of(phase);
-        let communication = cost.communication;
-        let numbers = (cost.seconds, communication.bytes_sent, communication.bytes_received, communication.rounds);
-        costs.set_item(phase.name(), numbers)?;
+/// The end of a run of one party: what it gave, and its report.
+pub(crate) struct Ran {
+    outputs: Vec<Option<Bits>>,
+    report: RunReport,
+}
+
+impl Ran {
+    /// What one of so many parties has now, which has met these others.
+    pub(crate) fn new(program: &Program, config: &Config, parties: u16, report: Report, peers: Vec<PeerPart>) -> Self {
+        let parts = vec![PartyPart::from(&report)];
+        let record = Record::new(program, peers, SystemTime::now());
+        let Report { outputs, security, .. } = report;
+        let report = RunReport::new(program, config, parties, security, &outputs, parts, record);
+        Ran { outputs, report }
     }
-    let security = serde_json::to_string(&report.security).unwrap_or_default();
-    let said = PyDict::new(py);
-    let words_of = |(_, output): (usize, &Output)| Some((output.port.name.clone(), words(&output.port.ty)?));
-    said.set_item("words", results(program).filter_map(words_of).collect::<BTreeMap<_, _>>())?;
-    let (outputs, panicked) = outputs(py, program, &report.outputs)?;
-    said.set_item("outputs", outputs)?;
-    said.set_item("panicked", panicked)?;
-    said.set_item("party", report.party.0)?;
-    said.set_item("role", report.role)?;
-    said.set_item("protocol", config.protocol().name())?;
-    said.set_item("adversary", config.adversary().name())?;
-    said.set_item("costs", costs)?;
-    said.set_item("security", py.import("json")?.call_method1("loads", (security,))?)?;
-    Ok(said)
+
+    /// All that there is to say: the values as Python's own, and the object of `garblet run --json` as text, in two parts. What it says of outputs is
+    /// as long as these are, and is seldom asked for.
+    pub(crate) fn say<'py>(mut self, py: Python<'py>, program: &Program) -> PyResult<Bound<'py, PyDict>> {
+        let known = serde_json::Value::Object(std::mem::take(&mut self.report.outputs)).to_string();
+        let (outputs, panicked) = outputs(py, program, &self.outputs)?;
+        let words_of = |(_, output): (usize, &Output)| Some((output.port.name.clone(), words(&output.port.ty)?));
+        let said = PyDict::new(py);
+        said.set_item("outputs", outputs)?;
+        said.set_item("panicked", panicked)?;
+        said.set_item("words", results(program).filter_map(words_of).collect::<BTreeMap<_, _>>())?;
+        said.set_item("run", serde_json::to_string(&self.report).unwrap_or_default())?;
+        said.set_item("known", known)?;
+        Ok(said)
+    }
 }

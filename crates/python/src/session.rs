@@ -20,7 +20,6 @@ use crate::{
     leaving::Call,
     party::{Answer, Command, Meeting, Seat, live},
     program::Program,
-    report::report,
     store::Place,
     value,
     waiting::{GRACE, Waiting, beside, waiting},
@@ -55,6 +54,17 @@ pub(crate) fn config(protocol: &str, params: &[(String, String)]) -> Result<Conf
         config.set(name, value).map_err(|error| Fault::usage(format!("params: {error}")))?;
     }
     Ok(config)
+}
+
+/// The same for a run. Servers and clients have not the same part in one, and this package knows none of theirs.
+pub(crate) fn config_of_run(protocol: &str, params: &[(String, String)]) -> Result<Config, Fault> {
+    let config = config(protocol, params)?;
+    match config.protocol().collusion() {
+        None => Ok(config),
+        Some(_) => Err(Fault::usage(format!("protocol: {protocol} does not run from Python")).hint(
+            "use the command for servers and clients: garblet run --protocol outsourced; or gmw, which has several parties, too",
+        )),
+    }
 }
 
 impl Arguments<'_> {
@@ -179,7 +189,6 @@ pub(crate) struct Session {
     waiting: Waiting<Answer>,
     program: Arc<garblet::Program>,
     party: Party,
-    config: Config,
     address: Option<String>,
     thread: JoinHandle<()>,
     /// The process that has the thread.
@@ -198,7 +207,7 @@ impl Session {
     ) -> PyResult<Self> {
         let program = program.get().0.clone();
         let seat = seat(py, &program, &arguments)?;
-        let (party, config) = (seat.party, seat.config.clone());
+        let party = seat.party;
         let (commands, told) = mpsc::unbounded_channel();
         let (waiting, working) = waiting();
         let begun = std::thread::Builder::new().name("garblet party".into()).spawn(move || {
@@ -209,7 +218,7 @@ impl Session {
         });
         let thread = begun.map_err(|error| Fault::usage(format!("a thread cannot be started: {error}")).raise(py))?;
         let process = std::process::id();
-        let mut session = Session { commands, waiting, program, party, config, address: None, thread, process };
+        let mut session = Session { commands, waiting, program, party, address: None, thread, process };
         if let Answer::Bound(address) = session.ask(py, Command::Bind, hear)? {
             session.address = address;
         }
@@ -232,7 +241,7 @@ impl Session {
         let inputs = Call::new().detach(py, || value::of_party(&self.program, self.party, inputs));
         let inputs = inputs.map_err(|fault| fault.raise(py))?;
         match self.ask(py, Command::Run(inputs), hear)? {
-            Answer::Ran(ran) => report(py, &self.program, &self.config, &ran),
+            Answer::Ran(ran) => ran.say(py, &self.program),
             _ => Err(Fault::usage("a party gave another answer: this is a bug").raise(py)),
         }
     }
@@ -295,7 +304,7 @@ impl Session {
 
 fn seat(py: Python<'_>, program: &Arc<garblet::Program>, arguments: &Arguments<'_>) -> PyResult<Seat> {
     let raise = |fault: Fault| fault.raise(py);
-    let config = config(&arguments.protocol, &arguments.params).map_err(raise)?;
+    let config = config_of_run(&arguments.protocol, &arguments.params).map_err(raise)?;
     if arguments.store.is_some() && config.stock().is_none() {
         return Err(raise(Fault::usage(format!("store: {} takes nothing from a store", config.protocol()))));
     }
@@ -307,8 +316,9 @@ fn seat(py: Python<'_>, program: &Arc<garblet::Program>, arguments: &Arguments<'
     }
     let (tls, peer) = arguments.tls(&meeting).map_err(raise)?;
     let options = arguments.options(tls).map_err(raise)?;
+    let names = arguments.trusted().map_err(raise)?;
     let (of, how) = (program.clone(), config.clone());
     let plan = beside(py, move || Plan::new(of, parties, &how))?.map_err(|error| raise(Fault::from(&error)))?;
     let store = arguments.store.clone().map(|place| (place, peer));
-    Ok(Seat { plan, program: program.clone(), party, config, meeting, options, store })
+    Ok(Seat { plan, program: program.clone(), party, config, meeting, options, names, store })
 }

@@ -3,6 +3,7 @@
 use std::{
     sync::{
         Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
         mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     },
     time::{Duration, Instant},
@@ -110,13 +111,15 @@ impl<T> Working<T> {
 pub(crate) struct Waiting<T> {
     events: Mutex<Receiver<Event<T>>>,
     cancel: watch::Sender<bool>,
+    /// Calls that did not wait for their answers, which come before those of later calls.
+    left: AtomicUsize,
 }
 
 /// Both ends.
 pub(crate) fn waiting<T>() -> (Waiting<T>, Working<T>) {
     let (events, heard) = channel();
     let (cancel, cancelled) = watch::channel(false);
-    (Waiting { events: Mutex::new(heard), cancel }, Working { events, cancel: cancelled })
+    (Waiting { events: Mutex::new(heard), cancel, left: AtomicUsize::new(0) }, Working { events, cancel: cancelled })
 }
 
 impl<T: Send> Waiting<T> {
@@ -134,7 +137,13 @@ impl<T: Send> Waiting<T> {
         loop {
             let event =
                 call.detach(py, || self.events.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK));
+            let is_of_another = self.left.load(Ordering::Relaxed) > 0;
             let heard = match event {
+                Ok(Event::Done(_)) if is_of_another => {
+                    self.left.fetch_sub(1, Ordering::Relaxed);
+                    Ok(())
+                }
+                Ok(Event::Progress(..)) if is_of_another => Ok(()),
                 Ok(Event::Done(result)) => {
                     return match over {
                         Some((error, _)) => Err(error),
@@ -152,7 +161,10 @@ impl<T: Send> Waiting<T> {
                 }
             };
             match over.take() {
-                Some((error, since)) if since.elapsed() > GRACE => return Err(error),
+                Some((error, since)) if since.elapsed() > GRACE => {
+                    self.left.fetch_add(1, Ordering::Relaxed);
+                    return Err(error);
+                }
                 Some(given_up) => over = Some(given_up),
                 None => {
                     if let Err(error) = heard.and_then(|()| py.check_signals()) {

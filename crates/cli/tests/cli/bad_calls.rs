@@ -42,7 +42,7 @@ fn inputs_that_do_not_fit() {
         &eval,
         "type.json",
         r#"{"key": "zz"}"#,
-        "error: input `key`: expected bytes16, got the string \"zz\"\n --> FILE:1:9\n  |\n1 | {\"key\": \"zz\"}\n  |         ^^^^\n\
+        "error: input `key`: expected bytes16, got a string\n --> FILE:1:9\n  |\n1 | {\"key\": \"zz\"}\n  |         ^^^^\n\
          hint: write byte strings as {\"hex\": \"00ff..\"} or {\"text\": \"..\"}\n",
     );
     file_fails(

@@ -93,11 +93,7 @@ fn wrong_files_are_refused_with_their_place() {
         ("\"x[0]\"", "\"x.y\"", "input `a` of `low`: `x` is an input of the program, it has no ports"),
         ("\"x[0]\"", "\"x[i]\"", "input `a` of `low`: `i` stands for the number of a repeated instance, here is none"),
         ("\"x[0]\"", "7", "input `a` of `low`: expected a source such as \"x[0]\" or true, got 7"),
-        (
-            "\"x[0]\"",
-            "{\"bits\": \"2\"}",
-            "input `a` of `low`: character 1 of the bit string is '2', expected `0` or `1`",
-        ),
+        ("\"x[0]\"", "{\"bits\": \"2\"}", "input `a` of `low`: character 1 of the bit string is neither `0` nor `1`"),
         (
             "\"x[0]\"",
             "{\"value\": 1}",
@@ -106,7 +102,7 @@ fn wrong_files_are_refused_with_their_place() {
         (
             "\"x[0]\"",
             "{\"type\": \"bool\", \"value\": 2}",
-            "input `a` of `low`: expected bool, got 2, which is out of range",
+            "input `a` of `low`: expected bool, got a number out of range",
         ),
         ("\"low.sum\"", "\"low[0].sum\"", "output `y`: `low` is one instance, not several"),
         ("\"low.sum\"", "\"low.sun\"", "output `y`: `low` has no output `sun`"),

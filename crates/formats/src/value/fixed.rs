@@ -156,10 +156,10 @@ mod tests {
             assert_eq!(read_value("v.json", text, &ty).is_ok(), fits, "{text}");
         }
         let error = read_value("v.json", "8.5", &ty).unwrap_err();
-        assert_eq!(error.message, "value: expected fixed<4, 4>, got 8.5, which is out of range");
+        assert_eq!(error.message, "value: expected fixed<4, 4>, got a number out of range");
         assert_eq!(error.hint.as_deref(), Some("fixed<4, 4> is -8 to 7.9375"));
         let error = read_value("v.json", "\"1,5\"", &ty).unwrap_err();
-        assert_eq!(error.message, "value: expected fixed<4, 4>, got the string \"1,5\"");
+        assert_eq!(error.message, "value: expected fixed<4, 4>, got a string");
         assert_eq!(error.hint.as_deref(), Some("write a decimal number, as 1.25"));
         assert!(read_value("v.json", &"9".repeat(1_000_000), &ty).is_err());
     }

@@ -89,7 +89,7 @@ mod tests {
                 "bob.json:2:3: the program has no input `bids`",
                 "bob.json:3:3: input `limit` belongs to party 1, this file is party 0's",
                 "bob.json:1:1: input `bid` (u8) of party 0 is missing",
-                "bob.json:4:11: input `name`: expected bytes2, got 70000",
+                "bob.json:4:11: input `name`: expected bytes2, got a number",
             ]
         );
     }

@@ -7,7 +7,7 @@ use garblet_circuit::{
 use jsonc_parser::ast::{ObjectProp, Value};
 
 use super::{decimal, fixed, variant};
-use crate::json::{JsonText, describe};
+use crate::json::JsonText;
 
 /// Reads a JSON text that is one value of a type, in any of the [forms](crate::value).
 ///
@@ -80,7 +80,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn mismatch(self, path: &str, value: &Value, ty: &Type) -> Diagnostic {
-        let error = self.json.error_at(value, format!("{path}: expected {ty}, got {}", describe(value)));
+        let error = self.json.error_at(value, format!("{path}: expected {ty}, got {}", kind(value)));
         match ty {
             Type::Bytes(_) => error.hint("write byte strings as {\"hex\": \"00ff..\"} or {\"text\": \"..\"}"),
             Type::Enum(variants) => error.hint(variant::forms(variants)),
@@ -100,6 +100,10 @@ impl Reader<'_> {
                 error.hint(format!("write a number, or {{\"bits\": \"..\"}} with {} wires in order", ty.width()))
             }
         }
+    }
+
+    fn out_of_range(self, path: &str, value: &Value, ty: &Type) -> Diagnostic {
+        self.json.error_at(value, format!("{path}: expected {ty}, got a number out of range"))
     }
 
     pub(super) fn count(
@@ -140,7 +144,7 @@ impl Reader<'_> {
         }
         let error = |message: String| self.json.error_at(&property.value, format!("{path}: {message}"));
         let Value::StringLit(text) = &property.value else {
-            return Err(error(format!("expected a string in {{\"{key}\": ..}}, got {}", describe(&property.value))));
+            return Err(error(format!("expected a string in {{\"{key}\": ..}}, got {}", kind(&property.value))));
         };
         let text = text.value.as_ref();
         if key == "text" {
@@ -166,10 +170,12 @@ impl Reader<'_> {
             });
         }
         match key {
-            "bits" => text.parse().map(Some).map_err(|e: garblet_circuit::NotBits| error(e.to_string())),
+            "bits" => text.parse().map(Some).map_err(|wrong: garblet_circuit::NotBits| {
+                error(format!("character {} of the bit string is neither `0` nor `1`", wrong.at))
+            }),
             _ => match hex_bytes(text) {
                 Some(bytes) => Ok(Some(Bits::from_bytes(&bytes))),
-                None => Err(error(format!("`{}` is not hexadecimal", clip(text)))),
+                None => Err(error(format!("expected {expected} hex digits, got other characters"))),
             },
         }
     }
@@ -203,10 +209,7 @@ impl Reader<'_> {
         let Some(decimal) = fixed::Decimal::of(text) else { return Err(self.mismatch(path, value, ty)) };
         match decimal.bits(width, fraction) {
             Some(bits) => Ok(bits),
-            None => {
-                let message = format!("{path}: expected {ty}, got {}, which is out of range", describe(value));
-                Err(self.json.error_at(value, message).hint(fixed::range(ty, width, fraction)))
-            }
+            None => Err(self.out_of_range(path, value, ty).hint(fixed::range(ty, width, fraction))),
         }
     }
 
@@ -240,12 +243,25 @@ impl Reader<'_> {
             _ => (!negative || needed == 0) && needed <= width,
         };
         if !fits {
-            let got = describe(value);
-            let error = self.json.error_at(value, format!("{path}: expected {ty}, got {got}, which is out of range"));
-            return Err(error.hint(range_hint(ty, hex.is_some())));
+            return Err(self.out_of_range(path, value, ty).hint(range_hint(ty, hex.is_some())));
         }
         let padded: Bits = magnitude.iter().chain(std::iter::repeat_n(false, width - needed)).collect();
         Ok(if negative { decimal::negate(&padded) } else { padded })
+    }
+}
+
+/// Says what a value is, and nothing of which: it is a secret, and messages go to logs.
+pub(super) fn kind(value: &Value) -> String {
+    match value {
+        Value::StringLit(_) => "a string".into(),
+        Value::NumberLit(number) if number.value.contains(['.', 'e', 'E']) => {
+            "a number with a point or an exponent".into()
+        }
+        Value::NumberLit(_) => "a number".into(),
+        Value::BooleanLit(_) => "a truth value".into(),
+        Value::NullKeyword(_) => "null".into(),
+        Value::Array(array) => format!("an array of {}", array.elements.len()),
+        Value::Object(_) => "an object".into(),
     }
 }
 
@@ -341,7 +357,7 @@ mod tests {
         let most = "340282366920938463463374607431768211455";
         assert_eq!(read(Type::Unsigned(128), most), "1".repeat(128));
         assert_eq!(read(Type::Unsigned(128), &format!("\"{most}\"")), "1".repeat(128));
-        assert!(read(Type::Unsigned(127), most).contains("out of range"));
+        assert!(read(Type::Unsigned(127), most).ends_with("out of range"));
         let lowest = "-170141183460469231731687303715884105728";
         assert_eq!(read(Type::Signed(128), lowest), format!("{}1", "0".repeat(127)));
     }
@@ -358,7 +374,7 @@ mod tests {
             (Type::Bool, "2"),
         ] {
             let error = read_value("v.json", text, &ty).unwrap_err();
-            assert!(error.message.contains("which is out of range"), "{ty} from {text}: {error}");
+            assert!(error.message.ends_with("got a number out of range"), "{ty} from {text}: {error}");
             assert!(error.hint.is_some());
         }
         let error = read_value("v.json", "-9", &Type::Signed(4)).unwrap_err();
@@ -368,38 +384,30 @@ mod tests {
     #[test]
     fn values_of_another_type_say_both() {
         for (ty, text, expected) in [
-            (Type::Unsigned(4), "1.5", "value: expected u4, got 1.5"),
-            (Type::Unsigned(4), "1e3", "value: expected u4, got 1e3"),
-            (Type::Unsigned(4), "\"six\"", "value: expected u4, got the string \"six\""),
-            (Type::Unsigned(4), "\"0x\"", "value: expected u4, got the string \"0x\""),
+            (Type::Unsigned(4), "1.5", "value: expected u4, got a number with a point or an exponent"),
+            (Type::Unsigned(4), "1e3", "value: expected u4, got a number with a point or an exponent"),
+            (Type::Unsigned(4), "\"six\"", "value: expected u4, got a string"),
+            (Type::Unsigned(4), "\"0x\"", "value: expected u4, got a string"),
             (Type::Unsigned(4), "null", "value: expected u4, got null"),
             (Type::Unsigned(4), "[1]", "value: expected u4, got an array of 1"),
-            (Type::Unsigned(4), "true", "value: expected u4, got true"),
-            (Type::Bytes(2), "\"12\"", "value: expected bytes2, got the string \"12\""),
+            (Type::Unsigned(4), "true", "value: expected u4, got a truth value"),
+            (Type::Bytes(2), "\"12\"", "value: expected bytes2, got a string"),
             (Type::Bytes(2), "[1]", "value: expected bytes2, got 1 elements"),
             (Type::Bytes(2), r#"{"hex": "01f"}"#, "value: expected bytes2, that is 4 hex digits, got 3"),
-            (Type::Bytes(2), r#"{"hex": "01fg"}"#, "value: `01fg` is not hexadecimal"),
+            (Type::Bytes(2), r#"{"hex": "01fg"}"#, "value: expected 4 hex digits, got other characters"),
             (Type::Bytes(2), r#"{"text": "abc"}"#, "value: expected bytes2, that is 2 bytes of UTF-8, got 3"),
             (Type::Unsigned(8), r#"{"text": "a"}"#, "value: expected u8, got text"),
             (Type::Unsigned(4), r#"{"hex": "6"}"#, "value: {\"hex\": ..} is whole bytes, but u4 has 4 bits"),
             (Type::Unsigned(4), r#"{"bits": "011"}"#, "value: expected u4, that is 4 bits, got 3"),
-            (
-                Type::Unsigned(2),
-                r#"{"bits": "0x"}"#,
-                "value: character 2 of the bit string is 'x', expected `0` or `1`",
-            ),
-            (Type::Unsigned(2), r#"{"bits": 10}"#, "value: expected a string in {\"bits\": ..}, got 10"),
+            (Type::Unsigned(2), r#"{"bits": "0x"}"#, "value: character 2 of the bit string is neither `0` nor `1`"),
+            (Type::Unsigned(2), r#"{"bits": 10}"#, "value: expected a string in {\"bits\": ..}, got a number"),
             (Type::Unsigned(2), r#"{"value": 1}"#, "value: expected u2, got an object"),
             (Type::Array(Box::new(Type::Bool), 2), "[true]", "value: expected [bool; 2], got 1 elements"),
-            (
-                Type::Array(Box::new(Type::Bool), 2),
-                "[true, 5]",
-                "value[1]: expected bool, got 5, which is out of range",
-            ),
+            (Type::Array(Box::new(Type::Bool), 2), "[true, 5]", "value[1]: expected bool, got a number out of range"),
             (record(), r#"{"age": 1}"#, "value: field `member` (bool) is missing"),
             (record(), r#"{"age": 1, "membr": true}"#, "value: there is no field `membr`"),
-            (record(), r#"{"age": 9, "member": true}"#, "value.age: expected u3, got 9, which is out of range"),
-            (record(), "5", "value: expected {age: u3, member: bool}, got 5"),
+            (record(), r#"{"age": 9, "member": true}"#, "value.age: expected u3, got a number out of range"),
+            (record(), "5", "value: expected {age: u3, member: bool}, got a number"),
         ] {
             assert_eq!(read(ty, text), expected, "{text}");
         }

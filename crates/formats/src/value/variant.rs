@@ -1,13 +1,10 @@
 //! Enums in JSON: `"Variant"`, `{"Variant": [..]}` with fields, or `{"Variant": {..}}` with named ones.
 
-use garblet_circuit::{
-    Bits, Type,
-    diagnostic::{Diagnostic, clip},
-};
+use garblet_circuit::{Bits, Type, diagnostic::Diagnostic};
 use jsonc_parser::ast::Value;
 use serde_json::json;
 
-use super::parse::Reader;
+use super::parse::{Reader, kind};
 
 type Variant = (String, Vec<Type>);
 
@@ -68,13 +65,13 @@ impl Reader<'_> {
             _ => return Err(self.mismatch(path, value, ty)),
         };
         let Some(number) = variants.iter().position(|(known, _)| known == name) else {
-            let error = self.json.error_at(value, format!("{path}: there is no variant `{}`", clip(name)));
-            return Err(error.suggest(name, variants.iter().map(|(known, _)| known.as_str())));
+            let error = self.json.error_at(value, format!("{path}: expected a variant, got another name"));
+            return Err(error.hint(forms(variants)));
         };
         let types = &variants[number].1;
         let end = bits.len() + ty.width() as usize;
         bits.append(&Bits::from_u128(number as u128, Type::tag_width(variants.len()) as usize));
-        let path = format!("{path}.{name}");
+        // The variant is a secret, as its fields are.
         match (fields, &types[..]) {
             (None, []) => {}
             (Some(Value::Array(array)), _) if array.elements.len() == types.len() => {
@@ -83,10 +80,10 @@ impl Reader<'_> {
                 }
             }
             // One field may stand without brackets.
-            (Some(field), [ty]) => self.read(&path, field, ty, bits)?,
+            (Some(field), [ty]) => self.read(path, field, ty, bits)?,
             _ => {
                 let message = format!("{path}: expected {} fields, got {}", types.len(), given(fields));
-                return Err(self.json.error_at(value, message).hint(forms(&variants[number..=number])));
+                return Err(self.json.error_at(value, message).hint(forms(variants)));
             }
         }
         bits.extend(std::iter::repeat_n(false, end - bits.len()));
@@ -98,7 +95,7 @@ fn given(fields: Option<&Value>) -> String {
     match fields {
         None => "none".into(),
         Some(Value::Array(array)) => array.elements.len().to_string(),
-        Some(other) => crate::json::describe(other),
+        Some(other) => kind(other),
     }
 }
 
@@ -136,13 +133,13 @@ mod tests {
     #[test]
     fn what_is_no_variant_is_refused() {
         for (text, expected) in [
-            (r#""Ofer""#, "value: there is no variant `Ofer`"),
-            (r#""Offer""#, "value.Offer: expected 1 fields, got none"),
-            (r#"{"None": [1]}"#, "value.None: expected 0 fields, got 1"),
-            (r#"{"Range": [1]}"#, "value.Range: expected 2 fields, got 1"),
-            (r#"{"Range": 1}"#, "value.Range: expected 2 fields, got 1"),
-            (r#"{"Offer": [16]}"#, "value.Offer.0: expected u4, got 16, which is out of range"),
-            ("3", "value: expected enum {None, Offer(u4), Range(u2, [bool; 3])}, got 3"),
+            (r#""Ofer""#, "value: expected a variant, got another name"),
+            (r#""Offer""#, "value: expected 1 fields, got none"),
+            (r#"{"None": [1]}"#, "value: expected 0 fields, got 1"),
+            (r#"{"Range": [1]}"#, "value: expected 2 fields, got 1"),
+            (r#"{"Range": 1}"#, "value: expected 2 fields, got a number"),
+            (r#"{"Offer": [16]}"#, "value.0: expected u4, got a number out of range"),
+            ("3", "value: expected enum {None, Offer(u4), Range(u2, [bool; 3])}, got a number"),
         ] {
             assert_eq!(read(text), expected, "{text}");
         }
@@ -161,13 +158,10 @@ mod tests {
             assert_eq!(super::super::to_json(&shape, &bits).to_string(), r#"{"Box":{"h":3,"w":5}}"#);
         }
         let refused = |text: &str| read(text).unwrap_err();
-        assert_eq!(refused(r#"{"Box": {"w": 5}}"#).message, "value.Box: field `h` (u4) is missing");
-        assert_eq!(
-            refused(r#"{"Box": {"w": 16, "h": 1}}"#).message,
-            "value.Box.w: expected u4, got 16, which is out of range"
-        );
+        assert_eq!(refused(r#"{"Box": {"w": 5}}"#).message, "value: field `h` (u4) is missing");
+        assert_eq!(refused(r#"{"Box": {"w": 16, "h": 1}}"#).message, "value.w: expected u4, got a number out of range");
         let error = refused("3");
-        assert_eq!(error.message, "value: expected enum {Dot, Box {h: u4, w: u4}}, got 3");
+        assert_eq!(error.message, "value: expected enum {Dot, Box {h: u4, w: u4}}, got a number");
         assert_eq!(error.hint.as_deref(), Some(r#"write "Dot" or {"Box": {"h": u4, "w": u4}}"#));
     }
 

@@ -103,7 +103,7 @@ fn columns_are_chosen_renamed_and_left_out() {
     assert_eq!(refused("id,price,id\n", &[]), "t.csv:1:1: column `id` appears twice");
     assert_eq!(
         refused("price,no\n1,99\n", &[("id", "no")]),
-        "t.csv:2:3: row 1, column `no` (field `id`): expected u4, got 99, which is out of range (u4 is 0 to 15)"
+        "t.csv:2:3: row 1, column `no` (field `id`): expected u4, got a number out of range (u4 is 0 to 15)"
     );
     let text = "{\"price\": 1, \"id\": 2}\n{\"price\": 1}\n";
     let error = read(&port, (TableFormat::JsonLines, text), &[]).unwrap_err();
@@ -150,10 +150,10 @@ fn another_number_of_rows_is_refused() {
 #[test]
 fn every_mismatch_names_its_place() {
     for (text, expected) in [
-        ("128,1,ab,Guest", "t.csv:2:1: row 1, column `age`: expected u7, got 128, which is out of range"),
-        ("12,x,ab,Guest", "t.csv:2:4: row 1, column `balance`: expected i8, got the string \"x\""),
+        ("128,1,ab,Guest", "t.csv:2:1: row 1, column `age`: expected u7, got a number out of range"),
+        ("12,x,ab,Guest", "t.csv:2:4: row 1, column `balance`: expected i8, got a string"),
         ("12,1,abc,Guest", "t.csv:2:6: row 1, column `code`: expected [u8; 2], that is 2 bytes of UTF-8, got 3"),
-        ("12,1,ab,Gast", "t.csv:2:9: row 1, column `kind`: there is no variant `Gast`"),
+        ("12,1,ab,Gast", "t.csv:2:9: row 1, column `kind`: expected a variant, got another name"),
         ("12,1,,Guest", "t.csv:2:6: row 1, column `code`: expected [u8; 2], got an empty cell"),
         ("12,1", "t.csv:2:1: expected 4 cells, got 2"),
     ] {
@@ -167,7 +167,7 @@ fn every_mismatch_names_its_place() {
     for (line, expected) in [
         (
             r#"{"age": 128, "balance": 1, "code": "ab", "kind": "Guest"}"#,
-            "t.jsonl:3:9: row 2, column `age`: expected u7, got 128",
+            "t.jsonl:3:9: row 2, column `age`: expected u7, got a number out of range",
         ),
         (
             r#"{"age": null, "balance": 1, "code": "ab", "kind": "Guest"}"#,
@@ -268,10 +268,7 @@ fn a_text_is_the_same_bytes_in_every_format() {
 fn a_number_is_no_byte_string() {
     let keys = Port::new("key", Type::Array(Box::new(Type::Bytes(16)), 1));
     let refused = lines(&keys, "{\"key\": 1234567890123456}\n").unwrap_err();
-    assert!(
-        refused.starts_with("t.jsonl:1:9: row 1, column `key`: expected bytes16, got 1234567890123456 ("),
-        "{refused}"
-    );
+    assert!(refused.starts_with("t.jsonl:1:9: row 1, column `key`: expected bytes16, got a number ("), "{refused}");
     assert_eq!(csv(&keys, "key\n1234567890123456\n").unwrap(), r#"[{"hex":"31323334353637383930313233343536"}]"#);
     let bytes = Port::new("key", Type::Array(Box::new(Type::Bytes(1)), 1));
     assert_eq!(lines(&bytes, "{\"key\": 7}\n").unwrap(), r#"[{"hex":"07"}]"#);

@@ -144,7 +144,7 @@ fn float(number: f64, ty: &Type) -> Result<Bits, Diagnostic> {
     // Multiplying by a power of two is exact.
     match (number * 2f64.powi(places as i32)).fract() == 0.0 {
         true => read_value("", &format!("{number:.*}", places as usize), ty),
-        false => Err(inexact(&number.to_string(), ty)),
+        false => Err(inexact(ty)),
     }
 }
 
@@ -153,17 +153,17 @@ fn decimal(text: &str, ty: &Type) -> Result<Bits, Diagnostic> {
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text };
     let bits = match ty {
         Type::Fixed(..) => read_value("", text, ty)?,
-        _ if text.contains('.') => return Err(inexact(text, ty)),
+        _ if text.contains('.') => return Err(inexact(ty)),
         _ => return read_value("", text, ty),
     };
     match ty {
-        Type::Fixed(_, fraction) if fixed::to_text(&bits, *fraction) != text => Err(inexact(text, ty)),
+        Type::Fixed(_, fraction) if fixed::to_text(&bits, *fraction) != text => Err(inexact(ty)),
         _ => Ok(bits),
     }
 }
 
-fn inexact(number: &str, ty: &Type) -> Diagnostic {
-    let error = wrong(format!("expected {ty}, got {number}, which is not exactly one"));
+fn inexact(ty: &Type) -> Diagnostic {
+    let error = wrong(format!("expected {ty}, got a number that is not exactly one"));
     match ty {
         Type::Fixed(_, fraction) => error.hint(format!(
             "{ty} has the multiples of 2^-{fraction}: round in the tool that writes the file, or write CSV, of which the nearest is taken"

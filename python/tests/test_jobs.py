@@ -1,0 +1,281 @@
+"""Jobs of `garblet.ray` where there is no cluster: what is refused, kept and written down, with a stand-in for Ray."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import socket
+import stat
+import sys
+import threading
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import garblet
+import numpy as np
+import pytest
+
+
+class Room:
+    """A placement group."""
+
+    def __init__(self, is_free: bool) -> None:
+        self.is_free = is_free
+
+    def wait(self, seconds: float) -> bool:
+        return self.is_free
+
+
+class Coming(list[Any]):
+    """A value that is yet to come, and is a key of what is running."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+class Remote:
+    """A function whose calls are over at once."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def options(self, **_: Any) -> Remote:
+        return self
+
+    def remote(self, *arguments: Any) -> Coming:
+        return Coming([self.function(*arguments)])
+
+
+def stand_in() -> types.ModuleType:
+    """As much of Ray as a job takes."""
+    ray: Any = types.ModuleType("ray")
+    ray.is_initialized = lambda: True
+    ray.cluster_resources = lambda: {"CPU": 4.0}
+    ray.remote = Remote
+    ray.put = lambda value: value
+    ray.get = lambda coming: coming[0]
+    ray.wait = lambda coming, num_returns: (coming[:1], coming[1:])
+    ray.kill = ray.cancel = lambda *_, **__: None
+    ray.get_runtime_context = lambda: types.SimpleNamespace(get_node_id=lambda: "here")
+    ray.exceptions = types.SimpleNamespace(RayError=RuntimeError)
+    ray.is_free, ray.rooms = True, []
+
+    def placement_group(bundles: list[dict[str, float]]) -> Room:
+        ray.rooms.append(bundles)
+        return Room(ray.is_free)
+
+    strategies = types.SimpleNamespace(
+        NodeAffinitySchedulingStrategy=lambda *_, **__: None, PlacementGroupSchedulingStrategy=lambda *_: None
+    )
+    ray.util = types.SimpleNamespace(
+        scheduling_strategies=strategies,
+        placement_group=placement_group,
+        remove_placement_group=lambda _: ray.rooms.pop(),
+    )
+    module: types.ModuleType = ray
+    return module
+
+
+@pytest.fixture
+def jobs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The module of jobs, on the stand-in."""
+    monkeypatch.setitem(sys.modules, "ray", stand_in())
+    monkeypatch.delitem(sys.modules, "garblet.ray", raising=False)
+    module = importlib.import_module("garblet.ray")
+    yield module
+    del sys.modules["garblet.ray"]
+
+
+def outcomes(jobs: Any, monkeypatch: pytest.MonkeyPatch, attempt: Callable[[str], Any]) -> None:
+    """Says what comes of each attempt, and that the peer has just what this party has."""
+    monkeypatch.setattr(jobs, "_attempt", lambda task, door, name, slot, patience, *_: attempt(name))
+    monkeypatch.setattr(jobs._Job, "_compare", lambda job, *_: [shard in job._reports for shard in range(job._count)])
+
+
+def job(jobs: Any, folder: Path, **more: Any) -> list[garblet.Report]:
+    """A job of two shards, of a row each."""
+    program = garblet.load("lib:millionaires(32)").batch(1)
+    given = {
+        "shards": 2,
+        "party": 0,
+        "peer": jobs.Calling("127.0.0.1:1", {}),
+        "session": "risk-7f3a9c",
+        "identity": "identity.pem",
+        "records": folder / "records",
+        **more,
+    }
+    table = given.pop("table", {"alice": np.array([5, 3], dtype=np.uint32)})
+    reports: list[garblet.Report] = jobs.map(program, table, **given)
+    return reports
+
+
+def report() -> garblet.Report:
+    return garblet.run_local(garblet.load("lib:millionaires(32)").batch(1), [{"alice": [5]}, {"bob": [3]}])[0]
+
+
+@pytest.mark.parametrize("index", [[0, 1, 2, 3], [9, 8, 7, 6], ["a", "b", "c", "d"], [0, 0, 0, 0]])
+def test_frames_of_pandas_are_cut_by_place_whatever_their_index(jobs: Any, index: list[Any]) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"alice": np.array([1, 2, 3, 4], dtype=np.uint32)}, index=index)
+    program = garblet.load("lib:millionaires(32)").batch(2)
+    parts = [[1, 2], [3, 4]]
+    arrays = [{"alice": np.array(part, dtype=np.uint32)} for part in parts]
+    assert jobs._frozen(program, frame, 2, 0) == jobs._frozen(program, arrays, 2, 0)
+    with pytest.raises(garblet.UsageError, match="4 rows cannot be cut into 3 shards"):
+        jobs._frozen(program, frame, 3, 0)
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_frames_of_others_are_cut_alike(jobs: Any, library: str) -> None:
+    module = pytest.importorskip(library)
+    columns = {"alice": np.array([1, 2, 3, 4], dtype=np.uint32)}
+    frame = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+    program = garblet.load("lib:millionaires(32)").batch(2)
+    assert jobs._frozen(program, frame, 2, 0) == jobs._frozen(program, columns, 2, 0)
+
+
+def test_a_value_that_does_not_fit_names_its_shard(jobs: Any) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"alice": pandas.array([1, 2, 3, None], dtype="UInt32")})
+    with pytest.raises(garblet.InputError, match="got 1 missing") as caught:
+        jobs._frozen(garblet.load("lib:millionaires(32)").batch(2), frame, 2, 0)
+    assert "in shard 1" in caught.value.__notes__
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("", "../../etc/x", "a/b", "a\\b", ".", "a.b", "a b", "a;b", "Risk", "1a", "a-", "-a", "a" * 41, "é"),
+        *("risk\n", "risk\nset server workers/worker addr 10.0.0.1", "risk 127.0.0.1:1; show env", "a\0"),
+    ],
+)
+def test_names_that_would_reach_files_or_the_proxy_are_refused(jobs: Any, tmp_path: Path, name: str) -> None:
+    with pytest.raises(garblet.UsageError, match="session: expected a letter"):
+        job(jobs, tmp_path, session=name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "stores", ["/var/lib/garblet", "/var/lib/{node}", "/var/{}/{slot}", "/var/{slot", "/var/{{slot}}", "/{slot.x}"]
+)
+def test_slots_do_not_share_a_store(jobs: Any, tmp_path: Path, stores: str) -> None:
+    with pytest.raises(garblet.UsageError, match="stores: expected a folder for each slot") as caught:
+        job(jobs, tmp_path, stores=stores)
+    assert "{slot}" in (caught.value.hint or "")
+
+
+def test_nobody_else_reads_the_records(jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes(jobs, monkeypatch, lambda _: report())
+    assert [result["alice_richer"] for result in job(jobs, tmp_path)] == [[True], [True]]
+    (file,) = (tmp_path / "records").iterdir()
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (file, file.parent)] == [0o600, 0o700]
+    assert file.name == "risk-7f3a9c.jsonl"
+    with pytest.raises(garblet.UsageError, match="risk-7f3a9c has been run"):
+        job(jobs, tmp_path)
+
+
+def test_evidence_of_cheating_ends_the_job_and_is_whole(
+    jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    evidence = "the peer is corrupted: check of circuits: circuit 3 of run 0, seed 00ff"
+    outcomes(jobs, monkeypatch, lambda name: ("CheatingError", evidence, "keep the message") if "-1-" in name else report())
+    with caplog.at_level(logging.WARNING, "garblet"), pytest.raises(garblet.CheatingError) as caught:
+        job(jobs, tmp_path)
+    assert (str(caught.value), caught.value.hint) == (evidence, "keep the message")
+    assert "in shard 1; the job has ended" in caught.value.__notes__ and evidence in caplog.text
+
+
+def test_rows_that_panicked_are_in_the_report_and_not_in_the_log(
+    jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    program = garblet.compile("pub fn main(alice: u8, bob: u8) -> u8 { alice + bob }", name="sum").batch(2)
+    panicked = garblet.run_local(program, [{"alice": [1, 200]}, {"bob": [1, 56]}])[0]
+    outcomes(jobs, monkeypatch, lambda _: panicked)
+    with caplog.at_level(logging.DEBUG, "garblet"):
+        reports = job(jobs, tmp_path)
+    assert [list(report.panicked) for report in reports] == [[1], [1]]
+    (file,) = (tmp_path / "records").iterdir()
+    assert "panicked" not in caplog.text + file.read_text()
+
+
+class Proxy:
+    """HAProxy's socket, which is closed after so many commands."""
+
+    def __init__(self, path: Path, commands: int) -> None:
+        self.path, self.heard = path, list[str]()
+        self.server = socket.socket(socket.AF_UNIX)
+        self.server.bind(str(path))
+        self.server.listen()
+        self.thread = threading.Thread(target=self.serve, args=(commands,), daemon=True)
+        self.thread.start()
+
+    def serve(self, commands: int) -> None:
+        for _ in range(commands):
+            with self.server.accept()[0] as caller:
+                self.heard.append(caller.recv(4096).decode())
+        self.server.close()
+        self.path.unlink()
+
+
+def test_results_are_kept_where_the_proxy_goes_away(
+    jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    outcomes(jobs, monkeypatch, lambda _: report())
+    peer = jobs.Listening(str(tmp_path / "haproxy.sock"), "garblet.map", {})
+    proxy = Proxy(tmp_path / "haproxy.sock", 1)
+    with caplog.at_level(logging.WARNING, "garblet"):
+        reports = job(jobs, tmp_path, peer=peer)
+    proxy.thread.join(10)
+    assert [result["alice_richer"] for result in reports] == [[True], [True]]
+    assert proxy.heard == ["del map garblet.map risk-7f3a9c-0-1\n"]
+    assert "risk-7f3a9c-1-1 is not taken out of garblet.map: HAProxy at" in caplog.text
+
+
+def test_a_job_that_ends_gives_what_it_has(jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = ("UsageError", "HAProxy at haproxy.sock: connection refused", "start HAProxy on this node")
+    outcomes(jobs, monkeypatch, lambda name: wrong if "-1-" in name else report())
+    with pytest.raises(jobs.ShardsError, match="the job has ended; this party has 1 of 2 shards: HAProxy at") as caught:
+        job(jobs, tmp_path)
+    assert caught.value.reports[0]["alice_richer"] == [True]
+    assert isinstance(caught.value.failed[1], garblet.UsageError) and caught.value.hint == wrong[2]
+    # Without any result it is the mistake alone.
+    outcomes(jobs, monkeypatch, lambda _: wrong)
+    with pytest.raises(garblet.UsageError, match="HAProxy at"):
+        job(jobs, tmp_path, session="another")
+
+
+def test_whoever_has_lost_a_worker_waits_until_the_peer_has_missed_it(
+    jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcomes(jobs, monkeypatch, lambda _: report())
+    waited: list[tuple[str, float]] = []
+
+    def attempt(task: Any, door: Any, name: str, slot: int, patience: float, *_: Any) -> Any:
+        waited.append((name[-3:], patience))
+        return ("GarbletError", "the worker died", None) if name.endswith("-0-1") else report()
+
+    monkeypatch.setattr(jobs, "_attempt", attempt)
+    assert len(job(jobs, tmp_path, timeout=10.0)) == 2
+    # A peer whose shard 0 waits for nobody is at shard 1 thirty seconds later.
+    assert waited == [("0-1", 30.0), ("1-1", 60.0), ("0-2", 30.0)]
+
+
+def test_jobs_do_not_share_room(jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rooms = []
+
+    def attempt(_: str) -> garblet.Report:
+        rooms.extend(jobs.ray.rooms)
+        return report()
+
+    outcomes(jobs, monkeypatch, attempt)
+    monkeypatch.setattr(jobs.ray, "cluster_resources", lambda: {"CPU": 4.0, "garblet_slot_0": 1, "garblet_slot_1": 1})
+    job(jobs, tmp_path, slots=2, cpus=0.5, stores="/var/{slot}")
+    assert rooms[0] == [{"CPU": 0.5, "garblet_slot_0": 1.0}, {"CPU": 0.5, "garblet_slot_1": 1.0}]
+    assert jobs.ray.rooms == [], "it has given its room back"
+    monkeypatch.setattr(jobs.ray, "is_free", False)
+    with pytest.raises(garblet.UsageError, match="others are at work on this cluster") as caught:
+        job(jobs, tmp_path, session="another")
+    assert "wait until their job has ended" in (caught.value.hint or "") and jobs.ray.rooms == []
+    # Nothing was evaluated: the name can serve again.
+    assert not (tmp_path / "records/another.jsonl").exists()
