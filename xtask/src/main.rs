@@ -63,8 +63,12 @@ fn test() -> Vec<Step> {
     steps
 }
 
+/// All tests but those on clusters.
 fn quick_tests() -> Vec<Step> {
-    vec![Step::cargo("tests", &["test", "--workspace", "--quiet"]), toy_step(), python::step("debug")]
+    let mut steps = vec![Step::cargo("tests", &["test", "--workspace", "--quiet"])];
+    steps.extend(web::steps());
+    steps.extend([toy_step(), python::step("debug")]);
+    steps
 }
 
 /// The protocol of the book's chapter on adding one, which is registered with this feature only. Of the whole workspace, so that what
@@ -78,12 +82,10 @@ fn toy_step() -> Step {
 /// More cases of every property, optimised, and the examples with every garbling scheme and hash.
 fn full_test() -> Vec<Step> {
     let all = Step::cargo("all tests", &["test", "--workspace", "--profile", "full", "--quiet"]);
-    vec![
-        all.env("PROPTEST_CASES", "1024").env("GARBLET_TEST_FULL", "1"),
-        toy_step(),
-        python::step("full"),
-        clusters::step("full"),
-    ]
+    let mut steps = vec![all.env("PROPTEST_CASES", "1024").env("GARBLET_TEST_FULL", "1")];
+    steps.extend(web::steps());
+    steps.extend([toy_step(), python::step("full"), clusters::step("full")]);
+    steps
 }
 
 /// A clone that is built once has no use for what incremental builds keep, which is half of its size.
@@ -100,7 +102,6 @@ fn ci() -> Vec<Step> {
         one_protocol_step(),
     ];
     steps.extend(portable::steps());
-    steps.extend(web::steps());
     steps.extend(quick_tests());
     steps.into_iter().map(|step| step.env(WITHOUT_INCREMENTAL.0, WITHOUT_INCREMENTAL.1)).collect()
 }
