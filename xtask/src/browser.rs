@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{party, steps::cargo, web};
+use crate::{party, programs, steps::cargo, web};
 
 /// The browser and what drives it, and the packages of Debian that have them.
 const COMMANDS: [&str; 2] = ["chromium", "chromedriver"];
@@ -32,20 +32,20 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
 
 /// Checks that the browser is there, or fetches it where this is Debian and we may.
 fn needed() -> Result<(), String> {
-    if !web::is_there("node") {
+    if !programs::is_there("node") {
         return Err("node is not installed".into());
     }
-    web::with_debian(&COMMANDS, &PACKAGES)
+    programs::with_debian(&COMMANDS, &PACKAGES)
 }
 
 /// The command, whose servers the pages visit, just as all tests together build it.
 fn program(root: &Path) -> Result<PathBuf, String> {
-    web::run(cargo().args(["test", "--workspace", "--test", "soak", "--no-run", "--quiet"]).current_dir(root))?;
-    Ok(web::target(root).join("debug/garblet"))
+    programs::run(cargo().args(["test", "--workspace", "--test", "soak", "--no-run", "--quiet"]).current_dir(root))?;
+    Ok(programs::target(root).join("debug/garblet"))
 }
 
 fn try_pages(root: &Path, program: &Path) -> Result<(), String> {
-    let pictures = web::target(root).join("web-pictures");
+    let pictures = programs::target(root).join("web-pictures");
     let mut node = Command::new("node");
     node.args(["--test", "--test-concurrency", "1", "--test-reporter", "spec"]).args(TESTS).current_dir(root);
     node.env("REPORT", root.join("docs/measured/report.json"));
@@ -53,7 +53,7 @@ fn try_pages(root: &Path, program: &Path) -> Result<(), String> {
         .env("PACKAGE", web::package(root))
         .env("GARBLET", program)
         .env("PICTURES", &pictures);
-    let said = web::run(node.env("TOOLS", web::target(root).join("web-tools")))?;
+    let said = programs::run(node.env("TOOLS", programs::target(root).join("web-tools")))?;
     for line in said.lines().filter(|line| line.contains("NOT TRIED") || line.contains("MEASURED")) {
         eprintln!("{}", line.trim());
     }

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::programs::{run, target};
 use crate::python;
 use crate::steps::Step;
-use crate::web::{run, target};
 
 /// Ray.
 const REQUIREMENTS: &str = "python/clusters/requirements.txt";

@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::programs::{is_there, run, target};
 use crate::steps::{Step, cargo};
-use crate::web::{is_there, run, target};
 use crate::{image, parts, party, web};
 
 /// The linker for other machines, the one that calls it, and the one that makes wheels.

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
+    programs,
     steps::{Step, cargo},
-    web,
 };
 
 const PACKAGE: &[&str] = &["run", "--quiet", "--release", "--package", "garblet-cli", "--", "bench", "papers"];
 
 /// Measures first, within ten minutes, and goes on where it was if it was stopped.
 pub(crate) fn measured() -> Vec<Step> {
-    let folder = || web::target(&crate::root()).join("papers");
+    let folder = || programs::target(&crate::root()).join("papers");
     let measure = Step::check("papers", move || papers(&[Path::new("--quick"), Path::new("--report"), &folder()]));
     let mut steps = vec![measure];
     steps.extend(in_book(folder()));

@@ -12,6 +12,7 @@ mod modules;
 mod parts;
 mod party;
 mod portable;
+mod programs;
 mod python;
 mod spdx;
 mod steps;

@@ -6,8 +6,8 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::programs::run;
 use crate::steps::cargo;
-use crate::web::run;
 
 /// The package that users get.
 const ROOT: &str = "garblet-cli";

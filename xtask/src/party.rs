@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::portable::{TARGET, without_target};
 use crate::steps::{Step, cargo};
-use crate::web;
+use crate::{programs, web};
 
 const PACKAGE: &str = "garblet-party";
 
@@ -36,7 +36,7 @@ pub(crate) fn step() -> Step {
 
 /// The folder of the package.
 pub(crate) fn package(root: &Path) -> PathBuf {
-    web::target(root).join("web-party")
+    programs::target(root).join("web-party")
 }
 
 /// Findings, one line each. What cannot be had here is said loudly and is no finding.
@@ -53,7 +53,7 @@ fn make(root: &Path) -> Vec<String> {
 
 /// The reason why the module cannot be built here, unless what it needs is there or can be fetched.
 pub(crate) fn missing(root: &Path) -> Option<String> {
-    without_target(root, TARGET).or_else(|| web::with_debian(&[CLANG], &[CLANG]).err())
+    without_target(root, TARGET).or_else(|| programs::with_debian(&[CLANG], &[CLANG]).err())
 }
 
 /// Makes the package, and tries it as users of npm have it.
@@ -61,11 +61,11 @@ fn bundle(root: &Path, tool: &Path) -> Result<(), String> {
     let (mut build, folder) = (cargo(), package(root));
     assemble(root, tool, (build.args(["build", "--quiet"]), "release"), &folder)?;
     eprintln!("{}", folder.display());
-    if !["node", "npm"].into_iter().all(web::is_there) {
+    if !["node", "npm"].into_iter().all(programs::is_there) {
         eprintln!("node and npm are not installed\nTHE PACKAGE FOR NPM WAS NOT TRIED");
         return Ok(());
     }
-    let archive = web::target(root).join("garblet-party.tgz");
+    let archive = programs::target(root).join("garblet-party.tgz");
     pack(&folder, &archive, "0")?;
     try_by_npm(root, &archive)
 }
@@ -78,9 +78,9 @@ pub(crate) fn assemble(
     folder: &Path,
 ) -> Result<(), String> {
     build.args(["--profile", profile, "--target", TARGET, "--package", PACKAGE]).current_dir(root);
-    web::run(build.env(FLAGS.0, FLAGS.1).env("CC_wasm32_unknown_unknown", CLANG))?;
-    let module = web::target(root).join(TARGET).join(profile).join("garblet_party.wasm");
-    web::run(Command::new(tool).args([module.as_path(), Path::new("party"), folder]))?;
+    programs::run(build.env(FLAGS.0, FLAGS.1).env("CC_wasm32_unknown_unknown", CLANG))?;
+    let module = programs::target(root).join(TARGET).join(profile).join("garblet_party.wasm");
+    programs::run(Command::new(tool).args([module.as_path(), Path::new("party"), folder]))?;
     for path in WRITTEN.iter().map(Path::new) {
         let copied = fs::copy(root.join(path), folder.join(path.file_name().unwrap_or_default()));
         copied.map_err(|error| format!("{}: cannot be copied: {error}", path.display()))?;
@@ -95,7 +95,7 @@ pub(crate) fn pack(folder: &Path, archive: &Path, time: &str) -> Result<(), Stri
     let mut tar = Command::new("tar");
     tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rw,go=r", "--format=ustar"]);
     tar.arg(format!("--mtime=@{time}")).args(["--transform=s,^,package/,", "--use-compress-program=gzip -9n", "-cf"]);
-    web::run(tar.arg(archive).arg("--directory").arg(folder).args(files(folder)?)).map(drop)
+    programs::run(tar.arg(archive).arg("--directory").arg(folder).args(files(folder)?)).map(drop)
 }
 
 /// The names of all files of the package that is in a folder.
@@ -113,7 +113,7 @@ fn files(folder: &Path) -> Result<Vec<String>, String> {
 pub(crate) fn try_by_npm(root: &Path, archive: &Path) -> Result<(), String> {
     let mut node = Command::new("node");
     node.args(["--test", "web/test/package.test.mjs"]).current_dir(root);
-    let said = web::run(node.env("ARCHIVE", archive).env("TOOLS", web::target(root).join("web-tools")))?;
+    let said = programs::run(node.env("ARCHIVE", archive).env("TOOLS", programs::target(root).join("web-tools")))?;
     said.lines().filter(|line| line.contains("NOT TRIED")).for_each(|line| eprintln!("{line}"));
     Ok(())
 }
@@ -168,7 +168,7 @@ mod tests {
             }
             let archive = folder.path().join("of.tgz");
             pack(folder.path(), &archive, time).expect("packed");
-            let listed = web::run(Command::new("tar").arg("-tzf").arg(&archive)).expect("an archive");
+            let listed = programs::run(Command::new("tar").arg("-tzf").arg(&archive)).expect("an archive");
             assert_eq!(listed.lines().collect::<Vec<_>>(), ["package/a.js", "package/b.js", "package/package.json"]);
             fs::read(archive).expect("it is there")
         };

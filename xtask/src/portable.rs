@@ -2,8 +2,8 @@
 
 use std::{path::Path, process::Command};
 
+use crate::programs;
 use crate::steps::{Step, cargo};
-use crate::web;
 
 /// The target of browsers. Nothing else in the workspace is built for it, so it is not in `rust-toolchain.toml`, and whoever does
 /// not run the whole of `ci` need not have it.
@@ -37,7 +37,7 @@ pub(crate) fn steps() -> Vec<Step> {
 ///
 /// The target is fetched; without it or Node the tests are left out, which is said and is no finding.
 fn by_software(root: &Path) -> Vec<String> {
-    let without_node = || (!web::is_there("node")).then(|| "node is not installed".to_string());
+    let without_node = || (!programs::is_there("node")).then(|| "node is not installed".to_string());
     if let Some(reason) = without_target(root, WASI).or_else(without_node) {
         eprintln!("{reason}\nSOFTWARE AES WAS NOT TESTED");
         return Vec::new();
@@ -47,7 +47,7 @@ fn by_software(root: &Path) -> Vec<String> {
     test.arg("--config").arg(format!("target.{WASI}.runner=['node', '--no-warnings', '{}']", runner.display()));
     test.args(["test", "--quiet", "--lib", "--target", WASI, "--package", "garblet-primitives"]);
     test.args(["--features", "blake3/pure"]).envs([WASI_FLAGS, WITHOUT_C]).current_dir(root);
-    web::run(&mut test).err().into_iter().collect()
+    programs::run(&mut test).err().into_iter().collect()
 }
 
 /// Checks the crates for browsers, with the standard library of the target, which is not part of a toolchain.

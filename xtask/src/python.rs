@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::programs::{run, target};
 use crate::steps::Step;
-use crate::web::{run, target};
 
 /// The least version: the first whose stable interface has buffers.
 const LEAST: (u32, u32) = (3, 11);

@@ -7,6 +7,7 @@ use std::process::Command;
 use crate::browser;
 use crate::party;
 use crate::portable::{TARGET, WITHOUT_C, without_target};
+use crate::programs::{run, target};
 use crate::steps::{Step, cargo};
 
 const PACKAGE: &[&str] = &["--package", "garblet-web", "--features", "pure"];
@@ -40,11 +41,6 @@ fn make(root: &Path) -> Vec<String> {
         Ok(()) => Vec::new(),
         Err(finding) => vec![finding],
     }
-}
-
-/// The folder of all that is built.
-pub(crate) fn target(root: &Path) -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
 }
 
 /// The folder of the package.
@@ -109,38 +105,6 @@ fn try_in_node(root: &Path) -> Result<(), String> {
     let mut node = Command::new("node");
     node.args(["--test", "web/test/client.test.mjs"]).current_dir(root);
     run(node.env("PACKAGE", package(root)).env("VECTORS", root.join("vectors/outsourced_client.json"))).map(drop)
-}
-
-/// Tells whether a program is installed.
-pub(crate) fn is_there(name: &str) -> bool {
-    Command::new(name).arg("--version").output().is_ok_and(|said| said.status.success())
-}
-
-/// Checks that programs are there, or fetches the packages that have them where this is Debian and we may.
-pub(crate) fn with_debian(programs: &[&str], packages: &[&str]) -> Result<(), String> {
-    if programs.iter().all(|program| is_there(program)) {
-        return Ok(());
-    }
-    eprintln!("installing {}", packages.join(" and "));
-    let apt =
-        |arguments: &[&str]| run(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"));
-    apt(&["update", "--quiet"])?;
-    apt(&[&["install", "--yes", "--quiet", "--no-install-recommends"], packages].concat()).map(drop)
-}
-
-/// Runs a program and returns its words, which are part of the error if it fails.
-pub(crate) fn run(command: &mut Command) -> Result<String, String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    match command.output() {
-        Ok(output) => {
-            let [out, err] = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said).into_owned());
-            match output.status.success() {
-                true => Ok(out + &err),
-                false => Err(format!("{name}: {}\n{out}{err}", output.status)),
-            }
-        }
-        Err(error) => Err(format!("{name}: {error}")),
-    }
 }
 
 #[cfg(test)]

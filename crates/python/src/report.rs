@@ -52,7 +52,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// What one of so many parties has now, which has met these others.
+    /// Puts together what one of so many parties has now, which has met these others.
     pub(crate) fn new(program: &Program, config: &Config, parties: u16, report: Report, peers: Vec<PeerPart>) -> Self {
         let parts = vec![PartyPart::from(&report)];
         let record = Record::new(program, peers, SystemTime::now());

@@ -17,7 +17,7 @@ use crate::gf256::{invert, mul};
 /// One over zero. Sums with it are no index of a table, either, and the sum of two is the zero that it has to be.
 const INFINITY: u8 = 0x80;
 
-/// What SubBytes adds to every byte at its end, and so, as all of a column's bytes have it, what is left of it after MixColumns.
+/// The constant that SubBytes adds to every byte at its end. As all of a column's bytes have it, it is what is left of it after MixColumns.
 pub(super) const CONSTANT: u8 = 0x63;
 
 /// An element of order 15 with `w^4 = w + 1`, whose powers below the fourth are the bits of GF(2^4).
@@ -163,7 +163,7 @@ const fn split_all(table: [u8; 16], factor: u8) -> [u8; 16] {
 mod tests {
     use super::*;
 
-    /// What processors do: there is nothing at an index that is too large.
+    /// Looks up as processors do: there is nothing at an index that is too large.
     fn look_up(table: [u8; 16], index: u8) -> u8 {
         table.get(usize::from(index)).copied().unwrap_or(0)
     }

@@ -30,7 +30,7 @@ fn zip(a: [v128; QUAD_LANES], b: [v128; QUAD_LANES], f: impl Fn(v128, v128) -> v
     )
 }
 
-/// What a table has at every byte of a vector; zero where there is no such place.
+/// Looks every byte of a vector up in a table, which has zero where there is no such place.
 #[inline(always)]
 fn look_up(table: [u8; 16], places: v128) -> v128 {
     u8x16_swizzle(bytemuck::cast(table), places)
@@ -96,7 +96,7 @@ fn to_nibbles(bytes: v128) -> v128 {
     look_up_both(SPLIT, halves(bytes))
 }
 
-/// What SubBytes leaves to the round keys, in nibbles.
+/// The constant that SubBytes leaves to the round keys, in nibbles.
 #[inline(always)]
 fn constant() -> v128 {
     u8x16_splat(const { split(CONSTANT) })
