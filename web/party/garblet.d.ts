@@ -8,7 +8,21 @@ export class GarbletError extends Error {
 }
 
 /** A value of an input: numbers, or strings of them; `bigint`; typed arrays; arrays; objects for records. The book's chapter on input files has all forms. */
-export type Value = number | bigint | boolean | string | ArrayBufferView | Value[] | { [name: string]: Value };
+export type Value = number | bigint | boolean | string | Numbers | Value[] | { [name: string]: Value };
+
+/** Typed arrays. */
+export type Numbers =
+  | Int8Array
+  | Uint8Array
+  | Uint8ClampedArray
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array
+  | Float32Array
+  | Float64Array;
 
 /** A value of an output: integers of up to 53 bits are numbers, wider ones decimal strings; byte strings are `{ hex }`. */
 export type Output = number | boolean | string | Output[] | { [name: string]: Output };

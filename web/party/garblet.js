@@ -60,7 +60,7 @@ export function generateIdentity() {
 
 /** The fingerprint of an identity. */
 export async function fingerprint(pem) {
-  return await call("fingerprint", { pem });
+  return await call("fingerprint", { pem: text("pem", pem) });
 }
 
 /** Computes with a peer. */
@@ -68,7 +68,7 @@ export async function run(options) {
   const { program, party, inputs, identity, trust, url } = options;
   const { protocol = "yao", params = {}, session, timeoutMs = 60_000, onProgress, signal } = options;
   const settings = { party, protocol, params: texts(params), trust, session, timeoutMs };
-  const asked = { program: written(program), inputs: json(inputs ?? {}), identity, settings: json(settings), url: String(url), timeoutMs };
+  const asked = { program: written(program), inputs: json(inputs ?? {}), identity: text("identity", identity), settings: json(settings), url: String(url), timeoutMs };
   return JSON.parse(await call("run", asked, { onProgress, signal }));
 }
 
@@ -89,13 +89,22 @@ function texts(params) {
 
 /** A program as the worker takes it. */
 function written({ source, library, name = "program", constants = {}, panics = true }) {
-  return { source, library, name, constants: json(constants), panics };
+  if (library === undefined) text("source", source);
+  else text("library", library);
+  return { source, library, name: text("name", name), constants: json(constants), panics };
+}
+
+/** A text, which is told from other values here: the module takes nothing else. */
+function text(what, value) {
+  if (typeof value === "string") return value;
+  throw new GarbletError(`${what}: expected a string, got ${value === null ? "null" : `a value of type ${typeof value}`}`, "see garblet.d.ts");
 }
 
 /** JSON in which integers may be `bigint`, and arrays of numbers typed. */
 function json(value) {
   return JSON.stringify(value, (_, part) => {
     if (typeof part === "bigint") return String(part);
+    if (part instanceof DataView) throw new GarbletError("expected numbers, got a DataView", "give a typed array of its buffer, such as Uint8Array");
     return ArrayBuffer.isView(part) ? Array.from(part, (one) => (typeof one === "bigint" ? String(one) : one)) : part;
   });
 }

@@ -5,6 +5,7 @@
 //! bytes from every folder.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -62,9 +63,9 @@ fn folder(root: &Path) -> PathBuf {
 fn packages(root: &Path) -> Result<(), String> {
     let (folder, made) = (folder(root), target(root).join("packages-parts"));
     for path in [&folder, &made] {
-        let _ = fs::remove_dir_all(path);
-        fs::create_dir_all(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        renew(path).map_err(|error| format!("{}: {error}", path.display()))?;
     }
+    check_committed(root)?;
     let build = Build::new(root)?;
     for machine in &MACHINES {
         eprintln!("building for {}", machine.triple());
@@ -89,6 +90,28 @@ fn packages(root: &Path) -> Result<(), String> {
     write(&folder.join("SHA256SUMS"), &sums)?;
     eprintln!("{}\n{sums}", folder.display());
     Ok(())
+}
+
+/// Makes a folder empty.
+fn renew(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => fs::create_dir_all(folder),
+    }
+}
+
+/// Checks that the packages will be those of the commit: nothing is changed, and nothing that git does not know lies among the files of the wheel but the
+/// module of the tests, which is left out of it.
+fn check_committed(root: &Path) -> Result<(), String> {
+    let git = |arguments: &[&str]| run(Command::new("git").args(arguments).current_dir(root));
+    let changed = git(&["status", "--porcelain"])?;
+    let beside = git(&["ls-files", "--others", "python/garblet"])?;
+    let beside = beside.lines().filter(|name| !name.ends_with(".abi3.so"));
+    let all: Vec<&str> = changed.lines().chain(beside).collect();
+    match all.is_empty() {
+        true => Ok(()),
+        false => Err(format!("expected what is committed and no more, got\n{}\ncommit or remove it", all.join("\n"))),
+    }
 }
 
 fn names(folder: &Path) -> Result<Vec<String>, String> {
@@ -131,10 +154,10 @@ impl Build {
             return Err(format!("the package for npm cannot be tried: {name} is not installed"));
         }
         let tools = target(root).join("packages-tools");
-        if !tools.join("bin/cargo-zigbuild").exists() {
+        if !tools.join("bin/pip").exists() {
             run(Command::new("python3").args(["-m", "venv"]).arg(&tools))?;
-            run(Command::new(tools.join("bin/pip")).args(["install", "--quiet"]).args(TOOLS))?;
         }
+        run(Command::new(tools.join("bin/pip")).args(["install", "--quiet"]).args(TOOLS))?;
         for machine in &MACHINES {
             run(Command::new("rustup").args(["target", "add", &machine.triple()]).current_dir(root))?;
         }
@@ -152,7 +175,8 @@ impl Build {
     fn compile(&self, machine: &Machine) -> Result<(), String> {
         let mut build = self.tool("cargo-zigbuild", "zigbuild")?;
         build.args(["--quiet", "--locked", "--profile", "dist", "--package", "garblet-cli"]);
-        run(build.args(["--target", &format!("{}.{GLIBC}", machine.triple())])).map(drop)
+        run(build.args(["--target", &format!("{}.{GLIBC}", machine.triple())]))?;
+        self.check_pathless(&self.program(machine))
     }
 
     /// `garblet-VERSION-cp311-abi3-manylinux_2_17_ARCH.whl`: the package for Python, with nothing of this machine in it.
@@ -161,7 +185,17 @@ impl Build {
         let mut build = self.tool("maturin", "build")?;
         build.args(["--quiet", "--locked", "--profile", "dist", "--zig", "--compatibility", MANYLINUX]);
         build.args(["--target", &machine.triple()]).arg("--out").arg(folder);
-        run(build.current_dir(self.root.join("python"))).map(drop)
+        run(build.current_dir(self.root.join("python")))?;
+        let is_its = |name: &&String| name.ends_with(&format!("{}.whl", machine.arch));
+        let wheel = names(folder)?.iter().find(is_its).map(|name| folder.join(name));
+        let wheel = wheel.ok_or_else(|| format!("{}: maturin has made no wheel", folder.display()))?;
+        // Uncompressed: a wheel is a zip file.
+        let inside = target(&self.root).join("packages-parts").join(format!("wheel-{}", machine.arch));
+        run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(wheel).arg(&inside))?;
+        for file in files_below(&inside).map_err(|error| format!("{}: {error}", inside.display()))? {
+            self.check_pathless(&file)?;
+        }
+        Ok(())
     }
 
     /// `garblet-party-VERSION.tgz`: the package for npm.
@@ -205,7 +239,10 @@ impl Build {
         // Beside those of the project's own configuration, which a variable would put out of force.
         tool.args([task, "--config", &format!("target.'cfg(all())'.rustflags=[{}]", flags.join(", "))]);
         tool.env("PATH", format!("{}:{path}", self.tools.join("bin").display())).env("CFLAGS", c_flags.join(" "));
-        tool.env("SOURCE_DATE_EPOCH", &self.time).env("CARGO_INCREMENTAL", "0").current_dir(&self.root);
+        tool.env("CARGO_TARGET_DIR", target(&self.root))
+            .env("SOURCE_DATE_EPOCH", &self.time)
+            .env("CARGO_INCREMENTAL", "0")
+            .current_dir(&self.root);
         Ok(tool)
     }
 
@@ -258,6 +295,19 @@ impl Build {
         deb.args(["--root-owner-group", "-Zxz", "--threads-max=1", "--build"]).arg(&inside);
         run(deb.arg(folder.join(format!("{name}.deb"))).env("SOURCE_DATE_EPOCH", &self.time)).map(drop)
     }
+}
+
+/// All files in a folder and in those within.
+fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => files.extend(files_below(&path)?),
+            false => files.push(path),
+        }
+    }
+    Ok(files)
 }
 
 /// Makes the packages of the same commit in a clone, and holds their checksums against those that are here.

@@ -18,7 +18,7 @@ pub struct Diagnostic {
 }
 
 /// A place in a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Place {
     /// Line, from 1.
     pub line: u64,
@@ -30,6 +30,18 @@ pub struct Place {
     pub excerpt: String,
     /// Column of the excerpt's first character, from 1.
     pub excerpt_column: usize,
+}
+
+/// Without the excerpt, which may be of a file of inputs.
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place { line, column, width, .. } = self;
+        f.debug_struct("Place")
+            .field("line", line)
+            .field("column", column)
+            .field("width", width)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The most characters of a line that are shown.
@@ -207,6 +219,8 @@ mod tests {
         let expected = "expected u8, got 300\n --> in.json:2:9\n  |\n2 | \t\"key\": 300\n  | \t       ^^^\n\
                         hint: the most is 255\n";
         assert_eq!(rendered, expected);
+        let debug = format!("{:?}", Diagnostic::new("in.json", "expected u8").at(Place::in_text(text, at..at + 3)));
+        assert!(debug.contains("line: 2") && !debug.contains("300"), "{debug}");
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl<'a> JsonText<'a> {
         what: &str,
     ) -> Result<Vec<(&'v str, &'v ast::ObjectProp<'a>)>, Diagnostic> {
         let Value::Object(object) = value else {
-            return Err(self.error_at(value, format!("{what}: expected an object, got {}", describe(value))));
+            return Err(self.error_at(value, format!("{what}: expected an object, got {}", kind(value))));
         };
         let mut members: Vec<(&str, &ast::ObjectProp)> = Vec::with_capacity(object.properties.len());
         let mut seen = std::collections::HashSet::new();
@@ -86,6 +86,21 @@ pub(crate) fn describe(value: &Value) -> String {
         Value::BooleanLit(b) => b.value.to_string(),
         Value::NullKeyword(_) => "null".into(),
         Value::Array(a) => format!("an array of {}", a.elements.len()),
+        Value::Object(_) => "an object".into(),
+    }
+}
+
+/// Says what a value is, and nothing of which: where it is a secret, as messages go to logs.
+pub(crate) fn kind(value: &Value) -> String {
+    match value {
+        Value::StringLit(_) => "a string".into(),
+        Value::NumberLit(number) if number.value.contains(['.', 'e', 'E']) => {
+            "a number with a point or an exponent".into()
+        }
+        Value::NumberLit(_) => "a number".into(),
+        Value::BooleanLit(_) => "a truth value".into(),
+        Value::NullKeyword(_) => "null".into(),
+        Value::Array(array) => format!("an array of {}", array.elements.len()),
         Value::Object(_) => "an object".into(),
     }
 }

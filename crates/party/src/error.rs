@@ -25,9 +25,18 @@ pub(crate) fn failed(error: &impl Display, hint: &str) -> Thrown {
     thrown.into()
 }
 
-/// Mistakes in a source, or in values.
+/// Mistakes in a source.
 pub(crate) fn diagnosed(diagnostics: &Diagnostics) -> Thrown {
-    let lines: Vec<String> = diagnostics.iter().map(Diagnostic::to_string).collect();
+    told(diagnostics, Diagnostic::to_string)
+}
+
+/// Mistakes in inputs. Their places tell how long the values before them are.
+pub(crate) fn refused(diagnostics: &Diagnostics) -> Thrown {
+    told(diagnostics, |diagnostic| diagnostic.message.clone())
+}
+
+fn told(diagnostics: &Diagnostics, line: impl Fn(&Diagnostic) -> String) -> Thrown {
+    let lines: Vec<String> = diagnostics.iter().map(line).collect();
     let hint = diagnostics.iter().find_map(|diagnostic| diagnostic.hint.clone());
     failed(&lines.join("\n"), hint.as_deref().unwrap_or("correct it and try again"))
 }

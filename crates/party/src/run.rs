@@ -18,7 +18,7 @@ use web_time::Instant;
 use zeroize::Zeroizing;
 
 use crate::{
-    error::{Thrown, diagnosed, ended, failed, unconnected},
+    error::{Thrown, ended, failed, refused, unconnected},
     identity::Identity,
     program::Program,
     wire::Wire,
@@ -91,8 +91,7 @@ impl Run {
     /// Makes everything ready, so that a mistake is told before anybody is met. `inputs` and `settings` are JSON objects.
     pub fn begin(program: &Program, inputs: String, identity: Identity, settings: &str) -> Result<Run, Thrown> {
         let inputs = Zeroizing::new(inputs);
-        let settings: Settings =
-            serde_json::from_str(settings).map_err(|error| failed(&format!("settings: {error}"), "see the types"))?;
+        let settings: Settings = serde_json::from_str(settings).map_err(|_| other_options())?;
         let (config, party) = (config(&settings.protocol, &settings.params)?, Party(settings.party));
         if party.0 > 1 {
             return Err(failed(&format!("party: expected 0 or 1, got {party}"), "a page computes with one peer"));
@@ -126,10 +125,10 @@ pub async fn run_together(
     params: String,
 ) -> Result<String, Thrown> {
     let inputs = Zeroizing::new(inputs);
-    let params = serde_json::from_str(&params).map_err(|error| failed(&format!("params: {error}"), "see the types"))?;
+    let params = serde_json::from_str(&params).map_err(|_| other_options())?;
     let config = config(&protocol, &params)?;
-    let all: Map<String, Value> =
-        serde_json::from_str(&inputs).map_err(|error| failed(&format!("inputs: {error}"), "give an object by name"))?;
+    let all: Map<String, Value> = serde_json::from_str(&inputs)
+        .map_err(|_| failed(&"inputs: expected an object", "give each input by its name"))?;
     let plan = Plan::new(program.0.clone(), 2, &config).map_err(|error| ended(&error))?;
     let mut own = Vec::new();
     for party in [Party(0), Party(1)] {
@@ -168,8 +167,13 @@ fn ends(config: &Config) -> [Ends; 2] {
 /// The values of a party's inputs, in program order.
 fn values(program: &garblet::Program, party: Party, inputs: &str) -> Result<Vec<Bits>, Thrown> {
     let read = read_inputs(program, party, "inputs", inputs);
-    let values = read.map_err(|wrong: Diagnostics| diagnosed(&wrong))?;
+    let values = read.map_err(|wrong: Diagnostics| refused(&wrong))?;
     Ok(values.into_iter().map(|(_, bits)| bits).collect())
+}
+
+/// Options of other types. What was given is not repeated: it may be an identity at the wrong place.
+fn other_options() -> Thrown {
+    failed(&"options: expected those of the types, got others", "see garblet.d.ts")
 }
 
 async fn one_party(

@@ -7,7 +7,7 @@ use garblet_circuit::{
 use jsonc_parser::ast::{ObjectProp, Value};
 
 use super::{decimal, fixed, variant};
-use crate::json::JsonText;
+use crate::json::{JsonText, kind};
 
 /// Reads a JSON text that is one value of a type, in any of the [forms](crate::value).
 ///
@@ -247,21 +247,6 @@ impl Reader<'_> {
         }
         let padded: Bits = magnitude.iter().chain(std::iter::repeat_n(false, width - needed)).collect();
         Ok(if negative { decimal::negate(&padded) } else { padded })
-    }
-}
-
-/// Says what a value is, and nothing of which: it is a secret, and messages go to logs.
-pub(super) fn kind(value: &Value) -> String {
-    match value {
-        Value::StringLit(_) => "a string".into(),
-        Value::NumberLit(number) if number.value.contains(['.', 'e', 'E']) => {
-            "a number with a point or an exponent".into()
-        }
-        Value::NumberLit(_) => "a number".into(),
-        Value::BooleanLit(_) => "a truth value".into(),
-        Value::NullKeyword(_) => "null".into(),
-        Value::Array(array) => format!("an array of {}", array.elements.len()),
-        Value::Object(_) => "an object".into(),
     }
 }
 

@@ -4,7 +4,7 @@ use garblet_circuit::{Bits, Type, diagnostic::Diagnostic};
 use jsonc_parser::ast::Value;
 use serde_json::json;
 
-use super::parse::{Reader, kind};
+use super::parse::Reader;
 
 type Variant = (String, Vec<Type>);
 
@@ -71,31 +71,26 @@ impl Reader<'_> {
         let types = &variants[number].1;
         let end = bits.len() + ty.width() as usize;
         bits.append(&Bits::from_u128(number as u128, Type::tag_width(variants.len()) as usize));
-        // The variant is a secret, as its fields are.
-        match (fields, &types[..]) {
-            (None, []) => {}
-            (Some(Value::Array(array)), _) if array.elements.len() == types.len() => {
-                for (k, (item, ty)) in array.elements.iter().zip(types).enumerate() {
-                    self.read(&format!("{path}.{k}"), item, ty, bits)?;
-                }
-            }
-            // One field may stand without brackets.
-            (Some(field), [ty]) => self.read(path, field, ty, bits)?,
-            _ => {
-                let message = format!("{path}: expected {} fields, got {}", types.len(), given(fields));
-                return Err(self.json.error_at(value, message).hint(forms(variants)));
-            }
+        // The variant is a secret, as its fields are: what is wrong within it would tell which it is.
+        if !self.fields(path, fields, types, bits) {
+            let message = format!("{path}: expected {ty}, got other fields");
+            return Err(self.json.error_at(value, message).hint(forms(variants)));
         }
         bits.extend(std::iter::repeat_n(false, end - bits.len()));
         Ok(())
     }
-}
 
-fn given(fields: Option<&Value>) -> String {
-    match fields {
-        None => "none".into(),
-        Some(Value::Array(array)) => array.elements.len().to_string(),
-        Some(other) => kind(other),
+    /// Reads the fields of a variant. Whether they are of its types.
+    fn fields(self, path: &str, fields: Option<&Value>, types: &[Type], bits: &mut Bits) -> bool {
+        match (fields, types) {
+            (None, []) => true,
+            (Some(Value::Array(array)), _) if array.elements.len() == types.len() => {
+                array.elements.iter().zip(types).all(|(item, ty)| self.read(path, item, ty, bits).is_ok())
+            }
+            // One field may stand without brackets.
+            (Some(field), [ty]) => self.read(path, field, ty, bits).is_ok(),
+            _ => false,
+        }
     }
 }
 
@@ -134,11 +129,11 @@ mod tests {
     fn what_is_no_variant_is_refused() {
         for (text, expected) in [
             (r#""Ofer""#, "value: expected a variant, got another name"),
-            (r#""Offer""#, "value: expected 1 fields, got none"),
-            (r#"{"None": [1]}"#, "value: expected 0 fields, got 1"),
-            (r#"{"Range": [1]}"#, "value: expected 2 fields, got 1"),
-            (r#"{"Range": 1}"#, "value: expected 2 fields, got a number"),
-            (r#"{"Offer": [16]}"#, "value.0: expected u4, got a number out of range"),
+            (r#""Offer""#, "value: expected enum {None, Offer(u4), Range(u2, [bool; 3])}, got other fields"),
+            (r#"{"None": [1]}"#, "value: expected enum {None, Offer(u4), Range(u2, [bool; 3])}, got other fields"),
+            (r#"{"Range": [1]}"#, "value: expected enum {None, Offer(u4), Range(u2, [bool; 3])}, got other fields"),
+            (r#"{"Range": 1}"#, "value: expected enum {None, Offer(u4), Range(u2, [bool; 3])}, got other fields"),
+            (r#"{"Offer": [16]}"#, "value: expected enum {None, Offer(u4), Range(u2, [bool; 3])}, got other fields"),
             ("3", "value: expected enum {None, Offer(u4), Range(u2, [bool; 3])}, got a number"),
         ] {
             assert_eq!(read(text), expected, "{text}");
@@ -158,8 +153,14 @@ mod tests {
             assert_eq!(super::super::to_json(&shape, &bits).to_string(), r#"{"Box":{"h":3,"w":5}}"#);
         }
         let refused = |text: &str| read(text).unwrap_err();
-        assert_eq!(refused(r#"{"Box": {"w": 5}}"#).message, "value: field `h` (u4) is missing");
-        assert_eq!(refused(r#"{"Box": {"w": 16, "h": 1}}"#).message, "value.w: expected u4, got a number out of range");
+        assert_eq!(
+            refused(r#"{"Box": {"w": 5}}"#).message,
+            "value: expected enum {Dot, Box {h: u4, w: u4}}, got other fields"
+        );
+        assert_eq!(
+            refused(r#"{"Box": {"w": 16, "h": 1}}"#).message,
+            "value: expected enum {Dot, Box {h: u4, w: u4}}, got other fields"
+        );
         let error = refused("3");
         assert_eq!(error.message, "value: expected enum {Dot, Box {h: u4, w: u4}}, got a number");
         assert_eq!(error.hint.as_deref(), Some(r#"write "Dot" or {"Box": {"h": u4, "w": u4}}"#));

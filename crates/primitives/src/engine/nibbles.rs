@@ -187,6 +187,8 @@ mod tests {
             assert_eq!(both(SUBSTITUTED_SPLIT, p, q), split(expected), "byte {byte:02x}");
             assert_eq!(both(DOUBLED_SPLIT, p, q), split(mul(2, expected)), "byte {byte:02x}");
         }
+        let joined = ROUND_CONSTANTS.map(|nibbles| i32::from(JOINED[usize::from(nibbles)]));
+        assert_eq!(joined, super::super::ROUND_CONSTANTS);
         // FIPS 197, figure 7.
         assert_eq!([0x00, 0x01, 0x53, 0xff].map(|byte| affine(invert(byte)) ^ CONSTANT), [0x63, 0x7c, 0xed, 0x16]);
     }
