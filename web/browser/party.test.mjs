@@ -400,6 +400,34 @@ tried("a message larger than any of a peer ends the run, and is not kept", async
   assert.equal((await call(page, "compile", SOURCE)).andGates, 32);
 });
 
+tried("no more waits to be read than belongs to a run", async () => {
+  const page = await browser();
+  const taken = await page.run(async () => {
+    const { default: init, Wire } = await import("./party.js");
+    await init();
+    const wire = new Wire(() => true, 1_000);
+    return [600, 0, 600, 200].map((length) => wire.heard(new Uint8Array(length)));
+  });
+  assert.deepEqual(taken, [true, true, false, true]);
+});
+
+tried("options of another type are told, and not repeated", async () => {
+  const page = await browser();
+  const given = await options(page, "ws://127.0.0.1:1", { program: { source: SOURCE, name: "millionaires" }, inputs: { bob: 1 } });
+  const said = async (changed) => (await call(page, "run", { ...given, ...changed })).message;
+  assert.equal(await said({ identity: { pem: given.identity } }), "identity: expected a string, got a value of type object");
+  assert.equal(await said({ identity: null }), "identity: expected a string, got null");
+  assert.equal(await said({ program: { source: 5 } }), "source: expected a string, got a value of type number");
+  assert.equal(await said({ trust: given.identity }), "options: expected those of the types, got others");
+  assert.equal(await said({ inputs: 3_000_123 }), "inputs: expected an object, got a number");
+  assert.equal(await said({ inputs: { bob: 5_000_000_123 } }), "input `bob`: expected u32, got a number out of range");
+  const view = await page.run(async (given) => {
+    const { run } = await import("./garblet.js");
+    return run({ ...given, inputs: { bob: new DataView(new ArrayBuffer(4)) } }).catch((error) => error.message);
+  }, given);
+  assert.equal(view, "expected numbers, got a DataView");
+});
+
 tried("a worker that is given up is ended, and the next call has another", async () => {
   const page = await browser();
   const silent = await nobody(() => {});

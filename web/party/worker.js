@@ -71,7 +71,7 @@ async function converse({ program, inputs, identity, settings, url, timeoutMs })
   const begun = await using(build(program), (built) => Run.begin(built, inputs, Identity.fromPem(identity), settings));
   let way;
   try {
-    way = await open(url, timeoutMs);
+    way = await open(url, timeoutMs, begun.waitingMax);
   } catch (error) {
     begun.free();
     throw error;
@@ -89,7 +89,7 @@ async function converse({ program, inputs, identity, settings, url, timeoutMs })
 }
 
 /** The WebSocket, and its end for the party. */
-function open(url, timeoutMs) {
+function open(url, timeoutMs, waitingMax) {
   return new Promise((resolve, reject) => {
     const refuse = (what, hint) => reject(Object.assign(new Error(`${url}: ${what}`), { hint }));
     let socket;
@@ -116,12 +116,15 @@ function open(url, timeoutMs) {
           if (socket.onmessage !== null) wire.drained();
         }, LOOK_MS);
         return false;
-      });
+      }, waitingMax);
       const way = { wire, socket };
       socket.onmessage = ({ data }) => {
         const bytes = typeof data === "string" ? new TextEncoder().encode(data) : new Uint8Array(data);
-        if (bytes.length <= MESSAGE_BYTES_MAX) return wire.heard(bytes);
-        const what = `a WebSocket message too large: expected at most ${MESSAGE_BYTES_MAX} bytes, got ${bytes.length}`;
+        const fits = bytes.length <= MESSAGE_BYTES_MAX;
+        if (fits && wire.heard(bytes)) return;
+        const what = fits
+          ? "the peer sends more than belongs to this run"
+          : `a WebSocket message too large: expected at most ${MESSAGE_BYTES_MAX} bytes, got ${bytes.length}`;
         way.wrong = Object.assign(new Error(`${url}: ${what}`), { hint: "see that a party of Garblet listens there, and what is on the way" });
         socket.close();
         wire.ended();

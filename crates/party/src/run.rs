@@ -86,6 +86,9 @@ pub struct Run {
     options: Options,
 }
 
+/// The most bytes of a message that `worker.js` takes.
+const MESSAGE_BYTES_MAX: usize = 16 << 20;
+
 #[wasm_bindgen]
 impl Run {
     /// Makes everything ready, so that a mistake is told before anybody is met. `inputs` and `settings` are JSON objects.
@@ -100,6 +103,16 @@ impl Run {
         let inputs = values(&program, party, &inputs)?;
         let plan = Plan::new(program.clone(), 2, &config).map_err(|error| ended(&error))?;
         Ok(Run { config, party, inputs, plan, options: settings.options(identity)?, program })
+    }
+
+    /// The most bytes that may wait to be read: all that the peer sends in this run, with what TLS adds, and the largest message beside. A WebSocket
+    /// cannot tell the peer to wait.
+    #[wasm_bindgen(getter, js_name = waitingMax)]
+    pub fn waiting_max(&self) -> f64 {
+        let prediction = self.plan.predict().ok();
+        let received = |phase| Some(prediction.as_ref()?.cost(self.party, phase)?.bytes_received);
+        let all: Option<u64> = Phase::ALL.into_iter().map(received).sum();
+        all.map_or(f64::INFINITY, |bytes| 1.25 * bytes as f64 + 2.0 * MESSAGE_BYTES_MAX as f64)
     }
 
     /// Computes with the peer at the other end of `wire`, and returns the report as a JSON object. `progress` is called with phase, gates done and

@@ -13,6 +13,9 @@ use send_wrapper::SendWrapper;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
 
+/// Bytes that a piece takes beside its own, about.
+const PIECE_BYTES: usize = 64;
+
 /// The end of a connection that JavaScript holds: it says what has come, and when there is room again.
 #[wasm_bindgen]
 pub struct Wire {
@@ -25,6 +28,9 @@ struct State {
     /// Pieces that have come and were not read, the first from `read` on.
     come: VecDeque<Vec<u8>>,
     read: usize,
+    /// Bytes of all pieces that wait, with what each takes beside, and the most.
+    waiting: usize,
+    waiting_max: usize,
     ended: bool,
     /// Set from when JavaScript has no room until it has.
     full: bool,
@@ -35,18 +41,26 @@ struct State {
 #[wasm_bindgen]
 impl Wire {
     /// A connection over which `send` sends bytes (a `Uint8Array`). It returns whether there is room for more; if not, `drained` is due later.
+    /// At most `waiting_max` bytes wait to be read.
     #[wasm_bindgen(constructor)]
-    pub fn new(send: Function) -> Wire {
-        Wire { state: Arc::default(), send: SendWrapper::new(send) }
+    pub fn new(send: Function, waiting_max: f64) -> Wire {
+        let state = State { waiting_max: waiting_max as usize, ..State::default() };
+        Wire { state: Arc::new(Mutex::new(state)), send: SendWrapper::new(send) }
     }
 
-    /// Takes bytes that have come.
-    pub fn heard(&self, bytes: Vec<u8>) {
+    /// Takes bytes that have come. Whether there was room for them.
+    pub fn heard(&self, bytes: Vec<u8>) -> bool {
         let mut state = lock(&self.state);
         if !bytes.is_empty() {
+            let more = state.waiting.saturating_add(bytes.len() + PIECE_BYTES);
+            if more > state.waiting_max {
+                return false;
+            }
+            state.waiting = more;
             state.come.push_back(bytes);
         }
         wake(state, |state| state.reader.take());
+        true
     }
 
     /// Says that there is room again.
@@ -104,6 +118,7 @@ impl AsyncRead for Stream {
         let more = room.remaining().min(piece.len() - at);
         room.put_slice(&piece[at..at + more]);
         if at + more == piece.len() {
+            state.waiting -= piece.len() + PIECE_BYTES;
             state.come.pop_front();
             state.read = 0;
         } else {
