@@ -29,7 +29,7 @@ from .program import Program, compile
 from .progress import log
 from .report import Report
 from .session import Session, Store, configuration
-from .values import Inputs, encode
+from .values import Inputs, columns_of, encode
 
 try:
     import ray
@@ -383,9 +383,8 @@ def _frozen(program: Program, table: Any, shards: int, party: int) -> list[str]:
 
 def _cut(table: Any, shards: int) -> list[Inputs]:
     """A table in parts of one length."""
-    named = getattr(table, "column_names", None)
-    named = getattr(table, "columns", None) if named is None else named
-    names = list(table if named is None else named)
+    named = columns_of(table)
+    names = list(table) if named is None else named
     columns = {str(name): table[name] for name in names}
     lengths = sorted({len(column) for column in columns.values()})
     if len(lengths) > 1:
