@@ -124,11 +124,12 @@ def test_parameters_are_inputs_and_nothing_else() -> None:
         program: garblet.Program = fee
         return program
 
-    for wrong, words in [
+    cases: list[tuple[Any, str]] = [
         (with_default, "parameter `rate` has a default value"),
         (several, r"parameter `\*a: .*` stands for several"),
         (named, r"parameter `\*\*a: .*` stands for several"),
-    ]:
+    ]
+    for wrong, words in cases:
         with pytest.raises(garblet.UsageError, match=words) as caught:
             garblet.function(wrong)
         assert caught.value.hint

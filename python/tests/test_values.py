@@ -297,11 +297,11 @@ def test_lists_and_records_of_columns_are_taken() -> None:
 
 
 def test_masks_of_other_classes_and_of_fields_are_seen() -> None:
-    class Masked(np.ma.MaskedArray):  # type: ignore[type-arg]
+    class Masked(np.ma.MaskedArray):
         pass
 
     masked = np.ma.array([1, 2], mask=[False, True], dtype=np.uint64)
-    fields = np.ma.array([(1, 2)], dtype=[("x", "u8"), ("y", "u8")], mask=[(False, True)])
+    fields: Any = np.ma.array([(1, 2)], dtype=[("x", "u8"), ("y", "u8")], mask=[(False, True)])
     for type, value, words in [
         ("[u64; 2]", masked.view(Masked), "input `a`: expected a value in every row, got 1 masked"),
         ("[[u64; 2]; 1]", [masked.view(Masked)], r"input `a`\[0\]: expected a value in every row, got 1 masked"),
@@ -339,7 +339,7 @@ def test_bytes_are_arrays_of_bytes_wherever_they_are() -> None:
 
 def test_words_that_no_memory_has_are_looked_at_one_by_one() -> None:
     program = garblet.load("lib:millionaires(20)").batch(2)
-    swapped = np.array([1, 9], dtype=">u4")
+    swapped: Any = np.array([1, 9], dtype=">u4")
     assert program.evaluate(alice=swapped, bob=[2, 2]) == {"alice_richer": [False, True]}
     with pytest.raises(garblet.InputError, match="input `alice`: expected numbers, got a buffer of format `>I`"):
         program.evaluate(alice=memoryview(swapped), bob=[2, 2])
