@@ -213,4 +213,7 @@ class Session:
 
 def _gives_up(error: BaseException | None) -> bool:
     """Whether an exception ends a session at once. Of a panic the peer may be one who is to learn nothing, and so it must not hear of it by the way this party leaves."""
+    if isinstance(error, BaseExceptionGroup):
+        # Of tasks: it matters whether there is anything else.
+        error = error.split(Panicked)[1]
     return error is not None and not isinstance(error, Panicked)

@@ -13,6 +13,7 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,7 @@ def test_a_panic_is_told_to_both(richer: garblet.Program) -> None:
 
 
 @pytest.mark.parametrize("a", [100, 200])
-@pytest.mark.parametrize("kind", ["with", "async with"])
+@pytest.mark.parametrize("kind", ["with", "async with", "group"])
 def test_a_panic_is_not_told_to_whom_learns_nothing(a: int, kind: str) -> None:
     program = garblet.compile("pub fn main(a: u8, b: u8) -> u8 { a + b }", name="sum").with_recipients("out0", [0])
     alice = plain(program, 0, listen="127.0.0.1:0")
@@ -123,11 +124,28 @@ def test_a_panic_is_not_told_to_whom_learns_nothing(a: int, kind: str) -> None:
         async with alice:
             return (await alice.arun(a=a))["out0"]
 
+    async def grouped() -> Any:
+        async with alice, asyncio.TaskGroup() as group:
+            task = group.create_task(alice.arun(a=a))
+        return task.result()["out0"]
+
+    def alone(work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        except ExceptionGroup as group:
+            return group.exceptions[0]
+
+    ways: dict[str, Callable[[], Any]] = {
+        "with": alices_part,
+        "async with": lambda: asyncio.run(awaited()),
+        "group": lambda: alone(lambda: asyncio.run(grouped())),
+    }
+
     def bobs_part() -> dict[str, Any]:
         with bob:
             return bob.run(b=56).outputs
 
-    one, other = both(alices_part if kind == "with" else lambda: asyncio.run(awaited()), bobs_part)
+    one, other = both(ways[kind], bobs_part)
     assert one == 156 or (a == 200 and isinstance(one, garblet.Panicked)), one
     assert other == {} and bob.closing is None and alice.closing is None
 
