@@ -339,7 +339,7 @@ def _depth(value: Any) -> int:
         return int(value.ndim)
     if isinstance(value, (list, tuple)):
         return 1 + (_depth(value[0]) if value else 0)
-    return 0 if isinstance(value, (Secret, numbers.Number)) else 1
+    return 1 if hasattr(value, "__len__") and not isinstance(value, (str, bytes)) else 0
 
 
 def _check_depth(what: str, one: Any, other: Any) -> None:

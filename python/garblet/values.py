@@ -239,7 +239,8 @@ class _Writer:
                 value = value.tolist()
             except NotImplementedError:
                 # Memory of another order.
-                raise InputError(f"{path}: expected numbers, got a buffer of format `{getattr(value, 'format', '?')}`", "with numpy, numpy.asarray(value).tolist()") from None
+                words = f"{path}: expected numbers, got a buffer of format `{getattr(value, 'format', '?')}`"
+                raise InputError(words, "with numpy, numpy.asarray(value).tolist()") from None
         try:
             return _integer(operator.index(value), path)
         except TypeError:

@@ -224,7 +224,7 @@ def test_wrong_maps_are_told() -> None:
             trace.source(wrong, {"a": "[u8; 3]", "b": "u8"})
 
 
-@pytest.mark.parametrize("compared", ["a == 5.0", "a != None", "a == 'x'", "a == True", "c == 1", "row == 1.0", "row != None", "row == [1, None]"])
+@pytest.mark.parametrize("compared", ["a == 5.0", "a != None", "a == 'x'", "a == True", "c == 1", "row == 1.0", "row != None", "row == [1, None]", "row == ['x', 1]", "row == [None, 1]"])
 def test_what_no_secret_is_compared_with_is_told(compared: str) -> None:
     def traced(a: Any, c: Any, row: Any) -> Any:
         return garblet.where(eval(compared, {}, {"a": a, "c": c, "row": row}), a, -a)
