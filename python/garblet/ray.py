@@ -15,6 +15,7 @@ import os
 import re
 import secrets
 import socket
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,7 +29,7 @@ from .program import Program, compile
 from .progress import log
 from .report import Report
 from .session import Session, Store, configuration
-from .values import Inputs, encode
+from .values import Inputs, columns_of, encode
 
 try:
     import ray
@@ -39,6 +40,8 @@ except ImportError as error:
 _PATIENCE = 3
 #: Seconds that a cluster may take to see that the job before has ended.
 _CLEARING = 20
+#: Seconds between two looks whether the nodes are still there.
+_LOOK = 10.0
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ class Listening:
 
 
 class ShardsError(GarbletError):
-    """Some shards have no result: `failed` says why, as far as they were tried, and `reports` has the results of the others."""
+    """Some shards have no result on both sides: `failed` says why, as far as they were tried, and `reports` has all results of this party."""
 
     def __init__(
         self,
@@ -160,11 +163,23 @@ def _attempt(task: _Task, door: Any, name: str, slot: int, patience: float, enco
         with task.session(name, patience, store, _own_address()) as session:
             if door is not None:
                 ray.get(door.enter.remote(name, session.address))
-            return session._run(encoded)
+            try:
+                return session._run(encoded)
+            except UsageError as error:
+                # The job has met the peer by the same call: it is right, and a name that is not found, say, is so for now.
+                raise GarbletError(str(error), error.hint) from error
     except GarbletError as error:
         # Of an exception that came through Ray from where HAProxy is, the class that is ours.
         own = next(of for of in type(error).__mro__ if of.__module__ == errors.__name__)
         return own.__name__, str(error), error.hint
+
+
+def _outcome(ended: _Ended) -> Any:
+    """The result of a shard or its panic, which every other attempt gives too; None if there is none."""
+    if isinstance(ended, Report):
+        return ended.outputs, ended.panicked
+    kind, message, _ = ended
+    return message if kind == Panicked.__name__ else None
 
 
 class _Door:
@@ -193,6 +208,12 @@ class _Records:
                 "a name serves for one job, whose evaluations are counted; agree with the peer on another",
             ) from None
         self.add(manifest)
+        # The name, too, is on disk.
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
 
     def add(self, entry: dict[str, Any]) -> None:
         """Adds an entry, which is on disk when this returns."""
@@ -232,7 +253,8 @@ def map(
     and shard `k` always by slot `k % slots`. `identity` is a file on every node. With `stores`, a folder like `"/var/lib/garblet/{slot}"`, each slot has a store of its own, on
     the node that has the resource `garblet_slot_{slot}`. Both parties give the same `session`, which serves once, `shards`, `slots`, `attempts`, program and protocol.
 
-    Raises `ShardsError` if a shard has no result after `attempts` rounds, or panicked, or if the job ends when some have a result; `CheatingError` at once.
+    Raises `ShardsError` if a shard has no result after `attempts` rounds, or panicked, or if the job ends when some have a result; `CheatingError` at once. Whatever ends the
+    rounds, also Ctrl-C, has the results until then as `reports`.
     """
     _check(shards, party, slots, attempts, session, stores, cpus)
     _look_for_room(slots, cpus, stores is not None)
@@ -361,9 +383,8 @@ def _frozen(program: Program, table: Any, shards: int, party: int) -> list[str]:
 
 def _cut(table: Any, shards: int) -> list[Inputs]:
     """A table in parts of one length."""
-    named = getattr(table, "column_names", None)
-    named = getattr(table, "columns", None) if named is None else named
-    names = list(table if named is None else named)
+    named = columns_of(table)
+    names = list(table) if named is None else named
     columns = {str(name): table[name] for name in names}
     lengths = sorted({len(column) for column in columns.values()})
     if len(lengths) > 1:
@@ -394,9 +415,15 @@ class _Job:
         self._inputs = [ray.put(encoded) for encoded in frozen]
         self._reports: dict[int, Report] = {}
         self._failed: dict[int, GarbletError] = {}
-        self._running: dict[Any, tuple[int, int, str]] = {}
+        # What came first of each shard, which stays.
+        self._outcomes: dict[int, Any] = {}
+        self._changed: CheatingError | None = None
+        # Slot, shard, name and the time until which the peer may come.
+        self._running: dict[Any, tuple[int, int, str, float]] = {}
+        # Names that workers may have entered, or may yet, who did not end by themselves.
+        self._loose: list[str] = []
         self._status = _status(agreed, self._count)
-        self._door = self._open() if isinstance(task.peer, Listening) else None
+        self._door: Any = None
 
     def _open(self) -> Any:
         here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
@@ -405,8 +432,17 @@ class _Job:
         return ray.remote(_Door).options(num_cpus=0, scheduling_strategy=here).remote(self._task.peer)
 
     def run(self, attempts: int) -> list[Report]:
-        """Round after round, until all is done or no attempts are left."""
+        """Round after round, until all is done or no attempts are left. Whatever ends them has the results until then."""
         try:
+            return self._rounds(attempts)
+        except BaseException as error:
+            error.reports = dict(self._reports)  # type: ignore[attr-defined]
+            raise
+
+    def _rounds(self, attempts: int) -> list[Report]:
+        try:
+            if isinstance(self._task.peer, Listening):
+                self._door = self._open()
             # Before anything is evaluated: a peer with another job is told from one that is not there.
             done = self._compare(0, 1)
         except CheatingError:
@@ -429,7 +465,7 @@ class _Job:
                     raise
                 raise self._ended(error) from error
             try:
-                done = self._compare(number, -(-len(shards) // self._slots))
+                done = self._compare(number, max(collections.Counter(shard % self._slots for shard in shards).values()))
             except CheatingError:
                 raise
             except GarbletError as error:
@@ -440,31 +476,25 @@ class _Job:
                 self._failed.pop(shard, None)
             elif shard not in self._failed:
                 self._failed[shard] = PeerError("this party has its result, but the peer has none", None)
-        if self._failed:
+        if self._failed or self._changed:
             raise self._failure(attempts)
         return [self._reports[shard] for shard in range(self._count)]
 
-    def _ended(self, error: GarbletError) -> ShardsError:
+    def _ended(self, error: GarbletError) -> GarbletError:
         words = f"the job has ended; this party has {len(self._reports)} of {self._count} shards: {error}"
-        return ShardsError(words, error.hint, self._failed, self._reports)
+        return self._changed or ShardsError(words, error.hint, self._failed, self._reports)
 
-    def _unconfirmed(self, error: GarbletError) -> ShardsError:
+    def _unconfirmed(self, error: GarbletError) -> GarbletError:
         failed = {shard: self._failed.get(shard, error) for shard in range(self._count) if shard not in self._reports}
-        return ShardsError(
-            f"the peer did not say which shards it has done; this party has {len(self._reports)} of {self._count}: {error}",
-            error.hint,
-            failed,
-            self._reports,
-        )
+        words = f"the peer did not say which shards it has done; this party has {len(self._reports)} of {self._count}: {error}"
+        return self._changed or ShardsError(words, error.hint, failed, self._reports)
 
-    def _failure(self, attempts: int) -> ShardsError:
+    def _failure(self, attempts: int) -> GarbletError:
+        if self._changed:
+            return self._changed
         shard, error = min(self._failed.items())
-        return ShardsError(
-            f"{len(self._failed)} of {self._count} shards have no result after at most {attempts} attempts; shard {shard}: {error}",
-            error.hint,
-            self._failed,
-            {shard: report for shard, report in self._reports.items() if shard not in self._failed},
-        )
+        words = f"{len(self._failed)} of {self._count} shards have no result after at most {attempts} attempts; shard {shard}: {error}"
+        return ShardsError(words, error.hint, self._failed, self._reports)
 
     def _round(self, number: int, shards: list[int]) -> None:
         """Tries each of these shards once, a slot one after another."""
@@ -474,14 +504,18 @@ class _Job:
         for slot in sorted(lanes):
             self._begin(number, slot, lanes[slot].popleft(), self._patience(1))
         while self._running:
-            (ended,), _ = ray.wait(list(self._running), num_returns=1)
-            slot, shard, name = self._running.pop(ended)
-            # First of all it is kept.
-            self._end(shard, self._result(ended, name))
-            if isinstance(self._task.peer, Listening):
-                self._task.peer.remove(name)
-            if lanes[slot]:
-                self._begin(number, slot, lanes[slot].popleft(), self._patience(2 if shard in self._failed else 1))
+            over, _ = ray.wait(list(self._running), num_returns=1, timeout=_LOOK)
+            for ended in over or self._lost():
+                slot, shard, name, _ = self._running.pop(ended)
+                result = self._result(ended, name) if over else self._given_up(ended, name)
+                # First of all it is kept.
+                self._end(shard, result)
+                if isinstance(self._task.peer, Listening):
+                    self._task.peer.remove(name)
+                if lanes[slot]:
+                    # A panic keeps no peer waiting, and must not be seen by how long this party waits.
+                    has_failed = _outcome(result) is None
+                    self._begin(number, slot, lanes[slot].popleft(), self._patience(2 if has_failed else 1))
 
     def _patience(self, times: int) -> float:
         """Seconds for the peer to come; no session waits for longer than a day."""
@@ -496,7 +530,19 @@ class _Job:
             name=f"garblet {name}", num_cpus=self._cpus, resources=resources, scheduling_strategy=inside, max_retries=0
         )
         begun = remote.remote(self._task, self._door, name, slot, patience, self._inputs[shard], self._digests[shard])
-        self._running[begun] = (slot, shard, name)
+        self._running[begun] = (slot, shard, name, time.monotonic() + patience)
+
+    def _lost(self) -> list[Any]:
+        """What waits for a node that is gone, in place of which Ray has found none while the peer may have come."""
+        alive = {node["NodeID"] for node in ray.nodes() if node["Alive"]}
+        nodes = ray.util.placement_group_table(self._room)["bundles_to_node_id"]
+        now = time.monotonic()
+        return [begun for begun, (slot, _, _, until) in self._running.items() if now > until and nodes.get(slot) not in alive]
+
+    def _given_up(self, begun: Any, name: str) -> _Ended:
+        ray.cancel(begun, force=True)
+        self._loose.append(name)
+        return "GarbletError", f"{name}: the node of its slot is gone", "start it again, or another with as much room"
 
     def _result(self, ended: Any, name: str) -> _Ended:
         try:
@@ -504,28 +550,47 @@ class _Job:
             return result
         except ray.exceptions.RayError as error:
             # A worker, or a node, that has died; or that has not the package.
+            self._loose.append(name)
             words = str(error).strip().splitlines()
             if missing := _without_package(error):
                 return type(missing).__name__, str(missing), missing.hint
             return "GarbletError", f"{name}: the worker died: {words[0] if words else type(error).__name__}", None
 
     def _end(self, shard: int, ended: _Ended) -> None:
+        outcome = _outcome(ended)
+        if outcome is not None and self._outcomes.setdefault(shard, outcome) != outcome:
+            self._notice(shard)
+            return
         if isinstance(ended, Report):
-            self._reports[shard] = ended
+            self._reports.setdefault(shard, ended)
             self._failed.pop(shard, None)
             return
         kind, message, hint = ended
         error: GarbletError = getattr(errors, kind, GarbletError)(message, hint)
-        log.warning("%s: shard %d: %s", self._session, shard, message)
-        self._failed[shard] = error
+        if outcome is None:
+            log.warning("%s: shard %d: %s", self._session, shard, message)
+        if not isinstance(self._failed.get(shard), Panicked):
+            self._failed[shard] = error
         if isinstance(error, (CheatingError, UsageError, CompileError)):
             error.add_note(f"in shard {shard}; the job has ended")
             raise error
 
+    def _notice(self, shard: int) -> None:
+        """Notices that an attempt gave another result than the first, which stays. If the peer does not know all results, that the job ends would tell it whether they differ."""
+        self._changed = CheatingError(
+            f"shard {shard}: another attempt gave another result: the peer has changed its input",
+            "inputs are the same in all attempts, and no failure changes them, so keep the message; the first result is kept",
+            1 - self._task.party,
+        )
+        log.warning("%s: %s", self._session, self._changed)
+        outputs = self._task.program.outputs
+        if all(port.recipients is None or 1 - self._task.party in port.recipients for port in outputs):
+            raise self._changed
+
     def _compare(self, number: int, longest: int) -> list[bool]:
-        """Which shards are done on both sides. A panic is an outcome, which both know."""
+        """Which shards are done on both sides. An own panic is as done as a result, and so is told to nobody who is not to learn it."""
         name = f"{self._session}-status-{number}"
-        own = [shard in self._reports or isinstance(self._failed.get(shard), Panicked) for shard in range(self._count)]
+        own = [shard in self._outcomes for shard in range(self._count)]
         # The peer may have to wait for each shard of a slot.
         patience = self._patience(2 * longest + 1)
         task = replace(self._task, program=self._status, protocol="yao", params={})
@@ -542,13 +607,16 @@ class _Job:
 
     def leave(self) -> None:
         """Ends what is still under way."""
-        for begun, (_, _, name) in self._running.items():
+        for begun, (_, _, name, _) in self._running.items():
             ray.cancel(begun, force=True)
-            if isinstance(self._task.peer, Listening):
-                self._task.peer.remove(name)
+            self._loose.append(name)
         self._running = {}
         if self._door is not None:
             ray.kill(self._door)
+        # Now nobody enters them again.
+        if isinstance(self._task.peer, Listening):
+            for name in self._loose:
+                self._task.peer.remove(name)
 
 
 def _status(agreed: dict[str, Any], count: int) -> Program:

@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 from . import _garblet
 from ._garblet import Identity
-from .errors import GarbletError, UsageError
+from .errors import GarbletError, Panicked, UsageError
 from .local import Params, Protocol, texts
 from .program import Program
 from .progress import Hearing, Progress, log
@@ -71,7 +71,8 @@ class Session:
     Two parties give `listen` or `connect`; the protocols of several parties take a file that says where all are, `peers`. Each party has an `identity`
     and says in `trust` whose fingerprint the peer has, by a name of its choice; on one machine `insecure_plain_tcp` does without. Sessions with another
     `session` name never meet. The peer is met by the first call, which waits for it for `patience` seconds, and later for each of its messages for
-    `timeout` seconds; one stands for the other. On an exception in a `with` block the session is given up, else it is closed.
+    `timeout` seconds; one stands for the other. On an exception in a `with` block the session is given up, which the peer hears, else it is closed. `Panicked` is a
+    result, of which the peer hears nothing: the session is closed, too.
     """
 
     def __init__(
@@ -187,20 +188,32 @@ class Session:
             self._open = False
             self._native.abort()
             return
-        closing = self._call(lambda: self._native.close(self._hear))
-        self._open = False
+        closing = self._call(self._close)
         if isinstance(closing, GarbletError):
             self.closing = closing
             log.warning("the result is final, but the peer did not end the session in order: %s", closing)
+
+    def _close(self) -> Exception | None:
+        # Once it has begun, it is all that there is, also if it is interrupted.
+        self._open = False
+        return self._native.close(self._hear)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, t: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None) -> None:
-        self._part(abort=e is not None)
+        self._part(abort=_gives_up(e))
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, t: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None) -> None:
-        await asyncio.to_thread(self._part, abort=e is not None)
+        await self._beside(self._part, abort=_gives_up(e))
+
+
+def _gives_up(error: BaseException | None) -> bool:
+    """Whether an exception ends a session at once. Of a panic the peer may be one who is to learn nothing, and so it must not hear of it by the way this party leaves."""
+    if isinstance(error, BaseExceptionGroup):
+        # Of tasks: it matters whether there is anything else.
+        error = error.split(Panicked)[1]
+    return error is not None and not isinstance(error, Panicked)

@@ -10,7 +10,7 @@ import functools
 import inspect
 import numbers
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, get_origin
 
 from .errors import CompileError, UsageError
@@ -181,7 +181,7 @@ class Secret:
 
 
 class SecretArray:
-    """An array of secrets, or of such arrays. Operators work element by element, and with one value for all."""
+    """An array of secrets, or of such arrays. Operators work element by element of arrays of one shape, and with one value for all."""
 
     __array_ufunc__ = None
     __hash__ = None  # type: ignore[assignment]
@@ -211,8 +211,11 @@ class SecretArray:
     def _each(self, other: Any, operate: Callable[[Any, Any], Any]) -> Any:
         if isinstance(other, (Secret, numbers.Integral)):
             return SecretArray([operate(own, other) for own in self.elements])
+        if isinstance(other, (set, frozenset, Mapping)):
+            raise TypeError(f"expected an array as the other, got a {type(other).__name__}, whose elements have no place")
         if not isinstance(other, (SecretArray, list, tuple)) and not hasattr(other, "__len__"):
             return NotImplemented
+        _check_depth("two arrays", self, other)
         if len(other) != len(self):
             raise ValueError(f"expected two arrays of one length, got {len(self)} and {len(other)}")
         return SecretArray([operate(own, of_other) for own, of_other in zip(self.elements, _public(other), strict=True)])
@@ -328,6 +331,26 @@ def _check_home(secret: Secret, tracer: Tracer) -> None:
         raise TypeError("expected a secret of this function, got one of another")
 
 
+def _depth(value: Any) -> int:
+    """The number of dimensions of an array, which may be known; 0 of one value."""
+    if isinstance(value, SecretArray):
+        return len(value.shape)
+    if hasattr(value, "ndim"):
+        return int(value.ndim)
+    if isinstance(value, (list, tuple)):
+        return 1 + (_depth(value[0]) if value else 0)
+    return 1 if hasattr(value, "__len__") and not isinstance(value, (str, bytes)) else 0
+
+
+def _check_depth(what: str, one: Any, other: Any) -> None:
+    """Refuses a matrix with a vector, which may be meant by rows or by columns; numpy takes it by rows."""
+    if _depth(one) != _depth(other):
+        raise ValueError(
+            f"expected {what} of as many dimensions, got {_depth(one)} and {_depth(other)}: to take a vector for each row, write "
+            "garblet.SecretArray([row + vector for row in matrix])"
+        )
+
+
 def _public(value: Any) -> Any:
     """An array that is known, as lists."""
     return value.tolist() if hasattr(value, "tolist") else value
@@ -336,6 +359,9 @@ def _public(value: Any) -> Any:
 def where(condition: Any, one: Any, other: Any) -> Any:
     """Chooses `one` where the secret `condition` holds, and `other` where it does not; both are computed, and a panic in either is one. Arrays choose element by element."""
     if isinstance(condition, SecretArray):
+        for side in (one, other):
+            if isinstance(side, SecretArray):
+                _check_depth("a condition and choices", condition, side)
         ones = one if isinstance(one, SecretArray) else [one] * len(condition)
         others = other if isinstance(other, SecretArray) else [other] * len(condition)
         return SecretArray([where(*three) for three in zip(condition, ones, others, strict=True)])
@@ -343,6 +369,8 @@ def where(condition: Any, one: Any, other: Any) -> Any:
         return one if condition else other
     if not isinstance(condition, Secret) or condition.type != "bool":
         raise TypeError(f"garblet.where: expected a condition, got {getattr(condition, 'type', type(condition).__name__)}")
+    if isinstance(one, SecretArray) and isinstance(other, SecretArray):
+        _check_depth("two arrays", one, other)
     if isinstance(one, SecretArray) or isinstance(other, SecretArray):
         count = len(one if isinstance(one, SecretArray) else other)
         pairs = zip(*(side if isinstance(side, SecretArray) else [side] * count for side in (one, other)), strict=True)
@@ -464,7 +492,14 @@ def source(traced: Callable[..., Any], types: dict[str, str]) -> str:
 
 
 def _annotated(name: str, traced: Callable[..., Any], parameter: inspect.Parameter) -> str:
-    """The type of a parameter, by its annotation."""
+    """The type of a parameter, by its annotation. Each is an input of a party, and so is no parameter that a caller would leave out."""
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        raise UsageError(f"{name}: parameter `{parameter}` stands for several", "write them one by one: each is an input")
+    if parameter.default is not parameter.empty:
+        raise UsageError(
+            f"{name}: parameter `{parameter.name}` has a default value, but each parameter is an input, which a party gives",
+            "take what all know from outside: let the function use a variable of a function around it",
+        )
     annotation = parameter.annotation
     if isinstance(annotation, str) and not _TYPE.fullmatch(annotation.strip()):
         # With `from __future__ import annotations` all are texts.

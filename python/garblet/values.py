@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import operator
+import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
@@ -39,12 +40,18 @@ def encode(ports: list[Port], inputs: Inputs) -> str:
 
 def _encode(value: Value, port: Port | None, path: str) -> Any:
     column = _column(value, path)
-    if isinstance(column, (bytes, bytearray)):
-        return {"hex": bytes(column).hex()}
     words = port.words if port is not None else None
-    if words is not None and _is_buffer(column):
+    if isinstance(column, (bytes, bytearray)) and port is not None and (port.type.startswith("bytes") or _is_of_bytes(words)):
+        return {"hex": bytes(column).hex()}
+    # Of other words there are none in memory: the values are looked at one by one.
+    has_memory = words is not None and (words[0] == "b" or words[1] in (8, 16, 32, 64))
+    if words is not None and has_memory and not isinstance(column, (bytes, bytearray)) and _is_buffer(column):
         return _words(memoryview(column), words, path)
     return _Writer(port).write(column, path, 0)
+
+
+def _is_of_bytes(words: tuple[str, int, list[int]] | None) -> bool:
+    return words is not None and words[:2] == ("u", 8) and len(words[2]) > 0
 
 
 def _is_buffer(value: Value) -> bool:
@@ -63,9 +70,6 @@ def _words(view: memoryview, words: tuple[str, int, list[int]], path: str) -> An
     letter = (view.format or "B")[-1]
     expected = "bool" if kind == "b" else f"{_NAMES[kind]}{bits}"
     swapped = order in ">!" and view.itemsize > 1
-    if kind != "b" and bits not in (8, 16, 32, 64):
-        # There is no such word in memory: the values are looked at one by one.
-        return _Writer(None).write(view.tolist(), path, 0)
     if letter not in _LETTERS[kind] or swapped or (kind != "b" and view.itemsize * 8 != bits):
         raise InputError(
             f"{path}: expected words of {expected}, got a buffer of format `{view.format}` ({view.itemsize} bytes each)",
@@ -83,16 +87,12 @@ def _words(view: memoryview, words: tuple[str, int, list[int]], path: str) -> An
 
 def _column(value: Value, path: str) -> Value:
     """Columns of data frames as buffers. A value that is missing is refused by name, and so are times, whose numbers depend on their unit."""
-    kind = getattr(getattr(value, "dtype", None), "kind", "")
-    if kind in ("m", "M"):
-        raise InputError(f"{path}: expected numbers, got times", 'say of which unit: with numpy, .astype("datetime64[s]").astype("int64")')
-    if type(value).__name__ == "MaskedArray" and value.mask.any():
-        raise InputError(f"{path}: expected a value in every row, got {int(value.mask.sum())} masked", "fill them: .filled(0)")
+    _refuse_times_and_masks(value, path)
     if not (hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__") or hasattr(value, "isna")):
         return value
-    names = getattr(value, "column_names", None) or getattr(value, "columns", None)
+    names = columns_of(value)
     if names is not None:
-        return _rows(value, list(names), path)
+        return _rows(value, names, path)
     if not hasattr(value, "to_numpy"):
         value = _by_pyarrow(value, path)
     missing = _missing(value)
@@ -101,6 +101,13 @@ def _column(value: Value, path: str) -> Value:
             f"{path}: expected a value in every row, got {missing} missing",
             "drop these rows or fill them: fill_null or fill_nan with polars and pyarrow, fillna with pandas",
         )
+    if _is_nested(value):
+        # As values of Python, since numpy has times in them as numbers.
+        try:
+            return value.to_pylist() if hasattr(type(value), "to_pylist") else value.to_list()
+        except ValueError:
+            # Python has no nanoseconds.
+            raise InputError(f"{path}: expected numbers, got times") from None
     try:
         # pyarrow does not copy unless it may; it must for bits.
         words = value.to_numpy(zero_copy_only=False)
@@ -109,12 +116,53 @@ def _column(value: Value, path: str) -> Value:
     return _column(words, path)
 
 
+def _refuse_times_and_masks(value: Value, path: str) -> None:
+    if _has_times(getattr(value, "dtype", None)):
+        raise InputError(f"{path}: expected numbers, got times", 'say of which unit: with numpy, .astype("datetime64[s]").astype("int64")')
+    if any(of.__name__ == "MaskedArray" for of in type(value).__mro__):
+        masked = _count(value.mask)
+        if masked:
+            raise InputError(f"{path}: expected a value in every row, got {masked} masked", "fill them: .filled(0)")
+
+
+def _has_times(dtype: Any) -> bool:
+    """Whether elements of a type of numpy or pandas are times, or have fields that are."""
+    dtype = getattr(dtype, "base", dtype)
+    if getattr(dtype, "kind", "") in ("m", "M"):
+        return True
+    fields = getattr(dtype, "fields", None)
+    return isinstance(fields, Mapping) and any(_has_times(field[0]) for field in fields.values())
+
+
+def _count(mask: Any) -> int:
+    """The number of values that are masked, also of fields."""
+    names = mask.dtype.names
+    return int(mask.sum()) if names is None else sum(_count(mask[name]) for name in names)
+
+
+def _is_nested(column: Value) -> bool:
+    """Whether a column of Arrow data has lists or records in it."""
+    if hasattr(type(column), "to_pylist"):
+        return int(getattr(column.type, "num_fields", 0)) > 0
+    of = getattr(getattr(column, "dtype", None), "is_nested", None)
+    return bool(of()) if callable(of) else False
+
+
+def columns_of(table: Any) -> list[Any] | None:
+    """The names of the columns of a data frame, which its class has as an attribute: a row may have some of that name."""
+    for name in ("column_names", "columns"):
+        if hasattr(type(table), name):
+            return list(getattr(table, name))
+    return None
+
+
 def _rows(frame: Value, names: list[Any], path: str) -> list[dict[str, Any]]:
     """The rows of a data frame, a record each, whose fields have the names of the columns."""
     fields = [str(name) for name in names]
     if len(set(fields)) < len(fields):
         raise InputError(f"{path}: expected columns of different names, got {', '.join(fields)}")
-    columns = [_column(frame[name], f"{path}, column `{name}`").tolist() for name in names]
+    found = [_column(frame[name], f"{path}, column `{name}`") for name in names]
+    columns = [column.tolist() if hasattr(column, "tolist") else column for column in found]
     return [dict(zip(fields, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
@@ -145,6 +193,8 @@ class _Writer:
         # An element has a bit at least, or there is no reason to give many.
         self._left = None if port is None else max(port.width, 1 << 16)
         self._type = None if port is None else port.type
+        self._has_bytes = port is None or re.search(r"\bbytes\d|\[u8; ", port.type) is not None
+        self._has_decimals = port is None or "fixed<" in port.type
 
     def write(self, value: Value, path: str, depth: int) -> Any:
         """A value inside of `depth` others."""
@@ -154,22 +204,43 @@ class _Writer:
             raise InputError(f"{path}: expected a value, got None", "drop or fill what is missing")
         if value is True or value is False:
             return value
+        if type(value) is int:
+            return _integer(value, path)
         if isinstance(value, (bytes, bytearray)):
-            return {"hex": bytes(value).hex()}
+            if not self._has_bytes:
+                advice = 'for a number, int.from_bytes(value, "big") or "little"; for an array, numpy.frombuffer(value, dtype)'
+                raise InputError(f"{path}: expected {self._type}, got bytes", advice)
+            # Numbers, which are no word of more than one byte.
+            return list(value)
         if isinstance(value, (Decimal, float)):
             if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
                 got = "nan" if (value.is_nan() if isinstance(value, Decimal) else math.isnan(value)) else "an infinite one"
                 raise InputError(f"{path}: expected a number, got {got}", "drop or fill what is missing")
             # A float keeps its point, and so is none of the integers.
-            return _decimal(value, path) if isinstance(value, Decimal) else float(value)
+            return self._decimal(value, path) if isinstance(value, Decimal) else float(value)
         if isinstance(value, Mapping):
-            return {str(name): self.write(value[name], f"{path}.{name}", depth + 1) for name in self._some(value, path)}
+            # A key alone may be that of a variant, which is a secret.
+            is_told = len(value) > 1
+            return {
+                _text(name, path) if isinstance(name, str) else str(name): self.write(
+                    value[name], f"{path}.{name}" if is_told else path, depth + 1
+                )
+                for name in self._some(value, path)
+            }
+        if isinstance(value, (set, frozenset)):
+            raise InputError(f"{path}: expected a value, got a {type(value).__name__}, whose elements have no place", "give a list: sorted(value)")
         if isinstance(value, str):
             return _text(value, path)
         if type(value).__name__ in ("bool", "bool_"):
             return bool(value)
+        _refuse_times_and_masks(value, path)
         if hasattr(value, "tolist") and getattr(value, "ndim", 0) > 0:
-            value = value.tolist()
+            try:
+                value = value.tolist()
+            except NotImplementedError:
+                # Memory of another order.
+                words = f"{path}: expected numbers, got a buffer of format `{getattr(value, 'format', '?')}`"
+                raise InputError(words, "with numpy, numpy.asarray(value).tolist()") from None
         try:
             return _integer(operator.index(value), path)
         except TypeError:
@@ -181,6 +252,14 @@ class _Writer:
         return [
             self.write(element, f"{path}[{at}]", depth + 1) for at, element in enumerate(self._some(elements, path))
         ]
+
+    def _decimal(self, value: Decimal, path: str) -> str:
+        if abs(value.adjusted()) > _BITS_MAX:
+            raise InputError(f"{path}: expected a number, got one of more than {_BITS_MAX} digits")
+        if not self._has_decimals:
+            # As text it would be some.
+            raise InputError(f"{path}: expected {self._type}, got a Decimal, which is for fixed-point numbers", "int(value), if it is whole")
+        return format(value, "f")
 
     def _some(self, elements: Iterable[Any], path: str) -> Iterable[Any]:
         """The elements, as long as there are no more than any value of the type has."""
@@ -197,16 +276,11 @@ def _text(value: str, path: str) -> str:
         value.encode()
     except UnicodeEncodeError:
         raise InputError(f"{path}: expected text, got some with half of a character") from None
-    return str(value)
+    # The text itself, also of a member of an enumeration.
+    return str.__str__(value)
 
 
 def _integer(value: int, path: str) -> int:
     if value.bit_length() > _BITS_MAX:
         raise InputError(f"{path}: expected a number, got one of more than {_BITS_MAX} bits")
     return value
-
-
-def _decimal(value: Decimal, path: str) -> str:
-    if abs(value.adjusted()) > _BITS_MAX:
-        raise InputError(f"{path}: expected a number, got one of more than {_BITS_MAX} digits")
-    return format(value, "f")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+import os
 import socket
 import stat
 import sys
@@ -55,7 +56,7 @@ def stand_in() -> types.ModuleType:
     ray.remote = Remote
     ray.put = lambda value: value
     ray.get = lambda coming: coming[0]
-    ray.wait = lambda coming, num_returns: (coming[:1], coming[1:])
+    ray.wait = lambda coming, num_returns, timeout: (coming[:1], coming[1:])
     ray.kill = ray.cancel = lambda *_, **__: None
     ray.get_runtime_context = lambda: types.SimpleNamespace(get_node_id=lambda: "here")
     ray.exceptions = types.SimpleNamespace(RayError=RuntimeError)
@@ -95,7 +96,7 @@ def outcomes(jobs: Any, monkeypatch: pytest.MonkeyPatch, attempt: Callable[[str]
 
 def job(jobs: Any, folder: Path, **more: Any) -> list[garblet.Report]:
     """A job of two shards, of a row each."""
-    program = garblet.load("lib:millionaires(32)").batch(1)
+    program = more.pop("program", garblet.load("lib:millionaires(32)").batch(1))
     given = {
         "shards": 2,
         "party": 0,
@@ -173,6 +174,14 @@ def test_nobody_else_reads_the_records(jobs: Any, tmp_path: Path, monkeypatch: p
     assert file.name == "risk-7f3a9c.jsonl"
     with pytest.raises(garblet.UsageError, match="risk-7f3a9c has been run"):
         job(jobs, tmp_path)
+
+
+def test_the_name_of_the_records_is_on_disk_before_anything_is_run(jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes(jobs, monkeypatch, lambda _: report())
+    folders: list[bool] = []
+    monkeypatch.setattr(jobs.os, "fsync", lambda opened: folders.append(stat.S_ISDIR(os.fstat(opened).st_mode)))
+    job(jobs, tmp_path)
+    assert folders[:3] == [False, True, False] and folders.count(True) == 1
 
 
 def test_evidence_of_cheating_ends_the_job_and_is_whole(
@@ -279,3 +288,220 @@ def test_jobs_do_not_share_room(jobs: Any, tmp_path: Path, monkeypatch: pytest.M
     assert "wait until their job has ended" in (caught.value.hint or "") and jobs.ray.rooms == []
     # Nothing was evaluated: the name can serve again.
     assert not (tmp_path / "records/another.jsonl").exists()
+
+
+def unlike(outcome: Any, attempt: str) -> Callable[[str], Any]:
+    """An attempt that comes to something else than all others."""
+    return lambda name: outcome if name.endswith(attempt) else report()
+
+
+def other_report() -> garblet.Report:
+    return garblet.run_local(garblet.load("lib:millionaires(32)").batch(1), [{"alice": [5]}, {"bob": [7]}])[0]
+
+
+PANICKED = ("Panicked", "arithmetic overflow at main:1:34", None)
+
+
+@pytest.mark.parametrize("second", [other_report, lambda: PANICKED], ids=["result", "panic"])
+def test_another_result_of_another_attempt_is_told_and_not_taken(
+    jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: Callable[[], Any]
+) -> None:
+    outcomes(jobs, monkeypatch, unlike(second(), "-0-2"))
+    said = iter([[False, False], [False, False], [True, True]])
+    monkeypatch.setattr(jobs._Job, "_compare", lambda *_: next(said))
+    with pytest.raises(garblet.CheatingError, match="shard 0: another attempt gave another result") as caught:
+        job(jobs, tmp_path)
+    reports = caught.value.reports  # type: ignore[attr-defined]
+    assert {shard: kept["alice_richer"] for shard, kept in reports.items()} == {0: [True], 1: [True]}
+    assert next(said) == [True, True], "the job has ended at once"
+
+
+def test_a_panic_is_no_result_later(jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes(jobs, monkeypatch, unlike(PANICKED, "-0-1"))
+    monkeypatch.setattr(jobs._Job, "_compare", lambda *_: [False, False])
+    with pytest.raises(garblet.CheatingError, match="shard 0: another attempt gave another result") as caught:
+        job(jobs, tmp_path)
+    assert list(caught.value.reports) == [1]  # type: ignore[attr-defined]
+
+
+def test_a_peer_who_learns_nothing_does_not_see_that_results_differ(
+    jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = garblet.load("lib:millionaires(32)").batch(1).with_recipients("alice_richer", [0])
+    names: list[str] = []
+
+    def attempt(name: str) -> Any:
+        names.append(name[-3:])
+        return unlike(other_report(), "-0-2")(name)
+
+    outcomes(jobs, monkeypatch, attempt)
+    said = iter([[False, False], [False, True], [False, True], [True, True]])
+    monkeypatch.setattr(jobs._Job, "_compare", lambda *_: next(said))
+    with pytest.raises(garblet.CheatingError, match="shard 0: another attempt gave another result"):
+        job(jobs, tmp_path, program=program)
+    assert names == ["0-1", "1-1", "0-2", "0-3"], "it has gone on"
+
+
+def test_a_panic_is_told_neither_by_the_status_nor_by_patience(
+    jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    waited: list[float] = []
+    told: list[list[bool]] = []
+
+    def attempt(task: Any, door: Any, name: str, slot: int, patience: float, *_: Any) -> Any:
+        waited.append(patience)
+        return PANICKED if "-0-" in name else report()
+
+    class Status:
+        """A status session with a peer that has done all."""
+
+        def __init__(self, *_: Any) -> None:
+            self.address = None
+
+        def __enter__(self) -> Status:
+            return self
+
+        def __exit__(self, *_: Any) -> None:
+            pass
+
+        def run(self, **inputs: list[bool]) -> dict[str, list[bool]]:
+            told.extend(inputs.values())
+            return {"out0": told[-1]}
+
+    monkeypatch.setattr(jobs, "_attempt", attempt)
+    monkeypatch.setattr(jobs, "_own_address", lambda: "127.0.0.1")
+    monkeypatch.setattr(jobs._Task, "session", Status)
+    with caplog.at_level(logging.DEBUG, "garblet"), pytest.raises(jobs.ShardsError) as caught:
+        job(jobs, tmp_path, timeout=10.0)
+    assert told == [[False, False], [True, True]] and waited == [30.0, 30.0]
+    assert isinstance(caught.value.failed[0], garblet.Panicked) and list(caught.value.reports) == [1]
+    assert "overflow" not in caplog.text
+
+
+def test_results_are_kept_where_the_peer_says_that_it_has_none(
+    jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcomes(jobs, monkeypatch, lambda _: report())
+    monkeypatch.setattr(jobs._Job, "_compare", lambda *_: [False, False])
+    with pytest.raises(jobs.ShardsError, match="the peer has none") as caught:
+        job(jobs, tmp_path)
+    assert list(caught.value.failed) == list(caught.value.reports) == [0, 1]
+
+
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, OSError, garblet.CheatingError])
+@pytest.mark.parametrize("when", ["attempt", "status"])
+def test_whatever_ends_a_job_has_its_results(
+    jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: type[BaseException], when: str
+) -> None:
+    def end(name: str) -> Any:
+        if when == "attempt" and "-1-" in name:
+            raise ending("on purpose")
+        return report()
+
+    def compare(of: Any, number: int, _: int) -> list[bool]:
+        if when == "status" and number == 1:
+            raise ending("on purpose")
+        return [False, False]
+
+    outcomes(jobs, monkeypatch, end)
+    monkeypatch.setattr(jobs._Job, "_compare", compare)
+    with pytest.raises(ending, match="on purpose") as caught:
+        job(jobs, tmp_path)
+    assert list(caught.value.reports) == ([0] if when == "attempt" else [0, 1])  # type: ignore[attr-defined]
+
+
+def test_a_slot_whose_node_is_gone_is_not_waited_for(jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = object()
+    outcomes(jobs, monkeypatch, unlike(lost, "-1-1"))
+    cancelled: list[Any] = []
+
+    def wait(coming: list[Any], num_returns: int, timeout: float) -> tuple[list[Any], list[Any]]:
+        assert timeout > 0, "it looks now and then"
+        return [task for task in coming if task[0] is not lost][:1], []
+
+    monkeypatch.setattr(jobs.ray, "wait", wait)
+    monkeypatch.setattr(jobs.ray, "cancel", lambda task, force: cancelled.append(task[0]))
+    jobs.ray.util.placement_group_table = lambda _: {"bundles_to_node_id": {0: "here", 1: "gone"}}
+    jobs.ray.nodes = lambda: [{"NodeID": "here", "Alive": True}, {"NodeID": "gone", "Alive": False}]
+    assert len(job(jobs, tmp_path, slots=2, timeout=0.01)) == 2
+    assert cancelled == [lost]
+
+
+def test_all_names_are_removed_when_nobody_enters_them_any_more(
+    jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+
+    def attempt(name: str) -> Any:
+        if "-0-" in name:
+            return report()
+        raise KeyboardInterrupt
+
+    def late(coming: Any) -> Any:
+        if isinstance(coming[0], garblet.Report):
+            raise jobs.ray.exceptions.RayError("the worker died")
+        return coming[0]
+
+    outcomes(jobs, monkeypatch, attempt)
+    monkeypatch.setattr(jobs.ray, "get", late)
+    monkeypatch.setattr(jobs.ray, "kill", lambda _: done.append("kill"))
+    monkeypatch.setattr(jobs.Listening, "remove", lambda _, name: done.append(name[-3:]))
+    with pytest.raises(KeyboardInterrupt):
+        job(jobs, tmp_path, peer=jobs.Listening("haproxy.sock", "garblet.map", {}))
+    # What its worker asked for before it died may have come later.
+    assert done == ["0-1", "kill", "0-1"]
+
+
+def test_the_status_waits_for_the_longest_slot(jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes(jobs, monkeypatch, lambda _: report())
+    waited: list[int] = []
+    said = iter([[True, False, True, False, True, False, True, False], [True] * 8])
+
+    def compare(of: Any, number: int, longest: int) -> list[bool]:
+        waited.append(longest)
+        of._reports.update(dict.fromkeys(range(8), report()))
+        return next(said)
+
+    monkeypatch.setattr(jobs._Job, "_compare", compare)
+    table = {"alice": np.arange(8, dtype=np.uint32)}
+    assert len(job(jobs, tmp_path, shards=8, slots=2, table=table)) == 8
+    assert waited == [1, 4], "slot 1 has all four"
+
+
+def test_a_name_that_has_been_run_leaves_nothing_behind(jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes(jobs, monkeypatch, lambda _: report())
+    doors: list[Any] = []
+    monkeypatch.setattr(jobs, "_Door", doors.append)
+    peer = jobs.Listening("haproxy.sock", "garblet.map", {})
+    monkeypatch.setattr(jobs.Listening, "remove", lambda *_: None)
+    job(jobs, tmp_path, peer=peer)
+    with pytest.raises(garblet.UsageError, match="has been run"):
+        job(jobs, tmp_path, peer=peer)
+    assert len(doors) == 1
+
+
+def test_a_name_that_is_not_found_for_now_is_tried_again(jobs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoded = '{"b": 3}'
+    digest = jobs.hashlib.sha256(encoded.encode()).hexdigest()
+    program = garblet.load("lib:millionaires(32)")
+
+    class Unresolved:
+        """A session whose peer is not found."""
+
+        def __init__(self, *_: Any) -> None:
+            pass
+
+        def __enter__(self) -> Unresolved:
+            return self
+
+        def __exit__(self, *_: Any) -> None:
+            pass
+
+        def _run(self, _: str) -> None:
+            raise garblet.UsageError("alice.example:7700: no such host", "check the name")
+
+    monkeypatch.setattr(jobs, "_own_address", lambda: "127.0.0.1")
+    monkeypatch.setattr(jobs._Task, "session", Unresolved)
+    task = jobs._Task(program, 1, jobs.Calling("alice.example:7700", {}), "", "yao", {}, 1.0, False, None, None)
+    ended = jobs._attempt(task, None, "risk-0-1", 0, 1.0, encoded, digest)
+    assert ended == ("GarbletError", "alice.example:7700: no such host", "check the name")

@@ -13,6 +13,7 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,60 @@ def test_a_panic_is_told_to_both(richer: garblet.Program) -> None:
     bob = plain(program, 1, connect=at(alice))
     for error in both(lambda: alice.run(a=200), lambda: bob.run(b=56)):
         assert isinstance(error, garblet.Panicked) and "arithmetic overflow" in str(error)
+
+
+@pytest.mark.parametrize("a", [100, 200])
+@pytest.mark.parametrize("kind", ["with", "async with", "group"])
+def test_a_panic_is_not_told_to_whom_learns_nothing(a: int, kind: str) -> None:
+    program = garblet.compile("pub fn main(a: u8, b: u8) -> u8 { a + b }", name="sum").with_recipients("out0", [0])
+    alice = plain(program, 0, listen="127.0.0.1:0")
+    bob = plain(program, 1, connect=at(alice))
+
+    def alices_part() -> Any:
+        with alice:
+            return alice.run(a=a)["out0"]
+
+    async def awaited() -> Any:
+        async with alice:
+            return (await alice.arun(a=a))["out0"]
+
+    async def grouped() -> Any:
+        async with alice, asyncio.TaskGroup() as group:
+            task = group.create_task(alice.arun(a=a))
+        return task.result()["out0"]
+
+    def alone(work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        except ExceptionGroup as group:
+            return group.exceptions[0]
+
+    ways: dict[str, Callable[[], Any]] = {
+        "with": alices_part,
+        "async with": lambda: asyncio.run(awaited()),
+        "group": lambda: alone(lambda: asyncio.run(grouped())),
+    }
+
+    def bobs_part() -> dict[str, Any]:
+        with bob:
+            return bob.run(b=56).outputs
+
+    one, other = both(ways[kind], bobs_part)
+    assert one == 156 or (a == 200 and isinstance(one, garblet.Panicked)), one
+    assert other == {} and bob.closing is None and alice.closing is None
+
+
+def test_a_session_is_closed_once_also_if_that_is_interrupted(richer: garblet.Program) -> None:
+    def interrupt(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with plain(richer, 0, listen="127.0.0.1:0") as alice:
+        native, alice._native = alice._native, type("Interrupted", (), {"close": interrupt})()
+        with pytest.raises(KeyboardInterrupt):
+            alice.close()
+        alice.close()
+        assert alice.closing is None
+        alice._native = native
 
 
 def test_a_peer_that_dies_is_told(richer: garblet.Program) -> None:

@@ -106,6 +106,71 @@ def test_parameters_have_types() -> None:
         trace.source(lambda a: a, {"a": "float"})
 
 
+def test_parameters_are_inputs_and_nothing_else() -> None:
+    def with_default(a: garblet.u32, rate: garblet.u32 = 3) -> Any:  # type: ignore[assignment]
+        return a * rate
+
+    def several(*a: garblet.u32) -> Any:
+        return a[0]
+
+    def named(**a: garblet.u32) -> Any:
+        return a["a"]
+
+    def at_rate(rate: int) -> garblet.Program:
+        @garblet.function
+        def fee(a: garblet.u32, b: garblet.u32) -> Any:
+            return (a + b) * rate
+
+        program: garblet.Program = fee
+        return program
+
+    cases: list[tuple[Any, str]] = [
+        (with_default, "parameter `rate` has a default value"),
+        (several, r"parameter `\*a: .*` stands for several"),
+        (named, r"parameter `\*\*a: .*` stands for several"),
+    ]
+    for wrong, words in cases:
+        with pytest.raises(garblet.UsageError, match=words) as caught:
+            garblet.function(wrong)
+        assert caught.value.hint
+    assert at_rate(3).evaluate(a=2, b=5) == {"out0": 21}
+
+
+@pytest.mark.parametrize("wrong", ["m + v", "v + m", "m * [1, 2]", "m == v", "m - m[0]", "np.array([1, 2]) + m", "v + np.array([[1, 2], [3, 4]])"])
+def test_a_matrix_with_a_vector_is_refused(wrong: str) -> None:
+    def traced(m: Any, v: Any) -> Any:
+        return eval(wrong, {}, {"m": m, "v": v, "np": np})
+
+    with pytest.raises(ValueError, match="of as many dimensions, got . and .: to take a vector for each row"):
+        trace.source(traced, {"m": "[[u8; 2]; 2]", "v": "[u8; 2]"})
+
+
+@pytest.mark.parametrize("wrong", ["where(v > 1, m, 0)", "where(v > 1, v, m)", "where(m > 1, v, 0)", "where(v[0] > 1, m, v)"])
+def test_a_choice_between_a_matrix_and_a_vector_is_refused(wrong: str) -> None:
+    def traced(m: Any, v: Any) -> Any:
+        return eval(wrong, {}, {"m": m, "v": v, "where": garblet.where})
+
+    with pytest.raises(ValueError, match="of as many dimensions"):
+        trace.source(traced, {"m": "[[u8; 2]; 2]", "v": "[u8; 2]"})
+
+
+def test_arrays_of_one_shape_and_single_values_are_taken() -> None:
+    def work(m: Any, v: Any) -> Any:
+        by_row = garblet.SecretArray([row + v for row in m])
+        return m * 2 + [[1, 2], [3, 4]], m + v[0], garblet.where(v[0] > 1, m, 0), garblet.where(m > 2, m + m, 0), by_row
+
+    m, v = np.array([[1, 2], [3, 4]]), np.array([2, 3])
+    program = garblet.compile(trace.source(work, {"m": "[[u8; 2]; 2]", "v": "[u8; 2]"}))
+    expected = (m * 2 + [[1, 2], [3, 4]], m + v[0], m, np.where(m > 2, m + m, 0), m + v)
+    assert list(program.evaluate(m=m.tolist(), v=v.tolist()).values()) == [array.tolist() for array in expected]
+
+
+@pytest.mark.parametrize("other", [{3, 1}, frozenset([3, 1]), {3: 1, 1: 3}])
+def test_what_has_no_order_is_no_operand(other: Any) -> None:
+    with pytest.raises(TypeError, match="whose elements have no place"):
+        trace.source(lambda a: a + other, {"a": "[u8; 2]"})
+
+
 def test_an_overflow_of_a_function_is_a_panic() -> None:
     program = garblet.compile(trace.source(lambda a, b: a + b, {"a": "u8", "b": "u8"}))
     with pytest.raises(garblet.Panicked):
@@ -159,7 +224,7 @@ def test_wrong_maps_are_told() -> None:
             trace.source(wrong, {"a": "[u8; 3]", "b": "u8"})
 
 
-@pytest.mark.parametrize("compared", ["a == 5.0", "a != None", "a == 'x'", "a == True", "c == 1", "row == 1.0", "row != None", "row == [1, None]"])
+@pytest.mark.parametrize("compared", ["a == 5.0", "a != None", "a == 'x'", "a == True", "c == 1", "row == 1.0", "row != None", "row == [1, None]", "row == ['x', 1]", "row == [None, 1]"])
 def test_what_no_secret_is_compared_with_is_told(compared: str) -> None:
     def traced(a: Any, c: Any, row: Any) -> Any:
         return garblet.where(eval(compared, {}, {"a": a, "c": c, "row": row}), a, -a)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import array
+import datetime
+import enum
 import importlib
 import itertools
 from decimal import Decimal
@@ -119,7 +121,7 @@ SHAPES = "enum Shape { Dot, Circle(u8), Square { side: u8 } }"
         ("u8", np.int64(SECRET), "input `a`: expected u8, got a number out of range"),
         ("i8", SECRET, "input `a`: expected i8, got a number out of range"),
         ("u32", SECRET + 0.5, "input `a`: expected u32, got a number with a point or an exponent"),
-        ("u32", Decimal("271828.5"), "input `a`: expected u32, got a string"),
+        ("u32", Decimal("271828.5"), "input `a`: expected u32, got a Decimal"),
         ("u32", Decimal("271828e99999999"), "input `a`: expected a number, got one of more than 8192 digits"),
         ("u32", Decimal("NaN271828"), "input `a`: expected a number, got nan"),
         ("u32", WORD, "input `a`: expected u32, got a string"),
@@ -248,3 +250,115 @@ def test_masked_values_and_times_are_refused() -> None:
     for column in (times, times - times[0], pandas.Series(times), polars.Series(times)):
         with pytest.raises(garblet.InputError, match="input `a`: expected numbers, got times"):
             program.evaluate(a=column, b=0)
+
+
+def times(kind: str) -> Any:
+    """Times inside of other values."""
+    when = datetime.datetime(2020, 1, 1)
+    array = np.array(["2020-01-01"], "datetime64[ns]")
+    if kind in ("array", "duration", "field", "row"):
+        fields = np.array([(array[0], 1)], dtype=[("t", "datetime64[ns]"), ("n", "u8")])
+        return {"array": [array], "duration": {"x": array[0] - array[0]}, "field": fields, "row": list(fields)}[kind]
+    library, _, shape = kind.partition(" ")
+    module = pytest.importorskip(library)
+    value = {"list": [when], "struct": {"t": when, "n": 1}, "lists": [{"t": when}]}[shape]
+    if library == "polars":
+        return module.Series([value])
+    if library == "pandas":
+        pyarrow = pytest.importorskip("pyarrow")
+        return module.Series(module.arrays.ArrowExtensionArray(pyarrow.array([value])))
+    of = module.timestamp("ns")
+    types = {"list": module.list_(of), "struct": module.struct([("t", of), ("n", module.uint64())]), "lists": module.list_(module.struct([("t", of)]))}
+    return module.array([value], type=types[shape])
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["array", "duration", "field", "row"]
+    + [f"{library} {shape}" for library in ("pyarrow", "polars", "pandas") for shape in ("list", "struct", "lists")],
+)
+def test_times_inside_of_values_are_refused(kind: str) -> None:
+    source = "struct P { t: u64, n: u64 } struct Q { t: u64 } struct R { x: u64 } pub fn main(a: {}, b: bool) -> bool {{ b }}"
+    for type in ["[[u64; 1]; 1]", "[[u64; 2]; 1]", "R", "[P; 1]", "[Q; 1]", "[[Q; 1]; 1]", "[(u64, u64); 1]"]:
+        program = garblet.compile(source[: source.index("pub")] + source[source.index("pub") :].format(type))
+        with pytest.raises(garblet.InputError, match="got times|got a (datetime|Timestamp)"):
+            program.evaluate(a=times(kind), b=True)
+
+
+def test_lists_and_records_of_columns_are_taken() -> None:
+    for library in ("pyarrow", "polars"):
+        module = pytest.importorskip(library)
+        made = module.array if library == "pyarrow" else module.Series
+        assert through("[[u32; 2]; 2]", made([[1, 2], [3, 4]])) == [[1, 2], [3, 4]]
+        source = "struct P { x: u8, y: u8 } pub fn main(a: [P; 1], b: u8) -> u8 { a[0].x - a[0].y + b }"
+        assert garblet.compile(source).evaluate(a=made([{"y": 1, "x": 3}]), b=0)["out0"] == 2
+        with pytest.raises(garblet.InputError, match=r"input `a`\[1\]\[1\]: expected a value, got None"):
+            through("[[u32; 2]; 2]", made([[1, 2], [3, None]]))
+
+
+def test_masks_of_other_classes_and_of_fields_are_seen() -> None:
+    class Masked(np.ma.MaskedArray):
+        pass
+
+    masked = np.ma.array([1, 2], mask=[False, True], dtype=np.uint64)
+    fields: Any = np.ma.array([(1, 2)], dtype=[("x", "u8"), ("y", "u8")], mask=[(False, True)])
+    for type, value, words in [
+        ("[u64; 2]", masked.view(Masked), "input `a`: expected a value in every row, got 1 masked"),
+        ("[[u64; 2]; 1]", [masked.view(Masked)], r"input `a`\[0\]: expected a value in every row, got 1 masked"),
+        ("[(u64, u64); 1]", fields, "input `a`: expected a value in every row, got 1 masked"),
+    ]:
+        with pytest.raises(garblet.InputError, match=words):
+            through(type, value)
+
+
+@pytest.mark.parametrize(
+    ("type", "value", "words"),
+    [
+        ("u32", b"\x01\x02\x03\x04", "input `a`: expected u32, got bytes"),
+        ("[u32; 2]", b"\x01\x02", r"input `a`: expected \[u32; 2\], got bytes"),
+        ("[u32; 2]", [b"\x01\x02\x03\x04", 5], r"input `a`\[0\]: expected \[u32; 2\], got bytes"),
+        ("[bool; 8]", bytearray(1), r"input `a`: expected \[bool; 8\], got bytes"),
+        ("(u32, [u8; 2])", (b"\x01\x02\x03\x04", b"ab"), "input `a`.0: expected u32"),
+        ("[u8; 2]", Decimal(65), r"input `a`: expected \[u8; 2\], got a Decimal, which is for fixed-point"),
+        ("[u8; 2]", {3, 1}, "input `a`: expected a value, got a set, whose elements have no place"),
+        ("[[u8; 2]; 1]", [frozenset([3, 1])], r"input `a`\[0\]: expected a value, got a frozenset"),
+        ("Shape", {"Circle": [None]}, r"input `a`\[0\]: expected a value, got None"),
+        ("Shape", {"Square": {"side": None}}, "input `a`: expected a value, got None"),
+    ],
+)
+def test_what_could_be_taken_for_something_else_is_refused(type: str, value: Any, words: str) -> None:
+    program = garblet.compile(f"{SHAPES} pub fn main(a: {type}, b: bool) -> bool {{ b }}")
+    with pytest.raises(garblet.InputError, match=words):
+        program.evaluate(a=value, b=True)
+
+
+def test_bytes_are_arrays_of_bytes_wherever_they_are() -> None:
+    assert through("[[u8; 2]; 2]", [b"ab", bytearray(b"cd")]) == [[97, 98], [99, 100]]
+    assert through("[(u32, [u8; 2]); 1]", [(5, b"ab")]) == [(5, [97, 98])]
+
+
+def test_words_that_no_memory_has_are_looked_at_one_by_one() -> None:
+    program = garblet.load("lib:millionaires(20)").batch(2)
+    swapped: Any = np.array([1, 9], dtype=">u4")
+    assert program.evaluate(alice=swapped, bob=[2, 2]) == {"alice_richer": [False, True]}
+    with pytest.raises(garblet.InputError, match="input `alice`: expected numbers, got a buffer of format `>I`"):
+        program.evaluate(alice=memoryview(swapped), bob=[2, 2])
+
+
+def test_members_of_enumerations_are_their_texts() -> None:
+    class Colour(str, enum.Enum):
+        RED = "Red"
+
+    program = garblet.compile("enum C { Red, Green } pub fn main(a: [C; 2], b: bool) -> bool { b }")
+    assert program.evaluate(a=[Colour.RED, "Green"], b=True) == {"out0": True}
+    record = garblet.compile("struct P { Red: u8 } pub fn main(a: P, b: u8) -> u8 { a.Red + b }")
+    assert record.evaluate(a={Colour.RED: 3}, b=1) == {"out0": 4}
+
+
+def test_labels_of_rows_are_no_columns() -> None:
+    pandas = pytest.importorskip("pandas")
+    labels = ["columns", "column_names", "to_pylist"]
+    assert through("[u32; 3]", pandas.Series([1, 2, 3], index=labels, dtype="uint32")) == [1, 2, 3]
+    program = garblet.load("lib:intersection-sum(2,2,32,32)")
+    with pytest.raises(garblet.InputError, match="input `b`"):
+        program.evaluate(a=[5, 9], b=pandas.DataFrame({"column_names": [1, 2], "columns": [3, 4]}, dtype="uint32"))
