@@ -111,6 +111,7 @@ def test_what_does_not_fit_is_refused(type: str, value: Any, words: str, hint: s
 # Each has in it what nobody is to read in a log.
 SECRET, WORD = 271_828, "wittgenstein"
 SHAPES = "enum Shape { Dot, Circle(u8), Square { side: u8 } }"
+OTHER_FIELDS = "input `a`: expected enum {Dot, Circle(u8), Square {side: u8}}, got other fields"
 
 
 @pytest.mark.parametrize(
@@ -133,10 +134,10 @@ SHAPES = "enum Shape { Dot, Circle(u8), Square { side: u8 } }"
         ("(u8, u8)", (1, SECRET), "input `a`.1: expected u8, got a number out of range"),
         ("bool", WORD, "input `a`: expected bool, got a string"),
         ("Shape", WORD, "input `a`: expected a variant, got another name"),
-        ("Shape", {"Circle": SECRET}, "input `a`: expected u8, got a number out of range"),
-        ("Shape", {"Square": {"side": SECRET}}, "input `a`.side: expected u8, got a number out of range"),
-        ("Shape", "Circle", "input `a`: expected 1 fields, got none"),
-        ("Shape", {"Dot": [SECRET]}, "input `a`: expected 0 fields, got 1"),
+        ("Shape", {"Circle": SECRET}, OTHER_FIELDS),
+        ("Shape", {"Square": {"side": SECRET}}, OTHER_FIELDS),
+        ("Shape", "Circle", OTHER_FIELDS),
+        ("Shape", {"Dot": [SECRET]}, OTHER_FIELDS),
         ("[u32; 2]", np.array([WORD, WORD]), "input `a`: expected words of uint32, got a buffer"),
     ],
     ids=(f"case{number}" for number in itertools.count()),
