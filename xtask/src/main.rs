@@ -89,9 +89,6 @@ fn full_test() -> Vec<Step> {
     steps
 }
 
-/// A clone that is built once has no use for what incremental builds keep, which is half of its size.
-const WITHOUT_INCREMENTAL: (&str, &str) = ("CARGO_INCREMENTAL", "0");
-
 fn ci() -> Vec<Step> {
     let mut steps = vec![
         Step::cargo("format", &["fmt", "--all", "--check"]),
@@ -104,7 +101,7 @@ fn ci() -> Vec<Step> {
     ];
     steps.extend(portable::steps());
     steps.extend(quick_tests());
-    steps.into_iter().map(|step| step.env(WITHOUT_INCREMENTAL.0, WITHOUT_INCREMENTAL.1)).collect()
+    steps
 }
 
 fn bench() -> Vec<Step> {
