@@ -425,7 +425,7 @@ tried("options of another type are told, and not repeated", async () => {
     const { run } = await import("./garblet.js");
     return run({ ...given, inputs: { bob: new DataView(new ArrayBuffer(4)) } }).catch((error) => error.message);
   }, given);
-  assert.equal(view, "expected numbers, got a DataView");
+  assert.equal(view, "bob: expected numbers, got a DataView");
 });
 
 tried("a worker that is given up is ended, and the next call has another", async () => {

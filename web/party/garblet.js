@@ -102,9 +102,9 @@ function text(what, value) {
 
 /** JSON in which integers may be `bigint`, and arrays of numbers typed. */
 function json(value) {
-  return JSON.stringify(value, (_, part) => {
+  return JSON.stringify(value, (name, part) => {
     if (typeof part === "bigint") return String(part);
-    if (part instanceof DataView) throw new GarbletError("expected numbers, got a DataView", "give a typed array of its buffer, such as Uint8Array");
+    if (part instanceof DataView) throw new GarbletError(`${name}: expected numbers, got a DataView`, "give a typed array of its buffer, such as Uint8Array");
     return ArrayBuffer.isView(part) ? Array.from(part, (one) => (typeof one === "bigint" ? String(one) : one)) : part;
   });
 }

@@ -328,3 +328,32 @@ fn compare(root: &Path) -> Result<(), String> {
         false => Err(format!("the same commit gives other packages in {}:\n{here}\n{there}", clone.display())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_of_what_is_committed_and_no_more() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path();
+        let git = |arguments: &[&str]| {
+            let who = ["-c", "user.name=a", "-c", "user.email=a@localhost"];
+            run(Command::new("git").args(who).args(arguments).current_dir(root)).expect("git works");
+        };
+        let put = |name: &str| write(&root.join("python/garblet").join(name), "1").expect("written");
+        git(&["init", "--quiet"]);
+        write(&root.join(".gitignore"), "*.pyc\n*.so\n").expect("written");
+        put("a.py");
+        git(&["add", "."]);
+        git(&["commit", "--quiet", "--message", "all"]);
+        // The module of the tests is no part of a wheel.
+        put("_garblet.abi3.so");
+        assert_eq!(check_committed(root), Ok(()));
+        put("__pycache__/a.pyc");
+        assert!(check_committed(root).expect_err("ignored, and packed").contains("python/garblet/__pycache__/a.pyc"));
+        fs::remove_dir_all(root.join("python/garblet/__pycache__")).expect("removed");
+        write(&root.join("python/garblet/a.py"), "2").expect("written");
+        assert!(check_committed(root).expect_err("changed").contains("M python/garblet/a.py"));
+    }
+}

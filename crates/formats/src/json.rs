@@ -84,13 +84,11 @@ pub(crate) fn describe(value: &Value) -> String {
         Value::StringLit(s) => format!("the string {:?}", clip(&s.value)),
         Value::NumberLit(n) => clip(n.value),
         Value::BooleanLit(b) => b.value.to_string(),
-        Value::NullKeyword(_) => "null".into(),
-        Value::Array(a) => format!("an array of {}", a.elements.len()),
-        Value::Object(_) => "an object".into(),
+        other => kind(other),
     }
 }
 
-/// Says what a value is, and nothing of which: where it is a secret, as messages go to logs.
+/// Says of which kind a value is, and nothing of which: it may be a secret, and messages go to logs.
 pub(crate) fn kind(value: &Value) -> String {
     match value {
         Value::StringLit(_) => "a string".into(),
