@@ -90,6 +90,7 @@ mod ids;
 mod index;
 mod key;
 mod kind;
+mod locked;
 mod reconcile;
 mod record;
 mod rows;

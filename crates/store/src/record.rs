@@ -10,12 +10,13 @@
 //! A record has two halves, in blocks of their own, of which the older is overwritten in place, so that one that is torn leaves the other: that
 //! takes one wait for the disk. The file is locked as long as the store is open: a copy of the folder beside it, under the same number, is told apart by that.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
 use crate::fail_points::FailPoints;
+use crate::locked::LockedFile;
 use crate::rows::Head;
 use crate::store::Store;
 use crate::store_dir::{make_folder, sync_folder, sync_name};
@@ -42,7 +43,7 @@ type Half = (u64, [u8; 16]);
 
 /// The open record of a store.
 pub(crate) struct Record {
-    file: File,
+    file: LockedFile,
     path: PathBuf,
     /// The half that is overwritten next.
     older: usize,
@@ -71,16 +72,11 @@ impl Store {
         let path = folder.join(self.id());
         let failed = failed(&path);
         make_folder(folder, self.dir.steps()).map_err(&failed)?;
-        let mut file = open(&path).map_err(&failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(StoreError::CopyInUse { folder: self.folder().into(), record: path });
-            }
-            Err(TryLockError::Error(error)) => return Err(failed(error)),
-        }
+        let Ok(file) = LockedFile::lock(open(&path).map_err(&failed)?).map_err(&failed)? else {
+            return Err(StoreError::CopyInUse { folder: self.folder().into(), record: path });
+        };
         let mut bytes = Vec::new();
-        (&mut file).take((APART + HALF_BYTES) as u64).read_to_end(&mut bytes).map_err(&failed)?;
+        (&*file).take((APART + HALF_BYTES) as u64).read_to_end(&mut bytes).map_err(&failed)?;
         let halves = [0, APART].map(|place| self.recorded(bytes.get(place..)?));
         let known = halves.into_iter().flatten().max();
         let Head { changes, last, before, .. } = self.head;

@@ -1,7 +1,7 @@
 //! The folder of a store's files, or a place in memory.
 
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,6 +9,7 @@ use std::thread::{self, JoinHandle};
 
 use crate::error::StoreError;
 use crate::fail_points::FailPoints;
+use crate::locked::LockedFile;
 
 /// The most of a store's files that are open at the same time.
 const OPEN_FILES_MAX: usize = 64;
@@ -31,10 +32,10 @@ pub(crate) struct StoreDir {
 }
 
 enum Root {
-    /// A folder, and its lock file, which the operating system unlocks when the process ends in whatever way.
+    /// A folder, and its lock file.
     Folder {
         path: PathBuf,
-        _lock: File,
+        _lock: LockedFile,
     },
     Memory,
 }
@@ -370,23 +371,19 @@ fn read_at(file: &mut File, offset: u64, mut bytes: &mut [u8]) -> io::Result<usi
     Ok(wanted - bytes.len())
 }
 
-fn lock(folder: &Path, steps: &FailPoints) -> Result<File, StoreError> {
+fn lock(folder: &Path, steps: &FailPoints) -> Result<LockedFile, StoreError> {
     let path = folder.join(LOCK);
     let failed = io_error("cannot lock", &path);
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&path).map_err(&failed)?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            let mut text = String::new();
-            let _ = (&mut file).take(16).read_to_string(&mut text);
-            return Err(StoreError::InUse { folder: folder.into(), process: text.trim().parse().ok() });
-        }
-        Err(TryLockError::Error(error)) => return Err(failed(error)),
-    }
+    let file = options.open(&path).map_err(&failed)?;
+    let mut file = LockedFile::lock(file).map_err(&failed)?.map_err(|file| {
+        let mut text = String::new();
+        let _ = file.take(16).read_to_string(&mut text);
+        StoreError::InUse { folder: folder.into(), process: text.trim().parse().ok() }
+    })?;
     // Only for the message above; the lock is the operating system's.
     steps.pass("lock").map_err(&failed)?;
     file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(failed)?;
