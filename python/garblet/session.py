@@ -72,7 +72,8 @@ class Session:
     and says in `trust` whose fingerprint the peer has, by a name of its choice; on one machine `insecure_plain_tcp` does without. Sessions with another
     `session` name never meet. The peer is met by the first call, which waits for it for `patience` seconds, and later for each of its messages for
     `timeout` seconds; one stands for the other. On an exception in a `with` block the session is given up, which the peer hears, else it is closed. `Panicked` is a
-    result, of which the peer hears nothing: the session is closed, too.
+    result, and closes it, too, so that a peer who is to learn nothing does not hear of it after the last run. After an earlier one the peer would wait for the next
+    run, and learn by its end that there was a panic: catch `Panicked` around each run and go on with the runs agreed on, or use `Program.batch`.
     """
 
     def __init__(

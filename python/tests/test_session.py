@@ -150,6 +150,60 @@ def test_a_panic_is_not_told_to_whom_learns_nothing(a: int, kind: str) -> None:
     assert other == {} and bob.closing is None and alice.closing is None
 
 
+@pytest.mark.parametrize("first", [100, 200])
+def test_a_panic_that_is_caught_leaves_the_next_run_as_it_is(first: int) -> None:
+    program = garblet.compile("pub fn main(a: u8, b: u8) -> u8 { a + b }", name="sum").with_recipients("out0", [0])
+    alice = plain(program, 0, listen="127.0.0.1:0")
+    bob = plain(program, 1, connect=at(alice))
+
+    def sums() -> list[int | None]:
+        found = list[int | None]()
+        with alice:
+            for a in (first, 1):
+                try:
+                    found.append(alice.run(a=a)["out0"])
+                except garblet.Panicked:
+                    found.append(None)
+        return found
+
+    def bobs_part() -> list[Any]:
+        with bob:
+            return [bob.run(b=56).outputs for _ in range(2)]
+
+    one, other = both(sums, bobs_part)
+    assert one == [156 if first == 100 else None, 57]
+    assert other == [{}, {}] and alice.closing is None and bob.closing is None
+
+
+def test_a_panic_that_is_caught_in_its_task_leaves_others_as_they_are() -> None:
+    program = garblet.compile("pub fn main(a: u8, b: u8) -> u8 { a + b }", name="sum").with_recipients("out0", [0])
+    alices = [plain(program, 0, listen="127.0.0.1:0") for _ in range(2)]
+    bobs = [plain(program, 1, connect=at(alice)) for alice in alices]
+
+    async def sum_of(alice: garblet.Session, a: int) -> int | None:
+        async with alice:
+            try:
+                return int((await alice.arun(a=a))["out0"])
+            except garblet.Panicked:
+                return None
+
+    async def alices_part() -> list[int | None]:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(sum_of(alice, a)) for alice, a in zip(alices, (200, 100), strict=True)]
+        return [task.result() for task in tasks]
+
+    def bobs_part() -> list[Any]:
+        outputs = []
+        for bob in bobs:
+            with bob:
+                outputs.append(bob.run(b=56).outputs)
+        return outputs
+
+    one, other = both(lambda: asyncio.run(alices_part()), bobs_part)
+    assert one == [None, 156] and other == [{}, {}]
+    assert [session.closing for session in alices + bobs] == [None] * 4
+
+
 def test_a_session_is_closed_once_also_if_that_is_interrupted(richer: garblet.Program) -> None:
     def interrupt(*_: Any) -> Any:
         raise KeyboardInterrupt
