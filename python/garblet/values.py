@@ -26,6 +26,9 @@ Inputs = Mapping[str, Value]
 _LETTERS = {"u": "BHILQN", "i": "bhilqn", "b": "?"}
 _NAMES = {"u": "uint", "i": "int", "b": "bool"}
 
+#: The types of Arrow data that are times.
+_ARROW_TIMES = re.compile(r"\b(timestamp|time32|time64|date32|date64|duration)\[")
+
 #: The widest integer that is written down. No program has one as wide.
 _BITS_MAX = 8192
 #: The deepest value.
@@ -39,7 +42,7 @@ def encode(ports: list[Port], inputs: Inputs) -> str:
 
 
 def _encode(value: Value, port: Port | None, path: str) -> Any:
-    column = _column(value, path)
+    column = _column(value, path, _has_told_columns(port))
     words = port.words if port is not None else None
     if isinstance(column, (bytes, bytearray)) and port is not None and (port.type.startswith("bytes") or _is_of_bytes(words)):
         return {"hex": bytes(column).hex()}
@@ -48,6 +51,11 @@ def _encode(value: Value, port: Port | None, path: str) -> Any:
     if words is not None and has_memory and not isinstance(column, (bytes, bytearray)) and _is_buffer(column):
         return _words(memoryview(column), words, path)
     return _Writer(port).write(column, path, 0)
+
+
+def _has_told_columns(port: Port | None) -> bool:
+    """Whether the columns of a frame are fields, and not variants, which are as secret as a value."""
+    return port is not None and not port.type.lstrip("[").startswith("enum {")
 
 
 def _is_of_bytes(words: tuple[str, int, list[int]] | None) -> bool:
@@ -85,14 +93,14 @@ def _words(view: memoryview, words: tuple[str, int, list[int]], path: str) -> An
     return {"hex": view.tobytes().hex()}
 
 
-def _column(value: Value, path: str) -> Value:
+def _column(value: Value, path: str, has_told_columns: bool = True) -> Value:
     """Columns of data frames as buffers. A value that is missing is refused by name, and so are times, whose numbers depend on their unit."""
     _refuse_times_and_masks(value, path)
     if not (hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__") or hasattr(value, "isna")):
         return value
     names = columns_of(value)
     if names is not None:
-        return _rows(value, names, path)
+        return _rows(value, names, path, has_told_columns)
     if not hasattr(value, "to_numpy"):
         value = _by_pyarrow(value, path)
     missing = _missing(value)
@@ -105,9 +113,10 @@ def _column(value: Value, path: str) -> Value:
         # As values of Python, since numpy has times in them as numbers.
         try:
             return value.to_pylist() if hasattr(type(value), "to_pylist") else value.to_list()
-        except ValueError:
-            # Python has no nanoseconds.
-            raise InputError(f"{path}: expected numbers, got times") from None
+        except (ValueError, OverflowError):
+            # Python has no nanoseconds and no year 10,000; what else it does not have is not told either.
+            got = "times" if _ARROW_TIMES.search(str(getattr(value, "type", ""))) else "some that Python has no value for"
+            raise InputError(f"{path}: expected numbers, got {got}") from None
     try:
         # pyarrow does not copy unless it may; it must for bits.
         words = value.to_numpy(zero_copy_only=False)
@@ -156,12 +165,13 @@ def columns_of(table: Any) -> list[Any] | None:
     return None
 
 
-def _rows(frame: Value, names: list[Any], path: str) -> list[dict[str, Any]]:
+def _rows(frame: Value, names: list[Any], path: str, is_told: bool) -> list[dict[str, Any]]:
     """The rows of a data frame, a record each, whose fields have the names of the columns."""
     fields = [str(name) for name in names]
     if len(set(fields)) < len(fields):
-        raise InputError(f"{path}: expected columns of different names, got {', '.join(fields)}")
-    found = [_column(frame[name], f"{path}, column `{name}`") for name in names]
+        got = f", got {', '.join(fields)}" if is_told else ""
+        raise InputError(f"{path}: expected columns of different names{got}")
+    found = [_column(frame[name], f"{path}, column `{name}`" if is_told else path) for name in names]
     columns = [column.tolist() if hasattr(column, "tolist") else column for column in found]
     return [dict(zip(fields, row, strict=True)) for row in zip(*columns, strict=True)]
 
@@ -195,6 +205,8 @@ class _Writer:
         self._type = None if port is None else port.type
         self._has_bytes = port is None or re.search(r"\bbytes\d|\[u8; ", port.type) is not None
         self._has_decimals = port is None or "fixed<" in port.type
+        # Places inside of an enum would tell which variant it is.
+        self._has_told_places = port is not None and "enum {" not in port.type
 
     def write(self, value: Value, path: str, depth: int) -> Any:
         """A value inside of `depth` others."""
@@ -219,8 +231,8 @@ class _Writer:
             # A float keeps its point, and so is none of the integers.
             return self._decimal(value, path) if isinstance(value, Decimal) else float(value)
         if isinstance(value, Mapping):
-            # A key alone may be that of a variant, which is a secret.
-            is_told = len(value) > 1
+            # A key alone may be that of a variant that is meant for another input.
+            is_told = self._has_told_places and len(value) > 1
             return {
                 _text(name, path) if isinstance(name, str) else str(name): self.write(
                     value[name], f"{path}.{name}" if is_told else path, depth + 1
@@ -250,7 +262,8 @@ class _Writer:
         except TypeError:
             raise InputError(f"{path}: expected a value, got a {type(value).__name__}") from None
         return [
-            self.write(element, f"{path}[{at}]", depth + 1) for at, element in enumerate(self._some(elements, path))
+            self.write(element, f"{path}[{at}]" if self._has_told_places else path, depth + 1)
+            for at, element in enumerate(self._some(elements, path))
         ]
 
     def _decimal(self, value: Decimal, path: str) -> str:
