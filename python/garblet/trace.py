@@ -15,6 +15,7 @@ from typing import Annotated, Any, get_origin
 
 from .errors import CompileError, UsageError
 from .program import compile
+from .values import has_times
 
 _TYPE = re.compile(r"\[\s*(?P<inner>.+);\s*(?P<count>\d+)\s*\]|(?P<word>bool|[ui]\d+)")
 
@@ -184,10 +185,13 @@ class SecretArray:
     """An array of secrets, or of such arrays. Operators work element by element of arrays of one shape, and with one value for all."""
 
     __array_ufunc__ = None
+    # The same for frames of pandas, which have 4000 and would take rows for columns.
+    __pandas_priority__ = 5000
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, elements: Sequence[Any], whole: str | None = None) -> None:
-        self.elements = tuple(elements)
+        # Rows have the operators of arrays and not those of lists.
+        self.elements = tuple(SecretArray(element) if isinstance(element, (list, tuple)) else element for element in elements)
         # The array as it is called in the source, if it has a name there.
         self._whole = whole
 
@@ -209,6 +213,7 @@ class SecretArray:
         return (len(self.elements), *inner)
 
     def _each(self, other: Any, operate: Callable[[Any, Any], Any]) -> Any:
+        other = _public(other)
         if isinstance(other, (Secret, numbers.Integral)):
             return SecretArray([operate(own, other) for own in self.elements])
         if isinstance(other, (set, frozenset, Mapping)):
@@ -218,7 +223,7 @@ class SecretArray:
         _check_depth("two arrays", self, other)
         if len(other) != len(self):
             raise ValueError(f"expected two arrays of one length, got {len(self)} and {len(other)}")
-        return SecretArray([operate(own, of_other) for own, of_other in zip(self.elements, _public(other), strict=True)])
+        return SecretArray([operate(own, of_other) for own, of_other in zip(self.elements, other, strict=True)])
 
     def __add__(self, other: Any) -> Any:
         return self._each(other, lambda a, b: a + b)
@@ -352,7 +357,11 @@ def _check_depth(what: str, one: Any, other: Any) -> None:
 
 
 def _public(value: Any) -> Any:
-    """An array that is known, as lists."""
+    """An array that is known, or a column or a frame of some library, as lists: of rows."""
+    if hasattr(value, "to_numpy") and hasattr(value, "__len__"):
+        value = value.to_numpy()
+    if has_times(getattr(value, "dtype", None)):
+        raise TypeError("expected numbers, got times, whose numbers depend on their unit")
     return value.tolist() if hasattr(value, "tolist") else value
 
 
@@ -495,6 +504,8 @@ def _annotated(name: str, traced: Callable[..., Any], parameter: inspect.Paramet
     """The type of a parameter, by its annotation. Each is an input of a party, and so is no parameter that a caller would leave out."""
     if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
         raise UsageError(f"{name}: parameter `{parameter}` stands for several", "write them one by one: each is an input")
+    if parameter.kind is parameter.POSITIONAL_ONLY:
+        raise UsageError(f"{name}: parameter `{parameter.name}` is taken by place alone", "leave the `/` out: inputs are given by name")
     if parameter.default is not parameter.empty:
         raise UsageError(
             f"{name}: parameter `{parameter.name}` has a default value, but each parameter is an input, which a party gives",

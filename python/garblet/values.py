@@ -126,7 +126,7 @@ def _column(value: Value, path: str, has_told_columns: bool = True) -> Value:
 
 
 def _refuse_times_and_masks(value: Value, path: str) -> None:
-    if _has_times(getattr(value, "dtype", None)):
+    if has_times(getattr(value, "dtype", None)):
         raise InputError(f"{path}: expected numbers, got times", 'say of which unit: with numpy, .astype("datetime64[s]").astype("int64")')
     if any(of.__name__ == "MaskedArray" for of in type(value).__mro__):
         masked = _count(value.mask)
@@ -134,13 +134,13 @@ def _refuse_times_and_masks(value: Value, path: str) -> None:
             raise InputError(f"{path}: expected a value in every row, got {masked} masked", "fill them: .filled(0)")
 
 
-def _has_times(dtype: Any) -> bool:
+def has_times(dtype: Any) -> bool:
     """Whether elements of a type of numpy or pandas are times, or have fields that are."""
     dtype = getattr(dtype, "base", dtype)
     if getattr(dtype, "kind", "") in ("m", "M"):
         return True
     fields = getattr(dtype, "fields", None)
-    return isinstance(fields, Mapping) and any(_has_times(field[0]) for field in fields.values())
+    return isinstance(fields, Mapping) and any(has_times(field[0]) for field in fields.values())
 
 
 def _count(mask: Any) -> int:

@@ -116,6 +116,9 @@ def test_parameters_are_inputs_and_nothing_else() -> None:
     def named(**a: garblet.u32) -> Any:
         return a["a"]
 
+    def nameless(a: garblet.u32, /, b: garblet.u32) -> Any:
+        return a + b
+
     def at_rate(rate: int) -> garblet.Program:
         @garblet.function
         def fee(a: garblet.u32, b: garblet.u32) -> Any:
@@ -128,6 +131,7 @@ def test_parameters_are_inputs_and_nothing_else() -> None:
         (with_default, "parameter `rate` has a default value"),
         (several, r"parameter `\*a: .*` stands for several"),
         (named, r"parameter `\*\*a: .*` stands for several"),
+        (nameless, "parameter `a` is taken by place alone"),
     ]
     for wrong, words in cases:
         with pytest.raises(garblet.UsageError, match=words) as caught:
@@ -163,6 +167,61 @@ def test_arrays_of_one_shape_and_single_values_are_taken() -> None:
     program = garblet.compile(trace.source(work, {"m": "[[u8; 2]; 2]", "v": "[u8; 2]"}))
     expected = (m * 2 + [[1, 2], [3, 4]], m + v[0], m, np.where(m > 2, m + m, 0), m + v)
     assert list(program.evaluate(m=m.tolist(), v=v.tolist()).values()) == [array.tolist() for array in expected]
+
+
+def test_rows_of_lists_are_rows() -> None:
+    def work(m: Any, v: Any) -> Any:
+        (a, b), (c, d) = m
+        lists, tuples = garblet.SecretArray([[a, b], [c, d]]), garblet.SecretArray(((a, b), (c, d)))
+        return lists * 2, lists + tuples, tuples + [[1, 2], [3, 4]], lists @ [[1, 0], [2, 1]], [[1, 0], [2, 1]] @ tuples, lists @ v, lists.sum()
+
+    m = np.array([[1, 2], [3, 4]])
+    known = np.array([[1, 0], [2, 1]])
+    program = garblet.compile(trace.source(work, {"m": "[[u8; 2]; 2]", "v": "[u8; 2]"}))
+    expected = (m * 2, m + m, m + m, m @ known, known @ m, m @ np.array([2, 3]), m.sum())
+    assert list(program.evaluate(m=m.tolist(), v=[2, 3]).values()) == [array.tolist() for array in expected]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("expression", ["m + frame", "m * frame", "m == frame", "m @ frame", "v + column", "v @ column", "m @ column", "v @ frame", "where(m > 2, m + frame, m)"])
+def test_frames_are_their_rows(library: str, expression: str) -> None:
+    module = pytest.importorskip(library)
+    table = np.array([[5, 6], [7, 9]], dtype=np.uint8)
+    frame = module.DataFrame({"x": table[:, 0], "y": table[:, 1]}) if library == "polars" else module.DataFrame(table)
+    column = frame[frame.columns[1]]
+
+    def traced(m: Any, v: Any) -> Any:
+        return eval(expression, {}, {"m": m, "v": v, "frame": frame, "column": column, "where": garblet.where})
+
+    m, v = np.array([[1, 2], [3, 4]]), np.array([2, 3])
+    expected = eval(expression, {}, {"m": m, "v": v, "frame": table, "column": table[:, 1], "where": np.where})
+    program = garblet.compile(trace.source(traced, {"m": "[[u8; 2]; 2]", "v": "[u8; 2]"}))
+    assert program.evaluate(m=m.tolist(), v=v.tolist())["out0"] == expected.tolist()
+
+
+@pytest.mark.parametrize("expression", ["frame + m", "frame * m", "frame - m", "frame == m", "frame < m", "column + v"])
+def test_frames_leave_operators_to_arrays_of_secrets(expression: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    table = np.array([[5, 6], [7, 9]], dtype=np.uint8)
+    frame = pandas.DataFrame(table)
+
+    def traced(m: Any, v: Any) -> Any:
+        return eval(expression, {}, {"m": m, "v": v, "frame": frame, "column": frame[1]})
+
+    m, v = np.array([[1, 2], [3, 4]]), np.array([2, 3])
+    expected = eval(expression, {}, {"m": m, "v": v, "frame": table, "column": table[:, 1]})
+    program = garblet.compile(trace.source(traced, {"m": "[[u8; 2]; 2]", "v": "[u8; 2]"}))
+    assert program.evaluate(m=m.tolist(), v=v.tolist())["out0"] == expected.tolist()
+
+
+@pytest.mark.parametrize("library", ["numpy", "pandas", "polars", "pyarrow"])
+def test_times_are_no_operand(library: str) -> None:
+    module = pytest.importorskip(library)
+    array = np.array(["2020-01-01", "2020-01-02"], "datetime64[ns]")
+    made = getattr(module, {"numpy": "asarray", "pyarrow": "array"}.get(library, "Series"))
+    other = made(array)
+    with pytest.raises(TypeError, match="got times"):
+        trace.source(lambda a: a + other, {"a": "[u64; 2]"})
 
 
 @pytest.mark.parametrize("other", [{3, 1}, frozenset([3, 1]), {3: 1, 1: 3}])
