@@ -254,7 +254,7 @@ def map(
     the node that has the resource `garblet_slot_{slot}`. Both parties give the same `session`, which serves once, `shards`, `slots`, `attempts`, program and protocol.
 
     Raises `ShardsError` if a shard has no result after `attempts` rounds, or panicked, or if the job ends when some have a result; `CheatingError` at once. Whatever ends the
-    rounds, also Ctrl-C, has the results until then as `reports`.
+    job, also Ctrl-C, has the results until then as `reports`.
     """
     _check(shards, party, slots, attempts, session, stores, cpus)
     _look_for_room(slots, cpus, stores is not None)
@@ -274,13 +274,19 @@ def map(
     }
     salt = secrets.token_hex(16)
     digests = [hashlib.sha256((salt + encoded).encode()).hexdigest() for encoded in frozen]
-    with _room(slots, cpus, stores is not None) as room:
-        job = _Job(task, session, agreed, frozen, slots, cpus, room)
-        job.records = _Records(folder, session, {**agreed, "party": party, "salt": salt, "inputs": digests})
-        try:
-            return job.run(attempts)
-        finally:
-            job.leave()
+    reports: dict[int, Report] = {}
+    try:
+        with _room(slots, cpus, stores is not None) as room:
+            job = _Job(task, session, agreed, frozen, slots, cpus, room, reports)
+            job.records = _Records(folder, session, {**agreed, "party": party, "salt": salt, "inputs": digests})
+            try:
+                return job.run(attempts)
+            finally:
+                job.leave()
+    except BaseException as error:
+        # Also where it comes from leaving, as by another Ctrl-C.
+        error.reports = dict(reports)  # type: ignore[attr-defined]
+        raise
 
 
 #: A session's name, which is part of names of files and of servers; rounds and shards follow it.
@@ -385,7 +391,10 @@ def _cut(table: Any, shards: int) -> list[Inputs]:
     """A table in parts of one length."""
     named = columns_of(table)
     names = list(table) if named is None else named
-    columns = {str(name): table[name] for name in names}
+    texts = [str(name) for name in names]
+    if len(set(texts)) < len(texts):
+        raise UsageError(f"table: expected columns of different names, got {', '.join(texts)}")
+    columns = {text: table[name] for text, name in zip(texts, names, strict=True)}
     lengths = sorted({len(column) for column in columns.values()})
     if len(lengths) > 1:
         raise UsageError(f"table: expected columns of one length, got {' and '.join(str(length) for length in lengths)}")
@@ -397,8 +406,13 @@ def _cut(table: Any, shards: int) -> list[Inputs]:
         )
     size = rows // shards
     return [
-        {name: column[shard * size : (shard + 1) * size] for name, column in columns.items()} for shard in range(shards)
+        {name: _between(column, shard * size, (shard + 1) * size) for name, column in columns.items()} for shard in range(shards)
     ]
+
+
+def _between(column: Any, begin: int, end: int) -> Any:
+    """The rows of a column between two places, which pandas before 3 takes for labels if those are floats."""
+    return column.iloc[begin:end] if hasattr(column, "iloc") else column[begin:end]
 
 
 class _Job:
@@ -407,13 +421,22 @@ class _Job:
     records: _Records
 
     def __init__(
-        self, task: _Task, session: str, agreed: dict[str, Any], frozen: list[str], slots: int, cpus: float, room: Any
+        self,
+        task: _Task,
+        session: str,
+        agreed: dict[str, Any],
+        frozen: list[str],
+        slots: int,
+        cpus: float,
+        room: Any,
+        reports: dict[int, Report],
     ) -> None:
         self._task, self._session, self._slots, self._cpus, self._room = task, session, slots, cpus, room
         self._count = len(frozen)
         self._digests = [hashlib.sha256(encoded.encode()).hexdigest() for encoded in frozen]
         self._inputs = [ray.put(encoded) for encoded in frozen]
-        self._reports: dict[int, Report] = {}
+        # They are filled for whoever calls, who has them also if the job does not end in order.
+        self._reports = reports
         self._failed: dict[int, GarbletError] = {}
         # What came first of each shard, which stays.
         self._outcomes: dict[int, Any] = {}
@@ -432,14 +455,7 @@ class _Job:
         return ray.remote(_Door).options(num_cpus=0, scheduling_strategy=here).remote(self._task.peer)
 
     def run(self, attempts: int) -> list[Report]:
-        """Round after round, until all is done or no attempts are left. Whatever ends them has the results until then."""
-        try:
-            return self._rounds(attempts)
-        except BaseException as error:
-            error.reports = dict(self._reports)  # type: ignore[attr-defined]
-            raise
-
-    def _rounds(self, attempts: int) -> list[Report]:
+        """Round after round, until all is done or no attempts are left."""
         try:
             if isinstance(self._task.peer, Listening):
                 self._door = self._open()
@@ -475,7 +491,9 @@ class _Job:
             if done[shard] and shard in self._reports:
                 self._failed.pop(shard, None)
             elif shard not in self._failed:
-                self._failed[shard] = PeerError("this party has its result, but the peer has none", None)
+                has_result = "this party has its result, but the peer has none"
+                untried = "the peer says that it has been done on both sides, but this party has not tried it"
+                self._failed[shard] = PeerError(has_result if shard in self._reports else untried)
         if self._failed or self._changed:
             raise self._failure(attempts)
         return [self._reports[shard] for shard in range(self._count)]
@@ -508,10 +526,12 @@ class _Job:
             for ended in over or self._lost():
                 slot, shard, name, _ = self._running.pop(ended)
                 result = self._result(ended, name) if over else self._given_up(ended, name)
-                # First of all it is kept.
-                self._end(shard, result)
-                if isinstance(self._task.peer, Listening):
-                    self._task.peer.remove(name)
+                try:
+                    # First of all it is kept.
+                    self._end(shard, result)
+                finally:
+                    if isinstance(self._task.peer, Listening):
+                        self._task.peer.remove(name)
                 if lanes[slot]:
                     # A panic keeps no peer waiting, and must not be seen by how long this party waits.
                     has_failed = _outcome(result) is None

@@ -115,7 +115,7 @@ def report() -> garblet.Report:
     return garblet.run_local(garblet.load("lib:millionaires(32)").batch(1), [{"alice": [5]}, {"bob": [3]}])[0]
 
 
-@pytest.mark.parametrize("index", [[0, 1, 2, 3], [9, 8, 7, 6], ["a", "b", "c", "d"], [0, 0, 0, 0]])
+@pytest.mark.parametrize("index", [[0, 1, 2, 3], [9, 8, 7, 6], ["a", "b", "c", "d"], [0, 0, 0, 0], [0.0, 1.0, 2.0, 3.0], [3.5, 2.5, 1.5, 0.5]])
 def test_frames_of_pandas_are_cut_by_place_whatever_their_index(jobs: Any, index: list[Any]) -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"alice": np.array([1, 2, 3, 4], dtype=np.uint32)}, index=index)
@@ -125,6 +125,29 @@ def test_frames_of_pandas_are_cut_by_place_whatever_their_index(jobs: Any, index
     assert jobs._frozen(program, frame, 2, 0) == jobs._frozen(program, arrays, 2, 0)
     with pytest.raises(garblet.UsageError, match="4 rows cannot be cut into 3 shards"):
         jobs._frozen(program, frame, 3, 0)
+
+
+def test_columns_go_by_place_also_where_brackets_go_by_label(jobs: Any) -> None:
+    class Labelled(np.ndarray[Any, Any]):
+        """A column as pandas before 3 has it with an index of floats: its labels are its places, and the last one is in."""
+
+        @property
+        def iloc(self) -> Any:
+            return self.view(np.ndarray)
+
+        def __getitem__(self, at: Any) -> Any:
+            return self.iloc[at.start : at.stop + 1]
+
+    column = np.array([1, 2, 3, 4], dtype=np.uint32).view(Labelled)
+    parts = jobs._cut({"alice": column}, 2)
+    assert [part["alice"].tolist() for part in parts] == [[1, 2], [3, 4]]
+
+
+def test_columns_of_one_name_are_refused(jobs: Any) -> None:
+    pandas = pytest.importorskip("pandas")
+    for table in ({1: [1, 2], "1": [3, 4]}, pandas.DataFrame([[1, 2]], columns=["1", 1]), pandas.DataFrame([[1, 2]], columns=["1", "1"])):
+        with pytest.raises(garblet.UsageError, match="table: expected columns of different names, got 1, 1"):
+            jobs._cut(table, 1)
 
 
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
@@ -225,6 +248,18 @@ class Proxy:
                 self.heard.append(caller.recv(4096).decode())
         self.server.close()
         self.path.unlink()
+
+
+@pytest.mark.parametrize("kind", ["CheatingError", "UsageError"])
+def test_the_proxy_has_no_worker_left_of_a_job_that_ended_at_once(
+    jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    outcomes(jobs, monkeypatch, lambda _: (kind, "on purpose", None))
+    removed: list[str] = []
+    monkeypatch.setattr(jobs.Listening, "remove", lambda _, name: removed.append(name[-3:]))
+    with pytest.raises(garblet.GarbletError, match="on purpose"):
+        job(jobs, tmp_path, peer=jobs.Listening("haproxy.sock", "garblet.map", {}))
+    assert removed == ["0-1"]
 
 
 def test_results_are_kept_where_the_proxy_goes_away(
@@ -388,6 +423,17 @@ def test_results_are_kept_where_the_peer_says_that_it_has_none(
     assert list(caught.value.failed) == list(caught.value.reports) == [0, 1]
 
 
+def test_a_status_that_has_shards_done_that_were_not_tried_is_told(
+    jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcomes(jobs, monkeypatch, lambda _: report())
+    said = iter([[False, True], [True, True]])
+    monkeypatch.setattr(jobs._Job, "_compare", lambda *_: next(said))
+    with pytest.raises(jobs.ShardsError, match="shard 1: .* but this party has not tried it") as caught:
+        job(jobs, tmp_path)
+    assert list(caught.value.failed) == [1] and list(caught.value.reports) == [0]
+
+
 @pytest.mark.parametrize("ending", [KeyboardInterrupt, OSError, garblet.CheatingError])
 @pytest.mark.parametrize("when", ["attempt", "status"])
 def test_whatever_ends_a_job_has_its_results(
@@ -408,6 +454,28 @@ def test_whatever_ends_a_job_has_its_results(
     with pytest.raises(ending, match="on purpose") as caught:
         job(jobs, tmp_path)
     assert list(caught.value.reports) == ([0] if when == "attempt" else [0, 1])  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+@pytest.mark.parametrize("where", ["door", "leave", "room"])
+def test_whatever_comes_while_a_job_is_left_has_its_results(
+    jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, is_over: bool
+) -> None:
+    def attempt(name: str) -> Any:
+        if "-1-" in name and not is_over:
+            raise KeyboardInterrupt("the first")
+        return report()
+
+    def again(*_: Any) -> None:
+        raise KeyboardInterrupt("the second")
+
+    outcomes(jobs, monkeypatch, attempt)
+    monkeypatch.setattr(jobs.Listening, "remove", lambda *_: None)
+    whose, name = {"door": (jobs.ray, "kill"), "leave": (jobs._Job, "leave"), "room": (jobs.ray.util, "remove_placement_group")}[where]
+    monkeypatch.setattr(whose, name, again)
+    with pytest.raises(KeyboardInterrupt, match="the second") as caught:
+        job(jobs, tmp_path, peer=jobs.Listening("haproxy.sock", "garblet.map", {}))
+    assert list(caught.value.reports) == ([0, 1] if is_over else [0])  # type: ignore[attr-defined]
 
 
 def test_a_slot_whose_node_is_gone_is_not_waited_for(jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
