@@ -358,6 +358,17 @@ def test_wrong_sessions_are_told(richer: garblet.Program, more: dict[str, Any], 
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize("party", [0, 1])
+def test_plain_tcp_among_several_is_for_this_machine(richer: garblet.Program, tmp_path: Path, party: int) -> None:
+    peers = tmp_path / "here.toml"
+    peers.write_text("".join(f'[[party]]\naddress = "127.0.0.1:{port}"\n' for port in free_ports(2)))
+    plain(richer, party, peers=peers, protocol="gmw", listen="127.0.0.1:0").abort()
+    for address in ("0.0.0.0:0", "[::]:0", "ws://127.0.0.1:0"):
+        with pytest.raises(garblet.UsageError) as caught:
+            plain(richer, party, peers=peers, protocol="gmw", listen=address)
+        assert str(caught.value) == f"insecure_plain_tcp: {address} is not on this machine"
+
+
 def test_identities_are_kept(tmp_path: Path) -> None:
     path = str(tmp_path / "alice.pem")
     alice = garblet.Identity.generate(path)

@@ -96,7 +96,11 @@ impl Arguments<'_> {
         if self.insecure_plain_tcp {
             let addresses: Vec<&String> = match meeting {
                 Meeting::Listen(address) | Meeting::Connect(address) => vec![address],
-                Meeting::Mesh(_, peers) => peers.parties().iter().map(|entry| &entry.address).collect(),
+                // The address that takes the place of ours in the file is held to the same.
+                Meeting::Mesh(_, peers) => {
+                    let named = peers.parties().iter().map(|entry| &entry.address);
+                    named.chain(&self.listen).collect()
+                }
             };
             addresses.into_iter().try_for_each(|address| require_loopback(address))?;
             // As the command marks stores of such peers.
