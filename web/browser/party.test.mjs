@@ -423,7 +423,7 @@ tried("options of another type are told, and not repeated", async () => {
   assert.equal(await said({ inputs: { bob: 5_000_000_123 } }), "input `bob`: expected u32, got a number out of range");
   const view = await page.run(async (given) => {
     const { run } = await import("./garblet.js");
-    return run({ ...given, inputs: { bob: new DataView(new ArrayBuffer(4)) } }).catch((error) => error.message);
+    return run({ ...given, inputs: { bob: { Offer: [new DataView(new ArrayBuffer(4))] } } }).catch((error) => error.message);
   }, given);
   assert.equal(view, "bob: expected numbers, got a DataView");
 });

@@ -100,11 +100,13 @@ function text(what, value) {
   throw new GarbletError(`${what}: expected a string, got ${value === null ? "null" : `a value of type ${typeof value}`}`, "see garblet.d.ts");
 }
 
-/** JSON in which integers may be `bigint`, and arrays of numbers typed. */
+/** JSON in which integers may be `bigint`, and arrays of numbers typed. Of what is wrong only the member is told: names within it may say which variant it is. */
 function json(value) {
-  return JSON.stringify(value, (name, part) => {
+  let member;
+  return JSON.stringify(value, function (name, part) {
+    if (this === value) member = name;
     if (typeof part === "bigint") return String(part);
-    if (part instanceof DataView) throw new GarbletError(`${name}: expected numbers, got a DataView`, "give a typed array of its buffer, such as Uint8Array");
+    if (part instanceof DataView) throw new GarbletError(`${member}: expected numbers, got a DataView`, "give a typed array of its buffer, such as Uint8Array");
     return ArrayBuffer.isView(part) ? Array.from(part, (one) => (typeof one === "bigint" ? String(one) : one)) : part;
   });
 }

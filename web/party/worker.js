@@ -29,8 +29,7 @@ self.onmessage = async ({ data: { name, asked, module } }) => {
     const value = await calls[name](asked);
     self.postMessage({ value });
   } catch (error) {
-    // What the module did not throw itself has ended it: a bug, too deep a recursion, no memory.
-    if (error?.hint === undefined || isBug(error)) bug(error);
+    if (isBug(error)) bug(error);
     else self.postMessage({ error: { message: error.message, hint: error.hint } });
   }
 };
@@ -45,8 +44,9 @@ self.addEventListener("unhandledrejection", (event) => {
   bug(event.reason);
 });
 
+/** What the module did not throw itself has ended it: a bug, too deep a recursion, no memory. */
 function isBug(error) {
-  return String(error.message).startsWith("a bug in Garblet");
+  return error?.hint === undefined || String(error.message).startsWith("a bug in Garblet");
 }
 
 function bug(error) {
@@ -80,7 +80,7 @@ async function converse({ program, inputs, identity, settings, url, timeoutMs })
   try {
     return await begun.meet(wire, (...progress) => self.postMessage({ progress }));
   } catch (error) {
-    throw way.wrong ?? error;
+    throw isBug(error) ? error : way.wrong ?? error;
   } finally {
     socket.onmessage = socket.onclose = null;
     socket.close();

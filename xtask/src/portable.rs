@@ -23,11 +23,10 @@ const WASI_FLAGS: (&str, &str) = ("CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS", "-Ctar
 /// Packages that wait, draw randomness by themselves or need a C compiler.
 const REFUSED: &[&str] = &["tokio", "ring", "rustls", "cc", "getrandom"];
 
-/// Checks the trees, and the crates as browsers and machines without a C compiler have them. The client for pages is built as a whole.
+/// Checks the trees, and the client as machines without a C compiler have it; it is built for browsers where pages are made.
 pub(crate) fn steps() -> Vec<Step> {
     vec![
         Step::check("client's dependencies", || check(&crate::root())),
-        Step::check("client for browsers", || for_browsers(&crate::root())),
         Step::cargo("client without C", &[&["check", "--quiet"], &CLIENT[..]].concat()).env(WITHOUT_C.0, WITHOUT_C.1),
         Step::check("software AES", || by_software(&crate::root())),
     ]
@@ -50,17 +49,6 @@ fn by_software(root: &Path) -> Vec<String> {
     programs::run(&mut test).err().into_iter().collect()
 }
 
-/// Checks the crates for browsers, with the standard library of the target, which is not part of a toolchain.
-///
-/// It is fetched; without a network the check is left out, which is said and is no finding.
-fn for_browsers(root: &Path) -> Vec<String> {
-    if let Some(reason) = without_target(root, TARGET) {
-        eprintln!("{reason}\nTHE CLIENT WAS NOT CHECKED FOR BROWSERS");
-        return Vec::new();
-    }
-    [CLIENT, WEB].iter().flat_map(|package| check_for_browsers(root, package)).collect()
-}
-
 /// The reason why there is no standard library of a target, and none can be had.
 pub(crate) fn without_target(root: &Path, target: &str) -> Option<String> {
     let reason = match Command::new("rustup").args(["target", "add", target]).current_dir(root).output() {
@@ -69,17 +57,6 @@ pub(crate) fn without_target(root: &Path, target: &str) -> Option<String> {
         Err(error) => error.to_string(),
     };
     Some(format!("rustup target add {target}: {reason}"))
-}
-
-fn check_for_browsers(root: &Path, package: &[&str]) -> Vec<String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut check = Command::new(cargo);
-    check.args(["check", "--quiet", "--target", TARGET]).args(package).env(WITHOUT_C.0, WITHOUT_C.1).current_dir(root);
-    match check.output() {
-        Ok(built) if built.status.success() => Vec::new(),
-        Ok(built) => vec![String::from_utf8_lossy(&built.stderr).into_owned()],
-        Err(error) => vec![format!("cargo check: {error}")],
-    }
 }
 
 /// Packages that the client should not need, one line per finding.

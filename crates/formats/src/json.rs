@@ -6,9 +6,10 @@ use std::ops::Range;
 
 use garblet_circuit::diagnostic::{Diagnostic, Place, clip};
 use jsonc_parser::{
-    CollectOptions, ParseOptions,
+    CollectOptions, ParseOptions, ParseStringErrorKind,
     ast::{self, Value},
     common::Ranged,
+    errors::ParseErrorKind,
 };
 
 /// A JSON text and its name.
@@ -40,7 +41,14 @@ impl<'a> JsonText<'a> {
             },
             Err(error) => {
                 let range = error.range();
-                Err(self.error(range.start..range.end, format!("not JSON: {}", lower_case(&error.kind().to_string()))))
+                let what = match error.kind() {
+                    // Which characters it has is not told: the text may be a secret.
+                    ParseErrorKind::String(ParseStringErrorKind::InvalidUnicodeEscapeSequence(_)) => {
+                        "an escape that is no character".into()
+                    }
+                    kind => lower_case(&kind.to_string()),
+                };
+                Err(self.error(range.start..range.end, format!("not JSON: {what}")))
             }
         }
     }
@@ -98,7 +106,7 @@ pub(crate) fn kind(value: &Value) -> String {
         Value::NumberLit(_) => "a number".into(),
         Value::BooleanLit(_) => "a truth value".into(),
         Value::NullKeyword(_) => "null".into(),
-        Value::Array(array) => format!("an array of {}", array.elements.len()),
+        Value::Array(_) => "an array".into(),
         Value::Object(_) => "an object".into(),
     }
 }
@@ -129,6 +137,7 @@ mod tests {
         assert!(fails("{\"a\": 1,}").starts_with("f.json:1:"), "{}", fails("{\"a\": 1,}"));
         assert!(fails("{\"a\": 1").starts_with("f.json:1:1: not JSON: unterminated object"));
         assert!(fails("{a: 1}").contains("not JSON"));
+        assert!(fails(r#"{"a": "\ud83d"}"#).ends_with("not JSON: an escape that is no character"));
         assert!(fails("{\"a\": 0x10}").contains("not JSON: hexadecimal numbers"));
         assert!(fails("{} {}").contains("more than one JSON value"));
         assert!(fails(&"[".repeat(100_000)).contains("nesting depth"));
@@ -137,6 +146,6 @@ mod tests {
     #[test]
     fn a_key_that_appears_twice_is_refused() {
         assert_eq!(fails("{\"a\": 1, \n \"a\": 2}"), "f.json:2:2: file: `a` appears twice");
-        assert_eq!(fails("[]"), "f.json:1:1: file: expected an object, got an array of 0");
+        assert_eq!(fails("[]"), "f.json:1:1: file: expected an object, got an array");
     }
 }

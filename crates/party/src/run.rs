@@ -89,6 +89,9 @@ pub struct Run {
 /// The most bytes of a message that `worker.js` takes.
 const MESSAGE_BYTES_MAX: usize = 16 << 20;
 
+/// The most that may wait where no formula says what the peer sends, as with `components`.
+const UNKNOWN_BYTES_MAX: u64 = 1 << 30;
+
 #[wasm_bindgen]
 impl Run {
     /// Makes everything ready, so that a mistake is told before anybody is met. `inputs` and `settings` are JSON objects.
@@ -112,7 +115,7 @@ impl Run {
         let prediction = self.plan.predict().ok();
         let received = |phase| Some(prediction.as_ref()?.cost(self.party, phase)?.bytes_received);
         let all: Option<u64> = Phase::ALL.into_iter().map(received).sum();
-        all.map_or(f64::INFINITY, |bytes| 1.25 * bytes as f64 + 2.0 * MESSAGE_BYTES_MAX as f64)
+        1.25 * all.unwrap_or(UNKNOWN_BYTES_MAX) as f64 + 2.0 * MESSAGE_BYTES_MAX as f64
     }
 
     /// Computes with the peer at the other end of `wire`, and returns the report as a JSON object. `progress` is called with phase, gates done and

@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn files_that_are_not_objects_are_refused() {
-        assert_eq!(read(0, "[1]").unwrap_err(), "bob.json:1:1: inputs: expected an object, got an array of 1");
+        assert_eq!(read(0, "[1]").unwrap_err(), "bob.json:1:1: inputs: expected an object, got an array");
         assert_eq!(read(0, "").unwrap_err(), "bob.json:1:1: the file is empty, expected JSON");
         assert!(read(0, r#"{"bid": 1, "bid": 2}"#).unwrap_err().contains("`bid` appears twice"));
     }

@@ -374,7 +374,7 @@ mod tests {
             (Type::Unsigned(4), "\"six\"", "value: expected u4, got a string"),
             (Type::Unsigned(4), "\"0x\"", "value: expected u4, got a string"),
             (Type::Unsigned(4), "null", "value: expected u4, got null"),
-            (Type::Unsigned(4), "[1]", "value: expected u4, got an array of 1"),
+            (Type::Unsigned(4), "[1]", "value: expected u4, got an array"),
             (Type::Unsigned(4), "true", "value: expected u4, got a truth value"),
             (Type::Bytes(2), "\"12\"", "value: expected bytes2, got a string"),
             (Type::Bytes(2), "[1]", "value: expected bytes2, got 1 elements"),

@@ -175,16 +175,18 @@ fn inexact(ty: &Type) -> Diagnostic {
 /// The elements of an array, a list or a byte string.
 fn elements(values: &ArrayRef, ty: &Type) -> Result<Bits, Diagnostic> {
     let got = values.len();
-    let count = |expected: u32, fits: bool| match fits {
-        true => Ok(expected),
+    let exactly = |expected: u32| match got == expected as usize {
+        true => Ok(()),
         false => Err(wrong(format!("expected {ty}, got {got} elements"))),
     };
     let byte = Type::Unsigned(8);
     let element = match ty {
-        Type::Array(element, expected) => count(*expected, got == *expected as usize).map(|_| &**element)?,
-        Type::List(element, most) => count(*most, got <= *most as usize).map(|_| &**element)?,
-        Type::Bytes(expected) => count(*expected, got == *expected as usize).map(|_| &byte)?,
-        _ => return Err(wrong(format!("expected {ty}, got a list of {got}"))),
+        Type::Array(element, expected) => exactly(*expected).map(|()| &**element)?,
+        // How many they are is a secret.
+        Type::List(_, most) if got > *most as usize => return Err(wrong(format!("expected {ty}, got more elements"))),
+        Type::List(element, _) => element,
+        Type::Bytes(expected) => exactly(*expected).map(|()| &byte)?,
+        _ => return Err(wrong(format!("expected {ty}, got a list"))),
     };
     let mut all = Bits::default();
     for k in 0..got {
