@@ -418,7 +418,10 @@ tried("options of another type are told, and not repeated", async () => {
   assert.equal(await said({ identity: { pem: given.identity } }), "identity: expected a string, got a value of type object");
   assert.equal(await said({ identity: null }), "identity: expected a string, got null");
   assert.equal(await said({ program: { source: 5 } }), "source: expected a string, got a value of type number");
-  assert.equal(await said({ trust: given.identity }), "options: expected those of the types, got others");
+  assert.equal(await said({ trust: given.identity }), "trust: expected an object, got a value of type string");
+  assert.equal(await said({ trust: { bob: 7 } }), "trust: bob: expected a string, got a value of type number");
+  assert.equal(await said({ party: "1" }), "party: expected a number, got a value of type string");
+  assert.equal(await said({ party: 1.5 }), "options: expected those of the types, got others");
   assert.equal(await said({ inputs: 3_000_123 }), "inputs: expected an object, got a number");
   assert.equal(await said({ inputs: { bob: 5_000_000_123 } }), "input `bob`: expected u32, got a number out of range");
   const view = await page.run(async (given) => {

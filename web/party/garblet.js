@@ -67,7 +67,14 @@ export async function fingerprint(pem) {
 export async function run(options) {
   const { program, party, inputs, identity, trust, url } = options;
   const { protocol = "yao", params = {}, session, timeoutMs = 60_000, onProgress, signal } = options;
-  const settings = { party, protocol, params: texts(params), trust, session, timeoutMs };
+  const settings = {
+    party: typed("number", "party", party),
+    protocol: text("protocol", protocol),
+    params: texts(params),
+    trust: trusted(trust),
+    session: session && text("session", session),
+    timeoutMs: typed("number", "timeoutMs", timeoutMs),
+  };
   const asked = { program: written(program), inputs: json(inputs ?? {}), identity: text("identity", identity), settings: json(settings), url: String(url), timeoutMs };
   return JSON.parse(await call("run", asked, { onProgress, signal }));
 }
@@ -87,6 +94,12 @@ function texts(params) {
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
 }
 
+/** Fingerprints by name. */
+function trusted(trust) {
+  const named = Object.entries(typed("object", "trust", trust));
+  return Object.fromEntries(named.map(([name, fingerprint]) => [name, text(`trust: ${name}`, fingerprint)]));
+}
+
 /** A program as the worker takes it. */
 function written({ source, library, name = "program", constants = {}, panics = true }) {
   if (library === undefined) text("source", source);
@@ -94,10 +107,15 @@ function written({ source, library, name = "program", constants = {}, panics = t
   return { source, library, name: text("name", name), constants: json(constants), panics };
 }
 
-/** A text, which is told from other values here: the module takes nothing else. */
 function text(what, value) {
-  if (typeof value === "string") return value;
-  throw new GarbletError(`${what}: expected a string, got ${value === null ? "null" : `a value of type ${typeof value}`}`, "see garblet.d.ts");
+  return typed("string", what, value);
+}
+
+/** A value of a type, which is told from others here by name. */
+function typed(type, what, value) {
+  if (typeof value === type && value !== null) return value;
+  const got = value === null ? "null" : `a value of type ${typeof value}`;
+  throw new GarbletError(`${what}: expected ${type === "object" ? "an" : "a"} ${type}, got ${got}`, "see garblet.d.ts");
 }
 
 /** JSON in which integers may be `bigint`, and arrays of numbers typed. Of what is wrong only the member is told: names within it may say which variant it is. */

@@ -4,8 +4,6 @@ import init, { Identity, Program, Run, Wire, panicForTest, runTogether } from ".
 
 /** Bytes that may wait in the WebSocket before the party waits too. */
 const WAITING_BYTES_MAX = 4 << 20;
-/** The most bytes of a message that is taken. Those of peers have a record of TLS each, and who passes them on may put some together. */
-const MESSAGE_BYTES_MAX = 16 << 20;
 /** Milliseconds between two looks whether they have left. */
 const LOOK_MS = 4;
 
@@ -71,7 +69,7 @@ async function converse({ program, inputs, identity, settings, url, timeoutMs })
   const begun = await using(build(program), (built) => Run.begin(built, inputs, Identity.fromPem(identity), settings));
   let way;
   try {
-    way = await open(url, timeoutMs, begun.waitingMax);
+    way = await open(url, timeoutMs, begun);
   } catch (error) {
     begun.free();
     throw error;
@@ -88,8 +86,8 @@ async function converse({ program, inputs, identity, settings, url, timeoutMs })
   }
 }
 
-/** The WebSocket, and its end for the party. */
-function open(url, timeoutMs, waitingMax) {
+/** The WebSocket of a run, and its end for the party. */
+function open(url, timeoutMs, { waitingMax, messageMax }) {
   return new Promise((resolve, reject) => {
     const refuse = (what, hint) => reject(Object.assign(new Error(`${url}: ${what}`), { hint }));
     let socket;
@@ -120,11 +118,11 @@ function open(url, timeoutMs, waitingMax) {
       const way = { wire, socket };
       socket.onmessage = ({ data }) => {
         const bytes = typeof data === "string" ? new TextEncoder().encode(data) : new Uint8Array(data);
-        const fits = bytes.length <= MESSAGE_BYTES_MAX;
+        const fits = bytes.length <= messageMax;
         if (fits && wire.heard(bytes)) return;
         const what = fits
           ? "the peer sends more than belongs to this run"
-          : `a WebSocket message too large: expected at most ${MESSAGE_BYTES_MAX} bytes, got ${bytes.length}`;
+          : `a WebSocket message too large: expected at most ${messageMax} bytes, got ${bytes.length}`;
         way.wrong = Object.assign(new Error(`${url}: ${what}`), { hint: "see that a party of Garblet listens there, and what is on the way" });
         socket.close();
         wire.ended();

@@ -86,8 +86,8 @@ pub struct Run {
     options: Options,
 }
 
-/// The most bytes of a message that `worker.js` takes.
-const MESSAGE_BYTES_MAX: usize = 16 << 20;
+/// The most bytes of a message of the WebSocket that is taken. Those of peers have a record of TLS each, and who passes them on may put some together.
+const MESSAGE_BYTES_MAX: u32 = 16 << 20;
 
 /// The most that may wait where no formula says what the peer sends, as with `components`.
 const UNKNOWN_BYTES_MAX: u64 = 1 << 30;
@@ -115,7 +115,13 @@ impl Run {
         let prediction = self.plan.predict().ok();
         let received = |phase| Some(prediction.as_ref()?.cost(self.party, phase)?.bytes_received);
         let all: Option<u64> = Phase::ALL.into_iter().map(received).sum();
-        1.25 * all.unwrap_or(UNKNOWN_BYTES_MAX) as f64 + 2.0 * MESSAGE_BYTES_MAX as f64
+        1.25 * all.unwrap_or(UNKNOWN_BYTES_MAX) as f64 + 2.0 * f64::from(MESSAGE_BYTES_MAX)
+    }
+
+    /// The most bytes of one message.
+    #[wasm_bindgen(getter, js_name = messageMax)]
+    pub fn message_max(&self) -> u32 {
+        MESSAGE_BYTES_MAX
     }
 
     /// Computes with the peer at the other end of `wire`, and returns the report as a JSON object. `progress` is called with phase, gates done and
