@@ -356,4 +356,20 @@ mod tests {
         write(&root.join("python/garblet/a.py"), "2").expect("written");
         assert!(check_committed(root).expect_err("changed").contains("M python/garblet/a.py"));
     }
+
+    #[test]
+    fn a_file_that_names_a_folder_of_this_machine_is_found() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path();
+        let [version, time] = [String::new(), String::new()];
+        let build = Build { root: root.into(), version, time, tools: PathBuf::new(), bindgen: PathBuf::new() };
+        let file = root.join("program");
+        let check = |text: &str| {
+            write(&file, text).expect("written");
+            build.check_pathless(&file)
+        };
+        assert_eq!(check("\0/garblet/crates/cli/src/main.rs\0"), Ok(()));
+        let named = check(&format!("\0{}/crates/cli/src/main.rs\0", root.display())).expect_err("it names the root");
+        assert!(named.ends_with(&format!("names {}, a folder of this machine", root.display())), "{named}");
+    }
 }
