@@ -480,7 +480,7 @@ tried("calls settle where the module or the worker does not come", async () => {
       const { compile, run } = await import(`./garblet.js?${query}`);
       const source = "pub fn main(a: u8, b: u8) -> bool { a > b }";
       const stop = new AbortController();
-      const gone = run({ program: { source }, party: 0, identity: "", url: "ws://127.0.0.1:9", signal: stop.signal }).catch((error) => error.message);
+      const gone = run({ program: { source }, party: 0, identity: "", trust: {}, url: "ws://127.0.0.1:9", signal: stop.signal }).catch((error) => error.message);
       wait(() => stop.abort(new Error("enough")), 100);
       const settled = [await gone, await compile(source).then((is) => is.andGates, (error) => error.message)];
       [AbortSignal.timeout, window.setTimeout] = [timeout, wait];

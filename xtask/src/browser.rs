@@ -47,7 +47,9 @@ fn program(root: &Path) -> Result<PathBuf, String> {
 fn try_pages(root: &Path, program: &Path) -> Result<(), String> {
     let pictures = programs::target(root).join("web-pictures");
     let mut node = Command::new("node");
-    node.args(["--test", "--test-concurrency", "1", "--test-reporter", "spec"]).args(TESTS).current_dir(root);
+    // A test that failed leaves its browser and servers, which would keep Node waiting.
+    node.args(["--test", "--test-concurrency", "1", "--test-reporter", "spec", "--test-force-exit"]);
+    node.args(TESTS).current_dir(root);
     node.env("REPORT", root.join("docs/measured/report.json"));
     node.env("PARTY", party::package(root))
         .env("PACKAGE", web::package(root))
