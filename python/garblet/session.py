@@ -175,6 +175,9 @@ class Session:
             raise
 
     def _call(self, call: Callable[[], T]) -> T:
+        # First: a call that was given up may still be on its way out.
+        if not self._open:
+            raise UsageError("the session is closed", "begin another, all parties together")
         if not self._busy.acquire(blocking=False):
             raise UsageError("another call of this session is under way", "use a session for each thread")
         try:

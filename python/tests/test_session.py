@@ -412,6 +412,14 @@ def test_a_task_that_is_cancelled_gives_up(richer: garblet.Program) -> None:
     assert time.monotonic() - begin < 10
 
 
+def test_a_closed_session_says_so_while_what_was_given_up_still_ends(richer: garblet.Program) -> None:
+    alice = plain(richer, 0, listen="127.0.0.1:0")
+    with alice._busy:
+        alice.abort()
+        with pytest.raises(garblet.UsageError, match="the session is closed"):
+            alice.run(a=5)
+
+
 def test_the_interpreter_is_free_meanwhile() -> None:
     program = garblet.compile("pub fn main(a: [u64; 400], b: u64) -> u64 { let mut n = 1u64; for x in a { n = n ^ (x * b); } n }", panics=False)
     over = threading.Event()
