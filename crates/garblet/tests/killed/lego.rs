@@ -1,8 +1,6 @@
 //! Parties that are killed at any point of preparing and computing: no gate that was made before the function was known is
 //! used twice, and the next run succeeds.
 
-mod killing;
-
 use std::sync::Arc;
 
 use garblet::{
@@ -13,7 +11,7 @@ use garblet::{
     store::{IdSet, PieceId, Store},
 };
 
-use killing::{Ended, Log, child as process, kill_whenever};
+use crate::killing::{Ended, Log, child as process, kill_whenever};
 
 /// The amounts that the stores are filled up to: some runs of the function below.
 const WANTED: Amounts = Amounts { gates: 600, inputs: 64, input_pairs: 32, outputs: 40 };
@@ -64,5 +62,5 @@ fn child() {
 #[test]
 fn no_gate_is_used_twice_whoever_is_killed_whenever() {
     let kills = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 240 } else { 12 };
-    kill_whenever(2, kills, 2 * 2 * 7);
+    kill_whenever("lego::child", 2, kills, 2 * 2 * 7);
 }

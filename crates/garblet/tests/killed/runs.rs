@@ -1,8 +1,6 @@
 //! Several parties that are killed at any point of preparing and computing: no run that was prepared before its inputs is
 //! used twice, and the next succeeds.
 
-mod killing;
-
 use std::sync::Arc;
 
 use garblet::{
@@ -14,7 +12,7 @@ use garblet::{
     store::Store,
 };
 
-use killing::{Ended, Log, child as process, kill_whenever};
+use crate::killing::{Ended, Log, child as process, kill_whenever};
 
 const PARTIES: u16 = 3;
 
@@ -71,5 +69,5 @@ fn child() {
 #[test]
 fn no_run_is_used_twice_whoever_is_killed_whenever() {
     let kills = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 240 } else { 12 };
-    kill_whenever(PARTIES, kills, 2 * usize::from(PARTIES));
+    kill_whenever("runs::child", PARTIES, kills, 2 * usize::from(PARTIES));
 }

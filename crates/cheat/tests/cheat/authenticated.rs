@@ -1,7 +1,5 @@
 //! Every deviation from `authenticated` ends as the protocol promises.
 
-mod job;
-
 use std::sync::{Arc, atomic::Ordering};
 
 use garblet_authenticated::{Build, Config, Step, checks};

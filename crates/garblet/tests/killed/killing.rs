@@ -1,6 +1,6 @@
 //! Parties that are processes of a test's own program, killed at any point of preparing and computing.
 //!
-//! A test calls [`child`] in a test of the name `child`, which is the entry of a party's process, and [`kill_whenever`] in another.
+//! A test calls [`child`], which is the entry of a party's process, and another calls [`kill_whenever`] with the name of the first.
 //! Each party writes the pieces that a run takes to a log, durably, before anything that depends on them leaves.
 
 use std::{
@@ -102,18 +102,18 @@ fn free_addresses(count: u16) -> Vec<String> {
     sockets.iter().map(|socket| socket.local_addr().expect("its address").to_string()).collect()
 }
 
-fn start(folder: &Path, party: u16, run: usize, addresses: &[String]) -> Child {
+fn start(entry: &str, folder: &Path, party: u16, run: usize, addresses: &[String]) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "child", "--nocapture", "--test-threads", "1"]);
+    command.args(["--exact", entry, "--nocapture", "--test-threads", "1"]);
     command.env("GARBLET_KILL_FOLDER", folder).env("GARBLET_KILL_PARTY", party.to_string());
     command.env("GARBLET_KILL_RUN", run.to_string()).env("GARBLET_KILL_ADDRESSES", addresses.join(" "));
     command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 /// Runs all parties; kills those of the set `whom` after a while, if that is wanted. Returns whether all came to the result.
-fn run(folder: &Path, parties: u16, number: usize, kill: Option<(u64, u32)>) -> Result<(), String> {
+fn run(entry: &str, folder: &Path, parties: u16, number: usize, kill: Option<(u64, u32)>) -> Result<(), String> {
     let addresses = free_addresses(parties);
-    let mut children: Vec<Child> = (0..parties).map(|party| start(folder, party, number, &addresses)).collect();
+    let mut children: Vec<Child> = (0..parties).map(|party| start(entry, folder, party, number, &addresses)).collect();
     if let Some((micros, whom)) = kill {
         std::thread::sleep(Duration::from_micros(micros));
         for (at, child) in children.iter_mut().enumerate() {
@@ -148,11 +148,11 @@ fn check(folder: &Path, parties: u16) -> usize {
 }
 
 /// Runs all parties again and again and kills some or all: no piece is used twice, and the last run succeeds.
-pub(crate) fn kill_whenever(parties: u16, kills: usize, least_taken: usize) {
+pub(crate) fn kill_whenever(entry: &str, parties: u16, kills: usize, least_taken: usize) {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let begin = std::time::Instant::now();
-    run(folder, parties, 0, None).expect("a run that nobody disturbs");
+    run(entry, folder, parties, 0, None).expect("a run that nobody disturbs");
     let whole = begin.elapsed().as_micros() as u64;
     let mut rng = StdRng::seed_from_u64(1);
     let (mut number, mut finished) = (0, 0);
@@ -161,10 +161,10 @@ pub(crate) fn kill_whenever(parties: u16, kills: usize, least_taken: usize) {
         number += 1;
         let within = whole >> number.saturating_sub(kills);
         let kill = (rng.random_range(0..within.max(1)), rng.random_range(1..1u32 << parties));
-        finished += usize::from(run(folder, parties, number, Some(kill)).is_ok());
+        finished += usize::from(run(entry, folder, parties, number, Some(kill)).is_ok());
         check(folder, parties);
     }
-    run(folder, parties, number + 1, None).expect("a run after all");
+    run(entry, folder, parties, number + 1, None).expect("a run after all");
     let taken = check(folder, parties);
     assert!(finished < number, "every run was over before it was killed");
     assert!(taken >= least_taken, "{taken} pieces were taken");

@@ -1,8 +1,6 @@
 //! Parties that are killed at any point of preparing and computing: what a store of components offers is never used twice, and
 //! the next run succeeds.
 
-mod killing;
-
 use std::sync::Arc;
 
 use garblet::{
@@ -15,7 +13,7 @@ use garblet::{
     store::Store,
 };
 
-use killing::{Ended, Log, child as process, kill_whenever};
+use crate::killing::{Ended, Log, child as process, kill_whenever};
 
 const TERMS: usize = 6;
 
@@ -95,5 +93,5 @@ fn child() {
 #[test]
 fn no_piece_is_used_twice_whoever_is_killed_whenever() {
     let kills = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 240 } else { 12 };
-    kill_whenever(2, kills, 2 * 2 * 5);
+    kill_whenever("components::child", 2, kills, 2 * 2 * 5);
 }

@@ -1,8 +1,6 @@
 //! Every deviation from `cut-and-choose` ends as the protocol promises, and those that may pass pass as often as its formulas
 //! say.
 
-mod job;
-
 use garblet_cheat::{
     Outcome, binomial_tail,
     cut_and_choose::{

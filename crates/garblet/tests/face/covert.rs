@@ -1,7 +1,5 @@
 //! `covert` gives what the plain evaluator gives, at the cost of its formulas, with the deterrence that it says.
 
-mod oracle;
-
 use garblet::{
     Bits, Config, Method, Party, Phase, Plan, Program, Protocol, SchemeKind, Width,
     circuit::{InputId, Recipients, random},

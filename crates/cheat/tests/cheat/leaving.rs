@@ -1,8 +1,6 @@
 //! A garbler of `cut-and-choose` that leaves: named where the evaluator has the evidence, suspected where only the garbler had it, and never
 //! accused where it is honest.
 
-mod job;
-
 use garblet_cut_and_choose::checks;
 use std::time::Duration;
 

@@ -1,7 +1,5 @@
 //! `cut-and-choose` gives what the plain evaluator gives, at the cost of its formulas, with the security that it says.
 
-mod oracle;
-
 use garblet::{
     Bits, Config, Method, Party, Phase, Plan, Program, Protocol, SchemeKind, Width,
     circuit::{Recipients, random},

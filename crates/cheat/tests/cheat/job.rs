@@ -1,5 +1,4 @@
 //! The job of a test's parties: programs and inputs.
-#![allow(dead_code, reason = "each test takes what it needs")]
 
 use std::sync::Arc;
 

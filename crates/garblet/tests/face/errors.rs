@@ -1,6 +1,6 @@
 //! The book's table of errors has all that there are.
 
-const BOOK: &str = include_str!("../../../docs/src/library.md");
+const BOOK: &str = include_str!("../../../../docs/src/library.md");
 
 /// The variants of an enum in a source.
 fn variants<'a>(source: &'a str, name: &str) -> Vec<&'a str> {
@@ -16,8 +16,8 @@ fn every_error_is_in_the_book_with_what_to_do() {
     let cells = |line: &'static str| line.strip_prefix("| ").and_then(|row| row.split(" | ").next());
     let known: Vec<&str> = BOOK.lines().filter_map(cells).flat_map(|cell| cell.split(", ")).collect();
     for (source, name, least) in [
-        (include_str!("../../protocol/src/error.rs"), "ProtocolError", 15),
-        (include_str!("../../net/src/error.rs"), "NetError", 15),
+        (include_str!("../../../protocol/src/error.rs"), "ProtocolError", 15),
+        (include_str!("../../../net/src/error.rs"), "NetError", 15),
     ] {
         let variants = variants(source, name);
         assert!(variants.len() >= least, "{name}: {variants:?}");

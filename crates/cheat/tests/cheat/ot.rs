@@ -2,8 +2,6 @@
 //!
 //! What a party says in an oblivious transfer is changed on its way, so that its own code is the honest one.
 
-mod job;
-
 use garblet_cheat::{Outcome, covert, cut_and_choose, outcome};
 use garblet_net::testing::{Direction, Fault, Frame, flip_of_bulk, intercepted_pair};
 use garblet_ot::{OtCheck, Width};

@@ -1,7 +1,5 @@
 //! `lego` gives what the plain evaluator gives, with the security that it says.
 
-mod oracle;
-
 use garblet::{
     Bits, Config, Party, Peer, Plan, Program, Protocol, ReadInput, SavedValues, circuit::random, lego::Code, library,
     net::memory_pair,

@@ -1,8 +1,6 @@
 //! Every deviation from `covert` ends as the protocol promises, and is found out as often as its deterrence says; nothing that
 //! happens to the connection makes a corrupted peer of an honest one.
 
-mod job;
-
 use garblet_covert::checks;
 use std::time::Duration;
 

@@ -1,8 +1,6 @@
 //! Parties that are killed at any point of preparing and computing: no triple or mask that was made before the function was known is
 //! used twice, a check that was left open is settled at the next meeting, and the next run succeeds.
 
-mod killing;
-
 use std::{
     collections::HashMap,
     io,
@@ -24,7 +22,7 @@ use garblet::{
 use garblet_primitives::Prg;
 use garblet_protocol::conduct::Honest;
 
-use killing::{Ended, child as process, kill_whenever};
+use crate::killing::{Ended, child as process, kill_whenever};
 
 /// The amounts that the stores are filled up to: some runs of the function below.
 const WANTED: Amounts = Amounts { triples: 64, masks: 128 };
@@ -89,7 +87,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 fn no_triple_is_used_twice_whoever_is_killed_whenever() {
     let _alone = ALONE.lock();
     let kills = if is_full() { 240 } else { 12 };
-    kill_whenever(2, kills, 2 * 2 * TAKEN);
+    kill_whenever("authenticated::child", 2, kills, 2 * 2 * TAKEN);
 }
 
 fn is_full() -> bool {

@@ -1,0 +1,13 @@
+//! Channels, meshes and visitors as their users have them, among strangers and insiders.
+
+mod channel;
+mod faults;
+mod link;
+mod mesh;
+mod mesh_insider;
+mod messages;
+mod pace;
+mod sessions;
+mod strangers;
+mod transports;
+mod visitors;
