@@ -7,8 +7,10 @@
 """
 
 import atexit
+import os
+import sys
 
-from ._garblet import Identity, Port, leave
+from ._garblet import Identity, Port, forked, leave
 from .errors import (
     CheatingError,
     CompileError,
@@ -31,7 +33,9 @@ from .values import Inputs, Value
 
 # Of what is registered, this is done last but for what was there before.
 atexit.register(leave)
-del atexit, leave
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=forked)
+del atexit, forked, leave, os, sys
 
 __all__ = [
     "CheatingError",

@@ -21,6 +21,7 @@ import garblet
 import numpy as np
 import pytest
 from conftest import both
+from garblet import _garblet
 from test_session import at, plain
 
 
@@ -397,6 +398,31 @@ def test_a_forked_process_has_no_part_in_a_session(richer: garblet.Program) -> N
         assert in_fork(lambda: garblet.run_local(richer, [{"a": 2}, {"b": 1}])[0]["out0"]) == "True"
         one, other = both(lambda: alice.run(a=5), lambda: bob.run(b=3))
         assert one["out0"] is other["out0"] is True
+        both(alice.close, bob.close)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_process_does_not_wait_for_threads_that_it_does_not_have(richer: garblet.Program) -> None:
+    heard, go_on = threading.Event(), threading.Event()
+
+    def hear(*_: Any) -> None:
+        heard.set()
+        go_on.wait(20)
+
+    def leaving() -> float:
+        begin = time.monotonic()
+        _garblet.leave()
+        return time.monotonic() - begin
+
+    with plain(richer, 0, listen="127.0.0.1:0", progress=hear) as alice, plain(richer, 1, connect=at(alice)) as bob:
+        threads = [threading.Thread(target=alice.run, kwargs={"a": 5}), threading.Thread(target=bob.run, kwargs={"b": 3})]
+        for thread in threads:
+            thread.start()
+        assert heard.wait(20)
+        assert float(in_fork(leaving)) < 0.9
+        go_on.set()
+        for thread in threads:
+            thread.join()
         both(alice.close, bob.close)
 
 

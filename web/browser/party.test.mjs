@@ -422,13 +422,26 @@ tried("options of another type are told, and not repeated", async () => {
   assert.equal(await said({ trust: { bob: 7 } }), "trust: bob: expected a string, got a value of type number");
   assert.equal(await said({ party: "1" }), "party: expected a number, got a value of type string");
   assert.equal(await said({ party: 1.5 }), "options: expected those of the types, got others");
-  assert.equal(await said({ inputs: 3_000_123 }), "inputs: expected an object, got a number");
+  assert.equal(await said({ inputs: 3_000_123 }), "inputs: expected an object, got a value of type number");
+  assert.equal(await said({ inputs: null }), "inputs: expected an object, got null");
+  assert.equal(await said({ inputs: [1] }), "inputs: expected an object, got an array");
+  assert.equal(await said({ params: null }), "params: expected an object, got null");
+  assert.equal(await said({ program: null }), "program: expected an object, got null");
+  assert.equal(await said({ session: 0 }), "session: expected a string, got a value of type number");
+  assert.equal(await said({ inputs: { bob: { Offer: 2 ** 53 } } }), "bob: expected an exact integer, got a number beyond 2^53");
   assert.equal(await said({ inputs: { bob: 5_000_000_123 } }), "input `bob`: expected u32, got a number out of range");
-  const view = await page.run(async (given) => {
+  const odd = await page.run(async (given) => {
     const { run } = await import("./garblet.js");
-    return run({ ...given, inputs: { bob: { Offer: [new DataView(new ArrayBuffer(4))] } } }).catch((error) => error.message);
+    const circle = {};
+    circle.Offer = circle;
+    const inputs = [new DataView(new ArrayBuffer(4)), circle, new Float64Array([2 ** 60])].map((offer) => ({ bob: { Offer: offer } }));
+    return Promise.all(inputs.map((inputs) => run({ ...given, inputs }).catch((error) => error.message)));
   }, given);
-  assert.equal(view, "bob: expected numbers, got a DataView");
+  assert.deepEqual(odd, [
+    "bob: expected numbers, got a DataView",
+    "bob: expected plain values, got some that JSON has not",
+    "bob: expected an exact integer, got a number beyond 2^53",
+  ]);
 });
 
 tried("a worker that is given up is ended, and the next call has another", async () => {

@@ -65,23 +65,23 @@ export async function fingerprint(pem) {
 
 /** Computes with a peer. */
 export async function run(options) {
-  const { program, party, inputs, identity, trust, url } = options;
+  const { program, party, inputs = {}, identity, trust, url } = typed("object", "options", options);
   const { protocol = "yao", params = {}, session, timeoutMs = 60_000, onProgress, signal } = options;
   const settings = {
     party: typed("number", "party", party),
     protocol: text("protocol", protocol),
     params: texts(params),
     trust: trusted(trust),
-    session: session && text("session", session),
+    session: session === undefined ? undefined : text("session", session),
     timeoutMs: typed("number", "timeoutMs", timeoutMs),
   };
-  const asked = { program: written(program), inputs: json(inputs ?? {}), identity: text("identity", identity), settings: json(settings), url: String(url), timeoutMs };
+  const asked = { program: written(program), inputs: json(typed("object", "inputs", inputs)), identity: text("identity", identity), settings: json(settings), url: String(url), timeoutMs };
   return JSON.parse(await call("run", asked, { onProgress, signal }));
 }
 
 /** Computes as both parties, in this page, without a peer: for trying things. */
 export async function runTogether({ program, inputs, protocol = "yao", params = {}, signal }) {
-  const asked = { program: written(program), inputs: json(inputs), protocol, params: json(texts(params)) };
+  const asked = { program: written(program), inputs: json(typed("object", "inputs", inputs)), protocol, params: json(texts(params)) };
   return JSON.parse(await call("runTogether", asked, { signal }));
 }
 
@@ -91,7 +91,7 @@ export function panicForTest() {
 }
 
 function texts(params) {
-  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
+  return Object.fromEntries(Object.entries(typed("object", "params", params)).map(([name, value]) => [name, String(value)]));
 }
 
 /** Fingerprints by name. */
@@ -101,10 +101,11 @@ function trusted(trust) {
 }
 
 /** A program as the worker takes it. */
-function written({ source, library, name = "program", constants = {}, panics = true }) {
+function written(program) {
+  const { source, library, name = "program", constants = {}, panics = true } = typed("object", "program", program);
   if (library === undefined) text("source", source);
   else text("library", library);
-  return { source, library, name: text("name", name), constants: json(constants), panics };
+  return { source, library, name: text("name", name), constants: json(constants, "constants"), panics };
 }
 
 function text(what, value) {
@@ -119,14 +120,21 @@ function typed(type, what, value) {
 }
 
 /** JSON in which integers may be `bigint`, and arrays of numbers typed. Of what is wrong only the member is told: names within it may say which variant it is. */
-function json(value) {
-  let member;
-  return JSON.stringify(value, function (name, part) {
-    if (this === value) member = name;
-    if (typeof part === "bigint") return String(part);
-    if (part instanceof DataView) throw new GarbletError(`${member}: expected numbers, got a DataView`, "give a typed array of its buffer, such as Uint8Array");
-    return ArrayBuffer.isView(part) ? Array.from(part, (one) => (typeof one === "bigint" ? String(one) : one)) : part;
-  });
+function json(value, member = "inputs") {
+  try {
+    return JSON.stringify(value, function (name, part) {
+      if (this === value) member = name;
+      if (typeof part === "bigint") return String(part);
+      if (Number.isInteger(part) && !Number.isSafeInteger(part)) {
+        throw new GarbletError(`${member}: expected an exact integer, got a number beyond 2^53`, "give a bigint, or a string of digits");
+      }
+      if (part instanceof DataView) throw new GarbletError(`${member}: expected numbers, got a DataView`, "give a typed array of its buffer, such as Uint8Array");
+      return ArrayBuffer.isView(part) ? Array.from(part) : part;
+    });
+  } catch (error) {
+    if (error instanceof GarbletError) throw error;
+    throw new GarbletError(`${member}: expected plain values, got some that JSON has not`, "see garblet.d.ts");
+  }
 }
 
 /** Asks a worker. One that has failed for a reason of its own, or is given up, is not used again. */

@@ -1,20 +1,35 @@
 //! Threads that are in native code while the interpreter ends: CPython would unwind them, which is not for Rust, so they never come back.
 
 use std::{
-    sync::{
-        OnceLock,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread::ThreadId,
+    cell::Cell,
+    process,
+    sync::atomic::{AtomicU32, AtomicUsize, Ordering},
     time::{Duration, Instant},
 };
 
 use pyo3::prelude::*;
 
-/// The thread that ends the interpreter, once one does.
-static ENDING: OnceLock<ThreadId> = OnceLock::new();
-/// Threads that are in native code and have the interpreter, or are about to.
+/// The process whose interpreter ends, once it does: one that was forked of it has another.
+static ENDING: AtomicU32 = AtomicU32::new(0);
+/// Calls of all threads that are in native code and have the interpreter, or are about to.
 static ATTACHED: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// True of the thread that ends the interpreter.
+    static ENDS: Cell<bool> = const { Cell::new(false) };
+    /// Those of `ATTACHED` that are this thread's.
+    static OWN: Cell<usize> = const { Cell::new(0) };
+}
+
+fn attach() {
+    OWN.set(OWN.get() + 1);
+    ATTACHED.fetch_add(1, Ordering::SeqCst);
+}
+
+fn detach() {
+    ATTACHED.fetch_sub(1, Ordering::SeqCst);
+    OWN.set(OWN.get() - 1);
+}
 
 /// The longest wait for such threads.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -25,7 +40,7 @@ pub(crate) struct Call(());
 impl Call {
     /// Begins with the interpreter.
     pub(crate) fn new() -> Self {
-        ATTACHED.fetch_add(1, Ordering::SeqCst);
+        attach();
         Call(())
     }
 
@@ -35,8 +50,8 @@ impl Call {
             let away = Away::new();
             let result = work();
             drop(away);
-            if ENDING.get().is_some_and(|ending| *ending != std::thread::current().id()) {
-                ATTACHED.fetch_sub(1, Ordering::SeqCst);
+            if ENDING.load(Ordering::SeqCst) == process::id() && !ENDS.get() {
+                detach();
                 loop {
                     std::thread::park();
                 }
@@ -51,31 +66,38 @@ struct Away(());
 
 impl Away {
     fn new() -> Self {
-        ATTACHED.fetch_sub(1, Ordering::SeqCst);
+        detach();
         Away(())
     }
 }
 
 impl Drop for Away {
     fn drop(&mut self) {
-        ATTACHED.fetch_add(1, Ordering::SeqCst);
+        attach();
     }
 }
 
 impl Drop for Call {
     fn drop(&mut self) {
-        ATTACHED.fetch_sub(1, Ordering::SeqCst);
+        detach();
     }
 }
 
 /// Is called when the interpreter is about to end: waits until no other thread is where it must not be unwound.
 #[pyfunction]
 pub(crate) fn leave(py: Python<'_>) {
-    let _ = ENDING.set(std::thread::current().id());
+    ENDS.set(true);
+    ENDING.store(process::id(), Ordering::SeqCst);
     py.detach(|| {
         let begin = Instant::now();
         while ATTACHED.load(Ordering::SeqCst) > 0 && begin.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(1));
         }
     });
+}
+
+/// Is called in a process that was just forked: the threads of its parent but this one are not there.
+#[pyfunction]
+pub(crate) fn forked() {
+    ATTACHED.store(OWN.get(), Ordering::SeqCst);
 }

@@ -24,7 +24,7 @@ mod _garblet {
     #[pymodule_export]
     use crate::{
         identity::Identity,
-        leaving::leave,
+        leaving::{forked, leave},
         local::run_local,
         plan::plan,
         program::{Port, Program, compile, load},

@@ -91,7 +91,10 @@ pub(crate) async fn live(mut seat: Seat, mut commands: mpsc::UnboundedReceiver<C
         match command {
             Command::Close => {
                 let closing = match party.peer.take() {
-                    Some(peer) => peer.close().await.err().map(|error| Fault::from(&error)),
+                    Some(peer) => {
+                        let parting = async { peer.close().await.map_err(|error| Fault::from(&error)) };
+                        working.unless_cancelled(parting).await.err()
+                    }
                     None => None,
                 };
                 return working.done(Ok(Answer::Closed(closing)));
@@ -107,7 +110,17 @@ pub(crate) async fn live(mut seat: Seat, mut commands: mpsc::UnboundedReceiver<C
             }
         }
     }
+    commands.close();
     party.give_up().await;
+    // Whoever asked meanwhile still waits.
+    while commands.try_recv().is_ok() {
+        working.done(Err(closed()));
+    }
+}
+
+/// The session has ended before it was asked for more.
+pub(crate) fn closed() -> Fault {
+    Fault::usage("the session is closed").hint("begin another, all parties together")
 }
 
 impl Active {

@@ -18,7 +18,7 @@ use crate::{
     fault::{Fault, advice},
     identity::Identity,
     leaving::Call,
-    party::{Answer, Command, Meeting, Seat, live},
+    party::{Answer, Command, Meeting, Seat, closed, live},
     program::Program,
     store::Place,
     value,
@@ -284,7 +284,9 @@ impl Session {
 
     /// Gives up what is under way in another thread.
     fn cancel(&self) {
-        self.waiting.cancel();
+        if !self.is_elsewhere() {
+            self.waiting.cancel();
+        }
     }
 }
 
@@ -300,7 +302,7 @@ impl Session {
             return Err(fault.hint("begin a session in the process that uses it").raise(py));
         }
         if self.commands.send(command).is_err() {
-            return Err(Fault::usage("the session is closed").hint("begin another, all parties together").raise(py));
+            return Err(closed().raise(py));
         }
         self.waiting.wait(py, hear)
     }

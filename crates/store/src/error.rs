@@ -221,6 +221,12 @@ pub enum StoreError {
     /// A write failed before, so that what is on disk is not known.
     #[error("an earlier write to the store failed")]
     Broken,
+    /// The store is that of the process of which this one was forked.
+    #[error("the store was opened by process {process}, of which this one was forked")]
+    Forked {
+        /// The one that has opened it.
+        process: u32,
+    },
     /// The operating system refused.
     #[error("{doing} {}: {source}", path.display())]
     Io {

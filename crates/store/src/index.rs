@@ -46,6 +46,8 @@ pub(crate) struct Index {
     sum: [u8; 32],
     steps: FailPoints,
     broken: bool,
+    /// A copy of this in a forked process changes nothing: its parent would not know what was taken.
+    process: u32,
 }
 
 /// An index as far as it is told before its key is known.
@@ -97,12 +99,16 @@ impl Unopened {
         self.key_check.ct_eq(&sealer.check_value()).into()
     }
 
+    fn opened(self, sealer: Sealer, steps: FailPoints) -> Index {
+        let (marks, sum, process) = (HashMap::new(), [0; 32], std::process::id());
+        Index { database: self.database, sealer, marks, sum, steps, broken: false, process }
+    }
+
     /// The rows.
     ///
     /// *Errors*: [`StoreError::Damaged`] for a row that was changed, added, removed or put back.
     pub(crate) fn read(self, sealer: Sealer, steps: FailPoints) -> Result<(Index, Head, Contents), StoreError> {
-        let mut index =
-            Index { database: self.database, sealer, marks: HashMap::new(), sum: [0; 32], steps, broken: false };
+        let mut index = self.opened(sealer, steps);
         let mut head = None;
         let mut contents = Vec::new();
         for (name, sealed) in index.database.as_ref().map_or(Ok(Vec::new()), Database::rows)? {
@@ -125,8 +131,7 @@ impl Unopened {
 
     /// Begins a new index, which has a head and nothing else.
     pub(crate) fn begin(self, sealer: Sealer, steps: FailPoints) -> Result<(Index, Head), StoreError> {
-        let mut index =
-            Index { database: self.database, sealer, marks: HashMap::new(), sum: [0; 32], steps, broken: false };
+        let mut index = self.opened(sealer, steps);
         let mut head = Head { last: index.change_name(), ..Head::default() };
         index.change(&mut head, Rows::default())?;
         Ok((index, head))
@@ -137,10 +142,13 @@ impl Index {
     /// Makes a change durable, and counts it in the head.
     ///
     /// *Errors*: after a failure it is not known whether the change was made, so that the index must be opened anew:
-    /// [`StoreError::Broken`] from then on.
+    /// [`StoreError::Broken`] from then on. [`StoreError::Forked`].
     pub(crate) fn change(&mut self, head: &mut Head, rows: Rows) -> Result<(), StoreError> {
         if self.broken {
             return Err(StoreError::Broken);
+        }
+        if self.process != std::process::id() {
+            return Err(StoreError::Forked { process: self.process });
         }
         self.broken = true;
         self.steps.pass("index change").map_err(|source| StoreError::Io {
@@ -213,4 +221,27 @@ fn add(sum: &mut [u8; 32], mark: &[u8; 32]) {
 
 pub(crate) fn damaged(what: &str) -> StoreError {
     StoreError::Damaged { what: format!("index.sqlite: {what}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use crate::{IdSet, Kind, PieceId, Store, StoreError};
+
+    #[test]
+    fn a_forked_copy_takes_nothing() {
+        let mut store = Store::in_memory(&mut StdRng::seed_from_u64(1)).expect("made");
+        let kind = Kind::new("kind", b"");
+        let mut batch = store.batch();
+        batch.push(&kind, PieceId(0), b"once").expect("fits");
+        batch.commit().expect("durable");
+        let own = store.index.process;
+        store.index.process = own + 1;
+        let ids: IdSet = [PieceId(0)].into_iter().collect();
+        let refused = store.take(&kind, &ids).map(drop);
+        assert!(matches!(refused, Err(StoreError::Forked { process }) if process == own + 1), "{refused:?}");
+        store.index.process = own;
+        store.take(&kind, &ids).expect("it is still there");
+    }
 }

@@ -4,7 +4,7 @@ use std::fs::{File, TryLockError};
 use std::ops::{Deref, DerefMut};
 use std::process;
 
-/// A file that nobody else has locked, and that is unlocked when this is dropped or its process ends in whatever way.
+/// A file that nobody else has locked, and that is unlocked when this is dropped, or when its process has ended in whatever way and so have its forked copies.
 ///
 /// To close it would not do: a process that is being started holds all files of its parent until its program runs.
 pub(crate) struct LockedFile {

@@ -32,10 +32,10 @@ pub const KINDS_MAX: usize = 1 << 12;
 /// [`reconcile`](Store::reconcile). Every method that changes the store returns when the change is durable; a crash at
 /// any point leaves it as it was before or after. Calls block on the disk.
 pub struct Store {
-    /// Outside the folder, if one is kept. It is let go first, so that whoever waits for the folder's lock finds it free.
+    /// Outside the folder, if one is kept. It and the index are let go before the folder, so that whoever waits for the folder's lock finds them free.
     pub(crate) record: Option<Record>,
-    pub(crate) dir: StoreDir,
     pub(crate) index: Index,
+    pub(crate) dir: StoreDir,
     pub(crate) id: [u8; 16],
     pub(crate) head: Head,
     pub(crate) kinds: BTreeMap<KindDigest, KindRow>,

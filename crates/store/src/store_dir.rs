@@ -63,6 +63,10 @@ impl StoreDir {
             new_file(&unfinished).map_err(&failed)?;
         }
         let lock = lock(folder, &steps)?;
+        // Another may have finished it until now.
+        if !unfinished.exists() {
+            return Err(StoreError::Exists { folder: folder.into() });
+        }
         remove_contents(folder).map_err(&failed)?;
         make_folder(&folder.join(SEGMENTS), &steps).map_err(&failed)?;
         new_file(&folder.join(INDEX)).map_err(&failed)?;

@@ -114,6 +114,10 @@ mod tests {
         assert_eq!(hint.as_deref(), Some("write an array of at most 2 times {a: u2, b: bool}"));
         let bytes = Type::List(Box::new(Type::Unsigned(8)), 3);
         assert_eq!(read(&bytes, "\"ABCD\""), "value: expected [u8; ..3], that is at most 3 bytes of UTF-8, got more");
+        for (bits, expected) in [("01", "bits, got fewer"), (&*"0".repeat(99), "bits, got more")] {
+            let told = read(&bytes, &format!("{{\"bits\": \"{bits}\"}}"));
+            assert!(told.ends_with(expected), "{told}");
+        }
     }
 
     #[test]

@@ -163,6 +163,10 @@ impl Reader<'_> {
             _ => (width / 4, text.chars().count() as u64, "hex digits"),
         };
         if expected != got {
+            let got = match ty {
+                Type::List(..) => fewer_or_more(got, expected).into(),
+                _ => got.to_string(),
+            };
             let error = error(format!("expected {ty}, that is {expected} {unit}, got {got}"));
             return Err(match text.starts_with("0x") {
                 true => error.hint("a number in hexadecimal, \"0x..\", stands without {\"hex\": ..}"),
@@ -189,6 +193,7 @@ impl Reader<'_> {
         match expected == got {
             true => Ok(Bits::from_bytes(text.as_bytes())),
             false => {
+                let got = fewer_or_more(got, expected);
                 let message = format!("{path}: expected {ty}, that is {expected} bytes of UTF-8, got {got}");
                 Err(self.json.error_at(value, message))
             }
@@ -230,7 +235,7 @@ impl Reader<'_> {
             None => decimal::from_decimal(digits).ok_or_else(|| {
                 let most = super::MAX_DECIMAL_BITS;
                 self.json
-                    .error_at(value, format!("{path}: expected {ty}, got a decimal number of {} digits", digits.len()))
+                    .error_at(value, format!("{path}: expected {ty}, got more decimal digits than are read"))
                     .hint(format!("write numbers of more than {most} bits as \"0x..\""))
             })?,
         };
@@ -248,6 +253,11 @@ impl Reader<'_> {
         let padded: Bits = magnitude.iter().chain(std::iter::repeat_n(false, width - needed)).collect();
         Ok(if negative { decimal::negate(&padded) } else { padded })
     }
+}
+
+/// Says no more of the length of a text or a list, which is a part of its value.
+fn fewer_or_more(got: u64, expected: u64) -> &'static str {
+    if got < expected { "fewer" } else { "more" }
 }
 
 /// Tells whether an object with that one key is a value of the type by itself.
@@ -380,7 +390,7 @@ mod tests {
             (Type::Bytes(2), "[1]", "value: expected bytes2, got 1 elements"),
             (Type::Bytes(2), r#"{"hex": "01f"}"#, "value: expected bytes2, that is 4 hex digits, got 3"),
             (Type::Bytes(2), r#"{"hex": "01fg"}"#, "value: expected 4 hex digits, got other characters"),
-            (Type::Bytes(2), r#"{"text": "abc"}"#, "value: expected bytes2, that is 2 bytes of UTF-8, got 3"),
+            (Type::Bytes(2), r#"{"text": "abc"}"#, "value: expected bytes2, that is 2 bytes of UTF-8, got more"),
             (Type::Unsigned(8), r#"{"text": "a"}"#, "value: expected u8, got text"),
             (Type::Unsigned(4), r#"{"hex": "6"}"#, "value: {\"hex\": ..} is whole bytes, but u4 has 4 bits"),
             (Type::Unsigned(4), r#"{"bits": "011"}"#, "value: expected u4, that is 4 bits, got 3"),
@@ -404,6 +414,6 @@ mod tests {
     fn absurdly_long_numbers_are_refused_at_once() {
         let digits = "9".repeat(1_000_000);
         let message = read(Type::Unsigned(64), &digits);
-        assert_eq!(message, "value: expected u64, got a decimal number of 1000000 digits");
+        assert_eq!(message, "value: expected u64, got more decimal digits than are read");
     }
 }

@@ -128,8 +128,9 @@ impl Table<'_> {
         let is_list = matches!(port.ty, Type::List(..));
         let most = u64::from(*count);
         if rows > most || rows < most && !is_list {
-            let expected = if is_list { "at most " } else { "" };
-            let message = format!("input `{}` is {}, expected {expected}{count} rows, got {rows}", port.name, port.ty);
+            // The length of a list is a part of its value.
+            let (least, got) = if is_list { ("at most ", "more".into()) } else { ("", rows.to_string()) };
+            let message = format!("input `{}` is {}, expected {least}{count} rows, got {got}", port.name, port.ty);
             let error = Diagnostic::new(self.file, message);
             return Err(match self.format {
                 TableFormat::Csv => error.hint("the first line, which names the columns, is no row").into(),
