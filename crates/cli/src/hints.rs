@@ -304,7 +304,7 @@ fn store_hint(error: &StoreError) -> Option<String> {
             "what a run cannot have in memory goes there: name a folder with room for it in TMPDIR".into()
         }
         StoreError::Broken => "open the store again: what is on disk counts".into(),
-        StoreError::Forked { .. } => "open the store in the process that uses it".into(),
+        StoreError::OtherProcess { .. } => "open the store in the process that uses it".into(),
         _ => return None,
     })
 }

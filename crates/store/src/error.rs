@@ -223,7 +223,7 @@ pub enum StoreError {
     Broken,
     /// The store is that of the process of which this one was forked.
     #[error("the store was opened by process {process}, of which this one was forked")]
-    Forked {
+    OtherProcess {
         /// The one that has opened it.
         process: u32,
     },

@@ -142,13 +142,13 @@ impl Index {
     /// Makes a change durable, and counts it in the head.
     ///
     /// *Errors*: after a failure it is not known whether the change was made, so that the index must be opened anew:
-    /// [`StoreError::Broken`] from then on. [`StoreError::Forked`].
+    /// [`StoreError::Broken`] from then on. [`StoreError::OtherProcess`].
     pub(crate) fn change(&mut self, head: &mut Head, rows: Rows) -> Result<(), StoreError> {
         if self.broken {
             return Err(StoreError::Broken);
         }
         if self.process != std::process::id() {
-            return Err(StoreError::Forked { process: self.process });
+            return Err(StoreError::OtherProcess { process: self.process });
         }
         self.broken = true;
         self.steps.pass("index change").map_err(|source| StoreError::Io {
@@ -240,7 +240,7 @@ mod tests {
         store.index.process = own + 1;
         let ids: IdSet = [PieceId(0)].into_iter().collect();
         let refused = store.take(&kind, &ids).map(drop);
-        assert!(matches!(refused, Err(StoreError::Forked { process }) if process == own + 1), "{refused:?}");
+        assert!(matches!(refused, Err(StoreError::OtherProcess { process }) if process == own + 1), "{refused:?}");
         store.index.process = own;
         store.take(&kind, &ids).expect("it is still there");
     }

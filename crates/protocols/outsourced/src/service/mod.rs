@@ -197,7 +197,12 @@ fn is_final(error: &ProtocolError) -> bool {
     match error {
         ProtocolError::NotGivenUp { .. } => true,
         // A disk that is full has room later; that this store is older than it was is only the other server's word.
-        ProtocolError::Store(StoreError::Io { .. } | StoreError::Broken | StoreError::Forked { .. } | StoreError::RolledBack { .. }) => false,
+        ProtocolError::Store(
+            StoreError::Io { .. }
+            | StoreError::Broken
+            | StoreError::OtherProcess { .. }
+            | StoreError::RolledBack { .. },
+        ) => false,
         ProtocolError::Store(own) => !own.is_misbehaviour(),
         ProtocolError::Peer { source, .. } => is_final(source),
         error => error.is_evidence(),

@@ -104,7 +104,11 @@ fn what_does_not_fit_names_row_and_column() {
         ("wide", Type::Unsigned(8), "odd.arrow: row 3, column `wide`: expected u8, got a number out of range"),
         ("wide", Type::Bool, "odd.arrow: row 2, column `wide`: expected bool, got a number out of range"),
         ("name", Type::Unsigned(8), "odd.arrow: row 1, column `name`: expected u8, got a string"),
-        ("name", Type::Bytes(1), "odd.arrow: row 2, column `name`: expected bytes1, that is 1 bytes of UTF-8, got more"),
+        (
+            "name",
+            Type::Bytes(1),
+            "odd.arrow: row 2, column `name`: expected bytes1, that is 1 bytes of UTF-8, got more",
+        ),
         ("span", Type::Unsigned(8), "odd.arrow: row 1, column `span`: expected u8, got a column of type"),
         (
             "surname",
