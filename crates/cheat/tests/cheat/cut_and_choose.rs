@@ -24,19 +24,17 @@ fn published(circuits: u16) -> Config {
     Config { form: Form::Lp07, supersets: Some(6), ..config(circuits) }
 }
 
-impl Job {
-    /// The evaluator's outcome against a garbler that cheats in `bad` of 9 circuits, of which 3 are evaluated.
-    fn against_garbler(&self, deviation: GarblerDeviation, bad: usize, seed: u128) -> Outcome {
-        let cheat = CheatingGarbler::new(deviation, bad, self.other.clone());
-        let [_, evaluator] = run(&self.program, &self.inputs, config(9), cheat, Honest, seed);
-        outcome(&evaluator, &self.right(1))
-    }
+/// The evaluator's outcome against a garbler that cheats in `bad` of 9 circuits, of which 3 are evaluated.
+fn against_garbler(job: &Job, deviation: GarblerDeviation, bad: usize, seed: u128) -> Outcome {
+    let cheat = CheatingGarbler::new(deviation, bad, job.other.clone());
+    let [_, evaluator] = run(&job.program, &job.inputs, config(9), cheat, Honest, seed);
+    outcome(&evaluator, &job.right(1))
+}
 
-    /// The number of times that a deviation ends like that.
-    fn count(&self, deviation: GarblerDeviation, bad: usize, wanted: impl Fn(Outcome) -> bool) -> u32 {
-        let seeds = 0..u128::from(trials(60));
-        seeds.filter(|&seed| wanted(self.against_garbler(deviation, bad, 1000 + seed))).count() as u32
-    }
+/// The number of times that a deviation ends like that.
+fn count_of(job: &Job, deviation: GarblerDeviation, bad: usize, wanted: impl Fn(Outcome) -> bool) -> u32 {
+    let seeds = 0..u128::from(trials(60));
+    seeds.filter(|&seed| wanted(against_garbler(job, deviation, bad, 1000 + seed))).count() as u32
 }
 
 fn assert_rate(what: &str, count: u32, probability: f64) {
@@ -59,7 +57,7 @@ fn a_garbler_that_cheats_in_all_circuits_is_caught_by_the_check_that_is_there_fo
     for (deviation, if_checked, if_evaluated) in GarblerDeviation::ALL {
         // An input that is the same in all circuits, if another than one's own, is allowed.
         let bad = if deviation == GarblerDeviation::OtherInput { 4 } else { 9 };
-        let outcomes: Vec<Outcome> = (0..6).map(|seed| job.against_garbler(deviation, bad, seed)).collect();
+        let outcomes: Vec<Outcome> = (0..6).map(|seed| against_garbler(&job, deviation, bad, seed)).collect();
         let promised = |outcome: &Outcome| match outcome {
             Outcome::Caught(check) => [if_checked, if_evaluated].contains(&Some(*check)),
             Outcome::Right => may_pass(deviation),
@@ -114,9 +112,9 @@ fn an_evaluator_that_lies_about_its_split_gets_nothing_that_it_could_not_make() 
 fn a_garbler_that_sends_another_circuit_than_that_of_the_digest_is_caught_whenever_it_is_evaluated() {
     let job = job();
     let caught = |outcome| outcome == Outcome::Caught(checks::COMMITTED_CIRCUIT);
-    let count = job.count(GarblerDeviation::OtherThanDigest, 1, caught);
+    let count = count_of(&job, GarblerDeviation::OtherThanDigest, 1, caught);
     assert_rate("sent otherwise", count, 1.0 / 3.0);
-    let right = job.count(GarblerDeviation::OtherThanDigest, 1, |outcome| outcome == Outcome::Right);
+    let right = count_of(&job, GarblerDeviation::OtherThanDigest, 1, |outcome| outcome == Outcome::Right);
     assert_eq!(count + right, trials(60));
 }
 
@@ -172,7 +170,7 @@ fn wrong_tables_escape_as_often_as_the_formula_says() {
     let job = job();
     for bad in [1, 2] {
         let caught = |outcome| outcome == Outcome::Caught(checks::CIRCUIT_OF_SEED);
-        let escaped = trials(60) - job.count(GarblerDeviation::WrongTables, bad, caught);
+        let escaped = trials(60) - count_of(&job, GarblerDeviation::WrongTables, bad, caught);
         let probability = (0..bad).map(|i| (3 - i) as f64 / (9 - i) as f64).product();
         assert_rate(&format!("{bad} bad circuits"), escaped, probability);
         if bad == 2 {
@@ -188,7 +186,7 @@ fn a_minority_of_bad_circuits_is_outvoted_in_silence() {
     for deviation in [GarblerDeviation::WrongTables, GarblerDeviation::WrongDecodingBit, GarblerDeviation::OtherProgram]
     {
         for seed in 0..20 {
-            let outcome = job.against_garbler(deviation, 1, seed);
+            let outcome = against_garbler(&job, deviation, 1, seed);
             let allowed = [Outcome::Right, Outcome::Caught(checks::CIRCUIT_OF_SEED)];
             assert!(allowed.contains(&outcome), "{deviation:?}: {outcome:?}");
         }
@@ -204,7 +202,7 @@ fn selective_failure_does_not_depend_on_the_bit() {
             let mut job = job();
             job.inputs[1].set(0, bit);
             let deviation = GarblerDeviation::SpoiledLabel { wire: 0, branch };
-            let caught = job.count(deviation, 9, |outcome| outcome == Outcome::Caught(checks::LABEL_OF_SEED));
+            let caught = count_of(&job, deviation, 9, |outcome| outcome == Outcome::Caught(checks::LABEL_OF_SEED));
             assert_rate(&format!("bit {bit}, branch {branch}"), caught, 0.5);
         }
     }

@@ -22,7 +22,7 @@ use garblet::{
 use garblet_primitives::Prg;
 use garblet_protocol::conduct::Honest;
 
-use crate::killing::{Ended, child as process, kill_whenever};
+use crate::killing::{self, Ended, child as process, kill_whenever};
 
 /// The amounts that the stores are filled up to: some runs of the function below.
 const WANTED: Amounts = Amounts { triples: 64, masks: 128 };
