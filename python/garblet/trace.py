@@ -15,7 +15,7 @@ from typing import Annotated, Any, get_origin
 
 from .errors import CompileError, UsageError
 from .program import compile
-from .values import has_times
+from .values import columns_of, has_times
 
 _TYPE = re.compile(r"\[\s*(?P<inner>.+);\s*(?P<count>\d+)\s*\]|(?P<word>bool|[ui]\d+)")
 
@@ -61,8 +61,9 @@ class Tracer:
 class Secret:
     """A word that nobody knows while it is computed with."""
 
-    # So that arrays of numpy leave operators to this class.
+    # So that arrays of numpy and frames of pandas leave operators to this class; theirs have 4000.
     __array_ufunc__ = None
+    __pandas_priority__ = 5000
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, tracer: Tracer, expression: str, type: str) -> None:
@@ -189,9 +190,10 @@ class SecretArray:
     __pandas_priority__ = 5000
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, elements: Sequence[Any], whole: str | None = None) -> None:
+    def __init__(self, elements: Any, whole: str | None = None) -> None:
         # Rows have the operators of arrays and not those of lists.
-        self.elements = tuple(SecretArray(element) if isinstance(element, (list, tuple)) else element for element in elements)
+        known = (_public(element) for element in _public(elements))
+        self.elements = tuple(SecretArray(element) if isinstance(element, list) else element for element in known)
         # The array as it is called in the source, if it has a name there.
         self._whole = whole
 
@@ -216,9 +218,7 @@ class SecretArray:
         other = _public(other)
         if isinstance(other, (Secret, numbers.Integral)):
             return SecretArray([operate(own, other) for own in self.elements])
-        if isinstance(other, (set, frozenset, Mapping)):
-            raise TypeError(f"expected an array as the other, got a {type(other).__name__}, whose elements have no place")
-        if not isinstance(other, (SecretArray, list, tuple)) and not hasattr(other, "__len__"):
+        if not hasattr(other, "__len__"):
             return NotImplemented
         _check_depth("two arrays", self, other)
         if len(other) != len(self):
@@ -275,21 +275,18 @@ class SecretArray:
 
     def __matmul__(self, other: Any) -> Any:
         """The inner product, of matrices too."""
-        right = other if isinstance(other, SecretArray) else SecretArray(list(_public(other)))
+        right = other if isinstance(other, SecretArray) else SecretArray(other)
         if len(self.shape) > 1:
             return SecretArray([row @ right for row in self.elements])
         if len(self) != len(right):
             raise ValueError(f"expected as many rows as columns, got {len(self)} and {len(right)}")
-        if len(right) and isinstance(right[0], (SecretArray, list, tuple)):
-            columns = [SecretArray(list(column)) for column in zip(*right, strict=True)]
+        if len(right) and isinstance(right[0], SecretArray):
+            columns = [SecretArray(column) for column in zip(*right, strict=True)]
             return SecretArray([self @ column for column in columns])
         return (self * right).sum()
 
     def __rmatmul__(self, other: Any) -> Any:
-        rows = list(_public(other))
-        if rows and isinstance(rows[0], (list, tuple)):
-            return SecretArray([SecretArray(row) @ self for row in rows])
-        return (self * rows).sum() if len(self.shape) == 1 else SecretArray(rows) @ self
+        return SecretArray(other) @ self
 
     def sum(self) -> Any:
         """The sum of all elements; of Booleans, how many are true, as u32."""
@@ -344,7 +341,7 @@ def _depth(value: Any) -> int:
         return int(value.ndim)
     if isinstance(value, (list, tuple)):
         return 1 + (_depth(value[0]) if value else 0)
-    return 1 if hasattr(value, "__len__") and not isinstance(value, (str, bytes)) else 0
+    return 1 if hasattr(value, "__len__") and not isinstance(value, str) else 0
 
 
 def _check_depth(what: str, one: Any, other: Any) -> None:
@@ -358,11 +355,22 @@ def _check_depth(what: str, one: Any, other: Any) -> None:
 
 def _public(value: Any) -> Any:
     """An array that is known, or a column or a frame of some library, as lists: of rows."""
+    if isinstance(value, (Secret, SecretArray)):
+        return value
+    if isinstance(value, (set, frozenset, Mapping)):
+        raise TypeError(f"expected an array, got a {type(value).__name__}, whose elements have no place")
+    if isinstance(value, str):
+        raise TypeError("expected numbers, got text")
     if hasattr(value, "to_numpy") and hasattr(value, "__len__"):
         value = value.to_numpy()
+    elif columns_of(value) is not None:
+        # A table of pyarrow, whose elements are its columns.
+        value = value.__array__()
     if has_times(getattr(value, "dtype", None)):
         raise TypeError("expected numbers, got times, whose numbers depend on their unit")
-    return value.tolist() if hasattr(value, "tolist") else value
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return list(value) if isinstance(value, Sequence) else value
 
 
 def where(condition: Any, one: Any, other: Any) -> Any:
@@ -487,6 +495,9 @@ def _result(value: Any, tracer: Tracer) -> tuple[str, str]:
     if isinstance(value, tuple):
         parts = [_result(element, tracer) for element in value]
         return f"({', '.join(type for type, _ in parts)})", f"({', '.join(expression for _, expression in parts)})"
+    if hasattr(value, "__array__") and _depth(value) > 0:
+        # As pandas makes of `frame @ secrets`.
+        return _result(SecretArray(value), tracer)
     raise TypeError(f"expected a result that depends on an input, got {value!r}")
 
 

@@ -182,27 +182,35 @@ def test_rows_of_lists_are_rows() -> None:
     assert list(program.evaluate(m=m.tolist(), v=[2, 3]).values()) == [array.tolist() for array in expected]
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-@pytest.mark.parametrize("expression", ["m + frame", "m * frame", "m == frame", "m @ frame", "v + column", "v @ column", "m @ column", "v @ frame", "where(m > 2, m + frame, m)"])
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize(
+    "expression",
+    ["m + frame", "m * frame", "m == frame", "m @ frame", "v + column", "v @ column", "m @ column", "v @ frame", "where(m > 2, m + frame, m)"]
+    + ["m + array(frame)", "v @ array(frame)", "array(frame) @ m", "where(m > 2, array(frame), m)", "v + array(column)"],
+)
 def test_frames_are_their_rows(library: str, expression: str) -> None:
     module = pytest.importorskip(library)
     table = np.array([[5, 6], [7, 9]], dtype=np.uint8)
-    frame = module.DataFrame({"x": table[:, 0], "y": table[:, 1]}) if library == "polars" else module.DataFrame(table)
-    column = frame[frame.columns[1]]
+    columns = {"x": table[:, 0], "y": table[:, 1]}
+    frame = {"pandas": lambda: module.DataFrame(table), "polars": lambda: module.DataFrame(columns), "pyarrow": lambda: module.table(columns)}[library]()
+    column = frame[1] if library == "pandas" else frame["y"]
 
     def traced(m: Any, v: Any) -> Any:
-        return eval(expression, {}, {"m": m, "v": v, "frame": frame, "column": column, "where": garblet.where})
+        return eval(expression, {}, {"m": m, "v": v, "frame": frame, "column": column, "where": garblet.where, "array": garblet.SecretArray})
 
     m, v = np.array([[1, 2], [3, 4]]), np.array([2, 3])
-    expected = eval(expression, {}, {"m": m, "v": v, "frame": table, "column": table[:, 1], "where": np.where})
+    expected = eval(expression, {}, {"m": m, "v": v, "frame": table, "column": table[:, 1], "where": np.where, "array": np.array})
     program = garblet.compile(trace.source(traced, {"m": "[[u8; 2]; 2]", "v": "[u8; 2]"}))
     assert program.evaluate(m=m.tolist(), v=v.tolist())["out0"] == expected.tolist()
 
 
-@pytest.mark.parametrize("expression", ["frame + m", "frame * m", "frame - m", "frame == m", "frame < m", "column + v"])
+@pytest.mark.parametrize(
+    "expression",
+    ["frame + m", "frame * m", "frame - m", "frame == m", "frame < m", "frame @ m", "frame @ v", "column + v", "column @ v", "column @ m"],
+)
 def test_frames_leave_operators_to_arrays_of_secrets(expression: str) -> None:
     pandas = pytest.importorskip("pandas")
-    table = np.array([[5, 6], [7, 9]], dtype=np.uint8)
+    table = np.array([[9, 6], [7, 9]], dtype=np.uint8)
     frame = pandas.DataFrame(table)
 
     def traced(m: Any, v: Any) -> Any:
@@ -225,9 +233,42 @@ def test_times_are_no_operand(library: str) -> None:
 
 
 @pytest.mark.parametrize("other", [{3, 1}, frozenset([3, 1]), {3: 1, 1: 3}])
-def test_what_has_no_order_is_no_operand(other: Any) -> None:
+@pytest.mark.parametrize("expression", ["a + other", "a @ other", "other @ a", "a == other", "array(other)", "array([other, other])", "a[0] + array(other)"])
+def test_what_has_no_order_is_no_operand(other: Any, expression: str) -> None:
     with pytest.raises(TypeError, match="whose elements have no place"):
-        trace.source(lambda a: a + other, {"a": "[u8; 2]"})
+        trace.source(lambda a: eval(expression, {}, {"a": a, "other": other, "array": garblet.SecretArray}), {"a": "[u8; 2]"})
+
+
+@pytest.mark.parametrize("expression", ["a + 'ab'", "a @ 'ab'", "'ab' @ a", "a == 'ab'", "array('ab')", "array(['a', 'b'])"])
+def test_text_is_no_operand(expression: str) -> None:
+    with pytest.raises(TypeError, match="expected numbers, got text"):
+        trace.source(lambda a: eval(expression, {}, {"a": a, "array": garblet.SecretArray}), {"a": "[u8; 2]"})
+
+
+@pytest.mark.parametrize("of", [bytes, bytearray, memoryview, np.frombuffer, list, tuple], ids=lambda of: of.__name__)
+@pytest.mark.parametrize("expression", ["a + known", "known + a", "a @ known", "known @ a", "a + array(known)", "array([a, known]) @ a"])
+def test_bytes_are_an_array_of_numbers(of: Any, expression: str) -> None:
+    known = of(b"\x05\x07", np.uint8) if of is np.frombuffer else of(b"\x05\x07")
+
+    def traced(a: Any, b: Any) -> Any:
+        return eval(expression, {}, {"a": a + b, "known": known, "array": garblet.SecretArray})
+
+    program = garblet.compile(trace.source(traced, {"a": "[u8; 2]", "b": "u8"}))
+    expected = eval(expression, {}, {"a": np.array([1, 2]), "known": np.array([5, 7]), "array": np.array})
+    assert program.evaluate(a=[0, 1], b=1)["out0"] == expected.tolist()
+
+
+@pytest.mark.parametrize("known", [[200], np.array([200], dtype=np.uint8), [np.uint8(200)]])
+def test_arrays_that_are_known_have_numbers_of_no_width(known: Any) -> None:
+    with pytest.raises(OverflowError, match="300 is no u8"):
+        trace.source(lambda a: garblet.SecretArray(known) + 100 + a, {"a": "[u8; 1]"})
+
+
+@pytest.mark.parametrize("expression", ["frame + a", "a + frame", "column + a", "a + column", "frame < a"])
+def test_a_frame_with_a_single_secret_is_told(expression: str) -> None:
+    frame = pytest.importorskip("pandas").DataFrame([[5, 6], [7, 9]])
+    with pytest.raises(TypeError, match="'(DataFrame|Series)'.*'Secret'|'Secret'.*'(DataFrame|Series)'"):
+        trace.source(lambda a: eval(expression, {}, {"a": a, "frame": frame, "column": frame[1]}), {"a": "u8"})
 
 
 def test_an_overflow_of_a_function_is_a_panic() -> None:
