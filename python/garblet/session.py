@@ -186,11 +186,12 @@ class Session:
             self._busy.release()
 
     def _part(self, *, abort: bool) -> None:
-        if not self._open:
-            return
         if abort:
+            # Also while another thread closes it.
             self._open = False
             self._native.abort()
+            return
+        if not self._open:
             return
         closing = self._call(self._close)
         if isinstance(closing, GarbletError):

@@ -412,6 +412,80 @@ def test_a_task_that_is_cancelled_gives_up(richer: garblet.Program) -> None:
     assert time.monotonic() - begin < 10
 
 
+def met(richer: garblet.Program, by: str, **more: Any) -> tuple[garblet.Session, garblet.Session]:
+    """Two parties that have met, of whom the second says no more."""
+    alice = plain(richer, 0, listen="127.0.0.1:0", params={"build": "ahead"}, **more)
+    bob = plain(richer, 1, connect=at(alice), params={"build": "ahead"}, **more)
+    if by == "run":
+        assert [report["out0"] for report in both(lambda: alice.run(a=5), lambda: bob.run(b=3))] == [True, True]
+    else:
+        both(alice.prepare, bob.prepare)
+    return alice, bob
+
+
+@pytest.mark.parametrize("by", ["run", "prepare"])
+def test_a_session_that_is_closing_can_be_given_up(richer: garblet.Program, by: str) -> None:
+    alice, bob = met(richer, by, timeout=30.0)
+
+    def close() -> None:
+        # It may say that it was given up.
+        with contextlib.suppress(garblet.GarbletError):
+            alice.close()
+
+    closing = threading.Thread(target=close)
+    closing.start()
+    # It waits for the goodbye of a peer who is silent.
+    closing.join(0.5)
+    assert closing.is_alive()
+    begin = time.monotonic()
+    alice.abort()
+    closing.join(10)
+    assert not closing.is_alive() and time.monotonic() - begin < 8
+    with pytest.raises(garblet.UsageError, match="the session is closed"):
+        alice.run(a=5)
+    bob.abort()
+
+
+@pytest.mark.parametrize("by", ["run", "prepare"])
+def test_a_task_that_is_cancelled_while_it_closes_gives_up(richer: garblet.Program, by: str) -> None:
+    alice, bob = met(richer, by, timeout=30.0)
+
+    async def close() -> None:
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(alice.aclose(), 0.2)
+
+    begin = time.monotonic()
+    # The thread has ended, too: the loop waits for it.
+    asyncio.run(close())
+    assert time.monotonic() - begin < 8
+    bob.abort()
+
+
+def test_a_run_whose_inputs_are_read_when_it_is_given_up_says_so() -> None:
+    count = 200_000
+    program = garblet.compile(f"pub fn main(a: [u64; {count}], b: u64) -> u64 {{ a[7] ^ b }}", panics=False)
+    alice = plain(program, 0, listen="127.0.0.1:0")
+    bob = plain(program, 1, connect=at(alice))
+    both(lambda: alice.run(a=range(count)), lambda: bob.run(b=3))
+    told: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            alice.run(a=range(count))
+        except garblet.GarbletError as error:
+            told.append(error)
+
+    running = threading.Thread(target=run)
+    running.start()
+    while not alice._busy.locked():
+        time.sleep(0.0001)
+    alice.abort()
+    running.join(20)
+    assert not running.is_alive()
+    assert isinstance(told[0], garblet.UsageError) and "the session is closed" in str(told[0]), told
+    bob.abort()
+
+
 def test_a_closed_session_says_so_while_what_was_given_up_still_ends(richer: garblet.Program) -> None:
     alice = plain(richer, 0, listen="127.0.0.1:0")
     with alice._busy:
