@@ -233,12 +233,15 @@ class _Writer:
         if isinstance(value, Mapping):
             # A key alone may be that of a variant that is meant for another input.
             is_told = self._has_told_places and len(value) > 1
-            return {
-                _text(name, path) if isinstance(name, str) else str(name): self.write(
-                    value[name], f"{path}.{name}" if is_told else path, depth + 1
-                )
-                for name in self._some(value, path)
-            }
+            written: dict[str, Any] = {}
+            for name in self._some(value, path):
+                field = _text(name, path) if isinstance(name, str) else str(name)
+                if field in written:
+                    # As fields they are one.
+                    got = f", got {field} twice" if is_told else ""
+                    raise InputError(f"{path}: expected fields of different names{got}")
+                written[field] = self.write(value[name], f"{path}.{field}" if is_told else path, depth + 1)
+            return written
         if isinstance(value, (set, frozenset)):
             raise InputError(f"{path}: expected a value, got a {type(value).__name__}, whose elements have no place", "give a list: sorted(value)")
         if isinstance(value, str):

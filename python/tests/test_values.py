@@ -240,6 +240,22 @@ def test_columns_of_one_name_are_refused() -> None:
         through("(u8, u8)", frame)
 
 
+@pytest.mark.parametrize(
+    ("type", "value", "words"),
+    [
+        ("(u8, u8)", {1: 5, "1": 7}, "input `a`: expected fields of different names, got 1 twice"),
+        ("[(u8, u8); 2]", [{}, {"None": 5, None: 7}], "input `a`[1]: expected fields of different names, got None twice"),
+        # Which variant it is, is secret.
+        ("Shape", {"Square": {1: 5, "1": 7}}, "input `a`: expected fields of different names"),
+    ],
+)
+def test_keys_that_are_one_field_are_refused(type: str, value: Any, words: str) -> None:
+    program = garblet.compile(f"{SHAPES} pub fn main(a: {type}, b: bool) -> bool {{ b }}")
+    with pytest.raises(garblet.InputError) as caught:
+        program.evaluate(a=value, b=True)
+    assert str(caught.value) == words
+
+
 def test_masked_values_and_times_are_refused() -> None:
     pandas, polars = (importlib.import_module(name) for name in ("pandas", "polars"))
     program = garblet.compile("pub fn main(a: [u64; 2], b: u64) -> u64 { a[0] + a[1] + b }")
