@@ -207,13 +207,17 @@ class _Records:
                 f"session: {session} has been run, as {self._path} says",
                 "a name serves for one job, whose evaluations are counted; agree with the peer on another",
             ) from None
-        self.add(manifest)
-        # The name, too, is on disk.
-        opened = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)
+            self.add(manifest)
+            # The name, too, is on disk.
+            opened = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(opened)
+            finally:
+                os.close(opened)
+        except BaseException:
+            self.forget()
+            raise
 
     def add(self, entry: dict[str, Any]) -> None:
         """Adds an entry, which is on disk when this returns."""
@@ -443,8 +447,8 @@ class _Job:
         self._changed: CheatingError | None = None
         # Slot, shard, name and the time until which the peer may come.
         self._running: dict[Any, tuple[int, int, str, float]] = {}
-        # Names that workers may have entered, or may yet, who did not end by themselves.
-        self._loose: list[str] = []
+        # Names that are entered at the proxy, or may yet be.
+        self._entered: set[str] = set()
         self._status = _status(agreed, self._count)
         self._door: Any = None
 
@@ -524,14 +528,17 @@ class _Job:
         while self._running:
             over, _ = ray.wait(list(self._running), num_returns=1, timeout=_LOOK)
             for ended in over or self._lost():
-                slot, shard, name, _ = self._running.pop(ended)
-                result = self._result(ended, name) if over else self._given_up(ended, name)
+                slot, shard, name, _ = self._running[ended]
+                has_returned = False
                 try:
+                    result, has_returned = self._result(ended, name) if over else (self._given_up(ended, name), False)
                     # First of all it is kept.
-                    self._end(shard, result)
+                    error = self._end(shard, result)
+                    del self._running[ended]
                 finally:
-                    if isinstance(self._task.peer, Listening):
-                        self._task.peer.remove(name)
+                    self._remove(name, is_last=has_returned)
+                if error is not None:
+                    raise error
                 if lanes[slot]:
                     # A panic keeps no peer waiting, and must not be seen by how long this party waits.
                     has_failed = _outcome(result) is None
@@ -549,6 +556,7 @@ class _Job:
         remote = ray.remote(_attempt).options(
             name=f"garblet {name}", num_cpus=self._cpus, resources=resources, scheduling_strategy=inside, max_retries=0
         )
+        self._entered.add(name)
         begun = remote.remote(self._task, self._door, name, slot, patience, self._inputs[shard], self._digests[shard])
         self._running[begun] = (slot, shard, name, time.monotonic() + patience)
 
@@ -559,32 +567,37 @@ class _Job:
         now = time.monotonic()
         return [begun for begun, (slot, _, _, until) in self._running.items() if now > until and nodes.get(slot) not in alive]
 
+    def _remove(self, name: str, *, is_last: bool) -> None:
+        """Lets nobody through by a name any more. It is forgotten only if nobody can enter it again."""
+        if isinstance(self._task.peer, Listening):
+            self._task.peer.remove(name)
+        if is_last:
+            self._entered.discard(name)
+
     def _given_up(self, begun: Any, name: str) -> _Ended:
         ray.cancel(begun, force=True)
-        self._loose.append(name)
         return "GarbletError", f"{name}: the node of its slot is gone", "start it again, or another with as much room"
 
-    def _result(self, ended: Any, name: str) -> _Ended:
+    def _result(self, ended: Any, name: str) -> tuple[_Ended, bool]:
+        """The end of an attempt, and whether its worker has returned: of one that died, what it asked for may come later."""
         try:
-            result: _Ended = ray.get(ended)
-            return result
+            return ray.get(ended), True
         except ray.exceptions.RayError as error:
             # A worker, or a node, that has died; or that has not the package.
-            self._loose.append(name)
             words = str(error).strip().splitlines()
             if missing := _without_package(error):
-                return type(missing).__name__, str(missing), missing.hint
-            return "GarbletError", f"{name}: the worker died: {words[0] if words else type(error).__name__}", None
+                return (type(missing).__name__, str(missing), missing.hint), False
+            return ("GarbletError", f"{name}: the worker died: {words[0] if words else type(error).__name__}", None), False
 
-    def _end(self, shard: int, ended: _Ended) -> None:
+    def _end(self, shard: int, ended: _Ended) -> GarbletError | None:
+        """Keeps what has come of an attempt, and returns an error if that ends the job."""
         outcome = _outcome(ended)
         if outcome is not None and self._outcomes.setdefault(shard, outcome) != outcome:
-            self._notice(shard)
-            return
+            return self._noticed(shard)
         if isinstance(ended, Report):
             self._reports.setdefault(shard, ended)
             self._failed.pop(shard, None)
-            return
+            return None
         kind, message, hint = ended
         error: GarbletError = getattr(errors, kind, GarbletError)(message, hint)
         if outcome is None:
@@ -593,9 +606,10 @@ class _Job:
             self._failed[shard] = error
         if isinstance(error, (CheatingError, UsageError, CompileError)):
             error.add_note(f"in shard {shard}; the job has ended")
-            raise error
+            return error
+        return None
 
-    def _notice(self, shard: int) -> None:
+    def _noticed(self, shard: int) -> CheatingError | None:
         """Notices that an attempt gave another result than the first, which stays. If the peer does not know all results, that the job ends would tell it whether they differ."""
         self._changed = CheatingError(
             f"shard {shard}: another attempt gave another result: the peer has changed its input",
@@ -604,8 +618,8 @@ class _Job:
         )
         log.warning("%s: %s", self._session, self._changed)
         outputs = self._task.program.outputs
-        if all(port.recipients is None or 1 - self._task.party in port.recipients for port in outputs):
-            raise self._changed
+        is_known = all(port.recipients is None or 1 - self._task.party in port.recipients for port in outputs)
+        return self._changed if is_known else None
 
     def _compare(self, number: int, longest: int) -> list[bool]:
         """Which shards are done on both sides. An own panic is as done as a result, and so is told to nobody who is not to learn it."""
@@ -614,6 +628,7 @@ class _Job:
         # The peer may have to wait for each shard of a slot.
         patience = self._patience(2 * longest + 1)
         task = replace(self._task, program=self._status, protocol="yao", params={})
+        self._entered.add(name)
         try:
             with task.session(name, patience, None, _own_address()) as session:
                 if isinstance(task.peer, Listening) and session.address is not None:
@@ -622,21 +637,27 @@ class _Job:
                 both: list[bool] = session.run(**{port: own})["out0"]
                 return both
         finally:
-            if isinstance(task.peer, Listening):
-                task.peer.remove(name)
+            self._remove(name, is_last=True)
 
     def leave(self) -> None:
-        """Ends what is still under way."""
-        for begun, (_, _, name, _) in self._running.items():
-            ray.cancel(begun, force=True)
-            self._loose.append(name)
-        self._running = {}
-        if self._door is not None:
-            ray.kill(self._door)
-        # Now nobody enters them again.
-        if isinstance(self._task.peer, Listening):
-            for name in self._loose:
-                self._task.peer.remove(name)
+        """Keeps what has come and ends what is still under way, each part whatever becomes of the others."""
+        # The last that is put in is done first: names are removed when nobody enters them again.
+        with contextlib.ExitStack() as ending:
+            if isinstance(self._task.peer, Listening):
+                for name in self._entered:
+                    ending.callback(self._task.peer.remove, name)
+            if self._door is not None:
+                ending.callback(ray.kill, self._door)
+            for begun in self._running:
+                ending.callback(ray.cancel, begun, force=True)
+            for begun, (_, shard, name, _) in self._running.items():
+                ending.callback(self._keep, begun, shard, name)
+
+    def _keep(self, begun: Any, shard: int, name: str) -> None:
+        """Keeps what has come of an attempt that nobody has looked at yet."""
+        over, _ = ray.wait([begun], num_returns=1, timeout=0)
+        if over:
+            self._end(shard, self._result(begun, name)[0])
 
 
 def _status(agreed: dict[str, Any], count: int) -> Program:

@@ -516,8 +516,157 @@ def test_all_names_are_removed_when_nobody_enters_them_any_more(
     monkeypatch.setattr(jobs.Listening, "remove", lambda _, name: done.append(name[-3:]))
     with pytest.raises(KeyboardInterrupt):
         job(jobs, tmp_path, peer=jobs.Listening("haproxy.sock", "garblet.map", {}))
-    # What its worker asked for before it died may have come later.
-    assert done == ["0-1", "kill", "0-1"]
+    # What its worker asked for before it died may have come later, and who interrupts may leave a worker that nobody knows.
+    assert done[:2] == ["0-1", "kill"] and sorted(done[2:]) == ["0-1", "1-1"]
+
+
+class Status:
+    """A status session with a peer that has just what this party has."""
+
+    def __init__(self, *_: Any) -> None:
+        self.address = ("127.0.0.1", 1)
+
+    def __enter__(self) -> Status:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        pass
+
+    def run(self, **inputs: list[bool]) -> dict[str, list[bool]]:
+        (own,) = inputs.values()
+        return {"out0": own}
+
+
+class Interrupt:
+    """Interrupts a job before one of the lines of its rounds, the first being 0, and keeps in which function that was."""
+
+    FUNCTIONS = ("run", "_round", "_begin", "_result", "_given_up", "_end", "_noticed", "_remove", "_compare", "enter", "remove")
+
+    def __init__(self, line: int, file: str) -> None:
+        self.left, self.file, self.where = line, file, ""
+
+    def __call__(self, frame: types.FrameType, event: str, _: Any) -> Any:
+        if frame.f_code.co_filename != self.file or frame.f_code.co_name not in self.FUNCTIONS:
+            return None
+        if event == "line" and not self.where and not self.is_leaving(frame):
+            self.left -= 1
+            if self.left < 0:
+                self.where = frame.f_code.co_name
+                raise KeyboardInterrupt("on purpose")
+        return self
+
+    def is_leaving(self, frame: types.FrameType | None) -> bool:
+        while frame is not None and frame.f_code.co_name != "leave":
+            frame = frame.f_back
+        return frame is not None
+
+
+@pytest.mark.parametrize("first", ["returned", "died", "gone"])
+def test_wherever_a_job_is_interrupted_it_has_its_results_and_leaves_no_name(
+    jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    entered, results = set[str](), set[int]()
+    # What has not returned may be entered for as long as there is a door.
+    late, astray = object(), set[str]()
+    one = report()
+
+    def ask(_: Any, command: str) -> str:
+        what, _, _, name = command.split()[:4]
+        (entered.add if what == "add" else entered.discard)(name)
+        return ""
+
+    def attempt(task: Any, door: Any, name: str, *_: Any) -> Any:
+        entered.add(name)
+        if first != "returned" and name.endswith("-1-1"):
+            astray.add(name)
+            return late
+        results.add(int(name.split("-")[-2]))
+        return one
+
+    def get(coming: Any) -> Any:
+        if coming[0] is late:
+            raise jobs.ray.exceptions.RayError("the worker died")
+        return coming[0]
+
+    def wait(coming: list[Any], num_returns: int, timeout: float) -> tuple[list[Any], list[Any]]:
+        return [task for task in coming if first != "gone" or task[0] is not late][:1], []
+
+    monkeypatch.setattr(jobs, "_attempt", attempt)
+    monkeypatch.setattr(jobs, "_own_address", lambda: "127.0.0.1")
+    monkeypatch.setattr(jobs._Task, "session", Status)
+    monkeypatch.setattr(jobs.Listening, "_ask", ask)
+    for name, stub in (("get", get), ("wait", wait), ("kill", lambda _: entered.update(astray))):
+        monkeypatch.setattr(jobs.ray, name, stub)
+    jobs.ray.util.placement_group_table = lambda _: {"bundles_to_node_id": {0: "here", 1: "gone"}}
+    jobs.ray.nodes = lambda: [{"NodeID": "here", "Alive": True}]
+    where, line = "somewhere", 0
+    while where:
+        results.clear()
+        astray.clear()
+        interrupt = Interrupt(line, jobs.__file__)
+        sys.settrace(interrupt)
+        try:
+            job(jobs, tmp_path / str(line), slots=2, timeout=1e-9, peer=jobs.Listening("haproxy.sock", "garblet.map", {}))
+            kept = {0, 1}
+        except KeyboardInterrupt as error:
+            kept = set(error.reports)  # type: ignore[attr-defined]
+        finally:
+            sys.settrace(None)
+        where = interrupt.where
+        # Of what Ray has begun and the job has not noted yet nothing can have come.
+        assert kept <= results and len(results - kept) <= (where == "_begin"), (line, where)
+        assert entered == set(), (line, where)
+        line += 1
+    assert line > 100
+
+
+def test_each_part_of_leaving_is_done_whatever_becomes_of_the_others(
+    jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+
+    def fail(what: str) -> None:
+        done.append(what)
+        raise RuntimeError(f"{what} fails")
+
+    def interrupt(*_: Any, timeout: float, **__: Any) -> Any:
+        if timeout > 0:
+            raise KeyboardInterrupt
+        return fail("wait")
+
+    outcomes(jobs, monkeypatch, lambda _: report())
+    monkeypatch.setattr(jobs.ray, "wait", interrupt)
+    monkeypatch.setattr(jobs.ray, "cancel", lambda *_, force: fail("cancel"))
+    monkeypatch.setattr(jobs.ray, "kill", lambda _: fail("kill"))
+    monkeypatch.setattr(jobs.Listening, "remove", lambda *_: fail("remove"))
+    with pytest.raises(RuntimeError, match="remove fails"):
+        job(jobs, tmp_path, slots=2, peer=jobs.Listening("haproxy.sock", "garblet.map", {}))
+    assert done == ["wait"] * 2 + ["cancel"] * 2 + ["kill"] + ["remove"] * 2
+    assert jobs.ray.rooms == []
+
+
+def test_results_that_have_come_are_kept_when_another_ends_the_job(jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes(jobs, monkeypatch, lambda name: ("CheatingError", "on purpose", None) if "-0-" in name else report())
+    with pytest.raises(garblet.CheatingError, match="on purpose") as caught:
+        job(jobs, tmp_path, slots=2)
+    assert list(caught.value.reports) == [1]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_a_disk_that_is_full_costs_no_name(jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    outcomes(jobs, monkeypatch, lambda _: report())
+    fsync = os.fsync
+
+    def full(opened: int) -> None:
+        if stat.S_ISDIR(os.fstat(opened).st_mode) == (what == "folder"):
+            raise OSError("no space left on device")
+        fsync(opened)
+
+    with monkeypatch.context() as patched, pytest.raises(OSError, match="no space left"):
+        patched.setattr(jobs.os, "fsync", full)
+        job(jobs, tmp_path)
+    assert list((tmp_path / "records").iterdir()) == []
+    assert len(job(jobs, tmp_path)) == 2
 
 
 def test_the_status_waits_for_the_longest_slot(jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
