@@ -128,7 +128,7 @@ OTHER_FIELDS = "input `a`: expected enum {Dot, Circle(u8), Square {side: u8}}, g
         ("u32", WORD, "input `a`: expected u32, got a string"),
         ("u32", WORD + "\ud800", "input `a`: expected text, got some with half of a character"),
         ("[u8; 3]", [1, SECRET, 3], "input `a`[1]: expected u8, got a number out of range"),
-        ("[u8; 2]", WORD, "input `a`: expected [u8; 2], that is 2 bytes of UTF-8, got 12"),
+        ("[u8; 2]", WORD, "input `a`: expected [u8; 2], that is 2 bytes of UTF-8, got more"),
         ("[u8; 2]", {"hex": "witt"}, "input `a`: expected 4 hex digits, got other characters"),
         ("[bool; 4]", {"bits": "witt"}, "input `a`: character 1 of the bit string is neither `0` nor `1`"),
         ("(u8, u8)", (1, SECRET), "input `a`.1: expected u8, got a number out of range"),
