@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-__all__ = ["Identity", "Port", "Program", "Session", "check_store", "compile", "leave", "load", "plan", "run_local", "stock"]
+__all__ = ["Identity", "Port", "Program", "Session", "check_store", "compile", "forked", "leave", "load", "plan", "run_local", "stock"]
 
 _Hear = Callable[..., object]
 
