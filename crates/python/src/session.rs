@@ -179,11 +179,15 @@ fn seconds(name: &str, given: f64) -> Result<Duration, Fault> {
 fn require_loopback(address: &str) -> Result<(), Fault> {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     let is_loopback = |ip: std::net::IpAddr| ip.is_loopback();
-    match host == "localhost" || host.trim_matches(['[', ']']).parse().is_ok_and(is_loopback) {
-        true => Ok(()),
-        false => Err(Fault::usage(format!("insecure_plain_tcp: {address} is not on this machine"))
-            .hint("leave it out, and give identity= and trust=")),
-    }
+    let wrong = if address.starts_with("ws://") {
+        "is open to every page in a browser here"
+    } else if host == "localhost" || host.trim_matches(['[', ']']).parse().is_ok_and(is_loopback) {
+        return Ok(());
+    } else {
+        "is not on this machine"
+    };
+    let fault = Fault::usage(format!("insecure_plain_tcp: {address} {wrong}"));
+    Err(fault.hint("leave it out, and give identity= and trust="))
 }
 
 /// The native part of a session. Its calls are for one thread at a time, but for `cancel`.
