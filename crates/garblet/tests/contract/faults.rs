@@ -10,6 +10,7 @@ use garblet::{
     net::testing::{Fault, PairFault, Transcript, every_fault, intercepted_mesh, intercepted_pair},
 };
 use rand::{SeedableRng, rngs::StdRng};
+use tokio::sync::Semaphore;
 
 use super::{full, inputs, name, own, party_count, samples};
 
@@ -17,6 +18,8 @@ use super::{full, inputs, name, own, party_count, samples};
 const TIMEOUT: Duration = Duration::from_millis(400);
 /// The most time that a party may take in all: it waits once for the peer, and once to part from it.
 const LIMIT: Duration = Duration::from_secs(20);
+/// Runs at the same time: few, so that nobody waits for a processor as long as for a peer.
+const AT_ONCE: usize = 8;
 
 fn program() -> Arc<Program> {
     Arc::new(library::find("lib:add(16)").expect("in the library"))
@@ -60,6 +63,12 @@ async fn party(party: Party, ends: Ends, parties: u16, config: Config) -> Result
     }
 }
 
+/// The results of all parties with a fault, once there is a place for them.
+async fn run_in_turn(places: Arc<Semaphore>, fault: Fault, config: Config) -> Vec<Result<Report, Error>> {
+    let _place = places.acquire().await.expect("it stays open");
+    run(Some(fault), config).await.0
+}
+
 /// The results of all parties, and what went between the first two.
 async fn run(fault: Option<Fault>, config: Config) -> (Vec<Result<Report, Error>>, Transcript) {
     let parties = party_count(&config);
@@ -82,6 +91,7 @@ async fn run(fault: Option<Fault>, config: Config) -> (Vec<Result<Report, Error>
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn faults_end_every_protocol_and_give_no_wrong_result_where_none_may() {
     let right = evaluate(&program(), &inputs(&program()));
+    let places = Arc::new(Semaphore::new(AT_ONCE));
     for config in samples() {
         let (honest, transcript) = run(None, config.clone()).await;
         assert!(honest.iter().all(Result::is_ok), "an honest run succeeds: {}, {honest:?}", name(&config));
@@ -91,16 +101,13 @@ async fn faults_end_every_protocol_and_give_no_wrong_result_where_none_may() {
         let chosen: Vec<Fault> = chosen.map(|(_, fault)| fault).collect();
         assert!(!chosen.is_empty(), "a run has messages");
         let is_malicious = config.adversary() == Adversary::Malicious;
-        // A few at a time, so that nobody waits for a processor as long as for a peer.
-        for faults in chosen.chunks(8) {
-            let runs: Vec<_> = faults.iter().map(|&f| (f, tokio::spawn(run(Some(f), config.clone())))).collect();
-            for (fault, run) in runs {
-                let (results, _) = run.await.expect("no panic");
-                for report in results.into_iter().flatten().filter(|_| is_malicious) {
-                    let is_wrong = |(got, right): (&Option<Bits>, &Bits)| got.as_ref().is_some_and(|got| got != right);
-                    let wrong = report.outputs.iter().zip(&right).any(is_wrong);
-                    assert!(!wrong, "{fault:?} gives the {} of {} a wrong result", report.role, name(&config));
-                }
+        let begin = |fault| (fault, tokio::spawn(run_in_turn(places.clone(), fault, config.clone())));
+        let runs: Vec<_> = chosen.into_iter().map(begin).collect();
+        for (fault, run) in runs {
+            for report in run.await.expect("no panic").into_iter().flatten().filter(|_| is_malicious) {
+                let is_wrong = |(got, right): (&Option<Bits>, &Bits)| got.as_ref().is_some_and(|got| got != right);
+                let wrong = report.outputs.iter().zip(&right).any(is_wrong);
+                assert!(!wrong, "{fault:?} gives the {} of {} a wrong result", report.role, name(&config));
             }
         }
     }

@@ -73,7 +73,7 @@ fn what_pyarrow_wrote_is_read() {
     }
     let few = Port::new("people", Type::List(Box::new(person()), 39));
     let error = read(&few, "people.parquet", &file("people.parquet")).err().expect("one too many");
-    assert!(error.ends_with("expected at most 39 rows, got 40"), "{error}");
+    assert!(error.ends_with("expected at most 39 rows, got more"), "{error}");
 }
 
 #[test]
