@@ -81,6 +81,8 @@ pub use refusal::Refusal;
 #[cfg(feature = "tcp")]
 pub use relay::relay;
 pub use session_name::SessionName;
+#[cfg(feature = "tcp")]
+pub use tcp::exposure;
 pub use tls::Tls;
 #[cfg(feature = "tcp")]
 pub use tls::{CertificateError, ServerTls, WebCertificate};

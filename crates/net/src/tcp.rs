@@ -1,7 +1,7 @@
 //! TCP: listening, connecting, and what can go wrong with addresses.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream, lookup_host};
@@ -14,6 +14,17 @@ const RETRY: (Duration, Duration) = (Duration::from_millis(1), Duration::from_mi
 
 /// The pause when the system has no room for another connection.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// Tells whom an address lets in beside programs of this machine, as the rest of a sentence about it; none if nobody, so that it is an address for plain TCP.
+pub fn exposure(address: &str) -> Option<&'static str> {
+    if address.starts_with("ws://") {
+        return Some("is open to every page in a browser here");
+    }
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    let is_loopback = |ip: IpAddr| ip.is_loopback();
+    let is_here = host == "localhost" || host.trim_matches(['[', ']']).parse().is_ok_and(is_loopback);
+    (!is_here).then_some("is not on this machine")
+}
 
 /// A listening socket on an address `HOST:PORT`; port 0 lets the system choose.
 pub(crate) async fn listen(address: &str) -> Result<TcpListener, NetError> {
@@ -130,6 +141,17 @@ mod tests {
         }
         let error = connect("no-such-host.invalid:1", Duration::from_secs(60)).await.expect_err("no such host");
         assert!(matches!(error, NetError::UnknownHost { .. }), "{error}");
+    }
+
+    #[test]
+    fn plain_tcp_is_for_this_machine() {
+        for address in ["127.0.0.1:1", "localhost:1", "[::1]:1", "127.8.8.8:0"] {
+            assert_eq!(exposure(address), None, "{address}");
+        }
+        for address in ["0.0.0.0:1", "[::]:1", "192.168.0.1:1", "example.org:1", "1", ":1", ""] {
+            assert_eq!(exposure(address), Some("is not on this machine"), "{address}");
+        }
+        assert_eq!(exposure("ws://127.0.0.1:1"), Some("is open to every page in a browser here"));
     }
 
     #[tokio::test]

@@ -9,7 +9,7 @@ use std::{
 
 use garblet::{
     Config, Party, Plan,
-    net::{Fingerprint, Options, PeersFile, SessionName, Tls},
+    net::{Fingerprint, Options, PeersFile, SessionName, Tls, exposure},
 };
 use pyo3::{prelude::*, types::PyDict};
 use tokio::sync::mpsc;
@@ -102,7 +102,11 @@ impl Arguments<'_> {
                     named.chain(&self.listen).collect()
                 }
             };
-            addresses.into_iter().try_for_each(|address| require_loopback(address))?;
+            if let Some((address, exposure)) = addresses.iter().find_map(|address| Some((address, exposure(address)?)))
+            {
+                let fault = Fault::usage(format!("insecure_plain_tcp: {address} {exposure}"));
+                return Err(fault.hint("leave it out, and give identity= and trust="));
+            }
             // As the command marks stores of such peers.
             return Ok((
                 None,
@@ -173,21 +177,6 @@ impl Arguments<'_> {
 fn seconds(name: &str, given: f64) -> Result<Duration, Fault> {
     let time = Duration::try_from_secs_f64(given).ok().filter(|time| *time <= TIME_MAX);
     time.ok_or_else(|| Fault::usage(format!("{name}: expected seconds, at most {}, got {given}", TIME_MAX.as_secs())))
-}
-
-/// Looks whether an address is on this machine.
-fn require_loopback(address: &str) -> Result<(), Fault> {
-    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
-    let is_loopback = |ip: std::net::IpAddr| ip.is_loopback();
-    let wrong = if address.starts_with("ws://") {
-        "is open to every page in a browser here"
-    } else if host == "localhost" || host.trim_matches(['[', ']']).parse().is_ok_and(is_loopback) {
-        return Ok(());
-    } else {
-        "is not on this machine"
-    };
-    let fault = Fault::usage(format!("insecure_plain_tcp: {address} {wrong}"));
-    Err(fault.hint("leave it out, and give identity= and trust="))
 }
 
 /// The native part of a session. Its calls are for one thread at a time, but for `cancel`.
