@@ -428,7 +428,7 @@ tried("options of another type are told, and not repeated", async () => {
   assert.equal(await said({ params: null }), "params: expected an object, got null");
   assert.equal(await said({ program: null }), "program: expected an object, got null");
   assert.equal(await said({ session: 0 }), "session: expected a string, got a value of type number");
-  assert.equal(await said({ inputs: { bob: { Offer: 2 ** 53 } } }), "bob: expected an exact integer, got a number beyond 2^53");
+  assert.equal(await said({ inputs: { bob: { Offer: 2 ** 53 } } }), "bob: expected an exact number, got an integer of 2^53 or more");
   assert.equal(await said({ inputs: { bob: 5_000_000_123 } }), "input `bob`: expected u32, got a number out of range");
   const odd = await page.run(async (given) => {
     const { run } = await import("./garblet.js");
@@ -440,7 +440,7 @@ tried("options of another type are told, and not repeated", async () => {
   assert.deepEqual(odd, [
     "bob: expected numbers, got a DataView",
     "bob: expected plain values, got some that JSON has not",
-    "bob: expected an exact integer, got a number beyond 2^53",
+    "bob: expected an exact number, got an integer of 2^53 or more",
   ]);
 });
 

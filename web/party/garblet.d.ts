@@ -7,7 +7,7 @@ export class GarbletError extends Error {
   hint: string;
 }
 
-/** A value of an input: numbers, or strings of them; `bigint`, also for integers beyond 2^53, which numbers have not; typed arrays; arrays; objects for records. The book's chapter on input files has all forms. */
+/** A value of an input: numbers, or strings of them; `bigint`, also for integers of 2^53 or more; typed arrays; arrays; objects for records. The book's chapter on input files has all forms. */
 export type Value = number | bigint | boolean | string | Numbers | Value[] | { [name: string]: Value };
 
 /** Typed arrays. */

@@ -126,13 +126,14 @@ function json(value, member = "inputs") {
       if (this === value) member = name;
       if (typeof part === "bigint") return String(part);
       if (Number.isInteger(part) && !Number.isSafeInteger(part)) {
-        throw new GarbletError(`${member}: expected an exact integer, got a number beyond 2^53`, "give a bigint, or a string of digits");
+        throw new GarbletError(`${member}: expected an exact number, got an integer of 2^53 or more`, "give a bigint, or a string of digits");
       }
       if (part instanceof DataView) throw new GarbletError(`${member}: expected numbers, got a DataView`, "give a typed array of its buffer, such as Uint8Array");
       return ArrayBuffer.isView(part) ? Array.from(part) : part;
     });
   } catch (error) {
-    if (error instanceof GarbletError) throw error;
+    // Of what goes round in a circle, names are told.
+    if (!(error instanceof TypeError)) throw error;
     throw new GarbletError(`${member}: expected plain values, got some that JSON has not`, "see garblet.d.ts");
   }
 }

@@ -88,9 +88,11 @@ impl Drop for Call {
 pub(crate) fn leave(py: Python<'_>) {
     ENDS.set(true);
     ENDING.store(process::id(), Ordering::SeqCst);
+    // One that was forked by a call of `hear` is within that call.
+    let own = OWN.get();
     py.detach(|| {
         let begin = Instant::now();
-        while ATTACHED.load(Ordering::SeqCst) > 0 && begin.elapsed() < PATIENCE {
+        while ATTACHED.load(Ordering::SeqCst) > own && begin.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(1));
         }
     });

@@ -90,14 +90,10 @@ pub(crate) async fn live(mut seat: Seat, mut commands: mpsc::UnboundedReceiver<C
     while let Some(command) = commands.recv().await {
         match command {
             Command::Close => {
-                let closing = match party.peer.take() {
-                    Some(peer) => {
-                        let parting = async { peer.close().await.map_err(|error| Fault::from(&error)) };
-                        working.unless_cancelled(parting).await.err()
-                    }
-                    None => None,
-                };
-                return working.done(Ok(Answer::Closed(closing)));
+                let closing = working.unless_cancelled(party.part()).await.err();
+                party.give_up().await;
+                working.done(Ok(Answer::Closed(closing)));
+                break;
             }
             Command::Abort => break,
             other => {
@@ -113,7 +109,7 @@ pub(crate) async fn live(mut seat: Seat, mut commands: mpsc::UnboundedReceiver<C
     commands.close();
     party.give_up().await;
     // Whoever asked meanwhile still waits.
-    while commands.try_recv().is_ok() {
+    while commands.recv().await.is_some() {
         working.done(Err(closed()));
     }
 }
@@ -218,6 +214,14 @@ impl Active {
         self.over = true;
         let filled = garblet::fill(stock, party, ends, &config, 100, rand::rng(), Box::new(telling)).await;
         filled.map_err(|error| Fault::from(&error))
+    }
+
+    /// Parts in order from the others, if they were met.
+    async fn part(&mut self) -> Result<(), Fault> {
+        match self.peer.take() {
+            Some(peer) => peer.close().await.map_err(|error| Fault::from(&error)),
+            None => Ok(()),
+        }
     }
 
     /// Tells the others that this party is gone, if there is anything under way.

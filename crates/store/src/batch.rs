@@ -56,8 +56,9 @@ impl Batch<'_> {
     /// *Unique*: an identifier is used once per kind and pair of stores, for ever: also after the piece was taken.
     ///
     /// *Errors*: [`StoreError::IdUsed`] for an identifier below [`Store::next_id`] or the last of this batch, or beyond [`IDS_MAX`];
-    /// [`StoreError::TooLarge`] beyond [`PIECE_BYTES_MAX`].
+    /// [`StoreError::TooLarge`] beyond [`PIECE_BYTES_MAX`]; [`StoreError::OtherProcess`].
     pub fn push(&mut self, kind: &Kind, id: PieceId, piece: &[u8]) -> Result<(), StoreError> {
+        self.store.index.check_process()?;
         let digest = kind.digest();
         let rows = &self.store.kinds;
         let is_new = |digest| !rows.contains_key(digest);

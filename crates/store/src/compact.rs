@@ -30,8 +30,9 @@ impl Store {
     ///
     /// *Cost*: reads and writes what is left in those segments. A crash on the way loses nothing.
     ///
-    /// *Errors*: files that cannot be read or written.
+    /// *Errors*: files that cannot be read or written; [`StoreError::OtherProcess`].
     pub fn compact(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<Compacted, StoreError> {
+        self.index.check_process()?;
         // What is being filled may be moved as well.
         self.writers.clear();
         let mut compacted = Compacted { bytes_before: self.segment_bytes(), ..Compacted::default() };

@@ -147,9 +147,7 @@ impl Index {
         if self.broken {
             return Err(StoreError::Broken);
         }
-        if self.process != std::process::id() {
-            return Err(StoreError::OtherProcess { process: self.process });
-        }
+        self.check_process()?;
         self.broken = true;
         self.steps.pass("index change").map_err(|source| StoreError::Io {
             doing: "cannot write",
@@ -168,6 +166,16 @@ impl Index {
         })?;
         self.broken = false;
         Ok(())
+    }
+
+    /// Refuses to write for another process than the one that opened the store.
+    ///
+    /// *Errors*: [`StoreError::OtherProcess`].
+    pub(crate) fn check_process(&self) -> Result<(), StoreError> {
+        match self.process == std::process::id() {
+            true => Ok(()),
+            false => Err(StoreError::OtherProcess { process: self.process }),
+        }
     }
 
     /// Makes no more changes: it is not known whether the last was recorded.
@@ -223,14 +231,23 @@ pub(crate) fn damaged(what: &str) -> StoreError {
     StoreError::Damaged { what: format!("index.sqlite: {what}") }
 }
 
+impl Drop for Index {
+    fn drop(&mut self) {
+        if self.check_process().is_err() {
+            // To close it would remove what its parent has written ahead: SQLite takes itself for the owner of the parent's lock.
+            std::mem::forget(self.database.take());
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rand::{SeedableRng, rngs::StdRng};
 
-    use crate::{IdSet, Kind, PieceId, Store, StoreError};
+    use crate::{IdSet, Kind, PieceId, Store, StoreError, StoreKey};
 
     #[test]
-    fn a_forked_copy_takes_nothing() {
+    fn a_forked_copy_takes_and_writes_nothing() {
         let mut store = Store::in_memory(&mut StdRng::seed_from_u64(1)).expect("made");
         let kind = Kind::new("kind", b"");
         let mut batch = store.batch();
@@ -241,7 +258,28 @@ mod tests {
         let ids: IdSet = [PieceId(0)].into_iter().collect();
         let refused = store.take(&kind, &ids).map(drop);
         assert!(matches!(refused, Err(StoreError::OtherProcess { process }) if process == own + 1), "{refused:?}");
+        let mut batch = store.batch();
+        let pushed = batch.push(&kind, PieceId(1), b"twice");
+        assert!(matches!(pushed, Err(StoreError::OtherProcess { .. })), "{pushed:?}");
+        drop(batch);
+        assert!(matches!(store.scratch(1, 0).map(drop), Err(StoreError::OtherProcess { .. })));
+        assert!(matches!(store.compact(&mut |_, _| {}).map(drop), Err(StoreError::OtherProcess { .. })));
         store.index.process = own;
         store.take(&kind, &ids).expect("it is still there");
+    }
+
+    #[test]
+    fn a_forked_copy_that_is_dropped_leaves_its_parent_what_is_written_ahead() {
+        let (folder, mut rng) = (tempfile::tempdir().expect("a folder"), StdRng::seed_from_u64(1));
+        let folder = folder.path().join("store");
+        let key = StoreKey::generate(&mut rng);
+        let ahead = folder.join("index.sqlite-wal");
+        for (forked, is_left) in [(0, false), (1, true)] {
+            let mut store = Store::open_or_create(&folder, &key, &mut rng).expect("opened");
+            store.clear().expect("durable");
+            store.index.process += forked;
+            drop(store);
+            assert_eq!(ahead.exists(), is_left);
+        }
     }
 }

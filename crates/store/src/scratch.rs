@@ -74,8 +74,9 @@ impl Store {
     /// Room beside the store, unless this is in memory itself. The first chunks, up to `memory` bytes, stay in memory, as does the
     /// last one of each stream.
     ///
-    /// *Errors*: the disk's.
+    /// *Errors*: the disk's; [`StoreError::OtherProcess`].
     pub fn scratch(&mut self, streams: usize, memory: usize) -> Result<Scratch, StoreError> {
+        self.index.check_process()?;
         let number = self.head.next_segment;
         // As with segments, a number is not given twice; if the process crashes, the next opening removes the file.
         self.head.next_segment += 1;

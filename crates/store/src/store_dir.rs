@@ -54,18 +54,17 @@ impl StoreDir {
         make_folder(folder, &steps).map_err(&failed)?;
         check_mode(folder, &fs::metadata(folder).map_err(&failed)?, 0o700)?;
         let unfinished = folder.join(UNFINISHED);
-        let is_empty = fs::read_dir(folder).map_err(&failed)?.next().is_none();
-        if !is_empty && !unfinished.exists() {
-            return Err(StoreError::Exists { folder: folder.into() });
-        }
-        if is_empty {
+        let check = || match unfinished.exists() || is_empty(folder).map_err(&failed)? {
+            true => Ok(()),
+            false => Err(StoreError::Exists { folder: folder.into() }),
+        };
+        check()?;
+        let lock = lock(folder, &steps)?;
+        // Another may have made one until now.
+        check()?;
+        if !unfinished.exists() {
             steps.pass("creation").map_err(&failed)?;
             new_file(&unfinished).map_err(&failed)?;
-        }
-        let lock = lock(folder, &steps)?;
-        // Another may have finished it until now.
-        if !unfinished.exists() {
-            return Err(StoreError::Exists { folder: folder.into() });
         }
         remove_contents(folder).map_err(&failed)?;
         make_folder(&folder.join(SEGMENTS), &steps).map_err(&failed)?;
@@ -392,6 +391,11 @@ fn lock(folder: &Path, steps: &FailPoints) -> Result<LockedFile, StoreError> {
     steps.pass("lock").map_err(&failed)?;
     file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(failed)?;
     Ok(file)
+}
+
+/// Tells whether there is nothing in a folder, but for the lock of whoever is about to make a store there.
+fn is_empty(folder: &Path) -> io::Result<bool> {
+    fs::read_dir(folder)?.try_fold(true, |is_empty, entry| Ok(is_empty && entry?.file_name() == LOCK))
 }
 
 /// Removes index and segments.

@@ -49,7 +49,7 @@ fn inputs_that_do_not_fit() {
         &eval,
         "wide.json",
         r#"{"key": {"hex": "00112233445566778899aabbccddeeff00"}}"#,
-        "error: input `key`: expected bytes16, that is 32 hex digits, got 34\n --> FILE:1:17\n  |\n\
+        "error: input `key`: expected bytes16, that is 32 hex digits, got more\n --> FILE:1:17\n  |\n\
          1 | {\"key\": {\"hex\": \"00112233445566778899aabbccddeeff00\"}}\n  \
          |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n",
     );

@@ -116,7 +116,13 @@ impl Reader<'_> {
     ) -> Result<(), Diagnostic> {
         match got == expected as usize {
             true => Ok(()),
-            false => Err(self.json.error_at(value, format!("{path}: expected {ty}, got {got} elements"))),
+            false => {
+                let got = match is_text(ty) {
+                    true => fewer_or_more(got as u64, expected.into()).into(),
+                    false => got.to_string(),
+                };
+                Err(self.json.error_at(value, format!("{path}: expected {ty}, got {got} elements")))
+            }
         }
     }
 
@@ -164,7 +170,7 @@ impl Reader<'_> {
         };
         if expected != got {
             let got = match ty {
-                Type::List(..) => fewer_or_more(got, expected).into(),
+                ty if is_text(ty) || matches!(ty, Type::List(..)) => fewer_or_more(got, expected).into(),
                 _ => got.to_string(),
             };
             let error = error(format!("expected {ty}, that is {expected} {unit}, got {got}"));
@@ -387,8 +393,8 @@ mod tests {
             (Type::Unsigned(4), "[1]", "value: expected u4, got an array"),
             (Type::Unsigned(4), "true", "value: expected u4, got a truth value"),
             (Type::Bytes(2), "\"12\"", "value: expected bytes2, got a string"),
-            (Type::Bytes(2), "[1]", "value: expected bytes2, got 1 elements"),
-            (Type::Bytes(2), r#"{"hex": "01f"}"#, "value: expected bytes2, that is 4 hex digits, got 3"),
+            (Type::Bytes(2), "[1]", "value: expected bytes2, got fewer elements"),
+            (Type::Bytes(2), r#"{"hex": "01f"}"#, "value: expected bytes2, that is 4 hex digits, got fewer"),
             (Type::Bytes(2), r#"{"hex": "01fg"}"#, "value: expected 4 hex digits, got other characters"),
             (Type::Bytes(2), r#"{"text": "abc"}"#, "value: expected bytes2, that is 2 bytes of UTF-8, got more"),
             (Type::Unsigned(8), r#"{"text": "a"}"#, "value: expected u8, got text"),
