@@ -16,7 +16,7 @@ import re
 import secrets
 import socket
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -279,9 +279,10 @@ def map(
     salt = secrets.token_hex(16)
     digests = [hashlib.sha256((salt + encoded).encode()).hexdigest() for encoded in frozen]
     reports: dict[int, Report] = {}
+    late: list[GarbletError] = []
     try:
         with _room(slots, cpus, stores is not None) as room:
-            job = _Job(task, session, agreed, frozen, slots, cpus, room, reports)
+            job = _Job(task, session, agreed, frozen, slots, cpus, room, reports, late)
             job.records = _Records(folder, session, {**agreed, "party": party, "salt": salt, "inputs": digests})
             try:
                 return job.run(attempts)
@@ -290,6 +291,8 @@ def map(
     except BaseException as error:
         # Also where it comes from leaving, as by another Ctrl-C.
         error.reports = dict(reports)  # type: ignore[attr-defined]
+        for other in late:
+            error.add_note(f"and {type(other).__name__} of a worker that nobody had looked at: {other}")
         raise
 
 
@@ -434,6 +437,7 @@ class _Job:
         cpus: float,
         room: Any,
         reports: dict[int, Report],
+        late: list[GarbletError],
     ) -> None:
         self._task, self._session, self._slots, self._cpus, self._room = task, session, slots, cpus, room
         self._count = len(frozen)
@@ -441,6 +445,8 @@ class _Job:
         self._inputs = [ray.put(encoded) for encoded in frozen]
         # They are filled for whoever calls, who has them also if the job does not end in order.
         self._reports = reports
+        # What would have ended the job, and was found when it was left.
+        self._late = late
         self._failed: dict[int, GarbletError] = {}
         # What came first of each shard, which stays.
         self._outcomes: dict[int, Any] = {}
@@ -645,19 +651,27 @@ class _Job:
         with contextlib.ExitStack() as ending:
             if isinstance(self._task.peer, Listening):
                 for name in self._entered:
-                    ending.callback(self._task.peer.remove, name)
+                    ending.callback(self._do, self._task.peer.remove, name)
             if self._door is not None:
-                ending.callback(ray.kill, self._door)
+                ending.callback(self._do, ray.kill, self._door)
             for begun in self._running:
-                ending.callback(ray.cancel, begun, force=True)
+                ending.callback(self._do, ray.cancel, begun, force=True)
             for begun, (_, shard, name, _) in self._running.items():
-                ending.callback(self._keep, begun, shard, name)
+                ending.callback(self._do, self._keep, begun, shard, name)
+
+    def _do(self, part: Callable[..., object], *args: Any, **more: Any) -> None:
+        """Does a part of leaving. If it fails, that does not hide why the job is left."""
+        try:
+            part(*args, **more)
+        except Exception as error:
+            log.warning("%s: while the job was left: %s", self._session, error)
 
     def _keep(self, begun: Any, shard: int, name: str) -> None:
         """Keeps what has come of an attempt that nobody has looked at yet."""
-        over, _ = ray.wait([begun], num_returns=1, timeout=0)
-        if over:
-            self._end(shard, self._result(begun, name)[0])
+        # Also a result that lies on another node is there.
+        over, _ = ray.wait([begun], num_returns=1, timeout=0, fetch_local=False)
+        if over and (error := self._end(shard, self._result(begun, name)[0])) is not None:
+            self._late.append(error)
 
 
 def _status(agreed: dict[str, Any], count: int) -> Program:

@@ -103,6 +103,7 @@ class Session:
         self._hear = Hearing(progress)
         self._busy = threading.Lock()
         self._open = True
+        self._gave_up = False
         arguments = {
             "party": party,
             "listen": listen,
@@ -171,6 +172,7 @@ class Session:
         try:
             return await asyncio.to_thread(call, *args, **more)
         except asyncio.CancelledError:
+            self._gave_up = True
             self._native.cancel()
             raise
 
@@ -188,7 +190,7 @@ class Session:
     def _part(self, *, abort: bool) -> None:
         if abort:
             # Also while another thread closes it.
-            self._open = False
+            self._open, self._gave_up = False, True
             self._native.abort()
             return
         if not self._open:
@@ -196,6 +198,8 @@ class Session:
         closing = self._call(self._close)
         if isinstance(closing, GarbletError):
             self.closing = closing
+            if self._gave_up:
+                return
             log.warning("the result is final, but the peer did not end the session in order: %s", closing)
 
     def _close(self) -> Exception | None:

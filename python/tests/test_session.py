@@ -447,6 +447,17 @@ def test_a_session_that_is_closing_can_be_given_up(richer: garblet.Program, by: 
     bob.abort()
 
 
+def test_the_peer_hears_of_a_close_that_was_given_up_before(richer: garblet.Program, caplog: pytest.LogCaptureFixture) -> None:
+    alice, bob = met(richer, "run", timeout=30.0)
+    # As a task does that is cancelled just when its answer comes.
+    alice._gave_up = True
+    alice._native.cancel()
+    alice.close()
+    assert "given up" in str(alice.closing) and "in order" not in caplog.text
+    bob.close()
+    assert "gave up" in str(bob.closing)
+
+
 @pytest.mark.parametrize("by", ["run", "prepare"])
 def test_a_task_that_is_cancelled_while_it_closes_gives_up(richer: garblet.Program, by: str) -> None:
     alice, bob = met(richer, by, timeout=30.0)
