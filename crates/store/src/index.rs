@@ -100,7 +100,7 @@ impl Unopened {
     }
 
     fn opened(self, sealer: Sealer, steps: FailPoints) -> Index {
-        let (marks, sum, process) = (HashMap::new(), [0; 32], std::process::id());
+        let (marks, sum, process) = (HashMap::new(), [0; 32], own_process());
         Index { database: self.database, sealer, marks, sum, steps, broken: false, process }
     }
 
@@ -172,7 +172,7 @@ impl Index {
     ///
     /// *Errors*: [`StoreError::OtherProcess`].
     pub(crate) fn check_process(&self) -> Result<(), StoreError> {
-        match self.process == std::process::id() {
+        match self.process == own_process() {
             true => Ok(()),
             false => Err(StoreError::OtherProcess { process: self.process }),
         }
@@ -229,6 +229,11 @@ fn add(sum: &mut [u8; 32], mark: &[u8; 32]) {
 
 pub(crate) fn damaged(what: &str) -> StoreError {
     StoreError::Damaged { what: format!("index.sqlite: {what}") }
+}
+
+/// The number of this process. In WebAssembly there are no others.
+fn own_process() -> u32 {
+    if cfg!(target_family = "wasm") { 0 } else { std::process::id() }
 }
 
 impl Drop for Index {
