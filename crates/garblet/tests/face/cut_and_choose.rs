@@ -1,7 +1,7 @@
 //! `cut-and-choose` gives what the plain evaluator gives, at the cost of its formulas, with the security that it says.
 
 use garblet::{
-    Bits, Config, Method, Party, Phase, Plan, Program, Protocol, SchemeKind, Width,
+    Bits, Config, Method, Party, Plan, Protocol, SchemeKind, Width,
     circuit::{Recipients, random},
     cut_and_choose::{Form, InputEncoding, Statistical},
     library, run_in_memory,
@@ -9,7 +9,7 @@ use garblet::{
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-use crate::oracle::{full, run_as_eval};
+use crate::oracle::{assert_as_stated, full};
 
 fn config(circuits: Option<u16>, encoding: InputEncoding) -> Config {
     let mut config = Config::of(Protocol::of::<garblet::cut_and_choose::CutAndChoose>());
@@ -28,19 +28,6 @@ fn published(circuits: Option<u16>, encoding: InputEncoding) -> Config {
 const ENCODINGS: [InputEncoding; 3] =
     [InputEncoding::Systematic, InputEncoding::RandomCombinations, InputEncoding::Independent];
 
-fn assert_equals_eval(program: &Program, inputs: &[Bits], config: Config) {
-    let predicted = Plan::new(program.clone(), 2, &config)
-        .and_then(|plan| plan.predict())
-        .expect("the protocol can run the program");
-    for report in run_as_eval(program, inputs, &config) {
-        for phase in Phase::ALL {
-            let measured = report.phases.of(phase).communication;
-            let stated = predicted.cost(report.party, phase);
-            assert_eq!(Some(measured), stated, "{} in {phase:?}, {config:?}", report.role);
-        }
-    }
-}
-
 /// Fifty random programs with all circuits in the full form.
 #[test]
 fn random_programs_with_every_encoding() {
@@ -50,9 +37,9 @@ fn random_programs_with_every_encoding() {
         let most_gates = rng.random_range(1..=3_000);
         let program = random::program(&mut rng, most_gates, 2);
         let inputs = random::inputs(&mut rng, &program);
-        assert_equals_eval(&program, &inputs, config(circuits, ENCODINGS[i % 3]));
+        assert_as_stated(&program, &inputs, config(circuits, ENCODINGS[i % 3]));
         // The full published form takes gigabytes for long inputs.
-        assert_equals_eval(&program, &inputs, published(Some(8), ENCODINGS[i % 3]));
+        assert_as_stated(&program, &inputs, published(Some(8), ENCODINGS[i % 3]));
     }
 }
 
@@ -69,7 +56,7 @@ proptest! {
         if eighty {
             config.get_mut::<garblet::cut_and_choose::CutAndChoose>().unwrap().statistical = Statistical::Eighty;
         }
-        assert_equals_eval(&program, &inputs, config);
+        assert_as_stated(&program, &inputs, config);
     }
 }
 
@@ -80,7 +67,7 @@ fn every_scheme_that_hides_values() {
     for scheme in [SchemeKind::HalfGates, SchemeKind::ThreeHalves, SchemeKind::Grr3, SchemeKind::FourRow] {
         let mut config = config(Some(5), InputEncoding::Systematic);
         config.get_mut::<garblet::cut_and_choose::CutAndChoose>().unwrap().garbling.scheme = scheme;
-        assert_equals_eval(&program, &inputs, config);
+        assert_as_stated(&program, &inputs, config);
     }
 }
 
@@ -95,7 +82,7 @@ fn every_scheme_of_2009() {
             for _ in 0..if full() { 20 } else { 2 } {
                 let program = random::program(&mut rng, 200, 2);
                 let inputs = random::inputs(&mut rng, &program);
-                assert_equals_eval(&program, &inputs, config.clone());
+                assert_as_stated(&program, &inputs, config.clone());
             }
         }
     }
@@ -142,7 +129,7 @@ fn aes_with_its_output_to_either_party_or_both() {
         let mut program = library::find("lib:aes128").unwrap();
         program.set_recipients(0, recipients);
         let circuits = if full() { None } else { Some(9) };
-        assert_equals_eval(&program, &[key.clone(), block.clone()], config(circuits, InputEncoding::Systematic));
+        assert_as_stated(&program, &[key.clone(), block.clone()], config(circuits, InputEncoding::Systematic));
     }
 }
 
@@ -163,7 +150,7 @@ fn aes_in_the_published_form() {
         ) = (Some(10), Some(7));
     }
     let inputs = [Bits::from_bytes(&[7; 16]), Bits::from_bytes(&[9; 16])];
-    assert_equals_eval(&program, &inputs, config);
+    assert_as_stated(&program, &inputs, config);
 }
 
 /// A circuit of several pieces of tables.
@@ -173,7 +160,7 @@ fn a_circuit_that_is_sent_in_pieces() {
     let mut rng = StdRng::seed_from_u64(3);
     let inputs = random::inputs(&mut rng, &program);
     assert!(program.stats().and > 3 * 4096);
-    assert_equals_eval(&program, &inputs, config(Some(6), InputEncoding::Systematic));
+    assert_as_stated(&program, &inputs, config(Some(6), InputEncoding::Systematic));
 }
 
 #[test]

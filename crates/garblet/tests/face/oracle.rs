@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-use garblet::{Bits, Config, Party, Program, Report, circuit::evaluate, run_in_memory};
+use garblet::{Bits, Config, Party, Phase, Plan, Program, Report, circuit::evaluate, run_in_memory};
 
 /// Tells whether the slow form of the tests is asked for.
 pub(crate) fn full() -> bool {
@@ -24,4 +24,18 @@ pub(crate) fn run_as_eval(program: &Program, inputs: &[Bits], config: impl Borro
         }
     }
     reports
+}
+
+/// Holds a run against the plain evaluator, and the cost of each phase against the prediction.
+pub(crate) fn assert_as_stated(program: &Program, inputs: &[Bits], config: Config) {
+    let predicted = Plan::new(program.clone(), 2, &config)
+        .and_then(|plan| plan.predict())
+        .expect("the protocol can run the program");
+    for report in run_as_eval(program, inputs, &config) {
+        for phase in Phase::ALL {
+            let measured = report.phases.of(phase).communication;
+            let stated = predicted.cost(report.party, phase);
+            assert_eq!(Some(measured), stated, "{} in {phase:?}, {config:?}", report.role);
+        }
+    }
 }
