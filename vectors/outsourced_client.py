@@ -183,7 +183,7 @@ def visit(case):
     refused = [b"\1\3" + seal(secrets[s], 1, s, case, digest, fresh.bytes(12), refusal, nonces[s]) for s in range(2)]
     before = receipt(state, case["counter"] - 1, 0, bytes(32))
     pending = b"\1" + digest + struct.pack("<HQI", 1, case["counter"], m) + packed(add(pad_g, pad_c))
-    pending += (b"\1" + text(state) + struct.pack("<Q", version) if state else b"\0") + before
+    pending += (b"\2" + text(state) + struct.pack("<Q", version) if state else b"\0") + before
     hexed = {
         "job": job, "digest": digest, "seed": seed, "input": packed(x), "receipt": before, "pending": pending,
         "kept_receipt": receipt(state, case["counter"], 0, bytes(32)),
@@ -215,7 +215,7 @@ def fill(case):
     sealed_to_cloud = seal(secret, 0, 1, case, digest, nonce, to_c)
     sealed_from_generator = seal(secret, 1, 0, case, digest, nonce, answer, submission)
     pending = b"\1" + digest + struct.pack("<HQI", 1, case["counter"], m) + packed(add(pad_g, pad_c))
-    pending += b"\1" + text("ledger") + struct.pack("<Q", 5) if case["state"] else b"\0"
+    pending += b"\2" + text("ledger") + struct.pack("<Q", 5) if case["state"] else b"\0"
     hexed = {
         "job": job, "digest": digest, "random": random, "input": packed(x), "to_generator": to_g, "to_cloud": to_c,
         "answer": answer, "output": packed(y), "secret": secret, "nonce": nonce,

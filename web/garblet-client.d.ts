@@ -68,6 +68,8 @@ export interface Outcome {
   output: Uint8Array;
   /** To be kept for the next visit. */
   receipt: Receipt;
+  /** Whether a run that was to keep a state has panicked: it has no result, and the state stays as it was. */
+  hasPanicked: boolean;
 }
 
 /** Loads the module, from where it lies or from the given bytes or response. Once is enough. */

@@ -11,7 +11,8 @@ export async function load(wasm) {
 }
 
 /**
- * Deals an input to both servers, and returns the output and the receipt for the next visit.
+ * Deals an input to both servers, and returns the output and the receipt for the next visit. A run that was to keep a state and `hasPanicked` has no
+ * result, and the state stays as it was.
  *
  * `keep` is called, and waited for, before anything is sent, with what has to be stored: the receipt, and what `resume` needs if
  * the page is closed. If both servers say that the state of the job has the same other version, the input is dealt again for that one.
@@ -120,9 +121,9 @@ async function talk(visit, options) {
   if (options.signal?.aborted) throw options.signal.reason;
   try {
     const outcome = visit.open();
-    const { output, receipt } = outcome;
+    const { output, receipt, hasPanicked } = outcome;
     outcome.free();
-    return { output, receipt };
+    return { output, receipt, hasPanicked };
   } catch (error) {
     // The words of both servers are in the error; what went wrong on the way is its cause.
     if (failures.length > 0) error.cause = failures[0].reason;

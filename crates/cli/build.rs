@@ -1,22 +1,29 @@
-//! The commit that is built, for the foot of pages, and a setting of the curve that pages tell.
+//! The client for pages, if it was made before.
 
-use std::process::Command;
+/// The variable with the folder of the client for pages, which packages carry; one that is relative is from the workspace's root, whatever folder cargo runs in.
+const CLIENT: &str = "GARBLET_WEB_CLIENT";
 
-/// The answer of git, if this is a clone and git is there.
-fn git(arguments: &[&str]) -> Option<String> {
-    let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
-    Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
+/// Writes a source with the files of the client, or with none.
+fn embed_client() {
+    println!("cargo::rerun-if-env-changed={CLIENT}");
+    let files = ["garblet-client.js", "garblet.js", "garblet_bg.wasm"];
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let entry = |folder: &str, name: &str| {
+        let named = root.join(folder).join(name);
+        let path = named.canonicalize().unwrap_or_else(|error| panic!("{CLIENT}: {}: {error}", named.display()));
+        println!("cargo::rerun-if-changed={}", path.display());
+        format!("({name:?}, include_bytes!({:?})), ", path.display().to_string())
+    };
+    let entries: String = match std::env::var(CLIENT) {
+        Ok(folder) => files.iter().map(|name| entry(&folder, name)).collect(),
+        Err(_) => String::new(),
+    };
+    let out = std::env::var("OUT_DIR").expect("cargo sets it");
+    let source = format!("const EMBEDDED: &[(&str, &[u8])] = &[{entries}];\n");
+    std::fs::write(std::path::Path::new(&out).join("client.rs"), source).expect("OUT_DIR can be written");
 }
 
 fn main() {
-    let commit = git(&["rev-parse", "--short=12", "HEAD"]);
-    println!("cargo::rustc-env=GARBLET_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
-    println!("cargo::rustc-check-cfg=cfg(curve25519_dalek_backend, values(\"avx512\"))");
+    embed_client();
     println!("cargo::rerun-if-changed=build.rs");
-    // The log of HEAD grows with every commit; what is not there would have this run each time.
-    for path in ["HEAD", "logs/HEAD"] {
-        if let Some(path) = git(&["rev-parse", "--git-path", path]).filter(|path| std::path::Path::new(path).exists()) {
-            println!("cargo::rerun-if-changed={path}");
-        }
-    }
 }

@@ -1,7 +1,5 @@
 // Two computations with a peer, `garblet run --listen ws://HOST:PORT`, of which this page is the other party.
 
-import { generateIdentity, run } from "./garblet.js";
-
 const MILLIONAIRES = `// Whether Alice is richer than Bob.
 
 pub fn main(alice: u32, bob: u32) -> bool {
@@ -15,20 +13,33 @@ const KEPT = "garblet-identity";
 
 const at = (id) => document.getElementById(id);
 
+/** The package, which others put beside this page: it is loaded when the page can say that it is missing. */
+let garblet;
 let identity;
 
 /** Has an identity, the one that is kept or a new one. Nothing begins without. */
 async function begin(renew) {
   able(false);
   try {
+    garblet ??= await loaded();
     const kept = renew ? null : JSON.parse(localStorage.getItem(KEPT));
-    identity = kept ?? (await generateIdentity());
+    identity = kept ?? (await garblet.generateIdentity());
     localStorage.setItem(KEPT, JSON.stringify(identity));
     at("fingerprint").textContent = identity.fingerprint;
   } catch (error) {
     complain(error, error.hint);
   }
   able(identity !== undefined);
+}
+
+/** Loads the package. *Errors*: it is not beside the page. */
+async function loaded() {
+  try {
+    return await import("./garblet.js");
+  } catch (error) {
+    const hint = "ask those who serve this page to put the package for npm beside it, as its README says";
+    throw Object.assign(new Error(`a part of this page is missing: ${error.message}`), { hint });
+  }
 }
 
 /** What the person has given for the peer. */
@@ -41,22 +52,16 @@ async function compare() {
   const with_ = peer();
   const name = with_.party === 0 ? "alice" : "bob";
   const options = { ...with_, program: { source: MILLIONAIRES, name: "millionaires" }, inputs: { [name]: at("wealth").value } };
-  await attempt(options, ({ outputs }) => (outputs.out0 ? "Party 0 is richer." : "Party 0 is not richer."));
+  await attempt(async () => options, ({ outputs }) => (outputs.out0 ? "Party 0 is richer." : "Party 0 is not richer."));
 }
 
 async function intersect() {
   const with_ = peer();
   const [file] = at("file").files;
   if (file === undefined) return complain(new Error("There is no file"), "choose one");
-  let numbers;
-  try {
-    numbers = read(await file.text());
-  } catch (error) {
-    return complain(error, "have a number in each line");
-  }
   const name = with_.party === 0 ? "a" : "b";
-  const inputs = { [name]: numbers };
-  await attempt({ ...with_, program: { library: INTERSECTION }, inputs }, ({ outputs }) => {
+  const options = async () => ({ ...with_, program: { library: INTERSECTION }, inputs: { [name]: read(await file.text()) } });
+  await attempt(options, ({ outputs }) => {
     const { rows } = outputs;
     at("rows").replaceChildren(...rows.map((row) => Object.assign(document.createElement("li"), { textContent: row.key ?? row })));
     return `${rows.length} in common.`;
@@ -70,14 +75,17 @@ function read(text) {
   lines.forEach((line, number) => {
     if (/^\d+$/.test(line)) numbers.add(BigInt(line));
     // The first line may be a heading.
-    else if (line !== "" && number > 0) throw new Error(`Line ${number + 1}: expected a number, got "${line.slice(0, 40)}"`);
+    else if (line !== "" && number > 0) throw unfit(`Line ${number + 1}: expected a number, got "${line.slice(0, 40)}"`);
   });
-  if (numbers.size > ROWS_MAX) throw new Error(`The file has ${numbers.size} numbers, the most is ${ROWS_MAX}`);
+  if (numbers.size > ROWS_MAX) throw unfit(`The file has ${numbers.size} numbers, the most is ${ROWS_MAX}`);
   return [...numbers].sort((one, other) => (one < other ? -1 : 1));
 }
 
+const unfit = (message) => Object.assign(new Error(message), { hint: "have a number in each line" });
+
 let giveUp;
 
+/** Runs with the options that a function gives, and shows what `tell` makes of the report. From the click on, no other run begins. */
 async function attempt(options, tell) {
   giveUp = new AbortController();
   for (const id of ["trouble", "rows", "costs"]) at(id).replaceChildren();
@@ -88,7 +96,7 @@ async function attempt(options, tell) {
     at("progress").value = total === 0 ? 0 : done / total;
   };
   try {
-    const report = await run({ ...options, onProgress, signal: giveUp.signal });
+    const report = await garblet.run({ ...(await options()), onProgress, signal: giveUp.signal });
     at("status").textContent = tell(report);
     const all = Object.values(report.costs);
     const sum = (what) => all.reduce((total, cost) => total + cost[what], 0);

@@ -1,8 +1,11 @@
 //! Any text as a party's input file or table, for a program with an input of every type.
 #![no_main]
 
-use garblet_circuit::{Party, Port, Program, Type};
-use garblet_formats::value;
+use garblet_circuit::{
+    Bits, InputId, Party, Port, Program, Type,
+    notes::{Notes, Order, Ordered},
+};
+use garblet_formats::value::{self, Arrange, KeyForm, KeyHash};
 use libfuzzer_sys::fuzz_target;
 
 fn program() -> Program {
@@ -23,7 +26,22 @@ fn program() -> Program {
     for (k, ty) in types.into_iter().enumerate() {
         program.add_input(Port::new(format!("in{k}"), ty), Party(k as u16 % 2)).expect("names are numbered");
     }
+    let ordered = vec![Ordered { input: format!("in{LIST}"), key_bits: 8, order: Order::Strict }];
+    program.set_notes(Notes { ordered, ..Notes::default() });
     program
+}
+
+/// The place of the list that is to be in order.
+const LIST: u32 = 7;
+
+/// Brings a list into order, which it then is.
+fn arrange(program: &Program, list: Bits) {
+    for how in [Arrange::Check, Arrange::AsEmpty, Arrange::Sort, Arrange::SumByKey] {
+        let mut inputs = [(InputId(LIST), list.clone())];
+        if value::arrange(program, &mut inputs, how).is_ok() && how != Arrange::AsEmpty {
+            assert!(value::arrange(program, &mut inputs, Arrange::Check).is_ok());
+        }
+    }
 }
 
 fuzz_target!(|text: &str| {
@@ -40,8 +58,16 @@ fuzz_target!(|text: &str| {
             let table = value::Table { file: "rows", format: *format, bytes: text.as_bytes(), renamed: &[] };
             if let Ok(read) = table.port(&input.port) {
                 assert_eq!(read.values.len(), input.port.width() as usize);
+                if input.port.name == program.inputs()[LIST as usize].port.name {
+                    arrange(&program, read.values);
+                }
             }
         }
+    }
+    let hash = KeyHash::new(KeyForm::Email, &[0; 32]);
+    let texts = hash.texts(&program).expect("a list has keys");
+    if let Ok(mut inputs) = value::read_inputs(&texts, Party(LIST as u16 % 2), "inputs.json", text) {
+        let _ = hash.hash(&program, &mut inputs);
     }
     let _ = value::read_inputs(&program, Party(0), "inputs.json", text);
 });

@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut rng = TestRng::from_seed(RngAlgorithm::PassThrough, bytes);
     let program = random::Program::random(&mut rng);
     let text = program.text();
-    let mut compile = |panics: bool| {
+    let compile = |panics: bool| {
         let options = Options { effort: 1 << 22, panics, ..Options::default() };
         FrontEnds::standard().with(Language { options }).read("main.garble.rs", &mut text.as_bytes())
     };

@@ -1,4 +1,4 @@
-"""One party of a test: it is on a cluster of its own, and says what came of its job."""
+"""One party of a test, on its own cluster; prints the outcome of its job."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import ray
 
 
 def column(party: int, rows: int) -> Any:
-    """The party's numbers, which the test knows too."""
+    """The party's numbers, which the test also computes."""
     return np.random.default_rng(party).integers(0, 2**32, rows, dtype=np.uint32)
 
 

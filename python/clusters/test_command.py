@@ -1,4 +1,4 @@
-"""A party in Python against one of the command, which `cargo xtask clusters` builds."""
+"""A party in Python against a party that runs the command, which `cargo xtask clusters` builds."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import garblet
 
 PROGRAM = "lib:millionaires(32)"
 
-#: Measured by the command alone: a process of Python may have several parties.
+#: Only the command measures this, because a Python process may run several parties.
 MEASURED = {"cpu_seconds", "load_seconds"}
 
 
 def keys(value: Any) -> Any:
-    """The keys of an object, and of all that is in it."""
+    """The keys of an object and, recursively, of its values."""
     if isinstance(value, dict):
         return {name: keys(inner) for name, inner in value.items() if name not in MEASURED}
     return [keys(inner) for inner in value] if isinstance(value, list) else None

@@ -1,4 +1,4 @@
-"""Jobs of two parties, each on a cluster of its own."""
+"""Jobs of two parties, each on its own cluster."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def named(prefix: str) -> str:
 
 
 def workers(title: str) -> list[int]:
-    """The processes of Ray that are at a task of this name."""
+    """The Ray processes that run a task with this name."""
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -44,7 +44,7 @@ def workers(title: str) -> list[int]:
 
 
 class Killer(threading.Thread):
-    """Kills the first worker that is seen at an attempt, of either party, a moment later."""
+    """Kills the first worker of either party that runs an attempt, after a moment."""
 
     def __init__(self, *titles: str, after: float = 0.2) -> None:
         super().__init__(daemon=True)
@@ -82,7 +82,7 @@ def test_attempts_are_capped(clusters: Clusters) -> None:
     rows, session = 90_000, named("cap")
     killer = Killer(f"{session}-1-1", f"{session}-1-2")
     killer.start()
-    # Who waits for a worker that was killed before it came waits for three times as long.
+    # A party waits three times as long for a worker that was killed before it connected.
     results = both(clusters, session, rows=rows, attempts=2, timeout=8.0)
     killer.over.set()
     assert killer.killed == 2
@@ -129,7 +129,7 @@ def test_a_job_has_no_room_where_another_is_at_work(clusters: Clusters) -> None:
         time.sleep(0.1)
     second = end(clusters.begin(0, named("second"), timeout=2.0))
     assert second["error"] == "UsageError" and "others are at work on this cluster" in second["message"], second
-    # The first minds nothing of it.
+    # The first one is unaffected.
     assert [end(party)["richer"] for party in (clusters.begin(1, session, timeout=30.0), first)] == [expected(24)] * 2
 
 
@@ -202,5 +202,5 @@ def test_a_cluster_without_the_package_is_told(tmp_path: Path) -> None:
     assert "hint: install it on every node" in said.stderr
 
 
-# As a fixture of this file.
+# Imported as a fixture of this file.
 __all__ = ["clusters"]

@@ -1,4 +1,4 @@
-"""The book's scripts for Slurm and Kubernetes, run shard by shard as those would."""
+"""The scripts of README.md for Slurm and Kubernetes, run shard by shard as those systems would."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROGRAM = "lib:intersection-sum(2,2,16,16)"
 
 
 class Shards:
-    """Two shards of two parties, in a folder as the scripts have it."""
+    """Two shards of two parties, in a folder laid out as the scripts expect."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -43,7 +43,7 @@ class Shards:
         return text.replace("/etc/garblet/identity.pem", str(self.folder / "bob.pem")).replace("7700", str(self.base))
 
     def run(self, shard: int, script: list[str], **more: str) -> int:
-        """What both learn of a shard that party 1 runs by a script."""
+        """The results of both parties for a shard that party 1 runs with a script."""
         other = [
             *("garblet", "run", PROGRAM, "--party", "0", "--input", f"0=shards/alice{shard}.json"),
             *("--identity", "alice.pem", "--peer", self.bob.fingerprint, "--session", f"risk-7f3a9c-{shard}"),

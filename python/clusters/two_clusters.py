@@ -1,4 +1,4 @@
-"""Two clusters of Ray, one for each party, on the loopback alone, and HAProxy in front of the first, as the book has it."""
+"""Two clusters of Ray, one for each party, on the loopback interface only, with HAProxy in front of the first as in README.md."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from typing import Any
 import garblet
 import pytest
 
-BOOK = Path(__file__).resolve().parents[2] / "docs/src/clusters.md"
+PAGE = Path(__file__).resolve().with_name("README.md")
 
 
 def block(kind: str) -> str:
-    """The block of the book's page that is of this kind."""
-    found = re.search(rf"```{kind}\n(.*?)```", BOOK.read_text(), re.DOTALL)
+    """The block of this kind on the page about clusters."""
+    found = re.search(rf"```{kind}\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert found is not None
     return found[1]
 
@@ -46,7 +46,7 @@ class Party:
         folder.mkdir()
         self.identity = folder / "identity.pem"
         self.fingerprint = garblet.Identity.generate(str(self.identity)).fingerprint
-        # Paths of its sockets are longer than what a folder of the tests leaves room for.
+        # The paths of its sockets would be too long within the tests' folder.
         self.temporary = tempfile.mkdtemp(prefix=f"ray{party}-", dir="/tmp")
         (port,) = free_ports(1)
         self.address = f"127.0.0.1:{port}"
@@ -78,7 +78,7 @@ class Party:
 
 
 class Clusters:
-    """Both parties, and the port where one calls the other."""
+    """Both parties, and the port on which one calls the other."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -96,7 +96,7 @@ class Clusters:
             time.sleep(0.05)
 
     def begin(self, party: int, session: str, **more: Any) -> subprocess.Popen[str]:
-        """Begins one party's part of a job; `more` are options of the map."""
+        """Starts one party's part of a job; `more` are options of `map`."""
         own, other = self.parties[party], self.parties[1 - party]
         said = {
             "cluster": own.address,
@@ -119,11 +119,11 @@ class Clusters:
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def records(self, party: int, session: str) -> list[dict[str, Any]]:
-        """What a party has written down of a job."""
+        """A party's records of a job."""
         return [json.loads(line) for line in self.path(party, session).read_text().splitlines()]
 
     def path(self, party: int, session: str) -> Path:
-        """The file where it stands."""
+        """The file with the records."""
         return self.parties[party].folder / "records" / f"{session}.jsonl"
 
     def rounds(self, party: int, session: str) -> list[list[int]]:
@@ -138,11 +138,11 @@ class Clusters:
 
 
 def end(process: subprocess.Popen[str]) -> dict[str, Any]:
-    """What came of a party's job."""
+    """The outcome of a party's job."""
     said, wrong = process.communicate(timeout=180)
     assert process.returncode == 0, wrong
     result: dict[str, Any] = json.loads(said.splitlines()[-1])
-    # For whoever looks at a test that fails.
+    # Helps to diagnose a failing test.
     print(wrong)
     return result
 

@@ -1,4 +1,4 @@
-"""Garblet: parties who do not trust one another compute a function of their private inputs, by garbled circuits.
+"""Garblet: parties that do not trust one another compute a function of their private inputs with garbled circuits.
 
 >>> import garblet
 >>> richer = garblet.compile("pub fn main(a: u32, b: u32) -> bool { a > b }", name="richer")
@@ -31,7 +31,7 @@ from .session import Session, Store
 from .trace import Secret, SecretArray, function, i8, i16, i32, i64, map, u8, u16, u32, u64, where
 from .values import Inputs, Value
 
-# Of what is registered, this is done last but for what was there before.
+# Exit handlers run in reverse order, so this one runs after all later ones.
 atexit.register(leave)
 if sys.platform != "win32":
     os.register_at_fork(after_in_child=forked)

@@ -1,4 +1,4 @@
-"""Exceptions, by whose fault. Each has a `hint`: what to do about it, where that is not plain."""
+"""Exceptions, classified by who caused them. Each has a `hint`: what to do about it, if that is not obvious."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 class GarbletError(Exception):
-    """Something has ended a computation, or kept it from beginning; nobody in particular is at fault."""
+    """A computation ended, or could not begin, without a particular party at fault."""
 
     hint: str | None
 
@@ -15,17 +15,17 @@ class GarbletError(Exception):
         super().__init__(message)
         self.hint = hint
         if hint is not None:
-            # So that it stands in tracebacks.
+            # Tracebacks then show it.
             self.add_note(f"hint: {hint}")
 
 
 class UsageError(GarbletError, ValueError):
-    """The call is wrong: an option, an address, an identity, a protocol that does not run the program."""
+    """The call is wrong: for example an option, an address, an identity, or a protocol that does not support the program."""
 
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One thing that is wrong with a file. Line and column count from 1; 0 is the file as a whole."""
+    """One mistake in a file. Line and column count from 1; 0 means the whole file."""
 
     file: str
     line: int
@@ -35,7 +35,7 @@ class Diagnostic:
 
 
 class CompileError(GarbletError):
-    """A source or another file is wrong."""
+    """A source or another file has mistakes."""
 
     diagnostics: list[Diagnostic]
 
@@ -56,11 +56,11 @@ class InputError(GarbletError, ValueError):
 
 
 class Panicked(GarbletError, ArithmeticError):
-    """The computation overflowed, divided by zero or the like, at a place that the message names. There is no result."""
+    """The computation failed a check, such as an overflow or a division by zero, at the place that the message names. There is no result."""
 
 
 class PeerError(GarbletError, ConnectionError):
-    """The peer is gone, silent, not whom it should be, or wants something else."""
+    """The peer is gone or silent, has the wrong identity, or requests a different run."""
 
     party: int | None
 
@@ -70,11 +70,11 @@ class PeerError(GarbletError, ConnectionError):
 
 
 class CheatingError(PeerError):
-    """The peer was found out: it did what no honest party does. Keep the message."""
+    """The peer was caught cheating: no honest party behaves this way. Keep the message as evidence."""
 
 
 class NotPreparedError(GarbletError):
-    """The stores do not have what the run takes."""
+    """The stores do not have enough material for the run."""
 
 
 class StoreError(GarbletError, OSError):

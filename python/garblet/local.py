@@ -1,4 +1,4 @@
-"""All parties in this process, and what a run would cost elsewhere."""
+"""Runs all parties in this process, and estimates the cost of runs elsewhere."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .values import Inputs, encode
 Protocol = Literal[
     "yao", "components", "covert", "authenticated", "cut-and-choose", "lego", "gmw", "bmr", "bmr-bgw4", "bmr-bgw3", "bmr-bgw2"
 ]
-#: Parameters of a protocol, as the command's `--param` has them.
+#: Parameters of a protocol, as in the command's `--param`.
 Params = Mapping[str, str | int]
 
 
 def texts(params: Params | None) -> list[tuple[str, str]]:
-    """Parameters as the native part takes them."""
+    """Parameters in the form of the native module."""
     return [(name, str(value)) for name, value in (params or {}).items()]
 
 
@@ -35,7 +35,7 @@ def run_local(
     params: Params | None = None,
     progress: Progress = False,
 ) -> list[Report]:
-    """Runs all parties in this process, each in a thread of its own, to try things. `inputs` has those of each party.
+    """Runs all parties in this process, each in its own thread, for experiments. `inputs` has one entry per party.
 
     >>> from garblet import load
     >>> reports = run_local(load("lib:millionaires(32)"), [{"alice": 5_000_000}, {"bob": 3_000_000}])
@@ -56,7 +56,7 @@ def run_local(
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run would cost: a row for each protocol, party and phase, by formula. `left_out` says which protocols do not run it, and why."""
+    """The cost of a run by formula: a row for each protocol, party and phase. `left_out` names the protocols that cannot run it, with the reasons."""
 
     rows: list[dict[str, Any]]
     left_out: dict[str, str]
@@ -68,14 +68,14 @@ class Plan:
         return len(self.rows)
 
     def total_bytes(self) -> dict[str, int]:
-        """The bytes that all parties send in all phases that are known, by protocol."""
+        """The bytes that all parties send in all phases with known cost, by protocol."""
         sums: dict[str, int] = {}
         for row in self.rows:
             sums[row["protocol"]] = sums.get(row["protocol"], 0) + (row["bytes_sent"] or 0)
         return sums
 
     def _repr_html_(self) -> str:
-        heads = ("protocol", "withstands", "party", "phase", "bytes sent", "bytes received", "rounds", "on the link")
+        heads = ("protocol", "adversary", "party", "phase", "bytes sent", "bytes received", "rounds", "on the link")
         rows = [
             (
                 escape(row["protocol"]),
@@ -94,9 +94,9 @@ class Plan:
 
 
 def plan(program: Program, *, link: str | None = None, protocols: Sequence[Protocol] | None = None) -> Plan:
-    """Says what a run would cost under each protocol, without running it.
+    """Computes the cost of a run under each protocol, without running it.
 
-    `link` is a one-way latency and a rate, as `"20ms,100mbit"`: rows then say how long messages are under way.
+    `link` is a one-way latency and a rate, such as `"20ms,100mbit"`: rows then include the time that messages take.
 
     >>> from garblet import load
     >>> sorted({row["party"] for row in plan(load("lib:millionaires(32)"), protocols=["yao"])})

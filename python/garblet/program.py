@@ -1,4 +1,4 @@
-"""Programs: what is computed, who gives which input and who learns which output."""
+"""Programs: the computation, the owner of each input and the recipients of each output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .values import Value, encode
 
 
 class Program:
-    """What is computed, who gives which input and who learns which output. It never changes.
+    """A computation, with the owner of each input and the recipients of each output. Immutable.
 
     >>> richer = compile("pub fn main(a: u32, b: u32) -> bool { a > b }", name="richer")
     >>> richer.and_gates, [port.name for port in richer.inputs]
@@ -25,7 +25,7 @@ class Program:
 
     def __init__(self, native: _garblet.Program, made: tuple[Any, ...]) -> None:
         self._native = native
-        # The call by which another process makes it again.
+        # The call that recreates it in another process.
         self._made = made
 
     @property
@@ -35,7 +35,7 @@ class Program:
 
     @property
     def digest(self) -> bytes:
-        """The digest of all that the parties must agree on."""
+        """The digest of everything that the parties must agree on."""
         return self._native.digest
 
     @property
@@ -50,30 +50,30 @@ class Program:
 
     @property
     def and_gates(self) -> int:
-        """The number of AND gates, which is what a run costs."""
+        """The number of AND gates, which determines the cost of a run."""
         return self._native.and_gates
 
     @property
     def and_depth(self) -> int:
-        """The most AND gates on a path, which is what rounds depend on."""
+        """The AND depth: the most AND gates on a path, which determines the rounds of some protocols."""
         return self._native.and_depth
 
     @property
     def parties(self) -> int:
-        """The number of parties that the program speaks of."""
+        """The number of parties in the program."""
         return self._native.parties
 
     @property
     def rows(self) -> int | None:
-        """The rows, if it is a batch."""
+        """The number of rows, if the program is a batch."""
         return self._native.rows
 
     def with_owner(self, input: str, party: int) -> Program:
-        """The same with another party that gives an input."""
+        """The same program with another owner for an input."""
         return Program(self._native.with_owner(input, party), (Program.with_owner, self, input, party))
 
     def with_recipients(self, output: str, parties: Sequence[int] | None) -> Program:
-        """The same with other parties that learn an output; None is all of them."""
+        """The same program with other recipients for an output; None means all parties."""
         of = None if parties is None else list(parties)
         return Program(self._native.with_recipients(output, of), (Program.with_recipients, self, output, of))
 
@@ -86,9 +86,9 @@ class Program:
         return self._native.evaluate(encode(self._native.inputs, inputs))
 
     def batch(self, rows: int) -> Program:
-        """The program for so many rows at once, each computed for itself: an input or output of type `T` becomes a list of `rows` of them.
+        """The program for many independent rows at once: an input or output of type `T` becomes a list of `rows` values.
 
-        A row that panics has None as its outputs, and no other row minds.
+        A row that panics has None as its outputs, and does not affect other rows.
 
         >>> load("lib:millionaires(32)").batch(3).evaluate(alice=[5, 1, 7], bob=[4, 4, 4])
         {'alice_richer': [True, False, True]}
@@ -96,7 +96,7 @@ class Program:
         return Program(self._native.batch(rows), (Program.batch, self, rows))
 
     def svg(self) -> str:
-        """A picture of the components and how they are linked."""
+        """A diagram of the components and their links."""
         return self._native.svg()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -118,20 +118,36 @@ class Program:
 
 
 def compile(
-    source: str, *, name: str = "program", constants: Mapping[str, int | bool] | None = None, panics: bool = True
+    source: str,
+    *,
+    name: str = "program",
+    constants: Mapping[str, int | bool] | None = None,
+    panics: bool = True,
+    effort: int | None = None,
 ) -> Program:
-    """Compiles a source of the function language: a subset of Rust, of which `main` says what is computed.
+    """Compiles a source in the function language, a subset of Rust, whose function `main` defines the computation.
 
     `constants` are values for names like `PARTY_0::ROWS` or `ROWS`. Without `panics`, arithmetic wraps around.
+    Compilation may take `effort` units of work, 200 million by default.
     """
-    return _compiled(source, name, _texts(constants), panics)
+    return _compiled(source, name, _texts(constants), panics, _units(effort))
 
 
 def load(
-    path: str | os.PathLike[str], *, constants: Mapping[str, int | bool] | None = None, panics: bool = True
+    path: str | os.PathLike[str],
+    *,
+    constants: Mapping[str, int | bool] | None = None,
+    panics: bool = True,
+    effort: int | None = None,
 ) -> Program:
-    """Loads a program: a file of any kind that the command reads, or `lib:NAME` for one of the library."""
-    return _loaded(os.fspath(path), _texts(constants), panics)
+    """Loads a program: a file in any format that the command reads, or `lib:NAME` from the library."""
+    return _loaded(os.fspath(path), _texts(constants), panics, _units(effort))
+
+
+def _units(effort: int | None) -> int | None:
+    if effort is not None and not 0 < effort < 2**63:
+        raise UsageError(f"effort: expected a positive number of units of work, got {effort}", "200000000 is the default")
+    return effort
 
 
 def _texts(constants: Mapping[str, int | bool] | None) -> list[tuple[str, str]]:
@@ -141,18 +157,19 @@ def _texts(constants: Mapping[str, int | bool] | None) -> list[tuple[str, str]]:
     return [(name, text(value)) for name, value in (constants or {}).items()]
 
 
-def _compiled(source: str, name: str, constants: list[tuple[str, str]], panics: bool) -> Program:
-    return _told(_garblet.compile(source, name, constants, panics), (_compiled, source, name, constants, panics))
+def _compiled(source: str, name: str, constants: list[tuple[str, str]], panics: bool, effort: int | None) -> Program:
+    compiled = _garblet.compile(source, name, constants, panics, effort)
+    return _told(compiled, (_compiled, source, name, constants, panics, effort))
 
 
-def _loaded(name: str, constants: list[tuple[str, str]], panics: bool) -> Program:
-    # Another process may be in another folder.
+def _loaded(name: str, constants: list[tuple[str, str]], panics: bool, effort: int | None) -> Program:
+    # Another process may have another working directory.
     again = name if name.startswith("lib:") else os.path.abspath(name)
-    return _told(_garblet.load(name, constants, panics), (_loaded, again, constants, panics))
+    return _told(_garblet.load(name, constants, panics, effort), (_loaded, again, constants, panics, effort))
 
 
 def _again(digest: bytes, make: Callable[..., Program], *arguments: Any) -> Program:
-    """A program that was pickled. If it was loaded from a file, that is read again."""
+    """Restores a pickled program. If it was loaded from a file, reads the file again."""
     program = make(*arguments)
     if program.digest != digest:
         raise UsageError(

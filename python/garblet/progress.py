@@ -1,4 +1,4 @@
-"""Words about what goes on: progress to a function or to tqdm, the rest to `logging`."""
+"""Reports: progress goes to a function or to tqdm, everything else to `logging`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from .errors import UsageError
 
-#: Called with phase, gates done and gates in total, ten times a second at most; True is a bar of tqdm, if that is installed.
+#: Called with phase, gates done and total gates, at most ten times a second; True shows a tqdm bar if tqdm is installed.
 Progress = Callable[[str, int, int], object] | bool
 
 log = logging.getLogger("garblet")
 
 
 class Hearing:
-    """Hears what the native part says while it works."""
+    """Receives reports from the native module while it works."""
 
     def __init__(self, progress: Progress) -> None:
         if not callable(progress) and not isinstance(progress, bool):

@@ -1,8 +1,9 @@
-"""Runs over the shards of a table on clusters of Ray: each party has its own, and shard `k` of one meets shard `k` of the other.
+"""Runs over the shards of a table on Ray clusters. Each party has its own cluster, and shard `k` of one party meets shard `k` of the other.
 
-Both parties call `map` with the same session, program, number of shards and so on, and each with its own table. Shards are run in rounds. In a round both try
-every shard that is not done, in the same order; then both learn which are done on both sides, and what is not is tried again in the next. So a worker that dies costs
-its shard another attempt on both sides, and attempts are counted and capped by both: each is another evaluation, for which a peer that cheats could give another input.
+Both parties call `map` with the same session, program, number of shards and so on, each with its own table. Shards run in rounds. In each round, both parties
+try every unfinished shard in the same order. Then both learn which shards are done on both sides, and retry the others in the next round. So a worker that dies
+costs its shard another attempt on both sides. Both parties count and cap attempts, because each one is another evaluation, in which a cheating peer could use
+another input.
 """
 
 from __future__ import annotations
@@ -36,17 +37,17 @@ try:
 except ImportError as error:
     raise ImportError("garblet.ray: the package ray is not installed; pip install 'garblet[ray]'") from error
 
-#: A shard has so many times the time-out for its peer to come, and twice that if the slot's last one has failed: the peer may only then begin to wait for that.
+#: A shard waits for its peer for this many time-outs, and twice as many if the slot's last shard failed: the peer may have just begun to wait for that one.
 _PATIENCE = 3
-#: Seconds that a cluster may take to see that the job before has ended.
+#: Seconds that a cluster may take to notice the end of the previous job.
 _CLEARING = 20
-#: Seconds between two looks whether the nodes are still there.
+#: Seconds between two checks that the nodes are alive.
 _LOOK = 10.0
 
 
 @dataclass(frozen=True)
 class Calling:
-    """The peer has one port, `address`, behind which its sessions are told apart by name. `trust` has the fingerprints of its nodes."""
+    """This party calls the peer's single port, `address`, which routes sessions by name. `trust` has the fingerprints of the peer's nodes."""
 
     address: str
     trust: Mapping[str, str]
@@ -54,10 +55,10 @@ class Calling:
 
 @dataclass(frozen=True)
 class Listening:
-    """The peer calls this party's one port, where HAProxy passes TLS on by server name, and holds no key.
+    """The peer calls this party's single port, where HAProxy forwards TLS by server name and holds no key.
 
-    `socket` is HAProxy's runtime socket on the node of whoever calls `map`; `names` is the file of the map, as its configuration has it, in which workers are entered while
-    they wait for the peer. `trust` has the fingerprints of the peer's nodes.
+    `socket` is HAProxy's runtime socket on the node that calls `map`. `names` is the map file in HAProxy's configuration, to which workers are added while they wait
+    for the peer. `trust` has the fingerprints of the peer's nodes.
     """
 
     socket: str
@@ -65,14 +66,14 @@ class Listening:
     trust: Mapping[str, str]
 
     def enter(self, name: str, address: tuple[str, int]) -> None:
-        """Lets a session's peer through to where it listens."""
+        """Routes a session's peer to the address where the session listens."""
         self.remove(name)
         said = self._ask(f"add map {self.names} {name} {address[0]}:{address[1]}")
         if said:
             raise UsageError(f"HAProxy at {self.socket}: {said}", f"does its configuration have the map {self.names}?")
 
     def remove(self, name: str) -> None:
-        """Lets nobody through to that session any more. Where HAProxy is gone, nobody comes anyway."""
+        """Removes the route to a session. If HAProxy is gone, nobody gets through anyway."""
         try:
             self._ask(f"del map {self.names} {name}")
         except UsageError as error:
@@ -91,7 +92,7 @@ class Listening:
 
 
 class ShardsError(GarbletError):
-    """Some shards have no result on both sides: `failed` says why, as far as they were tried, and `reports` has all results of this party."""
+    """Some shards do not have a result on both sides. `failed` has the reason for each shard that was tried, and `reports` has all results of this party."""
 
     def __init__(
         self,
@@ -107,7 +108,7 @@ class ShardsError(GarbletError):
 
 @dataclass(frozen=True)
 class _Task:
-    """All that a worker needs to know, which is no secret."""
+    """Everything that a worker needs, except secrets."""
 
     program: Program
     party: int
@@ -121,7 +122,7 @@ class _Task:
     store_key: str | None
 
     def session(self, name: str, patience: float, store: Store | None, address: str) -> Session:
-        """This party's end of a session, which takes its place if it is one where the peer calls."""
+        """This party's end of a session; listens at once if the peer is the caller."""
         listens = isinstance(self.peer, Listening)
         return Session(
             self.program,
@@ -141,13 +142,13 @@ class _Task:
 
 
 def _own_address() -> str:
-    """The address by which other nodes know this one."""
+    """This node's address as other nodes see it."""
     own = ray.get_runtime_context().get_node_id()
     address: str = next(node["NodeManagerAddress"] for node in ray.nodes() if node["NodeID"] == own)
     return address
 
 
-#: What comes of an attempt: a result, or the name, message and hint of an exception.
+#: The outcome of an attempt: a result, or the name, message and hint of an exception.
 _Ended = Report | tuple[str, str, str | None]
 
 
@@ -166,16 +167,16 @@ def _attempt(task: _Task, door: Any, name: str, slot: int, patience: float, enco
             try:
                 return session._run(encoded)
             except UsageError as error:
-                # The job has met the peer by the same call: it is right, and a name that is not found, say, is so for now.
+                # The job has reached the peer with the same call, so the call is right, and a failure such as a name that is not found is temporary.
                 raise GarbletError(str(error), error.hint) from error
     except GarbletError as error:
-        # Of an exception that came through Ray from where HAProxy is, the class that is ours.
+        # The class of ours behind an exception that Ray passed on from HAProxy's node.
         own = next(of for of in type(error).__mro__ if of.__module__ == errors.__name__)
         return own.__name__, str(error), error.hint
 
 
 def _outcome(ended: _Ended) -> Any:
-    """The result of a shard or its panic, which every other attempt gives too; None if there is none."""
+    """A shard's result or panic, which is the same in every attempt; None if there is neither."""
     if isinstance(ended, Report):
         return ended.outputs, ended.panicked
     kind, message, _ = ended
@@ -183,21 +184,21 @@ def _outcome(ended: _Ended) -> Any:
 
 
 class _Door:
-    """Enters workers where HAProxy is, which is where it is told to."""
+    """Enters workers into HAProxy's map; runs on HAProxy's node."""
 
     def __init__(self, listening: Listening) -> None:
         self._listening = listening
 
     def enter(self, name: str, address: tuple[str, int]) -> None:
-        """Lets a session's peer through."""
+        """Routes a session's peer to its worker."""
         self._listening.enter(name, address)
 
 
 class _Records:
-    """The file of a job, written before anything is evaluated: a session's name serves once, so that evaluations are bounded whatever is begun again."""
+    """The file of a job, written before anything is evaluated. A session name serves once, which bounds evaluations whatever is restarted."""
 
     def __init__(self, folder: Path, session: str, manifest: dict[str, Any]) -> None:
-        # The salt is in it: nobody else is to try inputs.
+        # It contains the salt, with which others could test guesses of inputs.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._path = folder / f"{session}.jsonl"
         try:
@@ -209,7 +210,7 @@ class _Records:
             ) from None
         try:
             self.add(manifest)
-            # The name, too, is on disk.
+            # Sync the folder too, so that the file's name is on disk.
             opened = os.open(folder, os.O_RDONLY)
             try:
                 os.fsync(opened)
@@ -220,14 +221,14 @@ class _Records:
             raise
 
     def add(self, entry: dict[str, Any]) -> None:
-        """Adds an entry, which is on disk when this returns."""
+        """Adds an entry; it is on disk when this returns."""
         with self._path.open("a") as file:
             file.write(json.dumps(entry) + "\n")
             file.flush()
             os.fsync(file.fileno())
 
     def forget(self) -> None:
-        """Removes the file of a job of which nothing was evaluated, whose name can serve again."""
+        """Removes the file of a job that evaluated nothing, so that its name can serve again."""
         self._path.unlink(missing_ok=True)
 
 
@@ -253,12 +254,13 @@ def map(
 ) -> list[Report]:
     """Runs `program` once for each shard, and returns the reports in order. `ray.init` comes first.
 
-    `table` is a data frame or a mapping of columns, which is cut into `shards` parts of one length, or a list of the inputs of each shard. `slots` shards are run at a time,
-    and shard `k` always by slot `k % slots`. `identity` is a file on every node. With `stores`, a folder like `"/var/lib/garblet/{slot}"`, each slot has a store of its own, on
-    the node that has the resource `garblet_slot_{slot}`. Both parties give the same `session`, which serves once, `shards`, `slots`, `attempts`, program and protocol.
+    `table` is a data frame or a mapping of columns, which is cut into `shards` parts of equal length, or a list with the inputs of each shard. `slots` shards run at
+    a time, and slot `k % slots` always runs shard `k`. `identity` is a file on every node. With `stores`, a folder like `"/var/lib/garblet/{slot}"`, each slot has its
+    own store, on the node with the resource `garblet_slot_{slot}`. Both parties must give the same `session`, which serves only once, and the same `shards`, `slots`,
+    `attempts`, program and protocol.
 
-    Raises `ShardsError` if a shard has no result after `attempts` rounds, or panicked, or if the job ends when some have a result; `CheatingError` at once. Whatever ends the
-    job, also Ctrl-C, has the results until then as `reports`.
+    Raises `ShardsError` if a shard panicked or has no result after `attempts` rounds, or if the job ends early with some results; raises `CheatingError` at once. Any
+    exception that ends the job, even Ctrl-C, has the results so far as `reports`.
     """
     _check(shards, party, slots, attempts, session, stores, cpus)
     _look_for_room(slots, cpus, stores is not None)
@@ -289,14 +291,14 @@ def map(
             finally:
                 job.leave()
     except BaseException as error:
-        # Also where it comes from leaving, as by another Ctrl-C.
+        # This includes errors while leaving, such as another Ctrl-C.
         error.reports = dict(reports)  # type: ignore[attr-defined]
         for other in late:
             error.add_note(f"and {type(other).__name__} of a worker that nobody had looked at: {other}")
         raise
 
 
-#: A session's name, which is part of names of files and of servers; rounds and shards follow it.
+#: A session name, which is part of file and server names; rounds and shards are appended to it.
 _NAME = re.compile(r"[a-z](?:[a-z0-9-]{0,38}[a-z0-9])?")
 
 
@@ -322,12 +324,12 @@ def _is_for_each_slot(stores: str) -> bool:
     try:
         return stores.format(slot=0) != stores.format(slot=1)
     except (LookupError, ValueError, AttributeError):
-        # Other braces.
+        # There are other braces in it.
         return False
 
 
 def _look_for_room(slots: int, cpus: float, has_stores: bool) -> None:
-    """Looks whether all slots can be at work at once: a shard that waits for room would let the peer wait."""
+    """Checks that all slots can run at once: a shard that waits for room would keep the peer waiting."""
     there = ray.cluster_resources()
     if there.get("CPU", 0.0) < slots * cpus:
         got = f"{there.get('CPU', 0.0):g}"
@@ -340,7 +342,7 @@ def _look_for_room(slots: int, cpus: float, has_stores: bool) -> None:
 
 @contextlib.contextmanager
 def _room(slots: int, cpus: float, has_stores: bool) -> Iterator[Any]:
-    """Room for every slot that is this job's alone. Of two jobs that share a cluster, none so waits for the other while its peer waits for it."""
+    """Reserves room for every slot of this job. Then two jobs on one cluster never wait for each other while their peers wait for them."""
     bundles = [{"CPU": cpus, **_pinned(slot, has_stores)} for slot in range(slots)]
     room = ray.util.placement_group(bundles)
     try:
@@ -364,7 +366,7 @@ def _present() -> bool:
 
 
 def _look_for_package() -> None:
-    """Looks whether workers have this package, before the peer waits for one that has not."""
+    """Checks that workers have this package, before the peer waits for one that lacks it."""
     try:
         ray.get(ray.remote(_present).options(num_cpus=0, max_retries=0).remote())
     except ray.exceptions.RayError as error:
@@ -378,7 +380,7 @@ def _without_package(error: Exception) -> UsageError | None:
 
 
 def _frozen(program: Program, table: Any, shards: int, party: int) -> list[str]:
-    """The inputs of every shard as they are sent to workers, all looked at."""
+    """The checked inputs of every shard, as sent to workers."""
     parts = list(table) if isinstance(table, (list, tuple)) else _cut(table, shards)
     if len(parts) != shards:
         raise UsageError(f"table: expected {shards} shards, got {len(parts)}")
@@ -395,7 +397,7 @@ def _frozen(program: Program, table: Any, shards: int, party: int) -> list[str]:
 
 
 def _cut(table: Any, shards: int) -> list[Inputs]:
-    """A table in parts of one length."""
+    """Cuts a table into parts of equal length."""
     named = columns_of(table)
     names = list(table) if named is None else named
     texts = [str(name) for name in names]
@@ -418,7 +420,7 @@ def _cut(table: Any, shards: int) -> list[Inputs]:
 
 
 def _between(column: Any, begin: int, end: int) -> Any:
-    """The rows of a column between two places, which pandas before 3 takes for labels if those are floats."""
+    """The rows of a column between two positions. Slices of a pandas column use `iloc`, since pandas before 3 takes positions for labels if the labels are floats."""
     return column.iloc[begin:end] if hasattr(column, "iloc") else column[begin:end]
 
 
@@ -443,17 +445,17 @@ class _Job:
         self._count = len(frozen)
         self._digests = [hashlib.sha256(encoded.encode()).hexdigest() for encoded in frozen]
         self._inputs = [ray.put(encoded) for encoded in frozen]
-        # They are filled for whoever calls, who has them also if the job does not end in order.
+        # The caller owns this dictionary, and so has the results even if the job ends with an error.
         self._reports = reports
-        # What would have ended the job, and was found when it was left.
+        # Errors that would have ended the job, found only while leaving it.
         self._late = late
         self._failed: dict[int, GarbletError] = {}
-        # What came first of each shard, which stays.
+        # The first outcome of each shard, which is kept.
         self._outcomes: dict[int, Any] = {}
         self._changed: CheatingError | None = None
-        # Slot, shard, name and the time until which the peer may come.
+        # Slot, shard, name and the deadline for the peer to connect.
         self._running: dict[Any, tuple[int, int, str, float]] = {}
-        # Names that are entered at the proxy, or may yet be.
+        # Names that are entered at the proxy or may still be entered.
         self._entered: set[str] = set()
         self._status = _status(agreed, self._count)
         self._door: Any = None
@@ -465,11 +467,11 @@ class _Job:
         return ray.remote(_Door).options(num_cpus=0, scheduling_strategy=here).remote(self._task.peer)
 
     def run(self, attempts: int) -> list[Report]:
-        """Round after round, until all is done or no attempts are left."""
+        """Runs rounds until all shards are done or no attempts are left."""
         try:
             if isinstance(self._task.peer, Listening):
                 self._door = self._open()
-            # Before anything is evaluated: a peer with another job is told from one that is not there.
+            # Before anything is evaluated, distinguish a peer with another job from an absent one.
             done = self._compare(0, 1)
         except CheatingError:
             raise
@@ -525,7 +527,7 @@ class _Job:
         return ShardsError(words, error.hint, self._failed, self._reports)
 
     def _round(self, number: int, shards: list[int]) -> None:
-        """Tries each of these shards once, a slot one after another."""
+        """Tries each of these shards once, in sequence within each slot."""
         lanes: dict[int, collections.deque[int]] = collections.defaultdict(collections.deque)
         for shard in shards:
             lanes[shard % self._slots].append(shard)
@@ -538,7 +540,7 @@ class _Job:
                 has_returned = False
                 try:
                     result, has_returned = self._result(ended, name) if over else (self._given_up(ended, name), False)
-                    # First of all it is kept.
+                    # Keep it before anything else.
                     error = self._end(shard, result)
                     del self._running[ended]
                 finally:
@@ -546,19 +548,19 @@ class _Job:
                 if error is not None:
                     raise error
                 if lanes[slot]:
-                    # A panic keeps no peer waiting, and must not be seen by how long this party waits.
+                    # A panic does not delay the peer, and this party's patience must not reveal it.
                     has_failed = _outcome(result) is None
                     self._begin(number, slot, lanes[slot].popleft(), self._patience(2 if has_failed else 1))
 
     def _patience(self, times: int) -> float:
-        """Seconds for the peer to come; no session waits for longer than a day."""
+        """Seconds for the peer to connect; no session waits longer than a day."""
         return min(times * _PATIENCE * self._task.timeout, 86_400.0)
 
     def _begin(self, number: int, slot: int, shard: int, patience: float) -> None:
         name = f"{self._session}-{shard}-{number}"
         resources = _pinned(slot, self._task.stores is not None)
         inside = ray.util.scheduling_strategies.PlacementGroupSchedulingStrategy(self._room, slot)
-        # Ray itself repeats nothing: an attempt is one evaluation.
+        # Ray must not retry: an attempt is one evaluation.
         remote = ray.remote(_attempt).options(
             name=f"garblet {name}", num_cpus=self._cpus, resources=resources, scheduling_strategy=inside, max_retries=0
         )
@@ -567,14 +569,14 @@ class _Job:
         self._running[begun] = (slot, shard, name, time.monotonic() + patience)
 
     def _lost(self) -> list[Any]:
-        """What waits for a node that is gone, in place of which Ray has found none while the peer may have come."""
+        """Attempts on lost nodes that Ray did not replace before the deadline for the peer."""
         alive = {node["NodeID"] for node in ray.nodes() if node["Alive"]}
         nodes = ray.util.placement_group_table(self._room)["bundles_to_node_id"]
         now = time.monotonic()
         return [begun for begun, (slot, _, _, until) in self._running.items() if now > until and nodes.get(slot) not in alive]
 
     def _remove(self, name: str, *, is_last: bool) -> None:
-        """Lets nobody through by a name any more. It is forgotten only if nobody can enter it again."""
+        """Removes the route for a name. Forgets the name only if nobody can enter it again."""
         if isinstance(self._task.peer, Listening):
             self._task.peer.remove(name)
         if is_last:
@@ -585,18 +587,18 @@ class _Job:
         return "GarbletError", f"{name}: the node of its slot is gone", "start it again, or another with as much room"
 
     def _result(self, ended: Any, name: str) -> tuple[_Ended, bool]:
-        """The end of an attempt, and whether its worker has returned: of one that died, what it asked for may come later."""
+        """The outcome of an attempt, and whether its worker returned. Requests of a worker that died may still arrive later."""
         try:
             return ray.get(ended), True
         except ray.exceptions.RayError as error:
-            # A worker, or a node, that has died; or that has not the package.
+            # The worker or its node died, or lacks the package.
             words = str(error).strip().splitlines()
             if missing := _without_package(error):
                 return (type(missing).__name__, str(missing), missing.hint), False
             return ("GarbletError", f"{name}: the worker died: {words[0] if words else type(error).__name__}", None), False
 
     def _end(self, shard: int, ended: _Ended) -> GarbletError | None:
-        """Keeps what has come of an attempt, and returns an error if that ends the job."""
+        """Keeps the outcome of an attempt, and returns an error if it ends the job."""
         outcome = _outcome(ended)
         if outcome is not None and self._outcomes.setdefault(shard, outcome) != outcome:
             return self._noticed(shard)
@@ -616,7 +618,10 @@ class _Job:
         return None
 
     def _noticed(self, shard: int) -> CheatingError | None:
-        """Notices that an attempt gave another result than the first, which stays. If the peer does not know all results, that the job ends would tell it whether they differ."""
+        """Records that an attempt's result differs from the first one, which is kept.
+
+        Returns an error only if the peer knows all results: otherwise the end of the job would reveal to it whether they differ.
+        """
         self._changed = CheatingError(
             f"shard {shard}: another attempt gave another result: the peer has changed its input",
             "inputs are the same in all attempts, and no failure changes them, so keep the message; the first result is kept",
@@ -628,10 +633,10 @@ class _Job:
         return self._changed if is_known else None
 
     def _compare(self, number: int, longest: int) -> list[bool]:
-        """Which shards are done on both sides. An own panic is as done as a result, and so is told to nobody who is not to learn it."""
+        """The shards that are done on both sides. This party's panic counts as done, like a result, so it is not revealed to a peer that must not learn it."""
         name = f"{self._session}-status-{number}"
         own = [shard in self._outcomes for shard in range(self._count)]
-        # The peer may have to wait for each shard of a slot.
+        # The peer may have to wait for every shard of a slot.
         patience = self._patience(2 * longest + 1)
         task = replace(self._task, program=self._status, protocol="yao", params={})
         self._entered.add(name)
@@ -646,8 +651,8 @@ class _Job:
             self._remove(name, is_last=True)
 
     def leave(self) -> None:
-        """Keeps what has come and ends what is still under way, each part whatever becomes of the others."""
-        # The last that is put in is done first: names are removed when nobody enters them again.
+        """Keeps finished outcomes and cancels the rest; every step runs even if others fail."""
+        # Steps run in reverse order, so names are removed only when nobody can enter them again.
         with contextlib.ExitStack() as ending:
             if isinstance(self._task.peer, Listening):
                 for name in self._entered:
@@ -660,22 +665,22 @@ class _Job:
                 ending.callback(self._do, self._keep, begun, shard, name)
 
     def _do(self, part: Callable[..., object], *args: Any, **more: Any) -> None:
-        """Does a part of leaving. If it fails, that does not hide why the job is left."""
+        """Runs one step of leaving. A failure is logged, so that it does not hide why the job ended."""
         try:
             part(*args, **more)
         except Exception as error:
             log.warning("%s: while the job was left: %s", self._session, error)
 
     def _keep(self, begun: Any, shard: int, name: str) -> None:
-        """Keeps what has come of an attempt that nobody has looked at yet."""
-        # Also a result that lies on another node is there.
+        """Keeps the outcome of an attempt that was not examined yet."""
+        # A result on another node counts as available too.
         over, _ = ray.wait([begun], num_returns=1, timeout=0, fetch_local=False)
         if over and (error := self._end(shard, self._result(begun, name)[0])) is not None:
             self._late.append(error)
 
 
 def _status(agreed: dict[str, Any], count: int) -> Program:
-    """The program by which both learn what is done on both sides. The names of its inputs say what the parties must agree on."""
+    """The program that tells both parties which shards are done on both sides. The names of its inputs encode everything that the parties must agree on."""
     job = hashlib.sha256(json.dumps(agreed, sort_keys=True).encode()).hexdigest()[:16]
     return compile(
         f"pub fn main(mine_{job}: [bool; {count}], yours_{job}: [bool; {count}]) -> [bool; {count}] {{\n"

@@ -1,4 +1,4 @@
-"""What a run gave and what it cost."""
+"""The results and the cost of a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from .errors import UsageError
 from .progress import log
 
-#: The phases, in order: what needs the peers only, sizes, the function, the inputs.
+#: The phases in order. They depend on the peers only, on sizes, on the function, and on the inputs.
 PHASES = ("setup", "prepare", "build", "online")
 
 
@@ -27,7 +27,7 @@ class PhaseCost:
 
 @dataclass(frozen=True)
 class Report:
-    """What one party learned, what it cost, and how secure it was."""
+    """One party's results, costs and security."""
 
     outputs: dict[str, Any]
     party: int
@@ -36,10 +36,10 @@ class Report:
     adversary: str
     costs: dict[str, PhaseCost]
     security: Mapping[str, Any]
-    #: The rows of a batch that have no result, with the places where they panicked; in the outputs they are None.
+    #: The rows of a batch that panicked, with the places; their outputs are None.
     panicked: dict[int, str]
     _words: dict[str, tuple[str, int, list[int]]] = field(repr=False, compare=False)
-    #: The object of the command, without and with outputs alone.
+    #: The object that the command prints, without outputs and with outputs only.
     _run: str = field(repr=False, compare=False)
     _known: str = field(repr=False, compare=False)
 
@@ -47,7 +47,7 @@ class Report:
         return self.outputs[output]
 
     def array(self, output: str) -> Any:
-        """An output that is an array of words, as an array of numpy of exactly that type."""
+        """An output that is an array of words, as a numpy array of exactly that type."""
         import numpy
 
         kind, bits, shape = self._words.get(output, ("", 0, []))
@@ -60,7 +60,7 @@ class Report:
         return numpy.array(list(value) if isinstance(value, bytes) else value, dtype=names[kind]).reshape(shape)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, as the object of `garblet run --json`, in which rows count from 1."""
+        """Everything, as the object of `garblet run --json`, where rows count from 1."""
         return {**json.loads(self._run), "outputs": json.loads(self._known)}
 
     def _repr_html_(self) -> str:
@@ -72,20 +72,20 @@ class Report:
         security = ", ".join(f"{escape(str(name))}: {escape(str(value))}" for name, value in self.security.items())
         return (
             f"<p>party {self.party} ({escape(self.role)}), {escape(self.protocol)}, "
-            f"withstands {escape(self.adversary)} parties; {security}</p>"
+            f"secure against {escape(self.adversary)} parties; {security}</p>"
             + table(("output", "value"), outputs)
             + table(("phase", "time", "bytes sent", "bytes received", "rounds"), costs)
         )
 
 
 def of_native(said: Mapping[str, Any]) -> Report:
-    """A report of what the native part says."""
+    """Makes a report from the native module's data."""
     run = json.loads(said["run"])
     (part,) = run["per_party"]
     if run["security"].get("peer_exposed"):
         log.warning(
-            "the peer cheated and so gave its secret away; the result is right, and nothing has shown the peer that it was found out. "
-            "That it was may depend on your input, so whatever you do now otherwise than planned may tell the peer a bit of it"
+            "the peer cheated and thereby revealed its secret; the result is right, and the peer has not learned that it was caught. "
+            "Whether it was caught may depend on your input: if you now act differently than planned, the peer may learn a bit of it"
         )
     return Report(
         outputs=said["outputs"],
@@ -112,7 +112,7 @@ def table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def thousands(number: int | None) -> str:
-    """A count for people; none is not known."""
+    """A count for people; None means unknown."""
     return "-" if number is None else f"{number:,}"
 
 

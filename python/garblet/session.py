@@ -25,16 +25,16 @@ T = TypeVar("T")
 
 
 def configuration() -> Path:
-    """The folder of keys and records, which the command has, too."""
+    """The folder of keys and records, shared with the command."""
     folder = os.environ.get("XDG_CONFIG_HOME")
     return (Path(folder) if folder else Path.home() / ".config") / "garblet"
 
 
 class Store:
-    """One-time material, sealed under a key, each piece of which is used at most once.
+    """Prepared one-time material, encrypted under a key. Each piece is used at most once.
 
-    It is open only while a session uses it, and then to nobody else. `key` is the file of the key, which is made if it is not there; as standard it
-    is `store.key` in the configuration folder, where the command has it too.
+    Only one session at a time can open it. `key` is the key file, which is created if it does not exist; the default
+    is `store.key` in the configuration folder, as for the command.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Store:
 
     @property
     def stock(self) -> dict[str, tuple[int, int, int]]:
-        """The pieces of each kind: available, used, lost."""
+        """The number of pieces of each kind: available, used, lost."""
         return _garblet.stock(self._place(create=False, top_up=False))
 
     def __repr__(self) -> str:
@@ -66,14 +66,16 @@ class Store:
 
 
 class Session:
-    """One party's end of a session. Calls block, and let the interpreter go; those that begin with `a` are the same for `asyncio`.
+    """One party's end of a session. Calls block and release the interpreter lock; methods that begin with `a` are their `asyncio` versions.
 
-    Two parties give `listen` or `connect`; the protocols of several parties take a file that says where all are, `peers`. Each party has an `identity`
-    and says in `trust` whose fingerprint the peer has, by a name of its choice; on one machine `insecure_plain_tcp` does without. Sessions with another
-    `session` name never meet. The peer is met by the first call, which waits for it for `patience` seconds, and later for each of its messages for
-    `timeout` seconds; one stands for the other. On an exception in a `with` block the session is given up, which the peer hears, else it is closed. `Panicked` is a
-    result, and closes it, too, so that a peer who is to learn nothing does not hear of it after the last run. After an earlier one the peer would wait for the next
-    run, and learn by its end that there was a panic: catch `Panicked` around each run and go on with the runs agreed on, or use `Program.batch`.
+    With two parties, give `listen` or `connect`; protocols for several parties take `peers`, a file with all addresses. Each party has an `identity`
+    and pins the peer's fingerprint in `trust`, under a name of its choice. `insecure_plain_tcp` does without both, on one machine. Sessions with
+    different `session` names never meet. The first call meets the peer: it waits `patience` seconds for it, and later `timeout` seconds for each of
+    its messages; `patience` defaults to `timeout`.
+
+    An exception in a `with` block aborts the session, which the peer notices; otherwise the end of the block closes it. `Panicked` is a result, so it
+    closes the session too: after the last run, a peer that must not learn of the panic does not. After an earlier run, the peer would wait for the
+    next run, and learn of the panic when none comes. So catch `Panicked` around each run and go on with the agreed runs, or use `Program.batch`.
     """
 
     def __init__(
@@ -125,35 +127,38 @@ class Session:
 
     @property
     def address(self) -> tuple[str, int] | None:
-        """The address where it listens, with the port that the system chose."""
+        """The address where the session listens, with the port that the system chose."""
         if self._native.address is None:
             return None
         host, port = self._native.address.rsplit(":", 1)
         return host.strip("[]"), int(port)
 
     def prepare(self, runs: int = 1) -> None:
-        """Prepares so many runs ahead of the inputs. All parties must do the same, in the same order."""
+        """Prepares this many runs before the inputs are known. All parties must do the same, in the same order."""
         self._call(lambda: self._native.prepare(runs, self._hear))
 
     def run(self, /, **inputs: Value) -> Report:
-        """Runs once, with what was prepared if there is some, and returns what this party learned."""
+        """Runs once, with prepared material if there is any, and returns this party's results."""
         return self._run(encode(self.program._native.inputs, inputs))
 
     def _run(self, encoded: str) -> Report:
         return of_native(self._call(lambda: self._native.run(encoded, self._hear)))
 
     def fill(self, **amounts: int) -> int:
-        """Fills the store together with those of the others up to these amounts (`runs=3`, `gates=100_000` and so on, by protocol), and
-        returns how many pieces were given up because not all stores had them. A session that fills runs nothing.
+        """Fills all parties' stores up to these amounts (`runs=3`, `gates=100_000` and so on, by protocol), and
+        returns how many pieces were discarded because not all stores had them. A session that fills cannot run.
         """
         return self._call(lambda: self._native.fill(list(amounts.items()), self._hear))
 
     def close(self) -> None:
-        """Parts in order, which all parties do at the same time: each waits for the others' goodbye. What goes wrong then changes no result; `closing` says what it was."""
+        """Closes the session. All parties do this at the same time: each waits for the others' goodbye.
+
+        An error at this point does not change any result; `closing` has it.
+        """
         self._part(abort=False)
 
     def abort(self) -> None:
-        """Gives up; the others learn only that."""
+        """Aborts the session; the others learn only that it was aborted."""
         self._part(abort=True)
 
     async def aprepare(self, runs: int = 1) -> None:
@@ -161,7 +166,7 @@ class Session:
         await self._beside(self.prepare, runs)
 
     async def arun(self, /, **inputs: Value) -> Report:
-        """As `run`. If the task is cancelled, the session is given up."""
+        """As `run`. Cancelling the task aborts the session."""
         return await self._beside(functools.partial(self.run, **inputs))
 
     async def aclose(self) -> None:
@@ -177,7 +182,7 @@ class Session:
             raise
 
     def _call(self, call: Callable[[], T]) -> T:
-        # First: a call that was given up may still be on its way out.
+        # Take this first: an abandoned call may still be finishing.
         if not self._open:
             raise UsageError("the session is closed", "begin another, all parties together")
         if not self._busy.acquire(blocking=False):
@@ -189,7 +194,7 @@ class Session:
 
     def _part(self, *, abort: bool) -> None:
         if abort:
-            # Also while another thread closes it.
+            # This applies while another thread closes it, too.
             self._open, self._gave_up = False, True
             self._native.abort()
             return
@@ -203,7 +208,7 @@ class Session:
             log.warning("the result is final, but the peer did not end the session in order: %s", closing)
 
     def _close(self) -> Exception | None:
-        # Once it has begun, it is all that there is, also if it is interrupted.
+        # Closing happens only once, even if it is interrupted.
         self._open = False
         return self._native.close(self._hear)
 
@@ -221,8 +226,8 @@ class Session:
 
 
 def _gives_up(error: BaseException | None) -> bool:
-    """Whether an exception ends a session at once. Of a panic the peer may be one who is to learn nothing, and so it must not hear of it by the way this party leaves."""
+    """Whether an exception ends a session at once. A panic does not: the peer may not be entitled to learn of it, so the way in which this party leaves must not reveal it."""
     if isinstance(error, BaseExceptionGroup):
-        # Of tasks: it matters whether there is anything else.
+        # In a group of exceptions of tasks, only exceptions other than panics matter.
         error = error.split(Panicked)[1]
     return error is not None and not isinstance(error, Panicked)

@@ -1,7 +1,7 @@
-"""Functions of Python as programs: a traced function writes a source of the language.
+"""Python functions as programs: tracing a function writes a source in the function language.
 
-The function is called once with values that stand for secrets. What it does with them is written down, line by line, and compiled: types, overflow,
-the optimiser and messages are those of the language. Loops of Python unroll, and a condition must not be secret: that is what `where` is for.
+The function is called once, with placeholders for secrets. Its operations are recorded line by line and compiled, so types, overflow,
+optimisation and messages are the language's own. Python loops unroll, and a Python condition must not be secret: use `where` for that.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Tracer:
 
     def __init__(self, parameters: Iterable[str] = ()) -> None:
         self.lines: list[str] = []
-        # No parameter has a name that begins so.
+        # No parameter name begins this way.
         self._prefix = "t"
         while any(name.startswith(self._prefix) for name in parameters):
             self._prefix += "_"
@@ -35,13 +35,13 @@ class Tracer:
         return Secret(self, self.name(expression, type), type)
 
     def name(self, expression: str, type: str, keyword: str = "let") -> str:
-        """A new name for a value of any type; with `let mut`, for one that changes."""
+        """A new name for a value of any type; with `let mut`, for a mutable one."""
         name = f"{self._prefix}{len(self.lines)}"
         self.lines.append(f"    {keyword} {name}: {type} = {expression};")
         return name
 
     def begin(self, count: int) -> tuple[int, str]:
-        """Begins a loop, and returns its line and the name of what counts from zero."""
+        """Begins a loop, and returns its line and the name of its counter, which starts at zero."""
         line = len(self.lines)
         index = f"{self._prefix}{line}"
         self.lines.append(f"    for {index} in 0usize..{count}usize {{")
@@ -52,16 +52,16 @@ class Tracer:
         self.lines += [f"    {statement};" for statement in statements] + ["    }"]
 
     def declare(self, line: int, number: int, type: str, value: str) -> str:
-        """Names a value that changes, before a loop."""
+        """Names a mutable value before a loop."""
         name = f"{self._prefix}{line}_{number}"
         self.lines[line] = f"    let mut {name}: {type} = {value};\n{self.lines[line]}"
         return name
 
 
 class Secret:
-    """A word that nobody knows while it is computed with."""
+    """A secret word: nobody knows its value during the computation."""
 
-    # So that arrays of numpy and frames of pandas leave operators to this class; theirs have 4000.
+    # Makes numpy arrays and pandas frames, whose priority is 4000, leave operators to this class.
     __array_ufunc__ = None
     __pandas_priority__ = 5000
     __hash__ = None  # type: ignore[assignment]
@@ -81,7 +81,7 @@ class Secret:
         raise TypeError("a secret is no index and no number of rounds: nobody knows it. garblet.where chooses between elements")
 
     def _with(self, other: Any) -> str | None:
-        """The other operand in the source; None if it is none."""
+        """The other operand in the source; None if it is not a valid operand."""
         if isinstance(other, Secret):
             _check_home(other, self._tracer)
             if other.type != self.type:
@@ -178,23 +178,23 @@ class Secret:
         return _compared(self._binary("!=", other, "bool"), self.type, other)
 
     def astype(self, type: str) -> Secret:
-        """The same number as another type, as `as` does in the language."""
+        """Converts the number to another type, like `as` in the language."""
         return self._tracer.let(f"{self._expression} as {type}", type)
 
 
 class SecretArray:
-    """An array of secrets, or of such arrays. Operators work element by element of arrays of one shape, and with one value for all."""
+    """An array of secrets, or of such arrays. Operators work elementwise on arrays of equal shape, or with a single value."""
 
     __array_ufunc__ = None
-    # The same for frames of pandas, which have 4000 and would take rows for columns.
+    # The same for pandas frames, whose priority is 4000 and which would take rows for columns.
     __pandas_priority__ = 5000
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, elements: Any, whole: str | None = None) -> None:
-        # Rows have the operators of arrays and not those of lists.
+        # Rows have the operators of arrays, not of lists.
         known = (_public(element) for element in _public(elements))
         self.elements = tuple(SecretArray(element) if isinstance(element, list) else element for element in known)
-        # The array as it is called in the source, if it has a name there.
+        # The array's name in the source, if it has one.
         self._whole = whole
 
     def __len__(self) -> int:
@@ -274,7 +274,7 @@ class SecretArray:
         raise TypeError("an array of secrets is neither true nor false: use garblet.where")
 
     def __matmul__(self, other: Any) -> Any:
-        """The inner product, of matrices too."""
+        """The inner product, also of matrices."""
         right = other if isinstance(other, SecretArray) else SecretArray(other)
         if len(self.shape) > 1:
             return SecretArray([row @ right for row in self.elements])
@@ -289,7 +289,7 @@ class SecretArray:
         return SecretArray(other) @ self
 
     def sum(self) -> Any:
-        """The sum of all elements; of Booleans, how many are true, as u32."""
+        """The sum of all elements; for Booleans, the number of true ones, as u32."""
         elements = [element.sum() if isinstance(element, SecretArray) else element for element in self.elements]
         if not elements:
             raise ValueError("the sum of no elements has no type")
@@ -306,11 +306,11 @@ class SecretArray:
         total = tracer.name(f"0{type}", type, "let mut")
         _, index = tracer.begin(len(self))
         tracer.end(f"{total} = {total} + {whole}[{index}]" + (" as u32" if counts else ""))
-        # As it is now: the name itself may change.
+        # A copy of the current value: the named one may change.
         return tracer.let(total, type)
 
 
-#: Types of parameters. A type checker sees secrets; others are written `Annotated[SecretArray, "[u32; 10]"]`, or as text alone.
+#: Parameter types, which a type checker sees as secrets. Write other types as `Annotated[SecretArray, "[u32; 10]"]`, or as plain text.
 u8 = Annotated[Secret, "u8"]
 u16 = Annotated[Secret, "u16"]
 u32 = Annotated[Secret, "u32"]
@@ -322,7 +322,7 @@ i64 = Annotated[Secret, "i64"]
 
 
 def _compared(compared: Any, type: str, other: Any) -> Any:
-    """Whether two are equal, which Python would otherwise answer by itself: no secret is anything else."""
+    """Whether two values are equal. Otherwise Python's default would answer that a secret equals only itself."""
     if compared is NotImplemented and not isinstance(other, SecretArray):
         raise TypeError(f"expected two of one type to compare, got {type} and {other!r}")
     return compared
@@ -334,7 +334,7 @@ def _check_home(secret: Secret, tracer: Tracer) -> None:
 
 
 def _depth(value: Any) -> int:
-    """The number of dimensions of an array, which may be known; 0 of one value."""
+    """The number of dimensions of a secret or public array; 0 for a single value."""
     if isinstance(value, SecretArray):
         return len(value.shape)
     if hasattr(value, "ndim"):
@@ -345,7 +345,7 @@ def _depth(value: Any) -> int:
 
 
 def _check_depth(what: str, one: Any, other: Any) -> None:
-    """Refuses a matrix with a vector, which may be meant by rows or by columns; numpy takes it by rows."""
+    """Rejects a matrix with a vector, because it is ambiguous whether rows or columns are meant; numpy takes rows."""
     if _depth(one) != _depth(other):
         raise ValueError(
             f"expected {what} of as many dimensions, got {_depth(one)} and {_depth(other)}: to take a vector for each row, write "
@@ -354,7 +354,7 @@ def _check_depth(what: str, one: Any, other: Any) -> None:
 
 
 def _public(value: Any) -> Any:
-    """An array that is known, or a column or a frame of some library, as lists: of rows."""
+    """A public array, or a column or frame of a library, as lists; a frame becomes a list of rows."""
     if isinstance(value, (Secret, SecretArray)):
         return value
     if isinstance(value, (set, frozenset, Mapping)):
@@ -364,7 +364,7 @@ def _public(value: Any) -> Any:
     if hasattr(value, "to_numpy") and hasattr(value, "__len__"):
         value = value.to_numpy()
     elif columns_of(value) is not None:
-        # A table of pyarrow, whose elements are its columns.
+        # A pyarrow table, whose elements are its columns.
         value = value.__array__()
     if has_times(getattr(value, "dtype", None)):
         raise TypeError("expected numbers, got times, whose numbers depend on their unit")
@@ -374,7 +374,7 @@ def _public(value: Any) -> Any:
 
 
 def where(condition: Any, one: Any, other: Any) -> Any:
-    """Chooses `one` where the secret `condition` holds, and `other` where it does not; both are computed, and a panic in either is one. Arrays choose element by element."""
+    """Chooses `one` where the secret `condition` holds, and `other` elsewhere. Both are computed, and a panic in either counts. Arrays choose elementwise."""
     if isinstance(condition, SecretArray):
         for side in (one, other):
             if isinstance(side, SecretArray):
@@ -406,9 +406,9 @@ def where(condition: Any, one: Any, other: Any) -> Any:
 
 
 def map(mapped: Callable[..., Any], *columns: Any) -> Any:
-    """Calls a function for each row of columns of one length, as a loop of the language: `mapped` is traced once, so that a million rows are no longer than one.
+    """Calls a function for each row of columns of equal length, as a loop of the language. `mapped` is traced only once, so a million rows make no longer a source than one.
 
-    It gives an array, or one for each element of the tuple that `mapped` returns.
+    Returns an array, or one array for each element of the tuple that `mapped` returns.
 
     >>> import garblet
     >>> @garblet.function
@@ -436,7 +436,7 @@ def map(mapped: Callable[..., Any], *columns: Any) -> Any:
 
 
 def _tracer(value: Any) -> Tracer:
-    """The source that a secret or an array of some is written to."""
+    """The source to which a secret or an array of secrets belongs."""
     while isinstance(value, SecretArray):
         value = value.elements[0]
     if not isinstance(value, Secret):
@@ -452,7 +452,7 @@ def _named(tracer: Tracer, array: SecretArray) -> tuple[str, str]:
 
 
 def _zero(type: str) -> str:
-    """A value of a type, for now."""
+    """A placeholder value of a type."""
     found = _TYPE.fullmatch(type)
     if found is None:
         raise TypeError(f"garblet.map: expected a word or an array for each row, got {type}")
@@ -496,13 +496,13 @@ def _result(value: Any, tracer: Tracer) -> tuple[str, str]:
         parts = [_result(element, tracer) for element in value]
         return f"({', '.join(type for type, _ in parts)})", f"({', '.join(expression for _, expression in parts)})"
     if hasattr(value, "__array__") and _depth(value) > 0:
-        # As pandas makes of `frame @ secrets`.
+        # The result of pandas for `frame @ secrets`.
         return _result(SecretArray(value), tracer)
     raise TypeError(f"expected a result that depends on an input, got {value!r}")
 
 
 def source(traced: Callable[..., Any], types: dict[str, str]) -> str:
-    """The source that a function of parameters of these types is."""
+    """Traces a function with parameters of these types to a source."""
     tracer = Tracer(types)
     arguments = {name: _parameter(tracer, name, type) for name, type in types.items()}
     type, expression = _result(traced(**arguments), tracer)
@@ -512,7 +512,7 @@ def source(traced: Callable[..., Any], types: dict[str, str]) -> str:
 
 
 def _annotated(name: str, traced: Callable[..., Any], parameter: inspect.Parameter) -> str:
-    """The type of a parameter, by its annotation. Each is an input of a party, and so is no parameter that a caller would leave out."""
+    """The type of a parameter, from its annotation. Every parameter is a party's input, so optional parameters are not allowed."""
     if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
         raise UsageError(f"{name}: parameter `{parameter}` stands for several", "write them one by one: each is an input")
     if parameter.kind is parameter.POSITIONAL_ONLY:
@@ -524,7 +524,7 @@ def _annotated(name: str, traced: Callable[..., Any], parameter: inspect.Paramet
         )
     annotation = parameter.annotation
     if isinstance(annotation, str) and not _TYPE.fullmatch(annotation.strip()):
-        # With `from __future__ import annotations` all are texts.
+        # With `from __future__ import annotations`, all annotations are text.
         annotation = eval(annotation, getattr(traced, "__globals__", {}))
     if get_origin(annotation) is Annotated:
         annotation = annotation.__metadata__[0]
@@ -534,8 +534,8 @@ def _annotated(name: str, traced: Callable[..., Any], parameter: inspect.Paramet
     return annotation
 
 
-def function(traced: Callable[..., Any] | None = None, /, *, panics: bool = True) -> Any:
-    """Makes a program of a function, whose parameters have types of the language as annotations (`garblet.u32`, `"[u32; 10]"`); party `k` gives the `k`-th one. The elements of a tuple are outputs of their own.
+def function(traced: Callable[..., Any] | None = None, /, *, panics: bool = True, effort: int | None = None) -> Any:
+    """Makes a program from a function whose parameters are annotated with types of the language (`garblet.u32`, `"[u32; 10]"`). Party `k` provides parameter `k`. The elements of a returned tuple are separate outputs.
 
     >>> import garblet
     >>> @garblet.function
@@ -545,11 +545,11 @@ def function(traced: Callable[..., Any] | None = None, /, *, panics: bool = True
     {'out0': 9, 'out1': False}
     """
     if traced is None:
-        return functools.partial(function, panics=panics)
+        return functools.partial(function, panics=panics, effort=effort)
     name = getattr(traced, "__name__", "function")
     types = {parameter.name: _annotated(name, traced, parameter) for parameter in inspect.signature(traced).parameters.values()}
     try:
-        return compile(source(traced, types), name=name, panics=panics)
+        return compile(source(traced, types), name=name, panics=panics, effort=effort)
     except CompileError as error:
         error.add_note("the source was written by garblet.function, a line for each operation")
         raise

@@ -1,6 +1,6 @@
-"""Values of Python on their way into a program: numbers and lists, `bytes`, buffers (numpy), columns of data frames.
+"""Conversion of Python values to inputs of a program: numbers and lists, `bytes`, buffers (numpy), columns of data frames.
 
-What is refused is a secret all the same: messages, which go to logs, say where it is and of which kind, and not what.
+A rejected value is still a secret. Messages end up in logs, so they state its place and kind, never the value.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from typing import Any
 from ._garblet import Port
 from .errors import InputError
 
-#: What an input may be: numbers, `bool`, `str`, `bytes`, `decimal.Decimal`, sequences and mappings of these; a buffer, as numpy arrays are;
-#: a column of pandas, polars or pyarrow, or whatever gives Arrow data where pyarrow is installed; a data frame for records.
+#: The types of inputs: numbers, `bool`, `str`, `bytes`, `decimal.Decimal`, sequences and mappings of these; a buffer, such as a numpy array;
+#: a column of pandas, polars or pyarrow, or any object with Arrow data if pyarrow is installed; a data frame for records.
 Value = Any
 #: The inputs of a party, by name.
 Inputs = Mapping[str, Value]
 
-#: The letters of buffers for words: unsigned, signed, truth.
+#: The format letters of word buffers: unsigned, signed, Boolean.
 _LETTERS = {"u": "BHILQN", "i": "bhilqn", "b": "?"}
 _NAMES = {"u": "uint", "i": "int", "b": "bool"}
 
-#: The types of Arrow data that are times.
+#: The Arrow types for times.
 _ARROW_TIMES = re.compile(r"\b(timestamp|time32|time64|date32|date64|duration)\[")
 
-#: The widest integer that is written down. No program has one as wide.
+#: The widest integer to encode; no program has a wider one.
 _BITS_MAX = 8192
-#: The deepest value.
+#: The maximum nesting of a value.
 _DEPTH_MAX = 100
 
 
 def encode(ports: list[Port], inputs: Inputs) -> str:
-    """Writes inputs as JSON, which is what programs read. Names that the program does not have are told there."""
+    """Writes inputs as JSON, which programs read. The program reports unknown names."""
     by_name = {port.name: port for port in ports}
     return json.dumps({name: _encode(value, by_name.get(name), f"input `{name}`") for name, value in inputs.items()})
 
@@ -46,7 +46,7 @@ def _encode(value: Value, port: Port | None, path: str) -> Any:
     words = port.words if port is not None else None
     if isinstance(column, (bytes, bytearray)) and port is not None and (port.type.startswith("bytes") or _is_of_bytes(words)):
         return {"hex": bytes(column).hex()}
-    # Of other words there are none in memory: the values are looked at one by one.
+    # Memory has no words of other widths, so the values are checked one by one.
     has_memory = words is not None and (words[0] == "b" or words[1] in (8, 16, 32, 64))
     if words is not None and has_memory and not isinstance(column, (bytes, bytearray)) and _is_buffer(column):
         return _words(memoryview(column), words, path)
@@ -54,7 +54,7 @@ def _encode(value: Value, port: Port | None, path: str) -> Any:
 
 
 def _has_told_columns(port: Port | None) -> bool:
-    """Whether the columns of a frame are fields, and not variants, which are as secret as a value."""
+    """Whether the columns of a frame are fields rather than variants, which are as secret as values."""
     return port is not None and not port.type.lstrip("[").startswith("enum {")
 
 
@@ -67,12 +67,12 @@ def _is_buffer(value: Value) -> bool:
         view = memoryview(value)
     except (TypeError, ValueError, BufferError):
         return False
-    # A scalar of numpy is a buffer, too; one of objects is no array of words.
+    # A numpy scalar is a buffer too; an object array is not an array of words.
     return view.ndim > 0 and view.format != "O"
 
 
 def _words(view: memoryview, words: tuple[str, int, list[int]], path: str) -> Any:
-    """An array of words from memory: of exactly the type and the shape that the program takes."""
+    """An array of words from memory, if it has exactly the type and shape that the program requires."""
     kind, bits, shape = words
     order = (view.format or "B")[0] if len(view.format or "B") > 1 else "@"
     letter = (view.format or "B")[-1]
@@ -94,7 +94,7 @@ def _words(view: memoryview, words: tuple[str, int, list[int]], path: str) -> An
 
 
 def _column(value: Value, path: str, has_told_columns: bool = True) -> Value:
-    """Columns of data frames as buffers. A value that is missing is refused by name, and so are times, whose numbers depend on their unit."""
+    """Columns of data frames as buffers. Rejects missing values and says where they are. Rejects times, whose numbers depend on their unit."""
     _refuse_times_and_masks(value, path)
     if not (hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__") or hasattr(value, "isna")):
         return value
@@ -110,15 +110,15 @@ def _column(value: Value, path: str, has_told_columns: bool = True) -> Value:
             "drop these rows or fill them: fill_null or fill_nan with polars and pyarrow, fillna with pandas",
         )
     if _is_nested(value):
-        # As values of Python, since numpy has times in them as numbers.
+        # Convert to Python values, since numpy would turn contained times into numbers.
         try:
             return value.to_pylist() if hasattr(type(value), "to_pylist") else value.to_list()
         except (ValueError, OverflowError):
-            # Python has no nanoseconds and no year 10,000; what else it does not have is not told either.
+            # Python lacks nanoseconds and the year 10,000; a message about these or others could reveal the value.
             got = "times" if _ARROW_TIMES.search(str(getattr(value, "type", ""))) else "some that Python has no value for"
             raise InputError(f"{path}: expected numbers, got {got}") from None
     try:
-        # pyarrow does not copy unless it may; it must for bits.
+        # pyarrow copies only if allowed, and must copy bits.
         words = value.to_numpy(zero_copy_only=False)
     except TypeError:
         words = value.to_numpy()
@@ -135,7 +135,7 @@ def _refuse_times_and_masks(value: Value, path: str) -> None:
 
 
 def has_times(dtype: Any) -> bool:
-    """Whether elements of a type of numpy or pandas are times, or have fields that are."""
+    """Whether a numpy or pandas type is a time type or has time fields."""
     dtype = getattr(dtype, "base", dtype)
     if getattr(dtype, "kind", "") in ("m", "M"):
         return True
@@ -144,13 +144,13 @@ def has_times(dtype: Any) -> bool:
 
 
 def _count(mask: Any) -> int:
-    """The number of values that are masked, also of fields."""
+    """The number of masked values, including those in fields."""
     names = mask.dtype.names
     return int(mask.sum()) if names is None else sum(_count(mask[name]) for name in names)
 
 
 def _is_nested(column: Value) -> bool:
-    """Whether a column of Arrow data has lists or records in it."""
+    """Whether a column of Arrow data contains lists or records."""
     if hasattr(type(column), "to_pylist"):
         return int(getattr(column.type, "num_fields", 0)) > 0
     of = getattr(getattr(column, "dtype", None), "is_nested", None)
@@ -158,7 +158,7 @@ def _is_nested(column: Value) -> bool:
 
 
 def columns_of(table: Any) -> list[Any] | None:
-    """The names of the columns of a data frame, which its class has as an attribute: a row may have some of that name."""
+    """The names of a data frame's columns. Only an attribute of the class counts, since a row may have a field of that name."""
     for name in ("column_names", "columns"):
         if hasattr(type(table), name):
             return list(getattr(table, name))
@@ -166,7 +166,7 @@ def columns_of(table: Any) -> list[Any] | None:
 
 
 def _rows(frame: Value, names: list[Any], path: str, is_told: bool) -> list[dict[str, Any]]:
-    """The rows of a data frame, a record each, whose fields have the names of the columns."""
+    """The rows of a data frame as records, with the names of the columns as field names."""
     fields = [str(name) for name in names]
     if len(set(fields)) < len(fields):
         got = f", got {', '.join(fields)}" if is_told else ""
@@ -197,19 +197,19 @@ def _by_pyarrow(value: Value, path: str) -> Value:
 
 
 class _Writer:
-    """Writes one input as JSON has it, and no more of it than the input has room for."""
+    """Writes one input as JSON, and at most as much as the input can hold."""
 
     def __init__(self, port: Port | None) -> None:
-        # An element has a bit at least, or there is no reason to give many.
+        # An element has at least one bit; there is no reason to give many empty ones.
         self._left = None if port is None else max(port.width, 1 << 16)
         self._type = None if port is None else port.type
         self._has_bytes = port is None or re.search(r"\bbytes\d|\[u8; ", port.type) is not None
         self._has_decimals = port is None or "fixed<" in port.type
-        # Places inside of an enum would tell which variant it is.
+        # Places inside an enum would reveal the variant.
         self._has_told_places = port is not None and "enum {" not in port.type
 
     def write(self, value: Value, path: str, depth: int) -> Any:
-        """A value inside of `depth` others."""
+        """A value nested inside `depth` others."""
         if depth > _DEPTH_MAX:
             raise InputError(f"input `{path.split('`')[1]}`: expected a value, got more than {_DEPTH_MAX} in one another")
         if value is None:
@@ -222,22 +222,22 @@ class _Writer:
             if not self._has_bytes:
                 advice = 'for a number, int.from_bytes(value, "big") or "little"; for an array, numpy.frombuffer(value, dtype)'
                 raise InputError(f"{path}: expected {self._type}, got bytes", advice)
-            # Numbers, which are no word of more than one byte.
+            # These are numbers, not one word of several bytes.
             return list(value)
         if isinstance(value, (Decimal, float)):
             if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
                 got = "nan" if (value.is_nan() if isinstance(value, Decimal) else math.isnan(value)) else "an infinite one"
                 raise InputError(f"{path}: expected a number, got {got}", "drop or fill what is missing")
-            # A float keeps its point, and so is none of the integers.
+            # A float keeps its point, so it is never read as an integer.
             return self._decimal(value, path) if isinstance(value, Decimal) else float(value)
         if isinstance(value, Mapping):
-            # A key alone may be that of a variant that is meant for another input.
+            # A single key may be a variant meant for another input.
             is_told = self._has_told_places and len(value) > 1
             written: dict[str, Any] = {}
             for name in self._some(value, path):
                 field = _text(name, path) if isinstance(name, str) else str(name)
                 if field in written:
-                    # As fields they are one.
+                    # As field names they are the same.
                     got = f", got {field} twice" if is_told else ""
                     raise InputError(f"{path}: expected fields of different names{got}")
                 written[field] = self.write(value[name], f"{path}.{field}" if is_told else path, depth + 1)
@@ -253,7 +253,7 @@ class _Writer:
             try:
                 value = value.tolist()
             except NotImplementedError:
-                # Memory of another order.
+                # The memory has another byte order.
                 words = f"{path}: expected numbers, got a buffer of format `{getattr(value, 'format', '?')}`"
                 raise InputError(words, "with numpy, numpy.asarray(value).tolist()") from None
         try:
@@ -273,12 +273,12 @@ class _Writer:
         if abs(value.adjusted()) > _BITS_MAX:
             raise InputError(f"{path}: expected a number, got one of more than {_BITS_MAX} digits")
         if not self._has_decimals:
-            # As text it would be some.
+            # As text it would count as a value.
             raise InputError(f"{path}: expected {self._type}, got a Decimal, which is for fixed-point numbers", "int(value), if it is whole")
         return format(value, "f")
 
     def _some(self, elements: Iterable[Any], path: str) -> Iterable[Any]:
-        """The elements, as long as there are no more than any value of the type has."""
+        """The elements, up to the maximum length of any value of the type."""
         for element in elements:
             if self._left is not None:
                 self._left -= 1
@@ -292,7 +292,7 @@ def _text(value: str, path: str) -> str:
         value.encode()
     except UnicodeEncodeError:
         raise InputError(f"{path}: expected text, got some with half of a character") from None
-    # The text itself, also of a member of an enumeration.
+    # Take the text itself, also for a member of an enumeration.
     return str.__str__(value)
 
 

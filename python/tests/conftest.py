@@ -1,4 +1,4 @@
-"""What the tests share."""
+"""Shared parts of the tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def own_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Records and keys of the tests are the tests' own."""
+    """Gives the tests their own records and keys."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
 
@@ -28,7 +28,7 @@ def identities(tmp_path: Path) -> list[garblet.Identity]:
 
 
 def both(one: Callable[[], Any], other: Callable[[], Any]) -> list[Any]:
-    """Runs two parties at the same time. An exception takes the place of a result."""
+    """Runs two parties at the same time. Returns an exception in place of a result."""
     results: list[Any] = [None, None]
 
     def keep(at: int, party: Callable[[], Any]) -> None:

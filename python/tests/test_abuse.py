@@ -1,4 +1,4 @@
-"""Whatever is done to the package, it says what is wrong: it neither ends the interpreter nor hangs."""
+"""Misuse of the package gives a clear error; it neither ends the interpreter nor hangs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def circle() -> Any:
 
 
 class Lying:
-    """A sequence of another length than it says."""
+    """A sequence whose stated length is wrong."""
 
     def __len__(self) -> int:
         return 10**9
@@ -62,7 +62,7 @@ class Endless:
 
 
 class Odd(Mapping[str, int]):
-    """A mapping whose names are not those that it has."""
+    """A mapping that lists names it does not have."""
 
     def __getitem__(self, name: str) -> int:
         raise KeyError(name)
@@ -85,7 +85,7 @@ class Failing:
 
 
 class Itself:
-    """Something with dimensions whose list is itself."""
+    """An object with dimensions whose list form is itself."""
 
     ndim = 1
 
@@ -200,7 +200,7 @@ def test_a_released_view_is_no_value() -> None:
     ],
 )
 def test_odd_calls_are_refused(call: Any) -> None:
-    # Whatever is no exception of these, as a panic of Rust, fails the test.
+    # Any other exception, such as a Rust panic, fails the test.
     with pytest.raises((garblet.GarbletError, TypeError, ValueError, OverflowError, AttributeError)):
         call()
 
@@ -255,7 +255,7 @@ def test_a_callback_may_do_what_it_likes(richer: garblet.Program, what: str) -> 
     one, other = both(run, lambda: bob.run(b=3))
     assert time.monotonic() - begin < 15
     expected = {"run": garblet.UsageError, "close": garblet.UsageError, "abort": garblet.GarbletError}
-    # An abort may come when the result is there.
+    # An abort may arrive after the result.
     assert isinstance(one, expected.get(what, RuntimeError)) or (what == "abort" and isinstance(one, garblet.Report)), one
     assert isinstance(other, (garblet.PeerError, garblet.Report)), other
     alice.abort()
@@ -269,15 +269,15 @@ def test_a_call_never_has_the_answer_of_one_that_was_left(richer: garblet.Progra
     def callback(phase: str, done: int, total: int) -> None:
         told.append(phase)
         if len(told) == 1:
-            # Meanwhile this party gets to its result, too.
+            # Meanwhile this party reaches its result, too.
             assert over.wait(20)
             time.sleep(0.5)
             raise RuntimeError("on purpose")
         if len(told) == 2:
-            # Longer than a call that gives up waits for its party.
+            # Longer than an abandoned call waits for its party.
             time.sleep(3.5)
 
-    # It tells of progress more than once.
+    # It reports progress more than once.
     alice = plain(richer, 0, listen="127.0.0.1:0", protocol="authenticated", progress=callback)
     bob = plain(richer, 1, connect=at(alice), protocol="authenticated")
 
@@ -368,7 +368,7 @@ def test_sessions_are_collected(richer: garblet.Program) -> None:
 
 
 def in_fork(work: Any) -> str:
-    """What a forked process says."""
+    """The output of a forked process."""
     reading, writing = os.pipe()
     process = os.fork()
     if process == 0:
@@ -394,7 +394,7 @@ def test_a_forked_process_has_no_part_in_a_session(richer: garblet.Program) -> N
     with plain(richer, 0, listen="127.0.0.1:0") as alice, plain(richer, 1, connect=at(alice)) as bob:
         assert "UsageError: the session is one of process" in in_fork(lambda: alice.run(a=5))
         assert in_fork(alice.abort) == "None"
-        # It computes for itself, and has not harmed its parent.
+        # It can compute on its own, and has not harmed its parent.
         assert in_fork(lambda: garblet.run_local(richer, [{"a": 2}, {"b": 1}])[0]["out0"]) == "True"
         one, other = both(lambda: alice.run(a=5), lambda: bob.run(b=3))
         assert one["out0"] is other["out0"] is True

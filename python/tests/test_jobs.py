@@ -1,4 +1,4 @@
-"""Jobs of `garblet.ray` where there is no cluster: what is refused, kept and written down, with a stand-in for Ray."""
+"""Jobs of `garblet.ray` without a cluster: tests errors, kept results and records with a stand-in for Ray."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Room:
 
 
 class Coming(list[Any]):
-    """A value that is yet to come, and is a key of what is running."""
+    """A pending value, which is a key among running attempts."""
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
 
 class Remote:
-    """A function whose calls are over at once."""
+    """A function whose calls finish at once."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -89,13 +89,13 @@ def jobs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def outcomes(jobs: Any, monkeypatch: pytest.MonkeyPatch, attempt: Callable[[str], Any]) -> None:
-    """Says what comes of each attempt, and that the peer has just what this party has."""
+    """Sets the outcome of each attempt, and gives the peer the same outcomes as this party."""
     monkeypatch.setattr(jobs, "_attempt", lambda task, door, name, slot, patience, *_: attempt(name))
     monkeypatch.setattr(jobs._Job, "_compare", lambda job, *_: [shard in job._reports for shard in range(job._count)])
 
 
 def job(jobs: Any, folder: Path, **more: Any) -> list[garblet.Report]:
-    """A job of two shards, of a row each."""
+    """A job of two shards with one row each."""
     program = more.pop("program", garblet.load("lib:millionaires(32)").batch(1))
     given = {
         "shards": 2,
@@ -129,7 +129,7 @@ def test_frames_of_pandas_are_cut_by_place_whatever_their_index(jobs: Any, index
 
 def test_columns_go_by_place_also_where_brackets_go_by_label(jobs: Any) -> None:
     class Labelled(np.ndarray[Any, Any]):
-        """A column as pandas before 3 has it with an index of floats: its labels are its places, and the last one is in."""
+        """A column like one of pandas before 3 with a float index: slices go by label and include the last one."""
 
         @property
         def iloc(self) -> Any:
@@ -232,7 +232,7 @@ def test_rows_that_panicked_are_in_the_report_and_not_in_the_log(
 
 
 class Proxy:
-    """HAProxy's socket, which is closed after so many commands."""
+    """HAProxy's socket, which closes after this many commands."""
 
     def __init__(self, path: Path, commands: int) -> None:
         self.path, self.heard = path, list[str]()
@@ -283,7 +283,7 @@ def test_a_job_that_ends_gives_what_it_has(jobs: Any, tmp_path: Path, monkeypatc
         job(jobs, tmp_path)
     assert caught.value.reports[0]["alice_richer"] == [True]
     assert isinstance(caught.value.failed[1], garblet.UsageError) and caught.value.hint == wrong[2]
-    # Without any result it is the mistake alone.
+    # Without any result, only the error is raised.
     outcomes(jobs, monkeypatch, lambda _: wrong)
     with pytest.raises(garblet.UsageError, match="HAProxy at"):
         job(jobs, tmp_path, session="another")
@@ -301,7 +301,7 @@ def test_whoever_has_lost_a_worker_waits_until_the_peer_has_missed_it(
 
     monkeypatch.setattr(jobs, "_attempt", attempt)
     assert len(job(jobs, tmp_path, timeout=10.0)) == 2
-    # A peer whose shard 0 waits for nobody is at shard 1 thirty seconds later.
+    # A peer whose shard 0 waits in vain reaches shard 1 thirty seconds later.
     assert waited == [("0-1", 30.0), ("1-1", 60.0), ("0-2", 30.0)]
 
 
@@ -321,12 +321,12 @@ def test_jobs_do_not_share_room(jobs: Any, tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(garblet.UsageError, match="others are at work on this cluster") as caught:
         job(jobs, tmp_path, session="another")
     assert "wait until their job has ended" in (caught.value.hint or "") and jobs.ray.rooms == []
-    # Nothing was evaluated: the name can serve again.
+    # Nothing was evaluated, so the name can serve again.
     assert not (tmp_path / "records/another.jsonl").exists()
 
 
 def unlike(outcome: Any, attempt: str) -> Callable[[str], Any]:
-    """An attempt that comes to something else than all others."""
+    """An attempt whose outcome differs from all others."""
     return lambda name: outcome if name.endswith(attempt) else report()
 
 
@@ -388,7 +388,7 @@ def test_a_panic_is_told_neither_by_the_status_nor_by_patience(
         return PANICKED if "-0-" in name else report()
 
     class Status:
-        """A status session with a peer that has done all."""
+        """A status session with a peer that has finished everything."""
 
         def __init__(self, *_: Any) -> None:
             self.address = None
@@ -516,12 +516,12 @@ def test_all_names_are_removed_when_nobody_enters_them_any_more(
     monkeypatch.setattr(jobs.Listening, "remove", lambda _, name: done.append(name[-3:]))
     with pytest.raises(KeyboardInterrupt):
         job(jobs, tmp_path, peer=jobs.Listening("haproxy.sock", "garblet.map", {}))
-    # What its worker asked for before it died may have come later, and who interrupts may leave a worker that nobody knows.
+    # Requests of a worker that died may arrive later, and an interruption may leave a worker behind that nobody tracks.
     assert done[:2] == ["0-1", "kill"] and sorted(done[2:]) == ["0-1", "1-1"]
 
 
 class Status:
-    """A status session with a peer that has just what this party has."""
+    """A status session with a peer that has the same results as this party."""
 
     def __init__(self, *_: Any) -> None:
         self.address = ("127.0.0.1", 1)
@@ -538,7 +538,7 @@ class Status:
 
 
 class Interrupt:
-    """Interrupts a job before one of the lines of its rounds, the first being 0, and keeps in which function that was."""
+    """Interrupts a job before one of the lines of its rounds, counted from 0, and records the function."""
 
     FUNCTIONS = ("run", "_round", "_begin", "_result", "_given_up", "_end", "_noticed", "_remove", "_compare", "enter", "remove")
 
@@ -566,7 +566,7 @@ def test_wherever_a_job_is_interrupted_it_has_its_results_and_leaves_no_name(
     jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str
 ) -> None:
     entered, results = set[str](), set[int]()
-    # What has not returned may be entered for as long as there is a door.
+    # A worker that has not returned may be entered as long as there is a door.
     late, astray = object(), set[str]()
     one = report()
 

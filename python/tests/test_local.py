@@ -10,9 +10,9 @@ import garblet
 import numpy as np
 import pytest
 
-#: Of the command alone.
+#: Only the command has these.
 OUTSOURCED = cast(garblet.Protocol, "outsourced")
-# Each in a form that runs in a second.
+# Each one with parameters that run within a second.
 QUICK: dict[str, garblet.Params] = {"cut-and-choose": {"copies": 8}}
 
 
@@ -24,7 +24,7 @@ def test_every_protocol_agrees_with_the_evaluator(protocol: garblet.Protocol, va
     expected = program.evaluate(alice=a, bob=b)
     inputs: list[garblet.Inputs] = [{"alice": a}, {"bob": b}]
     if protocol in ("gmw", "bmr", "bmr-bgw4", "bmr-bgw3", "bmr-bgw2"):
-        # One that has no input, for those that need three and more.
+        # A party without input, for protocols that need three or more.
         inputs += [{}] * 3
     reports = garblet.run_local(program, inputs, protocol=protocol)
     assert [report.outputs for report in reports] == [expected] * len(inputs)

@@ -1,4 +1,4 @@
-"""The notebook of the examples: it runs, and gives what it shows."""
+"""The notebook of the examples runs and gives the outputs that it shows."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ NOTEBOOK = Path(__file__).resolve().parents[2] / "examples/notebook/join-sum.ipy
 
 
 def texts(cell: Any) -> list[str]:
-    """What a cell shows as text."""
+    """The text output of a cell."""
     return [out["text"] if "text" in out else out.get("data", {}).get("text/plain", "") for out in cell.outputs]
 
 
 def kinds(cell: Any) -> list[set[str]]:
-    """In which forms."""
+    """The formats of a cell's output."""
     return [set(out.get("data", {})) for out in cell.outputs]
 
 

@@ -1,4 +1,4 @@
-"""Programs: what they say of themselves, and what is wrong with sources."""
+"""Programs: their properties, and mistakes in sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions over TLS and over plain TCP, and what ends them."""
+"""Sessions over TLS and over plain TCP, and how they end."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_two_parties_compute_over_tls(richer: garblet.Program, identities: Pair)
         assert bobs == [{"party": 1, "name": "bob", "fingerprint": identities[1].fingerprint}]
         assert alices == [{"party": 0, "name": "alice", "fingerprint": identities[0].fingerprint}]
         assert (one.party, other.party) == (0, 1) and one.costs["online"].seconds > 0
-        # Both at once: a party that parts waits for the other's goodbye.
+        # Both at once: a party that closes waits for the other's goodbye.
         both(alice.close, bob.close)
     assert alice.closing is None and bob.closing is None
 
@@ -254,7 +254,7 @@ def test_a_peer_that_is_killed_between_runs_is_told(richer: garblet.Program) -> 
 
 
 def meddled(program: garblet.Program, protocol: garblet.Protocol, flip: int) -> list[Any]:
-    """Runs two parties with somebody between who flips a bit of the `flip`-th byte that goes to the calling one."""
+    """Runs two parties with a relay that flips a bit of the `flip`-th byte sent to the caller."""
     alice = plain(program, 0, listen="127.0.0.1:0", protocol=protocol, timeout=10.0)
     assert alice.address is not None
     inside = socket.create_connection(alice.address)
@@ -296,7 +296,7 @@ def test_changed_bytes_end_a_run_and_name_the_peer(richer: garblet.Program) -> N
     for flip in (300, 12_000, 16_000, 20_000, 500_000):
         for result in meddled(richer, "authenticated", flip):
             if isinstance(result, garblet.Report):
-                # Nothing that matters was changed, or only for the other party.
+                # The flip was harmless, or affected only the other party.
                 assert result["out0"] is True
             else:
                 assert isinstance(result, garblet.PeerError) and result.hint, (flip, result)
@@ -343,7 +343,7 @@ def test_an_exception_in_the_block_gives_up(richer: garblet.Program) -> None:
     [
         ({}, "expected listen= or connect="),
         ({"listen": "127.0.0.1:0", "connect": "127.0.0.1:1"}, "one of them"),
-        ({"listen": "7000", "insecure_plain_tcp": True}, "7000 is not on this machine"),
+        ({"listen": "7000", "insecure_plain_tcp": True}, "`7000` is not an address: expected HOST:PORT"),
         ({"listen": "0.0.0.0:0", "insecure_plain_tcp": True}, "not on this machine"),
         ({"listen": "127.0.0.1:0"}, "there is no identity"),
         ({"listen": "127.0.0.1:0", "insecure_plain_tcp": True, "session": "A b"}, "session: expected a letter"),
@@ -389,7 +389,7 @@ def test_sessions_work_with_asyncio(richer: garblet.Program) -> None:
     async def run() -> list[garblet.Report]:
         async with plain(richer, 0, listen="127.0.0.1:0") as alice, plain(richer, 1, connect=at(alice)) as bob:
             reports = await asyncio.gather(alice.arun(a=5), bob.arun(b=3))
-            # Both at once: a party that parts waits for the other's goodbye.
+            # Both at once: a party that closes waits for the other's goodbye.
             await asyncio.gather(alice.aclose(), bob.aclose())
             return list(reports)
 
@@ -409,12 +409,12 @@ def test_a_task_that_is_cancelled_gives_up(richer: garblet.Program) -> None:
 
     begin = time.monotonic()
     assert asyncio.run(run()) < 5
-    # The thread has ended, too: the loop waits for it.
+    # The thread has ended too, since the loop waits for it.
     assert time.monotonic() - begin < 10
 
 
 def met(richer: garblet.Program, by: str, **more: Any) -> tuple[garblet.Session, garblet.Session]:
-    """Two parties that have met, of whom the second says no more."""
+    """Two connected parties, the second of which falls silent."""
     alice = plain(richer, 0, listen="127.0.0.1:0", params={"build": "ahead"}, **more)
     bob = plain(richer, 1, connect=at(alice), params={"build": "ahead"}, **more)
     if by == "run":
@@ -429,13 +429,13 @@ def test_a_session_that_is_closing_can_be_given_up(richer: garblet.Program, by: 
     alice, bob = met(richer, by, timeout=30.0)
 
     def close() -> None:
-        # It may say that it was given up.
+        # It may report that it was aborted.
         with contextlib.suppress(garblet.GarbletError):
             alice.close()
 
     closing = threading.Thread(target=close)
     closing.start()
-    # It waits for the goodbye of a peer who is silent.
+    # It waits for the goodbye of a silent peer.
     closing.join(0.5)
     assert closing.is_alive()
     begin = time.monotonic()
@@ -449,7 +449,7 @@ def test_a_session_that_is_closing_can_be_given_up(richer: garblet.Program, by: 
 
 def test_the_peer_hears_of_a_close_that_was_given_up_before(richer: garblet.Program, caplog: pytest.LogCaptureFixture) -> None:
     alice, bob = met(richer, "run", timeout=30.0)
-    # As a task does that is cancelled just when its answer comes.
+    # Like a task that is cancelled just as its answer arrives.
     alice._gave_up = True
     alice._native.cancel()
     alice.close()
@@ -467,7 +467,7 @@ def test_a_task_that_is_cancelled_while_it_closes_gives_up(richer: garblet.Progr
             await asyncio.wait_for(alice.aclose(), 0.2)
 
     begin = time.monotonic()
-    # The thread has ended, too: the loop waits for it.
+    # The thread has ended too, since the loop waits for it.
     asyncio.run(close())
     assert time.monotonic() - begin < 8
     bob.abort()
@@ -544,7 +544,7 @@ def test_an_interrupt_ends_a_run_and_the_peer_hears_of_it(richer: garblet.Progra
         )
         process = subprocess.Popen([sys.executable, "-c", child])
         connection = server.accept()[0]
-        # It waits for our hello by then.
+        # By then it waits for our hello.
         time.sleep(0.5)
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)

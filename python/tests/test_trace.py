@@ -33,7 +33,7 @@ def test_operators_are_those_of_numbers(expression: str) -> None:
     program = garblet.compile(trace.source(traced, {"a": "u8", "b": "u8"}))
     for a, b in [(9, 4), (77, 3), (4, 4)]:
         expected = traced(a, b)
-        # The negation of a truth value is another one in Python.
+        # Python negates Booleans differently.
         expected = expected & 1 if expression.startswith("~") else expected
         assert program.evaluate(a=a, b=b)["out0"] == expected
 

@@ -16,7 +16,7 @@ import pytest
 
 
 def through(type: str, value: Any) -> Any:
-    """A value as it comes out of a program that does nothing to it."""
+    """A value after a round trip through a program that returns it unchanged."""
     return garblet.compile(f"pub fn main(a: {type}, b: bool) -> {type} {{ a }}").evaluate(a=value, b=True)["out0"]
 
 
@@ -66,7 +66,7 @@ def test_arrays_of_exactly_that_word_are_taken(word: str) -> None:
     info = np.iinfo(dtype)
     numbers = np.array([[info.min, info.max, 1], [2, 3, 4]], dtype=dtype)
     assert through(f"[[{word}; 3]; 2]", numbers) == numbers.tolist()
-    # Of another order in memory, and in parts.
+    # In another memory order, and not contiguous.
     assert through(f"[[{word}; 2]; 3]", numbers.T) == numbers.T.tolist()
     assert through(f"[{word}; 2]", numbers[0, ::2]) == numbers[0, ::2].tolist()
 
@@ -108,7 +108,7 @@ def test_what_does_not_fit_is_refused(type: str, value: Any, words: str, hint: s
     assert isinstance(caught.value, ValueError)
 
 
-# Each has in it what nobody is to read in a log.
+# Each contains a value that must not appear in a log.
 SECRET, WORD = 271_828, "wittgenstein"
 SHAPES = "enum Shape { Dot, Circle(u8), Square { side: u8 } }"
 OTHER_FIELDS = "input `a`: expected enum {Dot, Circle(u8), Square {side: u8}}, got other fields"
@@ -195,7 +195,7 @@ def test_columns_of_data_frames_are_taken_and_missing_values_refused(library: st
 
 
 class Arrow:
-    """Something that has Arrow data and nothing else."""
+    """An object that has Arrow data and nothing else."""
 
     def __init__(self, column: Any) -> None:
         self._column = column
@@ -233,6 +233,20 @@ def test_missing_values_of_a_frame_are_refused_by_column() -> None:
         program.evaluate(a=[5, 9], b=frame)
 
 
+def test_lists_that_are_not_in_order_are_refused() -> None:
+    program = garblet.load("lib:intersection-sum(3,3,32,32)")
+    for rows, words in [
+        ([(5, 1), (3, 2)], "a lesser key than in the row before it"),
+        ([(3, 1), (3, 2)], "the key of the row before it again"),
+    ]:
+        with pytest.raises(garblet.InputError, match="input `b`, row 2: expected ascending order, each key once") as caught:
+            program.evaluate(a=[5, 9], b=[{"key": key, "value": value} for key, value in rows])
+        assert words in str(caught.value)
+        assert caught.value.hint in ("sort the rows by key", "make one row of all that have the same key")
+    with pytest.raises(garblet.InputError, match="input `a`, row 3"):
+        garblet.run_local(program, [{"a": [1, 5, 5]}, {"b": []}], protocol="yao")
+
+
 def test_columns_of_one_name_are_refused() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame([[1, 2]], columns=["key", "key"])
@@ -245,7 +259,7 @@ def test_columns_of_one_name_are_refused() -> None:
     [
         ("(u8, u8)", {1: 5, "1": 7}, "input `a`: expected fields of different names, got 1 twice"),
         ("[(u8, u8); 2]", [{}, {"None": 5, None: 7}], "input `a`[1]: expected fields of different names, got None twice"),
-        # Which variant it is, is secret.
+        # The variant is secret.
         ("Shape", {"Square": {1: 5, "1": 7}}, "input `a`: expected fields of different names"),
     ],
 )
@@ -270,7 +284,7 @@ def test_masked_values_and_times_are_refused() -> None:
 
 
 def times(kind: str) -> Any:
-    """Times inside of other values."""
+    """Times inside other values."""
     when = datetime.datetime(2020, 1, 1)
     array = np.array(["2020-01-01"], "datetime64[ns]")
     if kind in ("array", "duration", "field", "row"):
@@ -378,7 +392,7 @@ def test_no_column_tells_the_variant() -> None:
         with pytest.raises(garblet.InputError) as caught:
             program.evaluate(a=frame, b=[])
         assert str(caught.value) == words
-    # Fields of records are no secret.
+    # Field names of records are not secret.
     with pytest.raises(garblet.InputError, match="input `b`, column `n`: expected a value in every row, got 1 missing"):
         program.evaluate(a=[], b=polars.DataFrame({"n": [1, None], "of": ["Dot", "Dot"]}))
 

@@ -7,7 +7,7 @@ import test, { after, before } from "node:test";
 
 import { axe, barriers } from "./axe.mjs";
 import { Browser, startDriver } from "./driver.mjs";
-import { demonstrated, served, wideJob } from "./servers.mjs";
+import { demonstrated, served, site, wideJob } from "./servers.mjs";
 
 const { PACKAGE, GARBLET, PICTURES } = process.env;
 const NAMES = ["Anna", "Bert", "Zoe", "Çağla", "Dmitri"];
@@ -41,10 +41,20 @@ const focused = (page) => page.run(() => document.activeElement.getAttribute("ar
 const kept = (page) => page.run(() => JSON.stringify(localStorage) + JSON.stringify(sessionStorage));
 const visible = (page, selector) => page.run((selector) => document.querySelector(selector).checkVisibility(), selector);
 
-/** Opens a friend's link and waits for the page. */
+/** Opens a friend's link and waits for the page, which asks a device that does not know the friend. */
 async function enter(page, link) {
   await page.goTo(link);
+  await page.until(() => document.querySelector("#dialog").open || !document.querySelector("#town").hidden);
+  if (await page.run(() => document.querySelector("#dialog").open)) await page.click("#dialog-yes");
   await page.until(() => !document.querySelector("#town").hidden);
+}
+
+/** Opens a link that is of no use, and says that it is one's own. */
+async function tryLink(page, link) {
+  await page.goTo(link);
+  await page.until(() => document.querySelector("#dialog").open);
+  await page.click("#dialog-yes");
+  await page.until(() => !document.querySelector("#trouble").hidden);
 }
 
 /** Puts the friend of a page into a cell, by the keyboard. */
@@ -103,6 +113,36 @@ test("the map is walked by the keyboard, with one stop of the Tab key", async ()
   assert.equal(await page.run(() => document.querySelectorAll('.cell[tabindex="0"]').length), 1);
 });
 
+test("a page without its module says so, and one within another page does not begin", async () => {
+  const bare = await site({ "*": path.join(import.meta.dirname, "../../examples/friends/page") }, () => ({}));
+  try {
+    const page = await browser();
+    await page.goTo(bare.address);
+    await says(page, "The page could not start.");
+    assert.match(await page.run(() => document.querySelector("#trouble-hint").textContent), /garblet-client[.]js/);
+    await page.goTo(rig.address);
+    await page.run((address) => {
+      const frame = document.createElement("iframe");
+      frame.src = address;
+      document.body.append(frame);
+    }, rig.address);
+    await page.until(() => document.querySelector("iframe").contentDocument?.querySelector("#trouble")?.hidden !== true);
+  } finally {
+    bare.close();
+  }
+});
+
+test("the map is within its card, however wide the window is", async () => {
+  for (const width of [1000, 1100, 1160, 1400]) {
+    const page = await browser({ width, height: 900 });
+    await enter(page, linkOf("Anna"));
+    const edges = await page.run(() => ["#map", ".map-card"].map((part) => document.querySelector(part).getBoundingClientRect().right));
+    assert.ok(edges[0] <= edges[1], `at ${width}: the map ends at ${edges[0]}, its card at ${edges[1]}`);
+    await page.close();
+    open.splice(open.indexOf(page), 1);
+  }
+});
+
 test("servers that cannot be reached are named, what was asked for is kept, and one can be forgotten all the same", async () => {
   const page = await browser();
   await enter(page, linkOf("Bert"));
@@ -123,10 +163,10 @@ test("servers that cannot be reached are named, what was asked for is kept, and 
   await page.click("#forget");
   await page.until(() => document.querySelector("#dialog").open);
   await page.click("#dialog-yes");
-  await page.until(() => document.querySelector("#dialog-title").textContent === "The servers do not answer");
+  await page.until(() => document.querySelector("#dialog-title").textContent === "You may still be on the map");
   await page.until(() => document.querySelector("#dialog").open);
   await page.click("#dialog-yes");
-  await says(page, "You are forgotten here, and still on the map.");
+  await says(page, "You are forgotten here. We do not know whether you are still on the map.");
   assert.equal(await kept(page), "{}{}");
 });
 
@@ -296,13 +336,18 @@ test("a link for somebody else is taken only by who says so, and one that is of 
   await page.until(() => document.querySelector("#map-title").textContent === "Anna’s map");
   assert.doesNotMatch(await kept(page), /Bert/);
   const other = await browser();
-  await other.goTo(rig.strange("Mallory"));
-  await other.until(() => !document.querySelector("#trouble").hidden);
+  await tryLink(other, rig.strange("Mallory"));
   assert.equal(await kept(other), "{}{}");
+  // Nor is the first link of a device taken from who does not say that it is its own.
+  const fourth = await browser();
+  await fourth.goTo(linkOf("Anna"));
+  await fourth.until(() => document.querySelector("#dialog").open);
+  await fourth.click("#dialog-no");
+  await says(fourth, "Open the link that you were given.");
+  assert.equal(await kept(fourth), "{}{}");
   // Nor does one that is damaged stay in the address bar.
   const third = await browser();
-  await third.goTo(`${linkOf("Anna")}%E0%A4%A`);
-  await third.until(() => !document.querySelector("#trouble").hidden);
+  await tryLink(third, `${linkOf("Anna")}%E0%A4%A`);
   assert.equal(await third.address_bar(), rig.address);
   assert.equal(await kept(third), "{}{}");
 });

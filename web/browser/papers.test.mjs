@@ -1,5 +1,5 @@
-// The page of `garblet bench papers` in headless Chromium, made of the report that the book has. `cargo xtask web` runs it: node --test
-// papers.test.mjs, with GARBLET (the command), REPORT (the report), PICTURES and TOOLS (folders) in the environment.
+// The page of `garblet-lab papers` in headless Chromium, made of the report that the book has. `cargo xtask web` runs it: node --test
+// papers.test.mjs, with LAB (the laboratory), REPORT (the report), PICTURES and TOOLS (folders) in the environment.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -12,7 +12,7 @@ import { pathToFileURL } from "node:url";
 import { axe, barriers } from "./axe.mjs";
 import { Browser, startDriver } from "./driver.mjs";
 
-const { GARBLET, PICTURES, REPORT } = process.env;
+const { LAB, PICTURES, REPORT } = process.env;
 /** What a person may prefer; `barriers` where colours or sizes make a difference to what axe finds. */
 const SIZES = { light: { barriers: true }, dark: { dark: true, barriers: true }, narrow: { width: 400, height: 800 } };
 
@@ -22,7 +22,7 @@ let folder;
 
 before(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "papers-"));
-  execFileSync(GARBLET, ["bench", "papers", "--from", REPORT, "--report", folder], { stdio: "ignore" });
+  execFileSync(LAB, ["papers", "--from", REPORT, "--report", folder], { stdio: "ignore" });
   driver = await startDriver();
   browser = await Browser.open(driver);
   await browser.goTo(pathToFileURL(path.join(folder, "index.html")).href);

@@ -29,7 +29,14 @@ export type Output = number | boolean | string | Output[] | { [name: string]: Ou
 
 /** A source of the function language, or a program of the library, `lib:NAME`. */
 export type ProgramSource =
-  | { source: string; name?: string; constants?: Record<string, number | bigint | boolean>; panics?: boolean }
+  | {
+      source: string;
+      name?: string;
+      constants?: Record<string, number | bigint | boolean>;
+      panics?: boolean;
+      /** The most units of work that compiling may take, 200 million unless more are given. */
+      effort?: number;
+    }
   | { library: string };
 
 export interface Port {
@@ -118,7 +125,7 @@ export function load(wasm?: string | URL): Promise<WebAssembly.Module>;
 /** Compiles a source of the function language, and says what the program is. */
 export function compile(
   source: string,
-  options?: { name?: string; constants?: Record<string, number | bigint | boolean>; panics?: boolean },
+  options?: { name?: string; constants?: Record<string, number | bigint | boolean>; panics?: boolean; effort?: number },
 ): Promise<Program>;
 
 /** Says what a program is. */

@@ -44,8 +44,8 @@ async function fetchModule(wasm) {
 }
 
 /** Compiles a source of the function language, and says what the program is. */
-export function compile(source, { name, constants, panics } = {}) {
-  return describe({ source, name, constants, panics });
+export function compile(source, { name, constants, panics, effort } = {}) {
+  return describe({ source, name, constants, panics, effort });
 }
 
 /** Says what a program is. */
@@ -102,10 +102,11 @@ function trusted(trust) {
 
 /** A program as the worker takes it. */
 function written(program) {
-  const { source, library, name = "program", constants = {}, panics = true } = typed("object", "program", program);
+  const { source, library, name = "program", constants = {}, panics = true, effort } = typed("object", "program", program);
   if (library === undefined) text("source", source);
   else text("library", library);
-  return { source, library, name: text("name", name), constants: json(constants, "constants"), panics };
+  if (effort !== undefined) typed("number", "effort", effort);
+  return { source, library, name: text("name", name), constants: json(constants, "constants"), panics, effort };
 }
 
 function text(what, value) {

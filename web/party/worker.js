@@ -60,8 +60,8 @@ async function using(object, use) {
   }
 }
 
-function build({ source, library, name, constants, panics }) {
-  return library === undefined ? Program.compile(name, source, constants, panics) : Program.library(library);
+function build({ source, library, name, constants, panics, effort }) {
+  return library === undefined ? Program.compile(name, source, constants, panics, effort) : Program.library(library);
 }
 
 /** Computes with the peer at `url`. Whatever is wrong here is told before anybody is met. */

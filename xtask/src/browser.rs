@@ -24,7 +24,7 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     if let Err(reason) = needed() {
         return left_out(reason);
     }
-    match program(root).and_then(|program| try_pages(root, &program)) {
+    match made(root).and_then(|made| try_pages(root, &made)) {
         Ok(()) => Vec::new(),
         Err(finding) => vec![finding],
     }
@@ -38,13 +38,14 @@ fn needed() -> Result<(), String> {
     programs::with_debian(&COMMANDS, &PACKAGES)
 }
 
-/// The command, whose servers the pages visit, just as all tests together build it.
-fn program(root: &Path) -> Result<PathBuf, String> {
-    programs::run(cargo().args(["test", "--workspace", "--test", "soak", "--no-run", "--quiet"]).current_dir(root))?;
-    Ok(programs::target(root).join("debug/garblet"))
+/// The command, whose servers the pages visit, and the laboratory, which makes one of them, just as all tests together build them.
+fn made(root: &Path) -> Result<[PathBuf; 2], String> {
+    let build = ["test", "--workspace", "--test", "soak", "--test", "lab", "--no-run", "--quiet"];
+    programs::run(cargo().args(build).current_dir(root))?;
+    Ok(["garblet", "garblet-lab"].map(|name| programs::target(root).join("debug").join(name)))
 }
 
-fn try_pages(root: &Path, program: &Path) -> Result<(), String> {
+fn try_pages(root: &Path, [command, laboratory]: &[PathBuf; 2]) -> Result<(), String> {
     let pictures = programs::target(root).join("web-pictures");
     let mut node = Command::new("node");
     // A test that failed leaves its browser and servers, which would keep Node waiting.
@@ -53,7 +54,8 @@ fn try_pages(root: &Path, program: &Path) -> Result<(), String> {
     node.env("REPORT", root.join("docs/measured/report.json"));
     node.env("PARTY", party::package(root))
         .env("PACKAGE", web::package(root))
-        .env("GARBLET", program)
+        .env("GARBLET", command)
+        .env("LAB", laboratory)
         .env("PICTURES", &pictures);
     let said = programs::run(node.env("TOOLS", programs::target(root).join("web-tools")))?;
     for line in said.lines().filter(|line| line.contains("NOT TRIED") || line.contains("MEASURED")) {

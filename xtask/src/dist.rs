@@ -67,13 +67,15 @@ fn packages(root: &Path) -> Result<(), String> {
     }
     check_committed(root)?;
     let build = Build::new(root)?;
+    let client = build.client(&made)?;
     for machine in &MACHINES {
         eprintln!("building for {}", machine.triple());
-        build.compile(machine)?;
+        build.compile(machine, &client)?;
     }
     let own = MACHINES.iter().find(|machine| machine.arch == std::env::consts::ARCH);
     let own = own.ok_or("manual pages are written by the program itself, which does not run on this processor")?;
     run(Command::new(build.program(own)).arg("generate").arg(&made))?;
+    build.check_client(&build.program(own), &client)?;
     for machine in &MACHINES {
         build.archive(machine, &made, &folder)?;
         build.debian(machine, &made, &folder)?;
@@ -171,10 +173,32 @@ impl Build {
         target(&self.root).join(machine.triple()).join("dist/garblet")
     }
 
-    /// Compiles the command, without any path of this machine in it.
-    fn compile(&self, machine: &Machine) -> Result<(), String> {
+    /// The client for pages, which the command carries.
+    fn client(&self, made: &Path) -> Result<PathBuf, String> {
+        eprintln!("building the client for pages");
+        let folder = made.join("web");
+        let mut build = self.without_paths(cargo(), "build")?;
+        web::assemble(&self.root, &self.bindgen, (build.args(["--quiet", "--locked"]), "dist"), &folder)?;
+        Ok(folder)
+    }
+
+    /// Checks that a program carries the client.
+    fn check_client(&self, program: &Path, client: &Path) -> Result<(), String> {
+        let read = |path: &Path| fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
+        let (whole, module) = (read(program)?, read(&client.join("garblet_bg.wasm"))?);
+        // Windows of all bytes would take long: a module begins with these eight.
+        let begins = whole.windows(8).enumerate().filter(|(_, window)| *window == &module[..8]).map(|(at, _)| at);
+        match { begins }.any(|at| whole[at..].starts_with(&module)) {
+            true => Ok(()),
+            false => Err(format!("{}: the client for pages is not in it", program.display())),
+        }
+    }
+
+    /// Compiles the command, which carries the client for pages, without any path of this machine in it.
+    fn compile(&self, machine: &Machine, client: &Path) -> Result<(), String> {
         let mut build = self.tool("cargo-zigbuild", "zigbuild")?;
-        build.args(["--quiet", "--locked", "--profile", "dist", "--package", "garblet-cli"]);
+        build.args(["--quiet", "--locked", "--profile", "dist", "--package", "garblet-cli", "--features", "parquet"]);
+        build.env("GARBLET_WEB_CLIENT", client);
         run(build.args(["--target", &format!("{}.{GLIBC}", machine.triple())]))?;
         self.check_pathless(&self.program(machine))
     }

@@ -1,27 +1,54 @@
-//! The features of `garblet`: with `yao` alone nothing is built that only stores on disk need.
+//! Dependencies that a build should do without: `garblet` with `yao` alone has no database, and the command as a newcomer builds it has neither Parquet
+//! nor what only the laboratory needs.
 
 use std::{path::Path, process::Command};
 
-const TREE: &[&str] = &["tree", "--package", "garblet", "--no-default-features", "--features", "yao"];
 const FORM: &[&str] = &["--edges", "normal", "--prefix", "none", "--locked"];
 
-/// The package of the database.
-const DATABASE: &str = "rusqlite";
-
-/// Packages that `garblet` with `yao` alone should not need, one line per finding.
-pub(crate) fn check(root: &Path) -> Vec<String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    match Command::new(cargo).args(TREE).args(FORM).current_dir(root).output() {
-        Ok(output) if output.status.success() => needless(&String::from_utf8_lossy(&output.stdout)),
-        Ok(output) => vec![format!("cargo tree: {}", String::from_utf8_lossy(&output.stderr).trim())],
-        Err(error) => vec![format!("cargo tree: {error}")],
-    }
+/// A build, the arguments that select it, and the packages that it does without.
+struct Lean {
+    name: &'static str,
+    selected: &'static [&'static str],
+    without: &'static [&'static str],
 }
 
-fn needless(tree: &str) -> Vec<String> {
-    let packages = tree.lines().filter_map(|line| line.split_whitespace().next());
-    let found = packages.filter(|package| *package == DATABASE);
-    found.map(|package| format!("garblet with `yao` alone depends on {package}")).collect()
+const BUILDS: [Lean; 2] = [
+    Lean {
+        name: "garblet with `yao` alone",
+        selected: &["--package", "garblet", "--no-default-features", "--features", "yao"],
+        without: &["rusqlite"],
+    },
+    // The packages that cargo builds if none is named.
+    Lean {
+        name: "a build of the default members",
+        selected: &[],
+        without: &["parquet", "garblet-lab", "maud", "plotters"],
+    },
+];
+
+/// Packages that these builds should not need, one line per finding.
+pub(crate) fn check(root: &Path) -> Vec<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let tree = |build: &Lean| match Command::new(&cargo)
+        .arg("tree")
+        .args(build.selected)
+        .args(FORM)
+        .current_dir(root)
+        .output()
+    {
+        Ok(output) if output.status.success() => build.needless(&String::from_utf8_lossy(&output.stdout)),
+        Ok(output) => vec![format!("cargo tree: {}", String::from_utf8_lossy(&output.stderr).trim())],
+        Err(error) => vec![format!("cargo tree: {error}")],
+    };
+    BUILDS.iter().flat_map(tree).collect()
+}
+
+impl Lean {
+    fn needless(&self, tree: &str) -> Vec<String> {
+        let packages = || tree.lines().filter_map(|line| line.split_whitespace().next());
+        let needless = self.without.iter().filter(|without| packages().any(|package| package == **without));
+        needless.map(|without| format!("{} depends on {without}", self.name)).collect()
+    }
 }
 
 #[cfg(test)]
@@ -29,12 +56,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_protocol_needs_no_database() {
+    fn lean_builds_are_lean() {
         assert_eq!(check(&crate::root()), Vec::<String>::new());
     }
 
     #[test]
-    fn a_database_is_found() {
-        assert_eq!(needless("garblet v0.1.0\nserde v1.0.0\nrusqlite v0.41.1\n").len(), 1);
+    fn a_package_too_many_is_found() {
+        for build in BUILDS {
+            assert_eq!(build.needless("garblet v0.1.0\nserde v1.0.0\n"), [""; 0]);
+            for package in build.without {
+                let finding = format!("{} depends on {package}", build.name);
+                assert_eq!(build.needless(&format!("serde v1.0.0\n{package} v0.41.1\n")), [finding]);
+            }
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     steps::{Step, cargo},
 };
 
-const PACKAGE: &[&str] = &["run", "--quiet", "--release", "--package", "garblet-cli", "--", "bench", "papers"];
+const PACKAGE: &[&str] = &["run", "--quiet", "--release", "--package", "garblet-lab", "--", "papers"];
 
 /// Measures first, within ten minutes, and goes on where it was if it was stopped.
 pub(crate) fn measured() -> Vec<Step> {
@@ -30,11 +30,11 @@ fn in_book(folder: PathBuf) -> Vec<Step> {
     })]
 }
 
-/// Calls `garblet bench papers`, whose words are the finding if it fails.
+/// Calls `garblet-lab papers`, whose words are the finding if it fails.
 fn papers(arguments: &[&Path]) -> Vec<String> {
     match cargo().args(PACKAGE).args(arguments).status() {
         Ok(status) if status.success() => Vec::new(),
-        Ok(status) => vec![format!("garblet bench papers: {status}")],
+        Ok(status) => vec![format!("garblet-lab papers: {status}")],
         Err(error) => vec![format!("cargo: {error}")],
     }
 }

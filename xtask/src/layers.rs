@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 /// The crates, by folders of `crates`, from the bottom up: each may use those of the lines above its own, and of its own line none.
 /// Dev-dependencies do not count: a test may compare with anything.
 const LAYERS: &[&[&str]] = &[
+    &["text"],
     &["circuit", "primitives", "net", "store"],
     &["synthesis", "ot", "client"],
     &["formats", "garble", "homcommit"],
@@ -23,7 +24,8 @@ const LAYERS: &[&[&str]] = &[
     ],
     &["protocols/outsourced"],
     &["cheat", "garblet"],
-    &["cli", "party", "python", "web"],
+    &["cli", "constant-time", "party", "python", "web"],
+    &["lab"],
 ];
 
 /// Crates below that a crate must do without, so that others can be built alone.
@@ -38,6 +40,17 @@ const APART: &[(&str, &[&str])] = &[
     ("synthesis", &["primitives", "net", "store"]),
     ("web", &["net", "store", "protocol", "garblet"]),
 ];
+
+/// The front ends, which use `garblet` and `client` alone: with each what it still uses beside them, and is to do without.
+const FRONT_ENDS: &[(&str, &[&str])] = &[
+    ("cli", &["circuit", "net", "formats", "garble", "lang", "ot", "primitives", "store", "synthesis"]),
+    ("party", &[]),
+    ("python", &[]),
+    ("web", &["circuit"]),
+];
+
+/// The crates that every front end may use.
+const FACE: [&str; 2] = ["garblet", "client"];
 
 /// The folder of a package.
 fn folder(package: &str) -> String {
@@ -59,7 +72,11 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
         for name in *layer {
             let manifest = root.join("crates").join(name).join("Cargo.toml");
             match std::fs::read_to_string(&manifest) {
-                Ok(text) => findings.extend(upward(name, &text, &LAYERS[..height])),
+                Ok(text) => {
+                    findings.extend(upward(name, &text, &LAYERS[..height]));
+                    let front_end = FRONT_ENDS.iter().find(|(front_end, _)| front_end == name);
+                    findings.extend(front_end.into_iter().flat_map(|(name, more)| beside_the_face(name, &text, more)));
+                }
                 Err(error) => findings.push(format!("{}: cannot be read: {error}", manifest.display())),
             }
         }
@@ -74,16 +91,38 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     findings
 }
 
-fn upward(name: &str, manifest: &str, below: &[&[&str]]) -> Vec<String> {
-    let table: toml::Table = match manifest.parse() {
-        Ok(table) => table,
-        Err(error) => return vec![format!("crates/{name}/Cargo.toml: {error}")],
+/// The folders of our crates that a crate depends on.
+///
+/// *Errors*: a manifest that is none.
+fn used(name: &str, manifest: &str) -> Result<Vec<String>, String> {
+    let table: toml::Table = manifest.parse().map_err(|error| format!("crates/{name}/Cargo.toml: {error}"))?;
+    let dependencies = table.get("dependencies").and_then(|d| d.as_table()).into_iter().flat_map(|d| d.keys());
+    Ok(dependencies.filter(|d| d.starts_with("garblet")).map(|package| folder(package)).collect())
+}
+
+/// The crates that a front end uses beside `garblet` and `client`, apart from those that are known, and the known ones that it uses no more.
+fn beside_the_face(name: &str, manifest: &str, known: &[&str]) -> Vec<String> {
+    let used = match used(name, manifest) {
+        Ok(used) => used,
+        Err(error) => return vec![error],
     };
-    let Some(dependencies) = table.get("dependencies").and_then(|d| d.as_table()) else { return Vec::new() };
+    let more = used.iter().filter(|used| !FACE.contains(&&used[..]) && !known.contains(&&used[..]));
+    let more =
+        more.map(|used| format!("crates/{name}: a front end uses garblet and client alone, and not crates/{used}"));
+    let stale = known.iter().filter(|known| !used.iter().any(|used| used == *known));
+    let stale = stale.map(|known| format!("crates/{name}: does without crates/{known}: strike it out of FRONT_ENDS"));
+    more.chain(stale).collect()
+}
+
+fn upward(name: &str, manifest: &str, below: &[&[&str]]) -> Vec<String> {
+    let ours = match used(name, manifest) {
+        Ok(ours) => ours,
+        Err(error) => return vec![error],
+    };
     let apart = APART.iter().find(|(apart, _)| *apart == name).map_or(&[][..], |(_, without)| without);
     let allowed = |used: &String| below.iter().any(|layer| layer.contains(&&used[..])) && !apart.contains(&&used[..]);
-    let ours = dependencies.keys().filter(|d| d.starts_with("garblet")).map(|package| folder(package));
-    ours.filter(|used| !allowed(used))
+    ours.into_iter()
+        .filter(|used| !allowed(used))
         .map(|used| format!("crates/{name}: may not use crates/{used}, which is not below it"))
         .collect()
 }
@@ -95,6 +134,21 @@ mod tests {
     #[test]
     fn the_crates_are_in_order() {
         assert_eq!(check(&crate::root()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_front_end_uses_the_library_alone_and_exceptions_are_needed() {
+        let manifest =
+            "[dependencies]\ngarblet.workspace = true\ngarblet-net.workspace = true\nserde.workspace = true\n";
+        assert_eq!(beside_the_face("web", manifest, &["net"]), Vec::<String>::new());
+        assert_eq!(
+            beside_the_face("web", manifest, &[]),
+            ["crates/web: a front end uses garblet and client alone, and not crates/net"]
+        );
+        assert_eq!(
+            beside_the_face("web", manifest, &["net", "store"]),
+            ["crates/web: does without crates/store: strike it out of FRONT_ENDS"]
+        );
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Development tasks, run as `cargo xtask NAME`; the whole of the project's continuous integration is `cargo xtask ci`.
 
+mod architecture;
 mod browser;
 mod clusters;
+mod constant_time;
 mod dist;
 mod features;
 mod figures;
@@ -23,7 +25,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use crate::steps::{Step, run_all};
 
-const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice] | tidy | licences | web | python | clusters";
+const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice] | tidy | licences | web | python | clusters | constant-time [--short]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -42,6 +44,8 @@ fn main() -> ExitCode {
         ["web"] => run_all(&web::steps()),
         ["python"] => run_all(&python::steps()),
         ["clusters"] => run_all(&clusters::steps()),
+        ["constant-time"] => run_all(&[constant_time::step()]),
+        ["constant-time", "--short"] => run_all(&[constant_time::short_step()]),
         ["licences"] => run_all(&[licence_step()]),
         _ => {
             eprintln!("{USAGE}");
@@ -85,7 +89,7 @@ fn full_test() -> Vec<Step> {
     let all = Step::cargo("all tests", &["test", "--workspace", "--profile", "full", "--quiet"]);
     let mut steps = vec![all.env("PROPTEST_CASES", "1024").env("GARBLET_TEST_FULL", "1")];
     steps.extend(web::steps());
-    steps.extend([toy_step(), python::step("full"), clusters::step("full")]);
+    steps.extend([toy_step(), python::step("full"), clusters::step("full"), constant_time::step()]);
     steps
 }
 
@@ -100,6 +104,7 @@ fn ci() -> Vec<Step> {
         one_protocol_step(),
     ];
     steps.extend(portable::steps());
+    steps.push(constant_time::short_step());
     steps.extend(quick_tests());
     steps
 }
@@ -135,6 +140,7 @@ fn tidy_step() -> Step {
         let mut findings = tidy::check(&root());
         findings.extend(layers::check(&root()));
         findings.extend(modules::check(&root()));
+        findings.extend(architecture::check(&root()));
         findings.extend(features::check(&root()));
         findings
     })

@@ -66,7 +66,6 @@ impl Tree {
                     let inside = folder.join(&name);
                     let path = inner.attrs.iter().find_map(other_path).map(|path| folder.join(path));
                     let file = path.unwrap_or_else(|| folder.join(format!("{name}.rs")));
-                    let file = if file.exists() { file } else { inside.join("mod.rs") };
                     self.read_file(file, &inside, joined(module, name))?;
                 }
                 Item::Use(used) => {

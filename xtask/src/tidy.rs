@@ -14,7 +14,7 @@ const FILE_BYTES_MAX: u64 = 512 << 10;
 
 /// The places where the operating system's randomness may be named: the top, which hands generators down.
 const RANDOMNESS_ALLOWED: &[&str] =
-    &["crates/cli/", "crates/garblet/", "crates/party/", "crates/python/", "examples/", "xtask/"];
+    &["crates/cli/", "crates/garblet/", "crates/lab/", "crates/party/", "crates/python/", "examples/", "xtask/"];
 const RANDOMNESS: &[&str] = &["SysRng", "OsRng", "ThreadRng", "thread_rng", "rand::rng(", "getrandom", "make_rng"];
 
 /// The places where `unsafe` may be written.
@@ -28,7 +28,7 @@ const EMPTY_NAMES: &[&str] = &["utils", "util", "common", "helpers", "misc"];
 
 /// Lists what is wrong in the tree, one line per finding.
 pub(crate) fn check(root: &Path) -> Vec<String> {
-    let mut findings = Vec::new();
+    let (mut findings, mut rules) = (Vec::new(), Vec::new());
     for path in files(root) {
         let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
         if std::fs::metadata(&path).is_ok_and(|m| m.len() > FILE_BYTES_MAX) && !name.ends_with("Cargo.lock") {
@@ -37,11 +37,28 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
         // What is not text has nothing to check.
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         findings.extend(check_file(&name, &text));
+        rules.extend(rule_of_texts(&text).map(|rule| (name.clone(), rule.to_string())));
         if name.ends_with(".md") && !name.contains("CHANGELOG") {
             findings.extend(lost_paths(&name, &text, |path| root.join(path).exists()));
         }
     }
+    findings.extend(differing(&rules));
     findings
+}
+
+/// The rule that says which characters of other people's texts are shown, if a file has it. `circuit`, `net` and `store` each have a copy, as no crate is below
+/// all three.
+fn rule_of_texts(text: &str) -> Option<&str> {
+    let at = text.find(&["fn controls_", "terminal(c: char) -> bool {\n"].concat())?;
+    let body = &text[at..];
+    body.find("\n}\n").map(|end| &body[..end])
+}
+
+/// Copies of a rule that differ from the first.
+fn differing(rules: &[(String, String)]) -> Vec<String> {
+    let Some(((first, rule), others)) = rules.split_first() else { return Vec::new() };
+    let differ = others.iter().filter(|(_, other)| other != rule);
+    differ.map(|(name, _)| format!("{name}: it shows other characters of texts than {first}")).collect()
 }
 
 /// Paths of sources that a page names and that are not there; they begin in the root or in `crates`.
@@ -65,7 +82,10 @@ fn check_file(name: &str, text: &str) -> Vec<String> {
     if lines > FILE_LINES_MAX {
         findings.push(format!("{name}: {lines} lines, at most {FILE_LINES_MAX}"));
     }
-    let module = name.trim_end_matches("/mod.rs").trim_end_matches(".rs").rsplit('/').next().unwrap_or(name);
+    if let Some(module) = name.strip_suffix("/mod.rs") {
+        findings.push(format!("{name}: a module is in {module}.rs, beside the folder of its own modules"));
+    }
+    let module = name.trim_end_matches(".rs").rsplit('/').next().unwrap_or(name);
     if EMPTY_NAMES.contains(&module) {
         findings.push(format!("{name}: a module's name says what is inside, `{module}` does not"));
     }
@@ -177,7 +197,7 @@ fn function_name(line: &str) -> Option<String> {
 }
 
 /// The files of the tree that people write.
-fn files(root: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -263,6 +283,26 @@ mod tests {
         let text = ["// TO", "DO: later\n"].concat();
         assert_eq!(check_file("README.md", &text).len(), 1);
         assert_eq!(check_file("crates/a/src/helpers.rs", "").len(), 1);
-        assert_eq!(check_file("crates/a/src/helpers/mod.rs", "").len(), 1);
+    }
+
+    #[test]
+    fn a_module_has_its_file_beside_its_folder() {
+        let finding = check_file("crates/a/src/b/mod.rs", "");
+        assert_eq!(
+            finding,
+            ["crates/a/src/b/mod.rs: a module is in crates/a/src/b.rs, beside the folder of its own modules"]
+        );
+    }
+
+    #[test]
+    fn the_rule_for_texts_of_others_is_the_same_wherever_it_is_written() {
+        let rule = |more: &str| {
+            format!("/// Ours.\npub {}terminal(c: char) -> bool {{\n    c.is_control(){more}\n}}\n", "fn controls_")
+        };
+        let of = |name: &str, text: &str| rule_of_texts(text).map(|rule| (name.to_string(), rule.to_string()));
+        let rules = |texts: [&str; 3]| texts.iter().filter_map(|text| of("a.rs", text)).collect::<Vec<_>>();
+        assert_eq!(differing(&rules([&rule(""), "nothing", &rule("")])), [""; 0]);
+        let found = differing(&rules([&rule(""), &rule(" || c == 'x'"), &rule("")]));
+        assert_eq!(found, ["a.rs: it shows other characters of texts than a.rs"]);
     }
 }

@@ -79,22 +79,32 @@ pub(crate) fn tool(root: &Path) -> Result<PathBuf, String> {
     Ok(built.join("debug/garblet-bindgen"))
 }
 
-/// Builds the module and puts everything into one folder.
+/// Makes the package.
 fn bundle(root: &Path, tool: &Path) -> Result<(), String> {
-    let mut build = cargo();
-    build.args(["build", "--quiet", "--release", "--target", TARGET]).args(PACKAGE);
+    let folder = package(root);
+    assemble(root, tool, (cargo().args(["build", "--quiet"]), "release"), &folder)?;
+    eprintln!("{}", folder.display());
+    Ok(())
+}
+
+/// Builds the module with a profile, and puts everything into one folder.
+pub(crate) fn assemble(
+    root: &Path,
+    tool: &Path,
+    (build, profile): (&mut Command, &str),
+    folder: &Path,
+) -> Result<(), String> {
+    build.args(["--profile", profile, "--target", TARGET]).args(PACKAGE);
     run(build.env(WITHOUT_C.0, WITHOUT_C.1).current_dir(root))?;
-    let (module, folder) = (target(root).join(TARGET).join("release/garblet_web.wasm"), package(root));
-    run(Command::new(tool).args([module.as_path(), Path::new("garblet"), &folder]))?;
+    let module = target(root).join(TARGET).join(profile).join("garblet_web.wasm");
+    run(Command::new(tool).args([module.as_path(), Path::new("garblet"), folder]))?;
     for name in WRITTEN {
         let copied = fs::copy(root.join("web").join(name), folder.join(name));
         copied.map_err(|error| format!("web/{name}: cannot be copied: {error}"))?;
     }
     // So that Node takes the files for modules, too.
     let package = folder.join("package.json");
-    fs::write(&package, "{ \"type\": \"module\" }\n").map_err(|error| format!("{}: {error}", package.display()))?;
-    eprintln!("{}", folder.display());
-    Ok(())
+    fs::write(&package, "{ \"type\": \"module\" }\n").map_err(|error| format!("{}: {error}", package.display()))
 }
 
 fn try_in_node(root: &Path) -> Result<(), String> {
@@ -103,7 +113,7 @@ fn try_in_node(root: &Path) -> Result<(), String> {
         return Ok(());
     }
     let mut node = Command::new("node");
-    node.args(["--test", "web/test/client.test.mjs"]).current_dir(root);
+    node.args(["--test", "web/test/client.test.mjs", "web/test/friends.test.mjs"]).current_dir(root);
     run(node.env("PACKAGE", package(root)).env("VECTORS", root.join("vectors/outsourced_client.json"))).map(drop)
 }
 

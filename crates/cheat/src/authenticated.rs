@@ -10,7 +10,6 @@ use garblet_protocol::{
     ProtocolError, Role,
     checks::Check,
     conduct::{Conduct, Honest},
-    stock::SavedValues,
 };
 
 use crate::{Outputs, run::run_two};
@@ -26,19 +25,19 @@ pub fn configs() -> [Config; 4] {
     ]
 }
 
-/// The forms of the protocol in which a deviation is one.
+/// The forms of the protocol that a deviation applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forms {
-    /// Whatever is checked, and whenever it is built.
+    /// All forms.
     All,
     /// Runs in which the evaluator checks alone.
     Tags,
-    /// Runs in which the evaluator tells masked values.
+    /// Runs in which the evaluator reveals masked values.
     Reveal,
 }
 
 impl Forms {
-    /// Tells whether a configuration is one of these.
+    /// Tells whether a configuration has one of these forms.
     pub fn include(self, config: Config) -> bool {
         match self {
             Forms::All => true,
@@ -48,33 +47,33 @@ impl Forms {
     }
 }
 
-/// A deviation that either party may do.
+/// A deviation that both parties can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Deviation {
-    /// It tells another first product bit than it committed to.
+    /// It sends another first product bit than it committed to.
     ProductBit,
     /// It opens other coins for the equality check than it committed to.
     EqualityCoins,
-    /// It commits to other such coins than it opens.
+    /// It commits to other coins for the equality check than it opens.
     EqualityCoinsCommitment,
     /// It opens other coins for the shifts of rows than it committed to.
     ShiftCoins,
-    /// It opens a bit of a bucket that it does not have.
+    /// It opens a bit of a bucket to another value.
     BucketBit,
     /// The proof of the bits of buckets is wrong.
     BucketProof,
-    /// It opens a bit that joins a triple to the function that it does not have, in the first message of such bits.
+    /// It opens a bit that joins a triple to the function to another value, in the first message of such bits.
     MaskBit,
     /// It does so in the second such message, of gates alone.
     LaterMaskBit,
     /// The proof of such bits is wrong.
     MaskProof,
-    /// It opens a mask of the peer's output that it does not have.
+    /// It opens a mask of the peer's output to another value.
     OutputMask,
 }
 
 impl Deviation {
-    /// All, each with the check that the peer finds it by.
+    /// All, each with the check that catches it.
     pub const ALL: [(Self, Check); 10] = [
         (Self::ProductBit, checks::PRODUCT_BITS),
         (Self::EqualityCoins, checks::COIN_TOSS_OPENING),
@@ -88,7 +87,7 @@ impl Deviation {
         (Self::OutputMask, checks::OUTPUT_MASKS),
     ];
 
-    /// The step at which it is done, which of the step's messages is changed, and whether in its last byte instead of the first.
+    /// The step, the number of the message at this step, and whether the deviation changes the last byte of that message or the first.
     fn place(self) -> (Step, usize, bool) {
         match self {
             Self::ProductBit => (Step::ProductBits, 0, false),
@@ -108,9 +107,9 @@ impl Deviation {
 /// A deviation of a garbler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GarblerDeviation {
-    /// One that an evaluator may do as well.
+    /// One that an evaluator can do too.
     Any(Deviation),
-    /// It commits to another digest of its leaky triples than it has, and opens that.
+    /// It commits to a wrong digest of its leaky triples, and opens that.
     OtherDigest,
     /// It opens another digest than it committed to.
     OtherDigestOpening,
@@ -118,13 +117,13 @@ pub enum GarblerDeviation {
     OtherDigestCommitment,
     /// The labels of the evaluator's inputs, and all others, stand for the other masked values.
     OtherInputLabels,
-    /// The labels of all inputs stand for the right masked values, but are none.
+    /// The labels of all inputs stand for the right masked values, but are invalid.
     SpoiledLabels,
-    /// A row of every gate has the garbler's difference added: where it is used the gate gives the label of the other masked value.
+    /// A row of every gate has the garbler's difference added: if it is used, the gate gives the label of the other masked value.
     OtherRows,
     /// The same, in the last piece of gates that is sent.
     OtherRowsAtTheEnd,
-    /// A row of every gate is none.
+    /// A row of every gate is invalid.
     SpoiledRows,
     /// All select bits are wrong.
     OtherSelectBits,
@@ -140,7 +139,7 @@ pub enum GarblerDeviation {
 }
 
 impl GarblerDeviation {
-    /// All that a garbler may do alone, each with the forms where it can and the check that the evaluator finds it by.
+    /// All that only a garbler can do, each with its forms and the check that catches it.
     pub const ALONE: [(Self, Forms, Check); 14] = [
         (Self::OtherDigest, Forms::All, checks::EQUALITY),
         (Self::OtherDigestOpening, Forms::All, checks::EQUALITY_OPENING),
@@ -168,12 +167,12 @@ fn add(block: &mut [u8], other: Block) {
     block.iter_mut().zip(other.to_bytes()).for_each(|(byte, other)| *byte ^= other);
 }
 
-/// Changes a block in its highest bit, which stands for no value.
+/// Flips the highest bit of a block, which encodes no value.
 fn spoil(block: &mut [u8]) {
     block[BLOCK - 1] ^= 0x80;
 }
 
-/// A party that does what either may do.
+/// A party with a deviation that both parties can do.
 #[derive(Clone, Copy)]
 struct AnyCheat {
     deviation: Deviation,
@@ -211,13 +210,13 @@ pub struct CheatingGarbler {
 struct Weights {
     /// Set before the labels leave: for each gate whether its left operand has the masked value one.
     wanted: Option<Vec<bool>>,
-    /// Set by a garbler that has sent its labels first.
+    /// Set by a garbler that has already sent its labels.
     labels_left: bool,
     cancelled: Arc<std::sync::atomic::AtomicUsize>,
 }
 
 impl CheatingGarbler {
-    /// A garbler that does one thing otherwise.
+    /// A garbler with one deviation.
     pub fn new(deviation: GarblerDeviation, program: &Arc<Program>) -> Self {
         let any = match deviation {
             GarblerDeviation::Any(deviation) => Some(AnyCheat { deviation, seen: 0 }),
@@ -244,7 +243,7 @@ impl CheatingGarbler {
         let Some(weights) = &mut self.weights else { return };
         match step {
             Step::Tables => {
-                // Any point will do that hangs on the gates alone.
+                // Any point that depends only on the gates will do.
                 let point = bytes.chunks_exact(BLOCK).fold(Block::ONES, |sum, block| {
                     gf128::mul(sum, Block::from_u128(3)) ^ Block::from_bytes(std::array::from_fn(|at| block[at]))
                 });
@@ -273,7 +272,7 @@ impl CheatingGarbler {
     }
 }
 
-/// A set of blocks with the sum zero, as large as it comes: there are more of them than bits.
+/// A set of blocks whose sum is zero. One exists, as there are more blocks than bits.
 fn cancelling(blocks: &[Block]) -> Vec<bool> {
     let words = blocks.len().div_ceil(128);
     let mut pivots: Vec<Option<(u128, Vec<u128>)>> = vec![None; 128];
@@ -334,7 +333,7 @@ impl Conduct<Step> for CheatingGarbler {
             }
             (GarblerDeviation::OtherSelectBits, Step::Tables) => {
                 let bits = bytes.len() - ands.div_ceil(8);
-                bytes[bits..].iter_mut().for_each(|byte| *byte ^= 0xff);
+                (0..ands).for_each(|gate| bytes[bits + gate / 8] ^= 1 << (gate % 8));
             }
             (GarblerDeviation::SpoiledTags, Step::Tables) => {
                 let tags = bytes.len() - ands.div_ceil(8);
@@ -348,30 +347,30 @@ impl Conduct<Step> for CheatingGarbler {
 /// A deviation of an evaluator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EvaluatorDeviation {
-    /// One that a garbler may do as well.
+    /// One that a garbler can do too.
     Any(Deviation),
     /// All blocks of leaky triples are wrong.
     OtherLeakyBlocks,
-    /// It has another first product bit than it must, and commits to that.
+    /// It has a wrong first product bit, and commits to that.
     OtherProductBit,
-    /// It says another digest.
+    /// It sends another digest.
     OtherDigest,
     /// Its difference has bit 0 set, as the garbler's has.
     OddDifference,
-    /// It tells another masked value of the first gate than it has.
+    /// It sends a wrong masked value of the first gate.
     OtherMaskedValue,
-    /// It tells other masked values of all gates.
+    /// It sends wrong masked values of all gates.
     OtherMaskedValues,
-    /// The digest of the labels that it has is another.
+    /// It sends a wrong digest of its labels.
     OtherMaskedValuesDigest,
     /// It hands over the other value of an output.
     OtherMaskedOutput,
-    /// The digest of the labels of outputs is another.
+    /// It sends a wrong digest of the labels of outputs.
     OtherOutputDigest,
 }
 
 impl EvaluatorDeviation {
-    /// All that an evaluator may do alone, each with the forms where it can and the check that the garbler finds it by.
+    /// All that only an evaluator can do, each with its forms and the check that catches it.
     pub const ALONE: [(Self, Forms, Check); 9] = [
         (Self::OtherLeakyBlocks, Forms::All, checks::EQUALITY),
         (Self::OtherProductBit, Forms::All, checks::EQUALITY),
@@ -392,7 +391,7 @@ pub struct CheatingEvaluator {
 }
 
 impl CheatingEvaluator {
-    /// An evaluator that does one thing otherwise.
+    /// An evaluator with one deviation.
     pub fn new(deviation: EvaluatorDeviation) -> Self {
         let any = match deviation {
             EvaluatorDeviation::Any(deviation) => Some(AnyCheat { deviation, seen: 0 }),
@@ -419,15 +418,18 @@ impl Conduct<Step> for CheatingEvaluator {
             | (EvaluatorDeviation::OtherMaskedOutput, Step::MaskedOutputs)
             | (EvaluatorDeviation::OtherOutputDigest, Step::OutputDigest) => bytes[0] ^= 1,
             (EvaluatorDeviation::OtherMaskedValues, Step::MaskedValues) => {
-                let values = bytes.len() - BLOCK;
-                bytes[..values].iter_mut().for_each(|byte| *byte ^= 0xff);
+                // Only one bit of the last byte, as its other bits may be unused.
+                let (values, _) = bytes.split_at_mut(bytes.len() - BLOCK);
+                let [values @ .., last] = values else { return };
+                values.iter_mut().for_each(|byte| *byte ^= 0xff);
+                *last ^= 1;
             }
             _ => {}
         }
     }
 }
 
-/// A party that gives another input than its user's: the negation of all bits.
+/// A party that negates all bits of its user's input.
 pub struct OtherInput;
 
 impl Conduct<Step> for OtherInput {
@@ -436,7 +438,7 @@ impl Conduct<Step> for OtherInput {
     }
 }
 
-/// A party that does as it should, and writes down the steps at which it sends, with the bytes of each.
+/// A party that follows the protocol, and records the steps at which it sends, with the bytes of each.
 #[derive(Clone, Default)]
 pub struct Recorder(pub Arc<std::sync::Mutex<Vec<(Step, usize)>>>);
 
@@ -446,7 +448,7 @@ impl Conduct<Step> for Recorder {
     }
 }
 
-/// Runs both parties, each with its conduct, on one thread and with generators of `seed`; what either came to.
+/// Runs both parties, each with its conduct, on one thread and with generators from `seed`, and returns both results.
 pub fn run(
     program: &Arc<Program>,
     inputs: &[Bits],
@@ -473,11 +475,11 @@ pub fn run_over(
         connect,
         async |session, own| {
             let participant = Garbler::setup(session, config, garbler).await?;
-            Run::new(participant, plan()?, SavedValues::default(), false).run(session, own).await
+            Run::new(participant, plan()?, false).run(session, own).await
         },
         async |session, own| {
             let participant = Evaluator::setup(session, config, evaluator).await?;
-            Run::new(participant, plan()?, SavedValues::default(), false).run(session, own).await
+            Run::new(participant, plan()?, false).run(session, own).await
         },
     )
 }

@@ -14,16 +14,16 @@ use garblet_protocol::{
 
 use crate::{Outputs, Replay, run::run_two};
 
-/// One thing that a garbler does otherwise in circuits `0..bad`.
+/// A deviation of a garbler in circuits `0..bad`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GarblerDeviation {
     /// Flips bits of every table.
     WrongTables,
     /// Flips bits of every table only when the circuit is sent, not when it commits to it.
     OtherTables,
-    /// Takes other coins for the OTs of the circuit than its seed gives.
+    /// Uses coins for the OTs of the circuit that do not come from its seed.
     OtherOtCoins,
-    /// Takes other coins for the circuit than its seed gives.
+    /// Uses coins for the circuit that do not come from its seed.
     OtherCircuitCoins,
     /// Spoils the labels for value `branch` of the evaluator's wires.
     SpoiledLabels {
@@ -40,31 +40,31 @@ pub enum GarblerDeviation {
     WrongDecodingBit,
     /// Sends another hash of the circuit.
     WrongHash,
-    /// Gives a label for its own input that is none.
+    /// Gives an invalid label for its own input.
     UncommittedLabel,
     /// Garbles another program of the same shape.
     OtherProgram,
     /// Sends the hash of another circuit in place of its own, in all of its circuits but one.
     ReplayedHash,
-    /// Sends the head of another circuit in place of its own, likewise; not any more once hashes were sent.
+    /// Sends the head of another circuit in place of its own, likewise, until it has sent hashes.
     ReplayedHead,
-    /// Opens other seeds than it garbled from.
+    /// Opens seeds that it did not garble from.
     WrongSeeds,
     /// Leaves when it hears which circuit is evaluated.
     Leaves,
 }
 
-/// The outcome that an evaluator must come to where a circuit with a deviation is checked, and where it is evaluated.
+/// The evaluator's outcome if it checks a circuit with a deviation, and if it evaluates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Promise {
-    /// Found by this check, with evidence, if the circuit is checked.
+    /// This check catches it, with evidence, if the circuit is checked.
     pub checked: Option<Check>,
-    /// Found by this check if it is evaluated.
+    /// This check catches it if the circuit is evaluated.
     pub evaluated: Option<Check>,
 }
 
 impl GarblerDeviation {
-    /// One of every kind in the form `seeds`, but for [`GarblerDeviation::Leaves`].
+    /// One of every kind in the form `seeds`, except [`GarblerDeviation::Leaves`].
     pub const SEEDS: [(GarblerDeviation, Promise); 13] = {
         use GarblerDeviation as D;
         use checks::{CIRCUIT_OF_SEED, COMMITTED_CIRCUIT, GARBLER_LABEL, LABEL_OF_SEED, OT_OF_SEED};
@@ -85,7 +85,7 @@ impl GarblerDeviation {
         ]
     };
 
-    /// One of every kind in the form `al07`, but for [`GarblerDeviation::Leaves`].
+    /// One of every kind in the form `al07`, except [`GarblerDeviation::Leaves`].
     pub const AL07: [(GarblerDeviation, Promise); 9] = {
         use GarblerDeviation as D;
         use checks::{CIRCUIT_OF_SEED, GARBLER_LABEL, LABEL_OF_SEED};
@@ -107,7 +107,7 @@ const fn promise(checked: Option<Check>, evaluated: Option<Check>) -> Promise {
     Promise { checked, evaluated }
 }
 
-/// One thing that an evaluator does otherwise.
+/// A deviation of an evaluator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvaluatorDeviation {
     /// Hands over another output for the garbler.
@@ -118,14 +118,14 @@ pub enum EvaluatorDeviation {
     FalseWitness,
     /// Says that it evaluates another circuit than the one whose witness it has.
     OtherCircuit,
-    /// Opens its coins to others than it committed to; where OTs have a reference string.
+    /// Opens other coins than it committed to; for OTs with a reference string.
     FalseCoins,
-    /// Takes other pads than it says, so that it has neither the right seeds nor the witness.
+    /// Takes other pads than it says, so it has neither the right seeds nor the witness.
     OtherSeeds,
 }
 
 impl EvaluatorDeviation {
-    /// Those that the garbler finds, with the check that does.
+    /// Those that the garbler catches, each with its check.
     pub const ALL: [(EvaluatorDeviation, Check); 5] = [
         (EvaluatorDeviation::FalseOutput, checks::OUTPUT_LABELS),
         (EvaluatorDeviation::FalseLabels, checks::OUTPUT_LABELS),
@@ -149,7 +149,7 @@ pub struct CheatingGarbler {
 }
 
 impl CheatingGarbler {
-    /// One that does that in circuits `0..bad`.
+    /// A garbler with this deviation in circuits `0..bad`.
     pub fn new(deviation: GarblerDeviation, bad: usize, other: Arc<Program>) -> Self {
         CheatingGarbler { deviation, bad, other, committed: false, replay: Replay::default() }
     }
@@ -160,9 +160,9 @@ impl Conduct<Step> for CheatingGarbler {
         use GarblerDeviation as D;
         self.committed |= step == Step::Commitment;
         match (self.deviation, step) {
-            // The index is that of the evaluated circuit.
+            // The index is the evaluated circuit's.
             (D::WrongSeeds, Step::CheckedSeeds) => bytes[0] ^= 1,
-            // Without a message of a panic.
+            // Prints no panic message.
             (D::Leaves, Step::CheckedSeeds | Step::GarblerLabels) => std::panic::resume_unwind(Box::new(())),
             _ => {}
         }
@@ -182,7 +182,7 @@ impl Conduct<Step> for CheatingGarbler {
                 let (zero, one) = bytes[..32].split_at_mut(16);
                 zero.swap_with_slice(one);
             }
-            // Behind the hash seed.
+            // After the hash seed.
             (D::WrongCommitment, Step::Head) => [16, 48].into_iter().for_each(|at| bytes[at] ^= 1),
             (D::WrongDecodingBit, Step::Tail) => bytes[0] ^= 1,
             (D::WrongHash, Step::Commitment) => bytes[31] ^= 1,
@@ -217,7 +217,7 @@ impl Conduct<Step> for CheatingEvaluator {
     }
 }
 
-/// The only form that has that step of an evaluator; none if both have it.
+/// The only form with this step of an evaluator; `None` if both have it.
 pub fn form_of(deviation: EvaluatorDeviation) -> Option<Form> {
     use EvaluatorDeviation as D;
     match deviation {
@@ -227,7 +227,7 @@ pub fn form_of(deviation: EvaluatorDeviation) -> Option<Form> {
     }
 }
 
-/// Runs both parties, each with its conduct, on one thread and with generators of `seed`; what either came to.
+/// Runs both parties, each with its conduct, on one thread and with generators from `seed`, and returns both results.
 pub fn run(
     program: &Arc<Program>,
     inputs: &[Bits],
@@ -264,10 +264,11 @@ pub fn run_over(
                 Ok(prepared) => role.online(session, prepared, own).await,
                 Err(error) => Err(error),
             };
-            // What was found out stays so, whatever is tried next.
+            // A party that was caught stays caught, whatever it tries next.
             if let Err(ProtocolError::Corrupted(corrupted)) = &result {
                 let again = role.prepare(session).await.err();
-                let latched = matches!(&again, Some(ProtocolError::Corrupted(again)) if again == corrupted);
+                let latched =
+                    matches!(&again, Some(ProtocolError::Corrupted(again)) if again.evidence == corrupted.evidence);
                 assert!(latched, "a corrupted peer is not served again");
             }
             result

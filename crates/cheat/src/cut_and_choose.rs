@@ -22,7 +22,7 @@ use garblet_protocol::{
 
 use crate::{Outputs, Replay, run::run_two};
 
-/// One thing that a garbler does otherwise in circuits `0..bad`.
+/// A deviation of a garbler in circuits `0..bad`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GarblerDeviation {
     /// Flips a bit of every table.
@@ -41,28 +41,28 @@ pub enum GarblerDeviation {
         /// The wire of the encoded input.
         wire: usize,
     },
-    /// Gives a label for its own input that is none.
+    /// Gives an invalid label for its own input.
     NoLabel,
     /// Spoils the digest of the labels of the hash of its input.
     WrongHashDigest,
-    /// Tells another hash of its input, and makes all circuits by it.
+    /// Sends another hash of its input, and garbles all circuits for that hash.
     WrongHash,
     /// Flips the decoding bit of the first output.
     WrongDecodingBit,
-    /// Gives another seed than the circuit was made from.
+    /// Sends a seed that the circuit was not made from.
     WrongSeed,
     /// Garbles another program of the same shape.
     OtherProgram,
     /// Sends the head of another circuit in place of its own, in all of its circuits but one.
     ReplayedHead,
-    /// Gives another digest than the circuit has.
+    /// Sends a wrong digest of the circuit.
     WrongDigest,
-    /// Flips a bit of every table that it sends, but not of those that it made the digest of.
+    /// Flips a bit of every table that it sends, but computes the digest from the right tables.
     OtherThanDigest,
 }
 
 impl GarblerDeviation {
-    /// One of every kind, with the check that finds it where the circuit is checked, if it does, and where it is evaluated.
+    /// One of every kind, with the check that catches it if the circuit is checked, and the check that catches it if the circuit is evaluated.
     pub const ALL: [(GarblerDeviation, Option<Check>, Option<Check>); 13] = [
         (GarblerDeviation::WrongTables, Some(checks::CIRCUIT_OF_SEED), None),
         (GarblerDeviation::OtherInput, None, Some(checks::GARBLER_INPUT)),
@@ -80,7 +80,7 @@ impl GarblerDeviation {
     ];
 }
 
-/// One thing that a garbler of the published form does otherwise in supersets `0..bad`.
+/// A deviation of a garbler of the published form in supersets `0..bad`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SupersetDeviation {
     /// Both sets of the first wire are for the value 0.
@@ -96,7 +96,7 @@ pub enum SupersetDeviation {
 }
 
 impl SupersetDeviation {
-    /// All of them, with the check that finds each where the superset is checked, if it does, and where it is not.
+    /// All of them, each with the check that catches it if the superset is checked, and the check that catches it otherwise.
     pub const ALL: [(SupersetDeviation, Option<Check>, Option<Check>); 5] = [
         (SupersetDeviation::EqualIndicators, Some(checks::SUPERSET_INDICATORS), Some(checks::SUPERSET_INPUT)),
         (SupersetDeviation::OtherLabels, Some(checks::SUPERSET_LABEL), Some(checks::SUPERSET_INPUT)),
@@ -137,23 +137,23 @@ impl Conduct<Step> for CheatingCommitter {
     }
 }
 
-/// One thing that an evaluator does otherwise.
+/// A deviation of an evaluator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvaluatorDeviation {
     /// Hands over another output for the garbler.
     FalseOutput,
     /// Hands over a false tag.
     FalseTag,
-    /// Opens its coins to others than it committed to; in the published form.
+    /// Opens other coins than it committed to; in the published form.
     FalseCoins,
-    /// Tells one more circuit to evaluate than agreed, the first that it checks.
+    /// Names one circuit more than agreed as evaluated: the first that it checks.
     OneMore,
-    /// Tells one circuit less to evaluate than agreed, the first that it evaluates.
+    /// Names one circuit less than agreed as evaluated: without the first that it evaluates.
     OneLess,
 }
 
 impl EvaluatorDeviation {
-    /// All of them, with the check that finds each.
+    /// All of them, each with the check that catches it.
     pub const ALL: [(EvaluatorDeviation, Check); 5] = [
         (EvaluatorDeviation::FalseOutput, checks::OUTPUT_TAG),
         (EvaluatorDeviation::FalseTag, checks::OUTPUT_TAG),
@@ -172,12 +172,12 @@ pub struct CheatingGarbler {
     /// The program that [`GarblerDeviation::OtherProgram`] garbles.
     pub other: Arc<Program>,
     replay: Replay,
-    /// Set if what it makes now is sent: digests were before.
+    /// Set once digests are sent: the circuits that it makes now are sent.
     is_sending: bool,
 }
 
 impl CheatingGarbler {
-    /// One that does that in circuits `0..bad`.
+    /// A garbler with this deviation in circuits `0..bad`.
     pub fn new(deviation: GarblerDeviation, bad: usize, other: Arc<Program>) -> Self {
         CheatingGarbler { deviation, bad, other, replay: Replay::default(), is_sending: false }
     }
@@ -198,7 +198,7 @@ impl Conduct<Step> for CheatingGarbler {
                     zero.swap_with_slice(one);
                 }
                 (D::NoLabel, Step::GarblerLabels) => bytes[7] ^= 1,
-                // Behind the hash seed.
+                // After the hash seed.
                 (D::WrongHashDigest, Step::Head) => bytes[16] ^= 1,
                 (D::WrongHash, Step::InputHash) => bytes[0] ^= 1,
                 (D::WrongDecodingBit, Step::Tail) => bytes[0] ^= 1,
@@ -236,7 +236,7 @@ impl Conduct<Step> for CheatingEvaluator {
             (EvaluatorDeviation::FalseCoins, Step::TossOpening) => bytes[0] ^= 1,
             (EvaluatorDeviation::OneMore, Step::ToldSplit) => flip_first(bytes, true),
             (EvaluatorDeviation::OneLess, Step::ToldSplit) => flip_first(bytes, false),
-            // The tag is as long as its field's elements are, and behind the output.
+            // The tag follows the output, and is as long as an element of its field.
             (EvaluatorDeviation::FalseTag, Step::Result) => {
                 let last = bytes.len() - 2;
                 bytes[last] ^= 1;
@@ -271,7 +271,7 @@ fn flip_first(bytes: &mut [u8], value: bool) {
     bytes[at / 8] ^= 1 << (at % 8);
 }
 
-/// A garbler that does what the protocol says, and keeps what it made of circuits.
+/// A garbler that follows the protocol, and records the parts of its circuits.
 #[derive(Clone, Default)]
 pub struct RecordingGarbler {
     parts: Arc<Mutex<Recorded>>,
@@ -280,7 +280,7 @@ pub struct RecordingGarbler {
 /// The parts of circuits that a garbler made.
 #[derive(Clone, Default)]
 pub struct Recorded {
-    /// The parts that it made digests of: each by its circuit, as it came.
+    /// The parts that digests cover, by circuit, in order.
     pub hashed: BTreeMap<usize, Vec<Vec<u8>>>,
     /// The parts that it sent.
     pub sent: BTreeMap<usize, Vec<Vec<u8>>>,
@@ -305,7 +305,7 @@ impl Conduct<Step> for RecordingGarbler {
     }
 }
 
-/// Runs both parties, each with its conduct, on one thread, with one worker each and with generators of `seed`; what either came to.
+/// Runs both parties, each with its conduct, on one thread, with one worker each and with generators from `seed`, and returns both results.
 pub fn run(
     program: &Arc<Program>,
     inputs: &[Bits],

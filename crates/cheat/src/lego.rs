@@ -23,9 +23,9 @@ pub enum ConstructorDeviation {
     OtherDelta,
     /// It commits to the other block of every OT, so that the evaluator's inputs would be negated.
     OtherStrings,
-    /// It commits to blocks that are none of the OTs'.
+    /// It commits to blocks that do not come from the OTs.
     SpoiledStrings,
-    /// It does so for the first input bit alone, to learn the evaluator's bit from whether it goes on.
+    /// It does so only for the first input bit, to learn the evaluator's bit from whether the evaluator continues.
     SpoiledString,
     /// The tables of all gates are wrong.
     WrongTables,
@@ -33,31 +33,31 @@ pub enum ConstructorDeviation {
     WrongShifts,
     /// All authenticators are wrong.
     WrongAuthenticators,
-    /// It tells another select bit of the first OT's block.
+    /// It sends a wrong select bit of the first OT's block.
     FalseSelectBit,
-    /// It tells another select bit of the first output mask, so that an output would be decoded wrongly.
+    /// It sends a wrong select bit of the first output mask, so an output would be decoded wrongly.
     FalseMaskBit,
-    /// It opens a combination for the select bits otherwise.
+    /// It opens a combination for the select bits to another value.
     FalseCombination,
-    /// It opens a checked key otherwise.
+    /// It opens a checked key to another value.
     FalseCheckedKey,
-    /// It opens a soldering within a bucket otherwise.
+    /// It opens a soldering within a bucket to another value.
     FalseSoldering,
-    /// It opens two solderings within buckets otherwise, by the same error and 128 squares of 128 apart: coefficients that
+    /// It opens two solderings within buckets to other values, with the same error and 128 squares of 128 apart: coefficients that
     /// return after 128 squares would let the errors cancel. It takes about a thousand gates to have so many.
     EqualErrorsApart,
-    /// It opens a soldering of the function otherwise.
+    /// It opens a soldering of the function to another value.
     FalseLink,
-    /// It opens what gives the evaluator an input key otherwise.
+    /// It opens the sum that gives the evaluator an input key to another value.
     FalseInputOpening,
-    /// It opens what decodes the last output otherwise.
+    /// It opens the sum that decodes the last output to another value.
     FalseDecoding,
-    /// It sends a key for its own input that is none.
+    /// It sends an invalid key for its own input.
     WrongInputKey,
 }
 
 impl ConstructorDeviation {
-    /// All, each with what the evaluator comes to.
+    /// All, each with the evaluator's outcome.
     pub const ALL: [(Self, Outcome); 17] = [
         (Self::OtherDelta, Outcome::Caught(checks::COMMITTED_DELTA)),
         (Self::OtherStrings, Outcome::Caught(checks::INPUT_KEY_BIT)),
@@ -82,12 +82,12 @@ impl ConstructorDeviation {
 /// A constructor that cheats.
 pub struct CheatingConstructor {
     deviation: ConstructorDeviation,
-    /// The difference, from when it is committed to.
+    /// The difference, once it is committed to.
     delta: Block,
 }
 
 impl CheatingConstructor {
-    /// A constructor that does one thing otherwise.
+    /// A constructor with one deviation.
     pub fn new(deviation: ConstructorDeviation) -> Self {
         CheatingConstructor { deviation, delta: Block::ZERO }
     }
@@ -137,7 +137,7 @@ impl Conduct<Step> for CheatingConstructor {
                 bytes.iter_mut().for_each(|byte| *byte ^= 1);
             }
             (ConstructorDeviation::FalseSelectBit, Step::ClaimedBits) => bytes[0] ^= 1,
-            // Behind the bits of 32 inputs, which are the fewest that are made.
+            // After the bits of 32 inputs: fewer are never made.
             (ConstructorDeviation::FalseMaskBit, Step::ClaimedBits) => bytes[4] ^= 1,
             _ => {}
         }
@@ -151,7 +151,7 @@ pub enum EvaluatorDeviation {
     OtherChoices,
     /// It claims a block that it did not get.
     FalseClaim,
-    /// It hands over a key that is none of the output's.
+    /// It hands over a key that is not one of the output's two.
     WrongOutputKey,
 }
 
@@ -181,7 +181,7 @@ impl Conduct<Step> for CheatingEvaluator {
     }
 }
 
-/// Runs both parties, each with its conduct, on one thread and with generators of `seed`; what either came to.
+/// Runs both parties, each with its conduct, on one thread and with generators from `seed`, and returns both results.
 pub fn run(
     program: &Arc<Program>,
     inputs: &[Bits],
@@ -215,7 +215,7 @@ pub fn run_honest(program: &Arc<Program>, inputs: &[Bits], seed: u128) -> [Resul
     run(program, inputs, Honest, Honest, seed)
 }
 
-/// A party that guesses one bit of a secret of the peer: it changes what the peer looks at only if its bit is one.
+/// A party that guesses one bit of the peer's secret: its change matters only if that bit is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guess {
     /// The constructor: which share of a bit of its commitments the evaluator watches.
@@ -232,7 +232,7 @@ impl Conduct<Step> for Guess {
     }
 }
 
-/// The stores that both parties have when they meet, and have left when they part; none if they could not meet.
+/// The stores of both parties, before and after a meeting; `None` for a party that could not meet.
 pub type Stores = [Option<Store>; 2];
 
 /// New stores of both parties.
@@ -240,7 +240,7 @@ pub fn new_stores(seed: u64) -> Stores {
     [0, 1].map(|party| Some(Store::in_memory(&mut Prg::new(Block::from_halves(seed, party))).expect("it is in memory")))
 }
 
-/// Runs both parties with stores, which they fill if `amounts` says with what.
+/// Runs both parties with stores. They fill their stores if there are `amounts`.
 pub fn run_stored(
     program: &Arc<Program>,
     inputs: &[Bits],
@@ -253,7 +253,7 @@ pub fn run_stored(
     let plan = || Plan::new(program.clone(), config).map(Arc::new);
     let [of_constructor, of_evaluator] = stores.map(RefCell::new);
     let missing = || panic!("a party has its store");
-    /// A party's part, and back with its store.
+    /// One party's part; it puts its store back.
     macro_rules! live {
         ($role:ident, $conduct:expr, $store:expr) => {
             async |session, own| {

@@ -1,10 +1,10 @@
 //! Parties that run the honest code with one planted deviation, for tests of protocols against cheaters.
 //!
 //! A deviation is a [`Conduct`](garblet_protocol::conduct::Conduct) that changes one thing at one step. A test runs it against
-//! an honest peer and compares what both came to with what the protocol promises: [`Outcome`]. How often a deviation that may
-//! pass does pass is compared with the protocol's formula by [`binomial_tail`].
+//! an honest peer and compares the outcomes of both with the protocol's promise: [`Outcome`]. If a deviation may pass,
+//! [`binomial_tail`] compares how often it passes with the protocol's formula.
 //!
-//! Nothing outside of tests depends on this crate.
+//! Only tests depend on this crate.
 
 pub mod authenticated;
 pub mod covert;
@@ -26,35 +26,34 @@ use garblet_protocol::{ProtocolError, checks::Check};
 pub enum Outcome {
     /// The right result.
     Right,
-    /// A result, but a wrong one.
+    /// A wrong result.
     Wrong,
-    /// It found the peer cheating, by that check.
+    /// That check caught the peer.
     Caught(Check),
-    /// It found the peer cheating in an oblivious transfer, by that check.
+    /// That check of oblivious transfers caught the peer.
     CaughtInOt(OtCheck),
-    /// It found the peer opening a commitment otherwise than it had committed.
+    /// The peer opened a commitment to another value.
     FalseOpening,
-    /// It found that the peer's commitments are none.
+    /// The peer's commitments are invalid.
     FalseCommitment,
-    /// It found the peer cheating, by that check, with evidence.
+    /// That check caught the peer, with evidence.
     Corrupted(Check),
-    /// The peer was gone where it may have cheated.
+    /// The peer left at a point where it may have cheated.
     Suspected,
-    /// It found at the end that the circuits did not agree.
+    /// The circuits had no majority, which showed at the end.
     NoMajority,
-    /// It ended otherwise: the peer was gone.
+    /// It ended for another reason: the peer was gone.
     Ended,
 }
 
-/// Puts what the first of some circuits has in place of what the others have. Circuits are made on several threads, so that the first
-/// to come is any of them.
+/// Replaces the bytes of all circuits by those of the first one. Several threads make circuits, so any of them may be the first.
 #[derive(Default)]
 struct Replay {
     first: Option<(usize, Vec<u8>)>,
 }
 
 impl Replay {
-    /// Sees a circuit's bytes, which are as many for all.
+    /// Sees a circuit's bytes. All circuits have the same number of bytes.
     fn touch(&mut self, circuit: usize, bytes: &mut [u8]) {
         let (first, own) = self.first.get_or_insert_with(|| (circuit, bytes.to_vec()));
         if *first != circuit {
@@ -63,7 +62,7 @@ impl Replay {
     }
 }
 
-/// The outputs of a party, none where it is no recipient.
+/// The outputs of a party; `None` for those of other recipients.
 pub type Outputs = Vec<Option<Bits>>;
 
 /// Compares a party's result with the right one.

@@ -25,52 +25,52 @@ use crate::Outputs;
 /// A deviation of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ServerDeviation {
-    /// It takes another bit than it was dealt, at that place among shares, pads and what hides hashes.
+    /// It flips a bit that it was dealt, at that place among shares, pads and the masks of hashes.
     OtherBit(usize),
-    /// It tells another challenge than the client chose.
+    /// It sends another challenge than the client chose.
     OtherChallenge,
-    /// Its proof, or the hash that it tells in place of one, is of other bits.
+    /// It proves other bits, or sends the hash of other bits instead of a proof.
     OtherProof,
-    /// The last client's proof, or hash, is the first one's.
+    /// It sends the first client's proof, or hash, for the last client too.
     RepeatedProof,
-    /// It takes another bit of what hides hashes, at that place, and tells the hash that was dealt, of which that is bit `bit`.
+    /// It flips the mask of bit `bit` of all hashes, at that place, and sends the hash that was dealt.
     HiddenMask {
-        /// The place among shares, pads and what hides hashes.
+        /// The place among shares, pads and the masks of hashes.
         place: usize,
         /// The bit among all hashes.
         bit: usize,
     },
-    /// It says these bytes in place of each verdict.
+    /// It sends these bytes instead of each verdict.
     OtherVerdict([u8; 2]),
-    /// It tells the first client that states stand otherwise, or that the session is another one.
+    /// It sends the first client other versions of the states, or another session.
     OtherStandings,
-    /// It answers another output.
+    /// It answers with another output.
     OtherAnswer,
     /// It answers with another history of the state.
     OtherHistory,
 }
 
-/// A deviation of a client: a byte of a message that is another one.
+/// A deviation of a client, in one byte of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ClientDeviation {
     /// The message is for another job.
     OtherJob(Server),
     /// The counter was used.
     OldCounter(Server),
-    /// The seed is not that of the hash which the other server has.
+    /// The seed does not belong to the hash that the other server has.
     OtherSeed(Server),
     /// It commits to another challenge than it chooses.
     OtherCommitment(Server),
-    /// It tells the other server another challenge than it commits to.
+    /// It sends the other server another challenge than it commits to.
     OtherChallenge(Server),
-    /// The hash is not that of what it deals.
+    /// The hash does not fit the bits that it deals.
     OtherHash(Server),
-    /// The cloud's share is not that of the hash.
+    /// The cloud's share does not fit the hash.
     OtherShare,
 }
 
 impl ClientDeviation {
-    /// The server whose message is changed, and the byte; from the end if negative.
+    /// The server whose message is changed, and the byte, counted from the end if negative.
     fn place(self) -> (Server, isize) {
         match self {
             Self::OtherJob(server) => (server, 0),
@@ -87,7 +87,7 @@ impl ClientDeviation {
 /// The conduct of a party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cheat {
-    /// As the protocol says.
+    /// It follows the protocol.
     None,
     /// A server's.
     Server(ServerDeviation),
@@ -129,7 +129,7 @@ impl Conduct<Step> for Cheat {
     }
 }
 
-/// Runs all parties, each with its conduct; what each came to.
+/// Runs all parties, each with its conduct, and returns their results.
 ///
 /// # Panics
 /// If the protocol cannot run the program.
@@ -144,7 +144,7 @@ pub fn run(
     run_saving(program, inputs, (config, SavedValues::default()), cheats, stores, seed)
 }
 
-/// The same for runs that read and keep states, with a store for each party.
+/// The same for runs that read and keep states. Each party may have a store.
 ///
 /// # Panics
 /// If the protocol cannot run the program.
@@ -207,8 +207,14 @@ async fn set_up(
     match plan {
         FormPlan::Shares(plan) => {
             let (plan, server) = (plan.clone(), plan.server(party));
-            let stock =
-                |store| Stock { store, peer: "all".into(), order: Amounts::default(), top_up: true, fill_first: false };
+            let stock = |store| Stock {
+                store,
+                peer: "all".into(),
+                order: Amounts::default(),
+                top_up: true,
+                fill_first: false,
+                retries: None,
+            };
             Ok(match server {
                 Some(server @ Server::Generator) => Box::new(
                     ServerRole::<GarblerSide, _>::set_up(session, plan, server, store.map(stock), cheat).await?,
@@ -230,7 +236,7 @@ async fn set_up(
     }
 }
 
-/// A party where servers run a changed program as `G` and `C`.
+/// A party whose servers run a changed program as `G` and `C`.
 async fn changed<G: Seat, C: Seat<Plan = G::Plan>>(
     session: &mut MeshSession,
     plan: &Arc<Plan<G::Plan>>,

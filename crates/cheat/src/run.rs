@@ -15,8 +15,8 @@ use garblet_protocol::{ProtocolError, Session};
 
 use crate::Outputs;
 
-/// Runs both parties over channels that `connect` makes, with generators of the seed; what either came to. A party that panics is
-/// one that leaves.
+/// Runs both parties over channels that `connect` makes, with generators from the seed, and returns both results. A party that panics
+/// leaves.
 pub(crate) fn run_two(
     protocol: &str,
     (program, inputs, seed): (&Arc<Program>, &[Bits], u128),
@@ -52,7 +52,7 @@ pub(crate) fn run_two(
     })
 }
 
-/// Parts from the peer as a caller would.
+/// Closes the session as a caller would.
 async fn end(session: Session, result: Result<Outputs, ProtocolError>) -> Result<Outputs, ProtocolError> {
     match result {
         Ok(outputs) => session.close().await.map(|()| outputs),
@@ -63,7 +63,7 @@ async fn end(session: Session, result: Result<Outputs, ProtocolError>) -> Result
     }
 }
 
-/// A future to its end; where it panics, all that it held is dropped.
+/// Runs a future to its end. If it panics, everything that it holds is dropped.
 async fn until_it_panics(
     party: impl Future<Output = Result<Outputs, ProtocolError>>,
 ) -> Result<Outputs, ProtocolError> {

@@ -1,7 +1,7 @@
-//! The comparison of a rate that was measured with one that was computed.
+//! Compares measured rates with computed ones.
 
-/// The probability that a binomial variable is as far from what is expected, or farther on the same side, as `count` is: of
-/// `trials` with probability `p` each. Below 10^-4 a test may call the formula refuted.
+/// The probability that a binomial variable of `trials` trials with probability `p` is at least as far from its mean as `count`, on the
+/// same side. If it is below 10^-4, a test may reject the formula.
 pub fn binomial_tail(count: u32, trials: u32, p: f64) -> f64 {
     if p <= 0.0 || p >= 1.0 {
         return if f64::from(count) == p.clamp(0.0, 1.0) * f64::from(trials) { 1.0 } else { 0.0 };

@@ -3,11 +3,11 @@
 use crate::{CircuitError, Input, InputId, InstanceId, Link, Port, Program, Source, Type, notes::Notes};
 
 impl Program {
-    /// The program so many times, each time on a row of its own: an input or output `x: T` becomes `x: [T; rows]`. The output that
-    /// says what has panicked becomes one for each row too.
+    /// Repeats the program for many rows: an input or output `x: T` becomes `x: [T; rows]`. The output that reports a failed check
+    /// becomes an array too.
     ///
-    /// *Shape*: all instances of the first row, then those of the second, so that a run holds the wires of one row beside inputs and
-    /// outputs.
+    /// *Shape*: all instances of the first row come first, then all of the second, so a run holds the wires of one row at a time,
+    /// beside inputs and outputs.
     ///
     /// *Errors*: too many wires, instances or links.
     pub fn batch(&self, rows: u32) -> Result<Program, CircuitError> {
@@ -45,7 +45,7 @@ impl Program {
             let links = links.map(|(link, row)| moved(link, row)).collect();
             all.add_output(many(&output.port)?, output.recipients.clone(), links)?;
         }
-        // Loops are those of one row, and have no place here.
+        // Notes of loops describe one row, so they do not apply here.
         all.set_notes(Notes { rows: Some(rows), regions: Vec::new(), ..self.notes().clone() });
         Ok(all)
     }

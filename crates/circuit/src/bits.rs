@@ -1,11 +1,10 @@
 //! Packed bit strings: the plain values that go in and come out.
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// A string of bits, bit 0 first: the value on consecutive wires.
 ///
-/// *Secret*: often a party's private input. Wiped when dropped; `Debug` shows the length alone, `Display` shows the
-/// bits to those who ask for them.
+/// *Secret*: often a party's private input. Wiped when dropped. `Debug` shows only the length; `Display` shows the bits.
 #[derive(Clone, Default, PartialEq, Eq, Hash, Zeroize, ZeroizeOnDrop)]
 pub struct Bits {
     /// Bit `i` is bit `i % 64` of word `i / 64`; bits from `len` on are zero.
@@ -39,12 +38,25 @@ impl Bits {
         Bits { words: words.collect(), len: bytes.len() * 8 }
     }
 
+    /// Takes `len` bits from packed bytes that `fill` writes, then wipes the bytes: first byte first, bit 0 of a byte first.
+    /// Ignores the padding of the last byte.
+    pub fn filled(len: usize, fill: impl FnOnce(&mut [u8])) -> Self {
+        let mut bytes = Zeroizing::new(vec![0; len.div_ceil(8)]);
+        fill(&mut bytes);
+        let mut bits = Bits::from_bytes(&bytes);
+        bits.len = len;
+        if let (Some(last), used @ 1..) = (bits.words.last_mut(), len % 64) {
+            *last &= (1 << used) - 1;
+        }
+        bits
+    }
+
     /// The number of bits.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Tells whether there are none.
+    /// Tells whether the string is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -52,7 +64,7 @@ impl Bits {
     /// Bit `i`.
     ///
     /// # Panics
-    /// If there is no such bit.
+    /// If `i` is out of range.
     pub fn get(&self, i: usize) -> bool {
         assert!(i < self.len, "bit {i} of {}", self.len);
         self.words[i / 64] >> (i % 64) & 1 == 1
@@ -61,14 +73,14 @@ impl Bits {
     /// Sets bit `i`, in the same time for either value.
     ///
     /// # Panics
-    /// If there is no such bit.
+    /// If `i` is out of range.
     pub fn set(&mut self, i: usize, value: bool) {
         assert!(i < self.len, "bit {i} of {}", self.len);
         let word = &mut self.words[i / 64];
         *word = *word & !(1 << (i % 64)) | u64::from(value) << (i % 64);
     }
 
-    /// Appends a bit, in the same time for either.
+    /// Appends a bit, in the same time for either value.
     pub fn push(&mut self, value: bool) {
         if self.len.is_multiple_of(64) {
             self.reserve(1);
@@ -78,7 +90,7 @@ impl Bits {
         self.len += 1;
     }
 
-    /// Makes room for so many more bits, and wipes the place where the others were.
+    /// Makes room for `bits` more bits, and wipes the old allocation if the string moves.
     fn reserve(&mut self, bits: usize) {
         let words = (self.len + bits).div_ceil(64);
         if words > self.words.capacity() {
@@ -98,16 +110,16 @@ impl Bits {
         (0..self.len).map(|i| self.words[i / 64] >> (i % 64) & 1 == 1)
     }
 
-    /// A copy of `len` bits from bit `start` on.
+    /// A copy of `len` bits, from bit `start` on.
     ///
     /// # Panics
-    /// If there are not that many.
+    /// If the range is out of bounds.
     pub fn slice(&self, start: usize, len: usize) -> Bits {
         assert!(start + len <= self.len, "bits {start}..{} of {}", start + len, self.len);
         (start..start + len).map(|i| self.get(i)).collect()
     }
 
-    /// The bits as bytes: bit 0 is bit 0 of the first byte, and the last byte is filled up with zeros.
+    /// The bits as bytes: bit 0 is bit 0 of the first byte. The last byte is padded with zeros.
     pub fn to_bytes(&self) -> Vec<u8> {
         let bytes = self.words.iter().flat_map(|w| w.to_le_bytes());
         bytes.take(self.len.div_ceil(8)).collect()
@@ -137,11 +149,11 @@ impl Extend<bool> for Bits {
     }
 }
 
-/// A string that is not made of `0` and `1` alone.
+/// A string with a character other than `0` and `1`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("character {at} of the bit string is {found:?}, expected `0` or `1`")]
 pub struct NotBits {
-    /// Position of the first other character, from 1.
+    /// Position of the first such character, from 1.
     pub at: usize,
     /// That character.
     pub found: char,
@@ -194,6 +206,13 @@ mod tests {
             assert_eq!(bits.len(), len);
             assert_eq!(bits.to_string().parse::<Bits>().unwrap(), bits);
             assert_eq!(Bits::from_bytes(&bits.to_bytes()).slice(0, len), bits);
+            let filled = Bits::filled(len, |bytes| {
+                bytes.copy_from_slice(&bits.to_bytes());
+                if let (Some(last), used @ 1..) = (bytes.last_mut(), len % 8) {
+                    *last |= 0xff << used;
+                }
+            });
+            assert_eq!(filled, bits, "what fills up the last byte is left out");
             let halves = [bits.slice(0, len / 2), bits.slice(len / 2, len - len / 2)];
             let mut joined = halves[0].clone();
             joined.append(&halves[1]);

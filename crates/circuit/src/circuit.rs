@@ -48,7 +48,7 @@ pub struct Circuit {
 }
 
 impl Circuit {
-    /// The most wires a circuit may have, so that a wire and an inversion flag fit 32 bits.
+    /// The most wires of a circuit: a wire and an inversion flag fit 32 bits.
     pub const MAX_WIRES: u64 = 1 << 31;
 
     /// Checks and makes a circuit.
@@ -81,7 +81,7 @@ impl Circuit {
         &self.gates
     }
 
-    /// The wires that are the outputs, in order; a wire may be given out more than once, and may be an input.
+    /// The output wires in order. A wire may appear more than once, and may be an input.
     pub fn outputs(&self) -> &[Wire] {
         &self.outputs
     }
@@ -91,7 +91,7 @@ impl Circuit {
         self.input_count as usize + self.gates.len()
     }
 
-    /// Counts gates, and leaves the depth at 0.
+    /// Counts gates; leaves the depth at 0.
     pub(crate) fn counts(&self) -> GateCounts {
         let mut counts = GateCounts::default();
         for gate in &self.gates {
@@ -115,7 +115,7 @@ pub struct GateCounts {
     pub xor: u64,
     /// Negations.
     pub not: u64,
-    /// The most AND gates on a path from an input to an output, without those whose value is that of an operand or a constant:
-    /// the layers of [`Schedule::by_depth`](crate::Schedule::by_depth).
+    /// The most AND gates on a path from an input to an output, without trivial ones, whose value is an operand or a constant:
+    /// the number of layers of [`Schedule::by_depth`](crate::Schedule::by_depth).
     pub and_depth: u64,
 }

@@ -10,7 +10,7 @@ use crate::{
 
 /// A Boolean circuit with typed ports: the unit that is garbled, prepared and linked.
 ///
-/// *Shape*: the circuit's inputs are the input ports' wires one port after another, and likewise its outputs.
+/// *Shape*: the circuit's inputs are the wires of the input ports, one port after another; its outputs likewise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Component {
     name: String,
@@ -22,7 +22,7 @@ pub struct Component {
 impl Component {
     /// Joins ports and a circuit.
     ///
-    /// *Errors*: widths that do not add up to the circuit's wires, or a port name that appears twice on one side.
+    /// *Errors*: widths that do not add up to the circuit's wires, or two ports with one name on the same side.
     pub fn new(
         name: impl Into<String>,
         inputs: Vec<Port>,

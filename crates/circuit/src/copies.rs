@@ -3,9 +3,9 @@
 use crate::{CircuitError, InputId, InstanceId, Link, Port, Program, Source};
 
 impl Program {
-    /// So many copies of the program side by side, each with inputs and outputs of its own: a port `x` becomes `x0`, `x1` and so on.
+    /// Places several copies of the program side by side, each with its own inputs and outputs: a port `x` becomes `x0`, `x1` and so on.
     ///
-    /// *Errors*: names that meet, or too many inputs, instances or links.
+    /// *Errors*: clashing names, or too many inputs, instances or links.
     pub fn copies(&self, count: u32) -> Result<Program, CircuitError> {
         let mut all = Program::new(format!("{count} copies of {}", self.name()));
         self.components().iter().for_each(|component| {

@@ -1,8 +1,8 @@
-//! AND depth of circuits and of whole programs, the latter as if they were one circuit, in memory for live wires only.
+//! AND depth of circuits and of whole programs. A program is measured as if it were one circuit, in memory for live wires only.
 //!
-//! Folding is that of a [`Schedule`](crate::Schedule), also across links. What comes out of an instance follows from its
-//! component and from what goes in: constants, which wires are one another, perhaps inverted, and how deep they are
-//! relative to one another. So instances that are given the same are looked at once.
+//! Folding is the same as in a [`Schedule`](crate::Schedule), also across links. The outputs of an instance follow from its
+//! component and its inputs: their constants, which of them are equal or opposite, and their depths relative to one another.
+//! Instances with equal inputs in this sense are therefore examined once.
 
 use std::collections::HashMap;
 
@@ -23,10 +23,10 @@ impl Circuit {
 }
 
 impl Program {
-    /// Gate counts of all instances together, and the AND depth of the one circuit that they are together.
+    /// Gate counts of all instances together, and the AND depth of the program as one circuit.
     ///
-    /// *Cost*: of an instance's gates only if no instance of the same component before had inputs as deep, relative to one
-    /// another.
+    /// *Cost*: the gates of an instance are read only if no earlier instance of the component had inputs of the same relative
+    /// depths.
     pub fn stats(&self) -> GateCounts {
         GateCounts { and_depth: Search::new(self).run(), ..self.counts() }
     }
@@ -50,7 +50,7 @@ impl Deep {
         Deep { literal: Literal::constant(value), depth: 0 }
     }
 
-    /// A result that takes no gate: a constant, or one of the operands.
+    /// The result, if it takes no gate: a constant, or one of the operands.
     fn known(literal: Option<Literal<u64>>, a: Deep, b: Deep) -> Option<Self> {
         let literal = literal?;
         let depth = match literal {
@@ -62,7 +62,7 @@ impl Deep {
     }
 }
 
-/// Wires that are all different and not deep.
+/// Distinct wires of depth 0.
 fn fresh(first: u64, count: u64) -> Vec<Deep> {
     (first..first + count).map(|node| Deep { literal: Literal::of(node), depth: 0 }).collect()
 }
@@ -71,7 +71,7 @@ fn deepest(wires: &[Deep]) -> u64 {
     wires.iter().map(|wire| wire.depth).max().unwrap_or(0)
 }
 
-/// Passes a circuit whose inputs are all different and not deep.
+/// Measures a circuit whose inputs are distinct and of depth 0.
 fn alone(circuit: &Circuit) -> Passed {
     let inputs = u64::from(circuit.input_count());
     pass(circuit, fresh(1, inputs), 1 + inputs)
@@ -84,7 +84,7 @@ struct Passed {
     deepest: u64,
 }
 
-/// Goes through a circuit, gate by gate; what its gates compute has node numbers from `node` on.
+/// Goes through a circuit gate by gate, and numbers new nodes from `node` on.
 fn pass(circuit: &Circuit, inputs: Vec<Deep>, mut node: u64) -> Passed {
     let mut wires = inputs;
     wires.reserve_exact(circuit.gates().len());
@@ -116,23 +116,23 @@ fn pass(circuit: &Circuit, inputs: Vec<Deep>, mut node: u64) -> Passed {
     Passed { outputs, deepest: deepest(&wires) }
 }
 
-/// The most wires of instances that are remembered.
+/// The most wires of instances to remember.
 const REMEMBERED_WIRES: usize = 1 << 22;
 
-/// The gates for each input wire above which a component's instances are remembered: with fewer, passing is faster.
+/// A component's instances are remembered if it has more gates per input wire than this; below it, passing gates is faster.
 const GATES_PER_INPUT: usize = 16;
 
-/// The outputs of instances, by component and what went in, both within a [`Frame`].
+/// The outputs of instances, by component and inputs, both within a [`Frame`].
 type Remembered = HashMap<(u32, Vec<Deep>), Vec<Deep>>;
 
 /// The search for a program's depth.
 struct Search<'p> {
     program: &'p Program,
-    /// The depth of each component, where its instances are remembered.
+    /// The depth of each component whose instances are remembered.
     own_depths: Vec<Option<u64>>,
     remembered: Remembered,
     remembered_wires: usize,
-    /// Instances that were passed gate by gate.
+    /// The number of instances that were passed gate by gate.
     passed: u64,
 }
 
@@ -174,7 +174,7 @@ impl<'p> Search<'p> {
         walk.into_outputs().iter().map(|wires| deepest(wires)).max().unwrap_or(0)
     }
 
-    /// The outputs of an instance of a component so deep.
+    /// The outputs of an instance of a component with inputs of these depths.
     fn instance(&mut self, component: u32, circuit: &Circuit, own_depth: u64, given: &[Deep], node: u64) -> Vec<Deep> {
         let (frame, near) = Frame::new(given, own_depth, node);
         let key = (component, near);
@@ -197,19 +197,19 @@ impl<'p> Search<'p> {
 
 /// An instance's place in the program.
 ///
-/// Within it, inputs that are one wire have the node of the first of them, and the gates' nodes come after those of the inputs. Depths
-/// begin at 0, and where one input is deeper than the next less deep one by more than the component is itself, by how much does not
-/// matter: nothing that comes of the one is ever as deep as the other.
+/// Within a frame, equal inputs have the node of the first of them, and the gates' nodes follow the inputs' nodes. Depths begin
+/// at 0. Where an input is deeper than the next shallower one by more than the component's own depth, the exact gap does not
+/// matter: nothing computed from the shallower input reaches the depth of the deeper one.
 struct Frame {
-    /// The program's nodes of the inputs, and of the first gate.
+    /// The input nodes in the program, and the first gate's node.
     nodes: Vec<u64>,
     first: u64,
-    /// Depths within the frame from which on depths of the program are so much more, in ascending order.
+    /// Depths within the frame from which a shift to program depths applies, and the shift, in ascending order.
     shifts: Vec<(u64, u64)>,
 }
 
 impl Frame {
-    /// The place of an instance with these inputs, whose first gate has that node, and the inputs within it.
+    /// The frame of an instance with these inputs, whose first gate has node `first`, and the inputs within the frame.
     fn new(given: &[Deep], own_depth: u64, first: u64) -> (Self, Vec<Deep>) {
         let wires = || given.iter().filter(|wire| !wire.literal.is_constant());
         let mut depths: Vec<u64> = wires().map(|wire| wire.depth).collect();
@@ -242,7 +242,7 @@ impl Frame {
         (Frame { nodes: given.iter().map(|wire| wire.literal.number()).collect(), first, shifts }, within)
     }
 
-    /// A wire of the instance in the program.
+    /// Translates a wire of the instance to the program.
     fn far(&self, wire: Deep) -> Deep {
         if wire.literal.is_constant() {
             return wire;
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
     use crate::{Component, Party, Port, Recipients, Schedule, Type, random};
 
-    /// The layers of the program as one circuit, as `gmw` has them.
+    /// The number of AND layers of the program as one circuit, as `gmw` runs it.
     fn layers(program: &Program) -> u64 {
         let schedule = Schedule::by_depth(program.flatten().expect("small enough").circuit());
         schedule.steps().iter().filter(|step| step.ands > 0).count() as u64
@@ -280,7 +280,7 @@ mod tests {
         }
     }
 
-    /// A circuit of two words in the making.
+    /// A circuit of two words under construction.
     struct Words {
         width: u32,
         gates: Vec<Gate>,
@@ -321,7 +321,7 @@ mod tests {
         }
     }
 
-    /// A component of two words of `width` bits and one that `operation` makes of them.
+    /// A component that applies `operation` to two words of `width` bits.
     fn of_two(width: u32, operation: fn(&mut Words, &[Wire], &[Wire]) -> Vec<Wire>) -> Component {
         let mut words = Words { width, gates: Vec::new() };
         let wires = |from: u32| (from..from + width).map(Wire).collect::<Vec<_>>();
@@ -364,7 +364,7 @@ mod tests {
         assert_eq!((program.stats().and_depth, layers(&program)), (0, 0));
     }
 
-    /// A chain of `count` instances of `link` with inputs `x` and what came before.
+    /// A chain of `count` instances of `link`, each with inputs `x` and the previous output.
     fn chain(link: Component, count: usize) -> Program {
         let [x, width] = [link.inputs()[0].ty.clone(), link.inputs()[1].ty.clone()];
         let mut program = Program::new("chain");

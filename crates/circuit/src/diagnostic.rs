@@ -2,6 +2,8 @@
 
 use std::{fmt, ops::Range};
 
+pub use garblet_text::{controls_terminal, one_line};
+
 /// Something wrong with a file that the user gave.
 ///
 /// `Display` is one line, `file:line:column: message`; [`Diagnostic::render`] shows the place as well.
@@ -9,11 +11,11 @@ use std::{fmt, ops::Range};
 pub struct Diagnostic {
     /// The file as the user named it.
     pub file: String,
-    /// The place in the file, if one place is to blame.
+    /// The place in the file, if the mistake has one.
     pub place: Option<Box<Place>>,
-    /// The mistake: where, expected, got.
+    /// The mistake: where, what was expected, and what was found.
     pub message: String,
-    /// Advice on what to do about it.
+    /// Advice on how to correct it.
     pub hint: Option<String>,
 }
 
@@ -24,7 +26,7 @@ pub struct Place {
     pub line: u64,
     /// Column in characters, from 1.
     pub column: usize,
-    /// The number of characters that are meant, at least one.
+    /// The length of the place in characters, at least one.
     pub width: usize,
     /// The line itself, or the part of a long line around the place.
     pub excerpt: String,
@@ -32,7 +34,7 @@ pub struct Place {
     pub excerpt_column: usize,
 }
 
-/// Without the excerpt, which may be of a file of inputs.
+/// Leaves out the excerpt, which may come from a file of inputs.
 impl fmt::Debug for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Place { line, column, width, .. } = self;
@@ -48,7 +50,7 @@ impl fmt::Debug for Place {
 const EXCERPT_CHARS: usize = 100;
 
 impl Place {
-    /// The place of bytes `at` of a line.
+    /// The place of bytes `at` in a line.
     pub fn in_line(line: u64, text: &str, at: Range<usize>) -> Self {
         let before = text.get(..at.start).unwrap_or(text).chars().count();
         let within = text.get(at.clone()).map_or(1, |t| t.chars().count()).max(1);
@@ -58,7 +60,7 @@ impl Place {
         Place { line, column: before + 1, width: within.min(room), excerpt, excerpt_column: first + 1 }
     }
 
-    /// The place of bytes `at` of a text of many lines; a place that spans lines is shown to the end of its first.
+    /// The place of bytes `at` in a text of several lines. A place that spans lines is shown up to the end of its first line.
     pub fn in_text(text: &str, at: Range<usize>) -> Self {
         let start = (0..=at.start.min(text.len())).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
         let line_start = text[..start].rfind('\n').map_or(0, |i| i + 1);
@@ -81,14 +83,13 @@ impl Diagnostic {
         self
     }
 
-    /// Adds what to do about it.
+    /// Adds advice.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Adds `did you mean` and the name among `known` that is nearest to `got`, if one is near, else all names if they
-    /// are few.
+    /// Adds `did you mean` and the name in `known` nearest to `got`, if one is near; otherwise all names, if they are few.
     pub fn suggest<'a>(self, got: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
         match nearest(got, &known) {
@@ -98,24 +99,26 @@ impl Diagnostic {
         }
     }
 
-    /// Several lines: message, place with the line of the file and a caret under the place, and hint.
+    /// Several lines: the message, the line of the file with a caret under the place, and the hint.
     pub fn render(&self) -> String {
-        let mut text = format!("{}\n", self.message);
+        // File names and excerpts in them come from others.
+        let [file, message] = [&self.file, &self.message].map(|text| one_line(text));
+        let mut text = format!("{message}\n");
         if let Some(place) = &self.place {
             let number = place.line.to_string();
             let margin = " ".repeat(number.len());
             let before = place.excerpt.chars().take(place.column - place.excerpt_column);
-            // Tabs are kept so that the caret stands right however wide they are shown.
+            // Keep tabs so that the caret lines up at any tab width.
             let indent: String = before.map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-            text += &format!("{margin}--> {}:{}:{}\n{margin} |\n", self.file, place.line, place.column);
+            text += &format!("{margin}--> {file}:{}:{}\n{margin} |\n", place.line, place.column);
             text +=
                 &format!("{number} | {}\n", place.excerpt.replace(|c| controls_terminal(c) && c != '\t', "\u{fffd}"));
             text += &format!("{margin} | {indent}{}\n", "^".repeat(place.width));
         } else {
-            text += &format!(" --> {}\n", self.file);
+            text += &format!(" --> {file}\n");
         }
         if let Some(hint) = &self.hint {
-            text += &format!("hint: {hint}\n");
+            text += &format!("hint: {}\n", one_line(hint));
         }
         text
     }
@@ -140,12 +143,12 @@ impl Diagnostics {
         if found.is_empty() { Ok(()) } else { Err(Diagnostics(found)) }
     }
 
-    /// Each of them, in order of place.
+    /// The diagnostics, in order of place.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.0.iter()
     }
 
-    /// All of them, rendered.
+    /// All diagnostics, rendered.
     pub fn render(&self) -> String {
         self.0.iter().map(Diagnostic::render).collect::<Vec<_>>().join("\n")
     }
@@ -164,15 +167,9 @@ impl fmt::Display for Diagnostics {
     }
 }
 
-/// Tells whether a character is not shown as it is, but moves the cursor, ends the line, or turns the direction of what follows.
-pub fn controls_terminal(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// The name among `known` that is a typing error or two away from `got`.
+/// The name in `known` that is a typing error or two away from `got`.
 pub fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
-    // Long names cost the square of their length and are no typing errors of short ones.
+    // Distance takes quadratic time in the length, and a long name is no typing error of a short one.
     if got.len() > 64 {
         return None;
     }
@@ -182,7 +179,7 @@ pub fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
     (distance <= allowed).then_some(name)
 }
 
-/// A text cut to what fits a message.
+/// A text cut to the length that fits a message.
 pub fn clip(text: &str) -> String {
     match text.chars().count() {
         0..=40 => text.into(),

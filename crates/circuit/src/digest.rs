@@ -1,15 +1,78 @@
-//! The digest by which parties check that they run the same program.
+//! The digests by which parties check that they run the same program, and its gates in the same order.
+
+use std::fmt;
 
 use crate::{
     circuit::{Circuit, Gate},
     component::Component,
+    literal::Literal,
+    notes::Order,
     program::{InstanceId, Link, Program, Recipients, Source},
+    schedule::Schedule,
     types::{Port, Type},
 };
 
+/// A BLAKE3 hash of the parts of schedules that parties must share: the operands, order and batches of AND gates, and the tuning
+/// numbers. It leaves out slots and the places of XOR gates, since nothing on the wire depends on them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScheduleDigest([u8; 32]);
+
+impl ScheduleDigest {
+    /// The digest of several schedules in order, together with numbers that the order depends on.
+    pub fn of_all<'s>(schedules: impl IntoIterator<Item = &'s Schedule>, numbers: &[u64]) -> Self {
+        let mut hash = Encoder::new("garblet 2026 schedules v1");
+        hash.list(numbers, |hash, number| hash.count(*number as usize));
+        schedules.into_iter().for_each(|schedule| hash.pending.extend_from_slice(&schedule.digest().0));
+        ScheduleDigest(hash.finish())
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+/// Half of the digest, for parties to compare and people to read.
+impl fmt::Display for ScheduleDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0[..16].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// Computes the digest while a schedule is made.
+pub(crate) struct OrderEncoder(Encoder);
+
+impl OrderEncoder {
+    /// Starts with the tuning numbers of the order, so that parties with different numbers notice even on a small program.
+    pub(crate) fn new(tuning: &[u64]) -> Self {
+        let mut hash = Encoder::new("garblet 2026 schedule v1");
+        hash.list(tuning, |hash, number| hash.count(*number as usize));
+        OrderEncoder(hash)
+    }
+
+    /// Begins a batch of `ands` AND gates that are computed at once.
+    pub(crate) fn batch(&mut self, ands: usize) {
+        if ands > 0 {
+            self.0.count(ands);
+        }
+    }
+
+    pub(crate) fn and(&mut self, gate: u32, a: Literal, b: Literal) {
+        self.0.number(gate);
+        [a, b].into_iter().for_each(|operand| self.0.literal(operand));
+    }
+
+    pub(crate) fn finish(mut self, outputs: &[Literal]) -> ScheduleDigest {
+        // Batches are never empty, so a zero marks where they end.
+        self.0.count(0);
+        self.0.list(outputs, |hash, output| hash.literal(*output));
+        ScheduleDigest(self.0.finish())
+    }
+}
+
 impl Program {
     /// A BLAKE3 hash of everything that parties must agree on: components gate by gate, instances, links, ports with
-    /// names and types, owners and recipients; but not the names of the program and of its components.
+    /// names and types, owners and recipients, and requirements on inputs. It leaves out the names of the program and its components.
     ///
     /// *Cost*: reads every gate of every component once.
     pub fn digest(&self) -> [u8; 32] {
@@ -31,10 +94,11 @@ impl Program {
             }
             hash.list(&output.links, Encoder::link);
         });
+        hash.relied_on(self);
         hash.finish()
     }
 
-    /// A hash of circuits, instances and links alone.
+    /// A hash of circuits, instances and links only.
     pub(crate) fn circuit_digest(&self) -> [u8; 32] {
         let mut hash = Encoder::new("garblet 2026 program's circuit v1");
         hash.list(self.components(), |hash, component| hash.circuit(component.circuit()));
@@ -52,7 +116,7 @@ impl Program {
 }
 
 impl Component {
-    /// A BLAKE3 hash of ports and circuit, but not of the component's name.
+    /// A BLAKE3 hash of ports and circuit, without the component's name.
     pub fn digest(&self) -> [u8; 32] {
         let mut hash = Encoder::new("garblet 2026 component v1");
         hash.component(self);
@@ -63,7 +127,7 @@ impl Component {
 /// Feeds a prefix-free encoding to the hash: every list is preceded by its length, every choice by its number.
 struct Encoder {
     hash: blake3::Hasher,
-    /// Gates are small; the hash is fast on long runs only.
+    /// Gates are small, and the hash is fast only on long runs.
     pending: Vec<u8>,
 }
 
@@ -97,6 +161,11 @@ impl Encoder {
         items.iter().for_each(|item| each(self, item));
     }
 
+    fn literal(&mut self, literal: Literal) {
+        self.number(literal.node() as u32);
+        self.number(literal.inverted().into());
+    }
+
     fn text(&mut self, text: &str) {
         self.count(text.len());
         self.pending.extend_from_slice(text.as_bytes());
@@ -109,6 +178,24 @@ impl Encoder {
             let links = program.instance_links(id);
             self.count(links.len());
             links.for_each(|link| self.link(&link));
+        }
+    }
+
+    /// Ends with the order and the limits that inputs must have; adds nothing if there are none.
+    fn relied_on(&mut self, program: &Program) {
+        for (at, input) in program.inputs().iter().enumerate() {
+            if let Some(ordered) = program.notes().ordered(&input.port.name) {
+                let order = match ordered.order {
+                    Order::Strict => 0,
+                    Order::Ascending => 1,
+                    Order::Descending => 2,
+                };
+                [0, at as u32, ordered.key_bits, order].into_iter().for_each(|n| self.number(n));
+            }
+            if let Some(limit) = program.notes().limit(&input.port.name) {
+                [1, at as u32, limit.bits].into_iter().for_each(|n| self.number(n));
+                self.count(limit.below as usize);
+            }
         }
     }
 
@@ -186,7 +273,7 @@ impl Encoder {
         let (kind, index, start) = match link.source {
             Source::Input(i) => (0, i.0, link.start),
             Source::Instance(i) => (1, i.0, link.start),
-            // Where a link of constants starts means nothing.
+            // A link of constants has no meaningful start.
             Source::Constant(value) => (2, value.into(), 0),
         };
         [kind, index, start, link.len].into_iter().for_each(|n| self.number(n));
@@ -196,7 +283,10 @@ impl Encoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Party, Wire};
+    use crate::{
+        Party, Wire,
+        notes::{Limit, Notes, Ordered},
+    };
 
     fn program(gate: Gate, names: [&str; 2], ty: Type, owner: Party, recipients: Recipients, from: u32) -> Program {
         let port = |name: &str, ty| Port::new(name, ty);
@@ -232,6 +322,38 @@ mod tests {
         ];
         let digests: std::collections::HashSet<_> = others.iter().map(Program::digest).chain([plain()]).collect();
         assert_eq!(digests.len(), others.len() + 1);
+    }
+
+    #[test]
+    fn what_inputs_must_be_changes_the_digest() {
+        let noted = |ordered: Vec<Ordered>, limits: Vec<Limit>| {
+            let mut program =
+                program(Gate::And(Wire(0), Wire(1)), ["p", "x"], Type::Bits(2), Party(0), Recipients::All, 0);
+            program.set_notes(Notes { ordered, limits, ..Notes::default() });
+            program
+        };
+        let ordered = |key_bits, order| vec![Ordered { input: "x".into(), key_bits, order }];
+        let limit = |bits, below, field: &str| vec![Limit { input: "x".into(), field: field.into(), bits, below }];
+        let programs = [
+            noted(vec![], vec![]),
+            noted(ordered(1, Order::Strict), vec![]),
+            noted(ordered(1, Order::Ascending), vec![]),
+            noted(ordered(1, Order::Descending), vec![]),
+            noted(ordered(2, Order::Strict), vec![]),
+            noted(vec![], limit(1, 1, "f")),
+            noted(vec![], limit(1, 2, "f")),
+            noted(vec![], limit(2, 1, "f")),
+            noted(ordered(1, Order::Strict), limit(1, 1, "f")),
+        ];
+        let digests: std::collections::HashSet<_> = programs.iter().map(Program::digest).collect();
+        assert_eq!(digests.len(), programs.len());
+        assert!(digests.contains(&plain()), "a program that relies on nothing has the digest that it had");
+        assert_eq!(noted(vec![], limit(1, 1, "g")).digest(), noted(vec![], limit(1, 1, "f")).digest());
+        for other in &programs[1..] {
+            let (one, other) = (programs[0].parts(), other.parts());
+            let more: Vec<&str> = other.iter().filter(|part| !one.contains(part)).map(|(name, _)| &name[..]).collect();
+            assert_eq!(more, ["lists"]);
+        }
     }
 
     #[test]

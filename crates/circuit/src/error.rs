@@ -1,6 +1,6 @@
-//! The faults that a circuit, a component or a program can have.
+//! Errors of circuits, components and programs.
 
-/// A circuit, component or program that is not well formed.
+/// A circuit, component or program that is malformed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CircuitError {
     /// More wires than a circuit may have.
@@ -86,27 +86,27 @@ pub enum CircuitError {
         what: &'static str,
         /// Its number.
         index: u32,
-        /// The number of those that there are.
+        /// The number of existing ones.
         count: usize,
     },
-    /// More of something than a program can number.
+    /// More items than a program can number.
     #[error("program `{program}` has too many {what}, the limit is {limit}")]
     TooMany {
         /// The program.
         program: String,
-        /// The kind of thing that there is too much of.
+        /// The kind of item.
         what: &'static str,
         /// The most allowed.
         limit: usize,
     },
-    /// An instance is given too many or too few input ports.
+    /// An instance has too many or too few input ports connected.
     #[error("component `{component}` takes {expected} input ports, got {got}")]
     PortCount {
         /// The component.
         component: String,
-        /// Ports given.
+        /// Ports connected.
         got: usize,
-        /// Ports that it has.
+        /// Ports that the component has.
         expected: usize,
     },
 }

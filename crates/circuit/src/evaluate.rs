@@ -1,6 +1,6 @@
 //! The plain evaluator: 64 instances of a program in the clear in one pass.
 //!
-//! It runs the circuits' gate lists as they stand, without a [`Schedule`](crate::Schedule), so that it can be the
+//! It runs the circuits' gate lists directly, without a [`Schedule`](crate::Schedule), so that it can serve as the
 //! oracle for everything that uses one.
 
 use crate::{
@@ -15,7 +15,7 @@ pub const LANES: usize = 64;
 
 /// Runs a program once.
 ///
-/// *Shape*: one value per program input, each as wide as its port; one per output comes back.
+/// *Shape*: takes one value per program input, each as wide as its port; returns one per output.
 ///
 /// # Panics
 /// If the shape is wrong.
@@ -44,7 +44,7 @@ pub fn evaluate_many<I: AsRef<[Bits]>>(program: &Program, instances: &[I]) -> Ve
 
 /// Runs 64 instances of a program: bit `k` of every word belongs to instance `k`.
 ///
-/// *Shape*: one word per wire of each program input; one per wire of each output comes back.
+/// *Shape*: takes one word per wire of each program input; returns one per wire of each output.
 ///
 /// # Panics
 /// If the shape is wrong.
@@ -65,7 +65,7 @@ pub fn evaluate_lanes(program: &Program, inputs: Vec<Box<[u64]>>) -> Vec<Box<[u6
 
 /// Runs 64 instances of a circuit: bit `k` of every word belongs to instance `k`.
 ///
-/// *Shape*: one word per input wire; one per output comes back.
+/// *Shape*: takes one word per input wire; returns one per output.
 ///
 /// # Panics
 /// If the shape is wrong.
@@ -76,7 +76,7 @@ pub fn evaluate_circuit(circuit: &Circuit, inputs: &[u64]) -> Vec<u64> {
     circuit.outputs().iter().map(|w| wires[w.index()]).collect()
 }
 
-/// Appends the gates' values to the inputs'.
+/// Appends the gates' values to the input values.
 fn run(circuit: &Circuit, wires: &mut Vec<u64>) {
     wires.reserve_exact(circuit.gates().len());
     for gate in circuit.gates() {
@@ -90,7 +90,7 @@ fn run(circuit: &Circuit, wires: &mut Vec<u64>) {
     }
 }
 
-/// One value per lane to one word per wire.
+/// Transposes one value per lane to one word per wire.
 fn pack<'a>(lanes: impl Iterator<Item = &'a Bits>) -> Box<[u64]> {
     let mut wires: Box<[u64]> = Box::default();
     for (lane, bits) in lanes.enumerate() {

@@ -8,13 +8,13 @@ use crate::{
     walk::Walk,
 };
 
-/// The numbers that the walk carries for the constants: no wire has them.
+/// Stand-ins for the constants during the walk; no wire has these numbers.
 const CONSTANTS: [u32; 2] = [u32::MAX - 1, u32::MAX];
 
 impl Program {
     /// The program as one component with the program's ports.
     ///
-    /// *Cost*: as many gates as all instances have together, and one for each constant that a link brings.
+    /// *Cost*: the gates of all instances, and one for each constant that a link carries.
     ///
     /// *Errors*: more wires than a circuit may have.
     pub fn flatten(&self) -> Result<Component, CircuitError> {
@@ -24,7 +24,7 @@ impl Program {
         Component::new(self.name(), inputs, outputs, self.flat_circuit()?)
     }
 
-    /// The program with all its instances joined in one, with the same ports, owners and recipients.
+    /// The program with all its instances joined into one, with the same ports, owners and recipients.
     ///
     /// *Errors*: as [`Program::flatten`].
     pub fn flattened(&self) -> Result<Program, CircuitError> {
@@ -74,7 +74,7 @@ impl Flat {
         self.input_count + self.gates.len() as u32 - 1
     }
 
-    /// The wire, or that of the constant which the number stands for.
+    /// The wire, or the constant's wire if the number stands for a constant.
     fn wire(&mut self, wire: u32) -> u32 {
         let Some(value) = CONSTANTS.iter().position(|&c| c == wire) else { return wire };
         match self.constants[value] {
@@ -87,7 +87,7 @@ impl Flat {
         }
     }
 
-    /// Appends a circuit whose inputs are the wires in `map`, and its gates' wires to `map`.
+    /// Appends a circuit whose inputs are the wires in `map`, and appends the wires of its gates to `map`.
     fn append(&mut self, circuit: &Circuit, map: &mut Vec<u32>) {
         map.iter_mut().for_each(|wire| *wire = self.wire(*wire));
         map.reserve_exact(circuit.gates().len());

@@ -1,4 +1,4 @@
-//! Literals: wires in which negations, constants and gates that need not be computed are folded away.
+//! Literals: wires with negations, constants and trivial gates folded away.
 
 use std::ops::{BitAnd, BitXor, Not, Shl, Shr};
 
@@ -6,7 +6,7 @@ use std::ops::{BitAnd, BitXor, Not, Shl, Shr};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Literal<N = u32>(N);
 
-/// An unsigned integer that numbers nodes, with a bit to spare.
+/// An unsigned integer to number nodes with, with a bit to spare.
 pub trait NodeNumber:
     Copy
     + Ord
@@ -22,7 +22,7 @@ impl NodeNumber for u32 {}
 impl NodeNumber for u64 {}
 
 impl<N: NodeNumber> Literal<N> {
-    /// The node of that number.
+    /// The node with this number.
     #[inline]
     pub fn of(node: N) -> Self {
         Literal(node << 1)
@@ -69,13 +69,13 @@ impl<N: NodeNumber> Literal<N> {
         self.0 >> 1
     }
 
-    /// Tells whether both are of one node.
+    /// Tells whether both have the same node.
     #[inline]
     pub fn is_of(self, other: Self) -> bool {
         self.number() == other.number()
     }
 
-    /// The sum of two, if it takes no gate.
+    /// The exclusive or of two literals, if it takes no gate.
     #[inline]
     pub fn xor(self, other: Self) -> Option<Self> {
         if self.is_constant() {
@@ -87,7 +87,7 @@ impl<N: NodeNumber> Literal<N> {
         self.is_of(other).then(|| Self::constant(self != other))
     }
 
-    /// The product of two, if it takes no gate.
+    /// The AND of two literals, if it takes no gate.
     #[inline]
     pub fn and(self, other: Self) -> Option<Self> {
         let no = Self::constant(false);

@@ -1,50 +1,92 @@
-//! Notes: what a front end knows of a program beyond its graph.
+//! Notes: a front end's knowledge of a program beyond its graph.
 
 use std::fmt;
 
 use crate::{Bits, Type, diagnostic::Diagnostic};
 
-/// The knowledge that a front end has of a program beyond its graph. The digest does not cover it.
+/// A front end's knowledge of a program beyond its graph. [`Program::digest`](crate::Program::digest) covers only its requirements on
+/// inputs: the order of lists, and limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// The checks at run time that the program has; none if its kind knows no such thing.
+    /// The program's checks at run time; none if its front end has no such checks.
     pub panics: Option<Panics>,
+    /// The output that tells all parties whether a check failed, in programs of runs that keep outputs
+    /// ([`Program::telling_panics`](crate::Program::telling_panics)).
+    pub panicked: Option<usize>,
     /// Loops that are repeated instances, in order.
     pub regions: Vec<Region>,
-    /// The source lines of each component, with the AND gates that they became.
+    /// The source lines of each component, with the AND gates that each line became.
     ///
-    /// *Units*: gates before the last optimisation of the component, so that their sum may be a little above its count.
+    /// *Units*: gates before the component's last optimisation, so their sum may slightly exceed its count.
     pub lines: Vec<Vec<(u32, u64)>>,
-    /// Warnings: all that is odd about the file but not wrong, such as a function that is never called.
+    /// Warnings: odd but valid things in the file, such as a function that is never called.
     pub warnings: Vec<Diagnostic>,
-    /// A digest of the source's text; none if it was not made from one.
+    /// A digest of the source text; none if the program has no source.
     pub source: Option<[u8; 32]>,
-    /// The rows of a batch, of which each port has all values; none if the program is no batch.
+    /// The number of rows of a batch, whose ports hold the values of all rows; none if the program is not a batch.
     pub rows: Option<u32>,
-    /// Lists that the program takes for empty if they are not in order.
+    /// Lists that the program treats as empty if they are out of order.
     pub ordered: Vec<Ordered>,
-    /// Constants that parties gave to the source, as `NAME=VALUE`, in alphabetical order.
+    /// Numbers that the program replaces or ignores if they are too large.
+    pub limits: Vec<Limit>,
+    /// Constants that parties set in the source, as `NAME=VALUE`, in alphabetical order.
     pub constants: Vec<String>,
 }
 
 impl Notes {
-    /// Notes from which source the program was made, and with which constants.
+    /// Records the program's source and constants.
     #[must_use]
     pub fn of_source(self, text: &str, mut constants: Vec<String>) -> Self {
         constants.sort_unstable();
         Notes { source: Some(blake3::hash(text.as_bytes()).into()), constants, ..self }
     }
+
+    /// The order that the program requires of an input, if any.
+    pub fn ordered(&self, input: &str) -> Option<&Ordered> {
+        self.ordered.iter().find(|ordered| ordered.input == input)
+    }
+
+    /// The limit on the numbers in an input, if any.
+    pub fn limit(&self, input: &str) -> Option<&Limit> {
+        self.limits.iter().find(|limit| limit.input == input)
+    }
+
+    /// The output that says where the computation panicked, if there is one.
+    pub fn panic_output(&self) -> Option<usize> {
+        match self.panics {
+            Some(Panics::On { output, .. }) => output,
+            _ => None,
+        }
+    }
+
+    /// Tells whether an output reports a panic or its place. Such an output is not part of the result.
+    pub fn tells_panics(&self, output: usize) -> bool {
+        [self.panic_output(), self.panicked].contains(&Some(output))
+    }
 }
 
-/// An input that counts as empty if its rows are not in order.
+/// An input that counts as empty if its rows are out of order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ordered {
     /// The input's name.
     pub input: String,
-    /// The bits of a row's key, with which it begins.
+    /// The number of bits of a row's key, which comes first in the row.
     pub key_bits: u32,
     /// The order of keys.
     pub order: Order,
+}
+
+/// A number in each element of an input (an array or a list) that the program replaces or ignores if it is too large.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// The input's name.
+    pub input: String,
+    /// The number's name.
+    pub field: String,
+    /// The number's bits, which come first in an element.
+    pub bits: u32,
+    /// The least number that is too large.
+    pub below: u64,
 }
 
 /// The order that the rows of a list must have, by their keys.
@@ -69,12 +111,12 @@ impl fmt::Display for Order {
 }
 
 impl Ordered {
-    /// The first row of a list, from 1, that may not stand behind the one before it. A value that is none of the type has none.
+    /// The first row of a list, from 1, that is out of order. A value that does not fit the type has none.
     pub fn misplaced(&self, ty: &Type, list: &Bits) -> Option<usize> {
         let Type::List(element, most) = ty else { return None };
         let (start, width) = (Type::count_width(*most) as usize, element.width() as usize);
         let count = list.slice(0, start).to_u128()?.min(u128::from(*most)) as usize;
-        // From the highest bit down, as numbers compare.
+        // From the highest bit down, in numeric order.
         let key = |row: usize| {
             let key = list.slice(start + row * width, self.key_bits as usize);
             key.iter().rev().collect::<Vec<bool>>()
@@ -91,11 +133,11 @@ impl Ordered {
 /// Checks at run time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Panics {
-    /// Arithmetic wraps around, and what is out of bounds has no meaning.
+    /// Arithmetic wraps around, and out-of-bounds accesses have no defined result.
     Off,
-    /// Checks are made.
+    /// Failures are detected.
     On {
-        /// The output that is 0 if none failed, else `k` if the first that failed is at place `k - 1`; none if nothing
+        /// The output that is 0 if no check failed, and `k` if the check at place `k - 1` failed first; none if nothing
         /// can fail.
         output: Option<usize>,
         /// Place and reason of each check, as `file:line:column: reason`.
@@ -112,7 +154,7 @@ impl Panics {
     }
 }
 
-/// A loop of the source that became consecutive instances.
+/// A source loop that became consecutive instances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
     /// The loop's line.
@@ -121,16 +163,16 @@ pub struct Region {
     pub first: u32,
     /// The number of instances.
     pub count: u32,
-    /// The shape of what is repeated in it.
+    /// The shape of the repeated body.
     pub shape: Shape,
 }
 
 /// The number of times that a loop's body runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// A loop: so many iterations.
+    /// A loop with this many iterations.
     Chain(u64),
-    /// A loop with one loop in it, whose number of iterations is always the same: outer and inner iterations.
+    /// A nested loop whose inner iteration count is constant: outer and inner iterations.
     Grid(u64, u64),
 }
 
@@ -146,7 +188,7 @@ mod tests {
             let mut bits = Bits::from_u128(keys.len() as u128, Type::count_width(4) as usize);
             for row in 0..4 {
                 let key = keys.get(row).copied().unwrap_or_default();
-                // Values are in another order.
+                // The program has its values in another order.
                 bits.append(&Bits::from_u128(key | (((7 - key) & 3) << 3), 5));
             }
             Ordered { input: "a".into(), key_bits: 3, order }.misplaced(&ty, &bits)

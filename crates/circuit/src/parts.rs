@@ -1,20 +1,20 @@
-//! Parts of a program by name, so that parties whose programs differ can tell in what.
+//! Parts of a program by name, so that parties with different programs can tell where they differ.
 
 use crate::{
     diagnostic::controls_terminal,
-    notes::Panics,
+    notes::{Limit, Ordered, Panics},
     program::{Party, Program, Recipients},
 };
 
-/// The longest part that is said as it is; of others a digest is.
+/// The longest part that is stated as it is; a longer one is stated as a digest.
 const TEXT_BYTES_MAX: usize = 100;
 
 impl Program {
-    /// The parts that parties must agree on, by name: the source, its constants and checks if there is a source; the rows of a batch; ports, owners,
-    /// recipients, the circuit, and the ports of its components. Of what is long a digest. If all parts are the same, so are the
-    /// programs' digests.
+    /// The parts that parties must agree on, by name: the source, its constants and checks if there is a source; the rows of a batch;
+    /// ports, owners, recipients, and the order and limits of inputs, if any; the circuit, and the ports of its components. A long part
+    /// is stated as a digest. If all parts are equal, so are the programs' digests.
     ///
-    /// *Cost*: that of [`Program::digest`].
+    /// *Cost*: as [`Program::digest`].
     pub fn parts(&self) -> Vec<(String, String)> {
         let mut parts = Vec::new();
         let mut part = |name: &str, text: String| parts.push((name.to_string(), short(text)));
@@ -42,9 +42,24 @@ impl Program {
             format!("{} to {to}", output.port.name)
         });
         part("recipients", or_none(list(recipients)));
+        let relied_on: Vec<String> = inputs().flat_map(|input| self.relied_on(&input.port.name)).collect();
+        if !relied_on.is_empty() {
+            part("lists", relied_on.join(", "));
+        }
         part("circuit", digest(&self.circuit_digest()));
         part("inner ports", digest(&self.inner_ports_digest()));
         parts
+    }
+
+    /// The order and the limit that an input must have, with the number of bits compared.
+    fn relied_on(&self, input: &str) -> Vec<String> {
+        let order = self
+            .notes()
+            .ordered(input)
+            .map(|Ordered { key_bits, order, .. }| format!("{input} in {order} by {key_bits} bits"));
+        let limit =
+            self.notes().limit(input).map(|Limit { bits, below, .. }| format!("{input} below {below} in {bits} bits"));
+        order.into_iter().chain(limit).collect()
     }
 }
 
@@ -73,7 +88,7 @@ mod tests {
     use super::*;
     use crate::{Circuit, Component, Gate, InputId, Port, Type, Wire, notes::Notes};
 
-    /// One gate for each bit of two integers, those of party 0 and party 1.
+    /// One gate for each bit of two integers, owned by party 0 and party 1.
     fn bitwise(width: u32, gate: fn(Wire, Wire) -> Gate) -> Program {
         let gates = (0..width).map(|k| gate(Wire(k), Wire(width + k))).collect();
         let circuit = Circuit::new(2 * width, gates, (2 * width..3 * width).map(Wire).collect()).expect("in order");

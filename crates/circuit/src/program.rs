@@ -19,7 +19,7 @@ impl std::fmt::Display for Party {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ComponentId(pub u32);
 
-/// Number of an instance of a component within a [`Program`]; instances are in an order that respects the links.
+/// Number of an instance of a component within a [`Program`]. Links only read earlier instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InstanceId(pub u32);
 
@@ -34,18 +34,18 @@ pub enum Source {
     Input(InputId),
     /// The outputs of an instance, all its output ports one after another.
     Instance(InstanceId),
-    /// A constant, as often as needed.
+    /// A constant, repeated as often as needed.
     Constant(bool),
 }
 
 /// A link: `len` consecutive wires of `source`, from wire `start` on.
 ///
-/// The links into an instance, one after another, feed all its input ports; the links of an output make that output.
+/// The links into an instance, concatenated, feed all its input ports; the links of an output make up that output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Link {
     /// The source that the wires come from.
     pub source: Source,
-    /// First wire, counted within the source. Without meaning for constants.
+    /// First wire, counted within the source. Meaningless for constants.
     pub start: u32,
     /// The number of wires.
     pub len: u32,
@@ -61,7 +61,7 @@ pub enum Recipients {
 }
 
 impl Recipients {
-    /// Tells whether that party learns the output.
+    /// Tells whether a party learns the output.
     pub fn contains(&self, party: Party) -> bool {
         match self {
             Recipients::All => true,
@@ -70,7 +70,7 @@ impl Recipients {
     }
 }
 
-/// An input port of a program and the party that gives its value.
+/// An input port of a program and its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     /// Name and type.
@@ -79,7 +79,7 @@ pub struct Input {
     pub owner: Party,
 }
 
-/// An output port of a program, who learns it, and the links that make it.
+/// An output port of a program, its recipients, and the links that make it up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
     /// Name and type.
@@ -104,7 +104,7 @@ pub struct Program {
     notes: Notes,
 }
 
-/// A [`Link`] in three quarters of its space: programs have millions. The upper two bits of the source say what it is.
+/// A [`Link`] in three quarters of its space: programs have millions. The upper two bits of `source` hold its kind.
 #[derive(Clone, Copy, Debug)]
 struct PackedLink {
     source: u32,
@@ -136,7 +136,7 @@ impl PackedLink {
     }
 }
 
-/// An instance's component and the end of its links; they begin where those of the instance before end.
+/// An instance's component and the end of its links, which begin where the links of the previous instance end.
 #[derive(Clone, Copy, Debug)]
 struct Instance {
     component: ComponentId,
@@ -158,7 +158,7 @@ impl Program {
         }
     }
 
-    /// The program that is one instance of one component: input port `k` belongs to party `owners[k]`, everybody learns
+    /// A program of a single instance of a component: input port `k` belongs to party `owners[k]`, and everybody learns
     /// every output.
     ///
     /// *Errors*: as [`Program::add_input`] and the other steps.
@@ -182,7 +182,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Adds a component type; it may be instantiated any number of times.
+    /// Adds a component type, which may be instantiated any number of times.
     pub fn add_component(&mut self, component: impl Into<Arc<Component>>) -> ComponentId {
         self.components.push(component.into());
         ComponentId(self.components.len() as u32 - 1)
@@ -198,7 +198,7 @@ impl Program {
         Ok(InputId(self.inputs.len() as u32 - 1))
     }
 
-    /// Adds an instance of a component, fed by those links.
+    /// Adds an instance of a component, fed by these links.
     ///
     /// *Errors*: a component or a source that does not exist yet, a range outside its source, a wrong total width, or too
     /// many instances.
@@ -220,7 +220,7 @@ impl Program {
         Ok(InstanceId(self.instances.len() as u32 - 1))
     }
 
-    /// Adds an output port made of those links.
+    /// Adds an output port made of these links.
     ///
     /// *Errors*: a name that is taken, or links as in [`Program::add_instance`].
     pub fn add_output(&mut self, port: Port, recipients: Recipients, links: Vec<Link>) -> Result<(), CircuitError> {
@@ -245,12 +245,12 @@ impl Program {
         &self.name
     }
 
-    /// The knowledge that the front end has of the program.
+    /// The front end's knowledge of the program.
     pub fn notes(&self) -> &Notes {
         &self.notes
     }
 
-    /// Notes what the front end knows of the program.
+    /// Sets the front end's knowledge of the program.
     pub fn set_notes(&mut self, notes: Notes) {
         self.notes = notes;
     }
@@ -265,7 +265,7 @@ impl Program {
         &self.inputs
     }
 
-    /// Gives an input to another party.
+    /// Transfers an input to another party.
     pub fn set_owner(&mut self, input: InputId, owner: Party) {
         self.inputs[input.0 as usize].owner = owner;
     }
@@ -275,9 +275,14 @@ impl Program {
         &self.outputs
     }
 
-    /// Changes who learns output number `output`.
+    /// Changes the recipients of output number `output`.
     pub fn set_recipients(&mut self, output: usize, recipients: Recipients) {
         self.outputs[output].recipients = recipients;
+    }
+
+    /// Replaces the wires of output number `output` with the same number of others.
+    pub(crate) fn relink(&mut self, output: usize, wires: Link) {
+        self.outputs[output].links = vec![wires];
     }
 
     /// The number of instances.
@@ -285,12 +290,12 @@ impl Program {
         self.instances.len()
     }
 
-    /// The type of an instance.
+    /// The component number of an instance.
     pub fn component_id(&self, instance: InstanceId) -> ComponentId {
         self.instances[instance.0 as usize].component
     }
 
-    /// The component that an instance is of.
+    /// The component of an instance.
     pub fn component_of(&self, instance: InstanceId) -> &Component {
         &self.components[self.component_id(instance).0 as usize]
     }
@@ -302,7 +307,7 @@ impl Program {
         self.links[begin as usize..self.instances[at].links_end as usize].iter().map(|link| link.unpack())
     }
 
-    /// The number of parties that the program speaks of: one more than the highest party, and at least two.
+    /// The number of parties in the program: one more than the highest party number, and at least two.
     pub fn party_count(&self) -> u16 {
         let owners = self.inputs.iter().map(|i| i.owner);
         let recipients = self.outputs.iter().flat_map(|o| match &o.recipients {
@@ -332,7 +337,7 @@ impl Program {
         }
     }
 
-    /// Checks that the program may have `count` of something.
+    /// Checks that the program may have `count` items of a kind.
     fn check_count(&self, what: &'static str, count: usize, limit: usize) -> Result<(), CircuitError> {
         match count <= limit {
             true => Ok(()),

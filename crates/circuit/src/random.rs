@@ -1,4 +1,4 @@
-//! Random circuits and programs, for tests of everything that takes one.
+//! Random circuits and programs for tests.
 
 use rand::{Rng, RngExt};
 
@@ -10,7 +10,7 @@ use crate::{
     types::{Port, Type},
 };
 
-/// A circuit of exactly that shape with gates of every kind.
+/// A circuit of exactly this shape, with gates of every kind.
 ///
 /// Operands repeat within a gate and between gates, are near or far, inputs or constants; outputs repeat and may be
 /// inputs. Without inputs the first gate is a constant.
@@ -35,7 +35,7 @@ pub fn component(rng: &mut (impl Rng + ?Sized), name: &str, most_gates: usize) -
     Component::new(name, inputs, outputs, body).expect("ports and circuit are made to fit")
 }
 
-/// A program of one [`component`], its inputs dealt to `parties` parties in turn.
+/// A program of one [`component`], with its inputs dealt to `parties` parties in turn.
 pub fn single(rng: &mut (impl Rng + ?Sized), most_gates: usize, parties: u16) -> Program {
     let component = component(rng, "random", most_gates);
     let owners: Vec<Party> = (0..component.inputs().len()).map(|k| Party(k as u16 % parties.max(1))).collect();
@@ -44,8 +44,8 @@ pub fn single(rng: &mut (impl Rng + ?Sized), most_gates: usize, parties: u16) ->
 
 /// A program of several components and more instances of them.
 ///
-/// Links fan out, cut slices from inputs and from earlier instances, and bring constants; owners and recipients are
-/// drawn from `parties` parties; some instances and inputs are read by nobody.
+/// Links fan out, take slices of inputs and earlier instances, and carry constants; owners and recipients are
+/// drawn from `parties` parties; some instances and inputs are never read.
 pub fn program(rng: &mut (impl Rng + ?Sized), most_gates: usize, parties: u16) -> Program {
     let mut program = Program::new("random");
     let parties = parties.max(1);
@@ -94,7 +94,7 @@ fn gate(rng: &mut (impl Rng + ?Sized), set: u32) -> Gate {
     }
 }
 
-/// One of the first `set` wires: a recent one half of the time, so that circuits are deep as well as wide.
+/// One of the first `set` wires: a recent one half of the time, so that circuits are both deep and wide.
 fn any_wire(rng: &mut (impl Rng + ?Sized), set: u32) -> Wire {
     let first = if rng.random() { set.saturating_sub(16) } else { 0 };
     Wire(rng.random_range(first..set))
@@ -103,7 +103,7 @@ fn any_wire(rng: &mut (impl Rng + ?Sized), set: u32) -> Wire {
 fn ports(rng: &mut (impl Rng + ?Sized), side: &str) -> Vec<Port> {
     let count = rng.random_range(1..=4);
     let mut any = |k: usize| {
-        // Now and then a port without wires.
+        // Occasionally a port without wires.
         let of = if rng.random_range(0..8) == 0 { Type::Array(Box::new(Type::Bool), 0) } else { small_type(rng, 2) };
         Port::new(format!("{side}{k}"), of)
     };

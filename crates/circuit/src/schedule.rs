@@ -1,23 +1,39 @@
-//! Schedules: a circuit made ready for execution in little memory and in batches.
+//! Schedules: circuits prepared for execution in batches and in little memory.
 //!
-//! A schedule computes the same function as its circuit, with negations and constants folded into operand flags, dead
-//! gates left out, gates ordered so that AND gates come in batches of independent ones, and wires placed in slots that
-//! are used again as soon as their last reader is done. The plain evaluator does not use it, so that the two check
-//! each other.
+//! A schedule computes the same function as its circuit. Negations and constants are folded into operand flags, and dead gates
+//! are removed. Gates are ordered so that independent AND gates form batches. A wire's slot is reused as soon as its last reader
+//! is done. The plain evaluator does not use schedules, so each checks the other.
+//! **Both parties derive the same schedule from the same program.** The order of gates decides what every byte of the tables means, and it depends on numbers that are tuned
+//! ([`Windows`]). So the hello has, beside the program's digest, a digest of the order: the operands of every AND gate, their order, their batches, and the numbers. A
+//! peer that differs is refused before anything else is sent, and stored runs and components of another order are never used. `components`, which has no order before it has
+//! a library, sends the numbers alone; servers of an agreement send one digest for all its programs.
 
 use crate::{
     circuit::{Circuit, Gate},
+    digest::{OrderEncoder, ScheduleDigest},
     literal::Literal,
 };
 
-/// Gates of the circuit that are reordered together, to find independent gates.
-const WINDOW_GATES: usize = 1 << 12;
+/// The tuning of schedules. It determines the order of gates, which parties must share: [`Schedule::digest`] covers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Windows {
+    /// The number of gates that are reordered together, to find independent ones.
+    pub gates: usize,
+    /// The same for circuits in which so wide a window keeps few wires alive.
+    pub wide_gates: usize,
+    /// The number of 16-byte slots that fit a processor's L1 cache: up to here, more batching is worth more memory.
+    pub cached_slots: u32,
+}
 
-/// The same for circuits in which reordering that many keeps few wires alive.
-const WIDE_WINDOW_GATES: usize = 1 << 16;
+impl Windows {
+    /// The tuning of [`Schedule::new`].
+    pub const STANDARD: Windows = Windows { gates: 1 << 12, wide_gates: 1 << 16, cached_slots: 2048 };
 
-/// Slots that a processor's first cache holds when each has 16 bytes: more batching is worth more memory up to here.
-const CACHED_SLOTS: u32 = 2048;
+    /// All numbers, for digests.
+    pub fn numbers(self) -> [u64; 3] {
+        [self.gates as u64, self.wide_gates as u64, self.cached_slots.into()]
+    }
+}
 
 /// `slots[out] = slots[a] ^ slots[b]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +88,8 @@ pub enum OutputWire {
     Constant(bool),
 }
 
-/// The next `xors` XOR operations, in order, and after them the next `ands` AND operations, which do not depend on one
-/// another and may be done in any order: no result slot of the batch is an operand slot of it.
+/// The next `xors` XOR operations, in order, then the next `ands` AND operations. The ANDs are independent and may run in any
+/// order: no result slot of the batch is an operand slot of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// XOR operations.
@@ -82,7 +98,7 @@ pub struct Step {
     pub ands: u32,
 }
 
-/// A circuit ready to run. Inputs are put into slots `0..input_count` before the first step.
+/// A circuit ready to run. Inputs go into slots `0..input_count` before the first step.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     input_count: u32,
@@ -91,27 +107,33 @@ pub struct Schedule {
     xors: Vec<XorOp>,
     ands: Vec<AndOp>,
     outputs: Vec<OutputWire>,
+    digest: ScheduleDigest,
 }
 
 impl Schedule {
-    /// Schedules a circuit. The result is a function of the circuit alone, so that both parties make the same.
+    /// Schedules a circuit. The result depends on the circuit alone, so both parties make the same one.
     pub fn new(circuit: &Circuit) -> Self {
+        Schedule::within(circuit, Windows::STANDARD)
+    }
+
+    /// Schedules with another tuning, as another build may have.
+    pub fn within(circuit: &Circuit, windows: Windows) -> Self {
         let folded = Folded::new(circuit);
-        let within = |window| Placement::new(&folded).run(&folded, &folded.order(window));
-        let wide = within(WIDE_WINDOW_GATES);
-        if wide.slot_count <= CACHED_SLOTS || folded.nodes.len() <= WINDOW_GATES {
+        let within = |window| Placement::new(&folded, &windows.numbers()).run(&folded, &folded.order(window));
+        let wide = within(windows.wide_gates);
+        if wide.slot_count <= windows.cached_slots || folded.nodes.len() <= windows.gates {
             return wide;
         }
-        let narrow = within(WINDOW_GATES);
+        let narrow = within(windows.gates);
         if narrow.slot_count < wide.slot_count { narrow } else { wide }
     }
 
-    /// Schedules a circuit with every AND gate as early as it can be: as many steps have AND gates as the circuit has AND
-    /// depth. Takes memory for a whole layer of the circuit, and is for protocols in which every step is a message.
+    /// Schedules every AND gate as early as possible: the steps with AND gates are as many as the circuit's AND depth. Needs memory
+    /// for a whole layer of the circuit; meant for protocols in which every step is a message.
     pub fn by_depth(circuit: &Circuit) -> Self {
         let folded = Folded::new(circuit);
         let order = folded.order(folded.nodes.len().max(1));
-        Placement::new(&folded).run(&folded, &order)
+        Placement::new(&folded, &[]).run(&folded, &order)
     }
 
     /// Input wires.
@@ -119,7 +141,7 @@ impl Schedule {
         self.input_count as usize
     }
 
-    /// Slots needed.
+    /// The number of slots needed.
     pub fn slot_count(&self) -> usize {
         self.slot_count as usize
     }
@@ -139,7 +161,7 @@ impl Schedule {
         &self.ands
     }
 
-    /// AND operations: what the circuit costs.
+    /// The number of AND operations, which determines the cost of the circuit.
     pub fn and_count(&self) -> u64 {
         self.ands.len() as u64
     }
@@ -147,6 +169,11 @@ impl Schedule {
     /// The places of the outputs after the last step.
     pub fn outputs(&self) -> &[OutputWire] {
         &self.outputs
+    }
+
+    /// The digest of everything in their schedules that parties must share.
+    pub fn digest(&self) -> ScheduleDigest {
+        self.digest
     }
 }
 
@@ -156,7 +183,7 @@ enum Node {
     And(Literal, Literal),
 }
 
-/// The circuit without negations, constants, trivial and dead gates. Nodes: the constant, inputs, then gates.
+/// The circuit without negations, constants, trivial and dead gates. Nodes are numbered: the constant, inputs, then gates.
 struct Folded {
     first_gate: usize,
     nodes: Vec<Node>,
@@ -215,13 +242,13 @@ impl Folded {
         live
     }
 
-    /// The live gates with their AND level, in execution order: windows of the circuit's own order, each by level, and the
-    /// XOR gates of a level by the longest chain of them that leads there, so that neighbours do not wait for one another.
+    /// The live gates with their AND level, in execution order. Windows of the circuit's own order are sorted by level. The XOR gates
+    /// of a level are sorted by the longest chain of XOR gates that leads to them, so that neighbours do not wait for one another.
     ///
-    /// The circuit's order keeps few wires alive and a window is long enough to find independent gates, so that both
-    /// memory and batches are good without a search.
+    /// The circuit's order keeps few wires alive, and a window is long enough to find independent gates, so memory and batches are
+    /// both good without a search.
     fn order(&self, window: usize) -> Vec<(u32, u32)> {
-        // AND gates, and after the last of them XOR gates, on the way to a wire.
+        // The AND gates on the way to a wire, and the XOR gates after the last of them.
         let mut depth = vec![(0u32, 0u32); self.first_gate + self.nodes.len()];
         let mut order = Vec::with_capacity(self.nodes.len());
         let mut base = 0;
@@ -251,8 +278,8 @@ impl Folded {
     }
 }
 
-/// Gates by a number that each has, those of one number in the order in which they were: in time linear in the gates and in the range of
-/// the numbers, which for a window is about its length at most.
+/// Sorts gates stably by a key of each gate, in time linear in the number of gates and the range of the keys. The range is at
+/// most about the length of a window.
 fn sorted_by(gates: Vec<[u32; 3]>, number: impl Fn([u32; 3]) -> u32) -> Vec<[u32; 3]> {
     let numbers = || gates.iter().map(|&gate| number(gate));
     let (Some(least), Some(most)) = (numbers().min(), numbers().max()) else { return gates };
@@ -287,10 +314,11 @@ struct Placement {
     readers: Vec<u32>,
     free: Vec<u32>,
     schedule: Schedule,
+    order: OrderEncoder,
 }
 
 impl Placement {
-    fn new(folded: &Folded) -> Self {
+    fn new(folded: &Folded, tuning: &[u64]) -> Self {
         let mut readers = vec![0u32; folded.live.len()];
         for (node, _) in folded.nodes.iter().zip(&folded.live[folded.first_gate..]).filter(|(_, live)| **live) {
             for operand in node.operands() {
@@ -298,7 +326,7 @@ impl Placement {
             }
         }
         for literal in folded.outputs.iter().filter(|l| !l.is_constant()) {
-            // One reader that never finishes: outputs stay until the end.
+            // A reader that never finishes keeps outputs until the end.
             readers[literal.node()] += 1;
         }
         let input_count = folded.first_gate as u32 - 1;
@@ -314,8 +342,9 @@ impl Placement {
             xors: Vec::new(),
             ands: Vec::new(),
             outputs: Vec::new(),
+            digest: ScheduleDigest::default(),
         };
-        Placement { slot, readers, free, schedule }
+        Placement { slot, readers, free, schedule, order: OrderEncoder::new(tuning) }
     }
 
     fn run(mut self, folded: &Folded, order: &[(u32, u32)]) -> Schedule {
@@ -340,6 +369,7 @@ impl Placement {
                 None => OutputWire::Slot(self.operand(l)),
             })
             .collect();
+        self.schedule.digest = self.order.finish(&folded.outputs);
         self.schedule
     }
 
@@ -353,14 +383,16 @@ impl Placement {
     }
 
     fn place_ands(&mut self, folded: &Folded, batch: &[(u32, u32)]) {
+        self.order.batch(batch.len());
         for &(g, _) in batch {
             let Node::And(a, b) = folded.nodes[g as usize] else { unreachable!("a batch of AND gates") };
+            self.order.and(g, a, b);
             let out = self.take_slot();
             self.slot[folded.first_gate + g as usize] = out;
             let op = AndOp { a: self.operand(a), b: self.operand(b), out };
             self.schedule.ands.push(op);
         }
-        // Only now, so that no result of the batch lands on an operand of it.
+        // Release operands only now, so that no result of the batch overwrites one of them.
         for &(g, _) in batch {
             folded.nodes[g as usize].operands().into_iter().for_each(|o| self.read(o));
         }

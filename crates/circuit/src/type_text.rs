@@ -11,13 +11,13 @@ const MAX_DEPTH: u32 = 32;
 /// The most wires of a type, and the most elements of an array, in a text.
 const MAX_WIDTH: u64 = 1 << 26;
 
-/// A text that is no type.
+/// A text that does not denote a type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TypeError {
-    /// Something else stands where a type or a part of one should.
+    /// An unexpected token.
     #[error("expected {expected}, got `{got}`")]
     Expected {
-        /// The part that should stand there.
+        /// The part that was expected.
         expected: &'static str,
         /// The rest of the text.
         got: String,
@@ -25,7 +25,7 @@ pub enum TypeError {
     /// The type has too many wires or elements.
     #[error("the type is too wide, the limit is {MAX_WIDTH} wires")]
     TooWide,
-    /// Arrays and records are nested too deep.
+    /// Arrays and records are nested too deeply.
     #[error("the type is nested deeper than {MAX_DEPTH}")]
     TooDeep,
     /// A record has two fields of one name.

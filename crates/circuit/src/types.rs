@@ -1,30 +1,30 @@
-//! Types of ports: how the wires of a port stand for a value.
+//! Types of ports: how the wires of a port represent a value.
 
-/// The type of a port. A value of a type of width `w` is carried by `w` wires; wire 0 is the least significant bit,
+/// The type of a port. `w` wires carry a value of a type of width `w`; wire 0 is the least significant bit, and
 /// elements and fields follow one another in order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
-    /// Wires without a further meaning; read and written as an unsigned integer, wire 0 least significant.
+    /// Wires without further meaning; read and written as an unsigned integer, wire 0 least significant.
     Bits(u32),
     /// One wire: true or false.
     Bool,
-    /// An unsigned integer of that many bits.
+    /// An unsigned integer with this many bits.
     Unsigned(u32),
-    /// A two's-complement integer of that many bits.
+    /// A two's-complement integer with this many bits.
     Signed(u32),
-    /// A fixed-point number: so many bits before the point, of which the first is the sign, and so many behind it. Its wires are
-    /// the two's complement of the number times 2 to the power of the bits behind the point.
+    /// A fixed-point number, with the numbers of bits before the point (including the sign) and after it. Its wires are the two's
+    /// complement of the number times 2 to the power of the bits after the point.
     Fixed(u32, u32),
-    /// A string of that many bytes: first byte first, bit 0 of a byte on the lower wire.
+    /// A string of this many bytes: first byte first, bit 0 of a byte on the lower wire.
     Bytes(u32),
-    /// An array: so many values of one type.
+    /// An array of this many values of one type.
     Array(Box<Type>, u32),
-    /// At most so many values of one type: first how many there are, then the values, then zeros.
+    /// At most this many values of one type: first their count, then the values, then zeros.
     List(Box<Type>, u32),
     /// Named fields in order. A record whose fields are named `0`, `1` and so on is a tuple.
     Record(Vec<(String, Type)>),
-    /// One of these variants, each with its name and the types of its fields: first the variant's number, then its fields
-    /// one after another, then zeros up to the width of the widest variant. A variant whose fields have names has one
+    /// One of these variants, each with its name and the types of its fields. First comes the variant's number, then its fields
+    /// one after another, then zeros up to the width of the widest variant. A variant with named fields has one
     /// field, a record.
     Enum(Vec<(String, Vec<Type>)>),
 }
@@ -52,17 +52,17 @@ impl Type {
         }
     }
 
-    /// The number of wires that number the variants of an enum.
+    /// The number of wires for the variant number of an enum.
     pub fn tag_width(variants: usize) -> u32 {
         variants.next_power_of_two().trailing_zeros()
     }
 
-    /// The number of wires that say how many values a list of at most `most` has.
+    /// The number of wires for the count of a list of at most `most` values.
     pub fn count_width(most: u32) -> u32 {
         u32::BITS - most.leading_zeros()
     }
 
-    /// The named fields of a variant with fields of these types, if they have names.
+    /// The named fields of a variant with these field types, if they have names.
     pub fn named_fields(types: &[Type]) -> Option<&[(String, Type)]> {
         match types {
             [ty @ Type::Record(fields)] if !ty.is_tuple() => Some(fields),
@@ -70,7 +70,7 @@ impl Type {
         }
     }
 
-    /// Tells whether this is a record that stands for a tuple.
+    /// Tells whether this is a record that represents a tuple.
     pub fn is_tuple(&self) -> bool {
         match self {
             Type::Record(fields) => fields.iter().enumerate().all(|(k, (name, _))| *name == k.to_string()),
@@ -119,12 +119,12 @@ impl std::fmt::Display for Type {
 pub struct Port {
     /// The name, unique among the ports of its side.
     pub name: String,
-    /// The type by which its wires stand for a value.
+    /// The type of the value.
     pub ty: Type,
 }
 
 impl Port {
-    /// A port of that name and type.
+    /// A port with this name and type.
     pub fn new(name: impl Into<String>, ty: Type) -> Self {
         Port { name: name.into(), ty }
     }

@@ -1,4 +1,4 @@
-//! Walking a program instance by instance with memory for live wires only.
+//! Walks a program instance by instance, with memory for live wires only.
 
 use zeroize::Zeroize;
 
@@ -6,15 +6,15 @@ use crate::program::{InstanceId, Link, Program, Source};
 
 /// The state of a walk over a program's instances in order: the values on all wires that will still be read.
 ///
-/// `W` is whatever stands for a wire: a bit, 64 bits, a label. Values are wiped when their last reader is done.
+/// `W` is the representation of a wire: a bit, 64 bits, a label. Values are wiped when their last reader is done.
 pub struct Walk<'p, W: Copy + Zeroize> {
     program: &'p Program,
     constants: [W; 2],
     inputs: Vec<Held<W>>,
-    /// Per instance: before it is finished, how many links will read it; after it, where in `held` its outputs are.
+    /// Per instance: before it is finished, the number of links that will read it; after it, the place of its outputs in `held`.
     instances: Vec<u32>,
     held: Vec<Held<W>>,
-    /// Places in `held` that are empty.
+    /// Free places in `held`.
     free: Vec<u32>,
     next: u32,
 }
@@ -26,7 +26,7 @@ struct Held<W: Zeroize> {
 }
 
 impl<W: Zeroize> Held<W> {
-    /// Takes one reader away, and tells whether that was the last.
+    /// Removes one reader, and tells whether it was the last.
     fn read(&mut self) -> bool {
         self.readers -= 1;
         if self.readers == 0 {
@@ -76,7 +76,7 @@ impl<'p, W: Copy + Zeroize> Walk<'p, W> {
         walk
     }
 
-    /// The next instance to run, if any; its inputs are appended to `inputs`.
+    /// The next instance to run, if any; appends its inputs to `inputs`.
     pub fn next_instance(&mut self, inputs: &mut Vec<W>) -> Option<InstanceId> {
         if self.next as usize == self.program.instance_count() {
             return None;
@@ -89,8 +89,8 @@ impl<'p, W: Copy + Zeroize> Walk<'p, W> {
         Some(id)
     }
 
-    /// Tells whether the next `count` instances are of one component and none of them reads another, so that their inputs may be
-    /// taken before the first of them is finished.
+    /// Tells whether the next `count` instances are of one component and independent, so that a caller may take the inputs of all
+    /// before the first is finished.
     pub fn side_by_side(&self, count: u32) -> bool {
         let (first, end) = (self.next, u64::from(self.next) + u64::from(count));
         if end > self.program.instance_count() as u64 {
@@ -103,8 +103,8 @@ impl<'p, W: Copy + Zeroize> Walk<'p, W> {
         })
     }
 
-    /// The next instance, if there is one, and it reads none of those from `first` on: its inputs may be taken before they are
-    /// finished.
+    /// The next instance, if there is one and it reads no instance from `first` on. A caller may then take its inputs before those
+    /// instances are finished.
     pub fn next_beside(&self, first: Option<InstanceId>) -> Option<InstanceId> {
         let next = InstanceId(self.next);
         let first = first.unwrap_or(next).0;
@@ -113,7 +113,7 @@ impl<'p, W: Copy + Zeroize> Walk<'p, W> {
         (there && !self.program.instance_links(next).any(among)).then_some(next)
     }
 
-    /// Gives the walk the outputs of an instance that [`Walk::next_instance`] named.
+    /// Stores the outputs of an instance that [`Walk::next_instance`] returned.
     pub fn finish(&mut self, instance: InstanceId, outputs: &[W]) {
         let state = &mut self.instances[instance.0 as usize];
         let readers = std::mem::replace(state, u32::MAX);
@@ -127,7 +127,7 @@ impl<'p, W: Copy + Zeroize> Walk<'p, W> {
         }
     }
 
-    /// The wires of the program's outputs, one after another, once no instance is left.
+    /// The wires of the program's outputs, one after another, once all instances are finished.
     pub fn into_outputs(mut self) -> Vec<Box<[W]>> {
         let program = self.program;
         let mut wires = Vec::new();

@@ -9,12 +9,14 @@ use garblet::{
         service::{Agreement, Offer, ServiceId},
     },
 };
+use garblet_circuit::{Input, Output, Party, Program};
 use garblet_client::Identity;
-use garblet_net::DEFAULT_TIMEOUT;
+use garblet_net::{DEFAULT_TIMEOUT, check_is_file, read_small_file};
 use serde::Deserialize;
+use toml::Spanned;
 
 use crate::{
-    args::{Constant, ProgramArgs},
+    args::{Constant, NOBODY, Owner, ProgramArgs, To},
     failure::Failure,
     hex::{from_hex, to_hex},
     hints::explain,
@@ -24,6 +26,12 @@ use crate::{
     written::{Table, WrittenChanges, parameters, program_in},
 };
 
+/// The longest file that is read.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// The words for servers, which have no numbers in an agreement.
+const GENERATOR: &str = "generator";
+const CLOUD: &str = "cloud";
 /// The word for all clients.
 const ANYBODY: &str = "*";
 
@@ -41,7 +49,7 @@ struct Written {
     #[serde(default, rename = "state")]
     states: BTreeMap<String, WrittenLimits>,
     #[serde(rename = "program")]
-    programs: Vec<WrittenProgram>,
+    programs: Vec<Spanned<WrittenProgram>>,
 }
 
 #[derive(Deserialize)]
@@ -68,10 +76,12 @@ struct WrittenProgram {
     numbered: Option<String>,
     #[serde(default, rename = "const")]
     constants: Table,
+    /// The party that gives each input that is not read.
     #[serde(default)]
-    owner: BTreeMap<String, u16>,
+    owner: BTreeMap<String, Spanned<toml::Value>>,
+    /// The parties that learn each output.
     #[serde(default)]
-    to: Table,
+    to: BTreeMap<String, Spanned<toml::Value>>,
     panics: Option<bool>,
     #[serde(default)]
     read: Vec<String>,
@@ -94,8 +104,13 @@ enum Names {
 pub(crate) fn load(path: &Path) -> Result<Agreement, Failure> {
     let place = path.display();
     let wrong = |what: String| Failure::call(format!("{place}: {what}"));
-    let text = std::fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
-    let written: Written = toml::from_str(&text).map_err(|error| wrong(error.to_string().trim_end().into()))?;
+    let text = read_small_file(path, FILE_BYTES_MAX).map_err(|error| Failure::unreadable(path, &error))?;
+    let written: Written = toml::from_str(&text).map_err(|error: toml::de::Error| {
+        let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
+        let line = line.map_or(String::new(), |line| format!(":{line}"));
+        Failure::call(format!("{place}{line}: {}", error.message().replace('\n', ", ")))
+            .hint("the book's chapter on outsourced has every field")
+    })?;
     let service = written.service.as_deref().and_then(service).ok_or_else(|| {
         let got = written.service.as_ref().map_or("nothing".into(), |text| format!("`{text}`"));
         let random: [u8; 16] = rand::random();
@@ -131,11 +146,13 @@ pub(crate) fn load(path: &Path) -> Result<Agreement, Failure> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut offers = Vec::new();
     for program in &written.programs {
-        let place = |failure: Failure| Failure {
-            message: format!("{place}: program `{}`: {}", program.name, failure.message),
-            ..failure
+        let (at, program) = (program.span().start, program.get_ref());
+        let wrong = |Wrong(offset, failure): Wrong| {
+            let line = 1 + text[..offset.unwrap_or(at).min(text.len())].matches('\n').count();
+            let message = format!("{place}:{line}: program `{}`: {}", program.name, failure.message);
+            Failure { message, ..failure }
         };
-        offers.extend(program.offers(folder, &written.clients).map_err(place)?);
+        offers.extend(program.offers(folder, &written.clients).map_err(wrong)?);
     }
     Agreement::new(service, [generator?, cloud?], written.clients, offers, limits, config).map_err(|error| {
         let failure = explain(&error);
@@ -152,14 +169,14 @@ impl WrittenLimits {
 
 impl WrittenProgram {
     /// The program, once, or if it is numbered, once for each client, with a point and the client's name behind its own.
-    fn offers(&self, folder: &Path, all: &[String]) -> Result<Vec<Offer>, Failure> {
+    fn offers(&self, folder: &Path, all: &[String]) -> Result<Vec<Offer>, Wrong> {
         let clients = self.clients.clone().unwrap_or_else(|| vec![Names::One(ANYBODY.into())]);
         let clients: Vec<Vec<String>> = clients.into_iter().map(|names| names.of(all)).collect();
         let Some(constant) = &self.numbered else {
             return Ok(vec![self.offer(folder, self.name.clone(), clients, None)?]);
         };
         let [may] = &clients[..] else {
-            return Err(Failure::call(format!("numbered: expected one client, got {}", clients.len())));
+            return Err(Failure::call(format!("numbered: expected one client, got {}", clients.len())).into());
         };
         let numbered = |name: &String| {
             let number = all.iter().position(|client| client == name).unwrap_or_default();
@@ -175,17 +192,109 @@ impl WrittenProgram {
         name: String,
         clients: Vec<Vec<String>>,
         number: Option<Constant>,
-    ) -> Result<Offer, Failure> {
-        let WrittenProgram { constants, owner, to, panics, .. } = self;
+    ) -> Result<Offer, Wrong> {
+        let WrittenProgram { constants, panics, .. } = self;
+        let (owner, to) = (&BTreeMap::new(), &Table::new());
         let mut changes = WrittenChanges { constants, owner, to, panics: *panics }.read()?;
         changes.constants.extend(number);
+        for (input, owner) in &self.owner {
+            let party = one_party(owner.get_ref(), clients.len()).map_err(|got| {
+                let expected = parties_text(clients.len());
+                Wrong(
+                    Some(owner.span().start),
+                    Failure::call(format!("owner: `{input}`: expected {expected}, got {got}")),
+                )
+            })?;
+            changes.owners.push(Owner { input: input.clone(), party });
+        }
+        for (output, to) in &self.to {
+            let parties = learners(to.get_ref(), clients.len()).map_err(|got| {
+                let expected = parties_text(clients.len());
+                let message = format!("to: `{output}`: expected {expected}, a list of these, or `{NOBODY}`, got {got}");
+                let hint = "numbers are clients, in the order of the program's `clients`; servers are named";
+                Wrong(Some(to.span().start), Failure::call(message).hint(hint))
+            })?;
+            changes.recipients.push(To { output: output.clone(), parties: Some(parties) });
+        }
         let args = ProgramArgs { program: program_in(folder, &self.source), changes };
         let read = |text: &String| read_input(text).map_err(|what| Failure::call(format!("read: {what}")));
         let read = self.read.iter().map(read).collect::<Result<_, _>>()?;
         let saved = SavedValues { keep: self.keep.clone(), read };
+        let file = Path::new(&args.program);
+        // The agreement may name a pipe, or a device that never ends.
+        if file.exists() {
+            check_is_file(file).map_err(|error| Failure::unreadable(file, &error))?;
+        }
         let program = Arc::new(program::load_quietly(&args)?);
+        self.check_all_named(&program, &saved)?;
         Ok(Offer { name, program, clients, saved, first: self.first })
     }
+}
+
+/// A mistake in a program, perhaps with the place in the text that has it; else the program has.
+struct Wrong(Option<usize>, Failure);
+
+impl From<Failure> for Wrong {
+    fn from(failure: Failure) -> Self {
+        Wrong(None, failure)
+    }
+}
+
+impl WrittenProgram {
+    /// Checks that it is written who gives each input that is not read, and who learns each output: what a source says, or leaves open, is meant for parties
+    /// that compute themselves, and would tell servers what they are not to learn.
+    fn check_all_named(&self, program: &Program, saved: &SavedValues) -> Result<(), Failure> {
+        for Input { port, .. } in program.inputs() {
+            let is_read = saved.read.iter().any(|read| read.port == port.name);
+            if !is_read && !self.owner.contains_key(&port.name) {
+                let message = format!("owner: `{}`: expected who gives this input, got nothing", port.name);
+                return Err(Failure::call(message).hint(format!(
+                    "write `owner = {{ {} = 1 }}` for the first client, or \"{GENERATOR}\" or \"{CLOUD}\"; or read it from a state",
+                    port.name
+                )));
+            }
+        }
+        for (_, Output { port, .. }) in garblet::results(program) {
+            if !self.to.contains_key(&port.name) {
+                let message = format!("to: `{}`: expected who learns this output, got nothing", port.name);
+                return Err(Failure::call(message).hint(format!(
+                    "write `to = {{ {} = \"{NOBODY}\" }}`, or numbers of clients, \"{GENERATOR}\" or \"{CLOUD}\": what is left out, both servers would learn",
+                    port.name
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Those who may be named where a program has so many clients.
+fn parties_text(clients: usize) -> String {
+    let numbers = if clients == 1 { "1, the client".into() } else { format!("a client from 1 to {clients}") };
+    format!("{numbers}, `{GENERATOR}` or `{CLOUD}`")
+}
+
+/// The party that a value names. *Errors*: the value, if it names none.
+fn one_party(value: &toml::Value, clients: usize) -> Result<Party, String> {
+    match value {
+        toml::Value::String(name) if name == GENERATOR => Ok(Party(0)),
+        toml::Value::String(name) if name == CLOUD => Ok(Party(clients as u16 + 1)),
+        toml::Value::Integer(number) if (1..=clients as i64).contains(number) => Ok(Party(*number as u16)),
+        other => Err(other.to_string()),
+    }
+}
+
+/// The parties that a value names, one or a list, or nobody. *Errors*: what names none.
+fn learners(value: &toml::Value, clients: usize) -> Result<Vec<Party>, String> {
+    let mut parties = match value {
+        toml::Value::String(name) if name == NOBODY => Vec::new(),
+        toml::Value::Array(values) if !values.is_empty() => {
+            values.iter().map(|value| one_party(value, clients)).collect::<Result<_, _>>()?
+        }
+        value => vec![one_party(value, clients)?],
+    };
+    parties.sort_unstable();
+    parties.dedup();
+    Ok(parties)
 }
 
 impl Names {

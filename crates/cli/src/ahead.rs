@@ -12,7 +12,7 @@ use crate::{
 
 /// The material that is prepared before a run on this machine.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) enum Ahead {
+pub enum Ahead {
     /// With components: what a library says, in memory.
     Library(PathBuf),
     /// Material in stores.
@@ -21,17 +21,19 @@ pub(crate) enum Ahead {
 
 /// The place where the stores of all parties are.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Stores {
+pub struct Stores {
     /// The folder of all stores.
-    pub(crate) folder: PathBuf,
-    pub(crate) key: Option<PathBuf>,
-    pub(crate) top_up: bool,
+    pub folder: PathBuf,
+    /// The file of the key that they are encrypted under.
+    pub key: Option<PathBuf>,
+    /// Set if a run prepares what they lack.
+    pub top_up: bool,
     /// Set if stores that are not there are made.
-    pub(crate) make: bool,
+    pub make: bool,
     /// The command that prepares more, where there is one.
-    pub(crate) again: Option<String>,
+    pub again: Option<String>,
     /// The values that the run takes from the stores and leaves there.
-    pub(crate) saved: SavedValues,
+    pub saved: SavedValues,
 }
 
 impl Stores {
@@ -45,7 +47,7 @@ impl Stores {
     /// The source of what a party has prepared.
     pub(crate) fn source(&self, party: Party, parties: u16) -> Source {
         let folder = self.store_of(party, parties, OrderRequest::default());
-        Source::Store { folder, top_up: self.top_up, make: self.make }
+        Source::Store { folder, top_up: self.top_up, make: self.make, retries: None }
     }
 }
 

@@ -9,44 +9,49 @@ use garblet_net::SimulatedLink;
 
 /// The program, and changes to who gives and who learns what.
 #[derive(Args, Clone, serde::Serialize, serde::Deserialize)]
-pub(crate) struct ProgramArgs {
+pub struct ProgramArgs {
     /// A function source (.garble.rs), a circuit file (Bristol, Bristol Fashion), a program file (JSON), or lib:NAME
     #[arg(value_name = "PROGRAM")]
-    pub(crate) program: String,
+    pub program: String,
+    /// Changes to it.
     #[command(flatten)]
-    pub(crate) changes: ProgramChanges,
+    pub changes: ProgramChanges,
 }
 
 /// Changes to a program.
 #[derive(Args, Clone, serde::Serialize, serde::Deserialize)]
-pub(crate) struct ProgramChanges {
+pub struct ProgramChanges {
     /// Give an input to another party
     #[arg(long = "owner", value_name = "INPUT=K")]
-    pub(crate) owners: Vec<Owner>,
-    /// Say who learns an output: parties, or all
+    pub owners: Vec<Owner>,
+    /// Choose who learns an output
     #[arg(long = "to", value_name = "OUTPUT=K[,K]|all|nobody")]
-    pub(crate) recipients: Vec<To>,
-    /// A constant that a function source takes from a party, or a JSON file of them
+    pub recipients: Vec<To>,
+    /// Set a constant that a function source takes from a party, or read constants from a JSON file
     #[arg(long = "const", value_name = "NAME=VALUE|FILE.json")]
-    pub(crate) constants: Vec<Constant>,
-    /// The checks in a function source for overflow, division by zero and indices out of bounds
+    pub constants: Vec<Constant>,
+    /// Check for overflow, division by zero and indices out of bounds in a function source
     #[arg(long, value_name = "on|off", default_value = "on")]
-    pub(crate) panics: Switch,
+    pub panics: Switch,
+    /// Limit the work of compiling a function source, in units
+    #[arg(long, value_name = "UNITS", default_value_t = garblet_lang::Options::EFFORT)]
+    pub effort: u64,
     /// The rows of a batch, if it is to be one.
     #[arg(skip)]
-    pub(crate) rows: Option<u32>,
+    pub rows: Option<u32>,
 }
 
 impl ProgramArgs {
     /// A program as it is.
-    pub(crate) fn plain(name: &str) -> Self {
+    pub fn plain(name: &str) -> Self {
         let (owners, recipients, constants) = (Vec::new(), Vec::new(), Vec::new());
-        let changes = ProgramChanges { owners, recipients, constants, panics: Switch(true), rows: None };
+        let (panics, effort) = (Switch(true), garblet_lang::Options::EFFORT);
+        let changes = ProgramChanges { owners, recipients, constants, panics, effort, rows: None };
         ProgramArgs { program: name.into(), changes }
     }
 
     /// The same for so many rows.
-    pub(crate) fn of_rows(&self, rows: Option<u32>) -> Self {
+    pub fn of_rows(&self, rows: Option<u32>) -> Self {
         let mut args = self.clone();
         args.changes.rows = rows;
         args
@@ -55,7 +60,7 @@ impl ProgramArgs {
 
 /// `NAME=VALUE`, or a file of constants.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) enum Constant {
+pub enum Constant {
     /// One constant.
     Value(String, String),
     /// JSON: `{"NAME": value}` or `{"PARTY_0": {"NAME": value}}`.
@@ -77,7 +82,7 @@ impl FromStr for Constant {
 /// `on` or `off`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Switch(pub(crate) bool);
+pub struct Switch(pub bool);
 
 impl FromStr for Switch {
     type Err = String;
@@ -93,33 +98,34 @@ impl FromStr for Switch {
 
 /// The way to compute: the protocol, its parameters, a link, a time-out.
 #[derive(Args, Clone)]
-pub(crate) struct ProtocolArgs {
+pub struct ProtocolArgs {
+    /// The protocol and its parameters.
     #[command(flatten)]
-    pub(crate) choice: ChoiceArgs,
-    /// One-way latency and rate of every link between parties, simulated, as 33ms,50mbit
+    pub choice: ChoiceArgs,
+    /// Simulate links with this one-way latency and rate, for instance 33ms,50mbit
     #[arg(long, value_name = "LATENCY,RATE")]
     pub(crate) link: Option<SimulatedLink>,
-    /// Give up when a peer does nothing for so long
+    /// Give up after this long without progress by a peer
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub(crate) timeout: Time,
 }
 
 /// The protocol and its parameters.
 #[derive(Args, Clone)]
-pub(crate) struct ChoiceArgs {
+pub struct ChoiceArgs {
     #[arg(long, help = format!("The protocol: {} [default: yao, or the first against --adversary]", Protocol::names()))]
     pub(crate) protocol: Option<String>,
-    /// The parties that the protocol must withstand: semi-honest, covert or malicious parties
+    /// Choose a protocol that is secure against such parties: semi-honest, covert or malicious
     #[arg(long, value_name = "ADVERSARY")]
     pub(crate) adversary: Option<Adversary>,
-    /// A parameter of the protocol, for instance scheme=three-halves
+    /// Set a parameter of the protocol, for instance scheme=three-halves
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<Param>,
 }
 
 impl ChoiceArgs {
-    /// The protocol's name as it was given; otherwise the first that withstands the adversary.
-    pub(crate) fn name(&self) -> String {
+    /// The protocol's name as it was given; otherwise the first that is secure against the adversary.
+    pub fn name(&self) -> String {
         let chosen = || self.adversary.map_or(Protocol::default(), Protocol::against).to_string();
         self.protocol.clone().unwrap_or_else(chosen)
     }
@@ -132,7 +138,7 @@ pub(crate) fn command_line(
     protocol: &ProtocolArgs,
     more: &[(&str, String)],
 ) -> String {
-    let ProgramChanges { owners, recipients, constants, panics, rows } = &program.changes;
+    let ProgramChanges { owners, recipients, constants, panics, effort, rows } = &program.changes;
     let owners = owners.iter().map(|owner| ("--owner", format!("{}={}", owner.input, owner.party)));
     let recipients = recipients.iter().map(|to| ("--to", format!("{}={}", to.output, to.words())));
     let constants = constants.iter().map(|constant| match constant {
@@ -140,10 +146,12 @@ pub(crate) fn command_line(
         Constant::File(path) => ("--const", path.display().to_string()),
     });
     let panics = (!panics.0).then(|| ("--panics", "off".to_string()));
+    let effort = (*effort != garblet_lang::Options::EFFORT).then(|| ("--effort", effort.to_string()));
     let rows = rows.map(|rows| ("--batch", rows.to_string()));
     let params = protocol.choice.params.iter().map(|Param { name, value }| ("--param", format!("{name}={value}")));
     let protocol = [("--protocol", protocol.choice.name())];
-    let all = owners.chain(recipients).chain(constants).chain(panics).chain(rows).chain(protocol).chain(params);
+    let all =
+        owners.chain(recipients).chain(constants).chain(panics).chain(effort).chain(rows).chain(protocol).chain(params);
     shell_line(format!("garblet {command} {}", quoted(&program.program)), all.chain(more.iter().cloned()))
 }
 
@@ -166,9 +174,11 @@ fn quoted(argument: &str) -> String {
 
 /// `INPUT=K`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Owner {
-    pub(crate) input: String,
-    pub(crate) party: Party,
+pub struct Owner {
+    /// The name of the input.
+    pub input: String,
+    /// Its new owner.
+    pub party: Party,
 }
 
 impl FromStr for Owner {
@@ -182,14 +192,15 @@ impl FromStr for Owner {
 
 /// `OUTPUT=K,K`, `OUTPUT=all` or `OUTPUT=nobody`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct To {
-    pub(crate) output: String,
+pub struct To {
+    /// The name of the output.
+    pub output: String,
     /// None is everybody.
-    pub(crate) parties: Option<Vec<Party>>,
+    pub parties: Option<Vec<Party>>,
 }
 
 /// The word for an output that no party learns.
-const NOBODY: &str = "nobody";
+pub(crate) const NOBODY: &str = "nobody";
 
 impl To {
     /// The parties as [`To::from_str`] reads them.
@@ -226,9 +237,11 @@ impl FromStr for To {
 
 /// `NAME=VALUE`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Param {
-    pub(crate) name: String,
-    pub(crate) value: String,
+pub struct Param {
+    /// The name of the parameter.
+    pub name: String,
+    /// Its value.
+    pub value: String,
 }
 
 impl FromStr for Param {
@@ -241,13 +254,13 @@ impl FromStr for Param {
 }
 
 /// A number from 1 on.
-pub(crate) fn at_least_one<N: FromStr>(text: &str) -> Result<N, String> {
+pub fn at_least_one<N: FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| "expected a number from 1 on".into())
 }
 
 /// A length of time: `500ms`, `60s`, `1m` or `1min`, `1h`, or a plain number of seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Time(pub(crate) Duration);
+pub struct Time(pub(crate) Duration);
 
 impl FromStr for Time {
     type Err = String;

@@ -15,7 +15,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet::{Filled, OrderRequest, Security, run_report::PartyPart};
+use garblet::{
+    Ends, Filled, OrderRequest, Security,
+    meet::{Listening, Meeting, Peers, Way},
+    run_report::PartyPart,
+};
 use garblet_circuit::{Bits, InputId, Party, Program};
 use garblet_net::PeersFile;
 use serde::{Deserialize, Serialize};
@@ -24,7 +28,7 @@ use crate::{
     ahead::{Ahead, Stores},
     args::ProgramArgs,
     failure::{Failure, Status},
-    meeting::{Meeting, Route},
+    hints::{meet_failure, mesh_failure, net_failure},
     output, program,
     report::part_of_filled,
     session::{self, Task},
@@ -35,6 +39,9 @@ use crate::{
 
 /// The time that the other parties may take to end once one has failed.
 const GRACE: Duration = Duration::from_secs(3);
+
+/// A place on this machine, at a port that the system chooses.
+const ANY_PORT: &str = "127.0.0.1:0";
 
 /// The job of a child.
 #[derive(Clone, Serialize, Deserialize)]
@@ -75,8 +82,11 @@ pub(crate) struct Done {
     pub(crate) outputs: Vec<Option<String>>,
 }
 
-/// The child's end: does the job on standard input.
-pub(crate) fn main() -> Result<(), Failure> {
+/// The child's end: does the job on standard input. A program that runs [`Local`](crate::local::Local) starts itself with the argument
+/// `child`, and calls this then.
+///
+/// *Errors*: no place for the result.
+pub fn main() -> Result<(), Failure> {
     let said = match work() {
         Ok(done) => Word::Done(Box::new(done)),
         Err(failure) => Word::Failed(failure),
@@ -108,31 +118,29 @@ fn work() -> Result<Done, Failure> {
                 Ahead::Library(library) => Source::InMemory(library.clone()),
                 Ahead::Stores(stores) => stores.source(job.party, job.parties),
             }),
+            begins: None,
         }),
         Some(_) => None,
     };
     let meeting = if job.is_mesh()? {
-        // The last party connects to all others.
-        let listen = (job.party.0 + 1 < job.parties).then(|| "127.0.0.1:0".to_string());
-        Meeting::Mesh { listen, peers: Box::new(told_addresses) }
+        None
     } else {
         let meeting = match job.party {
-            Party(0) => Meeting::Listen("127.0.0.1:0".into()),
+            Party(0) => Meeting::Listen(ANY_PORT.into()),
             _ => Meeting::Connect(read_line()?.trim().into()),
         };
         end_with_parent();
-        meeting
+        Some(meeting)
     };
-    let listening = |address: std::net::SocketAddr| say(&Word::Listening(address.to_string()));
-    let route = Route { meeting: &meeting, tls: None, session: None, listening: &listening };
+    let met = job.meet(meeting);
     let Some(task) = task else {
         let (Some(Ahead::Stores(stores)), Some(count)) = (&job.ahead, job.prepare) else {
             return Err(Failure::no_result("standard input: no stores to prepare for: this is a bug"));
         };
-        let filled = job.fill(stores, program, route, count)?;
+        let filled = job.fill(stores, program, met, count)?;
         return Ok(Done { part: part_of_filled(job.party, &filled), security: None, outputs: Vec::new() });
     };
-    let outcome = session::compute(task, route)?;
+    let outcome = session::compute(task, met)?;
     // All parties are this command's own.
     outcome.closing.map_or(Ok(()), Err)?;
     let outputs = outcome.outputs.iter().map(|o| o.as_ref().map(Bits::to_string)).collect();
@@ -156,12 +164,44 @@ impl Job {
         Ok(self.settings.config()?.protocol().is_mesh())
     }
 
-    /// Prepares until there are so many runs, with the others that it meets on this route.
-    fn fill(&self, stores: &Stores, program: Program, route: Route<'_>, count: u64) -> Result<Filled, Failure> {
+    /// Meets all others: the peer at a place that is known, or several, whose places it hears once they know its own.
+    async fn meet(&self, meeting: Option<Meeting>) -> Result<Ends, Failure> {
+        let plain = |meeting| Way::plain(meeting, None).map_err(|e| meet_failure(&e));
+        let say_place = |listening: &Listening| match listening.address() {
+            Some(address) => say(&Word::Listening(address.to_string())),
+            None => Ok(()),
+        };
+        let (listening, way) = match meeting {
+            Some(meeting) => {
+                let way = plain(meeting)?;
+                let listening = way.listen().await.map_err(|e| net_failure(&e))?;
+                say_place(&listening)?;
+                (listening, way)
+            }
+            None => {
+                // The last party connects to all others.
+                let address = (self.party.0 + 1 < self.parties).then_some(ANY_PORT);
+                let listening = Listening::at(address).await.map_err(|e| net_failure(&e))?;
+                say_place(&listening)?;
+                let peers = Peers::new(self.party, told_addresses()?, None).map_err(|e| meet_failure(&e))?;
+                (listening, plain(Meeting::Peers(peers))?)
+            }
+        };
+        listening.meet(&way, self.settings.options(None)?).await.map_err(|e| mesh_failure(&e))
+    }
+
+    /// Prepares until there are so many runs, with the others that it meets.
+    fn fill(
+        &self,
+        stores: &Stores,
+        program: Program,
+        met: impl Future<Output = Result<Ends, Failure>>,
+        count: u64,
+    ) -> Result<Filled, Failure> {
         let amounts = vec![("runs".to_string(), count)];
         let order = OrderRequest { program: Some(Arc::new(program)), amounts, library: None };
         let folder = stores.store_of(self.party, self.parties, order);
-        session::fill(&self.settings, self.party, self.parties, &folder, route, (100, self.progress))
+        session::fill(&self.settings, self.party, self.parties, &folder, met, (100, self.progress))
     }
 }
 
@@ -186,7 +226,7 @@ fn read_line() -> Result<String, Failure> {
 
 /// Ends this process when its standard input does: the parent keeps it open for as long as it wants the result, and
 /// however the parent ends, the system closes it.
-pub(crate) fn end_with_parent() {
+pub fn end_with_parent() {
     std::thread::spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
         std::process::exit(i32::from(Status::NoResult as u8));
@@ -301,7 +341,7 @@ impl Family {
         let ways: Result<Vec<String>, Failure> = known.iter().enumerate().map(way).collect();
         let mut ways = ways?;
         // Nobody asks for the last party's.
-        ways.push("nowhere".into());
+        ways.push(ANY_PORT.into());
         serde_json::to_string(&ways).map_err(|e| Failure::no_result(e.to_string()))
     }
 

@@ -1,13 +1,20 @@
 //! The commands, each with its options and the function that runs it.
 
+use std::process::ExitCode;
+
 use clap::{Parser, Subcommand};
 
 use crate::{
     bench, child, convert, demo, eval, failure::Failure, generate, identity, inspect, job::command as job, local, plan,
-    prepare, receipts::command as receipts, run, serve, store, visit,
+    prepare, receipts::command as receipts, run, serve, start::start, store, visit,
 };
 
-const EXIT_STATUS: &str = "Exit status: 0 done; 1 ended without a result; 2 the call or one of its files is wrong";
+const EXIT_STATUS: &str = "Exit status: 0 success; 1 no result; 2 the call or one of its files is wrong";
+
+/// The `garblet` command. Returns its exit status.
+pub fn main() -> ExitCode {
+    start(|cli: Cli| cli.command.run())
+}
 
 /// Compute a function of everybody's private inputs, and reveal nothing but its result.
 #[derive(Parser)]
@@ -15,55 +22,55 @@ const EXIT_STATUS: &str = "Exit status: 0 done; 1 ended without a result; 2 the 
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    command: Command,
 }
 
 /// The subcommands.
 #[derive(Subcommand)]
-pub(crate) enum Command {
-    /// Two parties on this machine do a real job over real sockets
+enum Command {
+    /// Run two parties on this machine over real sockets, on a real task
     Demo(demo::Options),
-    /// Run every party of a program as its own process on this machine
+    /// Run all parties of a program on this machine, each in its own process
     Local(local::Options),
     /// Run one party, against peers elsewhere
-    Run(run::Options),
-    /// Fill a store, before a function is known or before its inputs are
+    Run(Box<run::Options>),
+    /// Fill a store before the function or its inputs are known
     Prepare(prepare::Options),
-    /// Run a service; or keep a store filled, together with a peer, or answer the peer whenever it comes
+    /// Run a service; or keep a store filled together with a peer; or answer the peer whenever it connects
     Serve(serve::Call),
-    /// Leave shares of this client's inputs with two servers, and have the result
+    /// Leave shares of this client's inputs with two servers, and fetch the result
     Visit(visit::Options),
-    /// Compute a program in the clear: the reference answer
+    /// Compute a program in the clear, for the reference answer
     Eval(eval::Options),
     /// Show ports, owners, gate counts and components of a program, or draw it
     Inspect(inspect::Options),
-    /// Show what a program would cost under each protocol: bytes, rounds, time on a link
+    /// Show the cost of a program under each protocol: bytes, rounds, time on a link
     Plan(plan::Options),
-    /// Write, check and show jobs: files that say the whole agreement of a run
+    /// Write, check and show jobs: files that contain everything the parties of a run agree on
     #[command(subcommand)]
     Job(job::JobCommand),
-    /// Check, show and compare receipts: what was kept of every run
+    /// Check, show and compare receipts: the records of runs
     #[command(subcommand)]
     Receipts(receipts::ReceiptsCommand),
     /// Convert a circuit between formats
     Convert(convert::Options),
-    /// Make an identity
+    /// Create an identity
     Keygen(identity::KeygenOptions),
-    /// Show one's own fingerprint
+    /// Show your fingerprint
     Id(identity::IdOptions),
-    /// Say which peers to trust
+    /// Add, list and remove trusted peers
     #[command(subcommand)]
     Trust(identity::TrustCommand),
-    /// Show, check and tidy up what was prepared
+    /// Show, check and clean up stores
     #[command(subcommand)]
     Store(store::StoreCommand),
-    /// Measure one part on this machine
-    #[command(subcommand)]
+    /// Measure this machine
+    #[command(subcommand, after_help = bench::OTHERS)]
     Bench(bench::Bench),
-    /// Write manual pages and completions into a folder
+    /// Write manual pages and shell completions to a folder
     #[command(hide = true)]
     Generate(generate::Options),
-    /// One party of `local`: its job comes on standard input
+    /// Run one party of `local`, whose task is read from standard input
     #[command(hide = true)]
     Child,
 }
@@ -72,7 +79,7 @@ impl Command {
     /// Runs the command.
     ///
     /// *Errors*: the reason why it ends without having done its work.
-    pub(crate) fn run(self) -> Result<(), Failure> {
+    fn run(self) -> Result<(), Failure> {
         match self {
             Command::Demo(options) => demo::run(&options),
             Command::Local(options) => local::run(&options),
@@ -99,11 +106,33 @@ impl Command {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
 
     #[test]
     fn the_definition_is_consistent() {
-        use clap::CommandFactory;
         Cli::command().debug_assert();
+    }
+
+    /// The options of a command, and of those under it, that its help does not show.
+    fn hidden(command: &clap::Command, path: &str) -> Vec<String> {
+        let is_hidden =
+            |arg: &&clap::Arg| arg.is_hide_set() || arg.get_all_aliases().unwrap_or_default() != shown_names(arg);
+        let own = command.get_arguments().filter(is_hidden).map(|arg| format!("{path}: {}", arg.get_id()));
+        let below = command.get_subcommands().filter(|below| !below.is_hide_set());
+        own.chain(below.flat_map(|below| hidden(below, &format!("{path} {}", below.get_name())))).collect()
+    }
+
+    fn shown_names(arg: &clap::Arg) -> Vec<&str> {
+        arg.get_visible_aliases().unwrap_or_default()
+    }
+
+    #[test]
+    fn help_shows_every_option() {
+        let all = hidden(&Cli::command(), "garblet");
+        // Benchmarks start themselves with options of their own.
+        let of_users: Vec<&String> = all.iter().filter(|path| !path.starts_with("garblet bench")).collect();
+        assert_eq!(of_users, Vec::<&String>::new());
     }
 }

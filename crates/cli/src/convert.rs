@@ -9,7 +9,7 @@ use garblet_synthesis::optimise::optimise_program;
 use crate::{
     args::ProgramArgs,
     failure::Failure,
-    output::count,
+    output::{count, tell},
     program,
     whole_file::{self, Readers},
 };
@@ -19,16 +19,16 @@ use crate::{
 pub(crate) struct Options {
     #[command(flatten)]
     program: ProgramArgs,
-    /// The file to write; its extension says the format: .json, .txt or .bristol
+    /// The file to write; its extension determines the format: .json, .txt or .bristol
     #[arg(value_name = "OUT")]
     out: PathBuf,
     /// The format to write: bristol, bristol-fashion or json
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// Leave out what computes nothing new: constants, duplicates, dead gates
+    /// Remove gates that compute nothing new: constants, duplicates, dead gates
     #[arg(long)]
     optimise: bool,
-    /// Replace the file if it is there already
+    /// Replace an existing file
     #[arg(long)]
     force: bool,
 }
@@ -47,13 +47,13 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         true => format!("{} {name}", count(after)),
         false => format!("{} {name} (before: {})", count(after), count(before)),
     };
-    eprintln!(
+    tell(&format!(
         "wrote {}: {}, {}, {}",
         options.out.display(),
         changed("AND", before.and, after.and),
         changed("XOR", before.xor, after.xor),
         changed("NOT", before.not, after.not)
-    );
+    ));
     Ok(())
 }
 

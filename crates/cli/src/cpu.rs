@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet::{Phase, Progress, run_report::CpuSeconds};
+use garblet::{Declined, Phase, Progress, run_report::CpuSeconds};
 use garblet_net::Traffic;
 
 use crate::progress::Bar;
@@ -70,13 +70,17 @@ impl CpuClock {
 pub(crate) struct CpuBar {
     bar: Bar,
     clock: CpuClock,
+    begins: Option<Begins>,
 }
 
 impl CpuBar {
-    pub(crate) fn new(bar: Bar, clock: CpuClock) -> Self {
-        CpuBar { bar, clock }
+    pub(crate) fn new(bar: Bar, clock: CpuClock, begins: Option<Begins>) -> Self {
+        CpuBar { bar, clock, begins }
     }
 }
+
+/// The step of a party once all others have said hello and agree, before it begins.
+pub(crate) type Begins = Box<dyn FnOnce() -> Result<(), Declined> + Send>;
 
 impl Progress for CpuBar {
     fn advance(&mut self, gates_done: u64, gates_total: u64, traffic: Traffic) {
@@ -86,6 +90,10 @@ impl Progress for CpuBar {
     fn enter(&mut self, phase: Phase) {
         self.clock.enter(phase);
         self.bar.enter(phase);
+    }
+
+    fn agreed(&mut self) -> Result<(), Declined> {
+        self.begins.take().map_or(Ok(()), |begins| begins())
     }
 }
 

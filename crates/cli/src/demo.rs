@@ -32,7 +32,7 @@ const CIPHERTEXT: u128 = 0x69c4e0d86a7b0430d8cdb78070b4c55a;
 pub(crate) struct Options {
     #[command(subcommand)]
     which: Option<Which>,
-    /// One-way latency and rate between the parties, simulated, as 33ms,50mbit
+    /// Simulate a link with this one-way latency and rate, for instance 33ms,50mbit
     #[arg(long, value_name = "LATENCY,RATE")]
     link: Option<SimulatedLink>,
     /// Print one JSON object on standard output

@@ -52,7 +52,8 @@ struct Report {
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let program = program::load(&options.program)?;
     options.output.check(&program, options.inputs.batch.is_some(), |_| true)?;
-    let (inputs, rows) = inputs::of_all(&program, &options.inputs, program.party_count())?;
+    let args = options.inputs.with_keys(None, &program, true)?;
+    let (inputs, rows) = inputs::of_all(&program, &args, program.party_count())?;
     let program = program::batch(program, rows)?;
     let mut inputs = inputs.concat();
     inputs.sort_by_key(|(id, _)| *id);

@@ -1,14 +1,19 @@
 //! The reason why a command ends without having done its work, in words for the user.
+//! To find a message in the source, search for the words that do not vary. The texts are `#[error(...)]` in `error.rs` of `net`, `store`, `ot`, `homcommit` and `protocol`, and
+//! in `protocol/src/checks.rs`. The remedy of an error is in `garblet/src/explain.rs` and `garblet/src/meet.rs`, its words in `garblet/src/advice.rs`, or in `words.rs` here where they name options.
 
-use std::{fmt::Display, io::Write, path::Path, process::ExitCode};
+use std::{fmt::Display, path::Path, process::ExitCode};
 
+use garblet::Class;
 use garblet_circuit::diagnostic::Diagnostics;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::output::{one_line, tell_text};
+
 /// The exit status of a command that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Status {
+pub enum Status {
     /// The computation ended without a result.
     NoResult = 1,
     /// The call or its files are wrong.
@@ -21,51 +26,29 @@ impl From<Status> for ExitCode {
     }
 }
 
-/// The class of a failure: what it was that ended a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Class {
-    /// The call or one of its files.
-    Call,
-    /// The network, this machine, or a peer that was gone.
-    Network,
-    /// Parties that wanted different things.
-    Disagreement,
-    /// A party with another identity than was expected.
-    Identity,
-    /// A peer that did not follow the protocol.
-    Misbehaviour,
-    /// A store of prepared material.
-    Store,
-    /// The computation itself: an overflow, an index out of bounds.
-    Panic,
-    /// Anything else.
-    Other,
-}
-
 /// The fault over which a command ends, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Failure {
+pub struct Failure {
     /// The exit status.
-    pub(crate) status: Status,
+    pub status: Status,
     /// The text of the error: what, where, expected, got; lower case, no full stop.
-    pub(crate) message: String,
+    pub message: String,
     /// Advice on what to do.
-    pub(crate) hint: Option<String>,
+    pub hint: Option<String>,
     /// Set if this is only what another party's failure looks like from here.
-    pub(crate) secondary: bool,
+    pub secondary: bool,
     /// Set if a store must not be used any more, and could not be marked so: who serves with it stops.
-    pub(crate) condemned: bool,
+    pub condemned: bool,
     /// The class.
-    pub(crate) class: Class,
+    pub class: Class,
 }
 
 impl Failure {
-    /// The call or one of its files is wrong.
-    pub(crate) fn call(message: impl Display) -> Self {
+    /// The call or one of its files is wrong. The message is one line, whatever names stand in it.
+    pub fn call(message: impl Display) -> Self {
         Failure {
             status: Status::WrongCall,
-            message: plain(&message.to_string()),
+            message: one_line(&plain(&message.to_string())).into_owned(),
             hint: None,
             secondary: false,
             condemned: false,
@@ -74,24 +57,24 @@ impl Failure {
     }
 
     /// The computation ended without a result.
-    pub(crate) fn no_result(message: impl Display) -> Self {
+    pub fn no_result(message: impl Display) -> Self {
         Failure { status: Status::NoResult, class: Class::Other, ..Failure::call(message) }
     }
 
     /// Files in which something is wrong, each with its place.
-    pub(crate) fn diagnosed(diagnostics: impl Into<Diagnostics>) -> Self {
+    pub fn diagnosed(diagnostics: impl Into<Diagnostics>) -> Self {
         let diagnostics: Diagnostics = diagnostics.into();
         let rendered: Vec<String> = diagnostics.iter().map(|d| d.render().trim_end().to_string()).collect();
-        Failure::call(rendered.join("\nerror: "))
+        Failure { message: plain(&rendered.join("\nerror: ")), ..Failure::call("") }
     }
 
     /// A file that cannot be read.
-    pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> Self {
+    pub fn unreadable(path: &Path, error: &std::io::Error) -> Self {
         Failure::call(format!("{}: cannot be read: {}", path.display(), reason(error)))
     }
 
     /// A file that cannot be written.
-    pub(crate) fn unwritable(path: &Path, error: &std::io::Error) -> Self {
+    pub fn unwritable(path: &Path, error: &std::io::Error) -> Self {
         Failure::no_result(format!("{}: cannot be written: {}", path.display(), reason(error)))
     }
 
@@ -101,8 +84,8 @@ impl Failure {
     }
 
     /// Adds what to do about it.
-    pub(crate) fn hint(mut self, hint: impl Display) -> Self {
-        self.hint = Some(hint.to_string());
+    pub fn hint(mut self, hint: impl Display) -> Self {
+        self.hint = Some(one_line(&hint.to_string()).into_owned());
         self
     }
 
@@ -117,7 +100,7 @@ impl Failure {
         if let Some(hint) = &self.hint {
             text.push_str(&format!("hint: {hint}\n"));
         }
-        let _ = std::io::stderr().write_all(text.as_bytes());
+        tell_text(&text);
     }
 }
 
@@ -132,7 +115,7 @@ impl From<&clap::Error> for Failure {
 }
 
 /// The operating system's reason.
-pub(crate) fn reason(error: &std::io::Error) -> String {
+pub fn reason(error: &std::io::Error) -> String {
     if error.kind() == std::io::ErrorKind::InvalidData {
         return "it is no text in UTF-8".into();
     }

@@ -16,7 +16,7 @@ const SHELLS: [Shell; 4] = [Shell::Bash, Shell::Fish, Shell::PowerShell, Shell::
 /// The options of `garblet generate`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// The folder in which `man` and `completions` are made
+    /// The folder in which to create `man` and `completions`
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }

@@ -3,25 +3,25 @@
 use std::path::{Path, PathBuf};
 
 use garblet_client::{Invitation, Secret};
-use garblet_net::{Fingerprint, FingerprintError, Identity, IdentityError, Tls, TrustError, TrustStore};
+use garblet_net::{Fingerprint, FingerprintError, Identity, IdentityError, TrustError, TrustStore};
 
 use crate::{
-    configuration::{in_configuration, make_folder},
+    configuration::{check_unwritable_in_folder, in_configuration, make_folder},
     failure::{Failure, Status},
     hints::identity_failure,
-    output::{print, print_json, table},
+    output::{print, print_json, table, tell},
 };
 
 /// The options of `garblet keygen`.
 #[derive(clap::Args)]
 pub(crate) struct KeygenOptions {
-    /// The file to make, or with --client to take [default: identity.pem in the configuration folder]
+    /// The file to create, or with --client to read [default: identity.pem in the configuration folder]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Print the invitation of a client of this server, of that name; always the same, and secret
+    /// Print this server's invitation for the client NAME, which is always the same; keep it secret
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
-    /// The name of this server that the client is shown [default: its fingerprint]
+    /// The name of this server that the client sees [default: its fingerprint]
     #[arg(long, value_name = "NAME", requires = "client")]
     server_name: Option<String>,
 }
@@ -44,7 +44,7 @@ pub(crate) enum TrustCommand {
     Add {
         /// The name
         name: String,
-        /// The fingerprint that the peer's `garblet keygen` printed, over a way that you trust
+        /// The fingerprint that the peer's `garblet keygen` printed, received over a channel that you trust
         fingerprint: Fingerprint,
         #[command(flatten)]
         store: TrustArgs,
@@ -54,7 +54,7 @@ pub(crate) enum TrustCommand {
         #[command(flatten)]
         store: TrustArgs,
     },
-    /// Trust a peer no more
+    /// Remove a peer from the trusted ones
     Remove {
         /// The name
         name: String,
@@ -100,7 +100,7 @@ pub(crate) fn keygen(options: &KeygenOptions) -> Result<(), Failure> {
         IdentityError::Io { .. } => Failure { status: Status::NoResult, ..identity_failure(&error) },
         _ => identity_failure(&error),
     })?;
-    eprintln!("wrote {}; give peers this fingerprint:", path.display());
+    tell(&format!("wrote {}; give peers this fingerprint:", path.display()));
     print(&format!("{}\n", identity.fingerprint()))
 }
 
@@ -171,7 +171,7 @@ pub(crate) fn trust(command: &TrustCommand) -> Result<(), Failure> {
         TrustCommand::List { store } => {
             let store = store.open()?;
             if store.peers().is_empty() {
-                eprintln!("{} has no peers", store.path().display());
+                tell(&format!("{} has no peers", store.path().display()));
             }
             let rows: Vec<_> = store.peers().iter().map(|(name, f)| vec![name.clone(), f.to_string()]).collect();
             print(&table(&rows))
@@ -191,7 +191,7 @@ impl TrustArgs {
         if let Ok(fingerprint) = identity.parse() {
             return Ok(fingerprint);
         }
-        self.open()?.get(identity).map_err(|error| match identity.parse::<Fingerprint>() {
+        self.open_checked()?.get(identity).map_err(|error| match identity.parse::<Fingerprint>() {
             Err(mistyped @ FingerprintError::Check) => {
                 Failure::call(format!("{option}: {mistyped}")).hint("have the peer read it again")
             }
@@ -204,11 +204,19 @@ impl TrustArgs {
     /// *Errors*: a file that cannot be read.
     pub(crate) fn peers(&self) -> Result<Vec<(String, Fingerprint)>, Failure> {
         // Nothing is written, so that the folder need not be there.
-        let store = TrustStore::open(&in_configuration(self.trust.as_deref(), "trust.toml")?);
-        let store = store.map_err(|e| trust_failure(&e))?;
+        let path = in_configuration(self.trust.as_deref(), "trust.toml")?;
+        let store = checked_trust(&path)?;
         Ok(store.peers().iter().map(|(name, fingerprint)| (name.clone(), *fingerprint)).collect())
     }
 
+    /// The store, to find out whom to trust.
+    fn open_checked(&self) -> Result<TrustStore, Failure> {
+        let path = in_configuration(self.trust.as_deref(), "trust.toml")?;
+        make_folder(&path)?;
+        checked_trust(&path)
+    }
+
+    /// The store, to be shown or changed.
     fn open(&self) -> Result<TrustStore, Failure> {
         let path = in_configuration(self.trust.as_deref(), "trust.toml")?;
         make_folder(&path)?;
@@ -216,29 +224,24 @@ impl TrustArgs {
     }
 }
 
-impl PeerArgs {
-    /// Our identity and the peers to accept.
-    ///
-    /// *Errors*: an identity that cannot be loaded, or nobody to trust.
-    pub(crate) fn tls(&self) -> Result<Tls, Failure> {
-        Ok(Tls::new(self.identity()?, self.trusted()?))
+/// The trusted peers in a file, to find out whom to trust: each identity has one name, and nobody else may write the file or put another in its place.
+///
+/// *Errors*: otherwise, and as [`TrustStore::open`].
+pub(crate) fn checked_trust(path: &Path) -> Result<TrustStore, Failure> {
+    let store = TrustStore::open(path).map_err(|error| trust_failure(&error))?;
+    if path.exists() {
+        check_unwritable_in_folder(path)?;
     }
+    store.check_names().map_err(|error| trust_failure(&error))?;
+    Ok(store)
+}
 
+impl PeerArgs {
     /// Our identity.
     ///
     /// *Errors*: one that cannot be loaded.
     pub(crate) fn identity(&self) -> Result<Identity, Failure> {
         load_identity(self.identity.as_deref())
-    }
-
-    /// The one peer that is accepted, as material that was prepared with it is marked.
-    ///
-    /// *Errors*: several peers.
-    pub(crate) fn only_peer(&self) -> Result<String, Failure> {
-        match &self.trusted()?[..] {
-            [(_, fingerprint)] => Ok(fingerprint.to_string()),
-            _ => Err(Failure::call("a store is for one peer, and several are trusted").hint("say which: give --peer")),
-        }
     }
 
     /// Looks whether the peer that was named, if one was, is this one.
@@ -259,30 +262,16 @@ impl PeerArgs {
         self.store.peers().unwrap_or_default()
     }
 
-    /// Refuses to wait for whichever of several peers comes first.
+    /// The peers to accept, with their names.
     ///
-    /// *Errors*: several peers.
-    pub(crate) fn check_one_awaited(&self) -> Result<(), Failure> {
-        match &self.trusted()?[..] {
-            [] | [_] => Ok(()),
-            several => {
-                let names: Vec<&str> = several.iter().map(|(name, _)| &name[..]).collect();
-                Err(Failure::call(format!(
-                    "--listen: which peer to wait for is not said, trusted are {}",
-                    names.join(", ")
-                ))
-                .hint("give --peer NAME"))
-            }
-        }
-    }
-
-    fn trusted(&self) -> Result<Vec<(String, Fingerprint)>, Failure> {
+    /// *Errors*: nobody to trust.
+    pub(crate) fn trusted(&self) -> Result<Vec<(String, Fingerprint)>, Failure> {
         if let Some(peer) = &self.peer {
             let fingerprint = self.store.find(&format!("--peer {peer}"), peer)?;
             let name = if peer.parse::<Fingerprint>().is_ok() { "the peer" } else { peer };
             return Ok(vec![(name.into(), fingerprint)]);
         }
-        let store = self.store.open()?;
+        let store = self.store.open_checked()?;
         match store.peers().is_empty() {
             true => Err(Failure::call(format!(
                 "no peer is trusted, so none could be accepted: {} has none",
@@ -294,9 +283,13 @@ impl PeerArgs {
     }
 }
 
-fn trust_failure(error: &TrustError) -> Failure {
+/// A file of trusted peers that cannot be used or changed.
+pub(crate) fn trust_failure(error: &TrustError) -> Failure {
     let failure = Failure::call(error);
     match error {
+        TrustError::IdentityTaken { known, .. } => {
+            failure.hint(format!("call it {known}; to rename it, first `garblet trust remove {known}`"))
+        }
         TrustError::NameTaken { name, .. } => {
             failure.hint(format!("if the peer has a new identity, first `garblet trust remove {name}`"))
         }

@@ -1,19 +1,25 @@
 //! Inputs as users give them: one file per party, or many for a batch.
 
+mod arrange;
 mod batch;
 mod fasta;
 mod file;
+mod keys;
 mod options;
 
 use std::path::Path;
 
-use garblet_circuit::{Bits, InputId, Party, Port, Program, notes::Order};
+use garblet_circuit::{Bits, InputId, Party, Program};
 
+pub use self::options::PartyInputs;
 pub(crate) use self::{
+    arrange::{ArrangeArgs, Unread},
     fasta::nucleotides,
-    options::{Batch, InputArgs, InputFile, PartyInputs},
+    file::of_json,
+    keys::tell_price,
+    options::{Batch, InputArgs, InputFile},
 };
-use crate::{failure::Failure, output::tell};
+use crate::failure::Failure;
 
 /// The inputs of every party below `parties`, and the rows if it is a batch.
 ///
@@ -32,35 +38,12 @@ pub(crate) fn of_all(
             (inputs, Some(rows))
         }
     };
-    warn_of_order(program, inputs.iter().flatten());
+    args.arrange.check(program, inputs.iter().flatten().map(|(id, _)| *id))?;
     Ok((inputs, rows))
 }
 
-/// Warns of lists that will count as empty, as their rows are not in order.
-fn warn_of_order<'a>(program: &'a Program, inputs: impl IntoIterator<Item = &'a (InputId, Bits)>) {
-    for (name, order, row) in out_of_order(program, inputs) {
-        tell(&format!("warning: input `{name}` counts as empty: it is not in {order}, as row {row} shows"));
-    }
-}
-
-/// The lists that will count as empty, as their rows are not in order: each with the order and a row that shows it.
-pub(crate) fn out_of_order<'a>(
-    program: &'a Program,
-    inputs: impl IntoIterator<Item = &'a (InputId, Bits)>,
-) -> impl Iterator<Item = (&'a str, Order, usize)> {
-    inputs.into_iter().filter_map(|(id, values)| {
-        let Port { name, ty } = &program.inputs()[id.0 as usize].port;
-        let ordered = program.notes().ordered.iter().find(|ordered| ordered.input == *name)?;
-        let width = ty.width() as usize;
-        // Of a batch, the lists of all runs one after another.
-        let mut lists = (0..values.len() / width.max(1)).map(|run| values.slice(run * width, width));
-        let row = lists.find_map(|list| ordered.misplaced(ty, &list))?;
-        Some((&name[..], ordered.order, row))
-    })
-}
-
 /// The values of all inputs, dealt out to the parties that own these.
-pub(crate) fn by_owner(program: &Program, values: &[Bits], parties: u16) -> Vec<PartyInputs> {
+pub fn by_owner(program: &Program, values: &[Bits], parties: u16) -> Vec<PartyInputs> {
     let of = |party: u16| {
         let all = program.inputs().iter().zip(values).enumerate();
         let own = all.filter(|(_, (input, _))| input.owner == Party(party));
@@ -73,10 +56,17 @@ pub(crate) fn by_owner(program: &Program, values: &[Bits], parties: u16) -> Vec<
 ///
 /// *Errors*: as [`of_all`].
 pub(crate) fn of_party(program: &Program, args: &InputArgs, party: Party) -> Result<PartyInputs, Failure> {
+    of_party_or_unread(program, args, party).map_err(Unread::failure)
+}
+
+/// The inputs of one party, for one evaluation.
+///
+/// *Errors*: as [`of_all`], those that tell nothing of the inputs apart.
+pub(crate) fn of_party_or_unread(program: &Program, args: &InputArgs, party: Party) -> Result<PartyInputs, Unread> {
     let own = file::own(program, party);
     match args.inputs.iter().find(|i| i.party == party) {
         Some(file) => file::Source::new(party, &file.path, args)?.read(program, &own),
-        None => file::none(party, &own),
+        None => Ok(file::none(party, &own)?),
     }
 }
 
@@ -100,7 +90,7 @@ pub(crate) fn of_this_party(
             (inputs.concat(), Some(rows))
         }
     };
-    warn_of_order(program, inputs.iter());
+    args.arrange.check(program, inputs.iter().map(|(id, _)| *id))?;
     Ok((inputs, rows))
 }
 

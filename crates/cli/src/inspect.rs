@@ -3,8 +3,10 @@
 mod forms;
 mod lines;
 
+use std::collections::HashMap;
+
 use garblet::run_report::{ProgramPart, digest_text};
-use garblet_circuit::{Component, InstanceId, Program, Recipients};
+use garblet_circuit::{Component, Input, InstanceId, Output, Program, Recipients, Schedule};
 use garblet_formats::draw;
 use serde::Serialize;
 
@@ -13,6 +15,7 @@ use crate::{
     failure::Failure,
     output::{count, parties, print, print_json, table},
     program,
+    reach::ReachPart,
 };
 
 /// The options of `garblet inspect`.
@@ -23,10 +26,10 @@ pub(crate) struct Options {
     /// Print one JSON object on standard output
     #[arg(long, group = "form")]
     json: bool,
-    /// Print the ten lines of the source that became most AND gates
+    /// Print the ten source lines with the most AND gates
     #[arg(long, group = "form")]
     lines: bool,
-    /// Print how many gates it takes by their tables, with two inputs and with three, beside published counts
+    /// Print the number of gates by truth table, with two and with three inputs, beside published counts
     #[arg(long, group = "form")]
     published: bool,
     /// Print a drawing for Graphviz
@@ -41,10 +44,13 @@ pub(crate) struct Options {
 struct Inspection<'a> {
     name: &'a str,
     program: ProgramPart,
+    /// AND gates that are garbled.
+    garbled_and: u64,
     program_digest: String,
     inputs: Vec<InputLine<'a>>,
     outputs: Vec<OutputLine<'a>>,
     components: Vec<ComponentLine<'a>>,
+    reach: ReachPart<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lines: Vec<lines::Line>,
 }
@@ -90,9 +96,64 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-/// The ports of a program as a table: who gives what, and who learns it.
+/// The ports of a program as a table: who gives what, and who learns it; below it what is handed out as it came in.
 pub(crate) fn ports_text(program: &Program) -> String {
-    Inspection::of(program).ports_text()
+    ports_table(&input_lines(program), &output_lines(program)) + &ReachPart::of(program).text()
+}
+
+fn input_lines(program: &Program) -> Vec<InputLine<'_>> {
+    let inputs = program.inputs().iter();
+    inputs
+        .map(|Input { port, owner, .. }| InputLine {
+            name: &port.name,
+            r#type: port.ty.to_string(),
+            wires: port.ty.width(),
+            owner: owner.0,
+        })
+        .collect()
+}
+
+fn output_lines(program: &Program) -> Vec<OutputLine<'_>> {
+    let recipients = |recipients: &Recipients| match recipients {
+        Recipients::All => (0..program.party_count()).collect(),
+        Recipients::Only(some) => some.iter().map(|p| p.0).collect(),
+    };
+    let outputs = program.outputs().iter();
+    outputs
+        .map(|Output { port, recipients: to, .. }| OutputLine {
+            name: &port.name,
+            r#type: port.ty.to_string(),
+            wires: port.ty.width(),
+            recipients: recipients(to),
+        })
+        .collect()
+}
+
+fn ports_table(inputs: &[InputLine<'_>], outputs: &[OutputLine<'_>]) -> String {
+    let mut ports = vec![["port", "direction", "type", "wires", "party"].map(String::from).to_vec()];
+    for InputLine { name, r#type, wires, owner } in inputs {
+        ports.push(vec![(*name).into(), "in".into(), r#type.clone(), count(*wires), owner.to_string()]);
+    }
+    for OutputLine { name, r#type, wires, recipients } in outputs {
+        ports.push(vec![(*name).into(), "out".into(), r#type.clone(), count(*wires), parties(recipients)]);
+    }
+    table(&ports)
+}
+
+/// The AND gates that are garbled: without those that constants decide, or that reach no output.
+pub(crate) fn garbled_ands(program: &Program) -> u64 {
+    let components = program.components().iter().zip(instances_by_component(program));
+    components.map(|(component, instances)| Schedule::new(component.circuit()).and_count() * instances).sum()
+}
+
+/// The AND gates that are garbled in words, if they are not all.
+pub(crate) fn garbled_text(and: u64, garbled: u64) -> String {
+    match and == garbled {
+        true => String::new(),
+        false => {
+            format!("garbled: {} AND; what constants decide and what reaches no output is left out\n", count(garbled))
+        }
+    }
 }
 
 /// The number of instances of each component.
@@ -106,22 +167,6 @@ fn instances_by_component(program: &Program) -> Vec<u64> {
 
 impl<'a> Inspection<'a> {
     fn of(program: &'a Program) -> Self {
-        let party_count = program.party_count();
-        let input = |i: &'a garblet_circuit::Input| InputLine {
-            name: &i.port.name,
-            r#type: i.port.ty.to_string(),
-            wires: i.port.ty.width(),
-            owner: i.owner.0,
-        };
-        let output = |o: &'a garblet_circuit::Output| OutputLine {
-            name: &o.port.name,
-            r#type: o.port.ty.to_string(),
-            wires: o.port.ty.width(),
-            recipients: match &o.recipients {
-                Recipients::All => (0..party_count).collect(),
-                Recipients::Only(some) => some.iter().map(|p| p.0).collect(),
-            },
-        };
         let instances = instances_by_component(program);
         let component = |(component, instances): (&'a std::sync::Arc<Component>, u64)| {
             let counts = component.stats();
@@ -139,51 +184,59 @@ impl<'a> Inspection<'a> {
         Inspection {
             name: program.name(),
             program: ProgramPart::of(program),
+            garbled_and: garbled_ands(program),
             program_digest: digest_text(program),
-            inputs: program.inputs().iter().map(input).collect(),
-            outputs: program.outputs().iter().map(output).collect(),
+            inputs: input_lines(program),
+            outputs: output_lines(program),
             components: program.components().iter().zip(instances).map(component).collect(),
+            reach: ReachPart::of(program),
             lines: lines::of(program),
         }
     }
 
-    fn ports_text(&self) -> String {
-        let mut ports = vec![["port", "direction", "type", "wires", "party"].map(String::from).to_vec()];
-        for input in &self.inputs {
-            let wires = count(input.wires);
-            ports.push(vec![input.name.into(), "in".into(), input.r#type.clone(), wires, input.owner.to_string()]);
+    /// The components as a table; of a source, whose lines become several each, a row for each line.
+    fn components_text(&self) -> String {
+        let mut places = HashMap::new();
+        let mut groups: Vec<(&str, [u64; 5])> = Vec::new();
+        for line in &self.components {
+            let place = *places.entry(line.name).or_insert(groups.len());
+            if place == groups.len() {
+                groups.push((line.name, [0; 5]));
+            }
+            let all = [line.and, line.xor, line.not].map(|gates| gates * line.instances);
+            let numbers = [1, line.instances, all[0], all[1], all[2]];
+            groups[place].1.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
         }
-        for output in &self.outputs {
-            let wires = count(output.wires);
-            ports.push(vec![
-                output.name.into(),
-                "out".into(),
-                output.r#type.clone(),
-                wires,
-                parties(&output.recipients),
-            ]);
+        if groups.len() == self.components.len() {
+            let heads = ["component", "instances", "AND", "XOR", "NOT", "AND depth", "in", "out"];
+            let mut rows = vec![heads.map(String::from).to_vec()];
+            for line in &self.components {
+                let numbers = [line.instances, line.and, line.xor, line.not, line.and_depth, line.inputs, line.outputs];
+                rows.push(std::iter::once(line.name.into()).chain(numbers.map(count)).collect());
+            }
+            return table(&rows);
         }
-        table(&ports)
+        let heads = ["line", "components", "instances", "AND", "XOR", "NOT"];
+        let mut rows = vec![heads.map(String::from).to_vec()];
+        let row = |(name, numbers): (&str, [u64; 5])| std::iter::once(name.into()).chain(numbers.map(count)).collect();
+        rows.extend(groups.into_iter().map(row));
+        table(&rows) + "\ngates are those of all instances; --json has each component\n"
     }
 
     fn text(&self) -> String {
         let total = &self.program;
-        let heads = ["component", "instances", "AND", "XOR", "NOT", "AND depth", "in", "out"];
-        let mut components = vec![heads.map(String::from).to_vec()];
-        for line in &self.components {
-            let numbers = [line.instances, line.and, line.xor, line.not, line.and_depth, line.inputs, line.outputs];
-            components.push(std::iter::once(line.name.into()).chain(numbers.map(count)).collect());
-        }
         format!(
-            "{}: {} AND, {} XOR, {} NOT, AND depth {}\ndigest {}\n\n{}\n{}",
+            "{}: {} AND, {} XOR, {} NOT, AND depth {}\n{}digest {}\n\n{}{}\n{}",
             self.name,
             count(total.and),
             count(total.xor),
             count(total.not),
             count(total.and_depth),
+            garbled_text(total.and, self.garbled_and),
             self.program_digest,
-            self.ports_text(),
-            table(&components)
+            ports_table(&self.inputs, &self.outputs),
+            self.reach.text(),
+            self.components_text()
         )
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! A job names no addresses and no data: those are each party's own. Its digest covers everything that is agreed, so that parties compare one
 //! number, sign it, and list it as theirs.
+//! `file` reads and writes jobs; `fields` lists the fields that a job's digest covers, and those that `net/src/hello.rs` sends to a peer with another job (`JobTerms`);
+//! `signatures` is beside the file; `options` lets commands take a job in place of a program.
 
 pub(crate) mod command;
 mod fields;
@@ -18,10 +20,12 @@ use std::{
 };
 
 use garblet::{Party, Program, run_report::digest_text};
-use garblet_net::{Fingerprint, JobTerms};
+use garblet_formats::value::{KeyForm, KeyHash};
+use garblet_net::{Fingerprint, JobTerms, check_is_file};
 
 use crate::{
     args::{Param, ProgramArgs},
+    configuration::check_unwritable_in_folder,
     failure::Failure,
     hex::{from_hex, to_hex},
     program,
@@ -43,6 +47,8 @@ pub(crate) struct Job {
     parameters: Vec<Param>,
     /// The most rows that a run may have, if it may be a batch.
     batch: Option<u32>,
+    /// The form of keys that are texts, if the parties hash them.
+    hash_keys: Option<KeyForm>,
     parties: Vec<JobParty>,
 }
 
@@ -88,15 +94,38 @@ impl Job {
         fields::of(self)
     }
 
+    /// The way in which the parties hash keys that are texts, if they do. Its key follows from everything that is agreed.
+    pub(crate) fn key_hash(&self) -> Option<KeyHash> {
+        self.hash_keys.map(|form| KeyHash::new(form, &self.digest().0))
+    }
+
     /// The program and its changes, as the command line would have them.
     pub(crate) fn program_args(&self) -> &ProgramArgs {
         &self.program
+    }
+
+    /// Checks that nobody else may write the file, or put another in its place: a run believes what it says.
+    ///
+    /// *Errors*: otherwise.
+    pub(crate) fn check_unwritable(&self) -> Result<(), Failure> {
+        check_unwritable_in_folder(&self.path)
+    }
+
+    /// The same, where compiling the program may take so many units of work.
+    pub(crate) fn allowing(mut self, effort: u64) -> Job {
+        self.program.changes.effort = effort;
+        self
     }
 
     /// Loads the program, and tells its warnings.
     ///
     /// *Errors*: a program that cannot be read; one that is not the job's.
     pub(crate) fn program(&self) -> Result<Program, Failure> {
+        let path = Path::new(&self.program.program);
+        // Whoever has written the job may have named a pipe, or a device that never ends.
+        if !self.program.program.starts_with(garblet::library::PREFIX) && path.exists() {
+            check_is_file(path).map_err(|error| Failure::unreadable(path, &error))?;
+        }
         let program = program::load(&self.program)?;
         match program.digest() == self.program_digest {
             true => Ok(program),

@@ -3,6 +3,7 @@
 use std::{
     num::{NonZeroU64, NonZeroUsize},
     path::PathBuf,
+    sync::Arc,
     time::Instant,
 };
 
@@ -18,9 +19,10 @@ use crate::{
     args::{ProgramArgs, ProtocolArgs, at_least_one},
     child::{self, Done, Job},
     failure::Failure,
+    hints::explain,
     inputs::{self, Batch, InputArgs, PartyInputs},
     job::options::{Agreed, SubjectArgs},
-    output::{print, print_json, seconds},
+    output::{print, print_json, seconds, tell_text},
     record::record_now,
     report::{self, Repeat, check_panics, total},
     results::OutputArgs,
@@ -40,17 +42,17 @@ pub(crate) struct Options {
     output: OutputArgs,
     #[command(flatten)]
     pub(crate) protocol: ProtocolArgs,
-    /// With components: what is prepared before the program is looked at [default: what the program needs]
+    /// With components: prepare this library before looking at the program [default: what the program needs]
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with = "store")]
     pub(crate) library: Option<PathBuf>,
-    /// Take what is prepared from the parties' stores, DIR/party-0, DIR/party-1 and so on
+    /// Use the parties' stores in DIR/party-0, DIR/party-1 and so on
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
-    /// The key that the stores are encrypted under [default: store.key in the configuration folder]
+    /// The key that encrypts the stores [default: store.key in the configuration folder]
     #[arg(long, value_name = "FILE", requires = "store")]
     pub(crate) store_key: Option<PathBuf>,
-    /// Do not run: prepare until the stores have so many runs
+    /// Only fill the stores, up to N runs
     #[arg(long, value_name = "N", requires = "store", conflicts_with_all = ["top_up", "repeat", "inputs"])]
     #[arg(value_parser = at_least_one::<NonZeroU64>)]
     pub(crate) prepare: Option<NonZeroU64>,
@@ -59,10 +61,10 @@ pub(crate) struct Options {
     pub(crate) top_up: bool,
     #[command(flatten)]
     pub(crate) saved: SavedArgs,
-    /// The number of parties; a job says it
+    /// The number of parties; a job determines it
     #[arg(long, value_name = "N", conflicts_with = "job")]
     pub(crate) parties: Option<u16>,
-    /// Run so often, each time afresh, and report the median run
+    /// Repeat N times from scratch and report the median
     #[arg(long, value_name = "R", default_value = "1", value_parser = at_least_one::<NonZeroUsize>)]
     pub(crate) repeat: NonZeroUsize,
     /// Print one JSON object on standard output
@@ -71,27 +73,31 @@ pub(crate) struct Options {
 }
 
 /// A program's run with every party on this machine.
-pub(crate) struct Local<'a> {
-    pub(crate) args: &'a ProgramArgs,
-    pub(crate) program: &'a Program,
-    pub(crate) inputs: &'a [PartyInputs],
-    pub(crate) settings: &'a Settings,
+pub struct Local<'a> {
+    /// The program as its processes load it.
+    pub args: &'a ProgramArgs,
+    /// The same, loaded.
+    pub program: &'a Program,
+    /// The inputs of each party.
+    pub inputs: &'a [PartyInputs],
+    /// The way to compute.
+    pub settings: &'a Settings,
     /// The material that is prepared before.
-    pub(crate) ahead: Option<&'a Ahead>,
+    pub ahead: Option<&'a Ahead>,
     /// With several parties: one whose links are slow, beside what the settings say of all.
-    pub(crate) slow: Option<SlowParty>,
+    pub slow: Option<SlowParty>,
 }
 
 /// One run's outcome.
-pub(crate) struct Outcome {
+pub struct Outcome {
     /// The value of every output; all its recipients agree.
-    pub(crate) outputs: Vec<Option<Bits>>,
+    pub outputs: Vec<Option<Bits>>,
     /// The report.
-    pub(crate) report: RunReport,
+    pub report: RunReport,
     /// The times, if it is the median of several.
-    pub(crate) repeat: Option<Repeat>,
+    pub repeat: Option<Repeat>,
     /// The time from the start of the first process to the last result.
-    pub(crate) seconds: f64,
+    pub seconds: f64,
 }
 
 /// The object of `--json`.
@@ -128,21 +134,24 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let mut ahead = options.ahead(settings, None)?;
     let learned = |output: &Output| output.recipients != Recipients::Only(Vec::new());
     options.output.check(program, options.inputs.batch.is_some(), learned)?;
-    let (inputs, rows) = inputs::of_all(&options.saved.asked(program)?, &options.inputs, parties)?;
+    let asked = options.saved.asked(program)?;
+    let given = options.inputs.with_keys(job.as_ref(), &asked, true)?;
+    let (inputs, rows) = inputs::of_all(&asked, &given, parties)?;
     let (args, program) = (&args.of_rows(rows), agreed.of_rows(rows)?);
     if rows.is_some() {
         ahead = options.ahead(settings, rows)?;
     }
     let ahead = ahead.as_ref();
     let local = Local { args, program: &program, inputs: &inputs, settings, ahead, slow: None };
-    let outcome = local.repeat(options.repeat.get())?;
-    check_panics(&program, &outcome.outputs)?;
+    let computed = &local.computed()?;
+    let outcome = local.repeat_of(computed, options.repeat.get())?;
+    check_panics(computed, &outcome.outputs)?;
     if options.json {
-        options.output.write_files(&program, &outcome.outputs)?;
+        options.output.write_files(computed, &outcome.outputs)?;
         return print_json(&Object { report: &outcome.report, repeat: outcome.repeat.as_ref() });
     }
-    options.output.give(&program, &outcome.outputs)?;
-    eprintln!("\n{}", report::text(&outcome.report, outcome.repeat.as_ref()).trim_end());
+    options.output.give(computed, &outcome.outputs)?;
+    tell_text(&format!("\n{}\n", report::text(&outcome.report, outcome.repeat.as_ref()).trim_end()));
     Ok(())
 }
 
@@ -200,10 +209,17 @@ impl Local<'_> {
     }
 
     /// Runs `times` times and returns the median run, with the spread in its report.
-    pub(crate) fn repeat(&self, times: usize) -> Result<Outcome, Failure> {
+    ///
+    /// *Errors*: a party's failure; outputs that differ from run to run.
+    pub fn repeat(&self, times: usize) -> Result<Outcome, Failure> {
+        self.repeat_of(&*self.computed()?, times)
+    }
+
+    /// The same of the program that the parties compute.
+    fn repeat_of(&self, program: &Program, times: usize) -> Result<Outcome, Failure> {
         let mut runs = Vec::with_capacity(times);
         for _ in 0..times {
-            runs.push(self.once()?);
+            runs.push(self.run(program)?);
         }
         if runs.windows(2).any(|pair| pair[0].outputs != pair[1].outputs) {
             return Err(Failure::no_result("two runs on the same inputs gave different outputs: this is a bug"));
@@ -221,18 +237,32 @@ impl Local<'_> {
     }
 
     /// Runs once.
-    pub(crate) fn once(&self) -> Result<Outcome, Failure> {
+    ///
+    /// *Errors*: a party's failure.
+    pub fn once(&self) -> Result<Outcome, Failure> {
+        self.run(&*self.computed()?)
+    }
+
+    /// Runs once; `program` is the one that the parties compute.
+    fn run(&self, program: &Program) -> Result<Outcome, Failure> {
         let begin = Instant::now();
         let done = child::run_all(&self.jobs(), self.slow)?;
         let seconds = begin.elapsed().as_secs_f64();
-        let outputs = agreed(self.program, &done)?;
+        let outputs = agreed(program, &done)?;
         let security = done.first().and_then(|d| d.security);
         let security = security.ok_or_else(|| Failure::no_result("no party has a result"))?;
         let parts = done.into_iter().map(|d| d.part).collect();
         let parties = self.inputs.len() as u16;
-        let record = record_now(self.program, (0..parties).map(PeerPart::here).collect());
-        let report = RunReport::new(self.program, &self.settings.config()?, parties, security, &outputs, parts, record);
+        let record = record_now(program, (0..parties).map(PeerPart::here).collect());
+        let report = RunReport::new(program, &self.settings.config()?, parties, security, &outputs, parts, record);
         Ok(Outcome { outputs, report, repeat: None, seconds })
+    }
+
+    /// The program as the parties compute it: one that keeps outputs tells all of them whether it panics.
+    fn computed(&self) -> Result<Arc<Program>, Failure> {
+        let (config, program) = (self.settings.config()?, Arc::new(self.program.clone()));
+        let saved = self.ahead.map(Ahead::saved).unwrap_or_default();
+        saved.program(config.protocol().name(), &program).map_err(|error| explain(&error))
     }
 
     fn jobs(&self) -> Vec<Job> {

@@ -12,9 +12,11 @@ use crate::{
     args::Param,
     failure::Failure,
     hints::explain,
+    inspect::{garbled_ands, garbled_text},
     job::options::SubjectArgs,
     output::{bytes, count, print, print_json, seconds, table},
     program,
+    reach::ReachPart,
     report::must_not_collude,
     settings::{Settings, party_range},
 };
@@ -27,10 +29,10 @@ const GATES_MAX: u64 = 1 << 27;
 pub(crate) struct Options {
     #[command(flatten)]
     subject: SubjectArgs,
-    /// Only this protocol, party by party and phase by phase
+    /// Show only this protocol, for each party and phase
     #[arg(long)]
     protocol: Option<String>,
-    /// Only protocols that withstand such parties: semi-honest, covert or malicious
+    /// Show only protocols that are secure against such parties: semi-honest, covert or malicious
     #[arg(long, value_name = "ADVERSARY", conflicts_with = "protocol")]
     adversary: Option<Adversary>,
     /// A parameter of the protocol
@@ -39,10 +41,10 @@ pub(crate) struct Options {
     /// The number of parties
     #[arg(long, value_name = "N", conflicts_with = "job")]
     parties: Option<u16>,
-    /// For so many rows in one run
+    /// Plan for N rows in one run
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     batch: Option<u32>,
-    /// Also how long messages are under way on links of this one-way latency and rate, as 33ms,50mbit
+    /// Also show the time of messages on links with this one-way latency and rate, for instance 33ms,50mbit
     #[arg(long, value_name = "LATENCY,RATE")]
     link: Option<SimulatedLink>,
     /// Print one JSON object on standard output
@@ -84,8 +86,14 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         return print_json(&options.object(&program, &costs, &left_out));
     }
     let counts = ProgramPart::of(&program);
-    let mut text =
-        format!("{}: {} AND gates, AND depth {}\n\n", program.name(), count(counts.and), count(counts.and_depth));
+    let mut text = format!(
+        "{}: {} AND gates, AND depth {}\n{}{}\n",
+        program.name(),
+        count(counts.and),
+        count(counts.and_depth),
+        garbled_text(counts.and, garbled_ands(&program)),
+        ReachPart::of(&program).text()
+    );
     match (options.protocol.is_some() || job.is_some(), &costs[..]) {
         (true, [cost]) => text += &cost.by_phase(options.link),
         (false, []) => text.push_str("no protocol does that\n"),
@@ -155,6 +163,8 @@ impl Options {
     fn object(&self, program: &Program, costs: &[Cost], left_out: &[LeftOut]) -> Value {
         json!({
             "program": ProgramPart::of(program),
+            "garbled_and": garbled_ands(program),
+            "reach": ReachPart::of(program),
             "link": self.link.map(|link| link.to_string()),
             "protocols": costs.iter().map(|cost| cost.object(self.link)).collect::<Vec<_>>(),
             "left_out": left_out,
@@ -232,7 +242,7 @@ impl Cost {
 /// A line for each protocol.
 fn overview(costs: &[Cost], link: Option<SimulatedLink>) -> String {
     let mut heads: Vec<String> =
-        ["protocol", "withstands", "parties", "ahead", "rounds", "online", "rounds"].map(Into::into).into();
+        ["protocol", "adversary", "parties", "ahead", "rounds", "online", "rounds"].map(Into::into).into();
     heads.extend(link.iter().flat_map(|_| ["ahead on the link", "online on the link"]).map(Into::into));
     let mut rows = vec![heads];
     for cost in costs {

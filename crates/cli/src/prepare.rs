@@ -1,7 +1,6 @@
 //! `garblet prepare`: parties fill their stores: two before a function is known, several before its inputs are.
 
 use std::{
-    num::NonZeroU64,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -10,17 +9,19 @@ use garblet::{Filled, OrderRequest, Party, PhaseCosts, Protocol, StockKinds, net
 use serde::Serialize;
 
 use crate::{
-    args::{Param, ProgramArgs, ProgramChanges, at_least_one},
+    args::{Param, ProgramArgs, ProgramChanges},
+    configuration::check_unwritable_in_folder,
     failure::Failure,
+    hints::meet_failure,
     job::Job,
-    meeting::Route,
-    output::{bytes, count, print, print_json, seconds},
+    meeting::meet,
+    output::{bytes, count, print, print_json, seconds, tell},
     program,
     report::total,
     session,
     settings::Settings,
     stock::{Amount, Folder, library_file, remember_library, with_stores},
-    way::{self, Way, WayArgs, announce},
+    way::{self, Way, WayArgs},
 };
 
 /// The options of `garblet prepare`.
@@ -29,19 +30,16 @@ use crate::{
 pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) stock: FillArgs,
-    /// The same as `--stock runs=N`
-    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroU64>, hide = true)]
-    count: Option<NonZeroU64>,
     #[command(flatten)]
     changes: ProgramChanges,
-    /// The job that the parties have agreed on, in place of the program, its changes, the protocol and its parameters
+    /// Run this job, which replaces the program, its changes, the protocol and its parameters
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["owners", "recipients", "constants", "panics", "protocol", "params"])]
     job: Option<PathBuf>,
-    /// With several parties: runs of a batch of so many rows
+    /// With several parties: prepare runs of a batch of N rows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "peers")]
     batch: Option<u32>,
-    /// With several parties: where all of them are and who they are, as `garblet run` takes it
+    /// With several parties: the file with all parties' addresses and identities, as for `garblet run`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["connect", "peer"])]
     peers: Option<PathBuf>,
     #[command(flatten)]
@@ -54,45 +52,29 @@ pub(crate) struct Options {
 /// The store to fill, and what to fill it with.
 #[derive(clap::Args)]
 pub(crate) struct FillArgs {
-    /// With components: the library file: component types, how many of each, how they are likely to be linked (TOML or JSON); with several parties, which have `garblet prepare` alone: the program
+    /// With components: the library file, which lists component types, their numbers and likely links (TOML or JSON). With several parties, in `garblet prepare` only: the program
     #[arg(value_name = "LIBRARY|PROGRAM")]
     source: Option<String>,
-    #[arg(long, value_name = "NAME", default_value = "components", help = format!("The protocol that it is prepared for: {}", with_stores()))]
+    #[arg(long, value_name = "NAME", default_value = "components", help = format!("Prepare for this protocol: {}", with_stores()))]
     protocol: Protocol,
-    /// The amounts to have ready: with authenticated triples and masks; with lego gates, inputs and outputs, in bits; with components a component type or inputs, in place of what the library file says; with several parties runs
+    /// Fill the store to this amount: triples and masks for authenticated; gates, inputs and outputs, in bits, for lego; a component type or inputs for components, instead of the library file's number; runs for several parties
     #[arg(long = "stock", value_name = "WHAT=N")]
     amounts: Vec<Amount>,
-    #[command(flatten)]
-    bits: BitArgs,
-    /// The folder of this party's store; made if there is none
+    /// The folder of this party's store; created if missing
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
-    /// The key that the store is encrypted under [default: store.key in the configuration folder]
+    /// The key that encrypts the store [default: store.key in the configuration folder]
     #[arg(long, value_name = "FILE")]
     store_key: Option<PathBuf>,
-    /// The party that this is: of two, 0 garbles and 1 evaluates
+    /// The number of this party; of two, 0 garbles and 1 evaluates
     #[arg(long, value_name = "K")]
     party: u16,
-    /// A parameter of the protocol, for instance scheme=grr3
+    /// Set a parameter of the protocol, for instance scheme=grr3
     #[arg(long = "param", value_name = "NAME=VALUE")]
     params: Vec<Param>,
-    /// Give up when the peer does nothing for so long
+    /// Give up after this long without progress by the peer
     #[arg(long, value_name = "TIME", default_value = "60s")]
     timeout: crate::args::Time,
-}
-
-/// Amounts by options of their own, as they were before `--stock`.
-#[derive(clap::Args, Clone, Copy)]
-struct BitArgs {
-    /// The same as `--stock gates=N`
-    #[arg(long, value_name = "N", hide = true)]
-    gates: Option<u64>,
-    /// The same as `--stock inputs=N`
-    #[arg(long = "inputs", value_name = "N", hide = true)]
-    input_bits: Option<u64>,
-    /// The same as `--stock outputs=N`
-    #[arg(long = "outputs", value_name = "N", hide = true)]
-    output_bits: Option<u64>,
 }
 
 /// The object of `--json`.
@@ -108,6 +90,8 @@ struct Report {
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let job = options.job.as_deref().map(Job::load).transpose()?;
+    job.as_ref().map_or(Ok(()), Job::check_unwritable)?;
+    let job = job.map(|job| job.allowing(options.changes.effort));
     let filled = match (&options.peers, &job) {
         (Some(peers), job) => options.fill_runs(peers, job.as_ref())?,
         (None, Some(job)) => options.fill_for(job)?,
@@ -132,7 +116,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         seconds(total(&report.phases).seconds)
     ))?;
     if report.lost > 0 {
-        eprintln!("gave up {} pieces that the peer's store has not", count(report.lost));
+        tell(&format!("gave up {} pieces that the peer's store has not", count(report.lost)));
     }
     Ok(())
 }
@@ -167,28 +151,23 @@ impl Options {
             }
             (None, None) => return Err(Failure::call("PROGRAM is missing: runs are of a program")),
         };
+        check_unwritable_in_folder(peers)?;
         let peers = way::open_peers(peers)?;
         let peers = job.map_or(Ok(peers.clone()), |job| job.pin(peers))?;
         job.map_or(Ok(Party(*party)), |job| job.party_here(&self.peer, Some(*party)))?;
         let parties = settings.parties(&program, Some(peers.party_count()))?;
         let way = self.peer.to_all(Party(*party), &peers)?;
         job.map_or(Ok(()), |job| job.check_names(&way.names))?;
-        let count = self.count.map(|count| ("runs".to_string(), count.get()));
-        let amounts = self.stock.amounts().into_iter().chain(count).collect();
-        let order = OrderRequest { program: Some(Arc::new(program)), amounts, library: None };
-        let folder = self.stock.folder_for(order, way.peer?);
-        let route = Route { meeting: &way.meeting, tls: way.tls, session: way.session, listening: &announce };
-        session::fill(&settings, Party(*party), parties, &folder, route, (100, true))
+        let order = OrderRequest { program: Some(Arc::new(program)), amounts: self.stock.amounts(), library: None };
+        let folder = self.stock.folder_for(order, mark(&way)?);
+        session::fill(&settings, Party(*party), parties, &folder, meet(&settings, &way), (100, true))
     }
 }
 
 impl FillArgs {
     /// All amounts that are wanted.
     fn amounts(&self) -> Vec<(String, u64)> {
-        let BitArgs { gates, input_bits, output_bits } = self.bits;
-        let bits = [("gates", gates), ("inputs", input_bits), ("outputs", output_bits)];
-        let bits = bits.into_iter().filter_map(|(kind, count)| Some((kind.to_string(), count?)));
-        bits.chain(self.amounts.iter().map(|amount| (amount.kind.clone(), amount.count))).collect()
+        self.amounts.iter().map(|amount| (amount.kind.clone(), amount.count)).collect()
     }
 
     /// The order of one of two parties.
@@ -240,10 +219,8 @@ impl FillArgs {
         progress: bool,
     ) -> Result<Filled, Failure> {
         let order = self.order(settings.config()?.protocol())?;
-        let folder = self.folder_for(order, way.peer.clone()?);
-        let route =
-            Route { meeting: &way.meeting, tls: way.tls.clone(), session: way.session.clone(), listening: &announce };
-        let filled = session::fill(settings, party, 2, &folder, route, (below, progress))?;
+        let folder = self.folder_for(order, mark(way)?);
+        let filled = session::fill(settings, party, 2, &folder, meet(settings, way), (below, progress))?;
         self.remember(filled)
     }
 
@@ -268,7 +245,7 @@ impl FillArgs {
 
     /// The store, and for whom it is.
     pub(crate) fn folder(&self, way: &Way) -> Result<Folder, Failure> {
-        Ok(self.folder_for(self.order(self.protocol)?, way.peer.clone()?))
+        Ok(self.folder_for(self.order(self.protocol)?, mark(way)?))
     }
 
     /// The store of pieces for this peer, filled with as much as is said, or nothing.
@@ -285,4 +262,9 @@ impl FillArgs {
     pub(crate) fn party(&self) -> Party {
         Party(self.party)
     }
+}
+
+/// The text that binds a store to the peers of a way.
+fn mark(way: &Way) -> Result<String, Failure> {
+    way.mark().map(String::from).map_err(|e| meet_failure(&e))
 }

@@ -11,15 +11,15 @@ use serde_json::Value;
 use crate::{
     args::{Constant, ProgramArgs, ProgramChanges},
     failure::Failure,
-    output::tell,
+    output::tell_lines,
 };
 
 /// Loads a program and applies the changes of owners and recipients.
 ///
 /// *Errors*: a program that cannot be read or does not hold together, and names that it does not have.
-pub(crate) fn load_quietly(args: &ProgramArgs) -> Result<Program, Failure> {
-    let ProgramChanges { owners, recipients, constants, panics, rows } = &args.changes;
-    let options = Options { constants: read_all(constants)?, panics: panics.0, ..Options::default() };
+pub fn load_quietly(args: &ProgramArgs) -> Result<Program, Failure> {
+    let ProgramChanges { owners, recipients, constants, panics, effort, rows } = &args.changes;
+    let options = Options { constants: read_all(constants)?, panics: panics.0, effort: *effort };
     let mut program = garblet::load(&args.program, options).map_err(|error| match error {
         LoadError::Wrong(diagnostics) => with_defaults(Failure::diagnosed(diagnostics), &args.program),
         LoadError::NoSource { .. } => {
@@ -69,9 +69,13 @@ fn with_defaults(failure: Failure, program: &str) -> Failure {
 /// The same, saying on standard error what is odd about the program but not wrong: for the command that the user gave, once.
 ///
 /// *Errors*: as [`load_quietly`].
-pub(crate) fn load(args: &ProgramArgs) -> Result<Program, Failure> {
+pub fn load(args: &ProgramArgs) -> Result<Program, Failure> {
     let program = load_quietly(args)?;
-    program.notes().warnings.iter().for_each(|warning| tell(&format!("warning: {}", warning.render().trim_end())));
+    program
+        .notes()
+        .warnings
+        .iter()
+        .for_each(|warning| tell_lines(&format!("warning: {}", warning.render().trim_end())));
     Ok(program)
 }
 

@@ -93,13 +93,13 @@ impl ByteBar {
 
 /// A bar over steps of different length, with the name of the one that runs and the time since all began. Silent where standard error is no
 /// terminal.
-pub(crate) struct StepBar {
+pub struct StepBar {
     bar: ProgressBar,
 }
 
 impl StepBar {
     /// A bar of so many steps.
-    pub(crate) fn new(steps: u64) -> Self {
+    pub fn new(steps: u64) -> Self {
         let target = match std::io::stderr().is_terminal() {
             true => ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND),
             false => ProgressDrawTarget::hidden(),
@@ -114,13 +114,13 @@ impl StepBar {
     }
 
     /// Shows that a step begins, and that so many are done.
-    pub(crate) fn begin(&mut self, done: u64, name: &'static str) {
+    pub fn begin(&mut self, done: u64, name: &'static str) {
         self.bar.set_position(done);
         self.bar.set_message(name);
     }
 
     /// Writes beside the bar.
-    pub(crate) fn pause(&self, write: impl FnOnce()) {
+    pub fn pause(&self, write: impl FnOnce()) {
         self.bar.suspend(write);
     }
 }

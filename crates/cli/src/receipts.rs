@@ -3,6 +3,8 @@
 //! A receipt has no input, and no output unless that is asked for. Each has the digest of the one before it, so that no line can be changed, dropped or
 //! moved without trace, but for the last ones: that these were not cut off is told by a digest that was noted elsewhere, or by the peer's log. It is written
 //! when the run has ended: of one whose process was killed before that there is none.
+//! `chain` is the form of a line and the check of all, `log` the file. `net/src/watch.rs` makes the digests, in the two halves of a channel, so that both ends have the
+//! same ones; a secret of the TLS connection keys them, so that nobody else can try out guesses.
 
 mod chain;
 pub(crate) mod command;
@@ -14,7 +16,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use garblet::{
-    Party, Program, ReadInput, SavedValues, Security,
+    Class, Party, Program, ReadInput, SavedValues, Security,
     run_report::{PeerPart, Record, outputs_json},
 };
 use garblet_net::{ChannelWatch, Fingerprint, JobTerms, WIRE_VERSION};
@@ -23,11 +25,11 @@ use serde_json::{Map, Value};
 
 use crate::{
     configuration::in_configuration,
-    failure::{Class, Failure},
+    failure::Failure,
     hex::to_hex,
     output::printable,
     record::record_now,
-    report::panic_of_all,
+    report::has_panicked,
     session::{Outcome, Watched},
     settings::Settings,
 };
@@ -37,13 +39,16 @@ pub(crate) use log::Log;
 /// The longest message that is kept.
 const MESSAGE_CHARS_MAX: usize = 4_000;
 
+/// The message of a receipt of a run that was counted, but whose end was not written down.
+const UNKNOWN_END: &str = "the service was ended before this was written down: how the run ended is unknown";
+
 /// The options that say where receipts go.
 #[derive(clap::Args)]
 pub(crate) struct ReceiptArgs {
-    /// Add the receipt of the run to this log [default: with --job receipts.jsonl in the configuration folder, else none]
+    /// Add the receipt of the run to this log [default: with --job, receipts.jsonl in the configuration folder; otherwise none]
     #[arg(long, value_name = "FILE")]
     receipts: Option<PathBuf>,
-    /// Write the outputs that this party learns into the receipt
+    /// Include the outputs that this party learns in the receipt
     #[arg(long)]
     receipt_outputs: bool,
 }
@@ -51,8 +56,11 @@ pub(crate) struct ReceiptArgs {
 /// One run as it is kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Receipt {
-    /// The time at which the run ended: RFC 3339, UTC.
+    /// The time at which the run ended, or began if nobody knows how it ended: RFC 3339, UTC.
     pub(crate) time: String,
+    /// The session's number at a service, as its log has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) session: Option<String>,
     pub(crate) party: u16,
     pub(crate) parties: u16,
     /// The fingerprint of the identity that this party has proved; none over plain TCP.
@@ -117,6 +125,8 @@ pub(crate) struct Run<'a> {
     pub(crate) identity: Option<Fingerprint>,
     /// The values that stay in stores.
     pub(crate) saved: SavedValues,
+    /// The session's number at a service.
+    pub(crate) session: Option<&'a str>,
 }
 
 /// The place where the receipt of a run goes.
@@ -159,6 +169,26 @@ impl Receipts {
         Ok(Receipts { log: Log::open(path)?, outputs: false })
     }
 
+    /// The receipt of a run that begins now, for the case that nobody learns how it ends.
+    ///
+    /// *Errors*: settings that are wrong.
+    pub(crate) fn begun(run: &Run<'_>, watched: &Watched, names: &[(String, Fingerprint)]) -> Result<Receipt, Failure> {
+        let unknown = Failure::no_result(UNKNOWN_END).of_class(Class::Other);
+        let receipt = Receipt::of(run, watched, names, Err(&unknown), false)?;
+        // What has passed until now is not what the peer's receipt will have.
+        Ok(Receipt { bytes_sent: 0, bytes_received: 0, transcripts: Vec::new(), ..receipt })
+    }
+
+    /// Adds a receipt of a run that had begun, unless the log has one of its session. Tells whether it was added.
+    ///
+    /// *Errors*: a log that cannot be read or written.
+    pub(crate) fn add_unless_there(&self, receipt: &Receipt) -> Result<bool, Failure> {
+        match self.log.has(|other| other.session.is_some() && other.session == receipt.session)? {
+            true => Ok(false),
+            false => self.log.append(receipt).map(|_| true),
+        }
+    }
+
     /// Adds the receipt of a run that has ended, durably.
     ///
     /// *Errors*: a log that cannot be written.
@@ -171,7 +201,7 @@ impl Receipts {
     ) -> Result<(), Failure> {
         // The place where it panicked is an output.
         let panicked = Failure::no_result("the computation panicked").of_class(Class::Panic);
-        let has_panicked = |outcome: &Outcome| panic_of_all(run.program, &outcome.outputs).is_some();
+        let has_panicked = |outcome: &Outcome| has_panicked(run.program, &outcome.outputs);
         let ended = if ended.is_ok_and(has_panicked) { Err(&panicked) } else { ended };
         let receipt = Receipt::of(run, watched, names, ended, self.outputs)?;
         let added = self.log.append(&receipt).map(drop);
@@ -197,6 +227,7 @@ impl Receipt {
         let channels = || watched.channels.iter().map(|(_, channel)| channel);
         Ok(Receipt {
             time,
+            session: run.session.map(String::from),
             party: run.party.0,
             parties: run.parties,
             identity: run.identity.map(|identity| identity.to_string()),

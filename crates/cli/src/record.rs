@@ -7,6 +7,8 @@ use garblet::{
     run_report::{PeerPart, Record, timestamp},
 };
 
+use crate::output::one_line;
+
 /// The party and its identity, as a line.
 pub(crate) fn peer_text(peer: &PeerPart) -> String {
     let who = match (&peer.name, &peer.fingerprint) {
@@ -15,7 +17,7 @@ pub(crate) fn peer_text(peer: &PeerPart) -> String {
         (Some(name), None) => name.clone(),
         (None, None) => "without identity".into(),
     };
-    format!("party {}: {who}\n", peer.party)
+    format!("party {}: {}\n", peer.party, one_line(&who))
 }
 
 /// The record of a result that is there now.
@@ -30,7 +32,7 @@ pub(crate) fn text(record: &Record) -> String {
 }
 
 /// The time now, as in `2026-11-23T06:30:00Z`.
-pub(crate) fn now() -> String {
+pub fn now() -> String {
     timestamp(SystemTime::now())
 }
 

@@ -1,16 +1,15 @@
 //! The report of a run and of what it gave, for people; its object of `--json` is the library's.
 
 use garblet::{
-    Collusion, Filled, Party, Phase, PhaseCost, PhaseCosts, panicked_rows,
+    Class, Collusion, Filled, Party, Phase, PhaseCost, PhaseCosts, panicked_rows,
     run_report::{PartyPart, RunReport},
 };
 use garblet_circuit::{Bits, Output, Program};
 use garblet_formats::value;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::{
-    failure::{Class, Failure},
+    failure::Failure,
     output::{bytes, count, parties as numbers, seconds, table, tell},
     record,
 };
@@ -36,10 +35,9 @@ pub(crate) fn check_panics(program: &Program, outputs: &[Option<Bits>]) -> Resul
     Ok(())
 }
 
-/// The panic of a computation as a whole, and not of rows of a batch.
-pub(crate) fn panic_of_all(program: &Program, outputs: &[Option<Bits>]) -> Option<String> {
-    let panicked = garblet::check_panics(program, outputs).err();
-    panicked.filter(|panicked| panicked.rows.is_none()).map(|panicked| panicked.place)
+/// Tells whether a computation has panicked as a whole, and not only rows of a batch.
+pub(crate) fn has_panicked(program: &Program, outputs: &[Option<Bits>]) -> bool {
+    garblet::check_panics(program, outputs).is_err_and(|panicked| panicked.rows.is_none() || panicked.keeps)
 }
 
 /// The outputs of the result that are known.
@@ -52,37 +50,34 @@ pub(crate) fn results<'a>(
 
 /// Times of repeated runs, from the start of the processes to the last result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Repeat {
-    pub(crate) runs: usize,
-    pub(crate) seconds_min: f64,
-    pub(crate) seconds_median: f64,
-    pub(crate) seconds_max: f64,
+pub struct Repeat {
+    /// The number of runs.
+    pub runs: usize,
+    /// The shortest.
+    pub seconds_min: f64,
+    /// The median.
+    pub seconds_median: f64,
+    /// The longest.
+    pub seconds_max: f64,
 }
 
 /// The outputs that are known, one line each.
 pub(crate) fn outputs_text(program: &Program, outputs: &[Option<Bits>]) -> String {
-    let lines = results(program, outputs).map(|(o, bits)| {
-        let value = match value::to_json(&o.port.ty, bits) {
-            // A byte string's digits say it all.
-            Value::Object(object) if object.len() == 1 && object.contains_key("hex") => object["hex"].clone(),
-            other => other,
-        };
-        let value = value.as_str().map(String::from).unwrap_or_else(|| value.to_string());
-        format!("{} = {value}\n", o.port.name)
-    });
+    let lines =
+        results(program, outputs).map(|(o, bits)| format!("{} = {}\n", o.port.name, value::to_text(&o.port.ty, bits)));
     lines.collect()
 }
 
 /// The warning to a user whose peer gave its secret away.
 pub(crate) const PEER_EXPOSED: &str = "\
-    warning: the peer cheated and so gave its secret away; the result is right, and nothing has shown the peer that it was found out.\n\
-    That it was may depend on your input, so whatever you do now otherwise than planned may tell the peer a bit of it\n";
+    warning: the peer cheated and thereby revealed its secret; the result is right, and the peer has not learned that it was caught.\n\
+    Whether it was caught may depend on your input: if you now act differently than planned, the peer may learn a bit of it\n";
 
-/// The condition of all that is promised, for who asks the parties to do something for them.
-pub(crate) fn must_not_collude(collusion: Collusion, parties: u16) -> String {
+/// The condition on which everything that the protocol promises depends.
+pub fn must_not_collude(collusion: Collusion, parties: u16) -> String {
     match collusion {
         Collusion::BothServers => {
-            format!("the servers, parties 0 and {}, must not work together: both of them see everything", parties - 1)
+            format!("the servers, parties 0 and {}, must not collude: together they see everything", parties - 1)
         }
     }
 }
@@ -107,21 +102,26 @@ pub(crate) fn text(report: &RunReport, repeat: Option<&Repeat>) -> String {
         text.push_str(&format!("with {}\n", parameters.join(", ")));
     }
     if report.program.panics == Some("off") {
-        text.push_str("checks were off: what overflows wraps around, what is out of bounds has no meaning\n");
+        text.push_str(
+            "checks were off: overflows wrapped around, and an index out of bounds gave a meaningless value\n",
+        );
     }
+    let may_leave = report.security.may_leave;
     if let Some(deterrence) = report.security.deterrence {
-        text.push_str(&format!("a garbler that cheats is found out with probability {deterrence:.3} at least\n"));
+        let caught = if may_leave { "is caught, or leaves and is only suspected," } else { "is caught" };
+        text.push_str(&format!("a garbler that cheats {caught} with probability at least {deterrence:.3}\n"));
     } else if let Some(log2) = report.security.cheating_log2 {
-        text.push_str(&format!("a peer that cheats is not found out with probability 2^{log2:.1} at most\n"));
+        let missed = if may_leave { "is neither caught nor suspected" } else { "is not caught" };
+        text.push_str(&format!("a peer that cheats {missed} with probability at most 2^{log2:.1}\n"));
     }
     if let Some(collusion) = report.security.collusion {
         text.push_str(&format!("{}\n", must_not_collude(collusion, report.parties)));
     }
     for (name, learned) in report.recipients.iter().filter(|(name, _)| !report.outputs.contains_key(*name)) {
         text.push_str(&match &learned[..] {
-            [] => format!("nobody has learned {name}\n"),
-            [one] => format!("party {one} has learned {name}, this party has not\n"),
-            some => format!("parties {} have learned {name}, this party has not\n", numbers(some)),
+            [] => format!("nobody learned {name}\n"),
+            [one] => format!("only party {one} learned {name}\n"),
+            some => format!("only parties {} learned {name}\n", numbers(some)),
         });
     }
     if report.security.peer_exposed {
@@ -171,7 +171,7 @@ pub(crate) fn phase_table(report: &RunReport) -> String {
 }
 
 /// The cost of all phases together.
-pub(crate) fn total(phases: &PhaseCosts) -> PhaseCost {
+pub fn total(phases: &PhaseCosts) -> PhaseCost {
     let mut total = PhaseCost::default();
     for phase in Phase::ALL {
         let cost = phases.of(phase);
@@ -182,7 +182,7 @@ pub(crate) fn total(phases: &PhaseCosts) -> PhaseCost {
 }
 
 /// The most memory this process ever held, in bytes, where the system tells.
-pub(crate) fn peak_rss_bytes() -> Option<u64> {
+pub fn peak_rss_bytes() -> Option<u64> {
     status_bytes("VmHWM:")
 }
 

@@ -21,7 +21,7 @@ use crate::{
 /// The options that say where results go.
 #[derive(clap::Args)]
 pub(crate) struct OutputArgs {
-    /// Write results to a file instead: all outputs, or the one of that NAME: JSON, or a table in CSV, JSON lines, Arrow or Parquet
+    /// Write results to a file: all outputs, or the output NAME, as JSON or as a table in CSV, JSON lines, Arrow or Parquet
     #[arg(long = "output", value_name = "[NAME=]FILE")]
     files: Vec<OutputFile>,
     /// The format of results [default: by the file's ending]
@@ -98,6 +98,9 @@ impl OutputArgs {
         let outputs: Known = all.iter().filter(|output| learned(output)).map(|output| (*output, None)).collect();
         for file in &self.files {
             let format = self.format_of(&file.path)?;
+            if let OutputFormat::Table(format) = format {
+                format.check_built(&file.path.display().to_string()).map_err(Failure::diagnosed)?;
+            }
             std::fs::metadata(folder_of(&file.path)).map_err(|error| {
                 let path = file.path.display();
                 Failure::call(format!("--output {path}: the folder cannot be used: {}", reason(&error)))

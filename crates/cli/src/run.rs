@@ -14,6 +14,7 @@ use garblet_net::{PeersFile, Tls};
 
 use crate::{
     args::ProtocolArgs,
+    configuration::check_unwritable_in_folder,
     failure::Failure,
     hints::several_hint,
     inputs::{self, InputArgs},
@@ -21,15 +22,15 @@ use crate::{
         Job,
         options::{Agreed, SubjectArgs},
     },
-    meeting::Route,
-    output::{print_json, tell},
+    meeting::meet,
+    output::{print_json, tell_text},
     receipts::{ReceiptArgs, Run},
     record::record_now,
     report::{self, check_panics},
     results::OutputArgs,
     session::{self, Outcome, Task, Watched},
     stock::StockArgs,
-    way::{self, Way, WayArgs, announce},
+    way::{self, Way, WayArgs},
 };
 
 /// The options of `garblet run`.
@@ -44,12 +45,12 @@ pub(crate) struct Options {
     output: OutputArgs,
     #[command(flatten)]
     protocol: ProtocolArgs,
-    /// The party that this is, counted from 0; a job that names identities says it
+    /// The number of this party, from 0; a job that names identities determines it
     #[arg(long, value_name = "K", required_unless_present = "job")]
     party: Option<u16>,
     #[command(flatten)]
     stock: StockArgs,
-    /// The file that says where all parties are and who they are, for the protocols of several: TOML, a table [[party]] for each
+    /// For protocols of several parties: the file with all parties' addresses and identities (TOML, one table [[party]] each)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["connect", "peer"])]
     peers: Option<PathBuf>,
     #[command(flatten)]
@@ -65,6 +66,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let begin = Instant::now();
     let agreed = options.subject.load(&options.protocol)?;
+    agreed.job.as_ref().map_or(Ok(()), Job::check_unwritable)?;
     let settings = &agreed.settings;
     let peers = peers_file(options, &agreed)?;
     let asked = agreed.job.as_ref().map(Job::party_count).or(peers.as_ref().map(PeersFile::party_count));
@@ -74,31 +76,32 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     options
         .output
         .check(&agreed.program, options.inputs.batch.is_some(), |output| output.recipients.contains(party))?;
-    let (inputs, rows) = inputs::of_this_party(&asked, &options.inputs, party)?;
-    let program = &agreed.of_rows(rows)?;
-    let plan = settings.plan(program.clone(), parties, options.stock.saved().values())?;
+    let args = options.inputs.with_keys(agreed.job.as_ref(), &asked, false)?;
+    let (inputs, rows) = inputs::of_this_party(&asked, &args, party)?;
+    let plan = settings.plan(agreed.of_rows(rows)?, parties, options.stock.saved().values())?;
+    let program = &plan.program().clone();
     let loaded = begin.elapsed();
     let way = options.way(&agreed, party, peers.as_ref())?;
     let again = |store: &[(&str, String)]| again(options, (party, rows), store);
-    let source = options.stock.source(settings, &way.peer, again)?;
+    let source = options.stock.source(settings, &way, again)?;
     let receipts = options.receipts.open(settings.job.as_ref())?;
-    let task = Task { plan, party, inputs, settings, progress: true, loaded, source };
-    let (names, identity) = (way.names, way.tls.as_ref().map(Tls::fingerprint));
-    let route = Route { meeting: &way.meeting, tls: way.tls, session: way.session, listening: &announce };
+    let task = Task { plan, party, inputs, settings, progress: true, loaded, source, begins: None };
+    let (met, identity) = (meet(settings, &way), way.tls.as_ref().map(Tls::fingerprint));
     let mut watched = Watched::default();
     let ended = match &receipts {
-        Some(_) => session::compute_watched(task, route, &mut watched),
-        None => session::compute(task, route),
+        Some(_) => session::compute_watched(task, met, &mut watched),
+        None => session::compute(task, met),
     };
-    let run = Run { program, settings, party, parties, identity, saved: options.stock.saved().values() };
-    let kept = receipts.as_ref().map_or(Ok(()), |receipts| receipts.add(&run, &watched, &names, ended.as_ref()));
+    let saved = options.stock.saved().values();
+    let run = Run { program, settings, party, parties, identity, saved, session: None };
+    let kept = receipts.as_ref().map_or(Ok(()), |receipts| receipts.add(&run, &watched, &way.names, ended.as_ref()));
     if let (Err(_), Err(unkept)) = (&ended, &kept) {
         unkept.report();
     }
     let outcome = ended?;
     outcome.warn_of_closing();
     check_panics(program, &outcome.outputs)?;
-    let peers = outcome.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, &names)).collect();
+    let peers = outcome.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, &way.names)).collect();
     let record = record_now(program, peers);
     let Outcome { outputs, security, part, closing, .. } = outcome;
     let mut report = RunReport::new(program, &settings.config()?, parties, security, &outputs, vec![part], record);
@@ -110,7 +113,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         }
         false => {
             options.output.give(program, &outputs)?;
-            tell(&format!("\n{}", report::text(&report, None).trim_end()));
+            tell_text(&format!("\n{}\n", report::text(&report, None).trim_end()));
         }
     }
     kept
@@ -130,7 +133,7 @@ impl Options {
     }
 
     /// The way to all others, who have the identities of the job if it names some.
-    fn way<'a>(&self, agreed: &Agreed, party: Party, peers: Option<&'a PeersFile>) -> Result<Way<'a>, Failure> {
+    fn way(&self, agreed: &Agreed, party: Party, peers: Option<&PeersFile>) -> Result<Way, Failure> {
         let mut way = match (peers, &agreed.job) {
             (Some(peers), _) => self.peer.to_all(party, peers)?,
             (None, Some(job)) => job.way_to_peer(&self.peer, party)?,
@@ -158,6 +161,7 @@ fn peers_file(options: &Options, agreed: &Agreed) -> Result<Option<PeersFile>, F
     match (&options.peers, protocol.is_mesh()) {
         (Some(path), true) => {
             let peers = way::open_peers(path)?;
+            check_unwritable_in_folder(path)?;
             agreed.job.as_ref().map_or(Ok(peers.clone()), |job| job.pin(peers)).map(Some)
         }
         (None, false) => Ok(None),

@@ -1,7 +1,8 @@
 //! `garblet serve`: runs a service; or keeps a store filled, a little at a time, at low priority; or answers the peer that comes; or, with another server, clients.
 
-pub(crate) mod both;
+pub mod both;
 pub(crate) mod clients;
+mod mark;
 mod service;
 
 use std::{path::PathBuf, thread::sleep, time::Duration};
@@ -17,7 +18,7 @@ use crate::{
     hints::net_failure,
     inputs::{self, InputArgs, InputFile, PartyInputs},
     meeting::Meeting,
-    output::{count, print, tell},
+    output::{count, one_line, print, tell, tell_text},
     prepare::FillArgs,
     program,
     receipts::{ReceiptArgs, Receipts, Run},
@@ -31,20 +32,35 @@ use crate::{
 
 /// The call of `garblet serve`: a service as a file says, or what options say.
 pub(crate) enum Call {
-    Config(PathBuf),
+    Config {
+        file: PathBuf,
+        /// Set to look at the file alone.
+        check: bool,
+    },
     Options(Box<Options>),
 }
 
-/// The name of the option that stands alone.
+/// The name of the option that stands alone, but for the next.
 const CONFIG: &str = "config";
+
+/// The name of the option that looks at a configuration alone.
+const CHECK: &str = "check";
+
+/// The calls there are.
+const USAGE: &str = "garblet serve --config <FILE> [--check]
+       garblet serve [OPTIONS] --store <DIR> --party <K> <--listen <HOST:PORT>|--connect <HOST:PORT>> [LIBRARY|PROGRAM]";
 
 impl clap::Args for Call {
     fn augment_args(command: clap::Command) -> clap::Command {
-        let config = clap::Arg::new(CONFIG).long(CONFIG).value_name("FILE").exclusive(true);
+        let of_options = Options::augment_args(clap::Command::new("serve"));
+        let others = of_options.get_arguments().map(|argument| argument.get_id().clone());
+        let config = clap::Arg::new(CONFIG).long(CONFIG).value_name("FILE").conflicts_with_all(others);
         let config = config.value_parser(clap::value_parser!(PathBuf)).help(
-            "Run a service as this file says, and take no other option: many sessions at once, of all jobs in a folder, with whom its rules allow (TOML)",
+            "Run a service by this configuration (TOML): many sessions at once, of all jobs in a folder, for the peers that its rules allow. Takes no other option but --check",
         );
-        Options::augment_args(command.arg(config))
+        let check = clap::Arg::new(CHECK).long(CHECK).requires(CONFIG).action(clap::ArgAction::SetTrue);
+        let check = check.help("Only check the configuration, with all jobs and files that it names");
+        Options::augment_args(command.arg(config).arg(check)).override_usage(USAGE)
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -55,7 +71,7 @@ impl clap::Args for Call {
 impl clap::FromArgMatches for Call {
     fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
         match matches.get_one::<PathBuf>(CONFIG) {
-            Some(file) => Ok(Call::Config(file.clone())),
+            Some(file) => Ok(Call::Config { file: file.clone(), check: matches.get_flag(CHECK) }),
             None => Ok(Call::Options(Box::new(Options::from_arg_matches(matches)?))),
         }
     }
@@ -74,22 +90,22 @@ pub(crate) struct Options {
     stock: FillArgs,
     #[command(flatten)]
     peer: WayArgs,
-    /// Refill a kind when there is less than this much of what the library says, in percent
+    /// Refill a kind when less than this percentage of its wanted amount is left
     #[arg(long, value_name = "PERCENT", default_value = "50", value_parser = clap::value_parser!(u8).range(1..=100))]
     low_water: u8,
-    /// The number of times to look
+    /// Check at this interval
     #[arg(long, value_name = "TIME", default_value = "10s")]
     every: Time,
-    /// Look, or answer, so often, then end [default: until stopped]
+    /// End after N checks or answers [default: continue until stopped]
     #[arg(long, value_name = "N")]
     rounds: Option<u64>,
-    /// Answer the peer whenever it comes: run this program with it, or fill the stores as it wishes
+    /// Answer the peer whenever it connects: run this program with it, or fill the stores, as it asks
     #[arg(long, value_name = "PROGRAM", requires = "listen", conflicts_with_all = ["low_water", "every"])]
     answer: Option<String>,
-    /// This party's inputs of every run
+    /// Read this party's inputs for every run from this file
     #[arg(long = "input", value_name = "K=FILE", requires = "answer", conflicts_with = "agreement")]
     inputs: Vec<InputFile>,
-    /// Make what the store lacks during a run; the peer must wish it as well
+    /// Prepare during a run what the store lacks; the peer must give this option too
     #[arg(long, requires = "answer")]
     top_up: bool,
     #[command(flatten)]
@@ -101,7 +117,8 @@ pub(crate) struct Options {
 /// Runs the command.
 pub(crate) fn run(call: &Call) -> Result<(), Failure> {
     let options = match call {
-        Call::Config(file) => return service::run(file),
+        Call::Config { file, check: false } => return service::run(file),
+        Call::Config { file, check: true } => return service::check(file),
         Call::Options(options) => options,
     };
     if options.answer.is_none() || options.clients.agreement().is_some() {
@@ -132,7 +149,7 @@ fn look(options: &Options) -> Result<(), Failure> {
         round += 1;
         let way = options.peer.way()?;
         let (settings, folder) = (options.stock.settings(), options.stock.folder(&way)?);
-        known = block_on(async { Ok(wait_if_more(known, unfinished(&settings, &folder)).await) })?;
+        known = block_on(async { Ok(wait_if_more(known, known_unfinished(&settings, &folder)).await) })?;
         // The store is open only while it is looked at and filled, so that runs can use it in between.
         match options.stock.fill(&way, options.low_water, false) {
             Ok(filled) => tell_ready(&filled),
@@ -140,23 +157,29 @@ fn look(options: &Options) -> Result<(), Failure> {
             // The peer may come back.
             Err(failure) => {
                 failure.report();
-                known = block_on(async { Ok(wait_if_more(known, unfinished(&settings, &folder)).await) })?;
+                known = block_on(async { Ok(wait_if_more(known, known_unfinished(&settings, &folder)).await) })?;
             }
         }
     }
     Ok(())
 }
 
-/// The orders of gates that the peer has left unfinished; not known if the store cannot be opened.
-fn unfinished(settings: &Settings, folder: &Folder) -> Option<u32> {
-    let config = settings.config().ok()?;
+/// The orders of gates that the peer has left unfinished.
+///
+/// *Errors*: a store that cannot be opened.
+fn unfinished(settings: &Settings, folder: &Folder) -> Result<u32, Failure> {
+    let config = settings.config()?;
     // Nobody gains by leaving where no gate is checked.
     if config.adversary() == Adversary::SemiHonest || Store::find(&folder.path).is_err() {
-        return Some(0);
+        return Ok(0);
     }
-    let order = folder.order(&config, 2).ok()?;
-    let stock = folder.open(order, (&config, 2), Store::open);
-    stock.ok().map(|stock| garblet::unfinished(&stock.store))
+    let stock = folder.open(folder.order(&config, 2)?, (&config, 2), Store::open)?;
+    Ok(garblet::unfinished(&stock.store))
+}
+
+/// The same as far as it is known. Why it is not is told.
+fn known_unfinished(settings: &Settings, folder: &Folder) -> Option<u32> {
+    unfinished(settings, folder).inspect_err(Failure::report).ok()
 }
 
 /// The time for which nobody is met after the peer has left so many orders unfinished.
@@ -197,7 +220,7 @@ struct Service<'a> {
     plan: Plan,
     inputs: PartyInputs,
     settings: Settings,
-    way: Way<'static>,
+    way: Way,
     folder: Folder,
     receipts: Option<Receipts>,
 }
@@ -233,13 +256,13 @@ impl<'a> Service<'a> {
                 match self.greeted(&listener, &options).await {
                     Ok((channel, hello, watched)) => {
                         answered += 1;
-                        known = wait_if_more(known, unfinished(&self.settings, &self.folder)).await;
+                        known = wait_if_more(known, known_unfinished(&self.settings, &self.folder)).await;
                         if let Err(failure) = self.answer(channel, &hello, watched).await {
                             if failure.condemned {
                                 return Err(failure);
                             }
                             failure.report();
-                            known = wait_if_more(known, unfinished(&self.settings, &self.folder)).await;
+                            known = wait_if_more(known, known_unfinished(&self.settings, &self.folder)).await;
                         }
                     }
                     Err(NetError::AcceptTimeout { .. }) => {}
@@ -278,11 +301,18 @@ impl<'a> Service<'a> {
             progress: false,
             // It was there before the peer came.
             loaded: Duration::ZERO,
-            source: Some(Source::Store { folder: self.folder.clone(), top_up: self.options.top_up, make: false }),
+            source: Some(Source::Store {
+                folder: self.folder.clone(),
+                top_up: self.options.top_up,
+                make: false,
+                retries: None,
+            }),
+            begins: None,
         };
         let (program, settings, names) = (&self.program, &self.settings, &self.way.names);
         let (identity, saved) = (self.way.tls.as_ref().map(Tls::fingerprint), SavedValues::default());
-        let run = Run { program, settings, party: task.party, parties: self.plan.parties(), identity, saved };
+        let run =
+            Run { program, settings, party: task.party, parties: self.plan.parties(), identity, saved, session: None };
         let ended = session::compute_with(task, channel.into()).await;
         if let Some(receipts) = &self.receipts {
             // Nobody else is answered once the receipt of a run could not be kept.
@@ -293,7 +323,7 @@ impl<'a> Service<'a> {
         check_panics(&self.program, &outcome.outputs)?;
         let peers = outcome.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, &self.way.names));
         let record = record_now(&self.program, peers.collect());
-        tell(&format!("ran `{}`\n{}", self.program.name(), record::text(&record).trim_end()));
+        tell_text(&format!("ran `{}`\n{}\n", one_line(self.program.name()), record::text(&record).trim_end()));
         if outcome.security.peer_exposed {
             tell(PEER_EXPOSED.trim_end());
         }
@@ -317,19 +347,20 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_cannot_be_opened_does_not_say_how_much_is_unfinished() {
+    fn a_store_that_cannot_be_opened_says_why_and_not_how_much_is_unfinished() {
         let scratch = tempfile::tempdir().expect("a folder");
         let [path, key] = ["store", "key"].map(|name| scratch.path().join(name));
         let settings = Settings::of("lego".parse().expect("registered"), Vec::new(), Duration::from_secs(1));
         let (order, peer) = (garblet::OrderRequest::default(), String::new());
         let folder = Folder { order, path, key: Some(key.clone()), peer, recorded: false, again: None };
-        assert_eq!(unfinished(&settings, &folder), Some(0), "there is no store yet");
+        let unfinished = || unfinished(&settings, &folder).map_err(|failure| failure.message);
+        assert_eq!(unfinished(), Ok(0), "there is no store yet");
         let made = settings
             .config()
             .and_then(|config| folder.open(folder.order(&config, 2)?, (&config, 2), Store::open_or_create));
         drop(made.map_err(|failure| failure.message).expect("made"));
-        assert_eq!(unfinished(&settings, &folder), Some(0));
+        assert_eq!(unfinished(), Ok(0));
         std::fs::write(&key, [7; 32]).expect("another key");
-        assert_eq!(unfinished(&settings, &folder), None);
+        assert!(unfinished().is_err_and(|message| message.contains("store")));
     }
 }

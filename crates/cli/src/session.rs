@@ -11,10 +11,9 @@ use garblet_circuit::InputId;
 use garblet_net::{Channel, ChannelWatch, Fingerprint};
 
 use crate::{
-    cpu::{CpuBar, CpuClock},
+    cpu::{Begins, CpuBar, CpuClock},
     failure::Failure,
     hints::explain,
-    meeting::{Route, connect_all},
     output::tell,
     progress::Bar,
     report::peak_rss_bytes,
@@ -33,6 +32,8 @@ pub(crate) struct Task<'a> {
     pub(crate) loaded: Duration,
     /// The source of prepared material; none makes what the program needs.
     pub(crate) source: Option<Source>,
+    /// The step once all parties agree; an error ends the run there.
+    pub(crate) begins: Option<Begins>,
 }
 
 impl Task<'_> {
@@ -77,14 +78,14 @@ impl Outcome {
     }
 }
 
-/// Meets all others and computes.
+/// Computes with the others, who are met once this party is ready.
 ///
 /// *Errors*: whatever ends the run without a result.
-pub(crate) fn compute(task: Task<'_>, route: Route<'_>) -> Result<Outcome, Failure> {
+pub(crate) fn compute(task: Task<'_>, met: impl Future<Output = Result<Ends, Failure>>) -> Result<Outcome, Failure> {
     block_on(async {
         // Before the others are met, so that a mistake is told at once.
         let stock = task.open_stock()?;
-        let ends = connect_all(task.settings, task.party, route).await?;
+        let ends = met.await?;
         converse(task, ends, stock).await
     })
 }
@@ -121,16 +122,20 @@ impl Watched {
 /// The same as [`compute`], seeing what goes through the channels, also where it ends without a result.
 ///
 /// *Errors*: as [`compute`].
-pub(crate) fn compute_watched(task: Task<'_>, route: Route<'_>, watched: &mut Watched) -> Result<Outcome, Failure> {
+pub(crate) fn compute_watched(
+    task: Task<'_>,
+    met: impl Future<Output = Result<Ends, Failure>>,
+    watched: &mut Watched,
+) -> Result<Outcome, Failure> {
     block_on(async {
         let stock = task.open_stock()?;
-        let mut ends = connect_all(task.settings, task.party, route).await?;
+        let mut ends = met.await?;
         watched.begin(&mut ends, task.party);
         converse(task, ends, stock).await
     })
 }
 
-/// Meets all others, and fills a store together with theirs.
+/// Fills a store together with those of the others, who are met once the order is known to be right.
 ///
 /// *Errors*: whatever ends it. What was done until then is kept.
 pub(crate) fn fill(
@@ -138,13 +143,13 @@ pub(crate) fn fill(
     party: Party,
     parties: u16,
     folder: &Folder,
-    route: Route<'_>,
+    met: impl Future<Output = Result<Ends, Failure>>,
     (below, progress): (u8, bool),
 ) -> Result<Filled, Failure> {
     let config = settings.config()?;
     let order = folder.order(&config, parties)?;
     block_on(async {
-        let ends = connect_all(settings, party, route).await?;
+        let ends = met.await?;
         fill_met((settings, party, parties), (folder, order), ends, (below, progress)).await
     })
 }
@@ -187,13 +192,20 @@ pub(crate) async fn compute_with(task: Task<'_>, ends: Ends) -> Result<Outcome, 
     converse(task, ends, stock).await
 }
 
+/// The same, drawing on a store that is open already.
+///
+/// *Errors*: as [`compute`].
+pub(crate) async fn compute_opened(task: Task<'_>, ends: Ends, stock: Option<Stock>) -> Result<Outcome, Failure> {
+    converse(task, ends, stock).await
+}
+
 /// The other of two parties.
 fn other(party: Party) -> u16 {
     1 - party.0.min(1)
 }
 
 /// Runs a future to its end on one thread: garbling and evaluating keep one core busy, and the peer's process has its own.
-pub(crate) fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+pub fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
     let runtime = runtime.map_err(|e| Failure::no_result(format!("the runtime cannot be started: {e}")))?;
     runtime.block_on(future)
@@ -201,7 +213,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> R
 
 async fn converse(task: Task<'_>, ends: Ends, stock: Option<Stock>) -> Result<Outcome, Failure> {
     let cpu = CpuClock::start();
-    let bar = Box::new(CpuBar::new(Bar::new(task.progress), cpu.clone()));
+    let bar = Box::new(CpuBar::new(Bar::new(task.progress), cpu.clone(), task.begins));
     let inputs: Vec<Bits> = task.inputs.into_iter().map(|(_, bits)| bits).collect();
     let (rng, party, met) = (rand::rng(), task.party, ends.others(task.party));
     let peer = match stock {

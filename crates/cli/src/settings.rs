@@ -16,20 +16,24 @@ use crate::{
 
 /// The way to compute, as it can be handed to another process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Settings {
-    pub(crate) protocol: String,
-    pub(crate) params: Vec<Param>,
-    pub(crate) link: Option<String>,
-    pub(crate) timeout: Duration,
+pub struct Settings {
+    /// The name of the protocol.
+    pub protocol: String,
+    /// Its parameters that are not the default.
+    pub params: Vec<Param>,
+    /// The simulated link between all parties.
+    pub link: Option<String>,
+    /// The time without progress after which a party gives up.
+    pub timeout: Duration,
     /// The job under which it is computed, if there is one.
-    pub(crate) job: Option<JobTerms>,
+    pub job: Option<JobTerms>,
 }
 
 impl Settings {
     /// The settings of a call.
     ///
     /// *Errors*: protocols, adversaries and parameters that do not exist.
-    pub(crate) fn new(args: &ProtocolArgs) -> Result<Self, Failure> {
+    pub fn new(args: &ProtocolArgs) -> Result<Self, Failure> {
         let chosen = Settings::chosen(&args.choice)?;
         Ok(Settings { link: args.link.map(|l| l.to_string()), timeout: args.timeout.0, ..chosen })
     }
@@ -45,25 +49,26 @@ impl Settings {
         match args.adversary.filter(|asked| *asked > strongest) {
             None => Ok(settings),
             Some(asked) if protocol.adversary() >= asked => {
-                let problem =
-                    format!("--adversary {asked}: {protocol} withstands {strongest} parties with these parameters");
-                Err(Failure::call(problem).hint("without --param it withstands more"))
+                let problem = format!(
+                    "--adversary {asked}: with these parameters {protocol} is secure against {strongest} parties only"
+                );
+                Err(Failure::call(problem).hint(format!("without --param it is secure against {asked} parties")))
             }
             Some(asked) => {
-                let problem = format!("--adversary {asked}: {protocol} withstands {strongest} parties");
+                let problem = format!("--adversary {asked}: {protocol} is secure against {strongest} parties only");
                 let stronger = Protocol::against(asked);
                 Err(Failure::call(problem).hint(match protocol.is_mesh() {
                     true => {
-                        format!("--protocol {stronger} withstands more, of two parties; {}", several_hint(stronger))
+                        format!("--protocol {stronger} is, for two parties; {}", several_hint(stronger))
                     }
-                    false => format!("--protocol {stronger} withstands more"),
+                    false => format!("--protocol {stronger} is secure against {asked} parties"),
                 }))
             }
         }
     }
 
     /// The default protocol with its default parameters.
-    pub(crate) fn standard(link: Option<SimulatedLink>) -> Self {
+    pub fn standard(link: Option<SimulatedLink>) -> Self {
         Settings {
             protocol: Protocol::default().to_string(),
             params: Vec::new(),
@@ -74,14 +79,14 @@ impl Settings {
     }
 
     /// A protocol with these parameters, over an undisturbed link.
-    pub(crate) fn of(protocol: Protocol, params: Vec<Param>, timeout: Duration) -> Self {
+    pub fn of(protocol: Protocol, params: Vec<Param>, timeout: Duration) -> Self {
         Settings { protocol: protocol.to_string(), params, link: None, timeout, job: None }
     }
 
     /// The protocol and its parameters.
     ///
     /// *Errors*: as [`Settings::new`].
-    pub(crate) fn config(&self) -> Result<Config, Failure> {
+    pub fn config(&self) -> Result<Config, Failure> {
         let protocol = self.protocol.parse().map_err(|e| Failure::call(format!("--protocol: {e}")))?;
         let mut config = Config::of(protocol);
         for Param { name, value } in &self.params {
@@ -104,7 +109,7 @@ impl Settings {
     /// Makes a program ready for one of the protocol's runs.
     ///
     /// *Errors*: a program that the protocol cannot run; values that it cannot save.
-    pub(crate) fn plan(&self, program: Program, parties: u16, saved: SavedValues) -> Result<Plan, Failure> {
+    pub fn plan(&self, program: Program, parties: u16, saved: SavedValues) -> Result<Plan, Failure> {
         let (config, program) = (self.config()?, Arc::new(program));
         if saved != SavedValues::default() && config.protocol().stock().is_some() && config.stock().is_none() {
             return Err(no_store(&config));
@@ -116,7 +121,7 @@ impl Settings {
     /// The number of parties: as many as were asked for, or as the program needs.
     ///
     /// *Errors*: a number that the protocol or the program does not have.
-    pub(crate) fn parties(&self, program: &Program, asked: Option<u16>) -> Result<u16, Failure> {
+    pub fn parties(&self, program: &Program, asked: Option<u16>) -> Result<u16, Failure> {
         let (needed, protocol) = (program.party_count(), self.config()?.protocol());
         let (allowed, name) = (protocol.parties(), program.name());
         let (least, most, range) = (*allowed.start(), *allowed.end(), party_range(protocol));

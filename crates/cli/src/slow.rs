@@ -13,9 +13,11 @@ use crate::{failure::Failure, hints::net_failure, session::block_on};
 
 /// A party all of whose links are slow.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SlowParty {
-    pub(crate) party: Party,
-    pub(crate) link: SimulatedLink,
+pub struct SlowParty {
+    /// The party.
+    pub party: Party,
+    /// Its link to each of the others.
+    pub link: SimulatedLink,
 }
 
 impl SlowParty {
@@ -27,21 +29,21 @@ impl SlowParty {
 
 /// The relays of one run.
 #[derive(Default)]
-pub(crate) struct Relays {
+pub struct Relays {
     slow: Option<SlowParty>,
     running: Vec<Relay>,
 }
 
 impl Relays {
     /// Relays to and from that party, if there is one.
-    pub(crate) fn of(slow: Option<SlowParty>) -> Self {
+    pub fn of(slow: Option<SlowParty>) -> Self {
         Relays { slow, running: Vec::new() }
     }
 
     /// The address at which a caller reaches the party that listens at `address`.
     ///
     /// *Errors*: a relay that cannot be started.
-    pub(crate) fn way(&mut self, caller: usize, listener: usize, address: &str) -> Result<String, Failure> {
+    pub fn way(&mut self, caller: usize, listener: usize, address: &str) -> Result<String, Failure> {
         match self.slow.filter(|slow| slow.joins(caller, listener)) {
             None => Ok(address.into()),
             Some(slow) => {

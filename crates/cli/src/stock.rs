@@ -8,6 +8,7 @@ use std::{
 
 use garblet::{
     Config, LibraryFile, Order, OrderRequest, Party, Program, ReadInput, SavedValues, Stock, StockKinds,
+    check_kept_name,
     store::{Past, State, Store, StoreError, StoreKey},
 };
 
@@ -18,9 +19,10 @@ use crate::{
     args::pair,
     configuration::{in_configuration, make_folder},
     failure::Failure,
-    hints::{explain, store_failure},
+    hints::{explain, meet_failure, store_failure},
     output::tell,
     settings::Settings,
+    way::Way,
 };
 
 /// The party that gives the inputs that are read.
@@ -33,18 +35,21 @@ const RETRY: Duration = Duration::from_millis(50);
 /// The place where prepared material is.
 #[derive(clap::Args)]
 pub(crate) struct StockArgs {
-    /// The folder of this party's store, filled by `garblet prepare`, of a protocol that has stores
+    /// Use this party's store in this folder, filled by `garblet prepare`; for protocols that have stores
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
-    /// The key that the store is encrypted under [default: store.key in the configuration folder]
+    /// The key that encrypts the store [default: store.key in the configuration folder]
     #[arg(long, value_name = "FILE", requires = "store")]
     store_key: Option<PathBuf>,
-    /// The library file to prepare from, of a protocol that has one; a store knows from which one it was filled
+    /// The library file to prepare from, for protocols that have one; a store remembers its library file
     #[arg(long, value_name = "FILE")]
     library: Option<PathBuf>,
-    /// Make what the store lacks during the run; all parties must wish it
+    /// Prepare during the run what the store lacks; all parties must give this option
     #[arg(long, requires = "store")]
     top_up: bool,
+    /// Keep nothing more under a name after more than N runs that should have kept it and did not end [default: 16]
+    #[arg(long, value_name = "N", requires = "store")]
+    retries: Option<u32>,
     #[command(flatten)]
     saved: SavedArgs,
 }
@@ -52,20 +57,17 @@ pub(crate) struct StockArgs {
 /// The values that stay in stores between runs. A job does not say them: who keeps what, and what comes from a store, would not be agreed under it.
 #[derive(clap::Args)]
 pub(crate) struct SavedArgs {
-    /// Keep the outputs' wires in the store under this name, for programs that come later; with outsourced those that nobody learns
+    /// Keep the wires of the outputs in the store under this name, for later programs; with outsourced, the wires of outputs that nobody learns
     #[arg(long, value_name = "NAME", requires = "store", conflicts_with = "job", value_parser = kept_name)]
     keep: Option<String>,
-    /// Read an input, which nobody gives then, from an output that the store keeps
+    /// Read an input from an output that the store keeps, instead of from a party
     #[arg(long, value_name = "PORT=NAME[.OUTPUT]", requires = "store", conflicts_with = "job", value_parser = read_input)]
     read: Vec<ReadInput>,
 }
 
 /// Parses a name that `--read` can name again.
 fn kept_name(text: &str) -> Result<String, String> {
-    match text.is_empty() || text.contains('.') {
-        true => Err("expected a name without a dot, behind which `--read` has the output".into()),
-        false => Ok(text.into()),
-    }
+    check_kept_name(text).map(|()| text.into()).map_err(|error| error.to_string())
 }
 
 /// Parses `PORT=NAME` or `PORT=NAME.OUTPUT`.
@@ -75,6 +77,7 @@ pub(crate) fn read_input(text: &str) -> Result<ReadInput, String> {
         Some((name, output)) => (name, Some(output.to_string())),
         None => (kept, None),
     };
+    kept_name(name)?;
     Ok(ReadInput { port: port.into(), name: name.into(), output })
 }
 
@@ -103,6 +106,8 @@ pub(crate) enum Source {
         top_up: bool,
         /// Set if one that is not there is made.
         make: bool,
+        /// The most runs that were to keep a value and do not end, if that is said.
+        retries: Option<u32>,
     },
     /// A store in memory, filled now with what a library says.
     InMemory(PathBuf),
@@ -134,7 +139,7 @@ impl StockArgs {
     pub(crate) fn source(
         &self,
         settings: &Settings,
-        peer: &Result<String, Failure>,
+        way: &Way,
         again: impl FnOnce(&[(&str, String)]) -> String,
     ) -> Result<Option<Source>, Failure> {
         settings.check_library(self.library.is_some())?;
@@ -143,9 +148,10 @@ impl StockArgs {
         let Some(kinds) = config.stock() else { return Err(no_store(&config)) };
         let again = (kinds == StockKinds::Runs).then(|| again(&store_options(path, self.store_key.as_deref())));
         let order = OrderRequest { library: self.library.clone().map(library_file), ..OrderRequest::default() };
-        let (path, key, peer) = (path.clone(), self.store_key.clone(), peer.clone()?);
+        let peer = way.mark().map_err(|e| meet_failure(&e))?.to_string();
+        let (path, key) = (path.clone(), self.store_key.clone());
         let folder = Folder { order, path, key, peer, recorded: true, again };
-        Ok(Some(Source::Store { folder, top_up: self.top_up, make: false }))
+        Ok(Some(Source::Store { folder, top_up: self.top_up, make: false, retries: self.retries }))
     }
 }
 
@@ -181,7 +187,7 @@ pub(crate) fn store_options(store: &Path, key: Option<&Path>) -> Vec<(&'static s
 }
 
 /// The key in a file, or in its default place; made there if there is none.
-pub(crate) fn load_or_create_key(file: Option<&Path>) -> Result<StoreKey, Failure> {
+pub fn load_or_create_key(file: Option<&Path>) -> Result<StoreKey, Failure> {
     let path = in_configuration(file, "store.key")?;
     make_folder(&path)?;
     StoreKey::load_or_create(&path, &mut rand::rng()).map_err(|e| store_failure(&e))
@@ -250,13 +256,13 @@ impl Source {
     /// *Errors*: a library file that is wrong, a store that cannot be used.
     pub(crate) fn open(&self, config: &Config, parties: u16) -> Result<Stock, Failure> {
         match self {
-            Source::Store { folder, top_up, make } => {
+            Source::Store { folder, top_up, make, retries } => {
                 if !make {
                     find_store(&folder.path)?;
                 }
                 let open = if *make { Store::open_or_create } else { Store::open };
                 let mut stock = folder.open(folder.order(config, parties)?, (config, parties), open)?;
-                stock.top_up = *top_up;
+                (stock.top_up, stock.retries) = (*top_up, *retries);
                 Ok(stock)
             }
             Source::InMemory(library) => {

@@ -18,23 +18,23 @@ use crate::{
 /// The subcommands of `garblet store`.
 #[derive(clap::Subcommand)]
 pub(crate) enum StoreCommand {
-    /// Make an empty store, and the key if there is none
+    /// Create an empty store, and the key if there is none
     Init(Options),
-    /// Show what there is of every kind: available, used and lost, and what it takes on disk
+    /// Show for each kind what is available, used and lost, and its size on disk
     List(Options),
-    /// Read everything, and name what was damaged
+    /// Read everything, and report damage
     Verify {
         #[command(flatten)]
         options: Options,
-        /// Give up what is damaged, so that it is not offered any more
+        /// Discard damaged pieces, so that they are not offered again
         #[arg(long)]
         drop: bool,
     },
-    /// Give back the space of what was used
+    /// Free the space of used pieces
     Compact(Options),
-    /// With lego: make gates again after the peer left three orders of them unfinished
+    /// Reset two counts: orders of gates that the peer left unfinished (lego), and runs that should have kept values and did not end (authenticated, lego, outsourced)
     Allow(Options),
-    /// Close a state that is kept for clients, for good; the other server hears so when the two next meet
+    /// Close a clients' state forever; the other server learns of it at the next meeting
     Close {
         #[command(flatten)]
         options: Options,
@@ -42,11 +42,11 @@ pub(crate) enum StoreCommand {
         #[arg(value_name = "NAME")]
         state: String,
     },
-    /// Give up everything that was prepared; the peer's store does so when the two next meet
+    /// Discard everything that was prepared; the peer's store follows at the next meeting
     Clear {
         #[command(flatten)]
         options: Options,
-        /// Remove the store itself, also a damaged one or one without its key; the peer must then begin anew as well
+        /// Remove the store itself, even if it is damaged or its key is lost; the peer must then create a new store too
         #[arg(long)]
         all: bool,
     },
@@ -58,8 +58,8 @@ pub(crate) struct Options {
     /// The folder of the store
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// The key that the store is encrypted under, 32 bytes [default: store.key in the configuration folder]
-    #[arg(long, value_name = "FILE", alias = "key")]
+    /// The key that encrypts the store, 32 bytes [default: store.key in the configuration folder]
+    #[arg(long, value_name = "FILE")]
     store_key: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
@@ -164,8 +164,9 @@ fn compact(options: &Options) -> Result<(), Failure> {
 }
 
 fn allow(options: &Options) -> Result<(), Failure> {
-    let orders = forgive(&mut options.open()?).map_err(|e| explain(&e))?;
-    options.tell(&format!("allowed {}\n", orders_text(orders)), &serde_json::json!({ "allowed": orders }))
+    let allowed = forgive(&mut options.open()?).map_err(|e| explain(&e))?;
+    let what = if allowed == 1 { "order or run" } else { "orders and runs" };
+    options.tell(&format!("allowed {allowed} unfinished {what}\n"), &serde_json::json!({ "allowed": allowed }))
 }
 
 fn clear(options: &Options) -> Result<(), Failure> {
@@ -276,18 +277,17 @@ impl Listed {
 }
 
 /// A line on values that are kept.
-fn kept_text(SavedNames { name, outputs, state }: &SavedNames) -> String {
-    let outputs = outputs.join(", ");
+fn kept_text(SavedNames { name, outputs, unended, state }: &SavedNames) -> String {
+    let outputs = if outputs.is_empty() { "nothing".into() } else { outputs.join(", ") };
+    let unended = match unended {
+        0 => String::new(),
+        1 => "; 1 run has not ended".into(),
+        runs => format!("; {runs} runs have not ended"),
+    };
     match state {
-        None => format!("kept as {name}: {outputs}\n"),
-        Some(SavedState { closed: true, version, .. }) => {
-            format!("state {name}: closed for good at version {version}\n")
-        }
-        Some(SavedState { version, failures: 0, .. }) => format!("state {name}, version {version}: {outputs}\n"),
-        Some(SavedState { version, failures, .. }) => {
-            let runs = if *failures == 1 { "run has" } else { "runs have" };
-            format!("state {name}, version {version}: {outputs}; {failures} {runs} not ended\n")
-        }
+        None => format!("kept as {name}: {outputs}{unended}\n"),
+        Some(SavedState { closed: true, version }) => format!("state {name}: closed for good at version {version}\n"),
+        Some(SavedState { version, .. }) => format!("state {name}, version {version}: {outputs}{unended}\n"),
     }
 }
 

@@ -2,7 +2,11 @@
 
 mod memory;
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 use garblet::{
     Bits, Program,
@@ -19,10 +23,11 @@ use zeroize::Zeroizing;
 use crate::{
     agreement,
     args::Time,
+    configuration::check_unwritable_in_folder,
     failure::Failure,
     hints::explain,
-    inputs::{self, InputArgs, InputFile},
-    output::{print, print_json},
+    inputs::{self, ArrangeArgs, InputArgs, InputFile},
+    output::{print, print_json, tell},
     report::{check_panics, outputs_text},
     session::block_on,
 };
@@ -38,7 +43,7 @@ pub(crate) struct Options {
     /// The agreement of the servers (TOML), as they have it
     #[arg(value_name = "AGREEMENT")]
     agreement: PathBuf,
-    /// The name of the program in it; of one for each client without the client's name
+    /// The program's name in the agreement; for a program per client, without the client's name
     #[arg(value_name = "PROGRAM")]
     program: String,
     /// A file with the invitation of a server, the generator's first (`garblet keygen --client`)
@@ -53,22 +58,24 @@ pub(crate) struct Options {
     /// This client's inputs: JSON {"port": value}, or CSV for an array
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
-    /// The names of all clients of the run in the program's order, if there are several; each of them visits the servers
+    #[command(flatten)]
+    arrange: ArrangeArgs,
+    /// The names of all clients of the run, in the program's order, if there are several; each of them visits the servers
     #[arg(long = "with", value_name = "NAME", value_delimiter = ',')]
     clients: Vec<String>,
-    /// Words by which the clients of a run tell it from others
+    /// A label that distinguishes this run from the clients' other runs
     #[arg(long, value_name = "TEXT", default_value = "")]
     label: String,
     /// The file where this client keeps its receipts [default: a file in the configuration folder]
     #[arg(long, value_name = "FILE")]
     receipts: Option<PathBuf>,
-    /// Ask again for the answers to the last visit, which were not heard
+    /// Ask again for the answers to the last visit, which did not arrive
     #[arg(long, conflicts_with_all = ["input", "clients", "label"])]
     resume: bool,
-    /// Forget the last visit, which was not answered: if it was run after all, an input that is given again is taken twice
+    /// Forget the last, unanswered visit: if it was run after all, an input that you give again counts twice
     #[arg(long, conflicts_with = "resume")]
     give_up: bool,
-    /// Give up when a server says nothing for so long
+    /// Give up after this long without an answer from a server
     #[arg(long, value_name = "TIME", default_value = "60s")]
     timeout: Time,
     /// Print one JSON object on standard output
@@ -81,6 +88,7 @@ pub(crate) struct Options {
 struct Report {
     program: String,
     outputs: Map<String, Value>,
+    servers_learn: ServersLearn,
     /// The name and the version of the state after the run, if it has one.
     state: Option<String>,
     version: Option<u64>,
@@ -88,8 +96,38 @@ struct Report {
     attempts: usize,
 }
 
+/// The outputs that the servers learn, and what they learn of a panic.
+#[derive(Serialize)]
+struct ServersLearn {
+    generator: Vec<String>,
+    cloud: Vec<String>,
+    panics: Panics,
+}
+
+/// A panic as each server learns it; `None` if the server learns nothing.
+#[derive(Serialize)]
+struct Panics {
+    generator: Option<Panic>,
+    cloud: Option<Panic>,
+}
+
+/// A server's knowledge of a panic.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Panic {
+    /// That there was one.
+    Whether,
+    /// Also its place and reason.
+    Where,
+}
+
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    // An invitation may come through a pipe, from a program that keeps secrets.
+    let invitations = options.invitations.iter().filter(|path| path.is_file());
+    for trusted in std::iter::once(&options.agreement).chain(invitations) {
+        check_unwritable_in_folder(trusted)?;
+    }
     let agreement = agreement::load(&options.agreement)?;
     let [generator, cloud] = &options.invitations[..] else {
         let got = options.invitations.len();
@@ -99,30 +137,20 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let client = invitations[0].client_name.clone();
     let mut memory = Memory::open(options.receipts.as_deref(), &agreement, &client)?;
     let visitor = Visitor { options, agreement: &agreement, invitations: &invitations };
-    let (offer, job, opened, attempts) = match options.resume {
+    let ended = match options.resume {
         true => visitor.resume(&mut memory)?,
         false => visitor.visit(&mut memory)?,
     };
-    let Some(party) = job.client(&invitations[0].identity()) else {
-        return Err(Failure::call(format!("`{client}` is no client of `{offer}`")));
-    };
-    let program = visitor.program(&offer)?;
-    let values = job.split_outputs(party, &opened.output).map_err(|error| Failure::no_result(&error))?;
-    let mut values = values.into_iter().map(|(_, value)| value);
-    let recipients = program.outputs().iter().map(|output| output.recipients.contains(party));
-    let outputs: Vec<Option<Bits>> = recipients.map(|own| if own { values.next() } else { None }).collect();
-    check_panics(program, &outputs)?;
-    if options.json {
-        let (state, version) = job.state().map(|(name, version)| (name.to_string(), version)).unzip();
-        return print_json(&Report {
-            program: offer,
-            outputs: outputs_json(program, &outputs),
-            state,
-            version,
-            attempts,
-        });
+    // The output is there, whether the receipt can be kept or not.
+    let kept = memory.end(Some(ended.opened.receipt()));
+    let told = visitor.tell(&ended);
+    match (told, kept) {
+        (Err(failure), Err(unkept)) => {
+            unkept.report();
+            Err(failure)
+        }
+        (told, kept) => told.and(kept),
     }
-    print(&outputs_text(program, &outputs))
 }
 
 /// A client of two servers.
@@ -133,8 +161,15 @@ struct Visitor<'a> {
     invitations: &'a [Invitation; 2],
 }
 
-/// A visit that has ended: the offer, the job, what came out, and how often the input was dealt.
-type Ended = (String, Job, Opened, usize);
+/// A visit that has ended.
+struct Ended {
+    offer: String,
+    job: Job,
+    /// The output, with the receipt.
+    opened: Opened,
+    /// The number of times that the input was dealt.
+    attempts: usize,
+}
 
 impl Visitor<'_> {
     /// Deals the input, and has the output; once more if others were faster.
@@ -154,6 +189,7 @@ impl Visitor<'_> {
         let input = job.join_inputs(party, &values).map_err(|error| Failure::call(&error).hint(error.hint()))?;
         let state = job.state().map(|(name, _)| name.to_string()).unwrap_or_default();
         let mut job = self.at(&job, &state, memory.receipt(&state)?.version())?;
+        self.say_what_servers_learn(&offer)?;
         let [generator, cloud] = self.invitations;
         for attempt in 1.. {
             let receipt = memory.receipt(&state)?;
@@ -162,10 +198,7 @@ impl Visitor<'_> {
                 begun.map_err(|error| Failure::call(&error).hint(error.hint()))?;
             memory.begin(Unfinished::new(&offer, &job, visit.pending(), [&to_generator, &to_cloud]), &receipt)?;
             match self.call(visit, [&to_generator, &to_cloud])? {
-                Ok(opened) => {
-                    memory.end(Some(opened.receipt()))?;
-                    return Ok((offer, job, opened, attempt));
-                }
+                Ok(opened) => return Ok(Ended { offer, job, opened, attempts: attempt }),
                 Err(unanswered) => {
                     let now = unanswered.rejected.state_now().filter(|_| attempt < ATTEMPTS);
                     match now.map(|(version, _)| self.at(&job, &state, version)) {
@@ -194,8 +227,7 @@ impl Visitor<'_> {
             Ok(opened) => opened,
             Err(unanswered) => return Err(self.unanswered(memory, &unanswered)?),
         };
-        memory.end(Some(opened.receipt()))?;
-        Ok((offer, job, opened, 1))
+        Ok(Ended { offer, job, opened, attempts: 1 })
     }
 
     /// Checks that no visit with an effect waits for its answers: it may have been run, or may be run yet.
@@ -256,13 +288,88 @@ impl Visitor<'_> {
 
     fn values(&self, offer: &str, party: Party) -> Result<Vec<Bits>, Failure> {
         let file = self.options.input.iter().map(|path| InputFile { party, path: path.clone() });
-        let args = InputArgs { inputs: file.collect(), ..InputArgs::default() };
-        let values =
-            inputs::of_party(self.program(offer)?, &args, party).map_err(|failure| match self.options.input {
+        let args = InputArgs { inputs: file.collect(), arrange: self.options.arrange.clone(), ..InputArgs::default() };
+        let (values, _) =
+            inputs::of_this_party(self.program(offer)?, &args, party).map_err(|failure| match self.options.input {
                 None => failure.hint("give --input FILE.json"),
                 Some(_) => failure,
             })?;
         Ok(values.into_iter().map(|(_, value)| value).collect())
+    }
+
+    /// Tells what came out.
+    ///
+    /// *Errors*: a computation that panicked; a standard output that cannot be written.
+    fn tell(&self, Ended { offer, job, opened, attempts }: &Ended) -> Result<(), Failure> {
+        let client = &self.invitations[0];
+        let Some(party) = job.client(&client.identity()) else {
+            return Err(Failure::call(format!("`{}` is no client of `{offer}`", client.client_name)));
+        };
+        let program = self.program(offer)?;
+        let values = job.split_outputs(party, &opened.output).map_err(|error| Failure::no_result(&error))?;
+        let mut values = values.into_iter().map(|(_, value)| value);
+        let recipients = program.outputs().iter().map(|output| output.recipients.contains(party));
+        let outputs: Vec<Option<Bits>> = recipients.map(|own| if own { values.next() } else { None }).collect();
+        check_panics(program, &outputs)?;
+        if !self.options.json {
+            return print(&outputs_text(program, &outputs));
+        }
+        let (state, version) = job.state().map(|(name, version)| (name.to_string(), version)).unzip();
+        let outputs = outputs_json(program, &outputs);
+        let [generator, cloud] = self.servers_learn(offer)?;
+        let [of_generator, of_cloud] = self.servers_learn_of_panics(offer)?;
+        let servers_learn =
+            ServersLearn { generator, cloud, panics: Panics { generator: of_generator, cloud: of_cloud } };
+        print_json(&Report { program: offer.clone(), outputs, servers_learn, state, version, attempts: *attempts })
+    }
+
+    /// The outputs that each server learns, generator and cloud.
+    fn servers_learn(&self, offer: &str) -> Result<[Vec<String>; 2], Failure> {
+        let program = self.program(offer)?;
+        Ok(self.servers(offer).map(|server| {
+            let learned = garblet::results(program).filter(|(_, output)| output.recipients.contains(server));
+            learned.map(|(_, output)| output.port.name.clone()).collect()
+        }))
+    }
+
+    /// The knowledge of a panic that each server has, generator and cloud.
+    fn servers_learn_of_panics(&self, offer: &str) -> Result<[Option<Panic>; 2], Failure> {
+        let program = self.program(offer)?;
+        let notes = program.notes();
+        let learns = |output: Option<usize>, server| {
+            output.is_some_and(|output| program.outputs()[output].recipients.contains(server))
+        };
+        Ok(self.servers(offer).map(|server| match () {
+            () if learns(notes.panic_output(), server) => Some(Panic::Where),
+            () if learns(notes.panicked, server) => Some(Panic::Whether),
+            () => None,
+        }))
+    }
+
+    /// The servers of a program's runs, generator and cloud.
+    fn servers(&self, offer: &str) -> [Party; 2] {
+        let clients = self.agreement.clients_of(offer).unwrap_or_default() as u16;
+        [Party(0), Party(clients + 1)]
+    }
+
+    /// Says what the servers learn of a visit, before anything is dealt.
+    fn say_what_servers_learn(&self, offer: &str) -> Result<(), Failure> {
+        let of = |((server, learned), panic): ((Server, Vec<String>), Option<Panic>)| {
+            let panic = panic.map(|panic| match panic {
+                Panic::Whether => "whether it panics",
+                Panic::Where => "whether and where it panics",
+            });
+            let learned = match (learned.is_empty(), panic) {
+                (true, None) => "no output".into(),
+                (true, Some(panic)) => format!("no output, only {panic}"),
+                (false, panic) => learned.into_iter().chain(panic.map(String::from)).collect::<Vec<_>>().join(", "),
+            };
+            format!("the {server} learns {learned}")
+        };
+        let learned = Server::BOTH.into_iter().zip(self.servers_learn(offer)?);
+        let said: Vec<String> = learned.zip(self.servers_learn_of_panics(offer)?).map(of).collect();
+        tell(&said.join("; "));
+        Ok(())
     }
 
     fn failure(&self, unanswered: &Unanswered) -> Failure {
@@ -272,8 +379,13 @@ impl Visitor<'_> {
     }
 }
 
+/// The most bytes of a file with an invitation that are read.
+const INVITATION_BYTES_MAX: u64 = 16 << 10;
+
 fn read_invitation(path: &Path) -> Result<Invitation, Failure> {
-    let text = Zeroizing::new(std::fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?);
+    let mut text = Zeroizing::new(String::with_capacity(INVITATION_BYTES_MAX as usize + 1));
+    let read = File::open(path).and_then(|file| file.take(INVITATION_BYTES_MAX + 1).read_to_string(&mut text));
+    read.map_err(|error| Failure::unreadable(path, &error))?;
     Invitation::from_text(&text)
         .map_err(|error| Failure::call(format!("{}: {error}", path.display())).hint(error.hint()))
 }

@@ -10,7 +10,7 @@ use garblet::store::sync_folder;
 
 /// The users who may read a file that was not there before.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Readers {
+pub enum Readers {
     /// Its owner alone, also if others could read the one in its place.
     Owner,
     /// As of every other file that the user makes.
@@ -21,7 +21,7 @@ pub(crate) enum Readers {
 /// permissions stay as well, as far as this user can give them. A link, a pipe or a device is written to in place, but not for its owner alone.
 ///
 /// *Errors*: those of `fill`, no place, no right, a file that is there for reading alone; what was there before stays then.
-pub(crate) fn write<E: From<io::Error>>(
+pub fn write<E: From<io::Error>>(
     path: &Path,
     readers: Readers,
     fill: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), E>,
@@ -63,16 +63,16 @@ fn give_permissions(file: &File, path: &Path, there: &fs::Metadata) -> io::Resul
     file.set_permissions(PermissionsExt::from_mode(mode))
 }
 
-/// Tells whether a list says which users may read a file: the bits of the group are then those of all in it.
+/// Tells whether a list says which users may read and write a file: the bits of the group are then those of all in it.
 #[cfg(target_os = "linux")]
-fn has_list(path: &Path) -> bool {
+pub(crate) fn has_list(path: &Path) -> bool {
     // One that is there does not fit.
     let read = rustix::fs::getxattr(path, ACCESS_LIST, &mut [0u8; 1]);
     !matches!(read, Err(rustix::io::Errno::NODATA | rustix::io::Errno::OPNOTSUPP))
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]
-fn has_list(_: &Path) -> bool {
+pub(crate) fn has_list(_: &Path) -> bool {
     false
 }
 

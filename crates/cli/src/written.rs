@@ -50,6 +50,8 @@ impl WrittenChanges<'_> {
             recipients: self.to.iter().map(to).collect::<Result<_, _>>()?,
             constants,
             panics: Switch(self.panics.unwrap_or(true)),
+            // What it may cost to compile is for each machine to say, and no file's.
+            effort: garblet_lang::Options::EFFORT,
             rows: None,
         })
     }

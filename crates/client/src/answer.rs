@@ -106,7 +106,7 @@ reasons! {
     StateVersion = 7, "the state has another version", "deal again for a job that names the version that both servers tell";
     /// Another run works with the state.
     StateBusy = 8, "another run works with the state", "try again later with a new counter";
-    /// The state is closed for good.
+    /// The state is closed forever.
     StateClosed = 9, "the state is closed", "it cannot be used any more; make a new state";
     /// Other parties did not come, or were gone before the submission was used; it never will be.
     Interrupted = 10, "parties did not come or were gone before the run", "deal again with a higher counter when all are there";
@@ -115,6 +115,9 @@ reasons! {
     /// The submission was used, and the server has no answer to it, or none any more.
     Used = 12, "it was used, and there is no answer",
         "do not deal again before you know what became of it: the run may have taken place, and the input would be taken twice";
+    /// Too many runs of the state were begun and did not end.
+    Unended = 13, "too many runs of this state did not end; both operators must allow more",
+        "ask those who run the servers to find out why; then each of them stops its service, allows more with `garblet store allow DIR`, and starts it again";
 }
 
 impl Reason {

@@ -5,6 +5,7 @@ use garblet_primitives::Block;
 use zeroize::Zeroizing;
 
 use crate::malformed::Malformed;
+use crate::shown::{SHOWN, is_shown};
 
 /// Reads fields one after another. Nothing is allocated that the bytes at hand do not pay for.
 pub(crate) struct Reader<'a> {
@@ -95,15 +96,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Text with its length before it, without control characters.
+    /// Text with its length before it, which people may be shown.
     pub(crate) fn text(&mut self, field: &'static str, longest: usize) -> Result<String, Malformed> {
         let len = usize::from(self.u16(field)?);
         if len > longest {
             return Err(self.fault(field, 2, format!("at most {longest} bytes"), len.to_string()));
         }
         match std::str::from_utf8(self.bytes(field, len)?) {
-            Ok(text) if !text.contains(char::is_control) => Ok(text.into()),
-            Ok(text) => Err(self.fault(field, len, "no control characters", clip(&text.escape_default().to_string()))),
+            Ok(text) if is_shown(text) => Ok(text.into()),
+            Ok(text) => Err(self.fault(field, len, SHOWN, clip(&text.escape_default().to_string()))),
             Err(error) => Err(self.fault(field, len, "text in UTF-8", error.to_string())),
         }
     }

@@ -7,7 +7,6 @@ use garblet_circuit::{Bits, Party, Port};
 
 use crate::malformed::Malformed;
 
-pub(crate) use terms::NAME_BYTES_MAX;
 pub use terms::{Destination, Identity, JobInput, JobOutput, Kept, Origin, Statistical, Terms};
 
 /// The most bytes of a job.

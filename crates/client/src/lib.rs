@@ -76,6 +76,7 @@ mod open;
 mod place;
 mod receipt;
 mod seal;
+mod shown;
 mod submission;
 #[cfg(test)]
 mod testing;
@@ -93,6 +94,7 @@ pub use open::{Opened, Pending, Rejected, Said};
 pub use place::{Place, Server};
 pub use receipt::{Receipt, Stale};
 pub use seal::{Direction, Header, Invitation, InvitationError, SEAL_BYTES, Secret};
+pub use shown::{is_name, is_shown};
 pub use submission::{OwnChallenge, Submission, WrongChallenge};
 pub use unopened::SealError;
 pub use visit::{Begun, FromServer, Heard, SUBMIT_BYTES_MAX, Submit, Visit, VisitError};

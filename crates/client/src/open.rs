@@ -23,11 +23,20 @@ pub struct Pending {
     place: Place,
     /// The sum of both pads.
     pad: Bits,
-    /// Name and version after the run of the job's state.
+    /// The job's state after the run.
     #[zeroize(skip)]
-    state: Option<(String, u64)>,
+    state: Option<After>,
     #[zeroize(skip)]
     receipt: Option<Receipt>,
+}
+
+/// A state after a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct After {
+    name: String,
+    version: u64,
+    /// Set if the run makes that version. One that panics leaves the version before.
+    is_new: bool,
 }
 
 /// The output of a run. *Secret*: wiped on drop, without `Debug`.
@@ -37,9 +46,15 @@ pub struct Opened {
     pub output: Bits,
     #[zeroize(skip)]
     receipt: Receipt,
+    has_panicked: bool,
 }
 
 impl Opened {
+    /// Tells whether a run that was to keep a state has panicked: it has no result, and the state stays as it was.
+    pub fn has_panicked(&self) -> bool {
+        self.has_panicked
+    }
+
     /// The receipt of the run, to be kept for the next one with the same state.
     pub fn receipt(&self) -> &Receipt {
         &self.receipt
@@ -191,7 +206,8 @@ impl fmt::Display for Said {
 
 impl Pending {
     pub(crate) fn new(job: &Job, place: Place, pad: Bits) -> Self {
-        let state = job.state().map(|(name, version)| (name.into(), version));
+        let is_new = job.terms().keeps.is_some();
+        let state = job.state().map(|(name, version)| After { name: name.into(), version, is_new });
         Pending { place, pad, state, receipt: None }
     }
 
@@ -209,7 +225,7 @@ impl Pending {
     ///
     /// *Errors*: the job is older than the receipt or for another state, or the counter was used.
     pub fn after(mut self, receipt: Receipt) -> Result<Self, Stale> {
-        let (name, version) = self.state.as_ref().map_or(("", 0), |(name, version)| (name, *version));
+        let (name, version) = self.state.as_ref().map_or(("", 0), |after| (&after.name, after.version));
         receipt.check_job(name, version, self.place.counter)?;
         self.receipt = Some(receipt);
         Ok(self)
@@ -219,7 +235,7 @@ impl Pending {
     ///
     /// *Errors*: the receipt of another state.
     pub(crate) fn resumed(mut self, receipt: Receipt) -> Result<Self, Stale> {
-        receipt.check_state(self.state.as_ref().map_or("", |(name, _)| name))?;
+        receipt.check_state(self.state.as_ref().map_or("", |after| &after.name))?;
         self.receipt = Some(receipt);
         Ok(self)
     }
@@ -242,8 +258,10 @@ impl Pending {
                 return Err(Rejected::Unanswered { generator: said(generator), cloud: said(cloud) });
             }
         };
-        let (state, expected) = self.state.as_ref().map_or(("", 0), |(name, version)| (name, *version));
-        if answer.version != expected {
+        let (state, expected) = self.state.as_ref().map_or(("", 0), |after| (&after.name, after.version));
+        let has_panicked =
+            self.state.as_ref().is_some_and(|after| after.is_new) && answer.version.checked_add(1) == Some(expected);
+        if answer.version != expected && !has_panicked {
             return Err(Rejected::OtherVersion { expected, got: answer.version });
         }
         let before = self.receipt.clone().unwrap_or_else(|| Receipt::first(state));
@@ -252,7 +270,7 @@ impl Pending {
             before.check(answer.version, &answer.chain)?;
         }
         let receipt = before.next(answer.version, answer.chain, self.place.counter);
-        Ok(Opened { output: sum(&answer.masked, &self.pad), receipt })
+        Ok(Opened { output: sum(&answer.masked, &self.pad), receipt, has_panicked })
     }
 
     /// The bits of the output.

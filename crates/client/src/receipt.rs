@@ -5,8 +5,8 @@
 //! ```
 
 use crate::cursor::{Reader, Writer};
-use crate::job::NAME_BYTES_MAX;
 use crate::malformed::Malformed;
+use crate::shown::NAME_BYTES_MAX;
 
 /// The version of the encoding.
 const VERSION: u8 = 1;

@@ -11,6 +11,9 @@
 //! 4 2 0 1 2 3 9 10 MAND   wire 9 = 0 AND 2, wire 10 = 1 AND 3
 //! ```
 //!
+//! OR (or LOR), NOR, NAND and XNOR, which other tools write, are read too: all but the last cost one AND gate. Names may be in lower case,
+//! what follows `#` or `//` in a line is a comment, and gates may stand in any order.
+//!
 //! The head is `GATES WIRES`, then in the Bristol format `N1 N2 N3`, the widths of two inputs (the second may be 0) and
 //! of the output, and in Bristol Fashion two lines, `COUNT WIDTH ..` for the inputs and likewise for the outputs. The
 //! first wires are the inputs, the last are the outputs. The two are told apart by the line after the second: a gate, or
@@ -21,6 +24,7 @@
 mod head;
 mod lines;
 mod reader;
+mod waiting;
 mod wires;
 mod writer;
 
@@ -28,6 +32,7 @@ use std::{io::BufRead, path::Path};
 
 use garblet_circuit::{Program, diagnostic::Diagnostics};
 
+use self::lines::{BYTE_ORDER_MARK, without_comment};
 use crate::front_end::{FrontEnd, Source};
 
 pub(super) use writer::{write_fashion, write_old};
@@ -41,10 +46,10 @@ impl FrontEnd for Bristol {
     }
 
     fn accepts(&self, _: &Path, beginning: &[u8]) -> bool {
-        let mut text = beginning.trim_ascii_start().iter();
-        let mut line = text.by_ref().take_while(|&&b| b != b'\n');
-        let first = line.next();
-        first.is_some_and(u8::is_ascii_digit) && line.all(|b| b.is_ascii_digit() || b.is_ascii_whitespace())
+        let text = beginning.strip_prefix(BYTE_ORDER_MARK).unwrap_or(beginning);
+        let mut lines = text.split(|&b| b == b'\n').map(|line| without_comment(line).trim_ascii());
+        let head = lines.find(|line| !line.is_empty());
+        head.is_some_and(|line| line.iter().all(|b| b.is_ascii_digit() || b.is_ascii_whitespace()))
     }
 
     fn read(&self, source: &Source<'_>, text: &mut dyn BufRead) -> Result<Program, Diagnostics> {

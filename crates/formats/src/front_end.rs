@@ -15,7 +15,7 @@ use garblet_circuit::{
 };
 use garblet_synthesis::library;
 
-use crate::{Bristol, ProgramFile};
+use crate::{Bristol, ProgramFile, foreign};
 
 /// The depth to which program files may refer to program files.
 const MAX_DEPTH: u32 = 16;
@@ -127,6 +127,10 @@ impl FrontEnds {
         let path = folder.join(name);
         let shown = path.display().to_string();
         let failed = |error: std::io::Error| Diagnostic::new(&shown, format!("cannot be read: {error}"));
+        // A file that another one names may be anything, also a pipe that nobody writes to.
+        if depth > 0 && std::fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
+            return Err(Diagnostic::new(&shown, "is no file, but a folder, a pipe or a device").into());
+        }
         let mut file = File::open(&path).map_err(|error| {
             let missing = error.kind() == std::io::ErrorKind::NotFound;
             match missing && library::has(name) {
@@ -153,8 +157,7 @@ impl FrontEnds {
         let path = Path::new(file);
         let Some(front_end) = self.list.iter().find(|f| f.accepts(path, &beginning)) else {
             let kinds: Vec<&str> = self.list.iter().map(|f| f.name()).collect();
-            let message = "is of no known kind, going by its extension and its first line";
-            return Err(Diagnostic::new(file, message).hint(format!("known kinds: {}", kinds.join(", "))).into());
+            return Err(foreign::refusal(file, &beginning, &kinds.join(", ")).into());
         };
         if !bound.is_empty() && !front_end.has_functions() {
             let message = format!("is a {}, which has no functions that circuits could stand for", front_end.name());

@@ -4,6 +4,7 @@
 
 pub mod bristol;
 pub mod draw;
+mod foreign;
 pub mod front_end;
 mod json;
 pub mod program_file;

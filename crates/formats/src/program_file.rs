@@ -34,7 +34,7 @@
 //! **Types** are `bool`, `u8`, `i8` (any width), `bits8` (wires without meaning), `bytes16`, arrays `[u8; 4]` and records
 //! `{age: u7, member: bool}`. Wire 0 is the least significant bit, the first byte, element or field.
 //!
-//! **inputs** have a type and the party that owns them. **outputs** have a type, what they are made `"from"`, and who
+//! **inputs** have a type and the party that owns them; what the program relies on in lists is said by `"order"` and `"below"`. **outputs** have a type, what they are made `"from"`, and who
 //! learns them: `"to"` is a party, a list of parties, or `"all"`, which is the default.
 //!
 //! **instances** stand in any order; `"of"` names the component, `"in"` says for each of its inputs what feeds it. With
@@ -65,6 +65,7 @@ mod gates;
 mod order;
 mod reader;
 mod reference;
+mod relied;
 mod writer;
 
 use std::{
@@ -73,8 +74,9 @@ use std::{
 };
 
 use garblet_circuit::{
-    Program,
+    Program, Type,
     diagnostic::{Diagnostic, Diagnostics},
+    notes::Order,
 };
 
 use crate::front_end::{FrontEnd, Source};
@@ -107,6 +109,26 @@ impl FrontEnd for ProgramFile {
         let text = String::from_utf8(bytes)
             .map_err(|e| failed(format!("is not UTF-8 from byte {} on", e.utf8_error().valid_up_to())))?;
         reader::read(source, &text)
+    }
+}
+
+/// The orders of lists, as files name them.
+const ORDERS: [(Order, &str); 3] =
+    [(Order::Strict, "ascending once"), (Order::Ascending, "ascending"), (Order::Descending, "descending")];
+
+/// The bits of the key of an array's or a list's elements: of their first field, or of all.
+fn key_bits(ty: &Type) -> u32 {
+    key_type(ty).map_or(0, |key| key.width() as u32)
+}
+
+/// The type of the key with which each element of an array or a list begins.
+fn key_type(ty: &Type) -> Option<&Type> {
+    match ty {
+        Type::Array(element, _) | Type::List(element, _) => match &**element {
+            Type::Record(fields) => fields.first().map(|(_, key)| key),
+            element => Some(element),
+        },
+        _ => None,
     }
 }
 

@@ -21,21 +21,27 @@
 mod decimal;
 mod fixed;
 mod input_file;
+mod keys;
 mod list;
+mod order;
 mod parse;
 mod results;
 mod table;
+mod text;
 mod variant;
 
 use garblet_circuit::{Bits, Type};
 use serde_json::{Value, json};
 
 pub(crate) use decimal::MAX_DECIMAL_BITS;
-pub use input_file::read_inputs;
+pub use input_file::{line_of_row, read_inputs};
+pub use keys::{KeyForm, KeyHash, NoKeys, Price};
+pub use order::{Arrange, Arranged, Misfit, Unfit, arrange, has_use};
 pub(crate) use parse::Reader;
 pub use parse::read_value;
 pub use results::ResultTable;
 pub use table::{FromTable, Renamed, Table, TableFormat};
+pub use text::{to_json_text, to_text};
 
 /// The widest integers that are numbers in JSON: what many tools hold them as has 53 bits.
 pub(crate) const MAX_NUMBER_BITS: u32 = 53;
@@ -85,7 +91,7 @@ pub fn to_json(ty: &Type, bits: &Bits) -> Value {
     }
 }
 
-/// An output as the command line prints it: `value` by type, `hex` (byte strings: bytes in order; all else: `0x` and the
+/// An output as the command line prints it: `value` by type, `hex` (byte strings and arrays of `u8`: bytes in order; all else: `0x` and the
 /// wires as a number, wire 0 the least significant bit) and `bits` in wire order.
 ///
 /// # Panics
@@ -93,6 +99,7 @@ pub fn to_json(ty: &Type, bits: &Bits) -> Value {
 pub fn output_json(ty: &Type, bits: &Bits) -> Value {
     let hex = match ty {
         Type::Bytes(_) => byte_hex(bits),
+        Type::Array(element, _) if **element == Type::Unsigned(8) => byte_hex(bits),
         _ => integer_hex(bits),
     };
     json!({ "value": to_json(ty, bits), "hex": hex, "bits": bits.to_string() })
@@ -139,6 +146,11 @@ mod tests {
                 Type::Bytes(2),
                 "1000000001000000",
                 json!({"value": {"hex": "0102"}, "hex": "0102", "bits": "1000000001000000"}),
+            ),
+            (
+                Type::Array(Box::new(Type::Unsigned(8)), 2),
+                "1000000001000000",
+                json!({"value": [1, 2], "hex": "0102", "bits": "1000000001000000"}),
             ),
             (Type::Array(Box::new(Type::Bool), 2), "10", json!({"value": [true, false], "hex": "0x1", "bits": "10"})),
             (

@@ -2,7 +2,7 @@
 
 mod evaluator;
 
-use garblet_circuit::{self as circuit, Schedule};
+use garblet_circuit::{self as circuit, Schedule, ScheduleDigest, Windows};
 use garblet_primitives::{
     Backend, BatchLabels, Block, Cursor, Delta, GateList, KeyPeriod, Labels, MAX_BATCH, QUAD_LANES,
 };
@@ -21,6 +21,13 @@ const PAGE_GATES: u64 = 1024;
 
 /// Components of at most so many AND gates run side by side, several to a page; larger ones fill vectors by themselves.
 const MAX_BATCHED_ANDS: u64 = 256;
+
+/// The numbers that decide the order and the numbering of gates, which parties that garble components ahead compare before they have any.
+pub fn order_of_gates() -> ScheduleDigest {
+    let [gates, wide_gates, cached_slots] = Windows::STANDARD.numbers();
+    let numbers = [gates, wide_gates, cached_slots, QUAD_LANES as u64, PAGE_GATES, MAX_BATCHED_ANDS];
+    ScheduleDigest::of_all([], &numbers)
+}
 
 /// The numbering of the AND gates of a sequence of instances: no number comes twice, and instances that follow one another can
 /// run side by side under one hash key.
@@ -51,6 +58,11 @@ impl Numbering {
             true => Numbering { per_page, span: page, stride: per_page, step: 1 },
             false => Numbering { per_page, span: and_count.div_ceil(page) * page, stride: 1, step: and_count },
         }
+    }
+
+    fn numbers(self) -> [u64; 4] {
+        let Numbering { per_page, span, stride, step } = self;
+        [per_page, span, stride, step]
     }
 
     /// The number of the first AND gate of instance `k` of a sequence.
@@ -85,6 +97,7 @@ pub struct ComponentGarbling {
     kernels: SchemeKernels,
     backend: Backend,
     numbering: Numbering,
+    digest: ScheduleDigest,
 }
 
 impl ComponentGarbling {
@@ -100,6 +113,7 @@ impl ComponentGarbling {
             kernels,
             backend: Backend::detect(),
             numbering,
+            digest: ScheduleDigest::of_all([&schedule], &numbering.numbers()),
         }
     }
 
@@ -127,6 +141,11 @@ impl ComponentGarbling {
     /// Bytes of an instance's tables.
     pub fn table_bytes(&self) -> usize {
         self.config.chunk_bytes(self.component.gates.and_count())
+    }
+
+    /// The digest of the order and the numbering of its gates, which both parties must have in common.
+    pub fn digest(&self) -> ScheduleDigest {
+        self.digest
     }
 
     /// The numbering of the gates.

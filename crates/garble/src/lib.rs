@@ -29,6 +29,6 @@ pub use cursor::Workspace;
 pub use evaluator::{EvaluateError, Evaluator};
 pub use garbler::{Garbler, Seeds};
 pub use garblet_primitives::{Gather, Sources};
-pub use instances::{ComponentGarbling, Group, InstanceEvaluator, InstanceGarbler, Numbering};
+pub use instances::{ComponentGarbling, Group, InstanceEvaluator, InstanceGarbler, Numbering, order_of_gates};
 pub use schedules::Schedules;
 pub use singles::{GateBuckets, SolderedGate, SolderedGates};

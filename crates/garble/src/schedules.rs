@@ -1,13 +1,16 @@
 //! The components of a program, made ready to be garbled and evaluated.
 
-use garblet_circuit::{InstanceId, OutputWire, Program, Schedule};
-use garblet_primitives::{Block, GateList, Labels, Op};
+use garblet_circuit::{InstanceId, OutputWire, Program, Schedule, ScheduleDigest};
+use garblet_primitives::{Block, GateList, Labels, Op, QUAD_LANES};
+
+use crate::config::CHUNK_ANDS;
 
 /// The schedules of a program's components, made once and used by any number of garblings.
 #[derive(Default)]
 pub struct Schedules {
     components: Vec<ScheduledComponent>,
     and_count: u64,
+    digest: ScheduleDigest,
 }
 
 /// One component: its gates on label slots, and where its outputs are.
@@ -31,13 +34,20 @@ impl Schedules {
         let components: Vec<ScheduledComponent> = schedules.iter().map(ScheduledComponent::new).collect();
         let ands_of = |i| components[program.component_id(InstanceId(i as u32)).0 as usize].gates.and_count() as u64;
         let and_count = (0..program.instance_count()).map(ands_of).sum();
-        Schedules { components, and_count }
+        // Instances that run as one, and what is sent as one, are part of the order of tables.
+        let digest = ScheduleDigest::of_all(schedules, &[QUAD_LANES as u64, CHUNK_ANDS as u64]);
+        Schedules { components, and_count, digest }
     }
 
     /// AND gates of the whole program that are garbled, which are at most those of its circuits: gates without effect on
     /// an output are left out.
     pub fn and_count(&self) -> u64 {
         self.and_count
+    }
+
+    /// The digest of all that the order of tables depends on, which garbler and evaluator must have in common.
+    pub fn digest(&self) -> ScheduleDigest {
+        self.digest
     }
 
     pub(crate) fn of(&self, program: &Program, instance: InstanceId) -> &ScheduledComponent {

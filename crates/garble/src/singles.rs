@@ -4,7 +4,7 @@
 //! that come together now were garbled far apart, so that each has a hash key of its own.
 
 use bytemuck::{Pod, Zeroable};
-use garblet_primitives::{AndGates, Backend, Block, Engine, Kernel, QUAD_LANES, Rekeyed};
+use garblet_primitives::{AndGates, Backend, Block, Engine, Kernel, QUAD_LANES, Rekeyed, secrets};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -228,7 +228,8 @@ impl<E: Engine> AndGates<E> for Ands<'_, E> {
 fn agreed(given: &[Block]) -> Option<Block> {
     let (&first, others) = given.split_first()?;
     let difference = others.iter().fold(0, |sum, &other| sum | (first ^ other).to_u128());
-    (difference == 0).then_some(first)
+    secrets::public(difference == 0, "lego: whether the gates of a bucket agree, which those of an honest party do")
+        .then_some(first)
 }
 
 #[cfg(test)]

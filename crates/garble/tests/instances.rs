@@ -208,7 +208,7 @@ fn gate_numbers_never_come_twice() {
 #[test]
 fn every_backend_makes_the_same_tables() {
     let component = library::component("lib:levenshtein-cell(5)").unwrap();
-    for scheme in [SchemeKind::HalfGates, SchemeKind::Grr3, SchemeKind::ThreeHalves] {
+    for &scheme in SchemeKind::ALL {
         let config = GarblingConfig { scheme, ..Default::default() };
         let tables =
             |backend| garble(&ComponentGarbling::new(&component, config).with_backend(backend), config, 0, 21).tables;

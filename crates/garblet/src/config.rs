@@ -38,7 +38,7 @@ impl Config {
         self.protocol
     }
 
-    /// The strongest adversary that the protocol withstands with these parameters.
+    /// The strongest adversary that the protocol is secure against with these parameters.
     pub fn adversary(&self) -> Adversary {
         self.parameters.adversary()
     }

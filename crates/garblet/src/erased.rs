@@ -175,9 +175,11 @@ pub(crate) trait AnyConfig: Send + Sync {
 
 /// A program made ready, for a protocol whose type is forgotten.
 pub(crate) trait AnyPlan: Send + Sync {
+    fn program(&self) -> &Arc<Program>;
     fn under(&self, job: JobTerms) -> Arc<dyn AnyPlan>;
     fn costs(&self) -> Result<Vec<PhaseFormulas>, ProtocolError>;
     fn own_stock(&self, rng: &mut dyn CryptoRng) -> Result<Option<Stock>, ProtocolError>;
+    fn check_stock(&self, stock: &Stock) -> Result<(), ProtocolError>;
     fn open(
         &self,
         party: Party,
@@ -227,12 +229,12 @@ fn other_protocol<P: Protocol>(what: &str) -> ProtocolError {
 }
 
 fn typed_stock<P: Protocol>(stock: Stock) -> Result<stock::Stock<P::Order>, ProtocolError> {
-    let Stock { store, peer, order, top_up, fill_first, job: _ } = stock;
+    let Stock { store, peer, order, top_up, fill_first, retries, job: _ } = stock;
     let order = *order.0.downcast().map_err(|_| {
         let (expected, got) = (P::NAME.into(), "another protocol".into());
         ProtocolError::Input { what: "protocol of a store".into(), expected, got }
     })?;
-    Ok(stock::Stock { store, peer, order, top_up, fill_first })
+    Ok(stock::Stock { store, peer, order, top_up, fill_first, retries })
 }
 
 /// A [`Protocol`] over one of the [`Ends`], as all are.
@@ -348,6 +350,10 @@ impl<P: Protocol> PlanOf<P> {
 }
 
 impl<P: Protocol<Link: OneOfEnds>> AnyPlan for PlanOf<P> {
+    fn program(&self) -> &Arc<Program> {
+        &self.job.request.program
+    }
+
     fn under(&self, job: JobTerms) -> Arc<dyn AnyPlan> {
         Arc::new(PlanOf::<P> { job: self.job.clone(), terms: Some(Arc::new(job)) })
     }
@@ -359,14 +365,20 @@ impl<P: Protocol<Link: OneOfEnds>> AnyPlan for PlanOf<P> {
 
     fn own_stock(&self, rng: &mut dyn CryptoRng) -> Result<Option<Stock>, ProtocolError> {
         let own = P::own_stock(&self.job, rng)?;
-        Ok(own.map(|stock::Stock { store, peer, order, top_up, fill_first }| Stock {
+        Ok(own.map(|stock::Stock { store, peer, order, top_up, fill_first, retries }| Stock {
             store,
             peer,
             order: Order(Box::new(order)),
             top_up,
             fill_first,
+            retries,
             job: None,
         }))
+    }
+
+    fn check_stock(&self, stock: &Stock) -> Result<(), ProtocolError> {
+        let order = stock.order.0.downcast_ref().ok_or_else(|| other_protocol::<P>("order of a store"))?;
+        P::check_stock(&self.job, &stock.store, order)
     }
 
     fn open(
@@ -422,7 +434,7 @@ impl<L: Link> Seat for SeatOf<L> {
         let SeatOf { session, mut role, .. } = *self;
         Box::pin(async move {
             let closed = L::close(session).await;
-            role.unsaved().map_or(closed, Err)
+            role.late_error().map_or(closed, Err)
         })
     }
 

@@ -20,7 +20,7 @@ use crate::{
 };
 
 impl Order {
-    /// Reads an order for a store of one of so many parties.
+    /// Parses an order for the store of one of `parties` parties.
     ///
     /// *Errors*: kinds that the protocol does not have; a file or a program that it cannot use.
     pub fn new(request: &OrderRequest, parties: u16, config: &Config) -> Result<Self, Error> {
@@ -56,7 +56,7 @@ pub fn fill<E: Into<Ends>, R: CryptoRng>(
     (config.protocol().0.fill)((stock, below), config.typed(), party, ends.into(), rng, progress)
 }
 
-/// Lists the values that a store keeps, known to nobody.
+/// Lists the values that a store keeps and nobody knows.
 pub fn saved(store: &Store) -> Vec<SavedNames> {
     Protocol::ALL.iter().flat_map(|protocol| (protocol.0.saved)(store)).collect()
 }
@@ -75,7 +75,7 @@ pub fn unfinished(store: &Store) -> u32 {
     Protocol::ALL.iter().map(|protocol| (protocol.0.unfinished)(store)).sum()
 }
 
-/// Forgives the orders that [`unfinished`] counts, and returns how many these were.
+/// Forgives the orders that [`unfinished`] counts, and the runs that were to keep values and did not end, and returns how many these were.
 ///
 /// *Errors*: a store that cannot be written.
 pub fn forgive(store: &mut Store) -> Result<u32, Error> {

@@ -1,4 +1,4 @@
-//! Garblet: parties who do not trust one another compute a function of their private inputs by garbled circuits.
+//! Garblet: parties that do not trust one another compute a function of their private inputs by garbled circuits.
 //!
 //! A [`Program`] says what is computed, who gives which input and who learns which output. A [`Plan`] is a
 //! program made ready for a protocol; a [`Peer`] is one party's end of its runs, over a [`Channel`](net::Channel) to another or a
@@ -14,11 +14,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod advice;
 mod config;
 mod erased;
+mod explain;
 mod fill;
 #[cfg(feature = "lang")]
 mod load;
+#[cfg(feature = "tcp")]
+pub mod meet;
 mod memory;
 #[cfg(feature = "lang")]
 mod panics;
@@ -31,8 +35,10 @@ pub mod run_report;
 mod stock;
 mod thread;
 
+pub use advice::Advice;
 pub use config::Config;
 pub use erased::Ends;
+pub use explain::Explain;
 pub use fill::{close_state, fill, forgive, saved, unfinished, unsettled, wants_to_fill};
 #[cfg(feature = "lang")]
 pub use load::{LoadError, compile, load};
@@ -73,14 +79,15 @@ pub use garblet_ot::Width;
 #[cfg(feature = "outsourced")]
 pub use garblet_outsourced as outsourced;
 pub use garblet_protocol::{
-    Adversary, Collusion, Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Role, RunId, Security,
-    Session,
+    Adversary, Class, Collusion, Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Role, RunId,
+    Security, Session,
     checks::{Refused, Rejected},
     conduct::{Conduct, Honest},
     error::{Missing, NotPrepared, StateProblem, Unfinished},
     parameters::UnknownParameter,
     protocol::{LibraryFile, OrderRequest, Precision},
-    stock::{Filled, ReadInput, SavedNames, SavedState, SavedValues, StockKinds},
+    session::Declined,
+    stock::{Filled, ReadInput, SavedNames, SavedState, SavedValues, StockKinds, check_kept_name},
 };
 #[cfg(any(feature = "bmr", feature = "gmw"))]
 pub use garblet_runs as runs;

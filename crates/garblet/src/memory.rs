@@ -13,7 +13,7 @@ use crate::{
     report::{Error, Outcome, Report},
 };
 
-/// Runs a program with as many parties as it speaks of in this process and returns their reports in order.
+/// Runs a program in this process, with all parties that it names, and returns their reports in order.
 ///
 /// *Shape*: `inputs` are the values of all program inputs, in program order.
 ///
@@ -24,7 +24,7 @@ pub fn run_in_memory(program: &Program, inputs: &[Bits], config: impl Borrow<Con
     run_many_in_memory(program, program.party_count().min(most), inputs, config)
 }
 
-/// The same with so many parties, of whom some may have no input.
+/// The same with a given number of parties, some of which may have no input.
 ///
 /// *Errors*: also a number of parties that the protocol does not have.
 pub fn run_many_in_memory(

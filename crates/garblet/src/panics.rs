@@ -3,24 +3,35 @@
 use std::collections::BTreeMap;
 
 use garblet_circuit::{Bits, Output, Party, Program, Recipients, notes::Panics};
+use garblet_protocol::stock::has_panicked;
 
 /// The computation has panicked, or all rows of a batch have: the outputs mean nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}panicked at {place}", none_of(*rows))]
+#[error("{}panicked at {}{}", none_of(*rows), place.as_deref().unwrap_or(UNTOLD), stays(*keeps))]
 pub struct Panicked {
-    /// The place and the reason, as `file:line:column: reason`; in a batch those of the first row.
-    pub place: String,
+    /// The place and the reason, as `file:line:column: reason`; in a batch those of the first row that has panicked. None if this party does not learn
+    /// it, but only that it has panicked.
+    pub place: Option<String>,
     /// The rows of a batch, none of which has a result.
     pub rows: Option<u32>,
+    /// Set if the run was to keep outputs. It has kept none, and all parties know that it has panicked.
+    pub keeps: bool,
 }
+
+/// The words for a place that a party does not learn.
+const UNTOLD: &str = "a place that this party does not learn";
 
 fn none_of(rows: Option<u32>) -> String {
     rows.map_or(String::new(), |rows| format!("none of {rows} rows has a result; the first "))
 }
 
-/// Lets all who learn an output, and nobody else, learn where the computation has panicked. After a change of recipients it is due again.
+fn stays(keeps: bool) -> &'static str {
+    if keeps { "; nothing was kept, and what was kept before stays as it was" } else { "" }
+}
+
+/// Lets all recipients of an output, and nobody else, learn where the computation has panicked. Call it again after a change of recipients.
 pub fn tell_panics(program: &mut Program) {
-    let Some(at) = panic_output(program) else { return };
+    let Some(at) = program.notes().panic_output() else { return };
     let learn: Vec<Recipients> = results(program).map(|(_, output)| output.recipients.clone()).collect();
     let mut told: Vec<Party> = Vec::new();
     for recipients in learn {
@@ -34,27 +45,24 @@ pub fn tell_panics(program: &mut Program) {
     program.set_recipients(at, Recipients::Only(told));
 }
 
-/// The output that says where the computation has panicked, if there is one.
-fn panic_output(program: &Program) -> Option<usize> {
-    match program.notes().panics {
-        Some(Panics::On { output, .. }) => output,
-        _ => None,
-    }
-}
-
-/// The outputs with their numbers, without the one that says where the computation has panicked, which is none of the result.
+/// The outputs with their numbers, without those that say whether and where the computation has panicked, which are none of the result.
 pub fn results(program: &Program) -> impl Iterator<Item = (usize, &Output)> {
-    let hidden = panic_output(program);
-    program.outputs().iter().enumerate().filter(move |(at, _)| Some(*at) != hidden)
+    program.outputs().iter().enumerate().filter(|(at, _)| !program.notes().tells_panics(*at))
 }
 
-/// Looks whether a computation has panicked, as far as the outputs that are known tell. Rows of a batch do so each by itself: see [`panicked_rows`].
+/// Looks whether a computation has panicked, as far as the outputs that are known tell. Rows of a batch do so each by itself, see [`panicked_rows`]; but where outputs are to be kept,
+/// a row that panics leaves none a result.
 ///
 /// *Errors*: where and why it has, or the first row of a batch if all have; the other outputs then mean nothing.
 pub fn check_panics(program: &Program, outputs: &[Option<Bits>]) -> Result<(), Panicked> {
-    let places: Option<Vec<String>> = places(program, outputs).unwrap_or_default().into_iter().collect();
+    let rows = program.notes().rows;
+    let places = places(program, outputs).unwrap_or_default();
+    if has_panicked(program, outputs) {
+        return Err(Panicked { place: places.into_iter().flatten().next(), rows, keeps: true });
+    }
+    let places: Option<Vec<String>> = places.into_iter().collect();
     match places.and_then(|all| all.into_iter().next()) {
-        Some(place) => Err(Panicked { place, rows: program.notes().rows }),
+        Some(place) => Err(Panicked { place: Some(place), rows, keeps: false }),
         None => Ok(()),
     }
 }
@@ -71,7 +79,7 @@ pub fn row_panics(program: &Program, outputs: &[Option<Bits>]) -> Option<Vec<Opt
 
 /// The place and reason at which the computation, or each row of a batch, has panicked; none where the outputs do not tell.
 fn places(program: &Program, outputs: &[Option<Bits>]) -> Option<Vec<Option<String>>> {
-    let codes = outputs.get(panic_output(program)?)?.as_ref()?;
+    let codes = outputs.get(program.notes().panic_output()?)?.as_ref()?;
     let panics = program.notes().panics.as_ref()?;
     let rows = program.notes().rows.unwrap_or(1).max(1) as usize;
     let width = codes.len() / rows;
@@ -109,7 +117,10 @@ mod tests {
         let panicked = check_panics(&program, &of(&program, [200, 56])).expect_err("an overflow").to_string();
         assert!(panicked.starts_with("panicked at sum.garble.rs:1:35: "), "{panicked}");
         let wrong = vec![Some(Bits::from_u128(0x7f, 8)); 2];
-        assert!(check_panics(&program, &wrong).is_err_and(|panicked| panicked.place.contains("number 127")));
+        assert!(
+            check_panics(&program, &wrong)
+                .is_err_and(|panicked| panicked.place.is_some_and(|place| place.contains("number 127")))
+        );
         assert_eq!(check_panics(&program, &[None, None]), Ok(()));
     }
 
@@ -120,6 +131,23 @@ mod tests {
         program.set_recipients(out, Recipients::Only(vec![Party(1)]));
         tell_panics(&mut program);
         assert!(program.outputs().iter().all(|output| output.recipients == Recipients::Only(vec![Party(1)])));
+    }
+
+    #[test]
+    fn in_runs_that_keep_whoever_learns_nothing_else_learns_that_it_panicked() {
+        let mut program = sum();
+        let (out, _) = results(&program).next().expect("an output");
+        program.set_recipients(out, Recipients::Only(Vec::new()));
+        tell_panics(&mut program);
+        let program = program.telling_panics().expect("it is small");
+        let of_nobody = |inputs| vec![None, None, of(&program, inputs).pop().flatten()];
+        assert_eq!(check_panics(&program, &of_nobody([200, 55])), Ok(()));
+        let panicked = check_panics(&program, &of_nobody([200, 56])).expect_err("an overflow").to_string();
+        assert!(
+            panicked.starts_with("panicked at a place that this party does not learn; nothing was kept"),
+            "{panicked}"
+        );
+        assert_eq!(results(&program).count(), 1);
     }
 
     #[test]

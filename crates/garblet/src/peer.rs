@@ -133,7 +133,7 @@ impl Peer {
 
     /// Prepares and runs once, as [`Peer::run`], and ends the session: in order if there is a result, else by giving up.
     ///
-    /// *Errors*: those of [`Peer::run`]; what goes wrong after the result is in [`Outcome::closing`].
+    /// *Errors*: those of [`Peer::run`]. An error after the result is in [`Outcome::closing`].
     pub async fn finish(mut self, inputs: &[Bits]) -> Result<Outcome, Error> {
         match self.run(inputs).await {
             Ok(report) => Ok(Outcome { report, closing: self.close().await.err() }),
@@ -161,7 +161,7 @@ impl Peer {
         self.seat.close().await
     }
 
-    /// Ends the session without a result; the others learn only that, and of several whom `over` blames.
+    /// Ends the session without a result. The others learn only that, and with several parties which one `over` blames.
     pub async fn abort(self, over: &Error) {
         self.seat.abort(over).await;
     }

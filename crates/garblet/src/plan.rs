@@ -6,9 +6,9 @@ use garblet_circuit::{Party, Program};
 use garblet_net::{JobTerms, SimulatedLink};
 use garblet_protocol::{Communication, Phase, protocol::Precision, stock::SavedValues};
 
-use crate::{config::Config, erased::AnyPlan, registry::Protocol, report::Error};
+use crate::{config::Config, erased::AnyPlan, registry::Protocol, report::Error, stock::Stock};
 
-/// A program made ready for a protocol, its parameters and so many parties, for any number of sessions.
+/// A program made ready for a protocol, its parameters and a number of parties, for any number of sessions.
 #[derive(Clone)]
 pub struct Plan {
     protocol: Protocol,
@@ -44,9 +44,23 @@ impl Plan {
         Plan { plan: self.plan.under(job), ..self }
     }
 
+    /// The program as it is run, by whose outputs those of a report are: one that keeps outputs, and may panic, has one more, see
+    /// [`SavedValues::program`].
+    pub fn program(&self) -> &Arc<Program> {
+        self.plan.program()
+    }
+
     /// The number of parties.
     pub fn parties(&self) -> u16 {
         self.parties
+    }
+
+    /// Checks that a store holds enough for a run, as far as one party can know: two stores are compared only when their owners meet. A run that makes what
+    /// the store lacks needs no such check.
+    ///
+    /// *Errors*: [`NotPrepared`](crate::NotPrepared), with what is missing; a store that was given up, or is of another protocol.
+    pub fn check_stock(&self, stock: &Stock) -> Result<(), Error> {
+        self.plan.check_stock(stock)
     }
 
     /// Bytes and rounds of each phase of one run.

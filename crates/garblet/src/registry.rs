@@ -60,17 +60,17 @@ impl Protocol {
         self.0.name
     }
 
-    /// The strongest adversary that the protocol withstands with its standard parameters, see [`Config::adversary`](crate::Config::adversary).
+    /// The strongest adversary that the protocol is secure against with its default parameters, see [`Config::adversary`](crate::Config::adversary).
     pub fn adversary(self) -> Adversary {
         self.0.adversary
     }
 
-    /// The parties who must not work together, if it promises nothing against those.
+    /// The parties that must not collude, if the protocol promises nothing against them.
     pub fn collusion(self) -> Option<Collusion> {
         self.0.collusion
     }
 
-    /// The first protocol that withstands an adversary.
+    /// The first protocol that is secure against an adversary.
     pub fn against(adversary: Adversary) -> Protocol {
         let withstands = |protocol: &&Protocol| protocol.adversary() >= adversary;
         *Protocol::ALL.iter().find(withstands).unwrap_or(&Protocol::ALL[0])

@@ -1,4 +1,4 @@
-//! A run as it is told to users of every language: the object of `garblet run --json`.
+//! The report of a run for users of every language: the object of `garblet run --json`.
 
 use std::{
     collections::BTreeMap,
@@ -14,12 +14,12 @@ use serde_json::{Map, Value, json};
 
 use crate::{Config, Report, panicked_rows, results};
 
-/// The report of a run: what it gave, what it cost, and to whom.
+/// The report of a run: its results, costs and recipients.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunReport {
     /// The protocol.
     pub protocol: &'static str,
-    /// The adversary that it withstands.
+    /// The adversary that it is secure against.
     pub adversary: &'static str,
     /// The number of parties.
     pub parties: u16,
@@ -56,12 +56,12 @@ pub struct PartyPart {
     pub party: u16,
     /// The role that it had.
     pub role: String,
-    /// None where nobody has measured it.
+    /// None if it was not measured.
     pub peak_rss_bytes: Option<u64>,
-    /// None where nobody has measured it.
+    /// None if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_seconds: Option<CpuSeconds>,
-    /// Before the hello: reading and building the program, and making it ready. None where nobody has measured it.
+    /// Before the hello: reading and building the program, and making it ready. None if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_seconds: Option<f64>,
     /// The cost of each phase.
@@ -101,7 +101,7 @@ pub struct ProgramPart {
     pub panics: Option<&'static str>,
 }
 
-/// The origin of a result: with whom, which program, by which version, when.
+/// The origin of a result: the peers, the program, the version, and the time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Record {
     /// All others.
@@ -114,7 +114,7 @@ pub struct Record {
     pub time: String,
 }
 
-/// A party that took part beside this one.
+/// Another party of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PeerPart {
     /// The party.

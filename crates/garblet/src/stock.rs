@@ -6,7 +6,7 @@ use garblet_net::JobTerms;
 use garblet_store::{Store, StoreError};
 use rand::CryptoRng;
 
-/// A store, what it is to hold, and for whom.
+/// A store, with an order and its peer.
 pub struct Stock {
     /// The store.
     pub store: Store,
@@ -17,14 +17,16 @@ pub struct Stock {
     /// Set if a run makes what the store lacks; all parties must wish it.
     pub top_up: bool,
     pub(crate) fill_first: bool,
-    /// The job under which it is filled; a run has that of its [`Plan`](crate::Plan).
+    /// The most runs that are to keep a value under one name and do not end; 16 by default. Each may have been a guess of the other party.
+    pub retries: Option<u32>,
+    /// The job under which it is filled. A run uses the job of its [`Plan`](crate::Plan).
     pub job: Option<JobTerms>,
 }
 
 impl Stock {
-    /// A store that was filled, or is to be filled, together with that of a peer.
+    /// A store that is filled together with a peer's.
     pub fn new(order: Order, store: Store, peer: impl Into<String>) -> Self {
-        Stock { store, peer: peer.into(), order, top_up: false, fill_first: false, job: None }
+        Stock { store, peer: peer.into(), order, top_up: false, fill_first: false, retries: None, job: None }
     }
 
     /// A new store in memory, which is filled before the first run.

@@ -4,13 +4,13 @@ use tokio::sync::oneshot;
 
 use crate::{memory::block_on, report::Error};
 
-/// Runs a party on a thread of its own, beside the executor that awaits it.
+/// Runs a party on a separate thread, outside the executor that awaits it.
 ///
 /// Between two messages a party garbles, evaluates or checks for as long as that takes, from less than a millisecond to seconds,
 /// and other tasks of its thread wait. Here it has a thread and a runtime to itself, and the future that is returned only
 /// waits. The party begins at once. It should make its connections itself, so that they belong to its own runtime.
 ///
-/// If the future is dropped, so is that of the party, when it next waits for a message; the thread then ends.
+/// If the future is dropped, the party is dropped too, when it next waits for a message, and the thread ends.
 ///
 /// *Errors*: the party's own; [`Error::WorkerLost`] if it panics, or if the system has no thread for it.
 ///

@@ -1,19 +1,19 @@
-//! Codewords, one by one and many across.
+//! Codewords, singly and many in transposed form.
 
 use std::ops::{BitAnd, BitXor, BitXorAssign};
 
 use bytemuck::{Pod, Zeroable};
-use garblet_primitives::{Aes128, Block, gf128, transpose};
+use garblet_primitives::{Aes128, Bit, Block, gf128, transpose};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::{DefaultIsZeroes, Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::code::{Code, MESSAGE_BITS, Parity};
 use crate::squares::SQUARE;
 
-/// The blocks that hold a codeword of any code.
+/// The number of blocks that hold a codeword of any code.
 const PARTS: usize = 3;
 
-/// A vector of as many bits as the code is long, itself in the code or not; the bits behind are zero.
+/// A vector of the code's length, in the code or not; the bits after it are zero.
 #[derive(Clone, Copy, Default, Pod, Zeroable)]
 #[repr(transparent)]
 pub(crate) struct Codeword([Block; PARTS]);
@@ -34,16 +34,16 @@ impl Codeword {
     }
 
     /// The vector of these bits, lowest first.
-    pub(crate) fn from_bits(bits: impl Iterator<Item = bool>) -> Self {
+    pub(crate) fn from_bits(bits: impl Iterator<Item = Bit>) -> Self {
         let mut word = [0; PARTS];
         for (i, bit) in bits.enumerate().take(PARTS * SQUARE) {
-            word[i / SQUARE] |= u128::from(bit) << (i % SQUARE);
+            word[i / SQUARE] |= u128::from(bit.number()) << (i % SQUARE);
         }
         Codeword(word.map(Block::from_u128))
     }
 
-    pub(crate) fn get(&self, i: usize) -> bool {
-        self.0[i / SQUARE].to_u128() >> (i % SQUARE) & 1 == 1
+    pub(crate) fn get(&self, i: usize) -> Bit {
+        Bit::lowest_of((self.0[i / SQUARE].to_u128() >> (i % SQUARE)) as u64)
     }
 
     /// Bytes on the wire.
@@ -51,10 +51,10 @@ impl Codeword {
         MESSAGE_BITS / 8 + code.parity_bytes()
     }
 
-    /// Writes the bytes of the wire to `into`, which is as long.
+    /// Writes the wire bytes to `into`, which must have their length.
     #[inline]
     pub(crate) fn write(&self, into: &mut [u8]) {
-        // Whole blocks take a few instructions each, and few bytes are left over.
+        // Whole blocks take a few instructions each, and only a few bytes are left over.
         let (blocks, rest) = into.as_chunks_mut();
         blocks.iter_mut().zip(self.0).for_each(|(into, block)| *into = block.to_bytes());
         if let Some(last) = self.0.get(blocks.len()) {
@@ -62,7 +62,7 @@ impl Codeword {
         }
     }
 
-    /// Reads bytes of the wire; missing ones are zero.
+    /// Reads wire bytes; missing ones are zero.
     #[inline]
     pub(crate) fn read(bytes: &[u8]) -> Self {
         let mut rest = bytes;
@@ -111,9 +111,9 @@ impl ConstantTimeEq for Codeword {
     }
 }
 
-/// Codewords that lie across: row `j` has bit `j` of each of them.
+/// Codewords in transposed form: row `j` has bit `j` of each codeword.
 ///
-/// *Shape*: rows of `squares` blocks; a multiple of 128 rows, of which those behind the codeword are zero.
+/// *Shape*: rows of `squares` blocks; a multiple of 128 rows. Rows beyond the codeword are zero.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Rows {
     squares: usize,
@@ -140,7 +140,7 @@ impl Rows {
         rows
     }
 
-    /// Transposes codewords, one in each item, the last square filled up with zeros.
+    /// Transposes codewords, one from each item; the last square is padded with zeros.
     pub(crate) fn of<T>(items: &[T], word: impl Fn(&T) -> &Codeword) -> Self {
         let mut rows = Rows::codewords(items.len().div_ceil(SQUARE));
         let mut room = Zeroizing::new([Block::ZERO; 2 * SQUARE]);
@@ -152,7 +152,7 @@ impl Rows {
         rows
     }
 
-    /// Transposes messages, the last square filled up with zeros.
+    /// Transposes messages; the last square is padded with zeros.
     pub(crate) fn of_messages(messages: &[Block]) -> Self {
         let mut rows = Rows::messages(messages.len().div_ceil(SQUARE));
         let mut room = Zeroizing::new([Block::ZERO; 2 * SQUARE]);
@@ -162,7 +162,7 @@ impl Rows {
         rows
     }
 
-    /// Puts a square of columns, the last ones of which may be missing, across `room`.
+    /// Transposes a square of columns, whose last ones may be missing, using `room`.
     fn put_square(
         &mut self,
         part: usize,
@@ -178,7 +178,7 @@ impl Rows {
         rows.zip(along).for_each(|(row, &mut block)| row[at] = block);
     }
 
-    /// The rows of messages, and those of parities.
+    /// The rows of messages and the rows of parities.
     pub(crate) fn split(&mut self) -> (&mut [Block], &mut [Block]) {
         self.blocks.split_at_mut(MESSAGE_BITS * self.squares)
     }
@@ -203,7 +203,7 @@ impl Rows {
         columns
     }
 
-    /// Adds 128 linear combinations of the codewords to `sums`: row by row, the sum of its blocks times the powers.
+    /// Adds 128 linear combinations of the codewords to `sums`: for each row, the sum of its blocks times the powers.
     pub(crate) fn combine_onto(&self, powers: &[Block], sums: &mut [Block]) {
         for (sum, row) in sums.iter_mut().zip(self.blocks.chunks_exact(self.squares)) {
             *sum ^= gf128::inner_product(row, powers);

@@ -1,22 +1,22 @@
-//! The linear combinations that the receiver asks for.
+//! The linear combinations that the receiver requests.
 //!
 //! *Source*: Nielsen, Schneider and Trifiletti 2017, section V-A: 128 combinations at once, as the coefficients of a product
-//! in GF(2^128). The coefficient of square `k` is `alpha^(k + 1)`, the true power: a false codeword in any square makes the sum a
-//! polynomial in alpha that is not constant, and vanishes with probability at most the number of squares over 2^128. Of openings
-//! the first 64 combinations are compared ([`Combination::truncate`]): a polynomial that is not constant takes each of the 2^64
-//! values that are zero there with that probability, so all together at most with the number of squares over 2^64.
+//! in GF(2^128). The coefficient of square `k` is `alpha^(k + 1)`, the true power. A false codeword in any square makes the sum a
+//! non-constant polynomial in alpha, which vanishes with probability at most the number of squares over 2^128. For openings, only
+//! the first 64 combinations are compared ([`Combination::truncate`]). A non-constant polynomial takes each of the 2^64 values
+//! whose first 64 coefficients are zero with the probability above, so all together with at most the number of squares over 2^64.
 
-use garblet_primitives::{Block, gf128};
+use garblet_primitives::{Block, gf128, secrets};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::code::{Code, MESSAGE_BITS};
 use crate::codeword::{Codeword, Rows};
 
-/// Bytes of a bit of 64 combinations.
+/// Bytes per bit of 64 combinations.
 pub(crate) const TRUNCATED_BYTES: usize = 8;
 
-/// The powers of a challenge, handed out square by square.
+/// The powers of a challenge, taken square by square.
 pub(crate) struct Powers {
     alpha: Block,
     next: Block,
@@ -38,19 +38,19 @@ impl Powers {
     }
 }
 
-/// Proof that the sender's combinations fit the receiver's; only [`Combination::check`] makes it.
+/// Proof that the sender's combinations match the receiver's; only [`Combination::check`] makes it.
 pub(crate) struct CombinationsMatch(());
 
-/// 128 linear combinations of codewords or messages, lying across: one block per bit.
+/// 128 linear combinations of codewords or messages in transposed form: one block per bit.
 pub(crate) struct Combination(pub(crate) Zeroizing<Vec<Block>>);
 
 impl Combination {
-    /// Sums of no codewords yet.
+    /// Empty sums of codewords.
     pub(crate) fn codewords(code: Code) -> Self {
         Combination(Zeroizing::new(vec![Block::ZERO; code.length()]))
     }
 
-    /// Sums of no messages yet.
+    /// Empty sums of messages.
     pub(crate) fn messages() -> Self {
         Combination(Zeroizing::new(vec![Block::ZERO; MESSAGE_BITS]))
     }
@@ -60,12 +60,12 @@ impl Combination {
         rows.combine_onto(powers, &mut self.0);
     }
 
-    /// The first 64 combinations, as they are sent.
+    /// The first 64 combinations, for sending.
     pub(crate) fn truncate(&self) -> Vec<[u8; TRUNCATED_BYTES]> {
         self.0.iter().map(|row| row.halves()[0].to_le_bytes()).collect()
     }
 
-    /// Checks the first 64 combinations against the [truncated](Combination::truncate) ones of the sender's shares, and the messages.
+    /// Checks the first 64 combinations against the sender's [truncated](Combination::truncate) combinations of shares, and its messages.
     pub(crate) fn check_truncated(
         &self,
         code: Code,
@@ -80,9 +80,9 @@ impl Combination {
         watched.check(code, watch, &shares, &messages)
     }
 
-    /// Checks the receiver's combinations against the same ones of the sender's shares and messages.
+    /// Checks the receiver's combinations against the sender's combinations of shares and messages.
     ///
-    /// The messages are encoded here, so that what they are compared with is in the code.
+    /// It encodes the messages here, so the comparison is with a valid codeword.
     pub(crate) fn check(
         &self,
         code: Code,
@@ -97,7 +97,9 @@ impl Combination {
         let difference = differences.fold(Block::ZERO, |sum, (j, ((&watched, &share), &codeword))| {
             sum_or(sum, watched ^ share ^ (Block::mask(watch.get(j)) & codeword))
         });
-        bool::from(difference.ct_eq(&Block::ZERO)).then_some(CombinationsMatch(()))
+        let fits = difference.ct_eq(&Block::ZERO);
+        secrets::verdict(fits, "commitments: whether combinations are those of the watched bits")
+            .then_some(CombinationsMatch(()))
     }
 }
 

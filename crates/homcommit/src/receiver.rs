@@ -1,10 +1,10 @@
-//! The party that is committed to.
+//! The receiver of commitments.
 
 use std::ops::BitXor;
 
 use garblet_net::Channel;
 use garblet_ot::BitVec;
-use garblet_primitives::{Aes128, Block};
+use garblet_primitives::{Aes128, Block, secrets};
 use rand_core::CryptoRng;
 use subtle::ConstantTimeEq;
 use zeroize::{DefaultIsZeroes, Zeroizing};
@@ -18,9 +18,9 @@ use crate::squares::{BATCH_SQUARES, BLINDING, SQUARE, batches};
 
 /// The receiver's share of a commitment. Sums (`^`) are commitments to the sums of the messages.
 ///
-/// [`CommitReceiver::commit`] and [`CommitReceiver::commit_to`] make it once they have checked the sender's corrections.
+/// [`CommitReceiver::commit`] and [`CommitReceiver::commit_to`] make it after they have checked the sender's corrections.
 ///
-/// *Secret*: the sender must not learn it, or it could open the commitment to anything.
+/// *Secret*: if the sender learned it, it could open the commitment to anything.
 #[derive(Clone, Copy, Default)]
 pub struct ReceiverShare(Codeword);
 
@@ -29,7 +29,7 @@ impl DefaultIsZeroes for ReceiverShare {}
 impl ReceiverShare {
     /// Writes the share for [`ReceiverShare::read`].
     ///
-    /// *Shape*: [`opening_bytes`] bytes but 16.
+    /// *Shape*: [`opening_bytes`] minus 16 bytes.
     #[inline]
     pub fn write(&self, into: &mut [u8]) {
         self.0.write(into);
@@ -37,7 +37,7 @@ impl ReceiverShare {
 
     /// Reads a share of [`ReceiverShare::write`]; missing bytes are zero.
     ///
-    /// Checks nothing: the bytes are this party's own.
+    /// Does not check anything: the bytes are this party's own.
     #[inline]
     pub fn read(bytes: &[u8]) -> Self {
         ReceiverShare(Codeword::read(bytes))
@@ -58,18 +58,18 @@ impl BitXor for ReceiverShare {
 /// *Secret*: all of it.
 pub struct CommitReceiver {
     code: Code,
-    /// The watch bits: which of both shares this party knows, bit by bit.
+    /// The watch bits: which of the two shares this party knows, bit by bit.
     watch: Codeword,
     streams: Vec<Aes128>,
     position: u64,
 }
 
 impl CommitReceiver {
-    /// Makes the receiver from the choices and chosen blocks of as many random OTs as a codeword has bits.
+    /// Makes the receiver from the choices and chosen blocks of one random OT per bit of a codeword.
     ///
-    /// *Errors*: [`CommitError::WrongLength`] if they are not as many.
+    /// *Errors*: [`CommitError::WrongLength`] if their number differs.
     ///
-    /// *Unique*: the OTs serve nothing else.
+    /// *Unique*: do not use the OTs for anything else.
     pub fn new(code: Code, choices: &BitVec, seeds: &[Block]) -> Result<Self, CommitError> {
         check_length("seeds", code.length(), seeds.len())?;
         check_length("choices", code.length(), choices.len())?;
@@ -79,7 +79,7 @@ impl CommitReceiver {
 
     /// Receives commitments to `n` uniform messages.
     ///
-    /// *Errors*: [`CommitError::Inconsistent`] if the sender cheats; otherwise the connection's.
+    /// *Errors*: [`CommitError::Inconsistent`] if the sender cheats; connection errors.
     pub async fn commit(
         &mut self,
         channel: &mut Channel,
@@ -93,7 +93,7 @@ impl CommitReceiver {
 
     /// Receives commitments to `n` uniform messages, for [`CommitReceiver::challenge`].
     ///
-    /// *Errors*: the connection's.
+    /// *Errors*: connection errors.
     pub async fn receive(&mut self, channel: &mut Channel, n: usize) -> Result<Unchallenged, CommitError> {
         let mut batches_made = Vec::new();
         let mut corrections = Vec::new();
@@ -105,10 +105,10 @@ impl CommitReceiver {
         Ok(Unchallenged { batches: batches_made, n })
     }
 
-    /// Challenges the sender to prove that its corrections lead to codewords. [`CommitReceiver::verify`] takes the proofs later, in
-    /// the order of the challenges, so that neither party waits for the other.
+    /// Challenges the sender to prove that its corrections yield codewords. [`CommitReceiver::verify`] takes the proofs later, in
+    /// the order of the challenges, so neither party waits for the other.
     ///
-    /// *Errors*: the connection's.
+    /// *Errors*: connection errors.
     pub async fn challenge(
         &self,
         channel: &mut Channel,
@@ -125,7 +125,7 @@ impl CommitReceiver {
 
     /// Receives the sender's proof, and returns the commitments if it holds.
     ///
-    /// *Errors*: [`CommitError::Inconsistent`] if the sender cheats; otherwise the connection's.
+    /// *Errors*: [`CommitError::Inconsistent`] if the sender cheats; connection errors.
     pub async fn verify(
         &self,
         channel: &mut Channel,
@@ -160,7 +160,7 @@ impl CommitReceiver {
 
     /// Receives messages that are opened one by one.
     ///
-    /// *Errors*: [`CommitError::WrongOpening`] if the sender cheats; otherwise the connection's.
+    /// *Errors*: [`CommitError::WrongOpening`] if the sender cheats; connection errors.
     pub async fn open(&self, channel: &mut Channel, shares: &[ReceiverShare]) -> Result<Vec<Block>, CommitError> {
         let size = opening_bytes(self.code);
         let mut bytes = vec![0; shares.len() * size];
@@ -169,7 +169,7 @@ impl CommitReceiver {
             let (message, share) = bytes.split_first_chunk().unwrap_or((&[0; 16], bytes));
             let message = Block::from_bytes(*message);
             let expected = Codeword::read(share) ^ (self.watch & Codeword::of(self.code, message));
-            match ours.0.ct_eq(&expected).into() {
+            match secrets::verdict(ours.0.ct_eq(&expected), "commitments: whether an opening fits") {
                 true => Ok(message),
                 false => Err(CommitError::WrongOpening { index }),
             }
@@ -179,7 +179,7 @@ impl CommitReceiver {
 
     /// Receives messages that are opened together.
     ///
-    /// *Errors*: [`CommitError::WrongBatch`] if the sender cheats; otherwise the connection's.
+    /// *Errors*: [`CommitError::WrongBatch`] if the sender cheats; connection errors.
     pub async fn open_batch(
         &self,
         channel: &mut Channel,
@@ -196,7 +196,7 @@ impl CommitReceiver {
     /// Receives messages that are opened together, and challenges the sender to prove them. [`CommitReceiver::verify_openings`]
     /// takes the proofs later, in the order of the challenges.
     ///
-    /// *Errors*: the connection's.
+    /// *Errors*: connection errors.
     pub async fn receive_openings(
         &self,
         channel: &mut Channel,
@@ -218,7 +218,7 @@ impl CommitReceiver {
 
     /// Receives the sender's proof, and returns the messages if it holds.
     ///
-    /// *Errors*: [`CommitError::WrongBatch`] if the sender cheats; otherwise the connection's.
+    /// *Errors*: [`CommitError::WrongBatch`] if the sender cheats; connection errors.
     pub async fn verify_openings(
         &self,
         channel: &mut Channel,
@@ -232,7 +232,7 @@ impl CommitReceiver {
         Ok(claimed.into_messages(matched))
     }
 
-    /// Stretches the next squares of the shares that this party knows, and corrects them where it knows the second.
+    /// Stretches the next squares of the shares that this party knows, and applies corrections where it knows the second share.
     fn stretch(&mut self, squares: usize, corrections: &[Block]) -> Rows {
         let mut rows = Rows::stretch(&self.streams, self.position, squares);
         self.position += squares as u64;
@@ -245,7 +245,7 @@ impl CommitReceiver {
     }
 }
 
-/// Commitments whose sender has not been challenged.
+/// Commitments whose sender has not been challenged yet.
 #[must_use = "nothing is known of the commitments before they are verified"]
 pub struct Unchallenged {
     batches: Vec<Rows>,
@@ -259,7 +259,7 @@ pub struct Challenged {
     combination: Combination,
 }
 
-/// Messages that the sender claims to have committed to and has been challenged to prove.
+/// Messages that the sender claims to have committed to and that it has been challenged to prove.
 #[must_use = "nothing is known of the messages before they are verified"]
 pub struct ClaimedOpenings {
     messages: Vec<Block>,

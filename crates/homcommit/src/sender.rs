@@ -1,4 +1,4 @@
-//! The party that commits.
+//! The sender of commitments.
 
 use std::ops::BitXor;
 
@@ -72,11 +72,11 @@ pub struct CommitSender {
 }
 
 impl CommitSender {
-    /// Makes the sender from both blocks of as many random OTs as a codeword has bits.
+    /// Makes the sender from both blocks of one random OT per bit of a codeword.
     ///
-    /// *Errors*: [`CommitError::WrongLength`] if they are not as many.
+    /// *Errors*: [`CommitError::WrongLength`] if their number differs.
     ///
-    /// *Unique*: the OTs serve nothing else.
+    /// *Unique*: do not use the OTs for anything else.
     pub fn new(code: Code, seeds: &[[Block; 2]]) -> Result<Self, CommitError> {
         check_length("seeds", code.length(), seeds.len())?;
         let streams = [0, 1].map(|side| {
@@ -88,7 +88,7 @@ impl CommitSender {
 
     /// Commits to `n` uniform messages.
     ///
-    /// *Errors*: the connection's.
+    /// *Errors*: connection errors.
     pub async fn commit(&mut self, channel: &mut Channel, n: usize) -> Result<Vec<SenderShare>, CommitError> {
         let (shares, pending) = self.begin(channel, n).await?;
         self.prove(channel, pending).await?;
@@ -96,9 +96,9 @@ impl CommitSender {
     }
 
     /// Commits to `n` uniform messages. [`CommitSender::prove`] answers the receiver's challenges later, in the order of the
-    /// calls, so that neither party waits for the other.
+    /// calls, so neither party waits for the other.
     ///
-    /// *Errors*: the connection's.
+    /// *Errors*: connection errors.
     pub async fn begin(
         &mut self,
         channel: &mut Channel,
@@ -107,7 +107,7 @@ impl CommitSender {
         self.begin_with(channel, n, |_| {}).await
     }
 
-    /// [`CommitSender::begin`] with corrections that `touch` may change before they are sent, for tests of the check.
+    /// [`CommitSender::begin`] with a hook `touch` that may change corrections before they are sent, to test the check.
     ///
     /// *Errors*: as [`CommitSender::begin`].
     pub async fn begin_with(
@@ -128,12 +128,12 @@ impl CommitSender {
         Ok((shares, PendingProof(batches_made)))
     }
 
-    /// The position at which the next call begins, for [`CommitSender::recall`].
+    /// The start position of the next call, for [`CommitSender::recall`].
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Makes the `n` commitments of a call that began at `position` again.
+    /// Recomputes the `n` commitments of a call that began at `position`.
     pub fn recall(&self, position: u64, n: usize) -> Vec<SenderShare> {
         let (mut shares, mut at) = (Vec::with_capacity(n + SQUARE), position);
         for squares in batches(n) {
@@ -147,7 +147,7 @@ impl CommitSender {
 
     /// Commits to these messages.
     ///
-    /// *Errors*: the connection's.
+    /// *Errors*: connection errors.
     pub async fn commit_to(
         &mut self,
         channel: &mut Channel,
@@ -166,7 +166,7 @@ impl CommitSender {
 
     /// Opens commitments one by one, without a challenge.
     ///
-    /// *Errors*: the connection's.
+    /// *Errors*: connection errors.
     pub async fn open(&self, channel: &mut Channel, shares: &[SenderShare]) -> Result<(), CommitError> {
         let size = opening_bytes(self.code);
         let mut bytes = vec![0; shares.len() * size];
@@ -177,7 +177,7 @@ impl CommitSender {
 
     /// Opens commitments together: sends the messages, and proves them by combinations of the shares.
     ///
-    /// *Errors*: the connection's.
+    /// *Errors*: connection errors.
     pub async fn open_batch(&self, channel: &mut Channel, shares: &[SenderShare]) -> Result<(), CommitError> {
         if shares.is_empty() {
             return Ok(());
@@ -189,15 +189,15 @@ impl CommitSender {
     /// Sends the messages of [`CommitSender::open_batch`]; [`CommitSender::prove_openings`] proves them later, in the order of
     /// the calls.
     ///
-    /// *Errors*: the connection's.
+    /// *Errors*: connection errors.
     pub async fn claim_openings(&self, channel: &mut Channel, shares: &[SenderShare]) -> Result<(), CommitError> {
         let messages: Vec<Block> = shares.iter().map(SenderShare::message).collect();
         Ok(channel.send_bytes(bytemuck::cast_slice(&messages)).await?)
     }
 
-    /// Proves messages of [`CommitSender::claim_openings`] by the combinations of the shares that the receiver asks for.
+    /// Proves messages of [`CommitSender::claim_openings`] with the combinations of shares that the receiver requests.
     ///
-    /// *Errors*: the connection's.
+    /// *Errors*: connection errors.
     pub async fn prove_openings(&self, channel: &mut Channel, shares: &[SenderShare]) -> Result<(), CommitError> {
         let mut powers = Powers::of(receive_challenge(channel).await?);
         let mut combination = Combination::codewords(self.code);
@@ -220,7 +220,7 @@ impl CommitSender {
         (batch, corrections)
     }
 
-    /// Stretches squares from a position on: first shares and messages, and the first rows of the second shares.
+    /// Stretches squares from a position on: returns first shares and messages, and the first rows of the second shares.
     fn expand(&self, position: u64, squares: usize, rows: usize) -> (Batch, Rows) {
         let [streams, other_streams] = &self.streams;
         let shares = Rows::stretch(streams, position, squares);
@@ -231,10 +231,10 @@ impl CommitSender {
         (Batch { shares, messages }, others)
     }
 
-    /// Proves that the corrections lead to codewords, by the combinations of shares and messages that the receiver asks for.
-    /// The first square, which is used for nothing else, blinds them.
+    /// Proves that the corrections yield codewords, with the combinations of shares and messages that the receiver requests.
+    /// The first square, which has no other use, blinds them.
     ///
-    /// *Errors*: the connection's.
+    /// *Errors*: connection errors.
     pub async fn prove(&self, channel: &mut Channel, pending: PendingProof) -> Result<(), CommitError> {
         let mut powers = Powers::of(receive_challenge(channel).await?);
         let (mut shares, mut messages) = (Combination::codewords(self.code), Combination::messages());
@@ -249,18 +249,18 @@ impl CommitSender {
     }
 }
 
-/// The shares of a call to [`CommitSender::begin`], of which the receiver asks for combinations.
+/// The shares of a call to [`CommitSender::begin`], for the combinations that the receiver will request.
 #[must_use = "the receiver waits for the proof"]
 pub struct PendingProof(Vec<Batch>);
 
-/// First shares and messages of a batch, lying across.
+/// First shares and messages of a batch, in transposed form.
 struct Batch {
     shares: Rows,
     messages: Rows,
 }
 
 impl Batch {
-    /// Appends the commitments behind the first `skip`.
+    /// Appends the commitments after the first `skip`.
     fn append_to(&self, made: &mut Vec<SenderShare>, skip: usize) {
         let [messages, parts @ ..] = [(&self.messages, 0), (&self.shares, 0), (&self.shares, 1), (&self.shares, 2)]
             .map(|(rows, part)| Zeroizing::new(rows.columns(part)));

@@ -21,7 +21,7 @@ fn seeds(code: Code) -> (Vec<[Block; 2]>, BitVec, Vec<Block>) {
     let mut rng = Prg::new(Block::from_u128(0x5eed));
     let pairs: Vec<[Block; 2]> = (0..code.length()).map(|_| [rng.next_block(), rng.next_block()]).collect();
     let choices = BitVec::random(code.length(), &mut rng);
-    let chosen = pairs.iter().zip(choices.iter()).map(|(pair, choice)| pair[usize::from(choice)]).collect();
+    let chosen = pairs.iter().zip(choices.iter()).map(|(pair, choice)| pair[usize::from(choice.number())]).collect();
     (pairs, choices, chosen)
 }
 
@@ -149,7 +149,7 @@ fn bytes_and_rounds_are_the_formulas() {
     }
 }
 
-/// Two calls by turns, as parties do that do not wait for each other: what was begun first is answered first.
+/// Two interleaved calls, as parties make them that do not wait for each other: challenges are answered in order.
 #[test]
 fn calls_may_overlap_and_be_recalled() {
     let sizes = [1, crate::squares::BATCH_SQUARES * 128 + 5];
@@ -203,8 +203,8 @@ fn messages_differ_from_call_to_call() {
     assert!(first[0].message() != Block::ZERO);
 }
 
-/// A sender who stretches other seeds than the receiver has corrects to something that is no word. At one bit it gets away
-/// with that where the receiver watches the other share, and gains nothing: one bit is far from another word.
+/// A sender that stretches different seeds than the receiver corrects to words outside the code. An error at one bit goes
+/// unnoticed where the receiver watches the other share. This gains nothing: one bit is far from another word.
 #[test]
 fn corrections_that_make_no_words_are_found() {
     let code = Code::Short;
@@ -218,7 +218,7 @@ fn corrections_that_make_no_words_are_found() {
         parties.try_commit(200).1
     };
     for j in [0, 1, 2, 3, 127, 128, 129, 200, 260, 261] {
-        match choices.get(j) {
+        match choices.get(j).public("a test") {
             true => assert!(matches!(outcome(&[j]), Err(CommitError::Inconsistent)), "bit {j}"),
             false => assert!(outcome(&[j]).is_ok(), "bit {j}"),
         }
@@ -231,7 +231,7 @@ fn corrections_that_make_no_words_are_found() {
 fn another_message_does_not_open() {
     let mut parties = Parties::new(Code::Short);
     let (mut committed, watched) = parties.commit(300);
-    // Also where only the combinations that are not sent would differ if the first coefficient were one.
+    // Covers swaps that would change only the omitted combinations if the first coefficient were one.
     for index in [7, 70] {
         committed.swap(index, index + 1);
         assert!(
@@ -247,7 +247,7 @@ fn another_message_does_not_open() {
     assert!(matches!(parties.open_batch(&committed, &watched), Err(CommitError::WrongBatch { count: 300 })));
 }
 
-/// With coefficients that return after 128 squares (alpha squared from square to square) this error would cancel.
+/// If coefficients repeated after 128 squares (alpha squared from square to square), this error would cancel.
 #[test]
 fn equal_errors_in_squares_128_apart_do_not_cancel() {
     let mut error = vec![Codeword::default(); 129 * SQUARE];
@@ -262,7 +262,7 @@ fn equal_errors_in_squares_128_apart_do_not_cancel() {
     }
 }
 
-/// Whatever the connection does, both parties end, and commitments that both hold still open.
+/// Whatever the connection does, both parties end, and commitments that both hold can still be opened.
 #[test]
 fn faults_of_the_connection_end_both_parties() {
     let run = |fault| {

@@ -56,6 +56,8 @@ impl Machine<'_> {
     fn add_or_sub(&mut self, op: BinaryOp, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
         let (kind, range) = match op {
             BinaryOp::Add => (Kind::Add, (a.lo + b.lo, a.hi + b.hi)),
+            // Where a branch is taken only if b is not greater, there is nothing to overflow.
+            _ if self.is_ordered(b, a) => (Kind::Sub, ((a.lo - b.hi).max(ZERO), (a.hi - b.lo).max(ZERO))),
             _ => (Kind::Sub, (a.lo - b.hi, a.hi - b.lo)),
         };
         if let Some(value) = known(range, &[a, b]) {
@@ -68,6 +70,7 @@ impl Machine<'_> {
             return Ok(self.record(kind, &[a, b], range, span));
         }
         if !self.panics.is_on() {
+            let kind = if kind == Kind::Add { Kind::WrappingAdd } else { kind };
             return Ok(self.record(kind, &[a, b], (ty.min(), ty.max()), span));
         }
         let exact = self.record(kind, &[a, b], range, span);
@@ -397,7 +400,7 @@ impl Machine<'_> {
         match a.wires {
             Wires::Node { node, start, len } if len >= to.bits => Word::of_node(node, start, (to.min(), to.max())),
             // A negative number becomes a wide unsigned one.
-            _ => self.record(Kind::Add, &[a, Word::FALSE], (to.min(), to.max()), span),
+            _ => self.record(Kind::WrappingAdd, &[a, Word::FALSE], (to.min(), to.max()), span),
         }
     }
 

@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 
-use garblet_circuit::{CircuitError, ComponentId, InputId, Link, Program, Source};
+use garblet_circuit::{ComponentId, InputId, Link, Program, Source};
 use garblet_synthesis::optimise::optimise_component;
 
 use crate::{
     bound::Bound,
+    budget::Budget,
     gates::{self, Built, Extent},
+    source_error::SourceError,
     trace::{Body, CONSTANTS, INPUTS, Read, Trace, split_code},
 };
 
@@ -45,6 +47,7 @@ pub(crate) struct Assembler<'a> {
     inputs: &'a InputWires,
     bound: &'a [Bound],
     name: &'a dyn Fn(u32) -> String,
+    budget: &'a mut Budget,
     variants: Vec<Variant>,
     known: HashMap<(u32, Vec<Extent>), u32>,
     /// The variant of each region, `DEAD` if nothing reads it.
@@ -52,40 +55,48 @@ pub(crate) struct Assembler<'a> {
     /// The instance of each region that has one.
     instance_of: Vec<u32>,
     /// The links that stand for the outputs of a region without gates.
-    wiring: HashMap<u32, Vec<Link>>,
+    wiring: HashMap<u32, Wired>,
     lines: Vec<Vec<(u32, u64)>>,
 }
 
 const DEAD: u32 = u32::MAX;
 
+/// The memory of a variant, of an extent that is read of it, and of a link of a region without gates.
+const VARIANT_BYTES: u64 = 256;
+const EXTENT_BYTES: u64 = 48;
+const WIRED_BYTES: u64 = 24;
+/// The memory of a link, of which each read has one that is charged with it.
+const LINK_BYTES: u64 = size_of::<Link>() as u64;
+
 impl<'a> Assembler<'a> {
-    /// Puts together what `outputs` read; `name` gives a component that begins at a source line its name.
+    /// Puts a trace together, within the budget; `name` gives a component that begins at a source line its name.
     pub(crate) fn new(
         trace: &'a Trace,
         inputs: &'a InputWires,
         bound: &'a [Bound],
         name: &'a dyn Fn(u32) -> String,
-        outputs: &[Vec<Read>],
+        budget: &'a mut Budget,
     ) -> Self {
         let regions = trace.region_count() as usize;
-        let mut assembler = Assembler {
+        Assembler {
             trace,
             inputs,
             bound,
             name,
+            budget,
             variants: Vec::new(),
             known: HashMap::new(),
             variant_of: vec![DEAD; regions],
             instance_of: vec![DEAD; regions],
             wiring: HashMap::new(),
             lines: Vec::new(),
-        };
-        assembler.choose_variants(outputs);
-        assembler
+        }
     }
 
     /// Goes backwards from what is read: finds for each region what is read of it, and what it then reads itself.
-    fn choose_variants(&mut self, outputs: &[Vec<Read>]) {
+    ///
+    /// *Errors*: a source that costs more than it may.
+    fn choose_variants(&mut self, outputs: &[Vec<Read>]) -> Result<(), SourceError> {
         let mut readers = Readers::new(self.trace.region_count());
         outputs.iter().flatten().for_each(|&read| readers.add(read));
         let mut wanted = Vec::new();
@@ -95,23 +106,28 @@ impl<'a> Assembler<'a> {
                 continue;
             }
             merge(&mut wanted);
-            let number = self.variant(self.trace.body(region), &wanted);
+            let number = self.variant(self.trace.body(region), &wanted)?;
             self.variant_of[region as usize] = number;
             let needs = &self.variants[number as usize].needs;
             let reads = self.trace.reads(region).iter().zip(needs);
             reads.filter(|(_, needed)| **needed).for_each(|(&read, _)| readers.add(read));
         }
+        Ok(())
     }
 
-    fn variant(&mut self, body: u32, wanted: &[Extent]) -> u32 {
+    fn variant(&mut self, body: u32, wanted: &[Extent]) -> Result<u32, SourceError> {
         let is_code = matches!(self.trace.bodies()[body as usize], Body::Code { .. });
         let key = (body, if is_code { wanted.to_vec() } else { Vec::new() });
         if let Some(&number) = self.known.get(&key) {
-            return number;
+            return Ok(number);
         }
+        self.budget.hold(VARIANT_BYTES + wanted.len() as u64 * EXTENT_BYTES);
         let variant = match &self.trace.bodies()[body as usize] {
-            Body::Code { code, .. } => {
+            Body::Code { code, lines } => {
                 let (operations, extents) = split_code(code);
+                self.budget.turn_to_line(lines.first().copied().unwrap_or(0));
+                self.budget.work(code.len() as u64);
+                self.budget.check()?;
                 let (_, needs) = gates::needed(operations, extents.len(), wanted);
                 let mut at = 0;
                 let place = |&extent: &Extent| {
@@ -131,13 +147,14 @@ impl<'a> Assembler<'a> {
         self.variants.push(variant);
         let number = self.variants.len() as u32 - 1;
         self.known.insert(key, number);
-        number
+        Ok(number)
     }
 
-    /// Adds components and instances to the program.
+    /// Adds components and instances for what `outputs` read to the program.
     ///
-    /// *Errors*: circuits or programs that are too large.
-    pub(crate) fn instances(&mut self, program: &mut Program) -> Result<Assembled, CircuitError> {
+    /// *Errors*: circuits or programs that are too large, and a source that costs more than it may.
+    pub(crate) fn instances(&mut self, outputs: &[Vec<Read>], program: &mut Program) -> Result<Assembled, SourceError> {
+        self.choose_variants(outputs)?;
         self.make(program)?;
         let mut begins = Vec::with_capacity(self.variant_of.len() + 1);
         let mut links = Vec::new();
@@ -148,17 +165,24 @@ impl<'a> Assembler<'a> {
                 continue;
             }
             links.clear();
-            let reads = self.trace.reads(region).iter().zip(&self.variants[number as usize].needs);
-            for (read, _) in reads.filter(|(_, needed)| **needed) {
+            let reads = self.trace.reads(region);
+            for (read, _) in reads.iter().zip(&self.variants[number as usize].needs).filter(|(_, needed)| **needed) {
                 self.link(*read, &mut links);
             }
+            // A read of what is wiring has as many links as pieces.
+            self.budget.work(links.len() as u64);
+            self.budget.hold(links.len().saturating_sub(reads.len()) as u64 * LINK_BYTES);
+            self.budget.check()?;
             match &self.variants[number as usize].made {
                 Made::Component(id) => {
                     self.instance_of[region as usize] = program.add_instance(*id, &links)?.0;
                 }
                 Made::Wiring(wires) => {
-                    let rewired = rewire(wires, &links);
-                    self.wiring.insert(region, rewired);
+                    self.budget.work(wires.len() as u64);
+                    let wired = Wired::new(rewire(wires, &Wired::new(std::mem::take(&mut links))));
+                    self.budget.hold(wired.links.len() as u64 * WIRED_BYTES);
+                    self.budget.check()?;
+                    self.wiring.insert(region, wired);
                 }
                 Made::NotYet => unreachable!("it was made above"),
             }
@@ -168,7 +192,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// Makes the component of each variant.
-    fn make(&mut self, program: &mut Program) -> Result<(), CircuitError> {
+    fn make(&mut self, program: &mut Program) -> Result<(), SourceError> {
         let bodies: Vec<u32> = self.bodies_of_variants();
         let mut built = Vec::with_capacity(self.variants.len());
         for (variant, &body) in self.variants.iter().zip(&bodies) {
@@ -178,7 +202,7 @@ impl<'a> Assembler<'a> {
                     let (operations, extents) = split_code(code);
                     let wanted: Vec<Extent> = variant.outputs.iter().map(|output| output.0).collect();
                     let name = (self.name)(lines.first().copied().unwrap_or(0));
-                    Some(gates::build(name, operations, lines, &extents, &wanted)?)
+                    Some(gates::build(name, operations, lines, &extents, &wanted, self.budget)?)
                 }
             });
         }
@@ -218,8 +242,24 @@ impl<'a> Assembler<'a> {
         uses
     }
 
+    /// The links of an output that reads these.
+    ///
+    /// *Errors*: a source that costs more than it may.
+    pub(crate) fn links(&mut self, reads: &[Read]) -> Result<Vec<Link>, SourceError> {
+        let mut links = Vec::new();
+        for &read in reads {
+            let before = links.len();
+            self.link(read, &mut links);
+            let more = (links.len() - before) as u64;
+            self.budget.work(1 + more);
+            self.budget.hold(more * LINK_BYTES);
+            self.budget.check()?;
+        }
+        Ok(links)
+    }
+
     /// Appends the links for what is read.
-    pub(crate) fn link(&self, read: Read, links: &mut Vec<Link>) {
+    fn link(&self, read: Read, links: &mut Vec<Link>) {
         let len = u32::from(read.end - read.start);
         match read.node.region {
             CONSTANTS => push_link(links, Link { source: Source::Constant(read.node.index == 1), start: 0, len }),
@@ -233,7 +273,7 @@ impl<'a> Assembler<'a> {
                 let (extent, first) = variant.outputs[at];
                 let start = first + u32::from(read.start - extent.start);
                 match self.wiring.get(&region) {
-                    Some(wiring) => part(wiring, start, len, links),
+                    Some(wired) => wired.part(start, len, links),
                     None => {
                         let source = Source::Instance(garblet_circuit::InstanceId(self.instance_of[region as usize]));
                         push_link(links, Link { source, start, len });
@@ -246,20 +286,24 @@ impl<'a> Assembler<'a> {
 
 /// The most AND gates that are optimised: looking for better circuits takes far longer than making them.
 const OPTIMISED_ANDS: u64 = 1 << 16;
+/// The most gates that are, XOR gates among them.
+const OPTIMISED_GATES: u64 = 1 << 20;
 /// So many AND gates are optimised in vain before the rest is left as it is.
 const PATIENCE_ANDS: u64 = 1 << 10;
 
 /// Optimises components, those with the most gates in all their instances first, as long as it saves something.
-fn optimise(built: &mut [Option<Built>], uses: &[u64]) -> Result<(), CircuitError> {
+fn optimise(built: &mut [Option<Built>], uses: &[u64]) -> Result<(), SourceError> {
     let ands: Vec<u64> = built.iter().map(|b| b.as_ref().map_or(0, |b| b.component.stats().and)).collect();
     let mut order: Vec<usize> = (0..built.len()).collect();
     order.sort_by_key(|&k| (std::cmp::Reverse(ands[k] * uses[k]), k));
-    let (mut done, mut vain) = (0, 0);
+    let (mut done, mut gates, mut vain) = (0, 0, 0);
     for k in order {
         let Some(built) = &mut built[k] else { continue };
-        if done + ands[k] > OPTIMISED_ANDS || vain > PATIENCE_ANDS {
+        let own = built.component.circuit().gates().len() as u64;
+        if done + ands[k] > OPTIMISED_ANDS || gates + own > OPTIMISED_GATES || vain > PATIENCE_ANDS {
             continue;
         }
+        gates += own;
         let better = optimise_component(&built.component)?;
         done += ands[k];
         let saved = ands[k].saturating_sub(better.stats().and);
@@ -336,31 +380,45 @@ pub(crate) fn push_link(links: &mut Vec<Link>, link: Link) {
     links.push(link);
 }
 
-/// Appends the links of wires `start` to `start + len` of those that links bring.
-fn part(whole: &[Link], mut start: u32, mut len: u32, links: &mut Vec<Link>) {
-    for link in whole {
-        if start >= link.len {
-            start -= link.len;
-            continue;
-        }
-        let own = len.min(link.len - start);
-        if own > 0 {
-            let first = if let Source::Constant(_) = link.source { 0 } else { link.start + start };
+/// Links one behind the other.
+struct Wired {
+    links: Vec<Link>,
+    /// The number of wires up to the end of each.
+    ends: Vec<u32>,
+}
+
+impl Wired {
+    fn new(links: Vec<Link>) -> Self {
+        let mut end = 0;
+        let ends = links.iter().map(|link| {
+            end += link.len;
+            end
+        });
+        Wired { ends: ends.collect(), links }
+    }
+
+    /// Appends the links of wires `start` to `start + len` of those that the links bring.
+    fn part(&self, mut start: u32, mut len: u32, links: &mut Vec<Link>) {
+        let first = self.ends.partition_point(|&end| end <= start);
+        for (link, end) in self.links[first..].iter().zip(&self.ends[first..]) {
+            if len == 0 {
+                return;
+            }
+            let skip = start - (end - link.len);
+            let own = len.min(link.len - skip);
+            let first = if let Source::Constant(_) = link.source { 0 } else { link.start + skip };
             push_link(links, Link { source: link.source, start: first, len: own });
-        }
-        len -= own;
-        start = 0;
-        if len == 0 {
-            return;
+            start += own;
+            len -= own;
         }
     }
 }
 
-fn rewire(wires: &[Result<u32, bool>], inputs: &[Link]) -> Vec<Link> {
+fn rewire(wires: &[Result<u32, bool>], inputs: &Wired) -> Vec<Link> {
     let mut links = Vec::new();
     for wire in wires {
         match wire {
-            Ok(at) => part(inputs, *at, 1, &mut links),
+            Ok(at) => inputs.part(*at, 1, &mut links),
             Err(value) => push_link(&mut links, Link { source: Source::Constant(*value), start: 0, len: 1 }),
         }
     }

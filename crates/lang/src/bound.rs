@@ -69,7 +69,8 @@ fn bind(number: FnId, function: &Function, circuit: &Program) -> Result<Bound, S
         return Err(wrong(format!("expected a result {}, got ({})", port_type(&function.result), ports.join(", "))));
     }
     if !function.result.is_plain() || function.params.iter().any(|p| !p.ty.is_plain()) {
-        return Err(wrong("its signature has an enum with fields or a list".into()));
+        let fault = wrong("expected numbers, arrays, tuples and structs, got a list or an enum with fields".into());
+        return Err(fault.hint("bind a function that takes and returns fixed parts of them"));
     }
     let component = circuit.flatten().map_err(|error| wrong(error.to_string()))?;
     let mut scalars = Vec::new();

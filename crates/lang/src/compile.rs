@@ -1,7 +1,7 @@
 //! Compiles a source to a program.
 
 use garblet_circuit::{
-    CircuitError, Link, Party, Port, Program, Recipients, Type,
+    CircuitError, Party, Port, Program, Recipients, Type,
     notes::{Notes, Panics as PanicNotes, Region, Shape},
 };
 
@@ -21,27 +21,33 @@ use crate::{
 /// The name of the output that says which check failed.
 pub(crate) const PANIC_PORT: &str = "panic";
 
-/// The options with which a source is compiled.
+/// Options for compiling a source.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Constants that parties give.
     pub constants: Constants,
-    /// Set if overflow, division by zero and indices out of bounds are found and reported.
+    /// Detect and report overflow, division by zero and indices out of bounds.
     pub panics: bool,
-    /// The most expressions and statements that are run; a quarter of it the operands, a sixteenth the AND gates of
-    /// distinct components that they may lead to, about. Sources that need more are refused.
+    /// The most units of work that compiling may take. The compiler charges for expressions that it runs, words that it copies,
+    /// compares and gathers, operations that it records, regions, and gates of distinct components. Memory is bounded in
+    /// proportion: three bytes for each unit, and 32 MB. A source that needs more is refused, on every machine alike.
     pub effort: u64,
+}
+
+impl Options {
+    /// The default effort: at most seconds, and some hundreds of megabytes.
+    pub const EFFORT: u64 = 200_000_000;
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { constants: Constants::default(), panics: true, effort: 1 << 32 }
+        Options { constants: Constants::default(), panics: true, effort: Options::EFFORT }
     }
 }
 
-/// The program of a source, and what is odd about the source but not wrong; `file` names it in messages.
+/// The program of a source, and warnings about the source; `file` names it in messages.
 ///
-/// *Errors*: everything wrong with it, or with the circuits that stand for functions.
+/// *Errors*: everything wrong with it, or with the circuits that replace functions.
 pub(crate) fn compile(
     name: &str,
     file: &str,
@@ -55,11 +61,11 @@ pub(crate) fn compile(
         let program = lower(name, file, &tree, options, &bound).map_err(|fault| vec![fault])?;
         Ok((program, warnings))
     };
-    // There are no threads, and the stack is as large as the module was linked with.
+    // WebAssembly has no threads; its stack has the size that the module was linked with.
     if cfg!(target_family = "wasm") {
         return work();
     }
-    // Trees are gone through by recursion, which a stack of its own is large enough for.
+    // The compiler recurses through trees, so it runs on a stack that is large enough for them.
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(front::stack_bytes(text)).spawn_scoped(scope, work);
         let thread =
@@ -86,7 +92,8 @@ fn lower(name: &str, file: &str, tree: &Tree, options: &Options, bound: &[Bound]
     machine.run_function(main, &arguments, result, main.span)?;
     let outputs = outputs(main, &mut machine, result)?;
     machine.trace.close();
-    assemble(file, tree, &machine, &wires, bound, outputs, program)
+    machine.trace.budget.check()?;
+    assemble(file, tree, machine, &wires, bound, outputs, program)
 }
 
 /// An output: its port and its wires.
@@ -95,26 +102,25 @@ type PortReads = (Port, Vec<Read>);
 fn assemble(
     file: &str,
     tree: &Tree,
-    machine: &Machine<'_>,
+    mut machine: Machine<'_>,
     wires: &InputWires,
     bound: &[Bound],
     outputs: Vec<PortReads>,
     mut program: Program,
 ) -> Result<Program, SourceError> {
-    let too_large = |error: CircuitError| SourceError::general(error.to_string());
     let component_name = |line: u32| {
         let own = tree.functions.iter().find(|f| f.span.line <= line && line <= f.span.end_line);
         format!("{}:{line}", own.map_or("main", |f| &f.name))
     };
     let reads: Vec<Vec<Read>> = outputs.iter().map(|(_, reads)| reads.clone()).collect();
-    let mut assembler = Assembler::new(&machine.trace, wires, bound, &component_name, &reads);
-    let assembled = assembler.instances(&mut program).map_err(too_large)?;
+    let mut budget = std::mem::take(&mut machine.trace.budget);
+    let mut assembler = Assembler::new(&machine.trace, wires, bound, &component_name, &mut budget);
+    let assembled = assembler.instances(&reads, &mut program)?;
     for (port, reads) in outputs {
-        let mut links: Vec<Link> = Vec::new();
-        reads.into_iter().for_each(|read| assembler.link(read, &mut links));
-        program.add_output(port, Recipients::All, links).map_err(too_large)?;
+        let links = assembler.links(&reads)?;
+        program.add_output(port, Recipients::All, links)?;
     }
-    let notes = notes(file, machine, assembled, &program);
+    let notes = notes(file, &machine, assembled, &program);
     program.set_notes(notes);
     Ok(program)
 }
@@ -131,7 +137,10 @@ fn inputs(
     let mut next = 0u32;
     let mut add = |name: String, ty: &Ty, program: &mut Program, machine: &mut Machine<'_>, words: &mut Vec<_>| {
         let owner = u16::try_from(next).map_err(|_| {
-            SourceError::new(main.span, format!("`{name}` would be the input of party {next}, there are at most 65536"))
+            let message = format!(
+                "`main` has too many inputs: expected at most 65536, one of each party, got more, such as `{name}`"
+            );
+            SourceError::new(main.span, message).hint("put the inputs of a party into one parameter")
         })?;
         next += 1;
         let input = program.add_input(Port::new(name, port_type(ty)), Party(owner)).map_err(taken)?;
@@ -141,6 +150,9 @@ fn inputs(
         Ok::<(), SourceError>(())
     };
     for param in &main.params {
+        let count = machine.words(&param.ty);
+        machine.hold_words(count, main.span)?;
+        let slot = machine.allocate(count, main.span)?;
         let mut words = Vec::new();
         match &param.ty {
             // A single array: an element of each party.
@@ -151,7 +163,7 @@ fn inputs(
             }
             ty => add(param.name.clone(), ty, program, machine, &mut words)?,
         }
-        let slot = machine.allocate(words.len(), main.span)?;
+        machine.drop_words(count, main.span);
         words.into_iter().enumerate().for_each(|(k, word)| machine.stack[slot + k] = word);
         arguments.push(slot);
     }
@@ -163,9 +175,9 @@ fn outputs(main: &Function, machine: &mut Machine<'_>, result: Slot) -> Result<V
     let mut outputs: Vec<PortReads> = Vec::new();
     let mut add = |name: String, ty: &Ty, slot: Slot, machine: &mut Machine<'_>| {
         let mut reads = Vec::new();
-        let end = machine.wires_of(ty, slot, main.span, &mut reads);
+        let end = machine.wires_of(ty, slot, main.span, &mut reads)?;
         outputs.push((Port::new(name, port_type(ty)), reads));
-        end
+        Ok::<Slot, SourceError>(end)
     };
     match &main.result {
         Ty::Record(fields) => {
@@ -173,11 +185,11 @@ fn outputs(main: &Function, machine: &mut Machine<'_>, result: Slot) -> Result<V
             for (name, ty) in fields.iter() {
                 let is_position = name.starts_with(|c: char| c.is_ascii_digit());
                 let port = if is_position { format!("out{name}") } else { name.clone() };
-                slot = add(port, ty, slot, machine);
+                slot = add(port, ty, slot, machine)?;
             }
         }
         ty => {
-            add("out0".into(), ty, result, machine);
+            add("out0".into(), ty, result, machine)?;
         }
     }
     let code = machine.panics.code();

@@ -98,7 +98,10 @@ impl Constants {
             match (nearest(&full, &names), names.is_empty()) {
                 (Some(near), _) => fault.hint(format!("did you mean `{near}`?")),
                 (None, false) => fault.hint(format!("there is: {}", names.join(", "))),
-                (None, true) => fault,
+                (None, true) => fault.hint(format!(
+                    "declare it: `const {name}: usize = {}::{name};`",
+                    party.as_deref().unwrap_or("PARTY_0")
+                )),
             }
         };
         self.list.iter().filter(|(party, name, _)| !is_known(party, name)).map(fault).collect()

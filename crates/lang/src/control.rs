@@ -1,7 +1,7 @@
 //! Control: branches, matches, calls and loops.
 
 use crate::{
-    machine::{Machine, REGION_ANDS, Slot},
+    machine::{Arm, Machine, REGION_ANDS, Slot},
     number::{Number, ONE, ZERO},
     source_error::SourceError,
     trace::Read,
@@ -25,23 +25,23 @@ impl Machine<'_> {
         if let Some(known) = condition.known() {
             return self.value(if known != ZERO { then } else { other }, to);
         }
-        // What selects by the condition may know what it compares; the branches may compare other things.
-        let compared = self.compared;
         let first = self.arm(then, condition, to, span)?;
+        let compared = self.compared;
         let otherwise = self.not(condition, span);
         let second = self.arm(other, otherwise, to, span)?;
+        // The merge selects by the condition, and not by its negation.
         self.compared = compared;
-        self.merge(&[condition], &[first, second], span);
+        self.merge(&[condition], otherwise, vec![first, second], span);
         Ok(())
     }
 
-    /// Runs one branch and takes it back.
-    fn arm(&mut self, body: &Expr, taken: Word, to: Slot, span: Span) -> Result<Vec<(Slot, Word)>, SourceError> {
+    /// Runs one branch and undoes it.
+    fn arm(&mut self, body: &Expr, taken: Word, to: Slot, span: Span) -> Result<Arm, SourceError> {
         let branch = self.begin_branch();
         self.enter_path(taken);
         self.value(body, to)?;
         self.leave_path(span);
-        Ok(self.end_branch(branch))
+        Ok(self.end_branch(branch, span))
     }
 
     /// `match value { arms }`, its value to `to`.
@@ -56,7 +56,7 @@ impl Machine<'_> {
         span: Span,
     ) -> Result<(), SourceError> {
         let top = self.stack.len();
-        // An arm may change what is matched, but not what it has bound of it.
+        // An arm may change the matched variable, but not the values that its pattern bound.
         let from = if assigns { self.fresh(value)? } else { self.place_or_value(value)? };
         let mut conditions = Vec::new();
         let mut changes = Vec::new();
@@ -87,12 +87,12 @@ impl Machine<'_> {
             let missed = self.not(matched, span);
             open = self.and(open, missed, span);
         }
-        self.merge(&conditions, &changes, span);
+        self.merge(&conditions, Word::ANY, changes, span);
         self.release(top);
         Ok(())
     }
 
-    /// Binds the variables of a pattern to the value at `slot`, and says whether it matches.
+    /// Binds the variables of a pattern to the value at `slot`, and returns whether it matches.
     pub(crate) fn matches(&mut self, pattern: &Pattern, slot: Slot, span: Span) -> Word {
         match &pattern.kind {
             PatternKind::Bind(variable) => {
@@ -144,7 +144,7 @@ impl Machine<'_> {
             slots.push(if shared { self.place_or_value(argument)? } else { self.fresh(argument)? });
         }
         if let Some(number) = self.externs[number as usize] {
-            self.call_extern(number, function, &slots, to);
+            self.call_extern(number, function, &slots, to)?;
         } else {
             self.run_function(function, &slots, to, span)?;
         }
@@ -163,6 +163,7 @@ impl Machine<'_> {
         span: Span,
     ) -> Result<(), SourceError> {
         self.step(span)?;
+        self.work(function.vars as usize)?;
         let own_region = function.cost >= REGION_ANDS;
         if own_region {
             self.trace.close();
@@ -179,7 +180,16 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn call_extern(&mut self, number: u32, function: &Function, arguments: &[Slot], to: Slot) {
+    fn call_extern(
+        &mut self,
+        number: u32,
+        function: &Function,
+        arguments: &[Slot],
+        to: Slot,
+    ) -> Result<(), SourceError> {
+        let words: usize = function.params.iter().map(|param| self.words(&param.ty)).sum();
+        let results = self.words(&function.result);
+        self.work(words.saturating_add(results))?;
         let mut reads = Vec::new();
         for (param, &slot) in function.params.iter().zip(arguments) {
             let mut scalars = Vec::new();
@@ -195,6 +205,7 @@ impl Machine<'_> {
             let node = crate::word::Node { region, index: k as u32 };
             self.write(to + k, Word::of_node(node, 0, (ty.min(), ty.max())));
         }
+        Ok(())
     }
 
     /// A loop.
@@ -208,13 +219,15 @@ impl Machine<'_> {
         }
         let top = self.stack.len();
         let iterations = match &repeated.over {
-            Over::Range(from, end) => {
+            Over::Range(from, end, _) => {
                 let slot = self.allocate(1, span)?;
-                for value in *from..*end {
-                    self.write(slot, Word::constant(Number::from(value)));
+                let mut value = *from;
+                while value < *end {
+                    self.write(slot, Word::constant(value));
                     self.iteration(repeated, slot, span)?;
+                    value += ONE;
                 }
-                end - from
+                (*end - *from).as_u64()
             }
             Over::Array(array) => {
                 let base = if repeated.assigns { self.fresh(array)? } else { self.place_or_value(array)? };
@@ -222,7 +235,7 @@ impl Machine<'_> {
                     Ty::List(..) => self.list_loop(&array.ty, base, repeated, span)?,
                     ty => {
                         let (element, count) = crate::join::array_ty(ty);
-                        let words = element.words();
+                        let words = self.words(element);
                         for k in 0..count as usize {
                             self.iteration(repeated, base + k * words, span)?;
                         }
@@ -276,7 +289,13 @@ pub(crate) fn push_wires(word: Word, ty: Scalar, reads: &mut Vec<Read>) {
         }
         _ => {
             let value = word.known().unwrap_or_default();
-            (0..ty.bits).for_each(|k| reads.push(constant(value >> u32::from(k), 1)));
+            let first = reads.len();
+            for read in (0..ty.bits).map(|k| constant(value >> u32::from(k), 1)) {
+                match reads[first..].last_mut() {
+                    Some(last) if last.node == read.node => last.end += 1,
+                    _ => reads.push(read),
+                }
+            }
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Expressions and statements.
 
 use crate::{
-    machine::{Machine, Slot},
-    number::{Number, ZERO, number},
+    arithmetic::within,
+    machine::{Arm, Machine, Slot},
+    number::{ZERO, number},
+    place::is_simple,
     source_error::SourceError,
-    tree::{Access, EnumTy, Expr, ExprKind, Scalar, Span, Stmt, StmtKind, Ty},
+    tree::{Access, BinaryOp, EnumTy, Expr, ExprKind, Scalar, Span, Stmt, StmtKind, Ty},
     word::Word,
 };
 
@@ -13,6 +15,12 @@ impl Machine<'_> {
     ///
     /// *Errors*: whatever is wrong with what it does.
     pub(crate) fn scalar(&mut self, expr: &Expr) -> Result<Word, SourceError> {
+        let word = self.unchecked(expr)?;
+        debug_assert!(within((word.lo, word.hi), scalar_ty(expr)), "{word:?} is none of {:?} {:?}", expr.ty, expr.span);
+        Ok(word)
+    }
+
+    fn unchecked(&mut self, expr: &Expr) -> Result<Word, SourceError> {
         let span = expr.span;
         self.step(span)?;
         Ok(match &expr.kind {
@@ -32,7 +40,7 @@ impl Machine<'_> {
             ExprKind::Binary(op, x, y) => match x.ty.scalar() {
                 Some(ty) => {
                     let x = self.scalar(x)?;
-                    let y = self.scalar(y)?;
+                    let y = self.operand(*op, y)?;
                     self.binary(*op, x, y, ty, span)?
                 }
                 None => self.equal_values(*op, x, y, span)?,
@@ -71,6 +79,17 @@ impl Machine<'_> {
         })
     }
 
+    /// The second operand of an operation. A negative number of places to shift by is one that is too large.
+    fn operand(&mut self, op: BinaryOp, y: &Expr) -> Result<Word, SourceError> {
+        let word = self.scalar(y)?;
+        Ok(match op {
+            BinaryOp::Shl | BinaryOp::Shr if word.signed() => {
+                self.cast(word, Scalar::unsigned(scalar_ty(y).bits), y.span)
+            }
+            _ => word,
+        })
+    }
+
     /// `x && y` or `x || y`.
     fn skipping(&mut self, x: &Expr, y: &Expr, both: bool, span: Span) -> Result<Word, SourceError> {
         let x = self.scalar(x)?;
@@ -82,25 +101,27 @@ impl Machine<'_> {
         self.enter_path(taken);
         let y = self.scalar(y)?;
         self.leave_path(span);
-        let changes = self.end_branch(branch);
-        self.merge(&[taken], &[changes, Vec::new()], span);
+        let changes = self.end_branch(branch, span);
+        self.merge(&[taken], Word::ANY, vec![changes, Arm::default()], span);
         Ok(if both { self.and(x, y, span) } else { self.or(x, y, span) })
     }
 
-    fn equal_values(&mut self, op: crate::tree::BinaryOp, x: &Expr, y: &Expr, span: Span) -> Result<Word, SourceError> {
+    fn equal_values(&mut self, op: BinaryOp, x: &Expr, y: &Expr, span: Span) -> Result<Word, SourceError> {
         let top = self.stack.len();
         let a = self.fresh(x)?;
         let b = self.fresh(y)?;
-        let equal = self.equal_words(&x.ty, a, b, span);
+        let equal = self.equal_words(&x.ty, a, b, span)?;
         self.release(top);
         Ok(match op {
-            crate::tree::BinaryOp::NotEqual => self.not(equal, span),
+            BinaryOp::NotEqual => self.not(equal, span),
             _ => equal,
         })
     }
 
     /// Tells whether two values of a type are equal.
-    pub(crate) fn equal_words(&mut self, ty: &Ty, a: Slot, b: Slot, span: Span) -> Word {
+    ///
+    /// *Errors*: a source that costs more than it may.
+    pub(crate) fn equal_words(&mut self, ty: &Ty, a: Slot, b: Slot, span: Span) -> Result<Word, SourceError> {
         let mut equal = Word::TRUE;
         let mut and = |machine: &mut Self, more: Word| equal = machine.and(equal, more, span);
         match ty {
@@ -113,40 +134,43 @@ impl Machine<'_> {
                     let mut at = e.offset(variant);
                     let mut all = Word::TRUE;
                     for field in fields {
-                        let same = self.equal_words(field, a + at, b + at, span);
+                        let same = self.equal_words(field, a + at, b + at, span)?;
                         all = self.and(all, same, span);
-                        at += field.words();
+                        at += self.words(field);
                     }
                     either = self.or(either, all, span);
                     and(self, either);
                 }
             }
             Ty::List(..) => {
-                let same = self.equal_lists(ty, a, b, span);
+                let same = self.equal_lists(ty, a, b, span)?;
                 and(self, same);
             }
             Ty::Array(element, count) if !element.is_plain() => {
+                let words = self.words(element);
                 for k in 0..*count as usize {
-                    let more = self.equal_words(element, a + k * element.words(), b + k * element.words(), span);
+                    let more = self.equal_words(element, a + k * words, b + k * words, span)?;
                     and(self, more);
                 }
             }
             Ty::Record(fields) if !ty.is_plain() => {
                 let mut at = 0;
                 for (_, field) in fields.iter() {
-                    let more = self.equal_words(field, a + at, b + at, span);
+                    let more = self.equal_words(field, a + at, b + at, span)?;
                     and(self, more);
-                    at += field.words();
+                    at += self.words(field);
                 }
             }
             _ => {
-                for k in 0..ty.words() {
+                let words = self.words(ty);
+                for k in 0..words {
+                    self.work(1)?;
                     let more = self.equal(self.stack[a + k], self.stack[b + k], span);
                     and(self, more);
                 }
             }
         }
-        equal
+        Ok(equal)
     }
 
     /// Tells whether a tag is that of a variant.
@@ -168,7 +192,8 @@ impl Machine<'_> {
     ///
     /// *Errors*: as [`Machine::scalar`].
     pub(crate) fn fresh(&mut self, expr: &Expr) -> Result<Slot, SourceError> {
-        let slot = self.allocate(expr.ty.words(), expr.span)?;
+        let words = self.words(&expr.ty);
+        let slot = self.allocate(words, expr.span)?;
         self.value(expr, slot)?;
         Ok(slot)
     }
@@ -193,32 +218,43 @@ impl Machine<'_> {
                 let word = self.scalar(expr)?;
                 self.write(to, word);
             }
-            ExprKind::Var(variable) => self.copy(self.slot_of(*variable), to, expr.ty.words()),
+            ExprKind::Var(variable) => {
+                let words = self.words(&expr.ty);
+                self.copy(self.slot_of(*variable), to, words);
+            }
             ExprKind::List(parts) => {
                 let mut at = to;
                 for part in parts {
                     self.value(part, at)?;
-                    at += part.ty.words();
+                    at += self.words(&part.ty);
                 }
             }
             ExprKind::Repeat(element, count) => {
-                let words = element.ty.words();
+                let words = self.words(&element.ty);
                 let top = self.stack.len();
                 let from = self.place_or_value(element)?;
+                self.work(*count as usize / 4)?;
                 (0..*count as usize).for_each(|k| self.copy(from, to + k * words, words));
                 self.release(top);
             }
-            ExprKind::Range(from, end) => {
-                for (k, value) in (*from..*end).enumerate() {
-                    self.write(to + k, Word::constant(Number::from(value)));
-                }
+            ExprKind::Fields(parts) => {
+                parts.iter().try_for_each(|(skip, part)| self.value(part, to + skip))?;
             }
-            ExprKind::ToList(array) => self.fill_list(array.as_deref(), expr.ty.words(), to)?,
+            ExprKind::Range(from, end) => {
+                let count = (*end - *from).as_usize();
+                self.work(count)?;
+                (0..count).for_each(|k| self.write(to + k, Word::constant(*from + number(k as i128))));
+            }
+            ExprKind::ToList(array) => {
+                let words = self.words(&expr.ty);
+                self.fill_list(array, words, to)?;
+            }
             ExprKind::Variant(variant, fields) => self.variant(expr, *variant as usize, fields, to)?,
             ExprKind::Field(whole, skip) => {
                 let top = self.stack.len();
                 let from = self.place_or_value(whole)?;
-                self.copy(from + skip, to, expr.ty.words());
+                let words = self.words(&expr.ty);
+                self.copy(from + skip, to, words);
                 self.release(top);
             }
             ExprKind::Index { .. } => self.read_path(expr, to)?,
@@ -238,15 +274,17 @@ impl Machine<'_> {
     fn variant(&mut self, expr: &Expr, variant: usize, fields: &[Expr], to: Slot) -> Result<(), SourceError> {
         let e = enum_ty(&expr.ty);
         let offset = e.offset(variant);
-        let words: usize = fields.iter().map(|f| f.ty.words()).sum();
+        let words: usize = fields.iter().map(|f| self.words(&f.ty)).sum();
+        let all = self.words(&expr.ty);
+        self.work(all)?;
         self.write(to, Word::constant(number(variant as i128)));
-        for k in (1..expr.ty.words()).filter(|k| !(offset..offset + words).contains(k)) {
+        for k in (1..all).filter(|k| !(offset..offset + words).contains(k)) {
             self.write(to + k, Word::ANY);
         }
         let mut at = to + offset;
         for field in fields {
             self.value(field, at)?;
-            at += field.ty.words();
+            at += self.words(&field.ty);
         }
         Ok(())
     }
@@ -284,7 +322,10 @@ impl Machine<'_> {
             StmtKind::Assign(variable, path, expr) => self.assign(*variable, path, expr, stmt.span)?,
             StmtKind::Push(variable, path, most, expr) => self.push(*variable, path, expr, *most, stmt.span)?,
             StmtKind::For(repeated) => self.repeat(repeated, stmt.span)?,
-            StmtKind::Expr(expr) => {
+            StmtKind::Update(variable, path, op, ty, expr) => {
+                self.update(*variable, path, (*op, *ty), expr, stmt.span)?;
+            }
+            StmtKind::Expr(expr) | StmtKind::Effect(expr) => {
                 let top = self.stack.len();
                 self.fresh(expr)?;
                 self.release(top);
@@ -294,16 +335,50 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// `PLACE = VALUE`: as in Rust the value is computed first, and then the place.
     fn assign(&mut self, variable: u32, path: &[Access], expr: &Expr, span: Span) -> Result<(), SourceError> {
         let to = self.slot_of(variable);
-        let (steps, inside) = self.steps_of(to, path, span)?;
         let top = self.stack.len();
-        let from = self.place_or_value(expr)?;
+        // An index may change what the value was read from.
+        let from = if path.iter().all(has_no_effect) { self.place_or_value(expr)? } else { self.fresh(expr)? };
+        let (steps, inside) = self.steps_of(to, path, span)?;
         // What is behind the end of a list does not matter.
         let inside = if self.panics.is_on() { Word::TRUE } else { inside };
-        self.write_path(to, &steps, from, expr.ty.words(), inside, span);
+        let words = self.words(&expr.ty);
+        self.write_path(to, &steps, from, words, inside, span)?;
         self.release(top);
         Ok(())
+    }
+
+    /// `PLACE += VALUE` and the like: the value, the place, what is there, and then the operation.
+    fn update(
+        &mut self,
+        variable: u32,
+        path: &[Access],
+        (op, ty): (BinaryOp, Scalar),
+        expr: &Expr,
+        span: Span,
+    ) -> Result<(), SourceError> {
+        let y = self.operand(op, expr)?;
+        let to = self.slot_of(variable);
+        let (steps, inside) = self.steps_of(to, path, span)?;
+        let x = self.first_word(to, &steps, span)?;
+        let word = self.binary(op, x, y, ty, span)?;
+        let top = self.stack.len();
+        let from = self.allocate(1, span)?;
+        self.write(from, word);
+        let inside = if self.panics.is_on() { Word::TRUE } else { inside };
+        self.write_path(to, &steps, from, 1, inside, span)?;
+        self.release(top);
+        Ok(())
+    }
+}
+
+/// Tells whether a step into a value changes nothing.
+fn has_no_effect(step: &Access) -> bool {
+    match step {
+        Access::Field(_) => true,
+        Access::Index { index, .. } => is_simple(index),
     }
 }
 

@@ -15,6 +15,9 @@ use crate::{
     word::{Word, width_of},
 };
 
+/// The work of a known root, or of the range of one.
+const ROOT_WORK: usize = 512;
+
 impl Machine<'_> {
     /// The product of two numbers with so many bits behind the point.
     ///
@@ -100,6 +103,7 @@ impl Machine<'_> {
     /// *Errors*: the root of a number that is negative for certain.
     pub(crate) fn root(&mut self, a: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
         let fraction = ty.fraction.unwrap_or_default();
+        self.work(ROOT_WORK)?;
         let negative = self.less(a, Word::FALSE, span);
         self.check(negative, Reason::NegativeRoot, span)?;
         let of = |x: Number| root(x << u32::from(fraction));

@@ -2,6 +2,7 @@
 
 mod ast;
 mod bounds;
+mod built_in;
 mod check;
 mod constants;
 mod expressions;
@@ -13,28 +14,27 @@ mod types;
 
 use std::collections::HashMap;
 
-pub(crate) use check::stack_bytes;
+pub(crate) use check::{MAX_BYTES, stack_bytes};
 
 use ast::{FnDef, Program};
+use constants::Values;
 
 use crate::{
     constants::Constants,
-    number::Number,
     source_error::SourceError,
-    tree::{FnId, Function, Param, Span, Tree, VarId},
+    tree::{FnId, Function, Param, Span, Tree, Ty, VarId},
 };
 
 /// The tree of a source, with `main` as its last function, and what is odd about the source but not wrong.
 ///
 /// *Errors*: everything wrong with the source, and constants that are missing or of the wrong type.
 pub(crate) fn read(text: &str, constants: &Constants) -> Result<(Tree, Vec<SourceError>), Vec<SourceError>> {
-    let (program, warnings) = check::checked(text, constants)?;
-    let values = constants::values(&program, constants)?;
+    let (program, values, warnings) = check::checked(text, constants)?;
     let Some(main) = program.functions.get("main") else {
         let fault = SourceError::general("there is no function `main`").hint("write `pub fn main(...)`");
         return Err(vec![fault]);
     };
-    let mut context = Context::new(&program, values);
+    let mut context = Context::new(&program, &values);
     context.function(main).map_err(|fault| vec![fault])?;
     Ok((Tree { functions: context.functions }, warnings))
 }
@@ -42,9 +42,10 @@ pub(crate) fn read(text: &str, constants: &Constants) -> Result<(Tree, Vec<Sourc
 /// The state while a program is gone through.
 struct Context<'a> {
     program: &'a Program,
-    /// Values of the constants by name.
-    constants: HashMap<String, Number>,
+    constants: &'a Values,
     known: HashMap<String, FnId>,
+    /// The types of structs and enums that have been asked for.
+    types: HashMap<String, Ty>,
     functions: Vec<Function>,
     /// Functions that are being gone through, for each its scopes.
     running: Vec<String>,
@@ -55,11 +56,12 @@ struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    fn new(program: &'a Program, constants: HashMap<String, Number>) -> Self {
+    fn new(program: &'a Program, constants: &'a Values) -> Self {
         Context {
             program,
             constants,
             known: HashMap::new(),
+            types: HashMap::new(),
             functions: Vec::new(),
             running: Vec::new(),
             scopes: Vec::new(),
@@ -76,7 +78,7 @@ impl<'a> Context<'a> {
         let program = self.program;
         match program.functions.get(name) {
             Some(definition) => self.function(definition),
-            None => Err(SourceError::new(span, format!("there is no function `{name}`"))),
+            None => Err(SourceError::bug(span, &format!("the name `{name}`"))),
         }
     }
 

@@ -14,13 +14,14 @@ use garblet_formats::front_end::{FrontEnd, Source};
 
 use crate::{
     compile::{Options, compile},
+    front::MAX_BYTES,
     source_error::SourceError,
 };
 
 /// The end of a source's name.
 const EXTENSION: &str = ".garble.rs";
-/// The most bytes that are read; the parser takes fewer.
-const MAX_BYTES: u64 = 1 << 24;
+/// The most faults of a source that are shown.
+const MAX_FAULTS: usize = 100;
 
 /// The front end for sources: files that end in `.garble.rs`.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +48,7 @@ impl FrontEnd for Language {
         let name = source.stem().trim_end_matches(".garble");
         let (mut program, warnings) = compile(name, &source.file, &text, &self.options, source.bound())
             .map_err(|faults| diagnose(faults, &source.file, &text))?;
-        let warnings = warnings.into_iter().map(|fault| fault.diagnose(&source.file, &text)).collect();
+        let warnings = diagnosed(warnings, "warnings", &source.file, &text);
         let notes = program.notes().clone().of_source(&text, self.options.constants.given());
         program.set_notes(Notes { warnings, ..notes });
         Ok(program)
@@ -57,17 +58,27 @@ impl FrontEnd for Language {
 fn read_text(source: &Source<'_>, text: &mut dyn BufRead) -> Result<String, Diagnostics> {
     let failed = |message: String| Diagnostic::new(&source.file, message);
     let mut bytes = Vec::new();
-    let read = text.take(MAX_BYTES).read_to_end(&mut bytes);
-    if read.map_err(|e| failed(format!("cannot be read: {e}")))? as u64 == MAX_BYTES {
-        return Err(failed(format!("is longer than {MAX_BYTES} bytes")).into());
+    let read = text.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes);
+    if read.map_err(|e| failed(format!("cannot be read: {e}")))? > MAX_BYTES {
+        let fault = failed(format!("this source is too long: expected at most {MAX_BYTES} bytes, got more"));
+        return Err(fault
+            .hint("large tables can be inputs, and large parts circuits that a program file binds")
+            .into());
     }
     let text = String::from_utf8(bytes)
         .map_err(|e| failed(format!("is not UTF-8 from byte {} on", e.utf8_error().valid_up_to())))?;
     Ok(text)
 }
 
+/// The diagnostics of faults: the first of them, and the number of others.
+fn diagnosed(faults: Vec<SourceError>, kind: &str, file: &str, text: &str) -> Vec<Diagnostic> {
+    let more = faults.len().saturating_sub(MAX_FAULTS);
+    let first = faults.into_iter().take(MAX_FAULTS).map(|fault| fault.diagnose(file, text));
+    first.chain((more > 0).then(|| Diagnostic::new(file, format!("{more} more {kind}")))).collect()
+}
+
 fn diagnose(faults: Vec<SourceError>, file: &str, text: &str) -> Diagnostics {
-    let found: Vec<Diagnostic> = faults.into_iter().map(|fault| fault.diagnose(file, text)).collect();
+    let found = diagnosed(faults, "errors", file, text);
     match Diagnostics::check(found) {
         Err(diagnostics) => diagnostics,
         Ok(()) => Diagnostic::new(file, "is not accepted, without a reason").into(),

@@ -1,11 +1,13 @@
 //! Turns the code of a region into a component.
 
-use garblet_circuit::{CircuitError, Component, Gate, Type, Wire};
+use garblet_circuit::{Component, Gate, Type, Wire};
 use garblet_synthesis::builder::{Bit, BitString, CircuitBuilder, Integer, Signed, Unsigned};
 
 use crate::{
-    number::ONE,
-    operation::{Decoder, Kind, Operand, Origin, Recorded},
+    budget::Budget,
+    known,
+    operation::{Decoder, Kind, Operand, Origin, Recorded, Sizes},
+    source_error::SourceError,
 };
 
 /// Wires of a node, from `start` up to `end`.
@@ -44,14 +46,15 @@ pub(crate) fn needed(operations: &[u32], inputs: usize, wanted: &[Extent]) -> (V
 
 /// Builds the component: needed inputs in, wanted wires out, each side one port.
 ///
-/// *Errors*: more wires than a circuit may have.
+/// *Errors*: more wires than a circuit may have, and a source that costs more than it may.
 pub(crate) fn build(
     name: String,
     operations: &[u32],
     lines: &[u32],
     extents: &[(u16, u16)],
     wanted: &[Extent],
-) -> Result<Built, CircuitError> {
+    budget: &mut Budget,
+) -> Result<Built, SourceError> {
     let (nodes, inputs) = needed(operations, extents.len(), wanted);
     let width = |k: usize| u32::from(extents[k].1 - extents[k].0);
     let total = (0..extents.len()).filter(|&k| inputs[k]).map(width).sum();
@@ -65,9 +68,18 @@ pub(crate) fn build(
         gates.inputs.push((start, own.to_vec()));
     }
     let mut by_line: Vec<(u32, u64)> = Vec::new();
-    for (at, recorded) in Decoder::new(operations).enumerate() {
+    let all: Vec<Recorded> = Decoder::new(operations).collect();
+    let absorbed = known::absorbed(&all, &nodes, wanted);
+    for (at, recorded) in all.iter().enumerate() {
+        if nodes[at] {
+            recorded.charge(lines[at], budget)?;
+        }
         let before = gates.builder.and_count();
-        let bits = if nodes[at] { gates.operation(&recorded) } else { Vec::new() };
+        let bits = match nodes[at] && !absorbed[at] {
+            true if recorded.is_sum() => gates.sum(recorded, &all, &absorbed),
+            true => gates.operation(recorded),
+            false => Vec::new(),
+        };
         gates.nodes.push(bits);
         add_line(&mut by_line, lines[at], gates.builder.and_count() - before);
     }
@@ -78,6 +90,25 @@ pub(crate) fn build(
     gates.builder.output("out", &BitString(out));
     Ok(Built { component: gates.builder.finish()?, lines: by_line })
 }
+
+impl Recorded {
+    /// Charges the gates that the operation is built of to a line.
+    ///
+    /// *Errors*: a source that costs more than it may.
+    fn charge(&self, line: u32, budget: &mut Budget) -> Result<(), SourceError> {
+        let mut sizes = Sizes::default();
+        self.operands.iter().for_each(|operand| sizes.add(operand));
+        let gates = self.kind.gates(self.width, &sizes);
+        budget.turn_to_line(line);
+        budget.work(gates.saturating_mul(if self.has_ways() { WAYS } else { 1 }));
+        budget.hold(gates.saturating_mul(GATE_BYTES));
+        budget.check()
+    }
+}
+
+/// The work of an operation that is built in several ways to find the one with the fewest gates, some of them tried within others, for that
+/// of building it once.
+const WAYS: u64 = 8;
 
 /// The input wire or the constant that each output of a component without gates is.
 pub(crate) fn wiring(component: &Component) -> Option<Vec<Result<u32, bool>>> {
@@ -93,12 +124,15 @@ pub(crate) fn wiring(component: &Component) -> Option<Vec<Result<u32, bool>>> {
 }
 
 fn add_line(lines: &mut Vec<(u32, u64)>, line: u32, ands: u64) {
-    match lines.iter_mut().find(|(own, _)| *own == line) {
+    match lines.iter_mut().rfind(|(own, _)| *own == line) {
         _ if ands == 0 => {}
         Some((_, sum)) => *sum += ands,
         None => lines.push((line, ands)),
     }
 }
+
+/// The memory of a gate while a component is made.
+const GATE_BYTES: u64 = 6;
 
 /// A component under construction.
 struct Gates {
@@ -110,13 +144,13 @@ struct Gates {
 
 /// The value of an operand: two's complement if signed.
 #[derive(Clone)]
-struct Value {
-    bits: Vec<Bit>,
-    signed: bool,
+pub(crate) struct Value {
+    pub(crate) bits: Vec<Bit>,
+    pub(crate) signed: bool,
 }
 
 impl Value {
-    fn bit(&self, i: usize) -> Bit {
+    pub(crate) fn bit(&self, i: usize) -> Bit {
         let beyond = if self.signed { self.bits.last().copied() } else { None };
         self.bits.get(i).copied().or(beyond).unwrap_or(Bit::FALSE)
     }
@@ -125,7 +159,7 @@ impl Value {
         (0..width).map(|i| self.bit(i)).collect()
     }
 
-    fn unsigned(&self, width: usize) -> Unsigned {
+    pub(crate) fn unsigned(&self, width: usize) -> Unsigned {
         Unsigned::new(self.resized(width))
     }
 
@@ -153,12 +187,26 @@ impl Gates {
                 let (first, bits) = &self.inputs[input as usize];
                 bits[start - usize::from(*first)..][..len].to_vec()
             }
-            Origin::Constant(value) => {
-                let width = crate::word::width_of(value, value);
-                (0..width).map(|i| Bit::from(value >> u32::from(i) & ONE == ONE)).collect()
-            }
+            Origin::Constant(value) => return Value::of(value),
         };
         Value { bits, signed: operand.signed }
+    }
+
+    /// A sum with all the terms of the sums that it alone reads, column by column.
+    fn sum(&mut self, recorded: &Recorded, all: &[Recorded], absorbed: &[bool]) -> Vec<Bit> {
+        let mut open: Vec<&Operand> = recorded.operands.iter().rev().collect();
+        let mut terms = Vec::new();
+        while let Some(operand) = open.pop() {
+            match operand.from {
+                Origin::Local(node) if absorbed[node as usize] => open.extend(all[node as usize].operands.iter().rev()),
+                _ => terms.push(self.value(operand)),
+            }
+        }
+        if terms.len() == 2 {
+            return self.operation(recorded);
+        }
+        let terms: Vec<Unsigned> = terms.iter().map(|term| term.unsigned(term.bits.len())).collect();
+        self.builder.sum(&terms, recorded.width.into()).bits().to_vec()
     }
 
     fn operation(&mut self, recorded: &Recorded) -> Vec<Bit> {
@@ -166,10 +214,13 @@ impl Gates {
         let values: Vec<Value> = recorded.operands.iter().map(|operand| self.value(operand)).collect();
         let c = &mut self.builder;
         match (recorded.kind, &values[..]) {
-            (Kind::Add, [a, b]) => c.add(&a.unsigned(width), &b.unsigned(width)).bits().to_vec(),
+            (Kind::Add | Kind::WrappingAdd, [a, b]) => c.add(&a.unsigned(width), &b.unsigned(width)).bits().to_vec(),
+            (Kind::AddIf | Kind::SubIf, [condition, a, k]) => {
+                known::add_if(c, recorded.kind, condition.bit(0), a, k, width)
+            }
             (Kind::Sub, [a, b]) => c.sub(&a.unsigned(width), &b.unsigned(width)).bits().to_vec(),
-            (Kind::Mul, [a, b]) => mul(c, a, b, width),
-            (Kind::Div | Kind::Rem, [a, b]) => divide(c, recorded.kind, a, b, width),
+            (Kind::Mul, [a, b]) => known::product(c, recorded, a, b, width),
+            (Kind::Div | Kind::Rem, [a, b]) => known::quotient(c, recorded, a, b, width),
             (Kind::And, [a, b]) => (0..width).map(|i| c.and(a.bit(i), b.bit(i))).collect(),
             (Kind::Or, [a, b]) => (0..width).map(|i| c.or(a.bit(i), b.bit(i))).collect(),
             (Kind::Xor, [a, b]) => (0..width).map(|i| c.xor(a.bit(i), b.bit(i))).collect(),
@@ -195,7 +246,9 @@ impl Gates {
                     false => code.bit(i),
                 })
                 .collect(),
-            (Kind::CheckedMul, [a, b, signed]) => checked_mul(c, a, b, signed.bit(0) == Bit::TRUE, width - 1),
+            (Kind::CheckedMul, [a, b, signed]) => {
+                known::checked_product(c, recorded, a, b, signed.bit(0) == Bit::TRUE, width - 1)
+            }
             (Kind::DivFloor, [a, b, fraction]) => {
                 let (n, m) = (a.signed_width(), b.signed_width());
                 c.div_floor(&a.as_signed(n), &b.as_signed(m), fraction.number()).resize(width).bits().to_vec()
@@ -218,7 +271,7 @@ impl Gates {
     }
 }
 
-fn checked_mul(c: &mut CircuitBuilder, a: &Value, b: &Value, signed: bool, width: usize) -> Vec<Bit> {
+pub(crate) fn checked_mul(c: &mut CircuitBuilder, a: &Value, b: &Value, signed: bool, width: usize) -> Vec<Bit> {
     let (mut bits, overflow) = match signed {
         true => {
             let (product, overflow) = c.mul_overflow(&a.as_signed(width), &b.as_signed(width));
@@ -233,7 +286,7 @@ fn checked_mul(c: &mut CircuitBuilder, a: &Value, b: &Value, signed: bool, width
     bits
 }
 
-fn less(c: &mut CircuitBuilder, a: &Value, b: &Value) -> Bit {
+pub(crate) fn less(c: &mut CircuitBuilder, a: &Value, b: &Value) -> Bit {
     if a.signed || b.signed {
         let n = a.signed_width().max(b.signed_width());
         return c.less(&a.as_signed(n), &b.as_signed(n));
@@ -242,7 +295,7 @@ fn less(c: &mut CircuitBuilder, a: &Value, b: &Value) -> Bit {
     c.less(&a.unsigned(n), &b.unsigned(n))
 }
 
-fn mul(c: &mut CircuitBuilder, a: &Value, b: &Value, width: usize) -> Vec<Bit> {
+pub(crate) fn mul(c: &mut CircuitBuilder, a: &Value, b: &Value, width: usize) -> Vec<Bit> {
     let (n, m) = (a.bits.len(), b.bits.len());
     if !a.signed && !b.signed && width + 1 >= n + m {
         let mut bits = c.mul_full(&a.unsigned(n), &b.unsigned(m)).bits().to_vec();
@@ -259,7 +312,7 @@ fn mul(c: &mut CircuitBuilder, a: &Value, b: &Value, width: usize) -> Vec<Bit> {
     c.mul(&a.unsigned(width), &b.unsigned(width)).bits().to_vec()
 }
 
-fn divide(c: &mut CircuitBuilder, kind: Kind, a: &Value, b: &Value, width: usize) -> Vec<Bit> {
+pub(crate) fn divide(c: &mut CircuitBuilder, kind: Kind, a: &Value, b: &Value, width: usize) -> Vec<Bit> {
     if a.signed || b.signed {
         let (n, m) = (a.signed_width(), b.signed_width());
         let (quotient, remainder) = c.div_rem_signed(&a.as_signed(n), &b.as_signed(m));

@@ -1,10 +1,10 @@
-//! Joins of two sorted arrays: a bitonic merge, and a look at neighbours.
+//! Joins of two sorted arrays: a bitonic merge, and comparisons of neighbours.
 //!
 //! *Source*: Batcher 1968 for the network; Huang, Evans and Katz 2012, section 5, for the intersection of sorted sets by
 //! merging them and comparing neighbours.
 
 use crate::{
-    machine::{Machine, Slot},
+    machine::{Arm, Machine, Slot},
     number::power,
     source_error::SourceError,
     tree::{Expr, Loop, Scalar, Span, Ty},
@@ -14,21 +14,26 @@ use crate::{
 /// An element in the network.
 #[derive(Clone)]
 pub(crate) struct Item {
-    /// Set if it is of the second array.
+    /// Set if it comes from the second array.
     pub(crate) second: Word,
     pub(crate) words: Vec<Word>,
 }
 
-/// The elements of both arrays by ascending key, which is their first words.
+/// The memory of an item beside that of its words, in words.
+pub(crate) const ITEM_WORDS: usize = 3;
+
+/// The elements of both arrays in ascending order of their keys, which are their first words.
 struct Sides {
     key: Vec<Scalar>,
     /// The number of words that an element of either array has.
     words: [usize; 2],
     items: Vec<Item>,
+    /// The memory that was charged, in words.
+    held: usize,
 }
 
 impl Machine<'_> {
-    /// Runs a loop's body for each pair of elements whose first fields are equal; says how often it might.
+    /// Runs a loop's body for each pair of elements whose first fields are equal, and returns the most rounds that there can be.
     ///
     /// *Errors*: as [`Machine::scalar`].
     pub(crate) fn join_loop(&mut self, a: &Expr, b: &Expr, repeated: &Loop, span: Span) -> Result<u64, SourceError> {
@@ -42,28 +47,28 @@ impl Machine<'_> {
             self.put(&pair[1].words[..sides.words[1]], slot + sides.words[0]);
             self.iteration(repeated, slot, span)?;
             self.leave_path(span);
-            let changes = self.end_branch(branch);
-            self.merge(&[both], &[changes, Vec::new()], span);
+            let changes = self.end_branch(branch, span);
+            self.merge(&[both], Word::ANY, vec![changes, Arm::default()], span);
         }
+        self.drop_words(sides.held, span);
         Ok(sides.items.len().saturating_sub(1) as u64)
     }
 
-    /// The elements of two sorted arrays that are equal or whose first fields are, each with a mark that it is one, the
-    /// others zero.
+    /// The elements of two sorted arrays that are equal, or whose first fields are equal, each with a mark. Others are zero.
     ///
     /// *Errors*: as [`Machine::scalar`].
     pub(crate) fn join(&mut self, a: &Expr, b: &Expr, ty: &Ty, to: Slot, span: Span) -> Result<(), SourceError> {
         let (element, count) = array_ty(ty);
-        let words = element.words();
+        let words = self.words(element);
         let mut rows = self.joined(a, b, element, span)?;
-        self.bitonic_sort(&mut rows, &[Scalar::BOOL], true, span);
+        self.bitonic_sort(&mut rows, &[Scalar::BOOL], true, span)?;
         for (k, row) in rows.iter().enumerate().take(count as usize) {
             self.put(&row.words, to + k * words);
         }
         Ok(())
     }
 
-    /// The rows of a join, those that are none among those that are, by ascending key.
+    /// The rows of a join in ascending order of their keys, with unmarked rows in between.
     ///
     /// *Errors*: as [`Machine::scalar`].
     pub(crate) fn joined(&mut self, a: &Expr, b: &Expr, element: &Ty, span: Span) -> Result<Vec<Item>, SourceError> {
@@ -71,6 +76,7 @@ impl Machine<'_> {
         let sides = self.merge_sides(a, b, associated, span)?;
         let mut rows = Vec::new();
         for pair in sides.items.windows(2) {
+            self.work(sides.words[0] + sides.words[1])?;
             let both = self.are_joined(&sides.key, &pair[0], &pair[1], span);
             let second = if associated { &pair[1].words[..sides.words[1]] } else { &[] };
             let mut row = vec![both];
@@ -79,6 +85,7 @@ impl Machine<'_> {
             }
             rows.push(Item { second: Word::FALSE, words: row });
         }
+        self.drop_words(sides.held, span);
         Ok(rows)
     }
 
@@ -87,7 +94,7 @@ impl Machine<'_> {
         words.iter().enumerate().for_each(|(k, &word)| self.write(to + k, word));
     }
 
-    /// Tells whether two neighbours are of different arrays and have equal keys.
+    /// Tells whether two neighbours come from different arrays and have equal keys.
     fn are_joined(&mut self, key: &[Scalar], x: &Item, y: &Item, span: Span) -> Word {
         let mut joined = self.xor(x.second, y.second, span);
         for (&a, &b) in x.words.iter().zip(&y.words).take(key.len()) {
@@ -97,7 +104,7 @@ impl Machine<'_> {
         joined
     }
 
-    /// The elements of both arrays by ascending key, those of the first before equal ones of the second.
+    /// The elements of both arrays in ascending order of their keys; of equal ones, those of the first array come first.
     fn merge_sides(&mut self, a: &Expr, b: &Expr, by_field: bool, span: Span) -> Result<Sides, SourceError> {
         let ((first, n), (second, m)) = (array_ty(&a.ty), array_ty(&b.ty));
         let key_ty = match first {
@@ -105,17 +112,21 @@ impl Machine<'_> {
             _ => first,
         };
         if !key_ty.is_plain() {
-            return Err(SourceError::new(
+            let fault = SourceError::new(
                 span,
-                "the key of this join has an enum with fields or a list, which have no order",
-            ));
+                "expected a join key that has an order, got one with a list or an enum with fields",
+            );
+            return Err(fault.hint("put a number first, as in `(row.id, row)`"));
         }
         let mut key = Vec::new();
         key_ty.scalars(&mut key);
-        let words = [first.words(), second.words()];
+        let words = [self.words(first), self.words(second)];
         let (a, b) = (self.fresh(a)?, self.fresh(b)?);
         let most = words[0].max(words[1]);
         let real = n as usize + m as usize;
+        // The items, and the rows of a join.
+        let held = real.next_power_of_two().saturating_mul(words[0] + words[1] + most + 2 * ITEM_WORDS);
+        self.hold_words(held, span)?;
         let padding = real.next_power_of_two() - real;
         // What is not greater than any row stays before all.
         let mut least: Vec<Word> = key.iter().map(|ty| Word::constant(ty.min())).collect();
@@ -128,38 +139,61 @@ impl Machine<'_> {
             words.resize(most, Word::FALSE);
             items.push(Item { second, words });
         }
-        self.bitonic_merge(&mut items, &key, true, span);
+        self.bitonic_merge(&mut items, &key, true, span)?;
         items.drain(..padding);
-        Ok(Sides { key, words, items })
+        Ok(Sides { key, words, items, held })
     }
 
-    fn bitonic_sort(&mut self, items: &mut [Item], key: &[Scalar], ascending: bool, span: Span) {
+    fn bitonic_sort(
+        &mut self,
+        items: &mut [Item],
+        key: &[Scalar],
+        ascending: bool,
+        span: Span,
+    ) -> Result<(), SourceError> {
         if items.len() > 1 {
             let (lower, upper) = items.split_at_mut(items.len() / 2);
-            self.bitonic_sort(lower, key, !ascending, span);
-            self.bitonic_sort(upper, key, ascending, span);
-            self.bitonic_merge(items, key, ascending, span);
+            self.bitonic_sort(lower, key, !ascending, span)?;
+            self.bitonic_sort(upper, key, ascending, span)?;
+            self.bitonic_merge(items, key, ascending, span)?;
         }
+        Ok(())
     }
 
-    fn bitonic_merge(&mut self, items: &mut [Item], key: &[Scalar], ascending: bool, span: Span) {
+    fn bitonic_merge(
+        &mut self,
+        items: &mut [Item],
+        key: &[Scalar],
+        ascending: bool,
+        span: Span,
+    ) -> Result<(), SourceError> {
         if items.len() <= 1 {
-            return;
+            return Ok(());
         }
         let half = items.len().next_power_of_two() / 2;
         for k in 0..items.len() - half {
             let (x, y) = (items[k].clone(), items[k + half].clone());
-            let (low, high) = self.exchange(key, &x, &y, span);
+            let (low, high) = self.exchange(key, &x, &y, span)?;
             (items[k], items[k + half]) = if ascending { (low, high) } else { (high, low) };
             self.cut();
         }
         let (lower, upper) = items.split_at_mut(half);
-        self.bitonic_merge(lower, key, ascending, span);
-        self.bitonic_merge(upper, key, ascending, span);
+        self.bitonic_merge(lower, key, ascending, span)?;
+        self.bitonic_merge(upper, key, ascending, span)
     }
 
-    /// The lesser item and the other one; the first is the lesser of equal ones.
-    pub(crate) fn exchange(&mut self, key: &[Scalar], x: &Item, y: &Item, span: Span) -> (Item, Item) {
+    /// The lesser item, and the other one. Equal items keep their order.
+    ///
+    /// *Errors*: a source that costs more than it may.
+    pub(crate) fn exchange(
+        &mut self,
+        key: &[Scalar],
+        x: &Item,
+        y: &Item,
+        span: Span,
+    ) -> Result<(Item, Item), SourceError> {
+        self.trace.budget.turn_to(span);
+        self.work(4 + 4 * x.words.len())?;
         let (a, b) = (self.key_of(key, x, span), self.key_of(key, y, span));
         let mut greater = Word::FALSE;
         for (&a, &b) in a.iter().zip(&b).rev() {
@@ -176,10 +210,10 @@ impl Machine<'_> {
             low.words[k] = self.select(greater, y.words[k], x.words[k], span);
             high.words[k] = self.select(greater, x.words[k], y.words[k], span);
         }
-        (low, high)
+        Ok((low, high))
     }
 
-    /// A number without sign that is less for a lesser value: a negative one has its sign bit turned.
+    /// An unsigned number that preserves order: the sign bit of a signed value is inverted.
     fn in_order(&mut self, word: Word, ty: Scalar, span: Span) -> Word {
         if !ty.signed {
             return word;
@@ -188,7 +222,7 @@ impl Machine<'_> {
         self.xor(wires, Word::constant(power(ty.bits - 1)), span)
     }
 
-    /// The key that an item is ordered by, as numbers, the most significant first.
+    /// The key of an item, as numbers, the most significant first.
     fn key_of(&mut self, key: &[Scalar], item: &Item, span: Span) -> Vec<Word> {
         let own = item.words.iter().copied().zip(key.iter().copied());
         let words: Vec<(Word, Scalar)> = own.chain([(item.second, Scalar::BOOL)]).collect();

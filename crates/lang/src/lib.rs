@@ -1,26 +1,26 @@
 //! The function language: from source text to a program graph.
 //!
-//! A source is a file whose name ends in `.garble.rs`: functions over integers, Booleans, arrays, tuples, structs and enums in
-//! a subset of Rust, of which `main` says what is computed: its parameter `k` is the input of party `k`, its result is
-//! learned by everybody.
+//! A source is a file whose name ends in `.garble.rs`. It holds functions over integers, Booleans, arrays, tuples, structs and
+//! enums, in a subset of Rust. The parties compute `main`: its parameter `k` is the input of party `k`, and every party learns
+//! its result.
 //!
-//! The language is that of the crate `garble_lang`, which tests compare with, and more.
+//! The language extends that of the crate `garble_lang`, against which tests compare it.
 //!
-//! 1. The `front` scans, parses and type checks, and turns the typed syntax tree into a `tree` with known sizes, constants and
-//!    places.
-//! 2. The `machine` runs the tree on words (`word`): integers that are known, or wires with the range of their value. What
-//!    is known is computed, and costs nothing; so do moves of values, known indices, and wires that a range makes zero. The
-//!    rest is recorded as operations (`operation`) in regions (`trace`), cut at loops and calls.
-//! 3. The assembler (`assemble`) goes through the regions backwards, to find what is read of each; makes one
-//!    component of all regions that do the same, its gates (`gates`) built and optimised once; and adds an instance for each
-//!    region.
+//! 1. The `front` scans, parses and checks types. It turns the typed syntax tree into a `tree` in which sizes, constants and
+//!    places are known.
+//! 2. The `machine` runs the tree on words (`word`): known integers, or wires with the range of their value. It computes what
+//!    is known. This costs no gates, and neither do moves of values, known indices, and wires that a range makes zero. It
+//!    records the rest as operations (`operation`) in regions (`trace`), which it cuts at loops and calls.
+//! 3. The assembler (`assemble`) walks the regions backwards to find what is read of each. It makes one component for all
+//!    regions that do the same, builds and optimises its gates (`gates`) once, and adds an instance for each region.
 //!
-//! Time is spent per executed operation, memory per region and per distinct component; gates that are repeated cost
+//! Time grows with the executed operations, and memory with the regions and the distinct components. Repeated gates cost
 //! neither.
 
 mod arithmetic;
 mod assemble;
 mod bound;
+mod budget;
 mod compile;
 mod constants;
 mod control;
@@ -30,6 +30,7 @@ mod front;
 mod front_end;
 mod gates;
 mod join;
+mod known;
 mod list;
 mod machine;
 mod number;

@@ -1,11 +1,10 @@
-//! Lists: at most so many values, and a secret count of those that are there.
+//! Lists: room for a number of values, and a secret count of the values that exist.
 //!
-//! **Invariant**: a count is at most what the list has room for, and nothing depends on the values behind it. A party that says
-//! more has said as many as there is room for; values behind the count are zero in outputs, are not equal or unequal to anything,
-//! and no index reaches them.
+//! **Invariant**: the count is at most the room, and nothing depends on the values after it. If a party claims more, the count is
+//! the room. Values after the count are zero in outputs, comparisons ignore them, and no index reaches them.
 
 use crate::{
-    machine::{Machine, Slot},
+    machine::{Arm, Machine, Slot},
     number::{Number, ONE, ZERO},
     operation::Kind,
     panic::Reason,
@@ -15,12 +14,12 @@ use crate::{
     word::Word,
 };
 
-/// The most counts for which it is remembered which values are there.
+/// The most counts for which the marks of their values are kept.
 const REMEMBERED: usize = 8;
 
 impl Machine<'_> {
-    /// Makes counts in inputs those of their lists. *Cost*: two AND gates for each bit of a count, none for lists of one less
-    /// than a power of two.
+    /// Limits the counts in inputs to the room of their lists. *Cost*: two AND gates for each bit of a count; none if the room is
+    /// one less than a power of two.
     pub(crate) fn clamp_counts(&mut self, ty: &Ty, words: &mut [Word], span: Span) {
         match ty {
             Ty::Scalar(_) => {}
@@ -49,8 +48,10 @@ impl Machine<'_> {
         }
     }
 
-    /// Tells for each value that a list has room for whether it is there. *Cost*: about one AND gate for each.
+    /// Tells for each value that a list has room for whether it exists. *Cost*: about one AND gate for each.
     pub(crate) fn present(&mut self, count: Word, most: u32, span: Span) -> Vec<Word> {
+        self.trace.budget.turn_to(span);
+        self.trace.budget.work(2 * u64::from(most));
         if let Some(known) = count.known() {
             return (0..most).map(|k| Word::truth(Number::from(k) < known)).collect();
         }
@@ -70,20 +71,23 @@ impl Machine<'_> {
             Err(_) => (0..most).map(|k| self.less(Word::constant(k.into()), count, span)).collect(),
         };
         if self.present.len() == REMEMBERED {
-            self.present.remove(0);
+            let (.., forgotten) = self.present.remove(0);
+            self.drop_words(forgotten.len(), span);
         }
+        // The caller checks the budget.
+        let _ = self.hold_words(present.len(), span);
         self.present.push((count, most, present.clone()));
         present
     }
 
-    /// Runs a loop's body for each value of the list at `base`; says how many it has room for.
+    /// Runs a loop's body for each value of the list at `base`, and returns the room of the list.
     ///
     /// *Errors*: as [`Machine::scalar`].
     pub(crate) fn list_loop(&mut self, ty: &Ty, base: Slot, repeated: &Loop, span: Span) -> Result<u64, SourceError> {
         let (element, most) = crate::join::array_ty(ty);
-        let words = element.words();
+        let words = self.words(element);
         let present = self.present(self.stack[base], most, span);
-        // The rounds are to be alike.
+        // All rounds must be alike.
         self.cut();
         for (k, here) in present.into_iter().enumerate() {
             let slot = base + 1 + k * words;
@@ -95,15 +99,15 @@ impl Machine<'_> {
                     self.enter_path(here);
                     self.iteration(repeated, slot, span)?;
                     self.leave_path(span);
-                    let changes = self.end_branch(branch);
-                    self.merge(&[here], &[changes, Vec::new()], span);
+                    let changes = self.end_branch(branch, span);
+                    self.merge(&[here], Word::ANY, vec![changes, Arm::default()], span);
                 }
             }
         }
         Ok(most.into())
     }
 
-    /// The wires of the values of the list at `slot`, those that are not there zero.
+    /// The wires of the values of the list at `slot`, zero where a value does not exist.
     pub(crate) fn list_wires(&mut self, ty: &Ty, slot: Slot, span: Span) -> Vec<Word> {
         let (element, most) = crate::join::array_ty(ty);
         let present = self.present(self.stack[slot], most, span);
@@ -118,37 +122,36 @@ impl Machine<'_> {
     }
 
     /// Tells whether two lists have equal values.
-    pub(crate) fn equal_lists(&mut self, ty: &Ty, a: Slot, b: Slot, span: Span) -> Word {
+    ///
+    /// *Errors*: a source that costs more than it may.
+    pub(crate) fn equal_lists(&mut self, ty: &Ty, a: Slot, b: Slot, span: Span) -> Result<Word, SourceError> {
         let (element, most) = crate::join::array_ty(ty);
+        let words = self.words(element);
         let mut equal = self.equal(self.stack[a], self.stack[b], span);
         let present = self.present(self.stack[a], most, span);
         for (k, here) in present.into_iter().enumerate() {
-            let skip = 1 + k * element.words();
-            let same = self.equal_words(element, a + skip, b + skip, span);
+            let skip = 1 + k * words;
+            let same = self.equal_words(element, a + skip, b + skip, span)?;
             let absent = self.not(here, span);
             let either = self.or(absent, same, span);
             equal = self.and(equal, either, span);
         }
-        equal
+        Ok(equal)
     }
 
-    /// Writes a list of the values of an array, or of none, to `to`.
+    /// Writes a list of the values of an array to `to`.
     ///
     /// *Errors*: as [`Machine::scalar`].
-    pub(crate) fn fill_list(&mut self, array: Option<&Expr>, words: usize, to: Slot) -> Result<(), SourceError> {
-        let (count, own) = match array {
-            Some(array) => (crate::join::array_ty(&array.ty).1, array.ty.words()),
-            None => (0, 0),
-        };
+    pub(crate) fn fill_list(&mut self, array: &Expr, words: usize, to: Slot) -> Result<(), SourceError> {
+        let (count, own) = (crate::join::array_ty(&array.ty).1, self.words(&array.ty));
+        self.work(words)?;
         self.write(to, Word::constant(count.into()));
-        if let Some(array) = array {
-            self.value(array, to + 1)?;
-        }
+        self.value(array, to + 1)?;
         (1 + own..words).for_each(|k| self.write(to + k, Word::ANY));
         Ok(())
     }
 
-    /// Puts one more value behind the last of a list.
+    /// Appends a value to a list.
     ///
     /// *Errors*: as [`Machine::scalar`].
     pub(crate) fn push(
@@ -163,8 +166,8 @@ impl Machine<'_> {
         let (mut steps, _) = self.steps_of(to, path, span)?;
         let top = self.stack.len();
         let from = self.place_or_value(value)?;
-        let words = value.ty.words();
-        let count = self.first_word(to, &steps, span);
+        let words = self.words(&value.ty);
+        let count = self.first_word(to, &steps, span)?;
         let room = self.less(count, Word::constant(most.into()), span);
         let full = self.not(room, span);
         self.check(full, Reason::Full, span)?;
@@ -174,7 +177,7 @@ impl Machine<'_> {
             Some(known) if known < Number::from(most) => steps.push(Step::Skip(known.as_usize() * words)),
             _ => steps.push(Step::Secret { index: count, count: most, words }),
         }
-        self.write_path(to, &steps, from, words, Word::TRUE, span);
+        self.write_path(to, &steps, from, words, Word::TRUE, span)?;
         let slot = self.allocate(1, span)?;
         let next = match (count.known(), room.known()) {
             (Some(known), Some(more)) => Word::constant(known + more),
@@ -185,7 +188,7 @@ impl Machine<'_> {
             }
         };
         self.write(slot, next);
-        self.write_path(to, &steps[..counted], slot, 1, Word::TRUE, span);
+        self.write_path(to, &steps[..counted], slot, 1, Word::TRUE, span)?;
         self.release(top);
         Ok(())
     }

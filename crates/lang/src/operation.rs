@@ -1,9 +1,6 @@
 //! Operations on words, as they are recorded in traces.
 
-use crate::{
-    number::Number,
-    word::{Wires, Word},
-};
+use crate::{number::Number, word::width_of};
 
 /// The work of a recorded operation on its operands, each read as the integer that it stands for.
 ///
@@ -11,8 +8,15 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
+    /// The result is the whole sum: as the range is, it has no more wires.
     Add,
+    /// The low wires of a sum that may have more.
+    WrappingAdd,
     Sub,
+    /// c, a, b: a + b if c, else a; b is known.
+    AddIf,
+    /// c, a, b: a - b if c, else a; b is known.
+    SubIf,
     Mul,
     /// Quotient, rounded towards zero.
     Div,
@@ -47,9 +51,12 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Kind; 21] = [
+    const ALL: [Kind; 24] = [
         Kind::Add,
+        Kind::WrappingAdd,
         Kind::Sub,
+        Kind::AddIf,
+        Kind::SubIf,
         Kind::Mul,
         Kind::Div,
         Kind::Rem,
@@ -71,27 +78,67 @@ impl Kind {
         Kind::OneHot,
     ];
 
-    /// About how many AND gates the operation costs.
-    pub(crate) fn estimate(self, width: u16, operands: &[Word]) -> u64 {
+    /// About how many AND gates the operation costs on operands of such sizes.
+    pub(crate) fn estimate(self, width: u16, sizes: &Sizes) -> u64 {
         let width = u64::from(width);
-        let widest = || operands.iter().map(|w| u64::from(w.width())).max().unwrap_or(0);
-        let secret = operands.iter().filter(|w| matches!(w.wires, Wires::Node { .. })).count();
+        let Sizes { count, secret, widest, narrowest, product, last_is_known, .. } = *sizes;
         match self {
             Kind::Xor | Kind::Not | Kind::Code => 0,
             Kind::And | Kind::Or if secret < 2 => 0,
-            Kind::Add | Kind::Sub | Kind::NegIf | Kind::And | Kind::Or | Kind::Select => width,
-            Kind::Less | Kind::Equal => widest(),
+            // One bit more, as where bits are counted.
+            Kind::Add if narrowest <= 1 => 2.min(width),
+            Kind::Add
+            | Kind::WrappingAdd
+            | Kind::Sub
+            | Kind::AddIf
+            | Kind::SubIf
+            | Kind::NegIf
+            | Kind::And
+            | Kind::Or
+            | Kind::Select => width,
+            Kind::Less | Kind::Equal => widest,
             Kind::Mul if secret < 2 => width * width / 4,
-            Kind::Mul => operands.iter().map(|w| u64::from(w.width())).product(),
-            Kind::Div | Kind::Rem => widest() * (widest() + 4) / 2,
-            Kind::ShiftLeft | Kind::ShiftRight if operands[1].known().is_some() => 0,
+            Kind::Mul => product,
+            Kind::Div | Kind::Rem => widest * (widest + 4) / 2,
+            Kind::ShiftLeft | Kind::ShiftRight if last_is_known => 0,
             Kind::ShiftLeft | Kind::ShiftRight => width * 6,
-            Kind::Element => width * (operands.len() as u64 - 1),
-            Kind::CheckedMul => (width + 2) * widest(),
-            Kind::DivFloor => widest() * width * 3 / 4,
+            Kind::Element => width * (count - 1),
+            Kind::CheckedMul => (width + 2) * widest,
+            Kind::DivFloor => widest * width * 3 / 4,
             Kind::Root => width * width / 2,
             Kind::OneHot => width,
         }
+    }
+
+    /// At most about how many gates the operation is built of, XOR gates among them.
+    pub(crate) fn gates(self, width: u16, sizes: &Sizes) -> u64 {
+        6 * self.estimate(width, sizes) + u64::from(width) + sizes.total
+    }
+}
+
+/// The sizes of an operation's operands, as far as they decide what it costs.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Sizes {
+    count: u64,
+    secret: u64,
+    widest: u64,
+    narrowest: u64,
+    total: u64,
+    product: u64,
+    last_is_known: bool,
+}
+
+impl Sizes {
+    /// The sizes with those of one more operand.
+    pub(crate) fn add(&mut self, operand: &Operand) {
+        let len = operand.width();
+        self.last_is_known = matches!(operand.from, Origin::Constant(_));
+        self.product = if self.count == 0 { len } else { self.product.saturating_mul(len) };
+        self.narrowest = if self.count == 0 { len } else { self.narrowest.min(len) };
+        self.count += 1;
+        self.secret += u64::from(!self.last_is_known);
+        self.widest = self.widest.max(len);
+        self.total += len;
     }
 }
 
@@ -102,6 +149,15 @@ pub(crate) struct Operand {
     pub(crate) start: u16,
     pub(crate) len: u16,
     pub(crate) signed: bool,
+}
+
+impl Operand {
+    fn width(&self) -> u64 {
+        match self.from {
+            Origin::Constant(value) => width_of(value, value).into(),
+            _ => self.len.into(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,8 @@
 //! A branch that may not be taken begins with `happened` OR'ed with its condition's negation: then nothing in it is the
 //! first. After the branch, `happened` is what it was before, XOR what the branch has added.
 
+use std::collections::{HashMap, hash_map::Entry};
+
 use crate::{
     machine::Machine,
     number::{Number, ONE, ZERO, power},
@@ -47,18 +49,34 @@ pub(crate) struct Panics {
     paths: Vec<Path>,
     /// Number `k` is the place of code `k + 1`.
     sites: Vec<(Span, Reason)>,
+    /// The code of each place.
+    codes: HashMap<(Span, Reason), u32>,
+    /// So many paths, from the outermost on, have begun.
+    begun: usize,
+    /// Pairs of words of which the first is not greater than the second on the paths, and how many paths say so.
+    orders: HashMap<(Word, Word), u32>,
 }
 
-/// A branch: when it is taken, and `happened` at its beginning, once a check in it has asked.
+/// A branch: when it is taken, what is not greater than what else then, and `happened` at its beginning, once a check in it has asked.
 struct Path {
     taken: Word,
+    order: Option<(Word, Word)>,
     begun: Option<(Word, Word)>,
 }
 
 impl Panics {
     /// No check so far; with `on` false there never is one.
     pub(crate) fn new(on: bool) -> Self {
-        Panics { on, happened: Word::FALSE, code: Word::FALSE, paths: Vec::new(), sites: Vec::new() }
+        Panics {
+            on,
+            happened: Word::FALSE,
+            code: Word::FALSE,
+            paths: Vec::new(),
+            sites: Vec::new(),
+            codes: HashMap::new(),
+            begun: 0,
+            orders: HashMap::new(),
+        }
     }
 
     pub(crate) fn is_on(&self) -> bool {
@@ -79,12 +97,29 @@ impl Panics {
 impl Machine<'_> {
     /// Begins a branch that is taken if `taken`.
     pub(crate) fn enter_path(&mut self, taken: Word) {
-        self.panics.paths.push(Path { taken, begun: None });
+        let order = self.compared.filter(|(condition, ..)| *condition == taken).map(|(_, x, y)| (x, y));
+        order.into_iter().for_each(|order| *self.panics.orders.entry(order).or_default() += 1);
+        self.panics.paths.push(Path { taken, order, begun: None });
+    }
+
+    /// Tells whether the branch that is run is taken only if the first is not greater than the second.
+    pub(crate) fn is_ordered(&self, x: Word, y: Word) -> bool {
+        self.panics.orders.contains_key(&(x, y))
     }
 
     /// Ends the innermost branch.
     pub(crate) fn leave_path(&mut self, span: Span) {
-        if let Some(Path { begun: Some((before, begun)), .. }) = self.panics.paths.pop() {
+        let path = self.panics.paths.pop();
+        if let Some(order) = path.as_ref().and_then(|path| path.order)
+            && let Entry::Occupied(mut paths) = self.panics.orders.entry(order)
+        {
+            *paths.get_mut() -= 1;
+            if *paths.get() == 0 {
+                paths.remove();
+            }
+        }
+        self.panics.begun = self.panics.begun.min(self.panics.paths.len());
+        if let Some(Path { begun: Some((before, begun)), .. }) = path {
             let added = self.xor(self.panics.happened, begun, span);
             self.panics.happened = self.xor(before, added, span);
         }
@@ -111,24 +146,25 @@ impl Machine<'_> {
     }
 
     fn begin_paths(&mut self, span: Span) {
-        for at in 0..self.panics.paths.len() {
-            if self.panics.paths[at].begun.is_none() {
-                let (before, taken) = (self.panics.happened, self.panics.paths[at].taken);
-                let skipped = self.not(taken, span);
-                let begun = self.or(before, skipped, span);
-                self.panics.paths[at].begun = Some((before, begun));
-                self.panics.happened = begun;
-            }
+        // What a path has begun, those around it have.
+        for at in self.panics.begun..self.panics.paths.len() {
+            let (before, taken) = (self.panics.happened, self.panics.paths[at].taken);
+            let skipped = self.not(taken, span);
+            let begun = self.or(before, skipped, span);
+            self.panics.paths[at].begun = Some((before, begun));
+            self.panics.happened = begun;
         }
+        self.panics.begun = self.panics.paths.len();
     }
 
     fn number(&mut self, span: Span, reason: Reason) -> Number {
-        let known = self.panics.sites.iter().rposition(|site| *site == (span, reason));
-        let at = known.unwrap_or_else(|| {
-            self.panics.sites.push((span, reason));
-            self.panics.sites.len() - 1
-        });
-        crate::number::number(at as i128 + 1)
+        let site = (span, reason);
+        let next = self.panics.sites.len() as u32 + 1;
+        let code = *self.panics.codes.entry(site).or_insert(next);
+        if code == next {
+            self.panics.sites.push(site);
+        }
+        code.into()
     }
 
     fn add_code(&mut self, first: Word, number: Number, span: Span) -> Word {

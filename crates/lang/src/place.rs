@@ -15,7 +15,7 @@ use crate::{
 pub(crate) enum Step {
     /// Words to skip.
     Skip(usize),
-    /// An element by a secret index, which is below `count`, of elements of so many words.
+    /// An element by a secret index below `count`. Each element has `words` words.
     Secret { index: Word, count: u32, words: usize },
 }
 
@@ -33,7 +33,7 @@ impl Machine<'_> {
                 let Some(base) = self.place(array)? else { return Ok(None) };
                 let position = self.scalar(index)?;
                 Ok(match position.known() {
-                    Some(k) if k < Number::from(*count) => Some(base + k.as_usize() * expr.ty.words()),
+                    Some(k) if k < Number::from(*count) => Some(base + k.as_usize() * self.words(&expr.ty)),
                     _ => None,
                 })
             }
@@ -49,9 +49,12 @@ impl Machine<'_> {
         let mut steps = Vec::new();
         let mut inside = Word::TRUE;
         let base = self.walk(expr, &mut steps, &mut inside)?;
-        let words = expr.ty.words();
+        let words = self.words(&expr.ty);
+        let all = self.touch(&steps, words, expr.span)?;
+        self.hold_words(2 * all, expr.span)?;
         let mut values = Vec::with_capacity(words);
         self.gather(base, &steps, words, &mut values, expr.span);
+        self.drop_words(2 * all, expr.span);
         self.release(top);
         for (k, word) in values.into_iter().enumerate() {
             // Without checks there is nothing behind the end of a list.
@@ -77,7 +80,8 @@ impl Machine<'_> {
                     false => Word::TRUE,
                 };
                 *inside = self.and(*inside, here, expr.span);
-                steps.push(self.index_step(index, *count, expr.ty.words(), expr.span)?);
+                let words = self.words(&expr.ty);
+                steps.push(self.index_step(index, *count, words, expr.span)?);
                 Ok(base)
             }
             ExprKind::Var(variable) => Ok(self.slot_of(*variable)),
@@ -85,8 +89,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The steps from the variable at `base` to what is assigned to, and whether all indices of lists are of values that are
-    /// there.
+    /// The steps from the variable at `base` to the target of an assignment, and whether every index of a list is below its length.
     ///
     /// *Errors*: as [`Machine::scalar`].
     pub(crate) fn steps_of(
@@ -115,7 +118,7 @@ impl Machine<'_> {
 
     /// The step to the first value of a list; looks whether the index is of one that is there.
     fn list_step(&mut self, base: Slot, steps: &mut Vec<Step>, index: Word, span: Span) -> Result<Word, SourceError> {
-        let count = self.first_word(base, steps, span);
+        let count = self.first_word(base, steps, span)?;
         let inside = self.less(index, count, span);
         let outside = self.not(inside, span);
         self.check(outside, Reason::OutOfBounds, span)?;
@@ -124,10 +127,15 @@ impl Machine<'_> {
     }
 
     /// The first word of what steps lead to.
-    pub(crate) fn first_word(&mut self, base: Slot, steps: &[Step], span: Span) -> Word {
+    ///
+    /// *Errors*: a source that costs more than it may.
+    pub(crate) fn first_word(&mut self, base: Slot, steps: &[Step], span: Span) -> Result<Word, SourceError> {
+        let all = self.touch(steps, 1, span)?;
+        self.hold_words(2 * all, span)?;
         let mut words = Vec::with_capacity(1);
         self.gather(base, steps, 1, &mut words, span);
-        words[0]
+        self.drop_words(2 * all, span);
+        Ok(words[0])
     }
 
     fn index_step(&mut self, index: Word, count: u32, words: usize, span: Span) -> Result<Step, SourceError> {
@@ -136,7 +144,7 @@ impl Machine<'_> {
         self.check(outside, Reason::OutOfBounds, span)?;
         Ok(match index.known() {
             Some(k) if k < Number::from(count) => Step::Skip(k.as_usize() * words),
-            // Nothing is there, or everything panics.
+            // There are no elements, or the access panics in any case.
             Some(_) => Step::Secret { index, count: 0, words },
             None => Step::Secret { index, count: Number::from(count).min(index.hi + ONE).as_u32(), words },
         })
@@ -161,7 +169,20 @@ impl Machine<'_> {
         }
     }
 
+    /// Charges the work of reading or writing every word that the steps may lead to, and returns the number of these words.
+    ///
+    /// *Errors*: a source that costs more than it may.
+    fn touch(&mut self, steps: &[Step], words: usize, span: Span) -> Result<usize, SourceError> {
+        let counts = steps.iter().map(|step| if let Step::Secret { count, .. } = step { *count as usize } else { 1 });
+        let all = counts.fold(words.max(1), usize::saturating_mul);
+        self.trace.budget.turn_to(span);
+        self.work(all.saturating_mul(3))?;
+        Ok(all)
+    }
+
     /// Writes words to a part of the value at `to`, if `condition`.
+    ///
+    /// *Errors*: a source that costs more than it may.
     pub(crate) fn write_path(
         &mut self,
         to: Slot,
@@ -170,7 +191,13 @@ impl Machine<'_> {
         words: usize,
         condition: Word,
         span: Span,
-    ) {
+    ) -> Result<(), SourceError> {
+        self.touch(steps, words, span)?;
+        self.write_steps(to, steps, from, words, condition, span);
+        Ok(())
+    }
+
+    fn write_steps(&mut self, to: Slot, steps: &[Step], from: Slot, words: usize, condition: Word, span: Span) {
         let Some((&step, rest)) = steps.split_first() else {
             if condition == Word::TRUE {
                 return self.copy(from, to, words);
@@ -182,7 +209,7 @@ impl Machine<'_> {
             return;
         };
         match step {
-            Step::Skip(skip) => self.write_path(to + skip, rest, from, words, condition, span),
+            Step::Skip(skip) => self.write_steps(to + skip, rest, from, words, condition, span),
             Step::Secret { index, count, words: stride } => {
                 let width = u16::try_from(count).ok().filter(|_| count > 1);
                 let hot = width.map(|width| self.trace.push_node(Kind::OneHot, width, &[index], span.line));
@@ -192,7 +219,7 @@ impl Machine<'_> {
                         None => self.equal(index, Word::constant(number(k as i128)), span),
                     };
                     let here = self.and(condition, here, span);
-                    self.write_path(to + k * stride, rest, from, words, here, span);
+                    self.write_steps(to + k * stride, rest, from, words, here, span);
                 }
             }
         }
@@ -209,8 +236,8 @@ fn is_place(expr: &Expr) -> bool {
     }
 }
 
-/// Tells whether an index costs nothing to compute twice: once to see whether it is known, once to read by it.
-fn is_simple(index: &Expr) -> bool {
+/// Tells whether computing an index twice is free: once to see whether it is known, and once to read by it.
+pub(crate) fn is_simple(index: &Expr) -> bool {
     match &index.kind {
         ExprKind::Constant(_) | ExprKind::Var(_) => true,
         ExprKind::Cast(x) => is_simple(x),

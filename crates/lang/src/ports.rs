@@ -6,10 +6,14 @@ use crate::{
     assemble::InputWires,
     control::push_wires,
     machine::{Machine, Slot},
+    source_error::SourceError,
     trace::{INPUTS, Read},
     tree::{EnumTy, Scalar, Span, Ty, count_scalar},
     word::{Node, Word},
 };
+
+/// The memory of wires that an output reads, and of their link.
+const OUTPUT_BYTES: u64 = 64;
 
 /// The type of a port.
 pub(crate) fn port_type(ty: &Ty) -> Type {
@@ -40,6 +44,7 @@ impl InputReader<'_> {
     pub(crate) fn words(&mut self, ty: &Ty, start: u32, into: &mut Vec<Word>) {
         match ty {
             Ty::Scalar(scalar) => into.push(self.word(*scalar, start)),
+            Ty::Array(element, _) if element.words() == 0 => {}
             Ty::Array(element, count) => {
                 let width = element.width() as u32;
                 (0..*count).for_each(|k| self.words(element, start + k * width, into));
@@ -76,27 +81,49 @@ impl InputReader<'_> {
 
 impl Machine<'_> {
     /// Appends the wires of the value at `slot`, and gives the slot after it.
-    pub(crate) fn wires_of(&mut self, ty: &Ty, slot: Slot, span: Span, into: &mut Vec<Read>) -> Slot {
-        match ty {
+    ///
+    /// *Errors*: a source that costs more than it may.
+    pub(crate) fn wires_of(
+        &mut self,
+        ty: &Ty,
+        slot: Slot,
+        span: Span,
+        into: &mut Vec<Read>,
+    ) -> Result<Slot, SourceError> {
+        let bits = if let Ty::List(..) | Ty::Enum(_) = ty { ty.width() as usize } else { 0 };
+        // A word for each bit, and those that they are made of.
+        self.hold_words(bits.saturating_mul(3), span)?;
+        let before = into.len();
+        let end = match ty {
             Ty::Scalar(scalar) => {
                 push_wires(self.stack[slot], *scalar, into);
                 slot + 1
             }
-            Ty::Array(element, count) => (0..*count).fold(slot, |slot, _| self.wires_of(element, slot, span, into)),
+            Ty::Array(element, _) if element.words() == 0 => slot,
+            Ty::Array(element, count) => {
+                return (0..*count).try_fold(slot, |slot, _| self.wires_of(element, slot, span, into));
+            }
             Ty::List(_, most) => {
                 let wires = self.list_wires(ty, slot, span);
                 push_wires(self.stack[slot], count_scalar(*most), into);
                 wires.into_iter().for_each(|wire| push_wires(wire, Scalar::BOOL, into));
                 slot + ty.words()
             }
-            Ty::Record(fields) => fields.iter().fold(slot, |slot, (_, ty)| self.wires_of(ty, slot, span, into)),
+            Ty::Record(fields) => {
+                return fields.iter().try_fold(slot, |slot, (_, ty)| self.wires_of(ty, slot, span, into));
+            }
             Ty::Enum(e) => {
                 let wires = self.enum_wires(e, slot, span);
                 push_wires(self.stack[slot], e.tag(), into);
                 wires.into_iter().for_each(|wire| push_wires(wire, Scalar::BOOL, into));
                 slot + ty.words()
             }
-        }
+        };
+        self.drop_words(bits.saturating_mul(3), span);
+        let reads = into.len() - before;
+        self.trace.budget.hold(OUTPUT_BYTES * reads as u64);
+        self.work(bits.saturating_add(1 + 2 * reads))?;
+        Ok(end)
     }
 
     /// The wires of an enum's fields: those of the variant that it is, and zeros; nothing of the other variants.
@@ -126,6 +153,7 @@ impl Machine<'_> {
                 into.extend((0..scalar.bits).map(|k| crate::arithmetic::bit(word, k)));
                 slot + 1
             }
+            Ty::Array(element, _) if element.words() == 0 => slot,
             Ty::Array(element, count) => (0..*count).fold(slot, |slot, _| self.bits_of(element, slot, span, into)),
             Ty::List(_, most) => {
                 let wires = self.list_wires(ty, slot, span);

@@ -1,8 +1,8 @@
-//! LoopNests of loops, as regions of the program's instances.
+//! Nests of loops, and the regions of the program that they became.
 
 use crate::tree::Span;
 
-/// Loops that were run, with the regions that they became.
+/// Loops that were run, and their regions.
 #[derive(Default)]
 pub(crate) struct LoopNests {
     /// Loops that are running, outermost first.
@@ -13,7 +13,7 @@ pub(crate) struct LoopNests {
 struct Open {
     span: Span,
     first: u32,
-    /// The number of iterations that the loop within has had, if there is one and it always has as many.
+    /// The number of iterations of the inner loop, if there is one and it always has the same number.
     inner: Inner,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Nest {
     pub(crate) first: u32,
     pub(crate) end: u32,
     pub(crate) iterations: u64,
-    /// The iterations of the one loop within, if it is regular.
+    /// The iterations of the only inner loop, if it is regular.
     pub(crate) inner: Option<u64>,
 }
 
@@ -41,7 +41,7 @@ impl LoopNests {
         self.open.push(Open { span, first, inner: Inner::None });
     }
 
-    /// The loop that began last ends after so many iterations, before region `end`.
+    /// The loop that began last ends after `iterations` iterations, before region `end`.
     pub(crate) fn end(&mut self, iterations: u64, end: u32) {
         let Some(Open { span, first, inner }) = self.open.pop() else { return };
         match self.open.last_mut() {

@@ -1,4 +1,4 @@
-//! Rows of arrays and lists: sorted by a network, or those that are marked kept.
+//! Rows of arrays and lists: sorting them, and keeping those that are marked.
 //!
 //! *Source*: Batcher 1968 for the network, of [`garblet_synthesis`]; Goodrich 2011 for moving rows that are kept to the front.
 
@@ -6,7 +6,7 @@ use garblet_synthesis::builder::sort_places;
 
 use crate::{
     arithmetic::{beyond, bit},
-    join::{Item, array_ty},
+    join::{ITEM_WORDS, Item, array_ty},
     machine::{Machine, Slot},
     number::{Number, ZERO},
     operation::Kind,
@@ -16,8 +16,8 @@ use crate::{
 };
 
 impl Machine<'_> {
-    /// The rows of an array or a list by ascending key: their first fields, or themselves if they are no tuples. Rows that a list
-    /// does not have are behind those that it has.
+    /// The rows of an array or a list in ascending order of their keys: the first fields of tuples, or the rows themselves. Rows that
+    /// do not exist in a list come last.
     ///
     /// *Errors*: keys that have no order; as [`Machine::scalar`].
     pub(crate) fn sort(&mut self, rows: &Expr, to: Slot, span: Span) -> Result<(), SourceError> {
@@ -27,15 +27,18 @@ impl Machine<'_> {
             _ => element,
         };
         if !key_ty.is_plain() {
-            return Err(SourceError::new(
+            let fault = SourceError::new(
                 span,
-                "what is sorted by has an enum with fields or a list, which have no order",
-            ));
+                "expected a sort key that has an order, got one with a list or an enum with fields",
+            );
+            return Err(fault.hint("put a number first, as in `(row.price, row)`"));
         }
-        let (top, words) = (self.stack.len(), element.words());
+        let (top, words) = (self.stack.len(), self.words(element));
         let (from, present) = self.rows(rows, span)?;
         let mut key = vec![Scalar::BOOL];
         key_ty.scalars(&mut key);
+        let held = (count as usize).saturating_mul(words + 1 + ITEM_WORDS) + self.comparators(count as usize);
+        self.hold_words(held, span)?;
         let mut items = Vec::with_capacity(count as usize);
         for (k, here) in present.into_iter().enumerate() {
             let mut own = vec![self.not(here, span)];
@@ -46,7 +49,7 @@ impl Machine<'_> {
         sort_places(items.len(), |low, high| places.push((low, high)));
         for (low, high) in places {
             let (x, y) = (items[low].clone(), items[high].clone());
-            (items[low], items[high]) = self.exchange(&key, &x, &y, span);
+            (items[low], items[high]) = self.exchange(&key, &x, &y, span)?;
             self.cut();
         }
         let mut to = to;
@@ -57,6 +60,7 @@ impl Machine<'_> {
         for (k, item) in items.iter().enumerate() {
             self.put(&item.words[1..], to + k * words);
         }
+        self.drop_words(held, span);
         self.release(top);
         Ok(())
     }
@@ -65,9 +69,12 @@ impl Machine<'_> {
     ///
     /// *Errors*: as [`Machine::scalar`].
     pub(crate) fn keep(&mut self, rows: &Expr, to: Slot, span: Span) -> Result<(), SourceError> {
-        let (element, words) = (array_ty(&rows.ty).0, array_ty(&rows.ty).0.words());
+        let element = array_ty(&rows.ty).0;
+        let words = self.words(element);
         let top = self.stack.len();
-        // What a join moves behind its rows is moved once.
+        let held = (array_ty(&rows.ty).1 as usize).saturating_mul(2 * (words + ITEM_WORDS));
+        self.hold_words(held, span)?;
+        // The rows of a join are not moved twice.
         let marked: Vec<(Word, Vec<Word>)> = match &rows.kind {
             ExprKind::Join(a, b) => {
                 let joined = self.joined(a, b, element, span)?;
@@ -91,7 +98,7 @@ impl Machine<'_> {
             let gap = self.not(kept, span);
             gaps = match (gaps.known(), gap.known()) {
                 (Some(known), Some(more)) => Word::constant(known + more),
-                // One range for all, so that rows are alike.
+                // All have the same range, so that rows are alike.
                 _ => self.record(Kind::Add, &[gaps, gap], (ZERO, most), span),
             };
             self.cut();
@@ -100,22 +107,26 @@ impl Machine<'_> {
             Some(known) => Word::constant(most - known),
             None => self.record(Kind::Sub, &[Word::constant(most), gaps], (ZERO, most), span),
         };
-        self.move_to_front(&mut moving, span);
+        self.move_to_front(&mut moving, span)?;
         self.write(to, count);
         for (k, row) in moving.iter().enumerate() {
             self.put(&row.words, to + 1 + k * (words - 1));
         }
+        self.drop_words(held, span);
         self.release(top);
         Ok(())
     }
 
-    /// Moves rows by their distances, by powers of two, the least first, so that no two meet. Where a row went from and none
-    /// came is anything, and does not move.
-    fn move_to_front(&mut self, rows: &mut [Moving], span: Span) {
+    /// Moves rows by their distances, in steps of powers of two, the smallest first, so that no two rows collide. A place that a row
+    /// left and no other reached holds anything, and does not move.
+    ///
+    /// *Errors*: a source that costs more than it may.
+    fn move_to_front(&mut self, rows: &mut [Moving], span: Span) -> Result<(), SourceError> {
         let steps = width_of(ZERO, Number::from(rows.len().saturating_sub(1) as u64));
         for step in 0..steps {
             let by = 1usize << step;
             for place in 0..rows.len() {
+                self.work(2 + rows[place].words.len())?;
                 let goes = if place >= by { bit(rows[place].distance, 0) } else { Word::FALSE };
                 let rest = beyond(rows[place].distance, 1);
                 let rest = self.select(goes, Word::FALSE, rest, span);
@@ -131,9 +142,18 @@ impl Machine<'_> {
                 self.cut();
             }
         }
+        Ok(())
     }
 
-    /// The slot of the first row of an array or a list, and which rows there are.
+    /// Charges the work of listing a sort's comparators, and returns the memory of the list in words.
+    fn comparators(&mut self, count: usize) -> usize {
+        let levels = count.next_power_of_two().trailing_zeros() as usize;
+        let most = count.saturating_mul(levels * (levels + 1) / 4);
+        self.trace.budget.work(most as u64);
+        most.div_ceil(size_of::<Word>() / size_of::<(usize, usize)>())
+    }
+
+    /// The slot of the first row of an array or a list, and a mark for each row that exists.
     fn rows(&mut self, rows: &Expr, span: Span) -> Result<(Slot, Vec<Word>), SourceError> {
         let slot = self.place_or_value(rows)?;
         Ok(match &rows.ty {
@@ -143,7 +163,7 @@ impl Machine<'_> {
     }
 }
 
-/// A row, and by how many places it is to move.
+/// A row, and the number of places that it must move.
 #[derive(Clone)]
 struct Moving {
     distance: Word,

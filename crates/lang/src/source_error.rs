@@ -1,6 +1,11 @@
 //! The errors of a source, before they are shown in its file.
 
-use garblet_circuit::diagnostic::{Diagnostic, Place};
+use std::cell::Cell;
+
+use garblet_circuit::{
+    CircuitError,
+    diagnostic::{Diagnostic, Place, nearest},
+};
 
 use crate::tree::Span;
 
@@ -22,6 +27,12 @@ impl SourceError {
         SourceError { span: None, message: message.into(), hint: None }
     }
 
+    /// Something that the type checker should have refused before.
+    pub(crate) fn bug(span: Span, what: &str) -> Self {
+        let fault = SourceError::new(span, format!("{what} has passed the type checker, by a bug in the compiler"));
+        fault.hint("please report the source")
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
@@ -37,6 +48,35 @@ impl SourceError {
             Some(hint) => diagnostic.hint(hint),
             None => diagnostic,
         }
+    }
+}
+
+impl From<CircuitError> for SourceError {
+    fn from(error: CircuitError) -> Self {
+        SourceError::general(error.to_string())
+    }
+}
+
+/// Finds the names that may be meant by wrong ones.
+///
+/// *Cost*: each compares with all names, so only the first mistakes of a source are helped.
+#[derive(Debug, Default)]
+pub(crate) struct Suggestions {
+    made: Cell<usize>,
+}
+
+impl Suggestions {
+    /// The most mistakes that are helped.
+    const MOST: usize = 16;
+
+    /// The hint that `got` may mean the name that is nearest to it.
+    pub(crate) fn hint<'n>(&self, got: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
+        self.made.set(self.made.get() + 1);
+        if self.made.get() > Self::MOST {
+            return None;
+        }
+        let known: Vec<&str> = known.into_iter().collect();
+        nearest(got, &known).map(|near| format!("did you mean `{near}`?"))
     }
 }
 

@@ -47,18 +47,6 @@ impl Scalar {
         Scalar { bits: integer + fraction, signed: true, boolean: false, fraction: Some(fraction) }
     }
 
-    /// The name of the type.
-    pub(crate) fn name(self) -> String {
-        if let Some(fraction) = self.fraction {
-            return format!("fixed<{}, {fraction}>", self.bits - fraction);
-        }
-        match (self.boolean, self.signed) {
-            (true, _) => "bool".into(),
-            (false, true) => format!("i{}", self.bits),
-            (false, false) => format!("u{}", self.bits),
-        }
-    }
-
     /// The least value.
     pub(crate) fn min(self) -> Number {
         if self.signed { -power(self.bits - 1) } else { ZERO }
@@ -87,9 +75,23 @@ pub(crate) enum Ty {
 pub(crate) struct EnumTy {
     pub(crate) name: String,
     pub(crate) variants: Vec<(String, Vec<Ty>)>,
+    /// The first word of the fields of each variant.
+    offsets: Vec<usize>,
 }
 
 impl EnumTy {
+    /// An enum with these variants.
+    pub(crate) fn new(name: &str, variants: Vec<(String, Vec<Ty>)>) -> Self {
+        let mut next = 1usize;
+        let mut offset = |fields: &[Ty]| {
+            let own = next;
+            next = fields.iter().map(Ty::words).fold(next, usize::saturating_add);
+            own
+        };
+        let offsets = variants.iter().map(|(_, fields)| offset(fields)).collect();
+        EnumTy { name: name.into(), variants, offsets }
+    }
+
     /// The type of the tag.
     pub(crate) fn tag(&self) -> Scalar {
         Scalar::unsigned(self.variants.len().next_power_of_two().trailing_zeros() as u16)
@@ -97,20 +99,37 @@ impl EnumTy {
 
     /// The first word of the fields of a variant.
     pub(crate) fn offset(&self, variant: usize) -> usize {
-        1 + self.variants[..variant].iter().flat_map(|(_, fields)| fields).map(Ty::words).sum::<usize>()
+        self.offsets[variant]
     }
 }
 
 impl Ty {
     /// The number of words that a value has; saturates.
     pub(crate) fn words(&self) -> usize {
-        match self {
+        self.measured().0
+    }
+
+    /// The number of words that a value has, which saturates, and of the parts of the type that were gone through to count them.
+    pub(crate) fn measured(&self) -> (usize, u64) {
+        let mut parts = 1;
+        let mut count = |ty: &Ty| {
+            let (words, own) = ty.measured();
+            parts += own;
+            words
+        };
+        let words = match self {
             Ty::Scalar(_) => 1,
-            Ty::Array(element, count) => element.words().saturating_mul(*count as usize),
-            Ty::List(element, most) => element.words().saturating_mul(*most as usize).saturating_add(1),
-            Ty::Record(fields) => fields.iter().fold(0, |sum, (_, ty)| sum.saturating_add(ty.words())),
-            Ty::Enum(e) => e.variants.iter().flat_map(|(_, f)| f).fold(1, |sum, ty| sum.saturating_add(ty.words())),
-        }
+            Ty::Array(element, size) => count(element).saturating_mul(*size as usize),
+            Ty::List(element, most) => count(element).saturating_mul(*most as usize).saturating_add(1),
+            Ty::Record(fields) => fields.iter().fold(0usize, |sum, (_, ty)| sum.saturating_add(count(ty))),
+            Ty::Enum(e) => {
+                let fields = e.variants.iter().flat_map(|(_, fields)| fields);
+                let words = fields.fold(1usize, |sum, ty| sum.saturating_add(count(ty)));
+                parts += e.variants.len() as u64;
+                words
+            }
+        };
+        (words, parts)
     }
 
     /// The number of wires that a port of the type has; saturates.
@@ -146,6 +165,7 @@ impl Ty {
     pub(crate) fn scalars(&self, into: &mut Vec<Scalar>) {
         match self {
             Ty::Scalar(scalar) => into.push(*scalar),
+            Ty::Array(element, _) if element.words() == 0 => {}
             Ty::Array(element, count) => (0..*count).for_each(|_| element.scalars(into)),
             Ty::List(element, most) => {
                 into.push(count_scalar(*most));
@@ -210,10 +230,15 @@ pub(crate) struct Stmt {
 pub(crate) enum StmtKind {
     Let(Pattern, Expr),
     Assign(VarId, Vec<Access>, Expr),
+    /// Changes a scalar of that type by an operation: the value is its second operand.
+    Update(VarId, Vec<Access>, BinaryOp, Scalar, Expr),
     /// Puts one more behind the last value of a list, which has room for so many.
     Push(VarId, Vec<Access>, u32, Expr),
     For(Box<Loop>),
+    /// The value of its block, if it is the last statement.
     Expr(Expr),
+    /// An expression whose value is dropped.
+    Effect(Expr),
 }
 
 pub(crate) struct Loop {
@@ -228,7 +253,8 @@ pub(crate) struct Loop {
 
 /// The values that a loop goes through.
 pub(crate) enum Over {
-    Range(u64, u64),
+    /// Numbers of a type from the first on, without the last.
+    Range(Number, Number, Ty),
     Array(Expr),
     /// The pairs of elements of two sorted arrays with equal first fields.
     Join(Expr, Expr),
@@ -290,10 +316,13 @@ pub(crate) enum ExprKind {
     Var(VarId),
     /// The elements of an array, or the fields of a record in order.
     List(Vec<Expr>),
+    /// The fields of a record in the order in which they are evaluated, each with the number of words before it.
+    Fields(Vec<(usize, Expr)>),
     Repeat(Box<Expr>, u32),
-    Range(u64, u64),
-    /// A list of the values of an array, or of none.
-    ToList(Option<Box<Expr>>),
+    /// Numbers from the first on, without the last.
+    Range(Number, Number),
+    /// A list of the values of an array.
+    ToList(Box<Expr>),
     /// The number of values in a list.
     Len(Box<Expr>),
     Variant(u32, Vec<Expr>),

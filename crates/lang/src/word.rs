@@ -1,9 +1,11 @@
 //! Words: what a scalar of the source is while the program is lowered.
 
+use std::hash::Hasher;
+
 use crate::number::{Number, ONE, ZERO};
 
 /// The place of a word's wires.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Wires {
     /// Nowhere: the value does not matter, as the fields of a variant that an enum is not.
     Any,
@@ -20,11 +22,32 @@ pub(crate) struct Node {
     pub(crate) index: u32,
 }
 
+/// Hashes nodes. Their numbers count up and nobody chooses them freely, so a hash that resists attacks would only take time.
+#[derive(Default)]
+pub(crate) struct NodeHasher(u64);
+
+impl Hasher for NodeHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(byte.into()));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.0 = self.0 << 32 ^ self.0 >> 32 ^ u64::from(number);
+    }
+
+    /// Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators": the mixing of SplitMix.
+    fn finish(&self) -> u64 {
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+}
+
 /// A scalar: a constant, or wires with the range of their value.
 ///
 /// The wires are as many as the range needs: for a range without negative numbers the binary digits of the greatest,
 /// else two's complement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Word {
     pub(crate) wires: Wires,
     pub(crate) lo: Number,

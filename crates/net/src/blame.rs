@@ -5,7 +5,7 @@ use std::fmt;
 /// Bytes of a blame in an abort: the party, little-endian, and the cause; and behind that, for hearsay, who said so.
 pub(crate) const BLAME_BYTES: [usize; 2] = [3, 5];
 
-/// The fault of a party over which a run cannot go on, as far as others are told.
+/// The fault of a party because of which a run cannot continue, as others learn it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Cause {
@@ -17,13 +17,13 @@ pub enum Cause {
     GaveUp = 3,
     /// The party sent what an honest party does not send.
     Misbehaved = 4,
-    /// The party wants to run something else, or not with the one who says so.
+    /// The party wants to run something else, or does not trust the party that says so.
     Disagrees = 5,
     /// The party never came.
     Missing = 6,
     /// The party came twice, or two parties say that they are it.
     DuplicateParty = 7,
-    /// The party is somebody else than who was expected.
+    /// The party is not the expected one.
     UnknownPeer = 8,
     /// The party sent or read too slowly.
     Slow = 9,
@@ -61,16 +61,16 @@ impl fmt::Display for Cause {
 
 /// A party and what it has done, and whose word that is. It says nothing about anybody's inputs.
 ///
-/// Hearsay is passed on once, with the name of who said so: then it carries two names, of who says it and of who passes it
-/// on, and both can be held to it. Who hears it at second hand does not pass it on, but says that the one who did gave up. So
-/// nobody can put a claim into another's mouth without its own name beside it.
+/// Hearsay is passed on once, with the name of its source. Then it carries two names, the source's and the messenger's, and both can be
+/// held responsible. A party that gets it at second hand does not pass it on, but says that the messenger gave up. So no party can
+/// attribute a claim to another without its own name on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Blame {
     /// The party.
     pub party: u16,
     /// The party's fault.
     pub cause: Cause,
-    /// The party that said so first, if this is not the evidence of the one who says it.
+    /// The source, if this is not the sender's own evidence.
     pub heard_from: Option<u16>,
 }
 
@@ -113,7 +113,7 @@ impl Blame {
     }
 }
 
-/// The words before `says`: none, unless the peer has heard it from somebody, who is then named.
+/// The words before `says`: the source, if the peer has heard it from another party.
 pub(crate) fn teller(heard_from: Option<u16>) -> String {
     heard_from.map_or(String::new(), |party| format!("passes on that party {party} "))
 }

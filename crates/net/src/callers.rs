@@ -14,7 +14,7 @@ use crate::reception::Reception;
 use crate::tls::{Meant, Side};
 use crate::watch::ChannelWatch;
 
-/// Somebody who has called a service, has proved an identity where that is asked for, and has said hello.
+/// A caller of a service that has proved its identity, if one is required, and has said hello.
 pub struct Caller {
     /// The channel to it, with its hello heard ahead and its session's name.
     pub channel: Channel,
@@ -37,7 +37,7 @@ pub struct Callers {
 }
 
 impl Callers {
-    /// The callers at `listener`, of whom `places` are heard at once.
+    /// The callers at `listener`. At most `places` are heard at once.
     pub fn new(listener: Listener, places: usize, options: Options) -> Self {
         let log = listener.log.clone();
         let reception = Reception::new(options.on_refused.clone(), options.advice, log).with_places(places);
@@ -49,12 +49,12 @@ impl Callers {
         self.listener.address()
     }
 
-    /// Hears those who come from now on with other options.
+    /// Changes the options for new callers.
     pub fn set_options(&mut self, options: Options) {
         self.options = options;
     }
 
-    /// The number of those who have connected and were no callers.
+    /// The number of connections that were refused.
     pub fn strangers(&self) -> u64 {
         self.reception.refused_count()
     }
@@ -78,7 +78,7 @@ impl Callers {
     }
 }
 
-/// Hears somebody who has connected to its hello.
+/// Receives the hello of a new connection.
 async fn hear(
     stream: TcpStream,
     carrier: Carrier,

@@ -3,6 +3,7 @@
 use std::ops::Sub;
 use std::time::Duration;
 
+use postcard::ser_flavors::Flavor;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::blame::Blame;
@@ -189,7 +190,7 @@ impl Channel {
         }
     }
 
-    /// The message of so many bytes that has begun.
+    /// Receives the rest of a message with this number of bytes.
     async fn message<M: Message>(&mut self, bytes: usize) -> Result<M, NetError> {
         if bytes > M::MAX_BYTES {
             return Err(NetError::TooLarge { what: M::NAME, limit: M::MAX_BYTES, got: bytes });
@@ -208,7 +209,7 @@ impl Channel {
         self.explain(result).await
     }
 
-    /// Receives exactly as many bytes of bulk data as `into` has.
+    /// Fills `into` with bulk data.
     ///
     /// *Errors:* [`NetError::Unexpected`] if the peer sends a message or ends the conversation before them; otherwise
     /// the connection's.
@@ -244,7 +245,7 @@ impl Channel {
         self.abort_over(None).await;
     }
 
-    /// The same, and tells the peer who is to blame.
+    /// The same, and tells the peer which party is to blame.
     pub(crate) async fn abort_over(mut self, blame: Option<Blame>) {
         self.writer.discard();
         let patience = self.parting();
@@ -305,7 +306,7 @@ impl Channel {
         self.sent_since_wait = false;
     }
 
-    /// Finds out whether a peer that does not take our bytes any more has given up.
+    /// Finds out whether a peer that no longer takes our bytes has given up.
     pub(crate) async fn explain(&mut self, result: Result<(), NetError>) -> Result<(), NetError> {
         match result {
             Err(NetError::PeerClosed { doing }) => {
@@ -317,7 +318,7 @@ impl Channel {
     }
 }
 
-/// A message from its encoding: all of it, and nothing behind it.
+/// A message from its encoding: all of it, nothing behind it, and the one encoding that it has. A number in more bytes than it needs is refused.
 fn decode<M: Message>(payload: &[u8]) -> Result<M, NetError> {
     let malformed = |expected: &str, got: String| NetError::Malformed {
         what: format!("message `{}`", M::NAME),
@@ -329,8 +330,38 @@ fn decode<M: Message>(payload: &[u8]) -> Result<M, NetError> {
     if !rest.is_empty() {
         return Err(malformed("its fields", format!("{} bytes behind them", rest.len())));
     }
+    // The bytes are compared as they are made, and kept nowhere.
+    if postcard::serialize_with_flavor(&message, Compared { rest: payload }) != Ok(true) {
+        return Err(malformed(
+            "the shortest encoding of its fields",
+            format!("another one, of {} bytes", payload.len()),
+        ));
+    }
     match message.check() {
         Ok(()) => Ok(message),
         Err(got) => Err(malformed("consistent fields", got)),
+    }
+}
+
+/// The bytes that are still to come of an encoding that is made once more.
+struct Compared<'a> {
+    rest: &'a [u8],
+}
+
+impl Flavor for Compared<'_> {
+    /// Set if none is missing at the end. The first that differs ends the encoding.
+    type Output = bool;
+
+    fn try_extend(&mut self, made: &[u8]) -> postcard::Result<()> {
+        self.rest = self.rest.strip_prefix(made).ok_or(postcard::Error::SerializeBufferFull)?;
+        Ok(())
+    }
+
+    fn try_push(&mut self, made: u8) -> postcard::Result<()> {
+        self.try_extend(&[made])
+    }
+
+    fn finalize(self) -> postcard::Result<bool> {
+        Ok(self.rest.is_empty())
     }
 }

@@ -1,4 +1,4 @@
-//! The clock: tokio's, and in WebAssembly that of JavaScript, in pages, workers and Node.
+//! The clock: tokio's, and in WebAssembly JavaScript's, in pages, workers and Node.
 
 #[cfg(target_family = "wasm")]
 pub(crate) use javascript::{Instant, timeout, timeout_at};

@@ -78,7 +78,7 @@ impl Listener {
 
     /// The next connection, as it is, however long it takes to come, and where it comes from.
     pub async fn accept_stream(&self) -> Result<(TcpStream, SocketAddr), NetError> {
-        tcp::accept(&self.socket).await
+        tcp::accept(&self.socket, &self.log).await
     }
 
     /// A channel to the first peer that shows that it is one: with TLS by its identity, otherwise by its [`Hello`], which is heard
@@ -114,7 +114,7 @@ impl Listener {
     }
 }
 
-/// Hears somebody who has connected until it is plain that it is a peer.
+/// Receives from a new connection until it is known to be a peer.
 async fn heard(carried: (TcpStream, &Carrier), options: &Options) -> Result<Channel, NetError> {
     let channel = channel(carried, (Side::Accepting, Meant::of(options.session.as_ref())), options).await?;
     match options.tls {

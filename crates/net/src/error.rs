@@ -10,7 +10,7 @@ use crate::refusal::Refusal;
 
 /// The reason why a channel cannot go on.
 ///
-/// The peer is told none of this: [`Channel::abort`](crate::Channel::abort) says only that this party gives up.
+/// The peer learns none of this: [`Channel::abort`](crate::Channel::abort) says only that this party gives up.
 #[derive(Debug, thiserror::Error)]
 pub enum NetError {
     /// The peer is gone: it ended, crashed, or the network between us did.
@@ -19,31 +19,31 @@ pub enum NetError {
         /// The step that this party was doing, for instance `for base OT points`.
         doing: String,
     },
-    /// The peer gave up and said so, but not why.
+    /// The peer gave up and said so, without a reason.
     #[error("the peer aborted while we waited {doing}; its own message says why")]
     PeerAborted {
         /// The step that this party was doing.
         doing: String,
     },
-    /// The peer gave up over another party of the mesh.
+    /// The peer gave up and blames another party of the mesh.
     #[error("{}, and gave up while we waited {doing}", blame.told())]
     PeerBlames {
         /// The step that this party was doing.
         doing: String,
-        /// The party over which it gave up, and why.
+        /// The party that it blames, and the reason.
         blame: Blame,
     },
-    /// The peer gave up over this party. That is its word: this party knows of nothing, and does not pass it on.
+    /// The peer gave up and blames this party. That is only its claim, which this party does not pass on.
     #[error("{}says that it is us: this party {cause}; it gave up while we waited {doing}", teller(*heard_from))]
     PeerBlamesUs {
         /// The step that this party was doing.
         doing: String,
         /// The fault that this party is said to have.
         cause: Cause,
-        /// The party that is said to have said so, if it is not the peer itself.
+        /// The party that first said so according to the peer, if it is not the peer itself.
         heard_from: Option<u16>,
     },
-    /// A party came when it was there already.
+    /// A party connected twice.
     #[error("came twice: from {first} and from {second}")]
     DuplicateParty {
         /// The address from which the first connection came.
@@ -92,15 +92,15 @@ pub enum NetError {
         /// A description of what came.
         got: String,
     },
-    /// Bytes under TLS that are not what the peer's end sent: somebody on the way has changed them, or one of the ends has failed.
+    /// Bytes under TLS that the peer's end did not send: somebody in between has changed them, or one of the ends has failed.
     #[error("TLS failed while we waited {doing}: expected what the peer sent, unchanged, got {got}")]
     Tampered {
-        /// The thing that was waited for.
+        /// The step that this party was doing.
         doing: String,
-        /// The words of TLS for it.
+        /// The error of TLS.
         got: String,
     },
-    /// The peer announced a message that is longer than such a message can be.
+    /// The peer announced a message that is longer than allowed.
     #[error("{what} too large: expected at most {limit} bytes, got {got}")]
     TooLarge {
         /// The message.
@@ -110,7 +110,7 @@ pub enum NetError {
         /// The length that the peer announced.
         got: usize,
     },
-    /// The peer sent something that has no place at this step.
+    /// The peer sent something unexpected at this step.
     #[error("unexpected data from the peer: expected {expected}, got {got}")]
     Unexpected {
         /// A description of what this step needs.
@@ -118,13 +118,13 @@ pub enum NetError {
         /// A description of what came.
         got: String,
     },
-    /// The peer is about to do something else than we.
+    /// The peer is about to do something else.
     #[error("the peer does not agree with us: {}", list(differences))]
     Incompatible {
-        /// Every matter on which the two differ.
+        /// All differences.
         differences: Vec<Difference>,
     },
-    /// The peer is a service that does not begin what we ask for.
+    /// The peer is a service that refuses our request.
     #[error("the peer refuses: {refusal}")]
     Refused {
         /// Its reason.
@@ -138,7 +138,7 @@ pub enum NetError {
         /// The one that the peer asked for.
         got: String,
     },
-    /// The peer is somebody whom this party does not trust.
+    /// This party does not trust the peer.
     #[error("the peer is unknown: expected {expected}, got {got}")]
     UnknownIdentity {
         /// The identities that this party trusts: names and fingerprints.
@@ -152,7 +152,7 @@ pub enum NetError {
         /// This party's fingerprint.
         ours: Fingerprint,
     },
-    /// A text that should be an address is none.
+    /// A text is not an address.
     #[error("`{address}` is not an address: expected HOST:PORT")]
     NotAnAddress {
         /// The text that was given.
@@ -172,7 +172,7 @@ pub enum NetError {
         /// The address.
         address: String,
     },
-    /// Nobody listens there, or the way there is closed.
+    /// Nobody listens there, or the address cannot be reached.
     #[error("cannot connect to {address} within {} s: {source}", after.as_secs_f64())]
     CannotConnect {
         /// The address.
@@ -189,10 +189,10 @@ pub enum NetError {
         address: String,
         /// The time that it waited.
         after: Duration,
-        /// Those who came and were no peer: where from, and why not.
+        /// The refused connections, with their addresses and the reasons.
         refused: Vec<String>,
     },
-    /// This party made a message that it may not send: a bug here.
+    /// This party made a message that no peer accepts: a bug on this side.
     #[error("cannot send {what}: {why}")]
     Unsendable {
         /// The message.
@@ -200,7 +200,7 @@ pub enum NetError {
         /// The fault in the message.
         why: String,
     },
-    /// This party dropped the future that sent the message before: a bug here.
+    /// This party dropped the future that sent the previous message: a bug on this side.
     #[error("cannot send a message: the one before it was cut off")]
     CutOff,
     /// The operating system refused.
@@ -214,7 +214,7 @@ pub enum NetError {
 }
 
 impl NetError {
-    /// An input or output error as what it means for a connection.
+    /// The meaning of an I/O error for a connection.
     pub(crate) fn from_io(source: std::io::Error, doing: impl Into<String>) -> Self {
         use std::io::ErrorKind::{
             BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof, WriteZero,
@@ -236,13 +236,13 @@ impl Accuses for NetError {
     fn accuses(&self, peer: u16) -> Option<Blame> {
         let cause = match self {
             NetError::PeerBlames { blame, .. } => return Some(blame.heard_of(peer)),
-            // Whoever changes what TLS sends, it is not the peer, which is cut off by that.
+            // Whoever changes bytes under TLS, it is not the peer, which is cut off by that.
             NetError::PeerClosed { .. } | NetError::Tampered { .. } => Cause::Gone,
             NetError::PeerAborted { .. } | NetError::PeerBlamesUs { .. } | NetError::Refused { .. } => Cause::GaveUp,
             NetError::Timeout { .. } => Cause::Silent,
             NetError::TooSlow { .. } => Cause::Slow,
             NetError::Malformed { .. } | NetError::TooLarge { .. } | NetError::Unexpected { .. } => Cause::Misbehaved,
-            // One without TLS, or somebody on the way who changes the handshake: nobody's identity is proved yet.
+            // A peer without TLS, or somebody in between who changes the handshake: no identity is proved yet.
             NetError::Incompatible { .. }
             | NetError::OtherSession { .. }
             | NetError::IdentityRejected { .. }
@@ -262,7 +262,7 @@ impl Accuses for NetError {
     }
 }
 
-/// Those who were refused, behind another message.
+/// The refused connections, as the end of another message.
 pub(crate) fn refused_text(refused: &[String]) -> String {
     if refused.is_empty() { String::new() } else { format!("; refused: {}", refused.join("; ")) }
 }

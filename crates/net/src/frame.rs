@@ -32,7 +32,7 @@ pub(crate) enum Header {
     Control { kind: u8, bytes: u32 },
     /// A piece of the bulk stream.
     Bulk { bytes: u32 },
-    /// The peer gives up, and perhaps says over whom.
+    /// The peer gives up, and may say which party it blames.
     Abort { bytes: u32 },
     /// The peer has sent all it has to send.
     Close,

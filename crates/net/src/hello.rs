@@ -1,4 +1,4 @@
-//! The first message each way: who we are and what we are about to do, so that peers that disagree both say on what.
+//! The first message each way: the sender's identity and plan, so that peers that disagree both report the differences.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::message::Message;
 use crate::parts::{self, Description, Parts};
 
 /// Version of what goes over the wire. It grows with every change that an older peer would misread.
-pub const WIRE_VERSION: u32 = 4;
+pub const WIRE_VERSION: u32 = 1;
 
 const MAGIC: [u8; 8] = *b"garblet\0";
 const PARAMETERS_MAX: usize = 32;
@@ -43,6 +43,9 @@ pub struct Hello {
 
 /// The parameter that says what the parties are about to do together, where it is something else than to run a program.
 pub const STEP: &str = "step";
+
+/// The parameter that says in which order the program's gates are computed, by a digest.
+pub const SCHEDULE: &str = "schedule";
 
 /// The parameter that names the session.
 pub(crate) const SESSION: &str = "session";

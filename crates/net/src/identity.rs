@@ -120,7 +120,7 @@ impl Identity {
         self.fingerprint
     }
 
-    /// The public key (Ed25519), of which the fingerprint is a digest.
+    /// The public key (Ed25519). The fingerprint is its digest.
     pub fn public_key(&self) -> [u8; 32] {
         self.public_key
     }
@@ -235,7 +235,7 @@ fn in_context(context: &str, message: &[u8]) -> Vec<u8> {
     [context.as_bytes(), &[0], message].concat()
 }
 
-/// The certificate that carries the public key in TLS. It is a function of the key, and nobody looks at anything else in it.
+/// The certificate that carries the public key in TLS. It is a function of the key, and the rest of it is ignored.
 fn certify(key: &KeyPair) -> Result<CertificateDer<'static>, String> {
     let mut params = CertificateParams::default();
     params.not_before = date_time_ymd(2026, 1, 1);
@@ -250,7 +250,7 @@ fn key_pair(pkcs8: &[u8]) -> Result<KeyPair, String> {
     KeyPair::try_from(&PrivatePkcs8KeyDer::from(pkcs8)).map_err(|error| error.to_string())
 }
 
-/// The reason why a text holds no key. Nothing of the text itself is told: it may be most of a key.
+/// The reason why a text holds no key. It never contains the text, which may be most of a key.
 fn no_key(error: &pem::Error) -> &'static str {
     match error {
         pem::Error::MissingSectionEnd { .. } => "a file without its end",

@@ -23,7 +23,7 @@ const AHEAD_BYTES_MAX: usize = 1 << 20;
 const LENGTH_BYTES: usize = 4;
 
 impl Channel {
-    /// Runs `count` conversations side by side and returns what they return. The peer runs as many. Together they take the rounds of
+    /// Runs `count` conversations concurrently and returns their results. The peer runs the same number. Together they take the rounds of
     /// the one with the most.
     ///
     /// `run` gets a channel to the same conversation of the peer and its number from 0, and gives the channel back. It must wait for
@@ -150,7 +150,7 @@ struct Words {
     heard: VecDeque<u8>,
 }
 
-/// The transport of a lane. Nobody is woken: whoever moves words lets all lanes go on.
+/// The transport of a lane. It wakes nobody: the code that moves messages polls all lanes.
 #[derive(Clone, Default)]
 struct Pipe(Arc<Mutex<Words>>);
 
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
     use crate::memory_pair;
 
-    /// Says `count` bytes and hears as many, `turns` times.
+    /// Sends and receives `count` bytes, `turns` times.
     async fn chat(mut lane: Channel, number: usize, [turns, count]: [usize; 2]) -> Result<(Channel, u8), NetError> {
         let mut heard = vec![0; count];
         for turn in 0..turns {

@@ -43,6 +43,7 @@ mod refusing;
 #[cfg(feature = "tcp")]
 mod relay;
 mod session_name;
+mod small_file;
 #[cfg(feature = "tcp")]
 mod tcp;
 pub mod testing;
@@ -63,7 +64,7 @@ pub use connect::{Listener, connect};
 pub use difference::Difference;
 pub use error::NetError;
 pub use fingerprint::{Fingerprint, FingerprintError};
-pub use hello::{Hello, JOB, JobTerms, STEP, WIRE_VERSION, agree};
+pub use hello::{Hello, JOB, JobTerms, SCHEDULE, STEP, WIRE_VERSION, agree};
 pub use identity::{Identity, IdentityError, SIGNATURE_BYTES, is_signed_by};
 pub use link::{LinkError, SimulatedLink};
 pub use memory::memory_pair;
@@ -81,6 +82,7 @@ pub use refusal::Refusal;
 #[cfg(feature = "tcp")]
 pub use relay::relay;
 pub use session_name::SessionName;
+pub use small_file::{check_is_file, read_small_file};
 #[cfg(feature = "tcp")]
 pub use tcp::exposure;
 pub use tls::Tls;

@@ -74,7 +74,7 @@ impl Messages {
         Ok(())
     }
 
-    /// The next message, of at most so many bytes. A future that is dropped loses nothing: the next one goes on.
+    /// The next message, of at most `bytes_max` bytes. Dropping the future loses nothing: the next call continues.
     ///
     /// *Errors*: a peer that is gone, silent or slow, [`NetError::TooLarge`], and what is no message.
     pub async fn receive(&mut self, bytes_max: usize) -> Result<Vec<u8>, NetError> {

@@ -11,10 +11,10 @@ use crate::link::SimulatedLink;
 use crate::session_name::SessionName;
 use crate::tls::{Meant, Side, Tls, asked_session, connection_secret, proven_identity};
 
-/// The time that somebody who has connected may take to prove its identity, if the time-out is not shorter.
+/// The time that a new connection may take to prove its identity, unless the time-out is shorter.
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// The function that hears of those who are refused, a line for each; after the first ten, one line every ten seconds.
+/// The function that receives a line for each refused connection; after the first ten, one line every ten seconds.
 pub type OnRefused = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The function that says what can be done about a refusal, where it knows something; it stands in brackets behind the reason.
@@ -35,7 +35,7 @@ pub struct Options {
     pub job: Option<String>,
     /// A link to simulate in the direction from us to the peer; the peer simulates the other.
     pub link: SimulatedLink,
-    /// Hears of those who connect and are no peer.
+    /// Receives refused connections.
     pub on_refused: Option<OnRefused>,
     /// Says what can be done about those.
     pub advice: Option<Advice>,
@@ -58,7 +58,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The time that somebody who has connected may take to show that it is a peer.
+    /// The time that a new connection may take to show that it is a peer.
     #[cfg(feature = "tcp")]
     pub(crate) fn longest_hearing(&self) -> Duration {
         match self.tls {
@@ -70,7 +70,7 @@ impl Options {
 
 /// The channel over a stream of bytes that somebody else has opened, to a peer that waits at its other end.
 ///
-/// *Errors:* a peer that does not show in time who it is, or is another one.
+/// *Errors:* a peer that does not prove its identity in time, or is another one.
 pub async fn connect_over<S>(stream: S, options: &Options) -> Result<Channel, NetError>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,

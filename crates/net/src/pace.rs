@@ -60,7 +60,7 @@ impl Pace {
         *self = Pace::new(self.timeout);
     }
 
-    /// Waits for an operation that moves as many bytes as `moved` says.
+    /// Waits for an operation that moves bytes, counted in `moved`.
     pub(crate) async fn wait<T>(
         &mut self,
         operation: impl Future<Output = T>,

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use garblet_text::controls_terminal;
 use serde::{Deserialize, Serialize};
 
 use crate::difference::Difference;
@@ -11,7 +12,7 @@ use crate::message::Message;
 /// The most parts: of a program there are fewer than of a job.
 const PARTS_MAX: usize = 64;
 
-/// The fields of a job that are told one by one.
+/// The number of a job's fields that are sent one by one.
 const JOB_FIELDS_MAX: usize = 40;
 
 /// The longest text of a peer.
@@ -19,7 +20,7 @@ pub(crate) const TEXT_BYTES_MAX: usize = 200;
 
 /// Parts that follow from these: where one of these differs, the others say nothing more.
 const CAUSES: [&str; 4] = ["source", "constants", "panics", "rows"];
-const EFFECTS: [&str; 3] = ["ports", "circuit", INNER];
+const EFFECTS: [&str; 4] = ["ports", "lists", "circuit", INNER];
 
 /// The beginning of the name of a field of a job.
 const JOB_PART: &str = "job ";
@@ -52,12 +53,6 @@ pub(crate) fn check_texts<'a>(mut texts: impl Iterator<Item = &'a String>) -> Re
     }
 }
 
-/// Tells whether a character is not shown as it is, but moves the cursor, ends the line, or turns the direction of what follows.
-fn controls_terminal(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 /// The fields of a job as parts. Of many, the last are one part, by a digest; so is a text that no message can carry.
 pub(crate) fn of_job(fields: &[(String, String)]) -> Vec<(String, String)> {
     let (told, more) = fields.split_at(fields.len().min(JOB_FIELDS_MAX));
@@ -82,7 +77,7 @@ fn digest(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..16].into()
 }
 
-/// Leaves out fields of jobs that follow from what is told as well: of the programs, or of the parameters by their own names.
+/// Leaves out fields of jobs that follow from other differences: of the programs, or of the parameters by their own names.
 pub(crate) fn leave_out_told_twice(differences: &mut Vec<Difference>) {
     let told: Vec<String> = differences.iter().map(|difference| difference.field.clone()).collect();
     let is_told = |name: &str| told.iter().any(|told| told == name);

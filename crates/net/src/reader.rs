@@ -15,7 +15,7 @@ use crate::watch::{Watched, look};
 /// straight to where it is wanted.
 const BUFFER_BYTES: usize = 16 << 10;
 
-/// Growth of a message's memory, so that a peer has to send about as much as it makes this party allocate.
+/// The step in which a message's memory grows. A peer has to send about as much as it makes this party allocate.
 const GROWTH_BYTES: usize = 64 << 10;
 
 const BULK: &str = "bulk data";
@@ -168,7 +168,7 @@ impl FrameReader {
         })
     }
 
-    /// Reads bulk bytes: as many as are wanted, or as the current frame has.
+    /// Reads bulk bytes: the wanted number, or the rest of the current frame.
     async fn bulk(&mut self, into: &mut [u8], waiting_for: &str) -> Result<usize, NetError> {
         let count = into.len().min(self.bulk_left);
         self.read_exact(&mut into[..count], waiting_for).await?;

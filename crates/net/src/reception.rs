@@ -1,9 +1,9 @@
-//! Those who have connected and have not proved yet that they are a peer: side by side, few at a time, and none for long.
+//! New connections that have not proved yet that they are a peer: concurrently, few at a time, and none for long.
 //!
-//! Anybody can connect, so nobody may hold up the others. All are heard at once; [`PLACES`] bounds what they cost. When there is one
-//! more, a place is taken from whoever has most: the oldest connection from the network address that has the most. A flood from
-//! one address so puts out itself, and a peer that comes from another keeps its place until it has said who it is. Only a flood from
-//! as many addresses as there are places, each new within the peer's handshake, could put the peer out, and only for that attempt.
+//! Anybody can connect, so no connection may delay the others. All are heard at once, and [`PLACES`] bounds their cost. One connection
+//! more evicts the oldest one from the network address with the most. So a flood from one address evicts itself, and a peer from
+//! another address keeps its place until it has proved its identity. Only a flood from as many addresses as there are places, each new
+//! within the peer's handshake, could evict the peer, and only for that attempt.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -21,7 +21,7 @@ use crate::over::{Advice, OnRefused};
 /// The number of guests that are heard at once.
 pub(crate) const PLACES: usize = 64;
 
-/// Refusals that are told at once; after them one every [`PAUSE`].
+/// The number of refusals that are reported at once. After them, one is reported every [`PAUSE`].
 const BURST: u32 = 10;
 
 const PAUSE: Duration = Duration::from_secs(10);
@@ -29,13 +29,13 @@ const PAUSE: Duration = Duration::from_secs(10);
 /// Refusals that an error names.
 const NAMED: usize = 8;
 
-/// Somebody who has connected, and what comes of hearing it.
+/// A new connection, with the future that hears it.
 struct Guest<'a, T> {
     from: SocketAddr,
     hearing: Pin<Box<dyn Future<Output = Result<T, NetError>> + Send + 'a>>,
 }
 
-/// Those who have connected, the oldest first.
+/// New connections, the oldest first.
 pub(crate) struct Reception<'a, T> {
     guests: Vec<Guest<'a, T>>,
     places: usize,
@@ -44,7 +44,7 @@ pub(crate) struct Reception<'a, T> {
 }
 
 impl<'a, T> Reception<'a, T> {
-    /// An empty reception. Who is refused is told to `on_refused`, as often as `log` lets it.
+    /// An empty reception. `on_refused` gets the refused connections, as often as `log` allows.
     pub(crate) fn new(on_refused: Option<OnRefused>, advice: Option<Advice>, log: SharedLog) -> Self {
         log.lock().unwrap_or_else(PoisonError::into_inner).on_refused = on_refused;
         let refusals = Refusals { log, count: 0, named: Vec::new() };
@@ -75,7 +75,7 @@ impl<'a, T> Reception<'a, T> {
         }
     }
 
-    /// The next who is no stranger; none once nobody is there. Strangers are refused meanwhile.
+    /// The next connection that is no stranger; none if there are no more. Refuses strangers meanwhile.
     pub(crate) async fn next(&mut self) -> Option<(SocketAddr, T)> {
         poll_fn(|context| {
             let mut at = 0;
@@ -96,14 +96,14 @@ impl<'a, T> Reception<'a, T> {
         .await
     }
 
-    /// Refuses whoever is still there: it has said nothing of use for so long.
+    /// Refuses the remaining connections, which have sent nothing useful for this long.
     pub(crate) fn refuse_all(&mut self, after: Duration) {
         for guest in std::mem::take(&mut self.guests) {
             self.refuse(guest.from, &NetError::Timeout { doing: "for it to say who it is".into(), after });
         }
     }
 
-    /// Notes somebody who was refused.
+    /// Records a refused connection.
     pub(crate) fn refuse(&mut self, from: SocketAddr, error: &NetError) {
         let text = match self.advice.and_then(|advice| advice(error)) {
             Some(advice) => format!("{error} ({advice})"),
@@ -121,7 +121,7 @@ impl<'a, T> Reception<'a, T> {
     }
 }
 
-/// The place of the first of those who come from where most do.
+/// The place of the oldest connection from the address with the most.
 pub(crate) fn most_of_one(origins: impl Iterator<Item = IpAddr> + Clone) -> usize {
     let mut counts = HashMap::new();
     origins.clone().for_each(|origin| *counts.entry(origin).or_insert(0) += 1);
@@ -168,40 +168,64 @@ impl Refusals {
 /// The log of a place at which one waits again and again.
 pub(crate) type SharedLog = Arc<Mutex<Log>>;
 
-/// The log of refusals, which knows when they may be told.
-pub(crate) struct Log {
-    on_refused: Option<OnRefused>,
+/// The lines that strangers may cause in a log: some at once, then one every now and then.
+pub(crate) struct Allowance {
     /// Lines that may be told now.
     lines: u32,
     /// The time at which there was one line less.
     since: Instant,
-    /// Refusals that were not told.
+    /// Those that were not told.
     untold: u64,
 }
 
-impl Default for Log {
-    /// Tells nobody yet.
+impl Default for Allowance {
     fn default() -> Self {
-        Log { on_refused: None, lines: BURST, since: Instant::now(), untold: 0 }
+        Allowance { lines: BURST, since: Instant::now(), untold: 0 }
     }
 }
 
-impl Log {
-    fn note(&mut self, text: &str) {
+impl Allowance {
+    /// Tells whether one more line may be told, and then how many were not since the last.
+    pub(crate) fn one_more(&mut self) -> Option<u64> {
         while self.lines < BURST && self.since.elapsed() >= PAUSE {
             self.lines += 1;
             self.since += PAUSE;
         }
-        match self.lines {
-            0 => self.untold += 1,
-            _ => {
-                if self.lines == BURST {
-                    self.since = Instant::now();
-                }
-                self.lines -= 1;
-                self.tell_untold();
-                self.tell(&format!("refused {text}"));
-            }
+        if self.lines == 0 {
+            self.untold += 1;
+            return None;
+        }
+        if self.lines == BURST {
+            self.since = Instant::now();
+        }
+        self.lines -= 1;
+        Some(std::mem::take(&mut self.untold))
+    }
+}
+
+/// The log of refusals, which decides when they are reported.
+#[derive(Default)]
+pub(crate) struct Log {
+    on_refused: Option<OnRefused>,
+    allowance: Allowance,
+    /// The failures of the system to take a connection in.
+    failures: Allowance,
+}
+
+impl Log {
+    fn note(&mut self, text: &str) {
+        if let Some(untold) = self.allowance.one_more() {
+            self.tell_untold(untold);
+            self.tell(&format!("refused {text}"));
+        }
+    }
+
+    /// Notes that the system cannot take in a connection now: as long as it has no room, it is tried ten times a second.
+    pub(crate) fn note_failure(&mut self, error: &std::io::Error) {
+        match self.failures.one_more() {
+            None => {}
+            Some(0) => tracing::warn!("cannot accept a connection now: {error}"),
+            Some(more) => tracing::warn!(more, "cannot accept a connection now: {error}"),
         }
     }
 
@@ -211,8 +235,7 @@ impl Log {
         }
     }
 
-    fn tell_untold(&mut self) {
-        let untold = std::mem::take(&mut self.untold);
+    fn tell_untold(&self, untold: u64) {
         if untold > 0 {
             self.tell(&format!("refused {untold} more"));
         }
@@ -221,7 +244,7 @@ impl Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        self.tell_untold();
+        self.tell_untold(self.allowance.untold);
     }
 }
 
@@ -310,6 +333,17 @@ mod tests {
         assert_eq!(lines.lock().expect("one thread").len(), BURST as usize);
         drop(log);
         assert_eq!(lines.lock().expect("one thread").last().expect("told"), "refused 40 more");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_system_without_room_for_connections_does_not_flood_the_log() {
+        let mut failures = Allowance::default();
+        let told = |failures: &mut Allowance| (0..100).filter_map(|_| failures.one_more()).collect::<Vec<_>>();
+        assert_eq!(told(&mut failures), [0; BURST as usize]);
+        tokio::time::sleep(PAUSE).await;
+        assert_eq!(told(&mut failures), [90]);
+        tokio::time::sleep(PAUSE).await;
+        assert_eq!(told(&mut failures), [99]);
     }
 
     #[tokio::test]

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 /// The reason for which a service does not begin what a caller's hello asks for. Nothing was computed, and nothing counts as a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Refusal {
-    /// The service has as many sessions as it may have, and as many that wait.
+    /// The service has its maximum of running and waiting sessions.
     Busy,
-    /// The caller has as many sessions there as it may have.
+    /// The caller has its maximum of sessions there.
     TooManyOfCaller,
     /// The service stops.
     Stopping,

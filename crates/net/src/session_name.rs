@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The longest name, that of a label in a server name.
+/// The longest name: the limit of a label in a server name.
 const LENGTH_MAX: usize = 63;
 
 /// The name of a session, which all its parties give alike.

@@ -2,12 +2,14 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream, lookup_host};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::error::NetError;
+use crate::reception::SharedLog;
 
 /// First and longest pause between two attempts to connect: two parties that are started together meet at once.
 const RETRY: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(250));
@@ -36,7 +38,7 @@ pub(crate) async fn listen(address: &str) -> Result<TcpListener, NetError> {
 }
 
 /// The next connection, tuned, and where it comes from. One that is gone already, or that the system has no room for now, is none.
-pub(crate) async fn accept(listener: &TcpListener) -> Result<(TcpStream, SocketAddr), NetError> {
+pub(crate) async fn accept(listener: &TcpListener, log: &SharedLog) -> Result<(TcpStream, SocketAddr), NetError> {
     loop {
         match listener.accept().await {
             Ok((stream, from)) => {
@@ -45,7 +47,7 @@ pub(crate) async fn accept(listener: &TcpListener) -> Result<(TcpStream, SocketA
                 }
             }
             Err(source) if is_passing(&source) => {
-                tracing::warn!("cannot accept a connection now: {source}");
+                log.lock().unwrap_or_else(PoisonError::into_inner).note_failure(&source);
                 sleep(PAUSE).await;
             }
             Err(source) => return Err(NetError::Io { doing: "cannot accept a connection".into(), source }),
@@ -72,7 +74,7 @@ fn is_passing(error: &io::Error) -> bool {
     ) || error.raw_os_error().is_some_and(|code| OTHERS.contains(&code))
 }
 
-/// A connection to `HOST:PORT`, tuned. Tries again until `patience` is over while nobody listens there.
+/// A tuned connection to `HOST:PORT`. Tries again until `patience` is over while nobody listens there.
 pub(crate) async fn connect(address: &str, patience: Duration) -> Result<TcpStream, NetError> {
     let deadline = Instant::now() + patience;
     let candidates = resolve(address).await?;
@@ -171,7 +173,7 @@ mod tests {
         let late = async {
             sleep(SHORT).await;
             let listener = listen(&address).await?;
-            accept(&listener).await
+            accept(&listener, &SharedLog::default()).await
         };
         let (connected, accepted) = tokio::join!(connect(&address, Duration::from_secs(10)), late);
         assert!(connected.expect("connects").nodelay().expect("set"));

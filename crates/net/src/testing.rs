@@ -1,4 +1,4 @@
-//! Channels for tests, with somebody in between who records, and who may do one thing wrong.
+//! Channels for tests, with a recorder in between that can inject one fault.
 //!
 //! A protocol's fault test takes the transcript of an honest run, and runs the protocol again for each of
 //! [`every_fault`] of it: every kind of fault at every frame in both directions. Each run has to end, on both sides,
@@ -71,7 +71,7 @@ pub enum FaultKind {
     Stall,
     /// This bit of it (header and payload, modulo its length) is flipped.
     Flip(usize),
-    /// Its header announces as many bytes as a header can.
+    /// Its header announces the largest possible number of bytes.
     Oversize,
     /// Random bytes come in its place, without end.
     Garbage,

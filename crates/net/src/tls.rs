@@ -65,7 +65,7 @@ impl Meant {
         session.cloned().map_or(Meant::Nameless, Meant::One)
     }
 
-    /// Looks whether the server name that the other side asks for is that of the session.
+    /// Checks that the other side asks for the session's server name.
     fn check(&self, asked: Option<&str>) -> Result<(), NetError> {
         let expected = match self {
             #[cfg(feature = "tcp")]

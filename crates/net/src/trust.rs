@@ -5,9 +5,11 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use garblet_text::controls_terminal;
 use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::{Fingerprint, FingerprintError};
+use crate::small_file::read_small_file;
 
 /// The longest name.
 const NAME_BYTES_MAX: usize = 100;
@@ -34,6 +36,16 @@ pub enum TrustError {
         expected: Fingerprint,
         /// The new one.
         got: Fingerprint,
+    },
+    /// The identity has another name already.
+    #[error("{fingerprint} is trusted already, as `{known}`: expected one name for each identity, got `{name}` too")]
+    IdentityTaken {
+        /// The new name.
+        name: String,
+        /// The one in the store.
+        known: String,
+        /// The identity.
+        fingerprint: Fingerprint,
     },
     /// Nobody has this name.
     #[error("no trusted peer is called `{name}`; there are: {known}")]
@@ -91,12 +103,17 @@ impl TrustStore {
     /// Reads the store; a file that does not exist is an empty one.
     pub fn open(path: &Path) -> Result<Self, TrustError> {
         let malformed = |what: String| TrustError::Malformed { path: path.into(), what };
-        let text = match read(path) {
+        let text = match read_small_file(path, FILE_BYTES_MAX) {
             Ok(text) => text,
             Err(source) if source.kind() == io::ErrorKind::NotFound => String::new(),
             Err(source) => return Err(TrustError::Io { doing: "cannot read", path: path.into(), source }),
         };
-        let content: Content = toml::from_str(&text).map_err(|error| malformed(error.to_string()))?;
+        let content: Content = toml::from_str(&text).map_err(|error: toml::de::Error| {
+            let line = error.span().map(|span| {
+                format!("line {}: ", text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1)
+            });
+            malformed(line.unwrap_or_default() + &error.message().replace('\n', ", "))
+        })?;
         let mut peers = BTreeMap::new();
         for (name, text) in content.peers {
             check_name(&name)?;
@@ -123,11 +140,29 @@ impl TrustStore {
         self.peers.get(name).copied().ok_or_else(|| self.unknown(name))
     }
 
+    /// Checks that each identity has only one name.
+    ///
+    /// *Errors:* [`TrustError::IdentityTaken`] with the first two names of one identity, which only a hand can have written.
+    pub fn check_names(&self) -> Result<(), TrustError> {
+        let mut names = BTreeMap::new();
+        for (name, fingerprint) in &self.peers {
+            if let Some(known) = names.insert(fingerprint.to_string(), name) {
+                let (name, known) = (name.clone(), known.clone());
+                return Err(TrustError::IdentityTaken { name, known, fingerprint: *fingerprint });
+            }
+        }
+        Ok(())
+    }
+
     /// Trusts a peer from now on, and writes the file.
     ///
-    /// *Errors:* [`TrustError::NameTaken`] if the name stands for another identity: whoever means it removes that first.
+    /// *Errors:* [`TrustError::NameTaken`] if the name stands for another identity, [`TrustError::IdentityTaken`] if the identity has another name: whoever
+    /// means it removes that first.
     pub fn add(&mut self, name: &str, fingerprint: Fingerprint) -> Result<(), TrustError> {
         check_name(name)?;
+        if let Some((known, _)) = self.peers.iter().find(|(known, print)| **print == fingerprint && *known != name) {
+            return Err(TrustError::IdentityTaken { name: name.into(), known: known.clone(), fingerprint });
+        }
         match self.peers.get(name) {
             Some(known) if *known != fingerprint => {
                 Err(TrustError::NameTaken { name: name.into(), expected: *known, got: fingerprint })
@@ -167,16 +202,18 @@ impl TrustStore {
 }
 
 fn check_name(name: &str) -> Result<(), TrustError> {
-    let printable = !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.chars().any(char::is_control);
+    // A joiner may be all that is different between two names.
+    let hides = |c: char| controls_terminal(c) || matches!(c, '\u{200c}' | '\u{200d}');
+    let printable = !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.contains(hides);
     if printable { Ok(()) } else { Err(TrustError::BadName { name: name.into() }) }
 }
 
-fn read(path: &Path) -> io::Result<String> {
-    let bytes = fs::metadata(path)?.len();
-    if bytes > FILE_BYTES_MAX {
-        return Err(io::Error::other(format!("{bytes} bytes, expected at most {FILE_BYTES_MAX}")));
-    }
-    fs::read_to_string(path)
+/// Makes a file that only its owner may write.
+fn make(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o644);
+    options.write(true).create(true).truncate(true).open(path)
 }
 
 /// Replaces a file as a whole: after a crash it has its old content or its new.
@@ -184,7 +221,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     let draft = folder.join(format!(".{name}.{}", std::process::id()));
-    let written = File::create(&draft)
+    let written = make(&draft)
         .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&draft, path))
         .and_then(|()| File::open(folder)?.sync_all());
@@ -238,9 +275,23 @@ mod tests {
         store.add("alice", fingerprint(1)).expect("added");
         let error = store.remove("bob").expect_err("nobody");
         assert_eq!(error.to_string(), "no trusted peer is called `bob`; there are: alice");
-        for name in ["", "a\nb", "\u{1b}[2J", &"x".repeat(101)] {
+        for name in ["", "a\nb", "\u{1b}[2J", "bo\u{200b}b", "bo\u{200d}b", "\u{202e}bob", &"x".repeat(101)] {
             assert!(matches!(store.add(name, fingerprint(1)), Err(TrustError::BadName { .. })), "{name:?}");
         }
+    }
+
+    #[test]
+    fn an_identity_has_one_name() {
+        let (_folder, mut store) = store();
+        store.add("bob", fingerprint(1)).expect("added");
+        let error = store.add("carol", fingerprint(1)).expect_err("it is bob").to_string();
+        assert!(error.contains("is trusted already, as `bob`") && error.contains("got `carol` too"), "{error}");
+        store.check_names().expect("one name each");
+        fs::write(&store.path, format!("[peers]\nbob = \"{0}\"\ncarol = \"{0}\"\n", fingerprint(1))).expect("written");
+        let mut written = TrustStore::open(&store.path).expect("it can be mended");
+        assert!(matches!(written.check_names(), Err(TrustError::IdentityTaken { .. })));
+        written.remove("bob").expect("known");
+        written.check_names().expect("one name each");
     }
 
     #[test]

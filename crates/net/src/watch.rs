@@ -1,4 +1,4 @@
-//! Digests of both directions of a channel, by which two parties can tell afterwards that each has what the other sent.
+//! Digests of both directions of a channel. With them two parties can check afterwards that each has received what the other sent.
 //!
 //! Over TLS they are keyed by a secret of the connection, which nobody else has: who knows most of what two others said, as a third party may that
 //! heard the same, cannot try out the rest against their digests. Over plain TCP there is no such secret.
@@ -12,7 +12,7 @@ use crate::fingerprint::Fingerprint;
 /// Separates these digests from all other uses of BLAKE3.
 const CONTEXT: &str = "garblet 2026 direction of a channel v2";
 
-/// A secret that both ends of a connection have, and nobody else. *Secret*; it stays in one place, where it is wiped.
+/// A secret that only the two ends of a connection have. *Secret*; it stays in one place and is wiped there.
 pub(crate) type ConnectionSecret = Box<Zeroizing<[u8; 32]>>;
 
 /// One direction of a channel, as it looks from either end: it has the same digest at both.

@@ -1,6 +1,6 @@
 //! WebSockets (RFC 6455), for browsers: a binary message each way is a message.
 //!
-//! Time and size are bounded here: `tungstenite` sets room aside for as many bytes as the other end announces, up to the limit, and
+//! Time and size are bounded here: `tungstenite` allocates as many bytes as the other end announces, up to the limit, and
 //! touches it as they come.
 
 mod stream;
@@ -28,7 +28,7 @@ use crate::pace::Pace;
 
 pub(crate) use stream::WebStream;
 
-/// The most bytes of a page's name that are told.
+/// The most bytes of a page's name that are reported.
 const ORIGIN_BYTES_MAX: usize = 80;
 
 const OPENING: &str = "for a WebSocket to open";

@@ -1,7 +1,7 @@
 //! Packed bits: choices, corrections, masks.
 
 use garblet_net::Channel;
-use garblet_primitives::{Block, Delta};
+use garblet_primitives::{Bit, Block, Delta};
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -10,7 +10,7 @@ use crate::error::{OtError, check_length};
 /// A vector of bits: a receiver's choices, or their corrections.
 ///
 /// *Shape*: bit `i` is bit `i % 8` of byte `i / 8`; the unused bits of the last byte are zero.
-/// *Secret*: usually; so there is no `Debug`, and it is wiped on drop.
+/// *Secret*: usually, so there is no `Debug`, and it is wiped on drop.
 #[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
 pub struct BitVec {
     bytes: Vec<u8>,
@@ -31,7 +31,7 @@ impl BitVec {
         packed
     }
 
-    /// Unpacks bytes, and ignores bits after the first `len`.
+    /// Unpacks bytes, and ignores bits beyond the first `len`.
     ///
     /// *Errors*: [`OtError::WrongLength`] unless there are `len / 8` bytes, rounded up.
     pub fn from_bytes(bytes: Vec<u8>, len: usize) -> Result<Self, OtError> {
@@ -59,16 +59,21 @@ impl BitVec {
     /// Bit `i`.
     ///
     /// # Panics
-    /// If there is none.
+    /// If `i` is out of range.
     #[inline]
-    pub fn get(&self, i: usize) -> bool {
+    pub fn get(&self, i: usize) -> Bit {
         assert!(i < self.len, "bit {i} of {}", self.len);
-        self.bytes[i / 8] >> (i % 8) & 1 == 1
+        Bit::lowest_of(u64::from(self.bytes[i / 8] >> (i % 8)))
     }
 
     /// The bits in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = bool> + '_ {
-        (0..self.len).map(|i| self.bytes[i / 8] >> (i % 8) & 1 == 1)
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Bit> + '_ {
+        (0..self.len).map(|i| self.get(i))
+    }
+
+    /// Declares the bits public, with a reason.
+    pub fn public(&self, reason: &'static str) -> impl ExactSizeIterator<Item = bool> + '_ {
+        self.iter().map(move |bit| bit.public(reason))
     }
 
     /// The packed bytes.
@@ -88,7 +93,7 @@ impl BitVec {
     /// The bits in a range.
     ///
     /// # Panics
-    /// If the range is not within the vector.
+    /// If the range is out of bounds.
     pub fn slice(&self, range: std::ops::Range<usize>) -> BitVec {
         assert!(range.start <= range.end && range.end <= self.len, "bits {range:?} of {}", self.len);
         if range.start.is_multiple_of(8) {
@@ -100,14 +105,14 @@ impl BitVec {
         range.map(|i| self.get(i)).collect()
     }
 
-    /// Sends the bits, `len / 8` bytes rounded up; the peer knows how many.
+    /// Sends the bits as `len / 8` bytes, rounded up; the peer knows the length.
     pub async fn send(&self, channel: &mut Channel) -> Result<(), OtError> {
         Ok(channel.send_bytes(&self.bytes).await?)
     }
 
-    /// Receives `len` bits, which errors call `what`.
+    /// Receives `len` bits; errors call them `what`.
     ///
-    /// *Errors*: [`OtError::NonZeroPadding`] if the unused bits are not zero; otherwise the connection's.
+    /// *Errors*: [`OtError::NonZeroPadding`] if the unused bits are not zero; connection errors.
     pub async fn receive(channel: &mut Channel, len: usize, what: &'static str) -> Result<Self, OtError> {
         let mut packed = BitVec::zeros(len);
         channel.receive_bytes(&mut packed.bytes).await?;
@@ -119,7 +124,7 @@ impl BitVec {
         Ok(packed)
     }
 
-    /// Makes room for a byte, and wipes the memory that the bytes leave.
+    /// Makes room for a byte, and wipes the old allocation if the bytes move.
     fn make_room(&mut self) {
         if self.bytes.len() == self.bytes.capacity() {
             let mut larger = Vec::with_capacity(2 * self.bytes.len().max(8));
@@ -135,8 +140,8 @@ impl BitVec {
     }
 }
 
-impl FromIterator<bool> for BitVec {
-    fn from_iter<I: IntoIterator<Item = bool>>(bits: I) -> Self {
+impl<B: Into<Bit>> FromIterator<B> for BitVec {
+    fn from_iter<I: IntoIterator<Item = B>>(bits: I) -> Self {
         let bits = bits.into_iter();
         let mut packed = BitVec { bytes: Vec::with_capacity(bits.size_hint().0.div_ceil(8)), len: 0 };
         for bit in bits {
@@ -145,7 +150,7 @@ impl FromIterator<bool> for BitVec {
                 packed.bytes.push(0);
             }
             if let Some(last) = packed.bytes.last_mut() {
-                *last |= u8::from(bit) << (packed.len % 8);
+                *last |= bit.into().number() << (packed.len % 8);
             }
             packed.len += 1;
         }
@@ -153,9 +158,9 @@ impl FromIterator<bool> for BitVec {
     }
 }
 
-/// `block` where the bit is one, zero where it is not, without a branch.
+/// `block` if the bit is one, zero otherwise, without a branch.
 #[inline]
-pub(crate) fn masked(bit: bool, block: Block) -> Block {
+pub(crate) fn masked(bit: impl Into<Bit>, block: Block) -> Block {
     Block::mask(bit) & block
 }
 
@@ -173,12 +178,12 @@ mod tests {
         fn bits_come_back_from_every_form(bits in proptest::collection::vec(any::<bool>(), 0..70), cut in 0usize..70) {
             let packed: BitVec = bits.iter().copied().collect();
             prop_assert_eq!(packed.len(), bits.len());
-            prop_assert_eq!(packed.iter().collect::<Vec<_>>(), bits.clone());
+            prop_assert_eq!(packed.public("a test").collect::<Vec<_>>(), bits.clone());
             let again = BitVec::from_bytes(packed.as_bytes().to_vec(), bits.len()).unwrap();
-            prop_assert_eq!(again.iter().collect::<Vec<_>>(), bits.clone());
+            prop_assert_eq!(again.public("a test").collect::<Vec<_>>(), bits.clone());
             let cut = cut.min(bits.len());
-            prop_assert_eq!(packed.slice(cut..bits.len()).iter().collect::<Vec<_>>(), &bits[cut..]);
-            prop_assert_eq!(packed.slice(0..cut).iter().collect::<Vec<_>>(), &bits[..cut]);
+            prop_assert_eq!(packed.slice(cut..bits.len()).public("a test").collect::<Vec<_>>(), &bits[cut..]);
+            prop_assert_eq!(packed.slice(0..cut).public("a test").collect::<Vec<_>>(), &bits[..cut]);
             prop_assert!(packed.xor(&again).unwrap().as_bytes().iter().all(|&byte| byte == 0));
         }
     }
@@ -196,7 +201,10 @@ mod tests {
         let bits = || (0..1000).map(|at| at % 3 == 0);
         assert_eq!(bits().collect::<BitVec>().bytes.capacity(), 125, "bytes that move leave a copy");
         let unknown: BitVec = bits().flat_map(|bit| [bit, !bit]).filter(|_| true).collect();
-        assert_eq!(unknown.iter().collect::<Vec<_>>(), bits().flat_map(|bit| [bit, !bit]).collect::<Vec<_>>());
+        assert_eq!(
+            unknown.public("a test").collect::<Vec<_>>(),
+            bits().flat_map(|bit| [bit, !bit]).collect::<Vec<_>>()
+        );
     }
 
     #[test]

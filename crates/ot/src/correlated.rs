@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use crate::bit_vec::BitVec;
 use crate::error::OtError;
 
-/// The party with delta.
+/// The party that holds delta.
 pub trait CorrelatedSender {
     /// The difference between the two blocks of every OT.
     fn delta(&self) -> &Delta;
@@ -17,9 +17,9 @@ pub trait CorrelatedSender {
     /// A public key for hashes over these OTs. *Unique*: one per session; both parties have the same.
     fn session_key(&self) -> Block;
 
-    /// Makes `n` more OTs: the blocks `q`, of which the receiver has `q ^ c * delta`.
+    /// Makes `n` more OTs: returns the blocks `q`; the receiver gets `q ^ c * delta`.
     ///
-    /// *Errors*: the connection's, and the protocol's where it has checks.
+    /// *Errors*: connection errors, and protocol errors where the protocol has checks.
     fn extend(
         &mut self,
         channel: &mut Channel,
@@ -27,15 +27,15 @@ pub trait CorrelatedSender {
     ) -> impl Future<Output = Result<Zeroizing<Vec<Block>>, OtError>> + Send;
 }
 
-/// The party with the choices.
+/// The party that holds the choices.
 pub trait CorrelatedReceiver {
     /// A public key for hashes over these OTs. *Unique*: one per session; both parties have the same.
     fn session_key(&self) -> Block;
 
-    /// Makes `n` more OTs with uniform choices `c` that the protocol itself makes: the choices, and the blocks
-    /// `t = q ^ c * delta`. Choices of one's own come by correction, see [`crate::precomputed`].
+    /// Makes `n` more OTs: returns uniform choices `c` that the protocol picks, and the blocks
+    /// `t = q ^ c * delta`. To use choices of your own, correct them: see [`crate::precomputed`].
     ///
-    /// *Errors*: the connection's, and the protocol's where it has checks.
+    /// *Errors*: connection errors, and protocol errors where the protocol has checks.
     fn extend_random(
         &mut self,
         channel: &mut Channel,

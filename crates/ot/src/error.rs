@@ -1,38 +1,38 @@
-//! Errors of oblivious transfers, by whose fault.
+//! Errors of oblivious transfers, classified by who caused them.
 
 use garblet_net::{Accuses, Blame, Cause, NetError};
 
 /// An error of an oblivious transfer.
 #[derive(Debug, thiserror::Error)]
 pub enum OtError {
-    /// The connection failed, or the peer's bytes have no place at this step.
+    /// The connection failed, or the peer sent a message of the wrong type for this step.
     #[error(transparent)]
     Net(#[from] NetError),
-    /// The peer sent bytes that encode no group element.
+    /// The peer sent bytes that do not encode a group element.
     #[error("{what} {index} from the peer: expected a canonical ristretto255 encoding, got other bytes")]
     InvalidPoint {
-        /// The message of the point.
+        /// The message that contains the point.
         what: &'static str,
         /// The index of the point in the message.
         index: usize,
     },
-    /// The peer sent the neutral element, with which every key would be known.
+    /// The peer sent the neutral element, which would make every key known.
     #[error(
         "{what} {index} from the peer: expected an element of ristretto255 other than the identity, got the identity"
     )]
     IdentityPoint {
-        /// The message of the point.
+        /// The message that contains the point.
         what: &'static str,
         /// The index of the point in the message.
         index: usize,
     },
-    /// The base OT sender's challenges do not fit the pads that its own group element gives: it cheats.
+    /// The base OT sender's challenges do not match the pads that its own group element implies: it cheats.
     #[error("the base OT sender cheats: its challenges do not fit its proof")]
     InconsistentChallenges,
     /// The base OT receiver does not know the pads that it chose: it cheats.
     #[error("the base OT receiver cheats: its answer to our challenges is wrong")]
     WrongAnswer,
-    /// The peer sent a vector of bits whose unused bits are not zero.
+    /// The peer sent a vector of bits with nonzero padding.
     #[error("{what} from the peer: expected zeros after bit {bits}, got others")]
     NonZeroPadding {
         /// The vector.
@@ -40,7 +40,7 @@ pub enum OtError {
         /// Its length.
         bits: usize,
     },
-    /// The receiver of an OT extension made trees whose leaves depend on which one is missing: it cheats.
+    /// The receiver of an OT extension made trees whose leaves depend on which leaf is missing: it cheats.
     #[error("the OT receiver cheats: the leaves of its trees do not fit their tags")]
     InconsistentTrees,
     /// The receiver of an OT extension used different choices in different trees: it cheats.
@@ -49,9 +49,9 @@ pub enum OtError {
     /// The two parties have different field widths or checks.
     #[error("the peer extends OTs in another form: expected {ours}, got {theirs}")]
     FormMismatch {
-        /// This side's form.
+        /// The form on this side.
         ours: String,
-        /// The peer's form.
+        /// The form on the peer's side.
         theirs: String,
     },
     /// The call has vectors of different lengths: a mistake on this side.
@@ -59,9 +59,9 @@ pub enum OtError {
     WrongLength {
         /// The vector.
         what: &'static str,
-        /// The length that fits.
+        /// The expected length.
         expected: usize,
-        /// The length that was given.
+        /// The given length.
         got: usize,
     },
 }
@@ -77,7 +77,7 @@ impl Accuses for OtError {
     }
 }
 
-/// A check of what the peer did in an oblivious transfer.
+/// A check of the peer's behaviour in an oblivious transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OtCheck {
     /// Group elements are encoded canonically.
@@ -110,7 +110,7 @@ impl OtCheck {
 }
 
 impl OtError {
-    /// The check that failed, if the peer did what no honest party does.
+    /// The check that failed, if the error proves that the peer deviated.
     pub fn check(&self) -> Option<OtCheck> {
         match self {
             OtError::InvalidPoint { .. } => Some(OtCheck::PointEncoding),
@@ -125,7 +125,7 @@ impl OtError {
     }
 }
 
-/// Refuses lengths that do not fit one another.
+/// Rejects lengths that do not match.
 pub(crate) fn check_length(what: &'static str, expected: usize, got: usize) -> Result<(), OtError> {
     if expected == got { Ok(()) } else { Err(OtError::WrongLength { what, expected, got }) }
 }

@@ -17,7 +17,7 @@ pub(crate) fn decode(bytes: [u8; 32], what: &'static str, index: usize) -> Resul
     if point.is_identity() { Err(OtError::IdentityPoint { what, index }) } else { Ok(point) }
 }
 
-/// The encodings of the doubles of points, for one inversion.
+/// The encodings of the doubled points, with one inversion for all.
 pub(crate) fn encode_doubled(points: &[RistrettoPoint]) -> Vec<[u8; 32]> {
     RistrettoPoint::double_and_compress_batch(points).into_iter().map(|point| point.to_bytes()).collect()
 }

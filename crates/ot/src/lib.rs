@@ -8,17 +8,18 @@
 //! precomputed   correlated OTs corrected once inputs are known  PrecomputedCotSender, PrecomputedCotReceiver
 //! ```
 //!
-//! A correlated OT gives the sender a block `q` and the receiver a bit `c` and the block `t = q ^ c * delta`, where
-//! `delta` is the sender's and the same in every OT. With the garbling's delta, `q` and `q ^ delta` are the two labels of
-//! a wire and `t` is the one of the receiver's bit.
+//! A correlated OT gives the sender a block `q` and the receiver a bit `c` and the block `t = q ^ c * delta`. The sender holds
+//! `delta`, which is the same in every OT. With the garbling's delta, `q` and `q ^ delta` are the two labels of
+//! a wire, and `t` is the label of the receiver's bit.
 //!
-//! Every extension has the interface of [`CorrelatedSender`] and [`CorrelatedReceiver`].
+//! Every extension implements [`CorrelatedSender`] and [`CorrelatedReceiver`].
 
 pub mod base;
 mod bit_vec;
 mod correlated;
 mod error;
 mod group;
+mod pad_hash;
 pub mod precomputed;
 pub mod pvw;
 mod rot;
@@ -29,6 +30,7 @@ mod testing;
 pub use bit_vec::BitVec;
 pub use correlated::{CorrelatedReceiver, CorrelatedSender};
 pub use error::{OtCheck, OtError};
+pub use pad_hash::{OTS_PER_KEY, PAD_BITS, PadHash};
 pub use precomputed::{PrecomputedCotReceiver, PrecomputedCotSender};
 pub use rot::{RotReceiver, RotSender, Rows};
 pub use softspoken::{

@@ -2,11 +2,11 @@
 //!
 //! *Source*: Peikert, Vaikuntanathan, Waters, "A framework for efficient and composable oblivious transfer" (CRYPTO 2008),
 //! section 5, in messy mode, over ristretto255 (RFC 9496); the OT that Pinkas, Schneider, Smart and Williams (ASIACRYPT 2009)
-//! measured. [`crate::base`] is faster and is what everything else here uses.
+//! measured. [`crate::base`] is faster, and everything else here uses it.
 //!
 //! # Steps
 //!
-//! The reference string is four elements `g_0, h_0, g_1, h_1` that both parties make from coins that they tossed.
+//! The reference string is four elements `g_0, h_0, g_1, h_1` that both parties derive from jointly tossed coins.
 //!
 //! | step | who | what |
 //! |---|---|---|
@@ -16,16 +16,16 @@
 //!
 //! # Deviations
 //!
-//! The pads are the messages (a key encapsulation), so that no group element carries a message. They are bound to session, index and
-//! branch and to all that was sent. Elements are made at half their value and doubled while they are encoded, see [`crate::base`].
+//! The pads are the messages (a key encapsulation), so no group element carries a message. Pads are bound to session, index,
+//! branch and the transcript. Elements are computed at half their value and doubled during encoding, see [`crate::base`].
 //!
 //! # Cost
 //!
-//! [`BYTES_PER_OT`] bytes each way, one round. Per OT the receiver multiplies three times, the sender four times two terms.
+//! [`BYTES_PER_OT`] bytes each way, one round. Per OT the receiver does three multiplications, the sender four of two terms each.
 //!
 //! # Adversary and assumptions
 //!
-//! Malicious. The string is no Diffie-Hellman tuple but for a probability of 2^-250, so that one of the two pads is uniform whatever
+//! Malicious. The string is not a Diffie-Hellman tuple except with probability 2^-250, so one of the two pads is uniform whatever
 //! a receiver sends. The receiver's choice is hidden if the decisional Diffie-Hellman problem is hard.
 
 use curve25519_dalek::ristretto::RistrettoPoint;
@@ -41,7 +41,7 @@ use crate::bit_vec::BitVec;
 use crate::error::OtError;
 use crate::group;
 
-/// Payload bytes per OT that either party sends.
+/// Payload bytes per OT in each direction.
 pub const BYTES_PER_OT: u64 = 64;
 
 /// The reference string. Public; may serve any number of OTs.
@@ -51,7 +51,7 @@ pub struct ReferenceString {
 }
 
 impl ReferenceString {
-    /// The string of coins that both parties tossed, so that neither knows a logarithm: messy mode.
+    /// Derives the string from jointly tossed coins, so that neither party knows a logarithm: messy mode.
     pub fn of_coins(coins: &[u8; 32]) -> Self {
         let element = |branch: u8, which: u8| {
             let mut uniform = [0; 64];
@@ -63,11 +63,11 @@ impl ReferenceString {
     }
 }
 
-/// Runs the sender: both pads of each of `n` OTs.
+/// Runs the sender: returns both pads of each of `n` OTs.
 ///
-/// *Unique*: `session` names this batch of OTs between these parties.
+/// *Unique*: `session` identifies this batch of OTs between these parties.
 ///
-/// *Errors*: [`OtError::InvalidPoint`] and [`OtError::IdentityPoint`] for the receiver's elements; the connection's.
+/// *Errors*: [`OtError::InvalidPoint`] and [`OtError::IdentityPoint`] for the receiver's elements; connection errors.
 pub async fn send(
     channel: &mut Channel,
     reference: &ReferenceString,
@@ -99,11 +99,11 @@ pub async fn send(
     Ok(Zeroizing::new(pads.collect()))
 }
 
-/// Runs the receiver: the pad of its choice in each OT.
+/// Runs the receiver: returns the pad of its choice in each OT.
 ///
-/// *Unique*: `session` names this batch of OTs between these parties.
+/// *Unique*: `session` identifies this batch of OTs between these parties.
 ///
-/// *Errors*: [`OtError::InvalidPoint`] and [`OtError::IdentityPoint`] for the sender's elements; the connection's.
+/// *Errors*: [`OtError::InvalidPoint`] and [`OtError::IdentityPoint`] for the sender's elements; connection errors.
 pub async fn receive(
     channel: &mut Channel,
     reference: &ReferenceString,
@@ -113,7 +113,7 @@ pub async fn receive(
 ) -> Result<Zeroizing<Vec<Block>>, OtError> {
     let secrets: Zeroizing<Vec<Scalar>> = Zeroizing::new(choices.iter().map(|_| Scalar::random(rng)).collect());
     let halves = secrets.iter().zip(choices.iter()).flat_map(|(secret, choice)| {
-        let choice = Choice::from(u8::from(choice));
+        let choice = Choice::from(choice);
         [0, 1].map(|which| {
             let [zero, one] = [0, 1].map(|branch: usize| reference.branches[branch][which]);
             RistrettoPoint::conditional_select(&zero, &one, choice) * secret
@@ -123,13 +123,13 @@ pub async fn receive(
     channel.send_bytes(keys.as_flattened()).await?;
     let mut elements = vec![[[0; 32]; 2]; choices.len()];
     channel.receive_bytes(elements.as_flattened_mut().as_flattened_mut()).await?;
-    // Which of both it is is the choice.
+    // The selected one of the two elements reveals the choice.
     let mut chosen = Zeroizing::new(Vec::with_capacity(choices.len()));
     let mut shared = Zeroizing::new(Vec::with_capacity(choices.len()));
     for (i, (pair, choice)) in elements.iter().zip(choices.iter()).enumerate() {
-        // Both are decoded, so that what is refused does not depend on the choice.
+        // Decode both, so that a rejection does not depend on the choice.
         let points = [group::decode(pair[0], "PVW element", 2 * i)?, group::decode(pair[1], "PVW element", 2 * i + 1)?];
-        let bit = Choice::from(u8::from(choice));
+        let bit = Choice::from(choice);
         shared.push(RistrettoPoint::conditional_select(&points[0], &points[1], bit) * secrets[i]);
         let bytes: [u8; 32] = std::array::from_fn(|at| u8::conditional_select(&pair[0][at], &pair[1][at], bit));
         chosen.push(bytes);
@@ -137,11 +137,11 @@ pub async fn receive(
     let shared = Zeroizing::new(group::encode_doubled(&shared));
     let pads = keys.as_chunks::<2>().0.iter().zip(chosen.iter()).zip(shared.iter()).zip(choices.iter()).enumerate();
     let pads =
-        pads.map(|(i, (((key, element), shared), choice))| pad(&session, i, u8::from(choice), key, element, shared));
+        pads.map(|(i, (((key, element), shared), choice))| pad(&session, i, choice.number(), key, element, shared));
     Ok(Zeroizing::new(pads.collect()))
 }
 
-/// The pad of a branch, bound to everything.
+/// The pad of a branch, bound to session, index, branch and elements.
 fn pad(
     session: &[u8; 32],
     index: usize,
@@ -192,8 +192,8 @@ mod tests {
         let choices = BitVec::random(20, &mut Prg::new(Block::from_u128(9)));
         let (pads, chosen) = run(&choices, [[1; 32]; 2], [SESSION; 2]);
         for (i, choice) in choices.iter().enumerate() {
-            assert!(chosen[i] == pads[i][usize::from(choice)]);
-            assert!(chosen[i] != pads[i][usize::from(!choice)]);
+            assert!(chosen[i] == pads[i][usize::from(choice.number())]);
+            assert!(chosen[i] != pads[i][usize::from((!choice).number())]);
         }
     }
 
@@ -215,7 +215,7 @@ mod tests {
         }
     }
 
-    /// The sender's error for a receiver that sends these keys.
+    /// The sender's error when a receiver sends these keys.
     fn sender_error(keys: &[u8]) -> Option<OtError> {
         let (mut ours, mut theirs) = channels();
         block_on(async {

@@ -1,55 +1,56 @@
 //! Random OT: correlated OTs, hashed.
 //!
 //! *Source*: Ishai, Kilian, Nissim and Petrank 2003, with the tweakable correlation-robust hash of Guo, Katz, Wang and Yu
-//! 2020 ([`OtHash`]): the sender's blocks are `H(q, i)` and `H(q ^ delta, i)`, the receiver's is `H(t, i)`.
+//! 2020 ([`PadHash`]): the sender's blocks are `H(q, i)` and `H(q ^ delta, i)`, the receiver's is `H(t, i)`.
 //!
 //! *Cost*: two hash calls per OT for the sender, one for the receiver; no bytes beyond the correlated OTs'.
 
 use garblet_net::Channel;
-use garblet_primitives::{Block, Delta, OtHash};
+use garblet_primitives::{Block, Delta};
 use zeroize::Zeroizing;
 
 use crate::bit_vec::BitVec;
 use crate::correlated::{CorrelatedReceiver, CorrelatedSender};
 use crate::error::OtError;
+use crate::pad_hash::PadHash;
 
-/// Blocks that are hashed at a time, so that they stay in the cache.
+/// Blocks hashed at a time, so that they stay in the cache.
 const BATCH: usize = 1024;
 
 /// The blocks of correlated OTs, linear in the receiver's choices. *Secret*.
 pub type Rows = Zeroizing<Vec<Block>>;
 
-/// The sender of random OTs: has two uniform blocks per OT.
+/// The sender of random OTs, which gets two uniform blocks per OT.
 ///
-/// *Unique*: the tweak `i` counts all OTs of the session, so no two have the same.
+/// *Unique*: the tweak `i` counts all OTs of the session, so no two share one.
 pub struct RotSender<S> {
     correlated: S,
-    hash: OtHash,
+    hash: PadHash,
     made: u64,
 }
 
 impl<S: CorrelatedSender> RotSender<S> {
-    /// Makes random OTs of the source's correlated ones.
+    /// Makes random OTs from the source's correlated ones.
     pub fn new(correlated: S) -> Self {
-        let hash = OtHash::new(correlated.session_key());
+        let hash = PadHash::new(correlated.session_key());
         RotSender { correlated, hash, made: 0 }
     }
 
-    /// The difference of both blocks of each correlated OT, before they are hashed.
+    /// The difference of the two blocks of each correlated OT, before hashing.
     pub fn delta(&self) -> &Delta {
         self.correlated.delta()
     }
 
-    /// Makes `n` more OTs: both blocks of each.
+    /// Makes `n` more OTs: returns both blocks of each.
     ///
-    /// *Errors*: those of the source.
+    /// *Errors*: as the source.
     pub async fn extend(&mut self, channel: &mut Channel, n: usize) -> Result<Zeroizing<Vec<[Block; 2]>>, OtError> {
         Ok(self.extend_with_rows(channel, n).await?.0)
     }
 
-    /// The same with the rows, which are the correlated OTs' blocks `q` before they are hashed.
+    /// The same, with the rows: the correlated OTs' blocks `q` before hashing.
     ///
-    /// *Errors*: those of the source.
+    /// *Errors*: as the source.
     pub async fn extend_with_rows(
         &mut self,
         channel: &mut Channel,
@@ -73,25 +74,25 @@ impl<S: CorrelatedSender> RotSender<S> {
     }
 }
 
-/// The receiver of random OTs: has a uniform choice and the block it chooses per OT.
+/// The receiver of random OTs, which gets a uniform choice and the chosen block per OT.
 ///
 /// *Unique*: as for [`RotSender`].
 pub struct RotReceiver<R> {
     correlated: R,
-    hash: OtHash,
+    hash: PadHash,
     made: u64,
 }
 
 impl<R: CorrelatedReceiver> RotReceiver<R> {
-    /// Makes random OTs of the source's correlated ones.
+    /// Makes random OTs from the source's correlated ones.
     pub fn new(correlated: R) -> Self {
-        let hash = OtHash::new(correlated.session_key());
+        let hash = PadHash::new(correlated.session_key());
         RotReceiver { correlated, hash, made: 0 }
     }
 
-    /// Makes `n` more OTs: the choices and the chosen blocks.
+    /// Makes `n` more OTs: returns the choices and the chosen blocks.
     ///
-    /// *Errors*: those of the source.
+    /// *Errors*: as the source.
     pub async fn extend(
         &mut self,
         channel: &mut Channel,
@@ -101,9 +102,9 @@ impl<R: CorrelatedReceiver> RotReceiver<R> {
         Ok((choices, pads))
     }
 
-    /// The same with the rows, which are the correlated OTs' blocks `t` before they are hashed.
+    /// The same, with the rows: the correlated OTs' blocks `t` before hashing.
     ///
-    /// *Errors*: those of the source.
+    /// *Errors*: as the source.
     pub async fn extend_with_rows(
         &mut self,
         channel: &mut Channel,
@@ -128,7 +129,12 @@ mod tests {
     fn the_receiver_has_the_chosen_block_and_tweaks_go_on() {
         let delta = Delta::random(&mut Prg::new(Block::ZERO));
         let (sender, receiver) = ideal::pair(Block::ONES, &delta);
-        let hash = OtHash::new(sender.session_key());
+        let hash = PadHash::new(sender.session_key());
+        let hashed = |tweak, block| {
+            let mut blocks = [block];
+            hash.hash_batch(tweak, &mut blocks);
+            blocks[0]
+        };
         let (mut plain, _) = ideal::pair(Block::ONES, &delta);
         let (mut sender, mut receiver) = (RotSender::new(sender), RotReceiver::new(receiver));
         let (mut ours, mut theirs) = channels();
@@ -140,9 +146,9 @@ mod tests {
             assert!(zero == q);
             assert_eq!((pads.len(), choices.len(), chosen.len()), (n, n, n));
             for (i, choice) in choices.iter().enumerate() {
-                assert!(chosen[i] == pads[i][usize::from(choice)]);
-                assert!(pads[i][0] == hash.hash(tweak, q[i]));
-                assert!(pads[i][1] == hash.hash(tweak, q[i] ^ delta.block()));
+                assert!(chosen[i] == pads[i][usize::from(choice.number())]);
+                assert!(pads[i][0] == hashed(tweak, q[i]));
+                assert!(pads[i][1] == hashed(tweak, q[i] ^ delta.block()));
                 assert!(rows[i] == q[i] ^ (Block::mask(choice) & delta.block()));
                 tweak += 1;
             }

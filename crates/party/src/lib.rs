@@ -1,13 +1,14 @@
-//! A party of two for JavaScript: a page computes with a peer, `garblet run --listen ws://HOST:PORT`, and is trusted no more than any other peer.
+//! One of two parties, for JavaScript: a page computes with a peer, `garblet run --listen ws://HOST:PORT`, which trusts it no more than any other peer.
 //!
-//! The whole of the protocol is here, with TLS and pinned identities, so that whatever carries the bytes learns nothing. JavaScript has the WebSocket
-//! (`web/party/worker.js`), the clock and the randomness. Every error is an `Error` of JavaScript with a `hint`. A panic ends the worker, which the page is told.
+//! The whole protocol is here, with TLS and pinned identities, so whoever relays the bytes learns nothing. JavaScript has the WebSocket
+//! (`web/party/worker.js`), the clock and the randomness. Every error is an `Error` of JavaScript with a `hint`. A panic ends the worker, and the page hears of it.
 
 mod error;
 mod identity;
 mod program;
 mod run;
 mod wire;
+mod words;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -18,7 +19,7 @@ pub use program::Program;
 pub use run::{Run, run_together};
 pub use wire::Wire;
 
-/// Prepares for panics. It runs when the module is loaded.
+/// Installs the panic handler. It runs when the module is loaded.
 #[wasm_bindgen(start)]
 pub fn start() {
     std::panic::set_hook(Box::new(|bug| {
@@ -26,7 +27,7 @@ pub fn start() {
     }));
 }
 
-/// Fails as a bug in the middle of a run would, so that a page can try what it does then.
+/// Panics as a bug in a run would, so that pages can test how they react.
 #[wasm_bindgen(js_name = panicForTest)]
 pub async fn panic_for_test() {
     panic!("on purpose");

@@ -12,15 +12,23 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::error::{Thrown, diagnosed, failed, unloaded};
 
-/// A program: what is computed, who gives which input and who learns which output.
+/// A program: the function, the owner of each input and the recipients of each output.
 #[wasm_bindgen]
 pub struct Program(pub(crate) Arc<garblet::Program>);
 
 #[wasm_bindgen]
 impl Program {
-    /// Compiles a source of the function language; `constants` is a JSON object, of numbers and Boolean values by name.
-    pub fn compile(name: &str, source: &str, constants: &str, panics: bool) -> Result<Program, Thrown> {
-        let options = Options { constants: read(constants)?, panics, ..Options::default() };
+    /// Compiles a source of the function language; `constants` is a JSON object, of numbers and Boolean values by name. It may take
+    /// `effort` units of work.
+    pub fn compile(
+        name: &str,
+        source: &str,
+        constants: &str,
+        panics: bool,
+        effort: Option<f64>,
+    ) -> Result<Program, Thrown> {
+        let effort = effort.map_or(Options::EFFORT, |units| units as u64);
+        let options = Options { constants: read(constants)?, panics, effort };
         let mut program = garblet::compile(name, source, options).map_err(|wrong| diagnosed(&wrong))?;
         tell_panics(&mut program);
         Ok(Program(Arc::new(program)))

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use garblet::{
     Bits, Config, Ends, Error, Outcome, Party, Peer, Phase, Plan, Progress, Report, check_panics,
     circuit::diagnostic::Diagnostics,
-    formats::value::{read_inputs, to_json},
+    formats::value::{Arrange, arrange, read_inputs, to_json},
     net::{Fingerprint, Mesh, Options, Tls, Traffic, connect_over, memory_pair},
     results,
 };
@@ -18,16 +18,16 @@ use web_time::Instant;
 use zeroize::Zeroizing;
 
 use crate::{
-    error::{Thrown, ended, failed, refused, unconnected},
+    error::{Thrown, ended, failed, panicked, refused, unconnected},
     identity::Identity,
     program::Program,
     wire::Wire,
 };
 
-/// The time between two words about progress.
+/// The time between two progress reports.
 const PACE: Duration = Duration::from_millis(100);
 
-/// All that a run is told besides its program, inputs and identity.
+/// The settings of a run, beside its program, inputs and identity.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Settings {
@@ -75,7 +75,7 @@ fn config(protocol: &str, params: &BTreeMap<String, String>) -> Result<Config, T
     Ok(config)
 }
 
-/// One run with a peer, of which all is known but the peer.
+/// One run with a peer that is not connected yet.
 #[wasm_bindgen]
 pub struct Run {
     program: Arc<garblet::Program>,
@@ -86,15 +86,15 @@ pub struct Run {
     options: Options,
 }
 
-/// The most bytes of a message of the WebSocket that is taken. Those of peers have a record of TLS each, and who passes them on may put some together.
+/// The largest WebSocket message that is accepted. Each message of a peer has one TLS record, and a relay may join several.
 const MESSAGE_BYTES_MAX: u32 = 16 << 20;
 
-/// The most that may wait where no formula says what the peer sends, as with `components`.
+/// The most bytes that may wait if no formula gives the peer's traffic, as with `components`.
 const UNKNOWN_BYTES_MAX: u64 = 1 << 30;
 
 #[wasm_bindgen]
 impl Run {
-    /// Makes everything ready, so that a mistake is told before anybody is met. `inputs` and `settings` are JSON objects.
+    /// Prepares everything, so that mistakes show before the peer is connected. `inputs` and `settings` are JSON objects.
     pub fn begin(program: &Program, inputs: String, identity: Identity, settings: &str) -> Result<Run, Thrown> {
         let inputs = Zeroizing::new(inputs);
         let settings: Settings = serde_json::from_str(settings).map_err(|_| other_options())?;
@@ -138,7 +138,7 @@ impl Run {
     }
 }
 
-/// Computes as both parties, in memory, and returns both reports as a JSON array: for trying things. `inputs` is a JSON object of the inputs of both.
+/// Computes as both parties, in memory, and returns both reports as a JSON array, for experiments. `inputs` is a JSON object of the inputs of both.
 #[wasm_bindgen(js_name = runTogether)]
 pub async fn run_together(
     program: &Program,
@@ -173,7 +173,7 @@ pub async fn run_together(
     Ok(format!("[{},{}]", left?, right?))
 }
 
-/// Two ends in memory.
+/// The two ends of a connection in memory.
 fn ends(config: &Config) -> [Ends; 2] {
     let mesh = || {
         let mut all = Mesh::memory(2).into_iter().map(Ends::from);
@@ -189,11 +189,13 @@ fn ends(config: &Config) -> [Ends; 2] {
 /// The values of a party's inputs, in program order.
 fn values(program: &garblet::Program, party: Party, inputs: &str) -> Result<Vec<Bits>, Thrown> {
     let read = read_inputs(program, party, "inputs", inputs);
-    let values = read.map_err(|wrong: Diagnostics| refused(&wrong))?;
+    let mut values = read.map_err(|wrong: Diagnostics| refused(&wrong))?;
+    let arranged = arrange(program, &mut values, Arrange::Check);
+    arranged.map_err(|unfit| refused(&unfit.diagnose("inputs", None).into()))?;
     Ok(values.into_iter().map(|(_, bits)| bits).collect())
 }
 
-/// Options of other types. What was given is not repeated: it may be an identity at the wrong place.
+/// The error for options of other types. It does not repeat the value, which may be an identity in the wrong place.
 fn other_options() -> Thrown {
     failed(&"options: expected those of the types, got others", "see garblet.d.ts")
 }
@@ -208,11 +210,10 @@ async fn one_party(
     Peer::open(plan, party, ends, rand::rng(), progress).await?.finish(inputs).await
 }
 
-/// The report as JSON: what `Report.to_dict` of the package for Python has.
+/// The report as JSON, as `Report.to_dict` of the Python package returns it.
 fn said(program: &Arc<garblet::Program>, config: &Config, outcome: &Outcome) -> Result<String, Thrown> {
     let Report { party, role, outputs, phases, security } = &outcome.report;
-    let hint = "the outputs mean nothing: give other inputs, or use wider types";
-    check_panics(program, outputs).map_err(|panicked| failed(&panicked, hint))?;
+    check_panics(program, outputs).map_err(|error| panicked(&error))?;
     let known = results(program).filter_map(|(at, output)| Some((output, outputs.get(at)?.as_ref()?)));
     let known: Map<String, Value> =
         known.map(|(output, bits)| (output.port.name.clone(), to_json(&output.port.ty, bits))).collect();
@@ -240,7 +241,7 @@ fn said(program: &Arc<garblet::Program>, config: &Config, outcome: &Outcome) -> 
     .to_string())
 }
 
-/// Progress that JavaScript hears of, but not too often.
+/// Reports progress to JavaScript, but not too often.
 struct Told {
     tell: SendWrapper<Function>,
     phase: Phase,
@@ -253,7 +254,7 @@ impl Told {
     }
 
     fn tell(&mut self, done: u64, all: u64) {
-        // What a page does with it is no matter of the run.
+        // An error in the page's callback does not concern the run.
         let _ = self.tell.call3(
             &JsValue::UNDEFINED,
             &self.phase.name().into(),

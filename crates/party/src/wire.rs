@@ -13,10 +13,10 @@ use send_wrapper::SendWrapper;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
 
-/// Bytes that a piece takes beside its own, about.
+/// The approximate overhead of a piece in bytes.
 const PIECE_BYTES: usize = 64;
 
-/// The end of a connection that JavaScript holds: it says what has come, and when there is room again.
+/// JavaScript's end of a connection: it passes on incoming bytes, and says when there is room again.
 #[wasm_bindgen]
 pub struct Wire {
     state: Arc<Mutex<State>>,
@@ -25,14 +25,14 @@ pub struct Wire {
 
 #[derive(Default)]
 struct State {
-    /// Pieces that have come and were not read, the first from `read` on.
+    /// Pieces that were received and not read yet, the first one from `read` on.
     come: VecDeque<Vec<u8>>,
     read: usize,
-    /// Bytes of all pieces that wait, with what each takes beside, and the most.
+    /// The bytes of all waiting pieces with their overhead, and their limit.
     waiting: usize,
     waiting_max: usize,
     ended: bool,
-    /// Set from when JavaScript has no room until it has.
+    /// Set while JavaScript has no room.
     full: bool,
     reader: Option<Waker>,
     writer: Option<Waker>,
@@ -48,7 +48,7 @@ impl Wire {
         Wire { state: Arc::new(Mutex::new(state)), send: SendWrapper::new(send) }
     }
 
-    /// Takes bytes that have come. Whether there was room for them.
+    /// Takes received bytes. Returns whether there was room for them.
     pub fn heard(&self, bytes: Vec<u8>) -> bool {
         let mut state = lock(&self.state);
         if !bytes.is_empty() {
@@ -70,7 +70,7 @@ impl Wire {
         wake(state, |state| state.writer.take());
     }
 
-    /// Says that nothing comes any more.
+    /// Says that no more bytes will come.
     pub fn ended(&self) {
         let mut state = lock(&self.state);
         (state.ended, state.full) = (true, false);
@@ -81,7 +81,7 @@ impl Wire {
 }
 
 impl Wire {
-    /// The end that the party holds.
+    /// The party's end.
     pub(crate) fn stream(&self) -> Stream {
         Stream { state: self.state.clone(), send: self.send.clone() }
     }
@@ -91,14 +91,14 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Wakes who waits, when the state is free again.
+/// Wakes the waiting task once the state is unlocked.
 fn wake(mut state: MutexGuard<'_, State>, who: impl FnOnce(&mut State) -> Option<Waker>) {
     let waker = who(&mut state);
     drop(state);
     waker.into_iter().for_each(Waker::wake);
 }
 
-/// The end of a connection that the party holds. It never leaves its thread.
+/// The party's end of a connection. It never leaves its thread.
 pub(crate) struct Stream {
     state: Arc<Mutex<State>>,
     send: SendWrapper<Function>,

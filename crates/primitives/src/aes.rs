@@ -9,7 +9,7 @@ use crate::{
     kernel::Kernel,
 };
 
-/// Vectors that are encrypted side by side, so that the processor's AES pipeline is full.
+/// Vectors to encrypt side by side, which fills the processor's AES pipeline.
 const PIPELINE: usize = 4;
 
 /// AES-128 under one key.
@@ -28,7 +28,7 @@ impl Aes128 {
         Self::with_backend(Backend::detect(), key)
     }
 
-    /// Expands a key for that backend.
+    /// Expands a key for a given backend.
     pub fn with_backend(backend: Backend, key: Block) -> Self {
         let mut expanded = [[Block::ZERO; 11]];
         backend.run(ExpandAll { keys: &[key], into: &mut expanded });
@@ -42,7 +42,7 @@ impl Aes128 {
         Self::many_with_backend(Backend::detect(), keys)
     }
 
-    /// Expands many keys for that backend, four side by side.
+    /// Expands many keys for a given backend, four side by side.
     pub(crate) fn many_with_backend(backend: Backend, keys: &[Block]) -> Vec<Self> {
         let mut expanded = vec![[Block::ZERO; 11]; keys.len()];
         backend.run(ExpandAll { keys, into: &mut expanded });
@@ -58,7 +58,7 @@ impl Aes128 {
         blocks[0]
     }
 
-    /// Encrypts every block where it is.
+    /// Encrypts every block in place.
     pub fn encrypt_batch(&self, blocks: &mut [Block]) {
         self.backend.run(EncryptAll { round_keys: &self.round_keys, blocks });
     }
@@ -66,7 +66,7 @@ impl Aes128 {
     /// Adds masks to runs of blocks: mask `n` of base `b` is `E(x) + x` with `x = b + n`.
     ///
     /// # Panics
-    /// If a run has a base or blocks that are not there.
+    /// If the base or the blocks of a run do not exist.
     pub fn add_masks(&self, bases: &[Block], runs: &[MaskedRun], blocks: &mut [Block]) {
         self.backend.run(AddMasks { round_keys: &self.round_keys, bases, runs, blocks });
     }
@@ -77,7 +77,7 @@ impl Aes128 {
     }
 }
 
-/// Blocks that get the masks 0, 1, ... of one base, see [`Aes128::add_masks`].
+/// Blocks that get consecutive masks of one base, see [`Aes128::add_masks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaskedRun {
     /// The base's number.
@@ -88,18 +88,18 @@ pub struct MaskedRun {
     pub len: u32,
 }
 
-/// Adds the encryptions of 0, 1, ... to runs of blocks that lie one behind the other, under a key for each run, with the
+/// Adds the encryptions of 0, 1, ... to consecutive runs of blocks, under a separate key for each run, with the
 /// fastest backend.
 ///
-/// *Shape*: the first `lengths[0]` blocks go with `keys[0]`, and so on.
+/// *Shape*: the first `lengths[0]` blocks belong to `keys[0]`, and so on.
 ///
 /// # Panics
-/// If there is not a length for each key, or they do not add up to the blocks.
+/// If the numbers of lengths and keys differ, or the lengths do not add up to the number of blocks.
 pub fn add_keystreams(keys: &[Block], lengths: &[usize], blocks: &mut [Block]) {
     add_keystreams_with_backend(Backend::detect(), keys, lengths, blocks);
 }
 
-/// The same with that backend.
+/// [`add_keystreams`] with a given backend.
 ///
 /// # Panics
 /// As [`add_keystreams`].
@@ -111,7 +111,7 @@ pub(crate) fn add_keystreams_with_backend(backend: Backend, keys: &[Block], leng
 
 /// Encrypts block `i` under key `i`, with the fastest backend.
 ///
-/// *Cost*: nothing is kept of the keys, so this is the way when a key is used once or twice, as in seed trees.
+/// *Cost*: expands each key and keeps nothing, so use it for keys that serve only once or twice, as in seed trees.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -119,7 +119,7 @@ pub fn encrypt_each(keys: &[Block], blocks: &mut [Block]) {
     encrypt_each_with_backend(Backend::detect(), keys, blocks);
 }
 
-/// Encrypts block `i` under key `i` with that backend.
+/// Encrypts block `i` under key `i` with a given backend.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -200,7 +200,7 @@ impl Kernel for Keystream<'_> {
     }
 }
 
-/// Replaces every block by what `put` makes of it and of the encryption of a counter.
+/// Replaces every block with the result of `put` on it and the encryption of a counter.
 #[inline(always)]
 fn stream<E: Engine>(e: E, key: &E::Key, first: u64, blocks: &mut [Block], put: impl Fn(E::Quad, E::Quad) -> E::Quad) {
     let mut counter = first;
@@ -256,7 +256,7 @@ impl Kernel for AddMasks<'_> {
     }
 }
 
-/// Four blocks and their masks: those from number `first` on of a base.
+/// Four blocks with their masks: from number `first` on, of one base.
 #[inline(always)]
 fn masked<E: Engine>(e: E, key: &E::Key, base: E::Quad, first: u64, blocks: E::Quad) -> E::Quad {
     let x = e.xor(base, e.count(first, 1));
@@ -328,7 +328,7 @@ impl Kernel for EncryptEach<'_> {
     }
 }
 
-/// Up to four blocks, and zeros after them.
+/// Up to four blocks, padded with zeros.
 #[inline(always)]
 fn padded(blocks: &[Block]) -> [Block; QUAD_LANES] {
     let mut padded = [Block::ZERO; QUAD_LANES];

@@ -1,4 +1,4 @@
-//! Backends: which instructions the batch kernels use, decided once per batch and never inside a loop.
+//! Backends: the instruction sets of the batch kernels, chosen once per batch and never inside a loop.
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 use crate::engine::Simd128;
@@ -6,7 +6,7 @@ use crate::engine::Simd128;
 use crate::engine::{AesNi, Vaes};
 use crate::{engine::Portable, kernel::Kernel};
 
-/// A way to run the batch kernels that this processor is known to support. All give the same results.
+/// A way to run the batch kernels that this processor is known to support. All backends give the same results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backend(Kind);
 
@@ -21,12 +21,25 @@ enum Kind {
     Simd128,
 }
 
+#[cfg(feature = "secrets")]
+static PORTABLE_ALONE: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
 impl Backend {
     /// The backend that runs everywhere.
     pub const PORTABLE: Backend = Backend(Kind::Portable);
 
+    /// Restricts [`Backend::detect`] to the portable backend, or lifts the restriction, so that checks can cover this backend.
+    #[cfg(feature = "secrets")]
+    pub fn portable_alone(alone: bool) {
+        PORTABLE_ALONE.store(alone, std::sync::atomic::Ordering::Relaxed);
+    }
+
     /// The fastest backend of this processor.
     pub fn detect() -> Self {
+        #[cfg(feature = "secrets")]
+        if PORTABLE_ALONE.load(std::sync::atomic::Ordering::Relaxed) {
+            return Self::PORTABLE;
+        }
         Self::vaes().or(Self::aes_ni()).or(Self::simd128()).unwrap_or(Self::PORTABLE)
     }
 
@@ -48,7 +61,7 @@ impl Backend {
         None
     }
 
-    /// Four blocks in four vectors of WebAssembly; the module was compiled for them, or not.
+    /// Four blocks in four vectors of WebAssembly; available if the module was compiled for them.
     pub(crate) fn simd128() -> Option<Self> {
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         return Some(Backend(Kind::Simd128));
@@ -79,10 +92,10 @@ impl Backend {
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self.0 {
             Kind::Portable => kernel.run(Portable),
-            // SAFETY: a value of this kind is only made by `aes_ni`, which has found the features.
+            // SAFETY: only `aes_ni` makes a value of this kind, after it has found the features.
             #[cfg(target_arch = "x86_64")]
             Kind::AesNi => unsafe { AesNi::run(kernel) },
-            // SAFETY: a value of this kind is only made by `vaes`, which has found the features.
+            // SAFETY: only `vaes` makes a value of this kind, after it has found the features.
             #[cfg(target_arch = "x86_64")]
             Kind::Vaes => unsafe { Vaes::run(kernel) },
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]

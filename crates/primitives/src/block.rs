@@ -1,4 +1,4 @@
-//! Blocks: the 128 bits that labels, seeds and hash values are made of.
+//! Blocks: the 128 bits of labels, seeds and hash values.
 
 use std::ops::{BitAnd, BitAndAssign, BitXor, BitXorAssign};
 
@@ -7,12 +7,14 @@ use rand_core::CryptoRng;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::DefaultIsZeroes;
 
-/// Bits of a block.
+use crate::bit::Bit;
+
+/// The number of bits of a block.
 pub const BLOCK_BITS: usize = 128;
 
-/// 128 bits. As an integer bit 0 is the least significant; as bytes the least significant byte is first.
+/// 128 bits. As an integer, bit 0 is the least significant; as bytes, the least significant byte comes first.
 ///
-/// *Secret*: usually; so there is no `Debug`, and comparison is in constant time.
+/// *Secret*: usually, so there is no `Debug`, and comparison is in constant time.
 #[derive(Clone, Copy, Default, Pod, Zeroable, serde::Serialize, serde::Deserialize)]
 #[serde(into = "[u8; 16]", from = "[u8; 16]")]
 #[repr(C, align(16))]
@@ -81,20 +83,20 @@ impl Block {
 
     /// The same block with bit 0 set to `bit`.
     #[inline(always)]
-    pub const fn with_lsb(self, bit: bool) -> Self {
-        Block([self.0[0] & !1 | bit as u64, self.0[1]])
+    pub fn with_lsb(self, bit: impl Into<Bit>) -> Self {
+        Block([self.0[0] & !1 | u64::from(bit.into().number()), self.0[1]])
     }
 
-    /// All ones for true, all zeros for false, without a branch.
+    /// All ones for true, all zeros for false, without a branch here or where the mask is used.
     #[inline(always)]
-    pub const fn mask(bit: bool) -> Self {
-        let half = (bit as u64).wrapping_neg();
+    pub fn mask(bit: impl Into<Bit>) -> Self {
+        let half = bit.into().word();
         Block([half, half])
     }
 
     /// `if_true` or `if_false`, in constant time.
     #[inline(always)]
-    pub fn select(bit: bool, if_true: Block, if_false: Block) -> Self {
+    pub fn select(bit: impl Into<Bit>, if_true: Block, if_false: Block) -> Self {
         if_false ^ Block::mask(bit) & (if_true ^ if_false)
     }
 }

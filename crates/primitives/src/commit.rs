@@ -4,6 +4,8 @@ use rand_core::CryptoRng;
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+use crate::secrets;
+
 /// Separates commitments from all other uses of BLAKE3.
 const CONTEXT: &str = "garblet 2026 hash commitment";
 
@@ -20,17 +22,17 @@ pub struct Commitment([u8; 32]);
 #[derive(Clone, Zeroize, ZeroizeOnDrop, serde::Serialize, serde::Deserialize)]
 pub struct Opening([u8; 32]);
 
-/// The proof that a message is the one that was committed to: only [`Commitment::open`] makes it.
+/// The proof that a message matches its commitment: only [`Commitment::open`] makes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Opened(());
 
-/// The message or the opening is not the one of the commitment.
+/// The message or the opening does not match the commitment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the opening does not fit the commitment")]
 pub struct OpeningMismatch;
 
 impl Commitment {
-    /// Commits to a message. `context` says what for (session, role, step), so that no commitment fits anywhere else.
+    /// Commits to a message. `context` states the purpose (session, role, step), so that no commitment is valid elsewhere.
     pub fn new(context: &[u8], message: &[u8], rng: &mut (impl CryptoRng + ?Sized)) -> (Commitment, Opening) {
         let mut randomness = [0; 32];
         rng.fill_bytes(&mut randomness);
@@ -38,22 +40,23 @@ impl Commitment {
         (Commitment(digest(context, message, &opening)), opening)
     }
 
-    /// Checks, in constant time, that this is a commitment to that message.
+    /// Checks, in constant time, that this is a commitment to `message`.
     ///
     /// *Errors*: it is not.
     pub fn open(&self, context: &[u8], message: &[u8], opening: &Opening) -> Result<Opened, OpeningMismatch> {
-        match self.ct_eq(&Commitment(digest(context, message, opening))).into() {
+        let fits = self.ct_eq(&Commitment(digest(context, message, opening)));
+        match secrets::verdict(fits, "commitments: whether an opening fits") {
             true => Ok(Opened(())),
             false => Err(OpeningMismatch),
         }
     }
 
-    /// The commitment as bytes, to be sent.
+    /// The commitment as bytes, for sending.
     pub fn to_bytes(self) -> [u8; 32] {
         self.0
     }
 
-    /// The commitment of received bytes.
+    /// The commitment from received bytes.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Commitment(bytes)
     }
@@ -66,12 +69,12 @@ impl ConstantTimeEq for Commitment {
 }
 
 impl Opening {
-    /// The opening as bytes, to be sent.
+    /// The opening as bytes, for sending.
     pub fn to_bytes(&self) -> [u8; 32] {
         self.0
     }
 
-    /// The opening of received bytes.
+    /// The opening from received bytes.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Opening(bytes)
     }
@@ -107,7 +110,7 @@ mod tests {
         let (commitment, opening) = committed();
         assert_eq!(commitment.open(b"test", b"massage", &opening).err(), Some(OpeningMismatch));
         assert_eq!(commitment.open(b"best", b"message", &opening).err(), Some(OpeningMismatch));
-        // The same bytes, cut elsewhere.
+        // The same bytes, split differently.
         assert_eq!(commitment.open(b"testm", b"essage", &opening).err(), Some(OpeningMismatch));
         for byte in 0..32 {
             let mut bytes = opening.to_bytes();

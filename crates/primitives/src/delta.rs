@@ -10,7 +10,7 @@ use crate::block::Block;
 /// Bit 0 is one, so that bit 0 of a label, its select bit, differs between the two labels of a wire.
 ///
 /// *Source*: Kolesnikov and Schneider 2008, section 3 (free XOR).
-/// *Secret*: whoever knows it and one label of a wire knows the other. *Unique*: one per garbling.
+/// *Secret*: with delta and one label of a wire, anybody can compute the other label. *Unique*: one per garbling.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct Delta(Block);
 
@@ -20,12 +20,12 @@ impl Delta {
         Delta::new(Block::random(rng))
     }
 
-    /// The delta that is that block with bit 0 set.
+    /// The delta that equals a block with bit 0 set.
     pub fn new(block: Block) -> Self {
         Delta(block.with_lsb(true))
     }
 
-    /// The difference of OTs alone that is that block with bit 0 cleared: no garbling's.
+    /// A difference for OTs only, which equals a block with bit 0 cleared; never use it for a garbling.
     ///
     /// *Source*: Katz, Ranellucci, Rosulek and Wang 2018: the sum of the two parties' differences has bit 0 set.
     pub fn even(block: Block) -> Self {

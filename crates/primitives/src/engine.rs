@@ -1,6 +1,6 @@
-//! Engines: vectors of four blocks, and AES on them, in one form for every processor.
+//! Engines: vectors of four blocks, and AES on them, with one interface for every processor.
 //!
-//! An engine value is a proof that the processor has the engine's instructions, so that its methods are safe to call.
+//! An engine value proves that the processor has the engine's instructions, so its methods are safe to call.
 //! Everything is `#[inline(always)]`: code that is generic over the engine is compiled once per engine, inside a
 //! function that has the engine's target features (see [`crate::Kernel`]).
 
@@ -27,14 +27,14 @@ use crate::{
     squares::exchange_squares,
 };
 
-/// The number of blocks that a [`Engine::Quad`] holds.
+/// The number of blocks in an [`Engine::Quad`].
 pub const QUAD_LANES: usize = 4;
 
 /// The round constants of the AES-128 key schedule (FIPS 197, section 5.2).
 #[cfg(any(test, target_arch = "x86_64", all(target_arch = "wasm32", target_feature = "simd128")))]
 const ROUND_CONSTANTS: [i32; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
 
-/// Vectors of four blocks and what hashes and gates need of them.
+/// Vectors of four blocks, and their operations for hashes and gates.
 pub trait Engine: Copy {
     /// Four blocks, one per lane.
     type Quad: Copy;
@@ -47,10 +47,10 @@ pub trait Engine: Copy {
     fn load(self, blocks: &[Block; QUAD_LANES]) -> Self::Quad;
     /// The vector as four blocks.
     fn store(self, quad: Self::Quad) -> [Block; QUAD_LANES];
-    /// The blocks at four places as a vector.
+    /// Loads a vector from four addresses.
     ///
     /// # Safety
-    /// Every pointer may be read and is aligned.
+    /// Every pointer is valid for reads and aligned.
     #[inline(always)]
     unsafe fn gather(self, from: [*const Block; QUAD_LANES]) -> Self::Quad {
         // SAFETY: the caller promises it.
@@ -59,16 +59,16 @@ pub trait Engine: Copy {
             |block| unsafe { *block },
         ))
     }
-    /// The blocks at four places as a vector.
+    /// Loads a vector from four places.
     #[inline(always)]
     fn load_each(self, from: [&Block; QUAD_LANES]) -> Self::Quad {
-        // SAFETY: references may be read and are aligned.
+        // SAFETY: references are valid for reads and aligned.
         unsafe { self.gather(from.map(std::ptr::from_ref)) }
     }
-    /// Stores each block of the vector at its place.
+    /// Stores each block of the vector at its address.
     ///
     /// # Safety
-    /// Every pointer may be written and is aligned.
+    /// Every pointer is valid for writes and aligned.
     #[inline(always)]
     unsafe fn scatter(self, quad: Self::Quad, to: [*mut Block; QUAD_LANES]) {
         for (block, to) in self.store(quad).into_iter().zip(to) {
@@ -88,28 +88,38 @@ pub trait Engine: Copy {
     fn and(self, a: Self::Quad, b: Self::Quad) -> Self::Quad;
     /// Lane by lane the linear orthomorphism `(high, low) -> (high ^ low, high)`.
     fn sigma(self, a: Self::Quad) -> Self::Quad;
+    /// Lane by lane the low half of `low` as the low half, and the low half of `high` as the high half.
+    fn lows(self, low: Self::Quad, high: Self::Quad) -> Self::Quad;
+    /// Lane by lane the high half of `low` as the low half, and the high half of `high` as the high half.
+    fn highs(self, low: Self::Quad, high: Self::Quad) -> Self::Quad;
+    /// Lane by lane the low half of `low` and the high half of `high`.
+    fn join_halves(self, low: Self::Quad, high: Self::Quad) -> Self::Quad;
     /// Lane by lane multiplication by `x` in GF(2^128), see [`crate::gf128`].
     fn double(self, a: Self::Quad) -> Self::Quad;
     /// Bit 0 of each lane.
     fn lsb(self, a: Self::Quad) -> Self::Mask;
+    /// Bit 0 of the halves of each lane: bit `2 i` is that of the low half of lane `i`, and bit `2 i + 1` that of the high half.
+    fn half_bits(self, a: Self::Quad) -> u8;
     /// Lane `i` of the mask is bit `BIT` of `words[i]`.
     fn bit<const BIT: u32>(self, words: &[u64; QUAD_LANES]) -> Self::Mask;
     /// The same bit in every lane.
     fn mask(self, bit: bool) -> Self::Mask;
     /// Lane by lane `a & b` of bits.
     fn mask_and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// Lane by lane `a ^ b` of bits.
+    fn mask_xor(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
     /// Lane by lane `a ^ b` where the mask is set, else `a`.
     fn xor_if(self, mask: Self::Mask, a: Self::Quad, b: Self::Quad) -> Self::Quad;
-    /// `(a0, b0, a1, b1)` and `(a2, b2, a3, b3)` of `a = (a0, a1, a2, a3)` and `b = (b0, b1, b2, b3)`.
+    /// `(a0, b0, a1, b1)` and `(a2, b2, a3, b3)`, for `a = (a0, a1, a2, a3)` and `b = (b0, b1, b2, b3)`.
     fn interleave(self, a: Self::Quad, b: Self::Quad) -> [Self::Quad; 2];
     /// The lanes in the opposite order.
     fn reverse(self, a: Self::Quad) -> Self::Quad;
     /// Undoes [`Engine::interleave`].
     fn deinterleave(self, pair: [Self::Quad; 2]) -> [Self::Quad; 2];
-    /// Expands four keys side by side: the round keys in order, of which the first are the keys themselves. An engine
+    /// Expands four keys side by side: returns the round keys in order, the first of which are the keys themselves. An engine
     /// that cannot use round keys leaves the others zero.
     fn round_keys(self, keys: Self::Quad) -> [Self::Quad; 11];
-    /// The key of round keys that this engine made.
+    /// The key from round keys that this engine made.
     fn key_from(self, round_keys: &[Block; 11]) -> Self::Key;
     /// Expands a key.
     #[inline(always)]
@@ -122,7 +132,7 @@ pub trait Engine: Copy {
     }
     /// Encrypts all lanes of `N` times `P` vectors under one key, side by side.
     fn encrypt<const N: usize, const P: usize>(self, key: &Self::Key, x: [[Self::Quad; P]; N]) -> [[Self::Quad; P]; N];
-    /// Encrypts `P` vectors under each of `N` vectors of keys, every lane under its own.
+    /// Encrypts `P` vectors under each of `N` vectors of keys, each lane under its own key.
     fn encrypt_each<const N: usize, const P: usize>(
         self,
         keys: [Self::Quad; N],
@@ -142,7 +152,7 @@ mod tests {
     use super::*;
     use crate::{backend::Backend, kernel::Kernel};
 
-    /// Every operation of an engine on the same blocks, stored one after another.
+    /// Every operation of an engine on the same blocks, with results stored one after another.
     struct Everything {
         a: [Block; QUAD_LANES],
         b: [Block; QUAD_LANES],
@@ -169,13 +179,18 @@ mod tests {
                 e.xor3(a, b, c),
                 e.and(a, b),
                 e.sigma(a),
+                e.lows(a, b),
+                e.highs(a, b),
+                e.join_halves(a, b),
                 e.double(a),
                 e.xor_if(e.lsb(a), b, c),
                 e.xor_if(e.bit::<3>(&self.words), b, c),
                 e.xor_if(both, b, c),
+                e.xor_if(e.mask_xor(both, e.lsb(b)), b, c),
                 e.xor_if(e.mask(self.words[0] & 1 == 1), b, c),
             ];
             quads.push(e.reverse(a));
+            quads.push(e.splat(Block::from_u128(e.half_bits(a).into())));
             quads.extend(e.interleave(a, b));
             quads.extend(e.deinterleave([a, b]));
             quads.extend(e.encrypt(&key, [[a], [b], [c]]).as_flattened());
@@ -209,9 +224,10 @@ mod tests {
         };
         for backend in Backend::available() {
             let quads = quads(backend);
-            // Encryptions of (key, plain, key) under the key, then under each key by lane.
-            assert!(quads[19] == [cipher; 4], "{backend}");
-            assert!(quads[21] == [cipher; 4], "{backend}");
+            // The last are encryptions of (key, plain, key) under the key, then of two pairs with a separate key in each lane.
+            let encrypted = &quads[quads.len() - 7..];
+            assert!(encrypted[1] == [cipher; 4], "{backend}");
+            assert!(encrypted[3] == [cipher; 4], "{backend}");
         }
     }
 }

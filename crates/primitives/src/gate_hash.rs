@@ -1,7 +1,7 @@
 //! Hashes for garbled gates.
 //!
 //! All are `H(x, i)` for a block `x` and a tweak `i`. A scheme with `T` tweaks per gate uses `T * gate + t` for its
-//! tweak `t`, with gates numbered through the whole garbling, so that no tweak comes twice under one key.
+//! tweak `t`, with gates numbered through the whole garbling, so no tweak repeats under one key.
 
 mod keys;
 
@@ -17,13 +17,13 @@ use crate::{
 
 /// A hash for garbled gates, on four gates at a time.
 pub trait GateHash {
-    /// The key as derived from the seed.
+    /// The key derived from the seed.
     type Key<E: Engine>;
 
-    /// The key of that period; period 0 is the only one if the hash does not re-key.
+    /// The key of a period; without re-keying, period 0 is the only one.
     fn key<E: Engine>(e: E, seed: Block, period: u64) -> Self::Key<E>;
 
-    /// Hashes `P` blocks under each of `T` tweaks for four gates, of which `gate` is the first, counted from the beginning
+    /// Hashes `P` blocks under each of `T` tweaks for four gates. `gate` is the first of them, counted from the beginning
     /// of the period.
     fn hash<E: Engine, const T: usize, const P: usize>(
         e: E,
@@ -32,7 +32,7 @@ pub trait GateHash {
         x: [[E::Quad; P]; T],
     ) -> [[E::Quad; P]; T];
 
-    /// Of each of `T` blocks `x` for four gates, under a tweak each: the hash of `x`, and the sum of that with the hash of
+    /// For each of `T` blocks `x` for four gates, each with its own tweak: the hash of `x`, and its sum with the hash of
     /// `x ^ delta`.
     #[inline(always)]
     fn hash_pairs<E: Engine, const T: usize>(
@@ -52,7 +52,7 @@ pub trait GateHash {
         )
     }
 
-    /// The gates of `calls` hash calls each that go under one key.
+    /// The gates, of `calls` hash calls each, that share one key.
     #[inline(always)]
     fn key_period(_calls: u64) -> KeyPeriod {
         KeyPeriod::UNLIMITED
@@ -64,7 +64,7 @@ pub trait GateHash {
 /// *Source*: Guo, Katz, Wang and Yu 2020, section 7.4.
 pub struct Tmmo;
 
-/// `H(x, i) = AES(seed ^ i, sigma(x)) ^ sigma(x)`: a key of its own for every tweak.
+/// `H(x, i) = AES(seed ^ i, sigma(x)) ^ sigma(x)`: a separate key for every tweak.
 ///
 /// *Source*: Guo, Katz, Wang, Weng and Yu 2020 (MITCCRH).
 pub struct Mitccrh;
@@ -97,7 +97,7 @@ impl<R: KeyRule> GateHash for Mmo<R> {
         )
     }
 
-    /// As sigma is linear, both blocks of a pair differ by `sigma(delta)` all the way.
+    /// Sigma is linear, so the two blocks of a pair always differ by `sigma(delta)`.
     #[inline(always)]
     fn hash_pairs<E: Engine, const T: usize>(
         e: E,
@@ -106,7 +106,7 @@ impl<R: KeyRule> GateHash for Mmo<R> {
         x: [E::Quad; T],
         delta: E::Quad,
     ) -> [[E::Quad; 2]; T] {
-        // Loops, since `map` of a long array is not inlined.
+        // Loops, because `map` on a long array is not inlined.
         let mut u = [[delta]; T];
         for (u, x) in u.as_flattened_mut().iter_mut().zip(x) {
             *u = x;
@@ -132,15 +132,15 @@ impl<R: KeyRule> GateHash for Mmo<R> {
 }
 
 impl Rekeyed {
-    /// The place of a gate's hashes for [`Rekeyed::hash_each`]: the first of its `tweaks` tweaks, and the period of the key. A gate
-    /// takes `calls` hash calls.
+    /// The place of a gate's hashes for [`Rekeyed::hash_each`]: the first of its `tweaks` tweaks, and the period of the key, for gates
+    /// of `calls` hash calls.
     pub fn place(gate: u64, calls: u64, tweaks: u64) -> Block {
         let number = Self::key_period(calls).split(gate);
         Block::from_halves(tweaks * number.local, number.period)
     }
 
-    /// Hashes a block under each of `T` tweaks, a power of two, for four gates wherever they are: every lane has a key of
-    /// its own.
+    /// Hashes a block under each of `T` tweaks, a power of two, for four arbitrary gates: every lane has its own
+    /// key.
     #[inline(always)]
     pub fn hash_each<E: Engine, const T: usize>(
         e: E,
@@ -150,7 +150,7 @@ impl Rekeyed {
     ) -> [E::Quad; T] {
         let low = e.splat(Block::from_halves(u64::MAX, 0));
         let tweak = e.and(places, low);
-        // Sigma brings the high half down.
+        // Sigma moves the high half down.
         let key = e.xor(seed, e.and(e.sigma(places), low));
         for (t, x) in x.iter_mut().enumerate() {
             *x = e.xor3(e.sigma(*x), tweak, e.splat(Block::from_u128(t as u128)));
@@ -258,10 +258,10 @@ fn sha256(seed: Block, x: Block, tweak: u64) -> Block {
     Block::from_digest(&digest)
 }
 
-/// One block to hash for the two labels of a gate's row: `a ^ 12 b` in GF(2^128).
+/// Combines the two labels of a gate's row into one block to hash: `a ^ 12 b` in GF(2^128).
 ///
-/// With free XOR the rows' keys differ by 1, 12 or 13 times delta. With these factors, unlike with the usual 2 and 4, both
-/// `c x -> sigma(c x)` and `sigma(c x) + x` are one to one, so that delta in a payload cancels nothing in the hash.
+/// With free XOR, the rows' keys differ by 1, 12 or 13 times delta. With these factors, unlike the usual 2 and 4, both
+/// `c x -> sigma(c x)` and `sigma(c x) + x` are bijective, so a payload that contains delta cancels nothing in the hash.
 #[inline(always)]
 pub fn combine_keys<E: Engine>(e: E, a: E::Quad, b: E::Quad) -> E::Quad {
     let b3 = e.xor(b, e.double(b));
@@ -281,7 +281,7 @@ fn add_tweaks<E: Engine, const T: usize, const P: usize>(e: E, gate: u64, x: &mu
     let first = e.count((T as u64).wrapping_mul(gate), T as u64);
     for (t, x) in x.iter_mut().enumerate() {
         let tweak = match T.is_power_of_two() {
-            // The first tweak is a multiple of `T`: nothing carries.
+            // The first tweak is a multiple of `T`, so there is no carry.
             true => e.xor(first, e.splat(Block::from_u128(t as u128))),
             false => e.count((T as u64).wrapping_mul(gate).wrapping_add(t as u64), T as u64),
         };
@@ -318,7 +318,7 @@ mod tests {
         }
     }
 
-    /// One call for pairs: two blocks and their sums with `SEED`, once as pairs and once hash by hash.
+    /// One call for pairs: two blocks and their sums with `SEED`, once as pairs and once one by one.
     struct Pairs<H>(u64, std::marker::PhantomData<H>);
 
     impl<H: GateHash> Kernel for Pairs<H> {
@@ -335,7 +335,7 @@ mod tests {
         }
     }
 
-    /// One call for gates anywhere: their places are those of `4 * lane` behind the first.
+    /// One call for arbitrary gates, which are `4 * lane` after the first.
     struct Each(u64);
 
     impl Kernel for Each {
@@ -449,8 +449,8 @@ mod tests {
         assert_eq!(FixedKey::key_period(4), KeyPeriod::UNLIMITED);
     }
 
-    /// The keys of the four rows of a gate are `a ^ 12 b`, see [`combine_keys`]. Rows of a gate whose keys differ by `c` times delta are independent of a payload with delta only if `sigma(c x)`
-    /// and `sigma(c x) + x` are one to one.
+    /// The keys of the four rows of a gate are `a ^ 12 b`, see [`combine_keys`]. Rows whose keys differ by `c` times delta are
+    /// independent of a payload with delta only if `sigma(c x)` and `sigma(c x) + x` are bijective.
     #[test]
     fn sigma_of_every_row_multiple_is_an_orthomorphism() {
         for c in [1, 12, 13] {

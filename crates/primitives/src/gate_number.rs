@@ -19,7 +19,7 @@ impl KeyPeriod {
     /// One key for all gates.
     pub(crate) const UNLIMITED: KeyPeriod = KeyPeriod { log2: 63 };
 
-    /// The most gates of `calls` hash calls each that make at most `max_calls` calls, but at least one.
+    /// The most gates, of `calls` hash calls each, that together make at most `max_calls` calls; at least one.
     #[inline(always)]
     pub(crate) const fn of_calls(max_calls: u64, calls: u64) -> Self {
         match max_calls / calls {
@@ -28,7 +28,7 @@ impl KeyPeriod {
         }
     }
 
-    /// Gates of a period.
+    /// The number of gates of a period.
     #[inline(always)]
     pub const fn gates(self) -> u64 {
         1 << self.log2

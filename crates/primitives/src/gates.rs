@@ -1,7 +1,7 @@
-//! Gate lists: circuits made ready for labels, and the loop that runs them.
+//! Gate lists: circuits prepared for labels, and the loop that runs them.
 //!
-//! The loop is the hot path of garbling and evaluating. It reads and writes label slots without bounds checks, which is
-//! sound because [`GateList::new`] has checked every slot number once.
+//! The loop is the hot path of garbling and evaluating. It reads and writes label slots without bounds checks. This is
+//! sound because [`GateList::new`] has checked every slot number.
 
 mod batch;
 mod labels;
@@ -14,15 +14,15 @@ pub use self::labels::Labels;
 use self::packed::Packed;
 use crate::engine::{Engine, QUAD_LANES};
 
-/// The place up to which a list was run.
+/// The position in a list up to which gates have run.
 #[derive(Clone, Copy, Default)]
 pub struct Cursor {
     step: usize,
     /// Set if the step's XOR operations are done.
     in_ands: bool,
-    /// AND gates of the step that are done, in all copies.
+    /// The number of AND gates of the step that are done, in all copies.
     ands_of_step: usize,
-    /// XOR operations of the list, and AND gates in all copies, that are done.
+    /// The number of XOR operations of the list, and of AND gates in all copies, that are done.
     xors: usize,
     ands: usize,
 }
@@ -30,7 +30,7 @@ pub struct Cursor {
 /// XOR and AND operations on label slots, checked and packed.
 pub struct GateList {
     slot_count: usize,
-    /// Per step so many XOR operations and after them so many independent AND operations.
+    /// Per step, the number of XOR operations, then the number of independent AND operations after them.
     steps: Vec<[u32; 2]>,
     xors: Packed,
     ands: Packed,
@@ -45,26 +45,26 @@ pub struct Op {
     pub b: u32,
     /// Slot of the result.
     pub out: u32,
-    /// Set for operands that are inverted. Without meaning for XOR.
+    /// Set for inverted operands. Meaningless for XOR.
     pub inverted: [bool; 2],
 }
 
-/// The work at AND gates: a garbling scheme's side of [`GateList::run`].
+/// The work at AND gates: the garbling scheme's side of [`GateList::run`].
 pub trait AndGates<E: Engine> {
-    /// Says how many of the next `count` gates may be done before asking again; at least one.
+    /// Returns how many of the next `count` gates may run before the next call; at least one.
     fn begin(&mut self, e: E, count: usize) -> usize;
 
-    /// The labels of the results of the next `count` gates, at most four. Lanes from `count` on are filled with labels of
-    /// the last gate and their results are not used.
+    /// The result labels of the next `count` gates, at most four. Lanes from `count` on repeat the labels of
+    /// the last gate, and their results are ignored.
     fn quad(&mut self, e: E, count: usize, labels: [E::Quad; 2], inverted: [E::Mask; 2]) -> E::Quad;
 }
 
 impl GateList {
-    /// Checks and packs operations. `steps` has, per step, the XOR operations that come in order and the AND operations
-    /// after them, none of which reads a result of another of its step.
+    /// Checks and packs operations. `steps` gives, per step, the number of XOR operations, which run in order, and the number of AND
+    /// operations after them, none of which reads a result of another one in its step.
     ///
     /// # Panics
-    /// If a slot is not below `slot_count` or the steps do not add up to the operations.
+    /// If a slot is not below `slot_count`, or the steps do not add up to the operations.
     pub fn new(slot_count: usize, steps: Vec<[u32; 2]>, xors: &[Op], ands: &[Op]) -> Self {
         let count = |kind: usize| steps.iter().map(|step| step[kind] as usize).sum::<usize>();
         assert_eq!([count(0), count(1)], [xors.len(), ands.len()], "operations in steps");
@@ -75,7 +75,7 @@ impl GateList {
         GateList { xors: Packed::new(slot_count, xors), ands: Packed::new(slot_count, ands), slot_count, steps }
     }
 
-    /// AND operations.
+    /// The number of AND operations.
     pub fn and_count(&self) -> usize {
         self.ands.len()
     }
@@ -85,13 +85,13 @@ impl GateList {
         cursor.step == self.steps.len()
     }
 
-    /// Runs gates from `cursor` on until the end of the list or until an AND gate would exceed `limit`; returns how many
-    /// AND gates ran. Each copy of an AND operation is a gate of its own; the copies follow one another.
+    /// Runs gates from `cursor` on until the end of the list or until an AND gate would exceed `limit`; returns the number of
+    /// AND gates that ran. Each copy of an AND operation is a gate of its own; the copies follow one another.
     ///
-    /// `COPIES` is a parameter, so that the loops for one and for four are compiled apart: together they lose registers.
+    /// `COPIES` is a parameter so that the loops for one and for four are compiled separately: together they run out of registers.
     ///
     /// # Panics
-    /// If the slots were begun for another list or for other copies.
+    /// If the slots were prepared for another list or for another number of copies.
     #[inline(always)]
     pub fn run<E: Engine, G: AndGates<E>, const COPIES: usize>(
         &self,
@@ -107,7 +107,7 @@ impl GateList {
         while let Some(&[xors, ands]) = self.steps.get(cursor.step) {
             let [xors, ands] = [xors as usize, ands as usize * COPIES];
             if !cursor.in_ands {
-                // SAFETY: `new` has checked the operations' slots, and `run` that there are as many.
+                // SAFETY: `new` has checked the operations' slots, and `run` has checked that there are enough slots.
                 unsafe {
                     let range = cursor.xors..cursor.xors + xors;
                     match COPIES {

@@ -11,7 +11,7 @@ use crate::block::Block;
 pub const ONE: Block = Block::from_u128(1);
 
 /// A product of two elements before reduction: a polynomial of degree below 255. A sum of products (`^`)
-/// needs one reduction.
+/// needs only one reduction.
 #[derive(Clone, Copy, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Product {
@@ -29,10 +29,10 @@ impl std::ops::BitXor for Product {
 }
 
 impl Product {
-    /// The element that the product is.
+    /// Reduces the product to an element.
     #[inline]
     pub fn reduce(self) -> Block {
-        // x^128 = x^7 + x^2 + x + 1; the bits that this pushes out at the top once more go the same way.
+        // x^128 = x^7 + x^2 + x + 1; bits that overflow at the top are folded once more in the same way.
         let fold = |v: u128| v ^ v << 1 ^ v << 2 ^ v << 7;
         let out = self.high >> 127 ^ self.high >> 126 ^ self.high >> 121;
         Block::from_u128(self.low ^ fold(self.high) ^ fold(out))
@@ -52,7 +52,7 @@ pub const fn double(a: Block) -> Block {
     Block::from_u128(a << 1 ^ (a >> 127).wrapping_neg() & 0x87)
 }
 
-/// Multiplies an element by a public one of degree below 8, which takes a shift for every bit of it.
+/// Multiplies an element by a public one of degree below 8, with one shift per bit of the latter.
 ///
 /// *Source*: Ben-Efraim, Lindell and Omri 2016, section 3.4: evaluation points of small degree.
 #[inline]
@@ -69,7 +69,7 @@ pub const fn mul_small(a: Block, b: u8) -> Block {
             break;
         }
     }
-    // What is pushed out has at most 7 bits, so that folding it pushes nothing out again.
+    // At most 7 bits overflow, so folding them causes no further overflow.
     Block::from_u128(low ^ out ^ out << 1 ^ out << 2 ^ out << 7)
 }
 
@@ -83,7 +83,7 @@ pub fn invert(a: Block) -> Block {
     })
 }
 
-/// Multiplies two elements and does not reduce, for sums of products.
+/// Multiplies two elements without reduction, for sums of products.
 #[inline]
 pub fn product(a: Block, b: Block) -> Product {
     #[cfg(target_arch = "x86_64")]
@@ -157,7 +157,7 @@ fn sum_of_products_pclmul(a: &[Block], b: &[Block]) -> Product {
     sum
 }
 
-/// Four products at a time; their parts are put together once, in the end.
+/// Four products at a time; their parts are combined once, at the end.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "pclmulqdq,vpclmulqdq,avx512f")]
 fn inner_product_vpclmul(a: &[Block], b: &[Block]) -> Block {
@@ -169,7 +169,7 @@ fn inner_product_vpclmul(a: &[Block], b: &[Block]) -> Block {
         low = _mm512_xor_si512(low, _mm512_clmulepi64_epi128::<0x00>(a, b));
         high = _mm512_xor_si512(high, _mm512_clmulepi64_epi128::<0x11>(a, b));
         let crossed = [_mm512_clmulepi64_epi128::<0x01>(a, b), _mm512_clmulepi64_epi128::<0x10>(a, b)];
-        // All three added.
+        // The XOR of all three.
         middle = _mm512_ternarylogic_epi64::<0x96>(middle, crossed[0], crossed[1]);
     }
     let sum = |v: __m512i| bytemuck::cast::<_, [u128; 4]>(v).into_iter().fold(0, |sum, v| sum ^ v);
@@ -235,8 +235,8 @@ fn product_portable(a: Block, b: Block) -> Product {
     Product { low: low ^ middle << 64, high: high ^ middle >> 64 }
 }
 
-/// The carry-less product of two words, by integer products of every fourth bit: the carries of at most 16 terms fall
-/// into the three bits between, which are masked away.
+/// The carry-less product of two words, computed by integer products of every fourth bit: the carries of at most 16 terms fall
+/// into the three bits between, and a mask removes them.
 ///
 /// *Source*: Pornin, BearSSL, "constant-time GHASH" (there with 32-bit words).
 fn carryless(a: u64, b: u64) -> u128 {
@@ -248,8 +248,8 @@ fn carryless(a: u64, b: u64) -> u128 {
     })
 }
 
-/// A product whose lowest term of sixteen cannot carry into bit 4 of the next: the top term is split off, as sixteen
-/// ones at one place would.
+/// A product whose lowest term of sixteen cannot carry into bit 4 of the next: the top term is split off, since sixteen
+/// ones at one place would carry.
 fn multiply_sparse(a: u128, b: u128) -> u128 {
     let top = a & 0xf << 60;
     (a ^ top).wrapping_mul(b) ^ top.wrapping_mul(b)

@@ -1,9 +1,9 @@
 //! The field GF(2^8) = GF(2)\[x\] / (x^8 + x^4 + x^3 + x + 1), eight elements to a word.
 //!
-//! Bit `i` of a byte is the coefficient of `x^i`. Addition is XOR. All operations are in constant time: they are shifts and
-//! masks, which compilers make vectors of, and there are no tables to look secrets up in.
+//! Bit `i` of a byte is the coefficient of `x^i`. Addition is XOR. All operations are in constant time: shifts and
+//! masks, which compilers vectorise, without look-ups of secrets in tables.
 
-use crate::block::Block;
+use crate::{bit::Bit, block::Block};
 
 const LOW_BITS: u64 = 0x0101_0101_0101_0101;
 
@@ -44,7 +44,7 @@ pub const fn invert(a: u8) -> u8 {
     product
 }
 
-/// `a[i] = a[i] * factor + b[i]` for a public factor: the step of evaluating a polynomial by Horner's rule.
+/// `a[i] = a[i] * factor + b[i]` for a public factor: one step of Horner's rule.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -77,7 +77,7 @@ pub fn add_products(sum: &mut [u8], a: &[u8], b: &[u8]) {
     }
 }
 
-/// A word's bytes times a public factor: only the factor's own bits cost.
+/// A word's bytes times a public factor; the cost depends on the factor's bits.
 #[inline(always)]
 const fn scale_word(mut a: u64, factor: u8) -> u64 {
     let (mut sum, mut left) = (0, factor);
@@ -91,7 +91,7 @@ const fn scale_word(mut a: u64, factor: u8) -> u64 {
     sum
 }
 
-/// Sixteen elements, ready to be multiplied by many.
+/// Sixteen elements, prepared for multiplication by many.
 ///
 /// *Secret*: usually; wiped on drop.
 #[derive(Clone, zeroize::Zeroize, zeroize::ZeroizeOnDrop)]
@@ -112,7 +112,7 @@ impl Multiples {
     pub fn times(&self, factor: u8) -> Block {
         let mut sum = Block::ZERO;
         for (bit, power) in self.0.iter().enumerate() {
-            sum ^= *power & Block::mask(factor >> bit & 1 == 1);
+            sum ^= *power & Block::mask(Bit::lowest_of(u64::from(factor >> bit)));
         }
         sum
     }

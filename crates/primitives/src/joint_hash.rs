@@ -1,8 +1,8 @@
-//! The double-key hash of joint garbling: `F(u, v; g, row, j)` under a key of each operand wire, for all slots `j` at once.
+//! The double-key hash of joint garbling: `F(u, v; g, row, j)` under one key per operand wire, for all slots `j` at once.
 //!
-//! A gate that `n` parties garble together has four rows of `n` slots, and every slot of a row is masked by the hashes of
-//! all parties: `n^2` calls to evaluate a gate, `4 n` for a party to garble it. Slots fill the lanes of a vector, so that
-//! neither labels nor rows are gathered, and what depends on the keys alone is done once for all slots.
+//! A gate that `n` parties garble together has four rows of `n` slots, and the hashes of all parties mask every slot of a
+//! row: `n^2` calls to evaluate a gate, `4 n` for a party to garble it. Slots fill the lanes of a vector, so
+//! neither labels nor rows are gathered, and work that depends only on the keys is done once for all slots.
 
 use aes::Aes256;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
@@ -22,17 +22,17 @@ use crate::{
 /// The most parties that garble together.
 pub const MAX_PARTIES: usize = 64;
 
-/// Vectors that hold a block per party.
+/// The number of vectors that hold a block per party.
 const MAX_QUADS: usize = MAX_PARTIES / QUAD_LANES;
 
-/// Vectors that are encrypted side by side.
+/// The number of vectors to encrypt side by side.
 const PIPELINE: usize = 4;
 
-/// The most parties whose gates are evaluated four at a time: with more, slots fill most lanes of a gate by itself, and one
-/// key of [`Rekeyed`](crate::Rekeyed) is soon for fewer than four gates.
+/// The most parties whose gates are evaluated four at a time. With more, the slots of a single gate fill most lanes, and one
+/// key of [`Rekeyed`](crate::Rekeyed) soon serves fewer than four gates.
 pub const MAX_QUAD_PARTIES: usize = 12;
 
-/// `SLOTS[q]` has the number of slot `4 q + lane` in the high half of each lane: what tells slots apart.
+/// `SLOTS[q]` has the number of slot `4 q + lane` in the high half of each lane, which separates slots.
 const SLOTS: [[Block; QUAD_LANES]; MAX_QUADS] = {
     let mut slots = [[Block::ZERO; QUAD_LANES]; MAX_QUADS];
     let mut j = 0;
@@ -45,21 +45,21 @@ const SLOTS: [[Block; QUAD_LANES]; MAX_QUADS] = {
 
 /// A double-key hash.
 ///
-/// *Unique*: a row, `4 gate + row`, is hashed once under one offset of a party, whatever the seed.
+/// *Unique*: under one offset of a party, hash each row, `4 gate + row`, only once, whatever the seed.
 pub trait JointHash {
-    /// The key as derived from the seed.
+    /// The key derived from the seed.
     type Key<E: Engine>;
 
-    /// The gates of `parties` parties that go under one key.
+    /// The gates of `parties` parties that share one key.
     fn key_period(parties: usize) -> KeyPeriod;
 
-    /// The key of that period; period 0 is the only one if the hash does not re-key.
+    /// The key of a period; without re-keying, period 0 is the only one.
     fn key<E: Engine>(e: E, seed: Block, period: u64) -> Self::Key<E>;
 
-    /// Adds to every slot `j` of `out` the sum over the first `count` pairs of keys of `F(u, v; row, j)`.
+    /// Adds to every slot `j` of `out` the sum of `F(u, v; row, j)` over the first `count` pairs of keys.
     ///
-    /// *Shape*: `u` and `v` hold `count` keys and at most [`MAX_PARTIES`]; so does `out`, whose lanes may be more than
-    /// the slots in use.
+    /// *Shape*: `u` and `v` hold `count` keys, at most [`MAX_PARTIES`], as does `out`, which may have more lanes than
+    /// slots in use.
     fn add_masks<E: Engine>(
         e: E,
         key: &Self::Key<E>,
@@ -70,7 +70,7 @@ pub trait JointHash {
         out: &mut [[Block; QUAD_LANES]],
     );
 
-    /// The sums of [`JointHash::add_masks`] for a row of each of four gates, side by side: `out[j][g]` is that of slot `j` for
+    /// The sums of [`JointHash::add_masks`] for a row of each of four gates, side by side: `out[j][g]` is the sum of slot `j` for
     /// gate `g`.
     ///
     /// *Shape*: the keys of gate `g` are the blocks of `labels` from `u[g]` and `v[g]` on, as many as `out` has slots: at most
@@ -78,7 +78,7 @@ pub trait JointHash {
     fn quad_masks<E: Engine>(e: E, key: &Self::Key<E>, four: &JointRows<'_>, out: &mut [[Block; QUAD_LANES]]);
 }
 
-/// A row of each of four gates, and where its keys are.
+/// A row of each of four gates, and the places of its keys.
 pub struct JointRows<'a> {
     /// The rows' numbers.
     pub rows: [u64; QUAD_LANES],
@@ -91,23 +91,23 @@ pub struct JointRows<'a> {
 }
 
 impl JointRows<'_> {
-    /// The blocks at a place behind these, one of each gate.
+    /// Loads the blocks at offset `place` from the given places, one for each gate.
     ///
     /// # Panics
-    /// If there are none.
+    /// If a block does not exist.
     #[inline(always)]
     fn gather<E: Engine>(&self, e: E, from: [usize; QUAD_LANES], place: usize) -> E::Quad {
         let at = from.map(
             #[inline(always)]
             |from| std::ptr::from_ref(&self.labels[from + place]),
         );
-        // SAFETY: references to blocks may be read and are aligned.
+        // SAFETY: references to blocks are valid for reads and aligned.
         unsafe { e.gather(at) }
     }
 }
 
-/// `F(u, v; row, j) = AES-256(u || v, (row, j))`: a pseudo-random function and no more is assumed, but every pair of keys
-/// is expanded.
+/// `F(u, v; row, j) = AES-256(u || v, (row, j))`. Assumes only a pseudo-random function, but expands every pair of
+/// keys.
 ///
 /// *Source*: Ben-Efraim, Lindell and Omri 2016, section 2.4, first form.
 pub struct JointAes256;
@@ -119,7 +119,7 @@ pub struct JointAes256;
 impl<R: KeyRule> JointHash for Mmo<R> {
     type Key<E: Engine> = E::Key;
 
-    /// A gate takes the calls of all parties, and where these are more than one key is for, a key of its own.
+    /// A gate takes the calls of all parties. If they exceed the limit of a key, each gate gets its own key.
     fn key_period(parties: usize) -> KeyPeriod {
         R::key_period((4 * parties * parties) as u64)
     }
@@ -203,8 +203,8 @@ fn add_aes256(row: u64, u: Block, v: Block, out: &mut [Block]) {
     }
 }
 
-/// [`JointHash::add_masks`] by AES-128 under a given key, compiled for one pair of keys, for up to 16, and for all, so that
-/// no more room is cleared than is used.
+/// [`JointHash::add_masks`] by AES-128 under a given key, compiled for one vector of keys, for up to four, and for all, to clear
+/// no more memory than needed.
 #[inline(always)]
 fn add_masks<E: Engine>(
     e: E,
@@ -222,7 +222,7 @@ fn add_masks<E: Engine>(
     }
 }
 
-/// The same for keys in up to `QUADS` vectors. Of `pi(x) ^ x` the sums of `x` are taken apart: the key's part is
+/// The same for keys in up to `QUADS` vectors. The terms `x` of `pi(x) ^ x` are summed separately: the key's part is
 /// the same for all slots, and the tweak cancels unless `count` is odd.
 #[inline(always)]
 fn add_masks_of<E: Engine, const QUADS: usize>(
@@ -262,7 +262,7 @@ fn add_masks_of<E: Engine, const QUADS: usize>(
     }
 }
 
-/// [`JointHash::quad_masks`] by AES-128 under a given key, compiled for few keys, and for all.
+/// [`JointHash::quad_masks`] by AES-128 under a given key, compiled for few keys and for all.
 #[inline(always)]
 fn quad_masks<E: Engine>(e: E, key: &E::Key, four: &JointRows<'_>, out: &mut [[Block; QUAD_LANES]]) {
     match out.len() {
@@ -280,7 +280,7 @@ fn quad_masks<E: Engine>(e: E, key: &E::Key, four: &JointRows<'_>, out: &mut [[B
     }
 }
 
-/// The same for just `COUNT` keys.
+/// The same for exactly `COUNT` keys.
 #[inline(always)]
 fn masks_of_few<E: Engine, const COUNT: usize>(
     e: E,
@@ -298,8 +298,8 @@ fn masks_of_few<E: Engine, const COUNT: usize>(
     );
 }
 
-/// The same for at most `MOST` keys, with what computes the sum of `pi(k ^ tweak)` over the keys. Sums are taken apart as in
-/// [`add_masks_of`].
+/// The same for at most `MOST` keys, with a function for the sum of `pi(k ^ tweak)` over the keys. Terms are summed separately as
+/// in [`add_masks_of`].
 #[inline(always)]
 fn masks_of_four_by<E: Engine, const MOST: usize>(
     e: E,
@@ -327,8 +327,8 @@ fn masks_of_four_by<E: Engine, const MOST: usize>(
     }
 }
 
-/// The sum of `pi(k ^ tweak)` over any number of keys: eight at a time, then four, then one, which the processor does side by
-/// side all the same.
+/// The sum of `pi(k ^ tweak)` over any number of keys: eight at a time, then four, then one; the processor overlaps these
+/// anyway.
 #[inline(always)]
 fn permuted_all<E: Engine>(e: E, key: &E::Key, keys: &[E::Quad], tweak: E::Quad) -> E::Quad {
     let mut sum = e.splat(Block::ZERO);
@@ -370,8 +370,8 @@ fn permuted<E: Engine, const N: usize>(e: E, key: &E::Key, keys: &[E::Quad; N], 
     sum
 }
 
-/// Computes [`RAW_BLOCKS`] double-key hashes `rounds` times, each of a pair of keys of its own, in batches that fill the
-/// AES pipeline: what the measured rate of evaluating is held against.
+/// Computes [`RAW_BLOCKS`] double-key hashes `rounds` times, each with its own pair of keys, in batches that fill the
+/// AES pipeline: the reference for the measured rate of evaluation.
 pub fn raw_joint_hashes(backend: Backend, blocks: &mut [Block; RAW_BLOCKS], rounds: usize) {
     backend.run(RawJointHashes { blocks, rounds });
 }

@@ -4,8 +4,8 @@ use crate::engine::Engine;
 
 /// Work on blocks, written once and compiled for every backend.
 ///
-/// `run` and all that it calls in its loops must be `#[inline(always)]`, or it is compiled without the instructions
-/// that the engine stands for.
+/// `run` and everything that its loops call must be `#[inline(always)]`; otherwise it is compiled without the instructions
+/// of the engine.
 pub trait Kernel {
     /// The result of the work.
     type Output;

@@ -1,7 +1,7 @@
 //! 128-bit blocks, tweakable hashes, PRG, GF(2^128), bit-matrix transposition, commitments.
 //!
-//! The only crate with `unsafe`: processor intrinsics behind [`Engine`], whose values prove that the processor has them.
-//! Batch functions pick a [`Backend`] once per call; every backend gives the same results, and `_with_backend` forms
+//! The only crate with `unsafe`: processor intrinsics behind [`Engine`], whose values prove that the processor supports them.
+//! Batch functions pick a [`Backend`] once per call; every backend gives the same results, and `_with_backend` variants
 //! let tests compare them.
 
 #[cfg(target_endian = "big")]
@@ -9,6 +9,7 @@ compile_error!("blocks are little-endian in memory and on the wire, so a little-
 
 mod aes;
 mod backend;
+mod bit;
 mod block;
 mod commit;
 mod delta;
@@ -25,12 +26,14 @@ mod ot_hash;
 mod prg;
 mod roofline;
 mod room;
+pub mod secrets;
 mod squares;
 mod transpose;
 mod universal_hash;
 
 pub use aes::{Aes128, MaskedRun, add_keystreams, encrypt_each};
 pub use backend::Backend;
+pub use bit::Bit;
 pub use block::{BLOCK_BITS, Block};
 pub use commit::{Commitment, Opened, Opening, OpeningMismatch};
 pub use delta::Delta;

@@ -1,6 +1,6 @@
-//! The constructions of all hashes here: a permutation, and its input or a tweak added.
+//! The constructions of all hashes here: a permutation, plus its input or a tweak.
 //!
-//! `pi` is AES-128 under keys that the caller's rule picks: one for all blocks, or one for each.
+//! `pi` is AES-128 under keys that the caller's rule picks: one key for all blocks, or one for each.
 
 use std::marker::PhantomData;
 
@@ -11,24 +11,24 @@ use crate::{block::Block, engine::Engine, gate_number::KeyPeriod};
 /// *Source*: Guo, Katz, Wang and Yu 2020, section 7.3.
 pub struct Mmo<R>(PhantomData<R>);
 
-/// The default: [`Mmo`] under a key that changes with the gates.
+/// The default: [`Mmo`] under a key that changes as gates are garbled.
 pub type Rekeyed = Mmo<PerPeriod>;
 
-/// [`Mmo`] under one key fixed for ever. For reproducing measurements: security decays with the number of gates garbled by
-/// anybody.
+/// [`Mmo`] under one key, fixed for ever. Only for reproducing measurements: security decays with the number of gates that
+/// anybody garbles.
 ///
 /// *Source*: Bellare, Hoang, Keelveedhi and Rogaway 2013.
 pub type FixedKey = Mmo<Constant>;
 
 /// The rule for the keys of a hash that uses one key for many gates.
 pub trait KeyRule {
-    /// The most calls under one key, if there is a limit.
+    /// The most calls under one key, if limited.
     const MAX_CALLS: Option<u64>;
 
     /// The key of a period.
     fn key(seed: Block, period: u64) -> Block;
 
-    /// The gates of `calls` hash calls each that go under one key.
+    /// The gates, of `calls` hash calls each, that share one key.
     #[inline(always)]
     fn key_period(calls: u64) -> KeyPeriod {
         match Self::MAX_CALLS {
@@ -38,7 +38,7 @@ pub trait KeyRule {
     }
 }
 
-/// A key that changes after at most 4,096 calls, `seed ^ period`: the table attack on a fixed key gains at most that factor, 12
+/// A key that changes after at most 4,096 calls, `seed ^ period`: the table attack on a fixed key gains at most this factor, 12
 /// bits.
 ///
 /// *Source*: Guo, Katz, Wang, Weng and Yu 2020 (the attack).

@@ -8,10 +8,10 @@ use crate::{
     mmo::tmmo,
 };
 
-/// Vectors that are hashed side by side.
+/// The number of vectors to hash side by side.
 const PIPELINE: usize = 4;
 
-/// A tweakable hash that stays secure when its inputs are correlated by a secret, also if an adversary chose part of
+/// A tweakable hash that stays secure when a secret correlates its inputs, even if an adversary chose part of
 /// them: `H(x, i) = pi(pi(x) ^ i) ^ pi(x)`, where `pi` is AES-128 under a key of the session.
 ///
 /// *Source*: Guo, Katz, Wang and Yu 2020, section 7.4 (TMMO, tweakable circular correlation robust in the ideal-cipher
@@ -29,7 +29,7 @@ impl OtHash {
         Self::with_backend(Backend::detect(), session_key)
     }
 
-    /// The hash of a session on that backend.
+    /// The hash of a session on a given backend.
     pub fn with_backend(backend: Backend, session_key: Block) -> Self {
         OtHash { backend, round_keys: backend.run(RoundKeys(session_key)) }
     }
@@ -41,15 +41,15 @@ impl OtHash {
         blocks[0]
     }
 
-    /// Hashes every block where it is; block `j` has the tweak `first_tweak + j`.
+    /// Hashes every block in place; block `j` has the tweak `first_tweak + j`.
     pub fn hash_batch(&self, first_tweak: u64, blocks: &mut [Block]) {
         self.backend.run(HashAll { round_keys: &self.round_keys, tweak: first_tweak, blocks });
     }
 
-    /// Hashes every block where it is; block `j` has the tweak `tweaks[j]`.
+    /// Hashes every block in place; block `j` has the tweak `tweaks[j]`.
     ///
     /// # Panics
-    /// If they are not as many.
+    /// If their numbers differ.
     pub fn hash_each(&self, tweaks: &[u64], blocks: &mut [Block]) {
         assert_eq!(tweaks.len(), blocks.len(), "one tweak per block");
         self.backend.run(HashEach { round_keys: &self.round_keys, tweaks, blocks });
@@ -144,7 +144,7 @@ impl Kernel for HashEach<'_> {
     }
 }
 
-/// Tweaks that follow one another.
+/// Consecutive tweaks.
 #[inline(always)]
 fn consecutive<E: Engine, const N: usize>(e: E, first: u64) -> [E::Quad; N] {
     std::array::from_fn(

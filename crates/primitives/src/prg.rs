@@ -7,21 +7,21 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{aes::Aes128, backend::Backend, block::Block};
 
-/// Blocks made ahead for small draws.
+/// Blocks buffered for small draws.
 const BUFFER: usize = 32;
 
-/// AES-128 in counter mode under a 16-byte seed: a stream of bytes that one may jump about in.
+/// AES-128 in counter mode under a 16-byte seed: a seekable stream of bytes.
 ///
-/// Block `i` of the stream is the encryption of the integer `i`. How the stream is cut into draws does not matter.
+/// Block `i` of the stream is the encryption of the integer `i`. The sizes of draws do not affect the stream.
 ///
-/// *Secret*: the seed; it is wiped on drop. *Cost*: at most 2^64 blocks, of which not more than 2^48 should be used.
+/// *Secret*: the seed; it is wiped on drop. *Cost*: at most 2^64 blocks; do not use more than 2^48.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct Prg {
     cipher: Aes128,
-    /// The block of the stream that comes after the buffer.
+    /// The block of the stream after the buffer.
     next: u64,
     buffer: [Block; BUFFER],
-    /// Bytes of the buffer that were given out.
+    /// The number of buffer bytes already used.
     used: usize,
 }
 
@@ -31,7 +31,7 @@ impl Prg {
         Self::with_backend(Backend::detect(), seed)
     }
 
-    /// The stream of a seed, made by that backend.
+    /// The stream of a seed, on a given backend.
     pub fn with_backend(backend: Backend, seed: Block) -> Self {
         Self::from_cipher(Aes128::with_backend(backend, seed))
     }
@@ -41,7 +41,7 @@ impl Prg {
         Aes128::many(seeds).into_iter().map(Self::from_cipher).collect()
     }
 
-    /// The stream of a seed that is drawn from a generator.
+    /// The stream of a seed drawn from a generator.
     pub fn random(rng: &mut (impl CryptoRng + ?Sized)) -> Self {
         Self::new(Block::random(rng))
     }
@@ -50,7 +50,7 @@ impl Prg {
         Prg { cipher, next: 0, buffer: [Block::ZERO; BUFFER], used: 16 * BUFFER }
     }
 
-    /// Goes to block number `block` of the stream.
+    /// Seeks to block number `block` of the stream.
     pub fn seek(&mut self, block: u64) {
         self.next = block;
         self.used = 16 * BUFFER;
@@ -59,7 +59,7 @@ impl Prg {
     /// The next blocks of the stream.
     pub fn fill_blocks(&mut self, blocks: &mut [Block]) {
         if self.used == 16 * BUFFER {
-            // Nothing left over: straight into place.
+            // The buffer is empty: write straight to the destination.
             self.cipher.keystream(self.next, blocks);
             self.next = self.next.wrapping_add(blocks.len() as u64);
         } else {

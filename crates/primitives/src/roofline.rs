@@ -1,4 +1,4 @@
-//! The bare work of garbling, without any circuit: what measured rates are held against.
+//! The bare work of garbling, without any circuit: the reference for measured rates.
 
 use std::marker::PhantomData;
 
@@ -10,16 +10,16 @@ use crate::{
     kernel::Kernel,
 };
 
-/// Blocks of [`raw_hash_calls`] and of each operand of [`raw_xors`]: they stay in the first cache.
+/// The number of blocks of [`raw_hash_calls`] and of each operand of [`raw_xors`]: they fit the L1 cache.
 pub const RAW_BLOCKS: usize = 256;
 
-/// Hashes [`RAW_BLOCKS`] blocks `rounds` times where they are, in batches that fill the AES pipeline, re-keying as often
-/// as in garbling.
+/// Hashes [`RAW_BLOCKS`] blocks in place, `rounds` times, in batches that fill the AES pipeline, re-keying as often
+/// as garbling does.
 pub fn raw_hash_calls<H: GateHash>(backend: Backend, blocks: &mut [Block; RAW_BLOCKS], rounds: usize) {
     backend.run(RawHash::<H> { blocks, rounds, hash: PhantomData });
 }
 
-/// Does `rounds` times [`RAW_BLOCKS`] XOR operations of 16 bytes: two loads, an XOR and a store each.
+/// Runs [`RAW_BLOCKS`] XOR operations of 16 bytes, `rounds` times: two loads, an XOR and a store each.
 pub fn raw_xors(slots: &mut [Block; 3 * RAW_BLOCKS], rounds: usize) {
     let (a, rest) = slots.split_at_mut(RAW_BLOCKS);
     let (b, out) = rest.split_at_mut(RAW_BLOCKS);
@@ -30,13 +30,13 @@ pub fn raw_xors(slots: &mut [Block; 3 * RAW_BLOCKS], rounds: usize) {
     }
 }
 
-/// One operation. Volatile, so that neighbours are not merged into wider vectors.
+/// One operation. Volatile, so that the compiler does not merge neighbours into wider vectors.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn raw_xor(a: &Block, b: &Block, out: &mut Block) {
     use std::arch::x86_64::{__m128i, _mm_xor_si128};
     let [a, b] = [a, b].map(|block| std::ptr::from_ref(block).cast::<__m128i>());
-    // SAFETY: the pointers come from references to aligned memory of 16 bytes, and SSE2 belongs to x86-64.
+    // SAFETY: the pointers come from references to aligned memory of 16 bytes, and SSE2 is part of x86-64.
     unsafe {
         std::ptr::from_mut(out).cast::<__m128i>().write_volatile(_mm_xor_si128(a.read_volatile(), b.read_volatile()))
     }

@@ -1,20 +1,20 @@
-//! Room for what is written soon.
+//! Allocation of memory that will be written soon.
 
-/// Bytes of a huge page, and the smallest room that asks for some.
+/// Bytes of a huge page, and the smallest allocation that asks for some.
 #[cfg(target_os = "linux")]
 const HUGE_PAGE: usize = 2 << 20;
 
-/// An empty vector with room for so many values.
+/// An empty vector with capacity for `count` values.
 ///
-/// Large room asks for huge pages: to clear and map the small ones of a vector that is written once costs the kernel as much time
-/// as the OTs cost that fill it.
+/// Large allocations ask for huge pages. Otherwise, for a vector that is written once, the kernel spends as much time clearing and
+/// mapping small pages as the OTs that fill it.
 pub fn with_room<T>(count: usize) -> Vec<T> {
     let mut room = Vec::with_capacity(count);
     ask_for_huge_pages(room.spare_capacity_mut());
     room
 }
 
-/// Asks for huge pages where whole ones fit. A kernel that has none changes nothing.
+/// Asks for huge pages where whole ones fit. A kernel without them ignores this.
 #[cfg(target_os = "linux")]
 fn ask_for_huge_pages<T>(room: &mut [std::mem::MaybeUninit<T>]) {
     let range = room.as_mut_ptr_range();
@@ -22,12 +22,12 @@ fn ask_for_huge_pages<T>(room: &mut [std::mem::MaybeUninit<T>]) {
     let end = range.end.addr() / HUGE_PAGE * HUGE_PAGE;
     if start < end {
         let pages = range.start.with_addr(start).cast();
-        // SAFETY: the pages lie within the room, and this advice changes neither what is there nor who may write to it.
+        // SAFETY: the pages lie within the allocation, and this advice changes neither their contents nor access to them.
         let _ = unsafe { rustix::mm::madvise(pages, end - start, rustix::mm::Advice::LinuxHugepage) };
     }
 }
 
-/// Asks for nothing: there is no such advice.
+/// Does nothing: there is no such advice.
 #[cfg(not(target_os = "linux"))]
 fn ask_for_huge_pages<T>(_room: &mut [std::mem::MaybeUninit<T>]) {}
 

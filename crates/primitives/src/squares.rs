@@ -7,7 +7,7 @@ use crate::block::{BLOCK_BITS, Block};
 /// *Source*: Eklundh 1972 (seven rounds of exchanging squares of halving size).
 #[inline(always)]
 pub(crate) fn exchange_squares(blocks: &mut [Block; BLOCK_BITS]) {
-    // In each row the low half comes first.
+    // In each row, the low half comes first.
     let rows: &mut [[u64; 2]; BLOCK_BITS] = bytemuck::cast_mut(blocks);
     for pair in 0..BLOCK_BITS / 2 {
         let (low, high) = (rows[pair], rows[pair + 64]);

@@ -18,7 +18,7 @@ pub fn transpose(rows: &[u8], columns: &mut [Block]) {
     transpose_with_backend(Backend::detect(), rows, columns);
 }
 
-/// Transposes as [`transpose`] with that backend.
+/// [`transpose`] with a given backend.
 ///
 /// # Panics
 /// If the shape is wrong.

@@ -4,14 +4,14 @@ use zeroize::Zeroizing;
 
 use crate::{block::Block, prg::Prg};
 
-/// Rows whose windows of eight columns one word has.
+/// The number of rows whose windows of eight columns fit one word.
 const WORD_ROWS: usize = 57;
 
 /// The matrix `[T | I]` with a random Toeplitz matrix `T`: the hash of an input `x` with further bits `r` is `T x + r`.
 ///
-/// *Source*: Krawczyk, CRYPTO 1994, section 3: two inputs that were fixed before `T` was chosen have the same hash with probability
-/// `2^-rows`, whatever their `r`; uniform `r` hides `T x` perfectly. *Shape*: `columns` bits of `x`, then as many of `r` as there are
-/// rows. *Unique*: the seed is told after inputs are fixed, and serves one input.
+/// *Source*: Krawczyk, CRYPTO 1994, section 3. Two inputs fixed before the choice of `T` have the same hash with probability
+/// `2^-rows`, whatever their `r`; a uniform `r` hides `T x` perfectly. *Shape*: `columns` bits of `x`, then one bit of `r` per
+/// row. *Unique*: reveal the seed only after inputs are fixed, and use it for one input.
 pub struct UniversalHash {
     rows: usize,
     columns: usize,
@@ -20,7 +20,7 @@ pub struct UniversalHash {
 }
 
 impl UniversalHash {
-    /// The matrix of a seed, for inputs of `columns` bits and `rows` further ones: its diagonals are the first bits of [`Prg`].
+    /// The matrix from a seed, for inputs of `columns` bits and `rows` further ones: its diagonals are the first bits of [`Prg`].
     pub fn new(rows: usize, columns: usize, seed: Block) -> Self {
         let mut diagonals = Zeroizing::new(vec![0; (rows + columns).div_ceil(64) + 2]);
         let bytes = (rows + columns).div_ceil(8);
@@ -28,20 +28,20 @@ impl UniversalHash {
         UniversalHash { rows, columns, diagonals }
     }
 
-    /// Bits of the hash.
+    /// The number of bits of the hash.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Bits of an input without those that hide it.
+    /// The number of bits of an input, without the hiding bits.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// The hash of an input, of which the last bits are those that hide it.
+    /// The hash of an input that ends with the hiding bits.
     ///
     /// *Shape*: packed bits, bit 0 of a byte first; `columns + rows` in, `rows` out. *Secret*: takes the same time for all bits and
-    /// seeds. *Cost*: a word's AND and XOR for every row and 64 columns.
+    /// seeds. *Cost*: one AND and one XOR of words for every row and 64 columns.
     ///
     /// # Panics
     /// If the input is too short.
@@ -63,7 +63,7 @@ impl UniversalHash {
         hash
     }
 
-    /// The same sums of blocks, from those of the input and those of the further bits behind it.
+    /// The same sums on blocks, for the blocks of the input followed by the hiding blocks.
     ///
     /// *Shape*: `columns + rows` blocks in, `rows` out. *Cost*: as [`UniversalHash::add`].
     pub fn sums(&self, blocks: &[Block]) -> Zeroizing<Vec<Block>> {
@@ -74,10 +74,10 @@ impl UniversalHash {
         sums
     }
 
-    /// Adds the columns from number `first` on, multiplied by these blocks, to the sums.
+    /// Multiplies the columns from number `first` on by these blocks, and adds them to the sums.
     ///
-    /// *Shape*: a sum for every row. *Cost*: `rows / 4 + 4` XORs of blocks for each block; time depends on the seed, which
-    /// others may know by then, but not on blocks.
+    /// *Shape*: one sum for every row. *Cost*: `rows / 4 + 4` XORs of blocks for each block. The time depends on the seed, which
+    /// may be public by then, but not on blocks.
     ///
     /// # Panics
     /// If there are more blocks than columns from `first` on.
@@ -104,7 +104,7 @@ impl UniversalHash {
         }
     }
 
-    /// 64 diagonals from that one on.
+    /// 64 diagonals from number `first` on.
     #[inline(always)]
     fn window(&self, first: usize) -> u64 {
         let [low, high] = [first / 64, first / 64 + 1].map(|word| self.diagonals[word]);
@@ -112,7 +112,7 @@ impl UniversalHash {
     }
 }
 
-/// 64 packed bits from bit `first` on, a multiple of 8; zeros where there are none.
+/// 64 packed bits from bit `first` on, a multiple of 8; missing bits are zero.
 fn bits_at(bytes: &[u8], first: usize) -> u64 {
     let rest = bytes.get(first / 8..).unwrap_or_default();
     let mut word = [0; 8];
@@ -121,14 +121,14 @@ fn bits_at(bytes: &[u8], first: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// The sums of all sets of at most four blocks: bit `i` of the place says whether block `i` is in the set.
+/// The sums of all sets of at most four blocks: bit `i` of the index says whether block `i` is in the set.
 ///
-/// *Source*: Arlazarov, Dinic, Kronrod and Faradzhev 1970, "the four Russians". *Secret*: the sums; which of them are taken is public.
+/// *Source*: Arlazarov, Dinic, Kronrod and Faradzhev 1970, "the four Russians". *Secret*: the sums; the choice among them is public.
 #[inline]
 pub fn subset_sums(blocks: &[Block], sums: &mut [Block; 16]) {
     sums[0] = Block::ZERO;
     for i in 0..4 {
-        // What stands in place of a block that is not there adds nothing.
+        // The stand-in for a missing block adds nothing.
         let block = blocks.get(i).copied().unwrap_or_default();
         let (known, new) = sums.split_at_mut(1 << i);
         new.iter_mut().zip(known).for_each(|(new, known)| *new = *known ^ block);
@@ -149,7 +149,7 @@ mod tests {
         bytes[i / 8] >> (i % 8) & 1 == 1
     }
 
-    /// Over all matrices of small size, each difference of inputs gives each difference of hashes equally often.
+    /// Over all matrices of small size, every difference of inputs gives every difference of hashes equally often.
     #[test]
     fn the_hash_is_universal_for_differences() {
         let (rows, columns) = (2, 3);

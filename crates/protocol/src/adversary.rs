@@ -1,15 +1,15 @@
-//! The adversaries that a protocol withstands.
+//! The adversaries that a protocol is secure against.
 
 use std::{fmt, str::FromStr};
 
 use crate::parameters::{UnknownParameter, list};
 
-/// The behaviour of a corrupted party; the later ones do more.
+/// The behaviour of a corrupted party, from the weakest to the strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Adversary {
-    /// Follows the protocol, and tries to learn more from its view.
+    /// Follows the protocol, and tries to learn more from the messages that it sees.
     SemiHonest,
-    /// Cheats if the chance to be caught is small.
+    /// Cheats if it is unlikely to be caught.
     Covert,
     /// Does anything.
     Malicious,

@@ -9,8 +9,7 @@
 //! | 2 | responder | `b` |
 //! | 3 | committer | opening of `a` |
 //!
-//! The coins are `PRG(H(a + b))`. The committer knows them one message before the responder and may stop there, so the coins
-//! protect the responder.
+//! The coins are `PRG(H(a + b))`. The committer knows them one message before the responder and may stop there, so use the coins to protect the responder.
 
 use garblet_primitives::{Block, Commitment, Opening, Prg};
 use rand_core::CryptoRng;

@@ -1,33 +1,33 @@
-//! The conduct of a party: as the protocol says, or, in tests, otherwise in one thing.
+//! The conduct of a party: it follows the protocol, or, in tests, deviates in one place.
 //!
-//! A protocol against cheaters calls its party's [`Conduct`] at every message, with the step and the index of what is about to
-//! be sent. Its parties are generic over it, and [`Honest`] is all that a caller can get: compiled, it is nothing, so there is
-//! no cheating branch in the code that users run. A test implements the trait to run the honest code with one deviation.
+//! A protocol against covert or malicious parties calls its party's [`Conduct`] at every message, with the step and the index of the message. Its
+//! parties are generic over it. Users only get [`Honest`], which compiles to nothing, so the code that users run has no branch for cheating. A test
+//! implements the trait to run the honest code with one deviation.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use garblet_circuit::{Bits, Program};
 
-/// The conduct of a party: what it may do otherwise than the protocol says.
+/// The conduct of a party: where it may deviate from the protocol.
 pub trait Conduct<Step>: Send + Sync + 'static {
-    /// Sees what is about to be sent at a step, before it is encrypted if it is, and may change it.
+    /// Sees a message of a step before it is encrypted and sent, and may change it.
     fn touch(&mut self, step: Step, index: usize, bytes: &mut [u8]) {
         let _ = (step, index, bytes);
     }
 
-    /// Sees this party's input to circuit `index`, or to whatever else binds it, and may change it.
+    /// Sees this party's input to circuit `index`, or to another step that fixes the input, and may change it.
     fn input(&mut self, index: usize, bits: &mut Bits) {
         let _ = (index, bits);
     }
 
-    /// The program that is garbled as circuit `index` in place of the right one, of which it must have the shape.
+    /// A program to garble as circuit `index` in place of the right one. It must have the same shape.
     fn program(&mut self, index: usize) -> Option<Arc<Program>> {
         let _ = index;
         None
     }
 }
 
-/// Does what the protocol says.
+/// Follows the protocol.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Honest;
 
@@ -43,7 +43,7 @@ impl<C> Clone for Common<C> {
 }
 
 impl<C> Common<C> {
-    /// That conduct.
+    /// Shares a conduct.
     pub fn new(conduct: C) -> Self {
         Common(Arc::new(Mutex::new(conduct)))
     }

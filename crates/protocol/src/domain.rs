@@ -1,7 +1,7 @@
 //! Domain separation: a hash, a commitment or a key belongs to a session, a party, a step and an index.
 //!
-//! Every hash that a protocol against cheaters computes is a [`Domain`]'s, so that nothing that was made in one domain fits
-//! another: a message replayed from another session, step or circuit is refused like random bytes.
+//! Every hash of a protocol against covert or malicious parties belongs to a [`Domain`]. Nothing made in one domain fits another: a message replayed from another
+//! session, step or circuit is refused like random bytes.
 
 use garblet_circuit::Party;
 use garblet_net::{Channel, NetError};
@@ -25,7 +25,7 @@ pub const NONCE_BYTES: u64 = 32;
 pub struct SessionId([u8; 32]);
 
 impl SessionId {
-    /// Agrees with the peer on an identifier for a run of `protocol` on what `digest` stands for.
+    /// Agrees with the peer on an identifier for a run of `protocol` on the data with this `digest`.
     ///
     /// *Cost*: 32 bytes each way, one round. *Errors*: the connection's.
     pub async fn agree(
@@ -51,7 +51,7 @@ impl SessionId {
         SessionId(hash.finalize().into())
     }
 
-    /// The identifier of run `number` of a session that has several.
+    /// The identifier of run `number` of a session with several runs.
     pub fn run(&self, number: u64) -> SessionId {
         SessionId::new("run", self.0, [[0; 32], Domain { index: number, ..self.domain(Party(0), 0) }.digest(b"run")])
     }
@@ -80,7 +80,7 @@ impl Hasher {
 
 /// A hash of parts that is not finished, see [`Domain::parts_hasher`].
 pub struct PartsHasher {
-    /// That of the parts.
+    /// The hashes of the parts.
     key: [u8; 32],
     of_digests: Hasher,
 }
@@ -137,15 +137,15 @@ impl Domain {
         blake3::keyed_hash(&self.session, bytes).into()
     }
 
-    /// The hash of a long message that belongs here, piece by piece: in the end [`Domain::digest`] of it all.
+    /// The hash of a long message that belongs here, piece by piece. The result is [`Domain::digest`] of the whole message.
     pub fn hasher(&self) -> Hasher {
         let mut hash = blake3::Hasher::new_keyed(&self.session);
         hash.update(&self.position());
         Hasher(hash)
     }
 
-    /// The hash of long parts that belong here: that of their hashes under a key of this domain, so that each part begins where
-    /// a chunk of BLAKE3 does, which makes a fifth of the time.
+    /// The hash of long parts that belong here: each part is hashed under a key of this domain, and the hashes are hashed. Each part then begins at a chunk of BLAKE3,
+    /// which takes a fifth of the time.
     pub fn parts_hasher(&self) -> PartsHasher {
         // No hash of hashes is that of as few bytes.
         PartsHasher { key: self.digest(b"part"), of_digests: self.hasher() }
@@ -169,7 +169,7 @@ impl Domain {
 
     /// Opens a commitment that belongs here.
     ///
-    /// *Errors*: it is to another message, or made in another domain.
+    /// *Errors*: a commitment to another message, or of another domain.
     pub fn open(&self, commitment: &Commitment, message: &[u8], opening: &Opening) -> Result<Opened, OpeningMismatch> {
         commitment.open(&self.encode(), message, opening)
     }
@@ -202,7 +202,7 @@ mod tests {
         session_id().domain(Party(0), 4).at(5).branch(6)
     }
 
-    /// Every domain that differs from [`domain`] in one thing.
+    /// Every domain that differs from [`domain`] in one component.
     fn others() -> Vec<Domain> {
         let sessions = [
             session_id().run(0),

@@ -1,4 +1,4 @@
-//! The reasons why a protocol ended without a result, by whose fault.
+//! The reasons why a protocol ended without a result, sorted by whose fault it is.
 
 use std::path::PathBuf;
 
@@ -11,6 +11,7 @@ use garblet_store::StoreError;
 
 use crate::checks::{Cheating, Corrupted, NoMajority, Refused, Rejected, Suspected};
 use crate::run_id::RunId;
+use crate::session::Declined;
 
 /// A protocol that ended without a result.
 #[derive(Debug, thiserror::Error)]
@@ -25,40 +26,57 @@ pub enum ProtocolError {
     /// Commitments: the peer misbehaved, or the channel failed.
     #[error(transparent)]
     Commit(#[from] CommitError),
-    /// The peer did what no honest party does, and was found out.
+    /// The peer was caught: it did what no honest party does.
     #[error(transparent)]
     Cheating(#[from] Cheating),
-    /// The peer cheated and was found out, with evidence, in a protocol against parties that fear this.
+    /// The peer was caught cheating, with evidence, in a protocol against covert parties.
     #[error(transparent)]
     Corrupted(#[from] Box<Corrupted>),
     /// The peer was gone when it had to show that it had not cheated.
     #[error(transparent)]
     Suspected(#[from] Suspected),
-    /// Two parties said what does not fit.
+    /// The messages of two parties contradict each other.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// Results from several others that do not fit.
+    /// The results of several other parties contradict each other.
     #[error(transparent)]
     Rejected(#[from] Rejected),
-    /// The peer cheated where nothing could be found out before the end.
+    /// The peer cheated in a way that shows only at the end.
     #[error(transparent)]
     NoMajority(#[from] NoMajority),
+    /// This party refused to begin what all had agreed on.
+    #[error(transparent)]
+    Declined(#[from] Declined),
     /// A thread of this party ended without a result.
     #[error("a worker thread ended without a result: this is a bug")]
     WorkerLost,
+    /// A step of this party found its own data in a form that no input and no peer can bring about.
+    #[error("{what}: this is a bug")]
+    Internal {
+        /// The data in question.
+        what: String,
+    },
+    /// Random choices that leave too little to go on with, which happens to honest parties.
+    #[error("{what}: this happens by chance, with probability 2^{log2}: run again")]
+    Unlucky {
+        /// The things of which too few are left.
+        what: &'static str,
+        /// The binary logarithm of the probability.
+        log2: i32,
+    },
     /// Garbled tables that cannot be evaluated.
     #[error(transparent)]
     Garble(#[from] EvaluateError),
-    /// The store of prepared material: it cannot be used, is damaged, or is not the one that the peer knows.
+    /// The store of prepared material cannot be used, is damaged, or is not the one that the peer knows.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The stores do not have what a program needs.
     #[error(transparent)]
     NotPrepared(#[from] NotPrepared),
-    /// The file that says what is prepared for a store is wrong.
+    /// The library file of a store has a mistake.
     #[error(transparent)]
     Library(#[from] Diagnostics),
-    /// An order for a store of kinds or amounts that the protocol does not have.
+    /// An order for kinds or amounts that the protocol cannot prepare.
     #[error("an order for a store: expected {expected}, got {got}")]
     Order {
         /// The kinds or amounts that there are.
@@ -69,7 +87,7 @@ pub enum ProtocolError {
     /// A peer has left too many orders of gates unfinished.
     #[error(transparent)]
     Unfinished(#[from] Unfinished),
-    /// A store of triples whose last check has no outcome yet, for which nothing else is done until it is settled with the peer.
+    /// A store of triples whose last check has no outcome yet. Nothing else is done with it until the check is settled with the peer.
     #[error("the check of the last triples for the store in {} is not settled: {reason}", folder.display())]
     Unsettled {
         /// The folder of the store.
@@ -77,7 +95,7 @@ pub enum ProtocolError {
         /// The reason why it cannot be settled now.
         reason: &'static str,
     },
-    /// A state that two servers keep and that cannot be used.
+    /// A state that two servers keep, or a value that two parties keep, that cannot be used.
     #[error("state `{name}`: {problem}")]
     State {
         /// The name of the state.
@@ -85,7 +103,43 @@ pub enum ProtocolError {
         /// The reason why not.
         problem: StateProblem,
     },
-    /// The peer was found out, and what was prepared with it could not be given up.
+    /// A name under which outputs cannot be kept.
+    #[error("name of kept outputs: expected {expected}, got `{}`", got.escape_debug())]
+    KeptName {
+        /// The form that a name has.
+        expected: String,
+        /// The name.
+        got: String,
+    },
+    /// A run that is to keep more outputs than a store holds under one name.
+    #[error("{protocol} cannot keep the outputs of `{program}`: expected at most {most} bits, got {got}")]
+    KeepsTooMuch {
+        /// The protocol.
+        protocol: &'static str,
+        /// The program.
+        program: String,
+        /// The most bits.
+        most: u64,
+        /// The bits of the outputs.
+        got: u64,
+    },
+    /// The peer could not keep its part of the outputs, for instance because its disk is full. An honest peer may say so.
+    #[error("outputs to keep under `{name}`: the peer could not keep its part, so neither party can read them now")]
+    NotKept {
+        /// The name.
+        name: String,
+    },
+    /// This party's own store has unexpected contents: another version wrote it, it was changed, or it was given up. The peer has no part in that.
+    #[error("own store: {what}: expected {expected}, got {got}")]
+    Stored {
+        /// The part in question.
+        what: &'static str,
+        /// The description of what it must be.
+        expected: String,
+        /// The description of what it is.
+        got: String,
+    },
+    /// The peer was caught cheating, and the store could not be given up.
     #[error("{source}; and the store could not be given up: {failed}: remove it")]
     NotGivenUp {
         /// The deed.
@@ -93,7 +147,7 @@ pub enum ProtocolError {
         /// The failure of the store.
         failed: StoreError,
     },
-    /// The peer's part of prepared material is not what it must be.
+    /// The parties' parts of what was garbled do not fit together.
     #[error("prepared material: {what}: expected {expected}, got {got}")]
     Material {
         /// The part in question.
@@ -103,7 +157,7 @@ pub enum ProtocolError {
         /// The description of what it is.
         got: String,
     },
-    /// A peer is at another prepared run than this party: runs were used in different orders, or one of the two has lost some.
+    /// A peer is at another prepared run than this party: they use runs in different orders, or one of the two has lost some.
     #[error("the prepared run: expected {expected}, got {got}")]
     OtherRun {
         /// This party's.
@@ -111,8 +165,8 @@ pub enum ProtocolError {
         /// The peer's.
         got: RunId,
     },
-    /// The session has had an error, after which the parties may be out of step.
-    #[error("the session has failed before: it can only be aborted")]
+    /// The session has had an error before, so the parties may be out of step.
+    #[error("the session has failed before: abort it")]
     Over,
     /// A program that this protocol cannot run.
     #[error("{protocol} cannot run program `{program}`: {reason}")]
@@ -124,7 +178,7 @@ pub enum ProtocolError {
         /// The reason: what it cannot do.
         reason: String,
     },
-    /// Inputs that do not fit the program: the caller's mistake.
+    /// Inputs that do not fit the program: a mistake of the caller.
     #[error("input {what}: expected {expected}, got {got}")]
     Input {
         /// The input in question.
@@ -142,8 +196,8 @@ pub enum ProtocolError {
         /// The error of the step with it.
         source: Box<ProtocolError>,
     },
-    /// A party number that the program or protocol does not have.
-    #[error("party {party} takes no part: {reason}")]
+    /// A party number that the program or the protocol does not have.
+    #[error("there is no party {party}: {reason}")]
     NoSuchParty {
         /// The party.
         party: Party,
@@ -152,7 +206,7 @@ pub enum ProtocolError {
     },
 }
 
-/// The reason why a program cannot be run on what was prepared.
+/// The reason why a program cannot run on prepared material.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotPrepared {
     /// A component of the program is not in the library.
@@ -171,7 +225,7 @@ pub enum NotPrepared {
     NoRun {
         /// The program.
         program: String,
-        /// The programs that there are runs of, and their numbers.
+        /// The programs that the stores have runs of, with their numbers.
         others: Vec<(String, u64)>,
     },
 }
@@ -182,18 +236,18 @@ pub enum StateProblem {
     /// There is none of that name.
     #[error("expected one that was kept, got none of that name")]
     Missing,
-    /// It is closed for good.
-    #[error("expected one that can be used, got one that is closed for good, here or by the other server")]
+    /// It is closed forever.
+    #[error("expected one that can be used, got one that is closed forever, here or at the other server")]
     Closed,
     /// Too many runs have not ended.
-    #[error("expected at most {most} runs that do not end, got more: it is closed for good")]
+    #[error("expected at most {most} unfinished runs, got more: each may have been a guess of the other party")]
     Failures {
         /// The most.
         most: u32,
     },
-    /// The servers have versions that no crash explains.
+    /// The servers have versions that no crash can cause.
     #[error(
-        "expected a version next to the other server's, {theirs}, got {own}: one of the two was put back to an earlier time; it is closed for good"
+        "expected a version next to the other server's, {theirs}, got {own}: one of the two was restored from a backup; it is closed forever"
     )]
     Apart {
         /// This server's.
@@ -201,14 +255,14 @@ pub enum StateProblem {
         /// The other's.
         theirs: u64,
     },
-    /// The servers have other histories of the same version.
-    #[error("expected the other server's history of version {version}, got another: it is closed for good")]
+    /// The servers have different histories of the same version.
+    #[error("expected the other server's history of version {version}, got another: it is closed forever")]
     Forked {
         /// The version.
         version: u64,
     },
     /// Its record in the store cannot be read.
-    #[error("its record in the store cannot be read: another version of Garblet wrote it")]
+    #[error("its record cannot be read, here or by the other server: another version of Garblet wrote it")]
     Unreadable,
     /// The servers have an older version than a client has seen.
     #[error("expected version {seen}, which this client has seen, or a later one, got {got}")]
@@ -232,6 +286,11 @@ pub enum StateProblem {
         /// The other's.
         theirs: &'static str,
     },
+    /// A run of the session that was to replace it began since this run was prepared, which could read what was there before.
+    #[error(
+        "a run of this session that was to replace it began after this run was prepared, so this run could read an old value"
+    )]
+    Stale,
     /// It has another version than the one that a run was prepared for.
     #[error("expected version {expected}, got {got}")]
     Version {
@@ -249,14 +308,14 @@ pub struct Missing {
     pub name: String,
     /// The number that the program needs.
     pub needed: u64,
-    /// The number that must be prepared beside what there is.
+    /// The number that must be prepared in addition.
     pub missing: u64,
 }
 
-/// A store for which no more is made until its user allows it, because of what its peer left unfinished.
+/// A store for which nothing more is made until its user allows it, because its peer left orders unfinished.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no more {kind} are made for the store in {}: the peer left {orders} orders or setups unfinished after it was told what is checked, \
+    "no more {kind} are made for the store in {}: the peer left {orders} orders or setups unfinished after it learned what is checked, \
      expected fewer than {max}",
     folder.display()
 )]
@@ -267,7 +326,7 @@ pub struct Unfinished {
     pub folder: PathBuf,
     /// The number of orders and setups.
     pub orders: u32,
-    /// The number at which nothing more is made.
+    /// The number from which on nothing more is made.
     pub max: u32,
 }
 
@@ -310,13 +369,20 @@ impl Accuses for ProtocolError {
             | ProtocolError::Garble(_)
             | ProtocolError::Material { .. } => Some(Blame::seen(peer, Cause::Misbehaved)),
             ProtocolError::NoMajority(_)
+            | ProtocolError::Declined(_)
             | ProtocolError::WorkerLost
+            | ProtocolError::Internal { .. }
+            | ProtocolError::Unlucky { .. }
             | ProtocolError::NotPrepared(_)
             | ProtocolError::Library(_)
+            | ProtocolError::KeptName { .. }
+            | ProtocolError::KeepsTooMuch { .. }
             | ProtocolError::Order { .. }
             | ProtocolError::Unfinished(_)
             | ProtocolError::Unsettled { .. }
             | ProtocolError::State { .. }
+            | ProtocolError::NotKept { .. }
+            | ProtocolError::Stored { .. }
             | ProtocolError::OtherRun { .. }
             | ProtocolError::Rejected(_)
             | ProtocolError::Over
@@ -328,8 +394,8 @@ impl Accuses for ProtocolError {
 }
 
 impl ProtocolError {
-    /// Tells whether a check of what the peer did has failed: no failure of the network, no peer that closes and no malformed message does
-    /// that. Without TLS, whoever is on the way and changes what is checked makes it fail too.
+    /// Tells whether a check of the peer's behaviour has failed. No network failure, closed connection or malformed message does that. Without TLS, somebody in between who
+    /// changes messages can cause it too.
     pub fn is_evidence(&self) -> bool {
         match self {
             ProtocolError::Cheating(_) | ProtocolError::Corrupted(_) => true,
@@ -346,7 +412,7 @@ impl ProtocolError {
         }
     }
 
-    /// The failure of the channel that this is, whatever was being sent over it; none for all other errors.
+    /// The failure of the channel, whatever it was carrying; none for all other errors.
     pub fn net(&self) -> Option<&NetError> {
         match self {
             ProtocolError::Net(error)
@@ -356,7 +422,7 @@ impl ProtocolError {
         }
     }
 
-    /// The blame that the others of a mesh are told; none if it is this party itself, or no peer's in particular.
+    /// The blame to tell the other parties of a mesh; none if it is this party's own, or no particular peer's.
     pub fn blame(&self) -> Option<Blame> {
         match self {
             ProtocolError::Peer { party, source } => source.accuses(party.0),

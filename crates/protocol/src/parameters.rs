@@ -8,15 +8,15 @@ use garblet_ot::Width;
 pub struct Parameter<C> {
     /// The name on the command line and in the hello.
     pub name: &'static str,
-    /// The values it takes, for a person.
+    /// The values that it takes, for users.
     pub values: &'static str,
     /// Writes the value.
     pub get: fn(&C) -> String,
-    /// Sets the value from its text; none if there is no such value.
+    /// Sets the value from its text; `None` if there is no such value.
     pub set: fn(&mut C, &str) -> Option<()>,
 }
 
-/// A name or value that is not known.
+/// An unknown name or value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what} `{got}`, expected {expected}")]
 pub struct UnknownParameter {
@@ -24,12 +24,12 @@ pub struct UnknownParameter {
     pub what: String,
     /// The name or value that was given.
     pub got: String,
-    /// The names or values that there are.
+    /// The known names or values.
     pub expected: String,
 }
 
 impl UnknownParameter {
-    /// A `what` that is called `got`, where `expected` are known.
+    /// An unknown `what` named `got`, where `expected` are known.
     pub fn new(what: impl Into<String>, got: impl Into<String>, expected: impl Into<String>) -> Self {
         UnknownParameter { what: what.into(), got: got.into(), expected: expected.into() }
     }

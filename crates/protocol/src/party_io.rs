@@ -14,7 +14,7 @@ pub const GARBLER: Party = Party(0);
 /// The evaluator's number.
 pub const EVALUATOR: Party = Party(1);
 
-/// Refuses a program that speaks of other parties than these two, or whose garbler's inputs the scheme would show.
+/// Refuses a program that names other parties than these two, or whose garbler's inputs the scheme would reveal.
 pub fn check_parties(protocol: &'static str, program: &Program, garbling: GarblingConfig) -> Result<(), ProtocolError> {
     let refuse = |reason| ProtocolError::Unsupported { protocol, program: program.name().into(), reason };
     let two = |party: &Party| *party == GARBLER || *party == EVALUATOR;
@@ -69,7 +69,7 @@ pub fn own_input(program: &Program, party: Party, values: &[Bits]) -> Result<Bit
     Ok(joined)
 }
 
-/// Deals labels of the two parties' input bits out to the program's inputs.
+/// Distributes labels of the two parties' input bits over the program's inputs.
 pub fn labels_by_input(program: &Program, garbler: &[Block], evaluator: &[Block]) -> Vec<Box<[Block]>> {
     let (mut garbler, mut evaluator) = (garbler, evaluator);
     let deal = |input: &Input| {
@@ -94,7 +94,7 @@ pub fn decode(program: &Program, party: Party, zero: &Bits, active: &Bits) -> Ve
     deal_outputs(program, party, &mut zero.iter().zip(active.iter()).map(|(z, a)| z ^ a))
 }
 
-/// Deals the bits that `party` learns, in program order, out to the program's outputs: none where it is no recipient.
+/// Distributes the bits that `party` learns, in program order, over the program's outputs; none where it is no recipient.
 pub fn deal_outputs(program: &Program, party: Party, bits: &mut impl Iterator<Item = bool>) -> Vec<Option<Bits>> {
     let deal = |output: &Output| {
         let width = output.port.width() as usize;
@@ -103,7 +103,7 @@ pub fn deal_outputs(program: &Program, party: Party, bits: &mut impl Iterator<It
     program.outputs().iter().map(deal).collect()
 }
 
-/// Refuses a number of parties that the protocol cannot have, and a program that speaks of others than these.
+/// Refuses a number of parties that the protocol cannot have, and a program that names other parties.
 pub fn check_party_count(
     protocol: &'static str,
     program: &Program,

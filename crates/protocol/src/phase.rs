@@ -9,13 +9,13 @@ use web_time::Instant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
-    /// Needs to know the peers only.
+    /// Needs only the peers.
     Setup,
-    /// Needs to know sizes.
+    /// Needs sizes.
     Prepare,
-    /// Needs to know the function.
+    /// Needs the function.
     Build,
-    /// Needs to know the inputs.
+    /// Needs the inputs.
     Online,
 }
 
@@ -34,19 +34,19 @@ impl Phase {
     }
 }
 
-/// The cost of a phase to one party in communication: payload only, framing and encryption apart.
+/// The communication cost of a phase for one party: payload only, without framing and encryption.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Communication {
     /// Payload bytes sent.
     pub bytes_sent: u64,
     /// Payload bytes received.
     pub bytes_received: u64,
-    /// The number of times that the party waited for bytes after having sent some since its last wait.
+    /// The number of times that the party waited for bytes after it had sent some since its last wait.
     pub rounds: u64,
 }
 
 impl Communication {
-    /// The cost to `party`, of `parties` of whom each sends each other so many bytes, in that many rounds.
+    /// The cost for `party` if each of `parties` parties sends `bytes` bytes to each other, in `rounds` rounds.
     pub fn among(parties: u16, party: Party, one_way: impl Fn(Party, Party) -> u64, rounds: u64) -> Self {
         let peers = || (0..parties).map(Party).filter(|peer| *peer != party);
         Communication {
@@ -70,10 +70,10 @@ impl std::ops::AddAssign for Communication {
     }
 }
 
-/// The cost of a phase to one party.
+/// The cost of a phase for one party.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhaseCost {
-    /// Wall-clock time, waiting included.
+    /// Wall-clock time, including waiting.
     pub seconds: f64,
     /// Bytes and rounds.
     #[serde(flatten)]
@@ -136,12 +136,12 @@ impl Meter {
         (self.phase, self.since, self.traffic) = (phase, now, traffic);
     }
 
-    /// Counts what is to come to another phase.
+    /// Counts all that follows to another phase.
     pub(crate) fn skip_to(&mut self, phase: Phase) {
         self.phase = phase;
     }
 
-    /// Counts what another meter did since this one's last phase began, to which nothing else belongs.
+    /// Adds the counts of another meter, which ran instead of this one since its last phase began.
     pub(crate) fn absorb(&mut self, other: Meter, traffic: Traffic) {
         for phase in Phase::ALL {
             let (cost, more) = (self.costs.of_mut(phase), other.costs.of(phase));

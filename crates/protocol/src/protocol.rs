@@ -1,11 +1,11 @@
-//! The shape of every protocol: one type that implements [`Protocol`], roles that implement [`Role`].
+//! The shape of every protocol: one type implements [`Protocol`], and roles implement [`Role`].
 //!
-//! Face and command know protocols through these two traits alone, so that a new protocol is one crate and one line of a registry.
+//! The crate `garblet` and the command use protocols only through these two traits, so a new protocol is one crate and one line of a registry.
 
 use std::{fmt, ops::RangeInclusive, pin::Pin, sync::Arc};
 
-use garblet_circuit::{Bits, Party, Program, diagnostic::Diagnostics};
-use garblet_net::{Hello, STEP};
+use garblet_circuit::{Bits, Party, Program, ScheduleDigest, diagnostic::Diagnostics};
+use garblet_net::{Hello, SCHEDULE, STEP};
 use rand_core::CryptoRng;
 
 use crate::{
@@ -26,44 +26,42 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     type Config: Clone + Default + PartialEq + fmt::Debug + Send + Sync + 'static;
     /// A program made ready for the parameters.
     type Plan: Send + Sync + 'static;
-    /// The order for a store: how much of what it is to hold.
+    /// An order for a store: how much of each kind to prepare.
     type Order: Send + Sync + 'static;
 
     /// The name on the command line and in results.
     const NAME: &'static str;
-    /// The strongest adversary that it withstands.
+    /// The strongest adversary that it is secure against.
     const ADVERSARY: Adversary;
-    /// The parties who must not work together, if it promises nothing against those.
+    /// The parties that must not collude, if the protocol promises nothing against them.
     const COLLUSION: Option<Collusion> = None;
-    /// The numbers of parties that it may have.
+    /// The possible numbers of parties.
     const PARTIES: RangeInclusive<u16>;
-    /// The parameters by name, in the order in which they are shown and compared.
+    /// The parameters by name, in the order in which they are printed and compared.
     const PARAMETERS: &'static [Parameter<Self::Config>];
-    /// The parameters that came later than others over the same wire: a hello says these only where they are not the standard ones.
-    const LATER: &'static [&'static str] = &[];
-    /// Settings for tests, small and of every form: what else is tested of a protocol, it keeps its contract under each.
+    /// Settings for tests, small and of every form. The protocol keeps its contract under each of them.
     const SAMPLES: &'static [Sample];
-    /// The checks of what a peer did.
+    /// The checks of a peer's behaviour.
     const CHECKS: &'static [Check] = &[];
-    /// The extent to which [`Protocol::costs`] are those of every run.
+    /// The precision with which [`Protocol::costs`] predict a run.
     const PRECISION: Precision = Precision::Exact;
     /// The kinds of prepared material that a store may hold, if it uses stores.
     const STOCK: Option<StockKinds> = None;
-    /// Set if values may stay in stores, known to nobody, between runs.
+    /// Set if values can stay in stores between runs, known to nobody.
     const SAVES_VALUES: bool = false;
 
-    /// The standard parameters.
+    /// The default parameters.
     fn standard() -> Self::Config {
         Self::Config::default()
     }
 
-    /// Names the strongest adversary that it withstands under parameters, if not under all that of [`Protocol::ADVERSARY`].
+    /// The strongest adversary that it is secure against under these parameters, if they change [`Protocol::ADVERSARY`].
     fn adversary(config: &Self::Config) -> Adversary {
         let _ = config;
         Self::ADVERSARY
     }
 
-    /// Names the kinds of prepared material that a store may hold under parameters, if not under all those of [`Protocol::STOCK`].
+    /// The kinds of prepared material that a store may hold under these parameters, if they change [`Protocol::STOCK`].
     fn stock(config: &Self::Config) -> Option<StockKinds> {
         let _ = config;
         Self::STOCK
@@ -74,13 +72,15 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// *Errors*: a program that the protocol cannot run.
     fn plan(request: &Request<Self>) -> Result<Self::Plan, ProtocolError>;
 
-    /// States what each phase costs each party, by [`Phase`] as a number; none where that depends on what stores hold. `hellos` are those of all
-    /// parties.
+    /// The digest of the order in which gates are computed, which all parties must share; none if no message depends on it.
+    fn schedule(plan: &Self::Plan) -> Option<ScheduleDigest>;
+
+    /// The cost of each phase for each party, indexed by [`Phase`]; none where it depends on the contents of stores. `hellos` are those of all parties.
     ///
-    /// *Errors*: a program for which stores cannot hold enough.
+    /// *Errors*: a program that needs more than stores can hold.
     fn costs(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError>;
 
-    /// Makes the stock that a run without a store draws on, in memory, where the protocol cannot do without.
+    /// Makes a stock in memory for a run without a store, if the protocol needs one.
     ///
     /// *Errors*: a store that cannot be made.
     fn own_stock(job: &Job<Self>, rng: &mut dyn CryptoRng) -> Result<Option<Stock<Self::Order>>, ProtocolError> {
@@ -88,7 +88,7 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Adds to a hello what must agree beside program and parameters.
+    /// Adds everything to a hello that must agree besides program and parameters.
     fn greet(terms: &Terms<Self>, hello: Hello) -> Hello {
         let _ = terms;
         hello
@@ -102,7 +102,7 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         terms: Terms<Self>,
     ) -> impl Future<Output = Result<BoxedRole<Self::Link>, ProtocolError>> + Send;
 
-    /// Reads an order for a store of one of so many parties.
+    /// Parses an order for the store of one of `parties` parties.
     ///
     /// *Errors*: kinds that the protocol does not have; a file or a program that it cannot use.
     fn order(request: &OrderRequest, config: &Self::Config, parties: u16) -> Result<Self::Order, ProtocolError> {
@@ -110,14 +110,22 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         Err(no_stock::<Self>())
     }
 
-    /// Says hello before a store is filled.
+    /// Checks that a store holds enough for a run, as far as one party can know: two stores are compared only when their owners meet.
+    ///
+    /// *Errors*: [`NotPrepared`](crate::error::NotPrepared); a store that was given up.
+    fn check_stock(job: &Job<Self>, store: &garblet_store::Store, order: &Self::Order) -> Result<(), ProtocolError> {
+        let _ = (job, store, order);
+        Ok(())
+    }
+
+    /// The hello before a store is filled.
     fn greet_filling(filling: &Filling<Self>) -> Hello {
         filling.hello()
     }
 
-    /// Fills a store, together with those of all others.
+    /// Fills a store, together with the stores of all other parties.
     ///
-    /// *Errors*: as [`Protocol::set_up`]. What was done until then is kept.
+    /// *Errors*: as [`Protocol::set_up`]. Completed batches are kept.
     fn fill(
         session: &mut Session<Self::Link>,
         filling: Filling<Self>,
@@ -132,7 +140,7 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Closes a state that a store keeps for others, for good. Whether there was one of that name.
+    /// Closes a state that a store keeps for others, forever. Returns whether there was one of that name.
     ///
     /// *Errors*: a store that cannot be written.
     fn close_state(store: &mut garblet_store::Store, name: &str) -> Result<bool, ProtocolError> {
@@ -140,13 +148,13 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         Ok(false)
     }
 
-    /// Counts the orders that the peer of a store has left unfinished in a way in which cheaters do.
+    /// Counts the orders that the peer of a store has left unfinished at a point where a malicious peer would.
     fn unfinished(store: &garblet_store::Store) -> u32 {
         let _ = store;
         0
     }
 
-    /// Forgives the orders that [`Protocol::unfinished`] counts, and returns how many these were.
+    /// Resets the counts of [`Protocol::unfinished`] orders and of runs of states that have not ended. Returns their number.
     ///
     /// *Errors*: a store that cannot be written.
     fn forgive(store: &mut garblet_store::Store) -> Result<u32, ProtocolError> {
@@ -154,7 +162,7 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         Ok(0)
     }
 
-    /// Tells whether a check of the peer was begun whose outcome a store's party does not know.
+    /// Tells whether a check of the peer was begun and this party does not know its outcome.
     fn unsettled(store: &garblet_store::Store) -> bool {
         let _ = store;
         false
@@ -165,28 +173,28 @@ fn no_stock<P: Protocol>() -> ProtocolError {
     refused_stock(P::NAME)
 }
 
-/// The refusal of a store where a protocol, or a form of one, uses none.
+/// The refusal of a store by a protocol, or a form of one, that uses none.
 pub fn refused_stock(got: impl Into<String>) -> ProtocolError {
     let (what, expected) = ("protocol of a store".into(), "one that prepares for stores".into());
     ProtocolError::Input { what, expected, got: got.into() }
 }
 
-/// Parameters by name that differ from the standard ones.
+/// Parameters by name that differ from the defaults.
 pub type Sample = &'static [(&'static str, &'static str)];
 
 /// The cost of each [`Phase`], as a number, of one party.
 pub type PhaseFormulas = [Option<Communication>; 4];
 
-/// The extent to which a protocol's formulas are what every run costs.
+/// The precision with which a protocol's formulas predict a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// Every run costs that.
+    /// Every run costs exactly that.
     Exact,
-    /// Runs cost that or another amount, as this text says.
+    /// The cost of runs varies, as this text says.
     Mean(&'static str),
 }
 
-/// A program that is to be made ready.
+/// A request to make a program ready.
 pub struct Request<P: Protocol> {
     /// The program.
     pub program: Arc<Program>,
@@ -198,9 +206,9 @@ pub struct Request<P: Protocol> {
     pub saved: SavedValues,
 }
 
-/// A program made ready, with what was asked for.
+/// A program made ready, with the request.
 pub struct Job<P: Protocol> {
-    /// The request.
+    /// The request, with the program as it is run ([`SavedValues::program`]).
     pub request: Request<P>,
     /// The plan.
     pub plan: Arc<P::Plan>,
@@ -222,14 +230,17 @@ impl<P: Protocol> Job<P> {
         if !P::SAVES_VALUES && request.saved != SavedValues::default() {
             return unsupported("it keeps no values in stores".into());
         }
+        let program = request.saved.program(P::NAME, &request.program)?;
+        let request = Request { program, ..request };
         let plan = Arc::new(P::plan(&request)?);
         Ok(Job { request, plan })
     }
 
-    /// The hello of a party: protocol, program and parameters.
+    /// The hello of a party: protocol, program, parameters, and the order of gates.
     pub fn hello(&self, party: Party) -> Hello {
         let Request { program, parties, config, .. } = &self.request;
-        with_parameters::<P>(Hello::new(P::NAME, party.0, *parties, program.digest()), config)
+        let hello = with_parameters::<P>(Hello::new(P::NAME, party.0, *parties, program.digest()), config);
+        P::schedule(&self.plan).iter().fold(hello, |hello, schedule| hello.with(SCHEDULE, schedule))
     }
 }
 
@@ -243,7 +254,7 @@ pub struct Terms<P: Protocol> {
     pub stock: Option<Stock<P::Order>>,
 }
 
-/// A store that is to be filled.
+/// A store to fill.
 pub struct Filling<P: Protocol> {
     /// The parameters.
     pub config: P::Config,
@@ -258,25 +269,25 @@ pub struct Filling<P: Protocol> {
 }
 
 impl<P: Protocol> Filling<P> {
-    /// The hello of a party that fills its store for functions that are not known yet.
+    /// The hello of a party that fills its store before the function is known.
     pub fn hello(&self) -> Hello {
         let hello = Hello::new(P::NAME, self.party.0, self.parties, [0; 32]).with(STEP, "prepare");
         with_parameters::<P>(hello, &self.config)
     }
 }
 
-/// An order for a store, as a person writes it.
+/// An order for a store, as users write it.
 #[derive(Clone, Default)]
 pub struct OrderRequest {
-    /// The program of which runs are prepared, of a protocol that has [`StockKinds::Runs`].
+    /// The program to prepare runs of, for a protocol with [`StockKinds::Runs`].
     pub program: Option<Arc<Program>>,
-    /// The file that says what is prepared, of a protocol that has [`StockKinds::Library`].
+    /// The library file, for a protocol with [`StockKinds::Library`].
     pub library: Option<LibraryFile>,
-    /// Names of kinds, and how many of each.
+    /// Kinds by name, and the number of each.
     pub amounts: Vec<(String, u64)>,
 }
 
-/// A file that says what is prepared.
+/// A library file: it lists the components to prepare.
 #[derive(Clone)]
 pub struct LibraryFile {
     /// The path of the file.
@@ -290,12 +301,8 @@ pub type LoadProgram = fn(&str) -> Result<Program, Diagnostics>;
 
 /// Adds the parameters of a protocol to a hello.
 pub(crate) fn with_parameters<P: Protocol>(hello: Hello, config: &P::Config) -> Hello {
-    let [given, standard] = [config, &P::standard()].map(|config| parameters::get(P::PARAMETERS, config));
-    let is_said = |((name, given), (_, standard)): &(&(String, String), &(String, String))| {
-        given != standard || !P::LATER.contains(&&name[..])
-    };
-    let said = given.iter().zip(&standard).filter(is_said);
-    said.fold(hello, |hello, ((name, value), _)| hello.with(name, value))
+    let given = parameters::get(P::PARAMETERS, config);
+    given.iter().fold(hello, |hello, (name, value)| hello.with(name, value))
 }
 
 /// Tabulates a formula over all parties and phases.
@@ -334,8 +341,8 @@ pub trait AnyRole<L: Link>: Send {
     /// As [`Role::run`].
     fn run<'a>(&'a mut self, session: &'a mut Session<L>, inputs: &'a [Bits]) -> Step<'a, Vec<Option<Bits>>>;
 
-    /// As [`Role::unsaved`].
-    fn unsaved(&mut self) -> Option<ProtocolError>;
+    /// As [`Role::late_error`].
+    fn late_error(&mut self) -> Option<ProtocolError>;
 }
 
 impl<L: Link, R: Role<L>> AnyRole<L> for R {
@@ -367,12 +374,12 @@ impl<L: Link, R: Role<L>> AnyRole<L> for R {
         Box::pin(Role::run(self, session, inputs))
     }
 
-    fn unsaved(&mut self) -> Option<ProtocolError> {
-        Role::unsaved(self)
+    fn late_error(&mut self) -> Option<ProtocolError> {
+        Role::late_error(self)
     }
 }
 
-/// The refusal of material that was prepared in another session: labels of one session under the secrets of another give inputs away.
+/// The refusal of material that was prepared in another session: labels of one session under the secrets of another would reveal inputs.
 pub fn foreign_material() -> ProtocolError {
     let [what, expected, got] = ["prepared material", "this session's", "another session's"].map(Into::into);
     ProtocolError::Input { what, expected, got }

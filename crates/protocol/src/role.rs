@@ -1,4 +1,4 @@
-//! The role of a party, whatever the protocol.
+//! The role of a party in any protocol.
 
 use garblet_circuit::Bits;
 use garblet_net::Channel;
@@ -11,9 +11,9 @@ use crate::{
 
 /// A party's role in a protocol over a link, set up for a program.
 ///
-/// [`Role::prepare`] may be called any number of times, ahead of inputs; what it returns serves one [`Role::online`].
+/// Call [`Role::prepare`] any number of times before inputs are known. Each result serves one [`Role::online`].
 pub trait Role<L: Link = Channel>: Send {
-    /// The material that is prepared for one run; a run consumes it, so it is used at most once.
+    /// The material prepared for one run. A run consumes it, so it is used at most once.
     type Prepared: Send + 'static;
 
     /// The name of the role.
@@ -22,9 +22,9 @@ pub trait Role<L: Link = Channel>: Send {
     /// The security of a run.
     fn security(&self) -> Security;
 
-    /// Does whatever can be done before the inputs are known (phases `prepare` and `build`).
+    /// Does all work that can be done before the inputs are known (phases `prepare` and `build`).
     ///
-    /// *Errors*: a peer that is found to misbehave; stores that lack what the program needs; the connection's.
+    /// *Errors*: a peer that misbehaves; stores that lack what the program needs; the connection's.
     fn prepare(
         &mut self,
         session: &mut Session<L>,
@@ -35,7 +35,7 @@ pub trait Role<L: Link = Channel>: Send {
     /// *Shape*: `inputs` are the values of the inputs that this party owns, in program order. Returns one entry per program
     /// output, none where this party is no recipient.
     ///
-    /// *Errors*: inputs that do not fit; a peer that is found to misbehave; the connection's.
+    /// *Errors*: inputs that do not fit; a peer that misbehaves; the connection's.
     fn online(
         &mut self,
         session: &mut Session<L>,
@@ -43,14 +43,14 @@ pub trait Role<L: Link = Channel>: Send {
         inputs: &[Bits],
     ) -> impl Future<Output = Result<Vec<Option<Bits>>, ProtocolError>> + Send;
 
-    /// Takes the error that kept values of a finished run from being saved; its outputs are right all the same.
-    fn unsaved(&mut self) -> Option<ProtocolError> {
+    /// Takes the error that occurred after a run had its outputs: values were not saved, or an answer did not reach its client. The outputs are right.
+    fn late_error(&mut self) -> Option<ProtocolError> {
         None
     }
 
-    /// Prepares and runs once, where the inputs are there from the beginning; the same goes over the wire.
+    /// Prepares and runs once, when the inputs are known from the beginning. The messages are the same.
     ///
-    /// *Shape* and *errors*: as of both.
+    /// *Shape* and *errors*: those of both.
     fn run(
         &mut self,
         session: &mut Session<L>,

@@ -1,12 +1,11 @@
-//! The number of the prepared run that the messages of several parties are of.
+//! The number of a prepared run, which the messages of several parties carry.
 //!
-//! Material serves once, and a party that has lost some without a word, or uses it in another order, is at another run than the others:
-//! what they make is wrong then, and who has two runs' messages of one party can put together what belongs to different inputs. So
-//! the first online message to every peer begins with the run's number, and nobody sends a second one before all
-//! numbers are there and the same.
+//! Material serves once. A party that has lost some, or uses it in another order, is at another run than the others. Then the result is wrong,
+//! and a party that has messages of two runs from the same peer can combine what belongs to different inputs. So the first online message to
+//! every peer begins with the run's number, and nobody sends a second message before all numbers have arrived and are equal.
 //!
-//! What goes beside the number is safe without that: it is under masks of the sender's own run, which is used up, and no other honest
-//! party that is at another run sends anything under these masks any more.
+//! The rest of the first message is safe without that check: it is hidden by masks of the sender's own run, which is used up, and no honest party
+//! at another run sends anything else under these masks.
 
 use std::fmt;
 
@@ -17,23 +16,23 @@ use zeroize::Zeroizing;
 
 use crate::error::ProtocolError;
 
-/// The number of a prepared run, the same for all parties of it.
+/// The number of a prepared run, the same for all its parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunId {
-    /// So many were prepared in this session before it.
+    /// The number of runs prepared in this session before it.
     Prepared(u64),
-    /// It lay in the stores, as this piece.
+    /// The piece of the stores that it came from.
     Stored(u64),
 }
 
-/// The bit that tells runs of stores from others: neither count gets there.
+/// The bit that marks runs from stores. Neither count reaches it.
 const STORED: u64 = 1 << 63;
 
-/// Bytes of the number before the first message.
+/// Bytes of the number at the beginning of the first message.
 pub const RUN_ID_BYTES: usize = size_of::<u64>();
 
 impl RunId {
-    /// The run that lay in the stores as a piece.
+    /// The run that a piece of the stores holds.
     pub fn of_piece(piece: PieceId) -> Self {
         RunId::Stored(piece.0 & !STORED)
     }
@@ -64,20 +63,20 @@ impl fmt::Display for RunId {
     }
 }
 
-/// The exchanges of an online phase with all peers, of which the first says and checks of which run they are.
+/// The exchanges of an online phase with all peers. The first one carries and checks the number of the run.
 pub struct RunExchanges {
     unchecked: Option<RunId>,
-    /// Peers to which nothing of the run goes.
+    /// Peers that get no message of the run.
     left_out: Vec<u16>,
 }
 
 impl RunExchanges {
-    /// The exchanges of a run, of which none is made yet.
+    /// The exchanges of a run, before the first.
     pub fn new(run: RunId) -> Self {
         RunExchanges { unchecked: Some(run), left_out: Vec::new() }
     }
 
-    /// The same where these peers and this party have nothing to say to each other, and so no number either: no message may go to them.
+    /// Leaves peers out that exchange nothing with this party, not even the number. No message may go to them.
     #[must_use]
     pub fn without(self, left_out: impl IntoIterator<Item = u16>) -> Self {
         RunExchanges { left_out: left_out.into_iter().collect(), ..self }

@@ -9,25 +9,28 @@ pub struct Security {
     pub computational_bits: u32,
     /// Negated log2 of the statistical error; none where the protocol has no such error.
     pub statistical_bits: Option<f64>,
-    /// log2 of the probability that a cheating peer gets away; none against a semi-honest adversary.
+    /// log2 of the probability that a peer cheats without being caught; none against a semi-honest adversary.
     pub cheating_log2: Option<f64>,
-    /// The probability that a cheating peer is found out, where that is what a protocol promises: against covert adversaries.
+    /// The probability that a cheating peer is caught, for protocols against covert parties.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deterrence: Option<f64>,
-    /// The parties who together see everything, where all else is promised only as long as they do not work together.
+    /// Set if a cheating peer can leave when it learns that it would be caught. It is then suspected, and not caught.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_leave: bool,
+    /// The parties that must not collude: together they see everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collusion: Option<Collusion>,
-    /// Set if the peer cheated in the last run and gave its secret away; the result is right all the same.
+    /// Set if the peer cheated in the last run and revealed its secret. The result is right nevertheless.
     ///
-    /// *Secret*: whether it did may depend on this party's input, so that whoever tells the peer may tell it a bit of that.
+    /// *Secret*: it may depend on this party's input, so telling the peer may reveal a bit of the input.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub peer_exposed: bool,
 }
 
-/// The parties who must not all be corrupted, or help each other, for a protocol to promise anything.
+/// The parties that must not collude, or a protocol promises nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Collusion {
-    /// The first party and the last one, which are servers to all others.
+    /// The first and the last party, which are servers for the others.
     BothServers,
 }

@@ -1,4 +1,4 @@
-//! A session joins a protocol to a channel or a mesh and a generator, and meters it.
+//! A session joins a protocol to a channel or mesh and to a random generator, and measures it.
 
 use std::{
     num::NonZeroUsize,
@@ -16,22 +16,34 @@ use crate::{
     phase::{Meter, Phase, PhaseCosts},
 };
 
-/// Hears of the progress of long work.
+/// Receives the progress of long work.
 pub trait Progress: Send {
-    /// `gates_done` of `gates_total` AND gates are prepared, garbled or evaluated; `traffic` is the session's so far. A phase
-    /// may begin with none again.
+    /// `gates_done` of `gates_total` AND gates are prepared, garbled or evaluated; `traffic` is the session's so far. The count may start again in
+    /// each phase.
     fn advance(&mut self, gates_done: u64, gates_total: u64, traffic: Traffic);
 
-    /// A phase begins or goes on; the first is [`Phase::Setup`], which begins with the hello.
+    /// A phase begins or continues. The first is [`Phase::Setup`], which begins with the hello.
     fn enter(&mut self, phase: Phase) {
         let _ = phase;
     }
+
+    /// All parties have said hello and agree. Nothing that depends on a secret has been sent yet.
+    ///
+    /// *Errors*: [`Declined`] ends the session here.
+    fn agreed(&mut self) -> Result<(), Declined> {
+        Ok(())
+    }
 }
 
-/// Hears how far a phase is while the mesh is at work.
+/// This party refuses to begin what all have agreed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this party did not begin the run")]
+pub struct Declined;
+
+/// Receives the progress of a phase while the mesh is in use.
 pub struct Watch<'a> {
     gates: u64,
-    /// All work of the phase, in units of its own.
+    /// The work of the whole phase, in units of the phase.
     work: u64,
     heard: Mutex<Heard<'a>>,
 }
@@ -43,7 +55,7 @@ struct Heard<'a> {
 }
 
 impl Watch<'_> {
-    /// So much more work is done, with so much more traffic.
+    /// Adds work and traffic to the progress.
     pub fn add(&self, work: usize, traffic: Traffic) {
         self.tell(|heard| {
             heard.done += work as u64;
@@ -52,7 +64,7 @@ impl Watch<'_> {
         });
     }
 
-    /// So much work is done, with this traffic of the session.
+    /// Sets the work done so far, and the session's traffic so far.
     pub fn reach(&self, work: usize, traffic: Traffic) {
         self.tell(|heard| (heard.done, heard.traffic) = (work as u64, traffic));
     }
@@ -66,7 +78,7 @@ impl Watch<'_> {
     }
 }
 
-/// Silent progress.
+/// Ignores the progress.
 impl Progress for () {
     fn advance(&mut self, _: u64, _: u64, _: Traffic) {}
 }
@@ -76,9 +88,9 @@ pub trait Link: Send + Sized + 'static {
     /// The traffic so far.
     fn traffic(&self) -> Traffic;
 
-    /// Opens a session in [`Phase::Setup`]: all parties say who they are and what they want to run, and must agree.
+    /// Opens a session in [`Phase::Setup`]: the parties exchange hellos, and must agree on what to run.
     ///
-    /// *Errors*: [`NetError::Incompatible`] where they do not, naming on what; a peer that is gone.
+    /// *Errors*: [`NetError::Incompatible`] with all differences; a peer that is gone.
     fn open(
         self,
         rng: Prg,
@@ -86,12 +98,12 @@ pub trait Link: Send + Sized + 'static {
         progress: Box<dyn Progress>,
     ) -> impl Future<Output = Result<Session<Self>, ProtocolError>> + Send;
 
-    /// Ends a session in order.
+    /// Closes a session after a result.
     ///
     /// *Errors*: a peer that is gone or has more to say.
     fn close(session: Session<Self>) -> impl Future<Output = Result<(), ProtocolError>> + Send;
 
-    /// Ends a session without a result; the peers learn at most whom it blames.
+    /// Ends a session without a result. The peers learn at most which party it blames.
     fn abort(session: Session<Self>, over: &ProtocolError) -> impl Future<Output = ()> + Send;
 }
 
@@ -131,8 +143,7 @@ impl Link for Mesh {
     }
 }
 
-/// One party's end of a protocol: the only place below the caller that reads a clock. Two parties share a [`Channel`], more
-/// a [`Mesh`].
+/// One party's end of a protocol, and the only place below the caller that reads a clock. Two parties share a [`Channel`], more parties a [`Mesh`].
 pub struct Session<C = Channel> {
     channel: C,
     rng: Prg,
@@ -142,20 +153,20 @@ pub struct Session<C = Channel> {
     scratch: Option<PathBuf>,
 }
 
-/// The number of bytes that a protocol that must keep what it receives has in memory, if there is a folder for the rest.
+/// Bytes that a protocol holds in memory of what it must keep, if a folder takes the rest.
 pub(crate) const KEPT_IN_MEMORY: usize = 16 << 20;
 
 /// One party's end of a protocol of several parties.
 pub type MeshSession = Session<Mesh>;
 
 impl<C: Link> Session<C> {
-    /// Begins a phase; what follows is counted to it.
+    /// Begins a phase, to which all costs count from now on.
     pub fn enter(&mut self, phase: Phase) {
         self.meter.enter(phase, self.channel.traffic());
         self.progress.enter(phase);
     }
 
-    /// The channel or mesh, and the generator, to run a step.
+    /// The channel or mesh, and the generator.
     pub fn parts(&mut self) -> (&mut C, &mut Prg) {
         (&mut self.channel, &mut self.rng)
     }
@@ -165,23 +176,23 @@ impl<C: Link> Session<C> {
         &mut self.rng
     }
 
-    /// The number of threads that work on what does not depend on one another; as many as there are cores, unless that is set.
+    /// The number of threads for independent work; by default one per core.
     pub fn workers(&self) -> usize {
         self.workers.get()
     }
 
-    /// Sets how many threads work.
+    /// Sets the number of threads.
     pub fn set_workers(&mut self, workers: NonZeroUsize) {
         self.workers = workers;
     }
 
-    /// Sets a folder for what is too large for memory, where protocols have to keep it: sealed under a key that is nowhere
-    /// else, in a file that is gone afterwards. Without a folder, it is kept in memory.
+    /// Sets a folder for data that is too large for memory. Protocols write it to a temporary file, encrypted under a key that is only in memory.
+    /// Without a folder, all data stays in memory.
     pub fn set_scratch(&mut self, folder: PathBuf) {
         self.scratch = Some(folder);
     }
 
-    /// Room for streams of so many bytes in all.
+    /// Room for streams of `bytes` bytes together.
     ///
     /// *Errors*: a file that cannot be made in the folder.
     pub fn scratch(&mut self, streams: usize, bytes: usize) -> Result<Scratch, ProtocolError> {
@@ -193,12 +204,12 @@ impl<C: Link> Session<C> {
         }
     }
 
-    /// Tells of progress.
+    /// Reports progress.
     pub fn advance(&mut self, gates_done: u64, gates_total: u64) {
         self.progress.advance(gates_done, gates_total, self.channel.traffic());
     }
 
-    /// The costs of the phases so far, the current one included.
+    /// The costs of the phases so far, including the current one.
     pub fn costs(&mut self) -> PhaseCosts {
         self.enter(self.meter.phase());
         self.meter.costs()
@@ -206,9 +217,9 @@ impl<C: Link> Session<C> {
 }
 
 impl Session<Channel> {
-    /// Opens a session in [`Phase::Setup`]: both sides say who they are and what they want to run, and must agree.
+    /// Opens a session in [`Phase::Setup`]: both sides exchange hellos, and must agree on what to run.
     ///
-    /// *Errors*: [`NetError::Incompatible`](garblet_net::NetError) on both sides where they do not, naming on what.
+    /// *Errors*: [`NetError::Incompatible`](garblet_net::NetError) on both sides, with all differences.
     pub async fn open(
         mut channel: Channel,
         rng: Prg,
@@ -218,6 +229,10 @@ impl Session<Channel> {
         let meter = Meter::start(channel.traffic());
         progress.enter(Phase::Setup);
         hello.exchange(&mut channel).await?;
+        if let Err(declined) = progress.agreed() {
+            channel.abort().await;
+            return Err(declined.into());
+        }
         Ok(Session { channel, rng, meter, progress, workers: cores(), scratch: None })
     }
 
@@ -226,22 +241,22 @@ impl Session<Channel> {
         &mut self.channel
     }
 
-    /// Ends the session in order.
+    /// Closes the session after a result.
     pub async fn close(self) -> Result<(), ProtocolError> {
         self.channel.close().await?;
         Ok(())
     }
 
-    /// Ends the session without a result; the peer learns only that.
+    /// Ends the session without a result. The peer learns nothing else.
     pub async fn abort(self) {
         self.channel.abort().await;
     }
 }
 
 impl Session<Mesh> {
-    /// Opens a session in [`Phase::Setup`]: all parties say who they are and what they want to run, and must agree.
+    /// Opens a session in [`Phase::Setup`]: the parties exchange hellos, and must agree on what to run.
     ///
-    /// *Errors*: a party that disagrees, and on what; the others are told who it is.
+    /// *Errors*: a party that disagrees, with the differences; the others learn which party it is.
     pub async fn join(
         mut mesh: Mesh,
         rng: Prg,
@@ -267,7 +282,13 @@ impl Session<Mesh> {
             Err(error) => Err(error),
         };
         match judged {
-            Ok(_) => Ok(Session { channel: mesh, rng, meter, progress, workers: cores(), scratch: None }),
+            Ok(_) => match progress.agreed() {
+                Ok(()) => Ok(Session { channel: mesh, rng, meter, progress, workers: cores(), scratch: None }),
+                Err(declined) => {
+                    mesh.abort(None).await;
+                    Err(declined.into())
+                }
+            },
             Err(error) => {
                 mesh.abort(error.blame()).await;
                 Err(error.into())
@@ -280,7 +301,7 @@ impl Session<Mesh> {
         &mut self.channel
     }
 
-    /// The mesh and the generator, and what hears of a phase that has so much work for so many gates.
+    /// The mesh, the generator, and the progress of a phase with this much work for this number of gates.
     pub fn watched(&mut self, gates: usize, work: usize) -> (&mut Mesh, &mut Prg, Watch<'_>) {
         let traffic = self.channel.traffic();
         let heard = Heard { progress: &mut *self.progress, done: 0, traffic };
@@ -289,7 +310,7 @@ impl Session<Mesh> {
         (&mut self.channel, &mut self.rng, watch)
     }
 
-    /// Lends a session with one peer, for a protocol of two; [`Session::give_back`] takes it back with what it cost.
+    /// Lends a session with one peer, for a protocol of two parties. [`Session::give_back`] returns it and counts its cost.
     ///
     /// *Errors*: no such peer.
     pub fn lend(&mut self, peer: Party) -> Result<(Session, Lent), ProtocolError> {
@@ -306,7 +327,7 @@ impl Session<Mesh> {
         Ok((Session { channel, rng, meter, progress, workers: self.workers, scratch }, lent))
     }
 
-    /// Takes a session back that was lent.
+    /// Takes a lent session back.
     pub fn give_back(&mut self, session: Session, lent: Lent) {
         let Session { channel, mut meter, progress, .. } = session;
         meter.enter(meter.phase(), channel.traffic());
@@ -315,18 +336,18 @@ impl Session<Mesh> {
         self.meter.absorb(meter, self.channel.traffic());
     }
 
-    /// A generator of its own for the step with each peer.
+    /// A separate generator for the step with each peer.
     pub fn rng_per_peer(&mut self) -> PerPeer<Prg> {
         let rng = &mut self.rng;
         self.channel.per_peer(|_| Prg::random(rng))
     }
 
-    /// Ends the session in order.
+    /// Closes the session after a result.
     pub async fn close(self) -> Result<(), ProtocolError> {
         Ok(self.channel.close().await?)
     }
 
-    /// Ends the session without a result; the others learn only over whom.
+    /// Ends the session without a result. The others learn only which party it blames.
     pub async fn abort(self, error: &ProtocolError) {
         self.channel.abort(error.blame()).await;
     }

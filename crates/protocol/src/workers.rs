@@ -1,7 +1,10 @@
-//! Threads for work on circuits that do not depend on one another.
+//! Threads for work on circuits that are independent of one another.
 //!
-//! The protocol's own code stays on its task: it moves what the threads make or need through bounded channels, so that what is
-//! held in memory does not grow with the work.
+//! The protocol's own code stays on its task. It exchanges data with the threads through bounded channels, so memory does not grow with the work.
+//!
+//! A party's threads start in three places, and the session says how many there may be: here, in `garble/src/buckets.rs`, and in `protocols/lego/src/build/ands.rs`. Other
+//! threads do not compute for a party: `store/src/store_dir.rs` waits for the disk, `net/src/link.rs` simulates a link, `lang/src/compile.rs` needs a deep
+//! stack. `garblet` (`memory.rs`, `thread.rs`) and `cli` are above.
 
 use std::thread::JoinHandle;
 
@@ -21,15 +24,15 @@ pub fn channel<T>() -> (mpsc::Sender<T>, mpsc::Receiver<T>) {
 pub struct Work<T>(oneshot::Receiver<T>);
 
 impl<T: Send + 'static> Work<T> {
-    /// Begins the work. It must end when the channels end that it waits for.
+    /// Begins the work. It must end when the channels that it waits for end.
     pub fn begin(work: impl FnOnce() -> T + Send + 'static) -> Self {
         let (say, heard) = oneshot::channel();
-        // Without a thread nobody says anything.
+        // Without a thread the channel closes, which is the error of `result`.
         let _ = std::thread::Builder::new().spawn(move || say.send(work()));
         Work(heard)
     }
 
-    /// Its result.
+    /// Waits for the result.
     ///
     /// *Errors*: [`ProtocolError::WorkerLost`] if it panicked, or if the system has no thread for it.
     pub async fn result(self) -> Result<T, ProtocolError> {
@@ -37,11 +40,11 @@ impl<T: Send + 'static> Work<T> {
     }
 }
 
-/// Work on many items, dealt out to threads.
+/// Work on many items, divided among threads.
 pub struct Divided<T>(Vec<Work<Vec<T>>>);
 
 impl<T: Send + 'static> Divided<T> {
-    /// Begins `work` on all items, on so many threads.
+    /// Begins `work` on all items, on `threads` threads.
     pub fn begin<I: Send + 'static>(
         threads: usize,
         items: impl Iterator<Item = I>,
@@ -68,7 +71,7 @@ impl<T: Send + 'static> Divided<T> {
     }
 }
 
-/// Work whose end is waited for when this is dropped.
+/// Work that finishes before this is dropped: dropping it waits.
 pub struct Finishing(Option<JoinHandle<()>>);
 
 impl Finishing {
@@ -80,7 +83,7 @@ impl Finishing {
 
 impl Drop for Finishing {
     fn drop(&mut self) {
-        // A panic has been told of.
+        // A panic has printed its message already.
         self.0.take().into_iter().for_each(|thread| _ = thread.join());
     }
 }

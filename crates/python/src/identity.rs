@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::{fault::Fault, waiting::fresh_rng};
 
-/// A party's identity: a key that it keeps in a file, and the fingerprint by which others know it.
+/// A party's identity: a key in a file, and the fingerprint by which others know the party.
 #[pyclass(frozen, module = "garblet")]
 pub(crate) struct Identity {
     identity: net::Identity,
@@ -15,9 +15,9 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// The same for another owner. It has no copy, so it is read again.
+    /// Reads the identity again for another owner, as it cannot be copied.
     ///
-    /// *Errors*: a file that has gone or has another identity by now.
+    /// *Errors*: a file that is gone, or that now has another identity.
     pub(crate) fn again(&self) -> Result<net::Identity, Fault> {
         let (path, expected) = (self.path.display(), self.identity.fingerprint());
         match net::Identity::load(&self.path) {
@@ -30,7 +30,7 @@ impl Identity {
 
 #[pymethods]
 impl Identity {
-    /// Makes one, and keeps it in a new file that only its owner reads.
+    /// Generates an identity in a new file that only its owner can read.
     #[staticmethod]
     fn generate(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let identity = net::Identity::generate(&mut fresh_rng().map_err(|fault| fault.raise(py))?);
@@ -38,14 +38,14 @@ impl Identity {
         Ok(Identity { identity, path })
     }
 
-    /// Reads one that was made before.
+    /// Reads an existing identity.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let identity = net::Identity::load(&path).map_err(|error| Fault::from(&error).raise(py))?;
         Ok(Identity { identity, path })
     }
 
-    /// The fingerprint, to be read to peers over a way that they trust.
+    /// The fingerprint. Pass it to peers over a channel that they trust.
     #[getter]
     fn fingerprint(&self) -> String {
         self.identity.fingerprint().to_string()

@@ -1,4 +1,4 @@
-//! Threads that are in native code while the interpreter ends: CPython would unwind them, which is not for Rust, so they never come back.
+//! Threads that are in native code while the interpreter ends: CPython would unwind them, which Rust does not allow, so they never return.
 
 use std::{
     cell::Cell,
@@ -9,15 +9,15 @@ use std::{
 
 use pyo3::prelude::*;
 
-/// The process whose interpreter ends, once it does: one that was forked of it has another.
+/// The process whose interpreter is ending; a forked process has another one.
 static ENDING: AtomicU32 = AtomicU32::new(0);
-/// Calls of all threads that are in native code and have the interpreter, or are about to.
+/// Calls of all threads that are in native code and hold the interpreter, or are about to.
 static ATTACHED: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// True of the thread that ends the interpreter.
+    /// Set in the thread that ends the interpreter.
     static ENDS: Cell<bool> = const { Cell::new(false) };
-    /// Those of `ATTACHED` that are this thread's.
+    /// This thread's share of `ATTACHED`.
     static OWN: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -34,17 +34,17 @@ fn detach() {
 /// The longest wait for such threads.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A call of native code that lets the interpreter go.
+/// A call of native code that releases the interpreter.
 pub(crate) struct Call(());
 
 impl Call {
-    /// Begins with the interpreter.
+    /// Begins a call, with the interpreter held.
     pub(crate) fn new() -> Self {
         attach();
         Call(())
     }
 
-    /// Works while others have the interpreter. Does not return if it has ended meanwhile.
+    /// Works with the interpreter released. Does not return if the interpreter has ended meanwhile.
     pub(crate) fn detach<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
         py.detach(|| {
             let away = Away::new();
@@ -83,7 +83,7 @@ impl Drop for Call {
     }
 }
 
-/// Is called when the interpreter is about to end: waits until no other thread is where it must not be unwound.
+/// Python calls this when the interpreter is about to end. It waits until no other thread is where it must not be unwound.
 #[pyfunction]
 pub(crate) fn leave(py: Python<'_>) {
     ENDS.set(true);
@@ -98,7 +98,7 @@ pub(crate) fn leave(py: Python<'_>) {
     });
 }
 
-/// Is called in a process that was just forked: the threads of its parent but this one are not there.
+/// Python calls this in a process that was just forked, which has only this thread.
 #[pyfunction]
 pub(crate) fn forked() {
     ATTACHED.store(OWN.get(), Ordering::SeqCst);

@@ -1,6 +1,6 @@
-//! Garblet for Python: the part that is not Python, as the module `garblet._garblet`.
+//! The native part of Garblet for Python, as the module `garblet._garblet`.
 //!
-//! Values come in as JSON and go out as Python's own (`value`); who waits for a party lets the interpreter go, and hears of signals
+//! Values come in as JSON and go out as Python values (`value`). A thread that waits for a party releases the interpreter and handles signals
 //! (`waiting`, `leaving`). Dataclasses, defaults, `asyncio`, progress bars and the tracer of functions are Python (`python/garblet`).
 
 mod fault;
@@ -15,10 +15,11 @@ mod session;
 mod store;
 mod value;
 mod waiting;
+mod words;
 
 use pyo3::pymodule;
 
-/// The native part of the package `garblet`, which is where its classes are to be taken from.
+/// The native part of the package `garblet`. Import its classes from `garblet`.
 #[pymodule]
 mod _garblet {
     #[pymodule_export]

@@ -20,7 +20,7 @@ use crate::{
     waiting::{Telling, Working, waiting},
 };
 
-/// The number of parties: as many as were asked for, or as the program needs.
+/// The number of parties: as requested, or as the program needs.
 pub(crate) fn parties(program: &garblet::Program, config: &Config, asked: Option<u16>) -> Result<u16, Fault> {
     let (protocol, needed) = (config.protocol(), program.party_count());
     let allowed: RangeInclusive<u16> = protocol.parties();
@@ -35,7 +35,7 @@ pub(crate) fn parties(program: &garblet::Program, config: &Config, asked: Option
     }
 }
 
-/// Runs a program with all its parties in this process, each in a thread, joined by memory. `inputs` has a JSON text for each.
+/// Runs a program with all its parties in this process, each in a thread, connected in memory. `inputs` has a JSON text for each party.
 #[pyfunction]
 pub(crate) fn run_local<'py>(
     py: Python<'py>,

@@ -1,10 +1,11 @@
-//! A party in a thread of its own: it meets the others when it is first needed, and does one thing after another.
+//! A party in a thread of its own. It connects to the others when it is first needed, and executes one task after another.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use garblet::{
     Bits, Config, Ends, Error, Filled, Order, OrderRequest, Party, Peer, Plan, Prepared, StockKinds,
-    net::{Fingerprint, Listener, Mesh, Options, PeersFile, connect},
+    meet::{Listening, Way},
+    net::Options,
     run_report::PeerPart,
 };
 use tokio::sync::mpsc;
@@ -16,42 +17,34 @@ use crate::{
     waiting::{Event, Telling, Working},
 };
 
-/// The time in which the others are told that this party gives up.
+/// The time to tell the others that this party aborts.
 const PARTING: Duration = Duration::from_secs(2);
 
 /// A task for a party.
 pub(crate) enum Command {
-    /// Takes its place, and says where it listens.
+    /// Binds its address, and returns it.
     Bind,
-    /// Prepares so many runs.
+    /// Prepares this number of runs.
     Prepare(u32),
-    /// Runs once.
+    /// Executes one run.
     Run(Vec<Bits>),
-    /// Fills its store together with the others' up to these amounts.
+    /// Fills its store together with the others' stores up to these amounts.
     Fill(Vec<(String, u64)>),
-    /// Parts in order.
+    /// Closes the session in order.
     Close,
-    /// Gives up.
+    /// Aborts.
     Abort,
 }
 
-/// Its answer.
+/// The party's answer.
 pub(crate) enum Answer {
     Bound(Option<String>),
     Prepared,
     Ran(Box<Ran>),
-    /// Pieces that were given up because not all stores had them.
+    /// Pieces that were discarded because not all stores had them.
     Filled(u64),
-    /// The reason why the parties did not part in order, if they did not.
+    /// The reason why the session did not close in order, if it did not.
     Closed(Option<Fault>),
-}
-
-/// The place where the parties meet.
-pub(crate) enum Meeting {
-    Listen(String),
-    Connect(String),
-    /// Several: this one listens there, unless it is the last.
-    Mesh(Option<String>, PeersFile),
 }
 
 /// All that a party needs.
@@ -60,33 +53,31 @@ pub(crate) struct Seat {
     pub(crate) program: Arc<garblet::Program>,
     pub(crate) party: Party,
     pub(crate) config: Config,
-    pub(crate) meeting: Meeting,
+    pub(crate) way: Way,
     pub(crate) options: Options,
-    /// The names that this party gives to others.
-    pub(crate) names: Vec<(String, Fingerprint)>,
     /// The store, and the peer to which it belongs.
     pub(crate) store: Option<(Place, String)>,
 }
 
-/// A party that does what it is told.
+/// A party that executes tasks.
 struct Active {
     seat: Seat,
-    listener: Option<Listener>,
+    listening: Option<Listening>,
     peer: Option<Peer>,
-    /// All others, once they were met.
+    /// The other parties, once connected.
     others: Vec<PeerPart>,
     prepared: VecDeque<Prepared>,
     over: bool,
 }
 
-/// Lives until the session is closed or nobody asks for anything any more.
+/// Works until the session is closed or no more tasks can come.
 pub(crate) async fn live(mut seat: Seat, mut commands: mpsc::UnboundedReceiver<Command>, mut working: Working<Answer>) {
     let events = working.events.clone();
     seat.options.on_refused = Some(Arc::new(move |words: &str| {
         let _ = events.send(Event::Refused(words.into()));
     }));
     let mut party =
-        Active { seat, listener: None, peer: None, others: Vec::new(), prepared: VecDeque::new(), over: false };
+        Active { seat, listening: None, peer: None, others: Vec::new(), prepared: VecDeque::new(), over: false };
     while let Some(command) = commands.recv().await {
         match command {
             Command::Close => {
@@ -114,7 +105,7 @@ pub(crate) async fn live(mut seat: Seat, mut commands: mpsc::UnboundedReceiver<C
     }
 }
 
-/// The session has ended before it was asked for more.
+/// The error for a task after the session has ended.
 pub(crate) fn closed() -> Fault {
     Fault::usage("the session is closed").hint("begin another, all parties together")
 }
@@ -151,14 +142,13 @@ impl Active {
     }
 
     async fn bind(&mut self) -> Result<Option<String>, Fault> {
-        let (Meeting::Listen(address) | Meeting::Mesh(Some(address), _)) = &self.seat.meeting else { return Ok(None) };
-        let listener = Listener::bind(address).await.map_err(|error| Fault::from(&error))?;
-        let bound = listener.address().to_string();
-        self.listener = Some(listener);
-        Ok(Some(bound))
+        let listening = self.seat.way.listen().await.map_err(|error| Fault::from(&error))?;
+        let bound = listening.address().map(|address| address.to_string());
+        self.listening = Some(listening);
+        Ok(bound)
     }
 
-    /// The peer, once it was met.
+    /// The peer, once connected.
     async fn met(&mut self, telling: &Telling<Answer>) -> Result<&mut Peer, Fault> {
         if self.peer.is_none() {
             let Seat { plan, party, config, store, .. } = &self.seat;
@@ -168,7 +158,7 @@ impl Active {
             };
             let (plan, party) = (plan.clone(), *party);
             let ends = self.meet().await?;
-            let met = |(other, identity)| PeerPart::met(other, identity, &self.seat.names);
+            let met = |(other, identity)| PeerPart::met(other, identity, &self.seat.way.names);
             self.others = ends.others(party).into_iter().map(met).collect();
             let (rng, progress) = (rand::rng(), Box::new(telling.clone()));
             let peer = match stock {
@@ -181,20 +171,9 @@ impl Active {
     }
 
     async fn meet(&mut self) -> Result<Ends, Fault> {
-        let Seat { meeting, options, party, .. } = &self.seat;
-        match (meeting, self.listener.take()) {
-            (Meeting::Mesh(_, peers), listener) => {
-                let mesh = Mesh::join(party.0, peers, listener, options).await;
-                mesh.map(Ends::from).map_err(|error| Fault::from(&error))
-            }
-            (Meeting::Listen(_), Some(listener)) => {
-                listener.accept(options).await.map(Ends::from).map_err(|error| Fault::from(&error))
-            }
-            (Meeting::Connect(address), _) => {
-                connect(address, options).await.map(Ends::from).map_err(|error| Fault::from(&error))
-            }
-            (Meeting::Listen(_), None) => Err(lost()),
-        }
+        let listening = self.listening.take().ok_or_else(lost)?;
+        let Seat { way, options, .. } = &self.seat;
+        listening.meet(way, options.clone()).await.map_err(|error| Fault::from(&error))
     }
 
     async fn fill(&mut self, amounts: Vec<(String, u64)>, telling: Telling<Answer>) -> Result<Filled, Fault> {
@@ -216,7 +195,7 @@ impl Active {
         filled.map_err(|error| Fault::from(&error))
     }
 
-    /// Parts in order from the others, if they were met.
+    /// Closes the session in order, if it is connected.
     async fn part(&mut self) -> Result<(), Fault> {
         match self.peer.take() {
             Some(peer) => peer.close().await.map_err(|error| Fault::from(&error)),
@@ -224,7 +203,7 @@ impl Active {
         }
     }
 
-    /// Tells the others that this party is gone, if there is anything under way.
+    /// Tells the others that this party aborts, if anything is under way.
     async fn give_up(&mut self) {
         self.over = true;
         self.prepared.clear();

@@ -5,10 +5,10 @@ use pyo3::{prelude::*, types::PyDict};
 
 use crate::{fault::Fault, local::parties, program::Program, session::config, waiting::beside};
 
-/// A row for each protocol, party and phase; and the protocols that do not run the program, with the reasons.
+/// A row for each protocol, party and phase, and the protocols that cannot run the program, with the reasons.
 type Planned<'py> = (Vec<Bound<'py, PyDict>>, Vec<(String, String)>);
 
-/// Gates of a program that is still looked at under every protocol: some need all of them at once in memory.
+/// The most gates of a program that is planned for every protocol: some need all gates in memory at once.
 const GATES_MAX: u64 = 1 << 27;
 
 /// Predicts bytes and rounds.

@@ -12,7 +12,7 @@ use pyo3::{prelude::*, types::PyDict};
 
 use crate::{fault::Fault, leaving::Call, report::outputs, value, waiting::beside};
 
-/// A program: what is computed, who gives which input and who learns which output. It never changes.
+/// A program: the function, the owner of each input and the recipients of each output. It is immutable.
 #[pyclass(frozen, module = "garblet")]
 pub(crate) struct Program(pub(crate) Arc<garblet::Program>);
 
@@ -24,11 +24,11 @@ pub(crate) struct Port {
     r#type: String,
     /// The number of bits.
     width: u64,
-    /// The party that gives it; None for an output.
+    /// The owner of the input; None for an output.
     owner: Option<u16>,
-    /// The parties that learn it; None if all do, and for an input.
+    /// The recipients of the output; None for all parties, and for an input.
     recipients: Option<Vec<u16>>,
-    /// If it is an array of words: the kind of a word, `u`, `i` or `b`, its bits, and the lengths of all dimensions.
+    /// For an array of words: the kind of its words, `u`, `i` or `b`, their bits, and the lengths of all dimensions.
     words: Option<(char, u32, Vec<u32>)>,
 }
 
@@ -52,7 +52,7 @@ impl Port {
     }
 }
 
-/// An array of words in memory, as it can be taken as it is.
+/// An array of words in memory that needs no conversion.
 pub(crate) fn words(ty: &Type) -> Option<(char, u32, Vec<u32>)> {
     let mut lengths = Vec::new();
     let mut element = ty;
@@ -81,16 +81,23 @@ pub(crate) fn compile(
     name: String,
     constants: Vec<(String, String)>,
     panics: bool,
+    effort: Option<u64>,
 ) -> PyResult<Program> {
-    let options = options(&constants, panics).map_err(|fault| fault.raise(py))?;
+    let options = options(&constants, panics, effort).map_err(|fault| fault.raise(py))?;
     let compiled = beside(py, move || garblet::compile(&name, &source, options))?;
     compiled.map(|program| Program(Arc::new(program))).map_err(|wrong| Fault::compile(&wrong).raise(py))
 }
 
 /// Loads a program: a file, or `lib:NAME`.
 #[pyfunction]
-pub(crate) fn load(py: Python<'_>, name: String, constants: Vec<(String, String)>, panics: bool) -> PyResult<Program> {
-    let options = options(&constants, panics).map_err(|fault| fault.raise(py))?;
+pub(crate) fn load(
+    py: Python<'_>,
+    name: String,
+    constants: Vec<(String, String)>,
+    panics: bool,
+    effort: Option<u64>,
+) -> PyResult<Program> {
+    let options = options(&constants, panics, effort).map_err(|fault| fault.raise(py))?;
     let fault = |error| match error {
         LoadError::Wrong(wrong) => Fault::compile(&wrong),
         other => Fault::usage(other).hint("constants= and panics= are for function sources (.garble.rs)"),
@@ -99,15 +106,15 @@ pub(crate) fn load(py: Python<'_>, name: String, constants: Vec<(String, String)
     loaded.map(|program| Program(Arc::new(program))).map_err(|error| fault(error).raise(py))
 }
 
-fn options(given: &[(String, String)], panics: bool) -> Result<Options, Fault> {
+fn options(given: &[(String, String)], panics: bool, effort: Option<u64>) -> Result<Options, Fault> {
     let mut constants = Constants::default();
     for (name, value) in given {
         constants.set(name, value).map_err(Fault::usage)?;
     }
-    Ok(Options { constants, panics, ..Options::default() })
+    Ok(Options { constants, panics, effort: effort.unwrap_or(Options::EFFORT) })
 }
 
-/// The place of a name among others.
+/// The index of a name in a list.
 fn position(what: &str, name: &str, known: &[&str]) -> Result<usize, Fault> {
     known.iter().position(|k| *k == name).ok_or_else(|| {
         let hint = match nearest(name, known) {
@@ -118,7 +125,7 @@ fn position(what: &str, name: &str, known: &[&str]) -> Result<usize, Fault> {
     })
 }
 
-/// Looks whether a party has a number that can be counted to.
+/// Checks that a party's number is in range.
 fn known_party(party: u16) -> Result<(), Fault> {
     let most = u16::MAX - 1;
     (party <= most).then_some(()).ok_or_else(|| Fault::usage(format!("party: expected 0 to {most}, got {party}")))
@@ -142,7 +149,7 @@ impl Program {
         self.0.inputs().iter().map(|input| Port::new(&input.port, Some(input.owner.0), None)).collect()
     }
 
-    /// The outputs, without the one that says where the computation has panicked.
+    /// The outputs, without the one for the place of a panic.
     #[getter]
     fn outputs(&self) -> Vec<Port> {
         let recipients = |recipients: &Recipients| match recipients {
@@ -162,19 +169,19 @@ impl Program {
         self.0.stats().and_depth
     }
 
-    /// The number of parties that it speaks of.
+    /// The number of parties that it mentions.
     #[getter]
     fn parties(&self) -> u16 {
         self.0.party_count()
     }
 
-    /// All that is odd about the source but not wrong, one text each.
+    /// The warnings about the source, one text each.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.0.notes().warnings.iter().map(|warning| warning.render().trim_end().into()).collect()
     }
 
-    /// The same with another party for an input.
+    /// The same with another owner of an input.
     fn with_owner(&self, py: Python<'_>, input: &str, party: u16) -> PyResult<Program> {
         known_party(party).map_err(|fault| fault.raise(py))?;
         let known: Vec<&str> = self.0.inputs().iter().map(|input| &input.port.name[..]).collect();
@@ -184,7 +191,7 @@ impl Program {
         Ok(Program(Arc::new(program)))
     }
 
-    /// The same with other parties who learn an output; None is all.
+    /// The same with other recipients of an output; None for all parties.
     fn with_recipients(&self, py: Python<'_>, output: &str, parties: Option<Vec<u16>>) -> PyResult<Program> {
         let (places, known): (Vec<usize>, Vec<&str>) =
             results(&self.0).map(|(at, output)| (at, &output.port.name[..])).unzip();
@@ -202,7 +209,7 @@ impl Program {
         Ok(Program(Arc::new(program)))
     }
 
-    /// Evaluates in the clear. `inputs` are those of all parties, as JSON.
+    /// Evaluates in the clear. `inputs` has the inputs of all parties as JSON.
     fn evaluate<'py>(&self, py: Python<'py>, inputs: String) -> PyResult<Bound<'py, PyDict>> {
         let program = self.0.clone();
         let computed = beside(py, move || {
@@ -213,13 +220,13 @@ impl Program {
         outputs(py, &self.0, &values).map(|(known, _)| known)
     }
 
-    /// Looks whether these are the inputs of a party, as JSON.
+    /// Checks a party's inputs, which are JSON.
     fn check(&self, py: Python<'_>, party: u16, inputs: &str) -> PyResult<()> {
         let read = Call::new().detach(py, || value::of_party(&self.0, Party(party), inputs));
         read.map(drop).map_err(|fault| fault.raise(py))
     }
 
-    /// The program for so many rows, each computed for itself.
+    /// The program for this number of independent rows.
     fn batch(&self, py: Python<'_>, rows: u32) -> PyResult<Program> {
         let wrong = match (rows, self.0.notes().rows) {
             (_, Some(_)) => "the program is a batch already".into(),

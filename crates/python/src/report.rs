@@ -1,4 +1,4 @@
-//! Outputs and the report of a run, of which `python/garblet/report.py` makes one.
+//! The outputs and the report of a run, which `python/garblet/report.py` joins.
 
 use std::{collections::BTreeMap, time::SystemTime};
 
@@ -15,7 +15,7 @@ use pyo3::{
 
 use crate::{fault::Fault, program::words, value::to_python};
 
-/// The rows of a batch that have no result, from 0, with the places where they panicked.
+/// The rows of a batch without a result, from 0, with the places where they panicked.
 ///
 /// *Errors*: a computation, or all rows of it, that panicked.
 fn panicked(program: &Program, outputs: &[Option<Bits>]) -> Result<BTreeMap<usize, String>, Panicked> {
@@ -23,7 +23,7 @@ fn panicked(program: &Program, outputs: &[Option<Bits>]) -> Result<BTreeMap<usiz
     Ok(panicked_rows(program, outputs).into_iter().map(|(row, place)| (row - 1, place)).collect())
 }
 
-/// The outputs that are known, by name, and the rows of a batch that panicked: None stands there in the lists.
+/// The known outputs by name, and the rows of a batch that panicked. The lists have None for these rows.
 ///
 /// *Errors*: a computation that panicked.
 pub(crate) fn outputs<'py>(
@@ -45,14 +45,14 @@ pub(crate) fn outputs<'py>(
     Ok((known, panicked))
 }
 
-/// The end of a run of one party: what it gave, and its report.
+/// The outcome of a run for one party: its outputs and its report.
 pub(crate) struct Ran {
     outputs: Vec<Option<Bits>>,
     report: RunReport,
 }
 
 impl Ran {
-    /// Puts together what one of so many parties has now, which has met these others.
+    /// Joins the outcome of one of several parties with the identities of its peers.
     pub(crate) fn new(program: &Program, config: &Config, parties: u16, report: Report, peers: Vec<PeerPart>) -> Self {
         let parts = vec![PartyPart::from(&report)];
         let record = Record::new(program, peers, SystemTime::now());
@@ -61,8 +61,8 @@ impl Ran {
         Ran { outputs, report }
     }
 
-    /// All that there is to say: the values as Python's own, and the object of `garblet run --json` as text, in two parts. What it says of outputs is
-    /// as long as these are, and is seldom asked for.
+    /// The values as Python values, and the object of `garblet run --json` as text in two parts. The part about outputs is
+    /// as long as they are, and is rarely needed.
     pub(crate) fn say<'py>(mut self, py: Python<'py>, program: &Program) -> PyResult<Bound<'py, PyDict>> {
         let known = serde_json::Value::Object(std::mem::take(&mut self.report.outputs)).to_string();
         let (outputs, panicked) = outputs(py, program, &self.outputs)?;

@@ -9,7 +9,8 @@ use std::{
 
 use garblet::{
     Config, Party, Plan,
-    net::{Fingerprint, Options, PeersFile, SessionName, Tls, exposure},
+    meet::{Meeting, Peers, Way},
+    net::{Fingerprint, Options, PeersFile, SessionName},
 };
 use pyo3::{prelude::*, types::PyDict};
 use tokio::sync::mpsc;
@@ -18,17 +19,17 @@ use crate::{
     fault::{Fault, advice},
     identity::Identity,
     leaving::Call,
-    party::{Answer, Command, Meeting, Seat, closed, live},
+    party::{Answer, Command, Seat, closed, live},
     program::Program,
     store::Place,
     value,
     waiting::{GRACE, Waiting, beside, waiting},
 };
 
-/// The longest time to wait, as the command has it.
+/// The longest time to wait, as in the command.
 const TIME_MAX: Duration = Duration::from_secs(24 * 3600);
 
-/// All that a session is opened with, as `python/garblet/session.py` has checked it.
+/// The settings of a session, which `python/garblet/session.py` has checked.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Arguments<'py> {
@@ -56,7 +57,7 @@ pub(crate) fn config(protocol: &str, params: &[(String, String)]) -> Result<Conf
     Ok(config)
 }
 
-/// The same for a run. Servers and clients have not the same part in one, and this package knows none of theirs.
+/// The same for a run. It refuses protocols of servers and clients, whose roles this package does not know.
 pub(crate) fn config_of_run(protocol: &str, params: &[(String, String)]) -> Result<Config, Fault> {
     let config = config(protocol, params)?;
     match config.protocol().collusion() {
@@ -68,7 +69,7 @@ pub(crate) fn config_of_run(protocol: &str, params: &[(String, String)]) -> Resu
 }
 
 impl Arguments<'_> {
-    /// The place where the parties meet, and how many these are.
+    /// The meeting place of the parties, and their number.
     fn meeting(&self, config: &Config) -> Result<(Meeting, u16), Fault> {
         let protocol = config.protocol();
         match (protocol.is_mesh(), &self.peers, &self.listen, &self.connect) {
@@ -80,80 +81,28 @@ impl Arguments<'_> {
             (true, Some(file), listen, None) => {
                 let peers = PeersFile::open(file).map_err(|error| Fault::from(&error))?;
                 let count = peers.party_count();
-                let Some(own) = peers.parties().get(usize::from(self.party)) else {
-                    return Err(Fault::usage(format!("party {}: the peers file has {count} parties", self.party)));
-                };
-                let address = listen.clone().unwrap_or_else(|| own.address.clone());
-                Ok((Meeting::Mesh((self.party + 1 < count).then_some(address), peers), count))
+                let peers =
+                    Peers::new(Party(self.party), peers, listen.clone()).map_err(|error| Fault::from(&error))?;
+                Ok((Meeting::Peers(peers), count))
             }
             (true, ..) => Err(Fault::usage(format!("{protocol} needs a peers file, which says where all parties are"))
                 .hint("give peers=, a TOML file with a table [[party]] for each party")),
         }
     }
 
-    /// Identities, unless it is plain TCP on this machine; and the peer as a store is marked with it.
-    fn tls(&self, meeting: &Meeting) -> Result<(Option<Tls>, String), Fault> {
+    /// The way to the others: with identities, unless it is plain TCP on this machine.
+    fn way(&self, meeting: Meeting) -> Result<Way, Fault> {
+        let session = self.session.as_ref().map(|name| name.parse()).transpose();
+        let session: Option<SessionName> = session.map_err(|error| Fault::usage(format!("session: {error}")))?;
         if self.insecure_plain_tcp {
-            let addresses: Vec<&String> = match meeting {
-                Meeting::Listen(address) | Meeting::Connect(address) => vec![address],
-                // The address that takes the place of ours in the file is held to the same.
-                Meeting::Mesh(_, peers) => {
-                    let named = peers.parties().iter().map(|entry| &entry.address);
-                    named.chain(&self.listen).collect()
-                }
-            };
-            if let Some((address, exposure)) = addresses.iter().find_map(|address| Some((address, exposure(address)?)))
-            {
-                let fault = Fault::usage(format!("insecure_plain_tcp: {address} {exposure}"));
-                return Err(fault.hint("leave it out, and give identity= and trust="));
-            }
-            // As the command marks stores of such peers.
-            return Ok((
-                None,
-                match meeting {
-                    Meeting::Mesh(_, peers) if peers.party_count() > 2 => {
-                        format!("{} peers without identity", peers.party_count() - 1)
-                    }
-                    _ => "a peer without identity".into(),
-                },
-            ));
+            return Way::plain(meeting, session).map_err(|error| Fault::from(&error));
         }
         let identity = self.identity.as_ref().ok_or_else(|| {
             Fault::usage("there is no identity")
                 .hint("give identity= and trust=, or insecure_plain_tcp=True on one machine")
         })?;
         let identity = identity.get().again()?;
-        if let Meeting::Mesh(_, peers) = meeting {
-            let prints: Option<Vec<String>> =
-                peers.parties().iter().map(|entry| Some(entry.fingerprint?.to_string())).collect();
-            let prints = prints.ok_or_else(|| Fault::usage("the peers file has no fingerprints"))?;
-            let own = identity.fingerprint().to_string();
-            if prints.get(usize::from(self.party)) != Some(&own) {
-                return Err(Fault::usage(format!(
-                    "party {} of the peers file has not our fingerprint, {own}",
-                    self.party
-                )));
-            }
-            let numbered = prints.iter().enumerate().filter(|(other, _)| *other != usize::from(self.party));
-            let names: Vec<String> = numbered.map(|(other, print)| format!("party {other} {print}")).collect();
-            return Ok((Some(Tls::new(identity, [])), names.join(", ")));
-        }
-        let trusted = self.trusted()?;
-        let peer = match &trusted[..] {
-            [(_, fingerprint)] => fingerprint.to_string(),
-            several if matches!(meeting, Meeting::Listen(_)) && !several.is_empty() && self.session.is_none() => {
-                let wrong = format!("trust: expected one peer to wait for, got {}", several.len());
-                return Err(
-                    Fault::usage(wrong).hint("with session= whoever of them comes for that session is the peer")
-                );
-            }
-            [] => return Err(Fault::usage("trust: nobody is trusted").hint("give trust={\"name\": \"fingerprint\"}")),
-            _ if self.store.is_some() => {
-                return Err(Fault::usage("trust: a store is for one peer, and several are trusted"));
-            }
-            _ => String::new(),
-        };
-        Ok((Some(Tls::new(identity, trusted)), peer))
+        Way::pinned(meeting, identity, self.trusted()?, session).map_err(|error| Fault::from(&error))
     }
 
     fn trusted(&self) -> Result<Vec<(String, Fingerprint)>, Fault> {
@@ -164,13 +113,11 @@ impl Arguments<'_> {
         self.trust.iter().map(read).collect()
     }
 
-    fn options(&self, tls: Option<Tls>) -> Result<Options, Fault> {
+    fn options(&self) -> Result<Options, Fault> {
         let timeout = seconds("timeout", self.timeout)?;
         let patience = self.patience.map_or(Ok(timeout), |patience| seconds("patience", patience))?;
-        let session: Option<Result<SessionName, String>> = self.session.as_ref().map(|name| name.parse());
-        let session = session.transpose().map_err(|error| Fault::usage(format!("session: {error}")))?;
-        let advice: Option<garblet::net::Advice> = Some(|error| advice(error).map(String::from));
-        Ok(Options { patience, timeout, tls, session, advice, ..Options::default() })
+        let advice: Option<garblet::net::Advice> = Some(advice);
+        Ok(Options { patience, timeout, advice, ..Options::default() })
     }
 }
 
@@ -179,7 +126,7 @@ fn seconds(name: &str, given: f64) -> Result<Duration, Fault> {
     time.ok_or_else(|| Fault::usage(format!("{name}: expected seconds, at most {}, got {given}", TIME_MAX.as_secs())))
 }
 
-/// The native part of a session. Its calls are for one thread at a time, but for `cancel`.
+/// The native part of a session. One thread at a time may call it; `cancel` is an exception.
 #[pyclass(frozen, module = "garblet._garblet")]
 pub(crate) struct Session {
     commands: mpsc::UnboundedSender<Command>,
@@ -188,13 +135,13 @@ pub(crate) struct Session {
     party: Party,
     address: Option<String>,
     thread: JoinHandle<()>,
-    /// The process that has the thread.
+    /// The process that owns the thread.
     process: u32,
 }
 
 #[pymethods]
 impl Session {
-    /// Makes the program ready and takes its place; nobody is met yet.
+    /// Prepares the program and binds the address. No peer is connected yet.
     #[new]
     fn new(
         py: Python<'_>,
@@ -228,12 +175,12 @@ impl Session {
         self.address.as_deref()
     }
 
-    /// Prepares runs, ahead of inputs.
+    /// Prepares runs before the inputs are known.
     fn prepare(&self, py: Python<'_>, runs: u32, hear: &Bound<'_, PyAny>) -> PyResult<()> {
         self.ask(py, Command::Prepare(runs), hear).map(drop)
     }
 
-    /// Runs once.
+    /// Executes one run.
     fn run<'py>(&self, py: Python<'py>, inputs: &str, hear: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let inputs = Call::new().detach(py, || value::of_party(&self.program, self.party, inputs));
         let inputs = inputs.map_err(|fault| fault.raise(py))?;
@@ -243,7 +190,7 @@ impl Session {
         }
     }
 
-    /// Fills the store together with the others', and says how many pieces were given up.
+    /// Fills the store together with the others' stores. Returns the number of discarded pieces.
     fn fill(&self, py: Python<'_>, amounts: Vec<(String, u64)>, hear: &Bound<'_, PyAny>) -> PyResult<u64> {
         match self.ask(py, Command::Fill(amounts), hear)? {
             Answer::Filled(lost) => Ok(lost),
@@ -251,7 +198,7 @@ impl Session {
         }
     }
 
-    /// Parts in order. Returns what went wrong after the result.
+    /// Closes the session in order. Returns the error that came after the result, if any.
     fn close<'py>(&self, py: Python<'py>, hear: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         match self.ask(py, Command::Close, hear)? {
             Answer::Closed(Some(closing)) => closing.exception(py).map(Some),
@@ -259,7 +206,7 @@ impl Session {
         }
     }
 
-    /// Gives up, also what is under way in another thread, and lets the others hear so unless this party computes for too long.
+    /// Aborts, including the task of another thread, and tells the others unless this party computes for too long.
     fn abort(&self, py: Python<'_>) {
         if self.is_elsewhere() {
             return;
@@ -275,7 +222,7 @@ impl Session {
         });
     }
 
-    /// Gives up what is under way in another thread.
+    /// Aborts the task of another thread.
     fn cancel(&self) {
         if !self.is_elsewhere() {
             self.waiting.cancel();
@@ -284,7 +231,7 @@ impl Session {
 }
 
 impl Session {
-    /// True in a process that was forked of the one that has the session. Nobody would ever answer there.
+    /// True in a fork of the process that owns the session, where no call would ever return.
     fn is_elsewhere(&self) -> bool {
         std::process::id() != self.process
     }
@@ -313,11 +260,14 @@ fn seat(py: Python<'_>, program: &Arc<garblet::Program>, arguments: &Arguments<'
         let wrong = format!("party: there are {parties} parties, 0 to {}, got {party}", parties - 1);
         return Err(raise(Fault::usage(wrong)));
     }
-    let (tls, peer) = arguments.tls(&meeting).map_err(raise)?;
-    let options = arguments.options(tls).map_err(raise)?;
-    let names = arguments.trusted().map_err(raise)?;
+    let way = arguments.way(meeting).map_err(raise)?;
+    let options = arguments.options().map_err(raise)?;
+    // A store is for one peer.
+    let store = match arguments.store.clone() {
+        Some(place) => Some((place, way.mark().map_err(|error| raise(Fault::from(&error)))?.to_string())),
+        None => None,
+    };
     let (of, how) = (program.clone(), config.clone());
     let plan = beside(py, move || Plan::new(of, parties, &how))?.map_err(|error| raise(Fault::from(&error)))?;
-    let store = arguments.store.clone().map(|place| (place, peer));
-    Ok(Seat { plan, program: program.clone(), party, config, meeting, options, names, store })
+    Ok(Seat { plan, program: program.clone(), party, config, way, options, store })
 }

@@ -11,23 +11,23 @@ use rand::CryptoRng;
 
 use crate::{fault::Fault, leaving::Call, waiting::fresh_rng};
 
-/// The place of a store.
+/// The location of a store.
 #[derive(Clone, FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Place {
     folder: PathBuf,
     key: PathBuf,
-    /// The folder of records by which old copies are noticed.
+    /// The folder with the records that detect old copies.
     records: PathBuf,
-    /// Set if one that is not there is made.
+    /// Set to create a missing store.
     create: bool,
     top_up: bool,
 }
 
 impl Place {
-    /// Opens the store; nobody else can while this lives.
+    /// Opens the store exclusively.
     ///
-    /// *Errors*: one that is not there, in use or an old copy.
+    /// *Errors*: a store that is missing, in use or an old copy.
     fn open(&self) -> Result<(Store, Past), Fault> {
         let rng = &mut fresh_rng()?;
         self.open_with(rng).map_err(|error| Fault::from(&error))
@@ -45,7 +45,7 @@ impl Place {
         Ok((store, past))
     }
 
-    /// Opens it for a run with a peer, or to be filled.
+    /// Opens the store for a run with a peer, or to fill it.
     ///
     /// *Errors*: a store that cannot be used.
     pub(crate) fn stock(&self, order: Order, peer: &str) -> Result<Stock, Fault> {
@@ -56,14 +56,14 @@ impl Place {
     }
 }
 
-/// Opens a store and closes it again. False if this machine has no record of it, and so would not notice that it is an old copy.
+/// Opens a store and closes it again. False if this machine has no record of it, so that it could not detect an old copy.
 #[pyfunction]
 pub(crate) fn check_store(py: Python<'_>, place: Place) -> PyResult<bool> {
     let opened = Call::new().detach(py, || place.open()).map_err(|fault| fault.raise(py))?;
     Ok(opened.1 == Past::Known)
 }
 
-/// The pieces of each kind that a store has: available, used, lost.
+/// The numbers of pieces of each kind in a store: available, used, lost.
 #[pyfunction]
 pub(crate) fn stock(py: Python<'_>, place: Place) -> PyResult<BTreeMap<String, (u64, u64, u64)>> {
     let (store, _) = Call::new().detach(py, || place.open()).map_err(|fault| fault.raise(py))?;

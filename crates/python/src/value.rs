@@ -1,9 +1,9 @@
-//! Values: in as JSON, in which arrays of words are hexadecimal, and out as Python's own.
+//! Values: they come in as JSON, with arrays of words in hexadecimal, and go out as Python values.
 
 use garblet::{
     Bits, Party, Program,
     circuit::Type,
-    formats::value::{read_inputs, to_json},
+    formats::value::{Arrange, arrange, read_inputs, to_json},
 };
 use pyo3::{
     prelude::*,
@@ -13,15 +13,20 @@ use serde_json::Value;
 
 use crate::fault::Fault;
 
+/// The name of inputs in messages.
+const INPUTS: &str = "inputs";
+
 /// The inputs of one party, in program order.
 ///
 /// *Errors*: all that is wrong with them.
 pub(crate) fn of_party(program: &Program, party: Party, inputs: &str) -> Result<Vec<Bits>, Fault> {
-    let values = read_inputs(program, party, "inputs", inputs).map_err(|wrong| Fault::input(&wrong))?;
+    let mut values = read_inputs(program, party, INPUTS, inputs).map_err(|wrong| Fault::input(&wrong))?;
+    let arranged = arrange(program, &mut values, Arrange::Check);
+    arranged.map_err(|unfit| Fault::input(&unfit.diagnose(INPUTS, None).into()))?;
     Ok(values.into_iter().map(|(_, bits)| bits).collect())
 }
 
-/// The inputs of all parties, from one text, in program order.
+/// The inputs of all parties from one text, in program order.
 ///
 /// *Errors*: all that is wrong with them.
 pub(crate) fn of_all(program: &Program, inputs: &str) -> Result<Vec<Bits>, Fault> {
@@ -32,7 +37,7 @@ pub(crate) fn of_all(program: &Program, inputs: &str) -> Result<Vec<Bits>, Fault
     of_party(&together, Party(0), inputs)
 }
 
-/// A value of Python: integers, `bool`, `bytes`, `decimal.Decimal` for fixed-point numbers, lists, tuples, and dictionaries for records. A
+/// A Python value: integers, `bool`, `bytes`, `decimal.Decimal` for fixed-point numbers, lists, tuples, and dictionaries for records. A
 /// variant is its name, or a dictionary from its name to its fields.
 pub(crate) fn to_python<'py>(py: Python<'py>, ty: &Type, bits: &Bits) -> PyResult<Bound<'py, PyAny>> {
     Ok(match ty {

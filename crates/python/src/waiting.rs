@@ -1,4 +1,4 @@
-//! Waiting for what goes on in another thread, with the interpreter free for others and an ear for signals.
+//! Waiting for another thread, with the interpreter released and signals handled.
 
 use std::{
     sync::{
@@ -22,24 +22,24 @@ use crate::{
     leaving::Call,
 };
 
-/// The time between two looks for signals.
+/// The time between two checks for signals.
 const LOOK: Duration = Duration::from_millis(100);
-/// The time that a party has to tell its peer that it gives up. One that computes does so when it next waits for a message.
+/// The time that a party has to tell its peer that it aborts. A party that computes does so when it next waits for a message.
 pub(crate) const GRACE: Duration = Duration::from_secs(3);
-/// The time between two words about progress.
+/// The time between two progress reports.
 const PACE: Duration = Duration::from_millis(100);
 
-/// A generator of the system's randomness. What a thread keeps, a process that is forked has too, and so both would make the same keys.
+/// A fresh generator with the system's randomness. A forked process would share the state of a kept generator, and generate the same keys.
 ///
-/// *Errors*: a system that has none.
+/// *Errors*: a system without randomness.
 pub(crate) fn fresh_rng() -> Result<StdRng, Fault> {
     let none = |error| Fault::new(Class::GarbletError, format!("the system gives no randomness: {error}"));
     StdRng::try_from_rng(&mut SysRng).map_err(none)
 }
 
-/// Computes in a thread of its own while this one hears of signals.
+/// Computes in a separate thread while this one handles signals.
 ///
-/// *Errors*: an exception of a signal; the thread then goes on, and nobody takes its result.
+/// *Errors*: an exception of a signal; the thread then continues, and its result is dropped.
 pub(crate) fn beside<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
     let (done, result) = channel();
     // It is used by one thread, which the compiler cannot know of one that lets the interpreter go.
@@ -65,15 +65,15 @@ pub(crate) fn beside<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T
 
 /// An event in the other thread.
 pub(crate) enum Event<T> {
-    /// Somebody has come who is no peer, and why not.
+    /// A stranger was refused, with the reason.
     Refused(String),
-    /// Work of a phase: so much is done, of so much.
+    /// Progress of a phase: work done, and total work.
     Progress(Phase, u64, u64),
-    /// The end of what was asked for.
+    /// The result of a task.
     Done(Result<T, Fault>),
 }
 
-/// The end of the thread that works.
+/// The working thread's end.
 pub(crate) struct Working<T> {
     pub(crate) events: Sender<Event<T>>,
     cancel: watch::Receiver<bool>,
@@ -86,7 +86,7 @@ impl<T> Clone for Working<T> {
 }
 
 impl<T> Working<T> {
-    /// Works until it is done or given up.
+    /// Works until the task is done or aborted.
     pub(crate) async fn unless_cancelled<R>(
         &mut self,
         work: impl Future<Output = Result<R, Fault>>,
@@ -101,21 +101,21 @@ impl<T> Working<T> {
         }
     }
 
-    /// Says how what was asked for has ended. Nobody may be there to hear it.
+    /// Reports the result of a task. The waiting thread may be gone.
     pub(crate) fn done(&self, result: Result<T, Fault>) {
         let _ = self.events.send(Event::Done(result));
     }
 }
 
-/// The end of the thread that waits.
+/// The waiting thread's end.
 pub(crate) struct Waiting<T> {
     events: Mutex<Receiver<Event<T>>>,
     cancel: watch::Sender<bool>,
-    /// Calls that did not wait for their answers, which come before those of later calls.
+    /// The number of calls that did not wait for their answers, which come before those of later calls.
     left: AtomicUsize,
 }
 
-/// Both ends.
+/// Creates both ends.
 pub(crate) fn waiting<T>() -> (Waiting<T>, Working<T>) {
     let (events, heard) = channel();
     let (cancel, cancelled) = watch::channel(false);
@@ -123,14 +123,14 @@ pub(crate) fn waiting<T>() -> (Waiting<T>, Working<T>) {
 }
 
 impl<T: Send> Waiting<T> {
-    /// Gives up what is under way, and all that would come.
+    /// Aborts the current task and all later ones.
     pub(crate) fn cancel(&self) {
         self.cancel.send_replace(true);
     }
 
-    /// Waits for the end. `hear` is called with `("refused", words)` and `("progress", phase, done, total)`.
+    /// Waits for the result, and calls `hear` with `("refused", words)` and `("progress", phase, done, total)`.
     ///
-    /// *Errors*: whatever ended the work; an exception of a signal or of `hear`, after the work was given up.
+    /// *Errors*: the error of the task; an exception of a signal or of `hear`, which aborts the task.
     pub(crate) fn wait(&self, py: Python<'_>, hear: &Bound<'_, PyAny>) -> PyResult<T> {
         let mut over: Option<(PyErr, Instant)> = None;
         let call = Call::new();
@@ -177,7 +177,7 @@ impl<T: Send> Waiting<T> {
     }
 }
 
-/// Tells who waits of progress, not too often.
+/// Reports progress to the waiting thread, but not too often.
 pub(crate) struct Telling<T> {
     events: Sender<Event<T>>,
     phase: Phase,

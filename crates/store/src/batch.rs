@@ -1,4 +1,4 @@
-//! Filling a store: pieces in batches, each batch durable as a whole or not there at all.
+//! Filling a store: pieces in batches, each of them durable as a whole or not there at all.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ pub const PIECE_BYTES_MAX: usize = 1 << 30;
 ///
 /// Pieces of several kinds may be pushed in any order; for each kind their identifiers ascend.
 ///
-/// *Cost*: 16 bytes on disk per piece beside the piece, and about 60 per kind and batch. A commit waits for the disk once for each
-/// kind and once for the index, so that batches of some megabytes are worth it.
+/// *Cost*: 16 bytes on disk per piece in addition to the piece, and about 60 per kind and batch. A commit waits for the disk once for each kind and once for the
+/// index, so make batches of several megabytes.
 pub struct Batch<'a> {
     store: &'a mut Store,
     kinds: BTreeMap<KindDigest, Filling>,
     states: Vec<(String, State)>,
-    /// Segments that became full on the way.
+    /// Segments that the batch has filled.
     full: Vec<SegmentWriter>,
     committed: bool,
 }
@@ -36,7 +36,7 @@ struct Filling {
 }
 
 impl Store {
-    /// Begins a segment. Its number is not given twice even if the batch fails; if the process crashes, its file is removed.
+    /// Begins a segment. Its number is never used again, even if the batch fails. If the process crashes, the next opening removes its file.
     pub(crate) fn new_segment(&mut self) -> Result<SegmentWriter, StoreError> {
         let (number, row_key) = (self.head.next_segment, self.index.segment_key());
         let writer = SegmentWriter::create(&mut self.dir, &self.id, number, row_key)?;
@@ -53,7 +53,7 @@ impl Store {
 impl Batch<'_> {
     /// Adds a piece.
     ///
-    /// *Unique*: an identifier is used once per kind and pair of stores, for ever: also after the piece was taken.
+    /// *Unique*: an identifier is used once per kind and pair of stores, even after the piece was taken.
     ///
     /// *Errors*: [`StoreError::IdUsed`] for an identifier below [`Store::next_id`] or the last of this batch, or beyond [`IDS_MAX`];
     /// [`StoreError::TooLarge`] beyond [`PIECE_BYTES_MAX`]; [`StoreError::OtherProcess`].
@@ -89,7 +89,7 @@ impl Batch<'_> {
         writer.push(&digest, id.0, piece)
     }
 
-    /// The next identifier of a kind, that of the next piece if none is to be left out.
+    /// The next unused identifier of a kind.
     pub fn next_id(&self, kind: &Kind) -> PieceId {
         match self.kinds.get(&kind.digest()) {
             Some(filling) => PieceId(filling.row.next),
@@ -97,7 +97,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Room beside the store, for what pieces are made of, as [`Store::scratch`].
+    /// Temporary room beside the store for the material of pieces, as [`Store::scratch`].
     ///
     /// *Errors*: the disk's.
     pub fn scratch(&mut self, streams: usize, memory: usize) -> Result<Scratch, StoreError> {
@@ -116,7 +116,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Keeps a state at once, whatever becomes of the batch.
+    /// Keeps a state at once, even if the batch fails.
     ///
     /// *Errors*: as [`Store::set_state`].
     pub fn set_state_now(&mut self, name: &str, state: State) -> Result<(), StoreError> {
@@ -140,7 +140,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// First the pieces, then what refers to them.
+    /// Writes first the pieces, then the rows that refer to them.
     fn sync(&mut self) -> Result<BTreeMap<u64, SegmentRow>, StoreError> {
         let mut rows = BTreeMap::new();
         for writer in &mut self.full {
@@ -159,7 +159,7 @@ impl Batch<'_> {
 }
 
 impl Drop for Batch<'_> {
-    /// A segment that has pieces of a batch that failed is never continued, because places in it were sealed.
+    /// A segment with pieces of a failed batch is never continued, because places in it were sealed.
     fn drop(&mut self) {
         if !self.committed {
             self.store.writers.retain(|digest, _| !self.kinds.contains_key(digest));
@@ -167,7 +167,7 @@ impl Drop for Batch<'_> {
     }
 }
 
-/// The writer for a kind; a new one if there is none or its segment is full.
+/// The writer for a kind. It is new if there is none or its segment is full.
 fn writer<'a>(
     store: &'a mut Store,
     full: &mut Vec<SegmentWriter>,

@@ -1,4 +1,4 @@
-//! The purpose that a store's material was made for.
+//! The purpose of a store's material.
 
 use std::path::Path;
 
@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
 
-/// The purpose of a store: with whom, as whom, by which protocol and for which library it was filled. For nothing else may it be used.
+/// The purpose of a store: the peer, role, protocol and library that it was filled for. It may not be used for anything else.
 ///
-/// Texts, so that a difference can be shown.
+/// All are texts, so that a difference can be printed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Binding {
-    /// The peer: its fingerprint, or what stands for it where peers have no identities.
+    /// The peer: its fingerprint, or another name where peers have no identities.
     pub peer: String,
     /// This party's role, for instance `garbler`.
     pub role: String,
-    /// The protocol, its version, and the parameters that material depends on.
+    /// The protocol, its version, and the parameters that the material depends on.
     pub protocol: String,
     /// The digest of the library, or empty where there is none.
     pub library: String,
 }
 
 impl Binding {
-    /// Checks that `self`, which is asked for, is what the store was filled for.
+    /// Checks that the store was filled for this purpose.
     ///
     /// *Errors*: [`StoreError::OtherBinding`] with the first difference.
     pub(crate) fn check(&self, stored: &Binding, folder: &Path) -> Result<(), StoreError> {

@@ -1,4 +1,4 @@
-//! Giving space back: what is left in segments moves together.
+//! Returning space: the remaining pieces of segments move together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::rows::Extent;
 use crate::segment::{Extents, HEAD_BYTES};
 use crate::store::Store;
 
-/// Segments below this length are put together, even if they are full of pieces.
+/// Segments shorter than this are joined, even if all their pieces are available.
 const SMALL_BYTES: u64 = 1 << 20;
 
 /// The result of [`Store::compact`].
@@ -20,15 +20,15 @@ pub struct Compacted {
     pub bytes_before: u64,
     /// Bytes of all segments after.
     pub bytes_after: u64,
-    /// Pieces that were found damaged on the way, and given up.
+    /// Pieces that were found damaged and discarded.
     pub damaged: u64,
 }
 
 impl Store {
-    /// Moves pieces out of segments in which others are gone, and removes these; small segments become one. Tells
-    /// `progress` of bytes done and in all.
+    /// Moves pieces out of segments in which others are gone, and removes these segments. Joins small segments. Reports the bytes done and the total to
+    /// `progress`.
     ///
-    /// *Cost*: reads and writes what is left in those segments. A crash on the way loses nothing.
+    /// *Cost*: reads and writes the remaining pieces of those segments. A crash loses nothing.
     ///
     /// *Errors*: files that cannot be read or written; [`StoreError::OtherProcess`].
     pub fn compact(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<Compacted, StoreError> {
@@ -73,7 +73,7 @@ impl Store {
         loose
     }
 
-    /// Moves what is left in a segment to the one that is being filled, and returns how many pieces were damaged.
+    /// Moves the remaining pieces of a segment to the one that is being filled. Returns the number of damaged pieces.
     fn move_out(&mut self, digest: KindDigest, number: u64) -> Result<u64, StoreError> {
         let Some(row) = self.kinds.get(&digest).cloned() else { return Ok(0) };
         let extents = self.extents.get(&digest).into_iter().flat_map(BTreeMap::values);

@@ -26,7 +26,7 @@ const TABLES: &str = "
 pub(crate) struct Database(Connection);
 
 impl Database {
-    /// Makes a new one in a file, which exists and is empty.
+    /// Makes a new database in an existing empty file.
     pub(crate) fn create(path: &Path, described: &Described) -> Result<Self, StoreError> {
         let failed = failed("cannot make");
         let mut connection = connect(path).map_err(&failed)?;
@@ -38,7 +38,7 @@ impl Database {
         Ok(Database(connection))
     }
 
-    /// Opens the one in a file.
+    /// Opens the database in a file.
     ///
     /// *Errors*: [`StoreError::Damaged`].
     pub(crate) fn open(path: &Path) -> Result<(Self, Described), StoreError> {
@@ -65,7 +65,7 @@ impl Database {
         read().map_err(failed("cannot read"))
     }
 
-    /// Puts and removes rows in one transaction, which is durable when this returns.
+    /// Writes and removes rows in one transaction, which is durable when this returns.
     pub(crate) fn write(&mut self, rows: &[SealedChange]) -> Result<(), StoreError> {
         let mut write = || {
             let transaction = self.0.transaction()?;
@@ -84,7 +84,12 @@ impl Database {
         write().map_err(failed("cannot write"))
     }
 
-    /// Gives space back that rows took which are gone.
+    /// Drops it without closing it, in a forked process. Closing would remove the parent's write-ahead log, because SQLite assumes that it holds the parent's lock.
+    pub(crate) fn leave_open(self) {
+        std::mem::forget(self);
+    }
+
+    /// Returns the space of removed rows.
     pub(crate) fn compact(&mut self) -> Result<(), StoreError> {
         let statements = "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)";
         self.0.execute_batch(statements).map_err(failed("cannot compact"))

@@ -1,4 +1,4 @@
-//! A change of a store: made durable as a whole, and only then believed.
+//! A change of a store. It becomes durable as a whole, and only then visible in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,14 @@ use crate::kind::KindDigest;
 use crate::rows::{Extent, Head, KindRow, SegmentRow, State, encode, name};
 use crate::store::{STATE_BYTES_MAX, Segment, Store};
 
-/// The fate of a piece that can be taken no more.
+/// The fate of a piece that can no longer be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Consumed,
     Dropped,
 }
 
-/// The rows that are to be different.
+/// The rows to change.
 pub(crate) struct Edit {
     pub(crate) head: Head,
     pub(crate) kinds: BTreeMap<KindDigest, KindRow>,
@@ -24,7 +24,7 @@ pub(crate) struct Edit {
     pub(crate) gone_states: Vec<String>,
     pub(crate) new_extents: Vec<Extent>,
     pub(crate) new_segments: BTreeMap<u64, SegmentRow>,
-    /// Extents that are to go, by kind and first identifier.
+    /// Extents to remove, by kind and first identifier.
     pub(crate) gone_extents: BTreeSet<(KindDigest, u64)>,
 }
 
@@ -41,7 +41,7 @@ impl Edit {
         }
     }
 
-    /// The row of a kind that the store has, to be changed.
+    /// The row of an existing kind, for changes.
     pub(crate) fn kind(&mut self, store: &Store, digest: KindDigest) -> Option<&mut KindRow> {
         if let std::collections::btree_map::Entry::Vacant(entry) = self.kinds.entry(digest) {
             entry.insert(store.kinds.get(&digest)?.clone());
@@ -49,7 +49,7 @@ impl Edit {
         self.kinds.get_mut(&digest)
     }
 
-    /// Pieces that are available become taken, or are lost; extents of which nothing is left go.
+    /// Marks available pieces as taken or lost, and removes extents that are empty then.
     pub(crate) fn withdraw(&mut self, store: &Store, digest: KindDigest, ids: &IdSet, fate: Fate) {
         let Some(row) = self.kind(store, digest) else { return };
         row.available = row.available.difference(ids);
@@ -74,7 +74,7 @@ impl Edit {
         Ok(())
     }
 
-    /// The segments in which nothing is left.
+    /// The segments that are empty after this change.
     fn gone_segments(&self, store: &Store) -> Vec<u64> {
         let mut gone: BTreeMap<u64, usize> = BTreeMap::new();
         for key in &self.gone_extents {
@@ -105,9 +105,9 @@ impl Edit {
 }
 
 impl Store {
-    /// Makes a change durable, and the record of it, then believes it.
+    /// Makes a change and its record durable, then applies it in memory.
     ///
-    /// *Errors*: if it may have been made and may not, nothing works any more until the store is opened again.
+    /// *Errors*: if the change may or may not have been made, all further calls fail until the store is opened again.
     pub(crate) fn apply(&mut self, mut edit: Edit) -> Result<(), StoreError> {
         (edit.head.before, edit.head.last) = (edit.head.last, self.index.change_name());
         let gone = self.change(edit)?;
@@ -116,14 +116,14 @@ impl Store {
         recorded
     }
 
-    /// The same for what gives nothing twice if a copy of before is used: pieces that are added, or that are moved. There is no record of it.
+    /// The same without a record, for changes after which an older copy of the store gives no piece twice: pieces that are added or moved.
     pub(crate) fn apply_unrecorded(&mut self, edit: Edit) -> Result<(), StoreError> {
         let gone = self.change(edit)?;
         self.remove_segments(gone);
         Ok(())
     }
 
-    /// Makes a change durable, then believes it; returns the segments of which nothing is left.
+    /// Makes a change durable, then applies it in memory. Returns the segments that are empty now.
     fn change(&mut self, mut edit: Edit) -> Result<Vec<u64>, StoreError> {
         let gone_segments = edit.gone_segments(self);
         let rows = edit.rows(self, &gone_segments);
@@ -160,7 +160,7 @@ impl Store {
         }
     }
 
-    /// The extents of a kind in which some of these pieces lie, ascending.
+    /// The extents of a kind that contain some of these pieces, ascending.
     pub(crate) fn extents_of<'a>(&'a self, digest: KindDigest, ids: &'a IdSet) -> impl Iterator<Item = &'a Extent> {
         let extents = self.extents.get(&digest);
         let first = ids.ranges().first().map_or(0, |range| range.start);

@@ -8,7 +8,6 @@ use crate::store_dir::SCRATCH_EXTENSION;
 
 /// The reason why a store could not be opened, filled or drawn from.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum StoreError {
     /// There is no store there.
     #[error("no store in {}", folder.display())]
@@ -27,7 +26,7 @@ pub enum StoreError {
     InUse {
         /// The folder.
         folder: PathBuf,
-        /// The process that works with it, where it is known.
+        /// The process that works with it, if it is known.
         process: Option<u32>,
     },
     /// Others on this machine could read it.
@@ -46,7 +45,7 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// The key file holds something else.
+    /// The key file does not hold a key.
     #[error("no store key in {}: expected a file of 32 bytes, got {got}", path.display())]
     KeyMalformed {
         /// The file.
@@ -85,9 +84,9 @@ pub enum StoreError {
     /// The peer's store is not the one that this store was filled together with.
     #[error("the peer's store is not the one that ours was filled with: expected store {expected}, got {got}")]
     OtherPeerStore {
-        /// The store we met before.
+        /// The store that ours met before.
         expected: String,
-        /// The one that the peer has.
+        /// The store that the peer has.
         got: String,
     },
     /// The store is not the one that the peer's was filled together with.
@@ -98,7 +97,7 @@ pub enum StoreError {
         /// Ours.
         got: String,
     },
-    /// The peer's store has forgotten what it did.
+    /// The peer's store is older than it was at the last meeting.
     #[error("the peer's store is older than when we last met: expected at least change {expected}, got {got}")]
     PeerRolledBack {
         /// The last change of the peer's store that we know of.
@@ -106,17 +105,17 @@ pub enum StoreError {
         /// The last change that the peer's store knows of.
         got: u64,
     },
-    /// The peer's store claims to have made more than it can have.
+    /// The peer's store claims to have made more pieces than is possible.
     #[error("the peer's store is too far ahead of ours: expected at most {max} as the next piece of {kind}, got {got}")]
     PeerAhead {
         /// The kind of the pieces.
         kind: Kind,
         /// The largest next identifier that it can have.
         max: PieceId,
-        /// The one that it says.
+        /// The identifier that it claims.
         got: PieceId,
     },
-    /// The peer's store claims more kinds of pieces than two stores have.
+    /// The peer's store claims more kinds of pieces than two stores can have.
     #[error("the peer's store and ours have {got} kinds of pieces, expected at most {max}")]
     PeerKinds {
         /// The limit.
@@ -124,7 +123,7 @@ pub enum StoreError {
         /// The number of kinds that there would be.
         got: usize,
     },
-    /// This store has forgotten what it did.
+    /// This store is older than it was at the last meeting.
     #[error("our store is older than when it last met the peer's: expected at least change {expected}, got {got}")]
     RolledBack {
         /// The last change of our store that the peer knows of.
@@ -132,7 +131,7 @@ pub enum StoreError {
         /// The last change that our store knows of.
         got: u64,
     },
-    /// The store is older than what is recorded of it on this machine.
+    /// The store is older than its record on this machine.
     #[error(
         "the store in {} is older than its record in {} says: expected at least change {expected}, got {got}",
         folder.display(),
@@ -148,7 +147,7 @@ pub enum StoreError {
         /// The last change that the store knows of.
         got: u64,
     },
-    /// Something was taken that is not recorded on this machine, from the store or from a copy of it.
+    /// Pieces were taken from the store or from a copy of it, and this machine has no record of that.
     #[error(
         "the store in {} does not go on from its record in {}: it was used without it, or a copy of it was used",
         folder.display(),
@@ -159,6 +158,22 @@ pub enum StoreError {
         folder: PathBuf,
         /// The file of the record.
         record: PathBuf,
+    },
+    /// The store was given up when its peer was caught cheating. Only the record says so.
+    #[error("the store in {} was given up when the peer was found to cheat, by its record in {}", folder.display(), record.display())]
+    GivenUp {
+        /// The folder.
+        folder: PathBuf,
+        /// The file of the record.
+        record: PathBuf,
+    },
+    /// The store was to be given up, and neither it nor its record could be written.
+    #[error("{store}; and its record cannot say that it is given up: {record}")]
+    NotMarked {
+        /// The store's failure.
+        store: Box<StoreError>,
+        /// The failure of the record.
+        record: Box<StoreError>,
     },
     /// A copy of the store, in another folder, is open.
     #[error("the store in {} is a copy of one that is in use, by its record in {}", folder.display(), record.display())]

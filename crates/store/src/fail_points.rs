@@ -1,8 +1,8 @@
-//! The steps at which a store may be cut off: each write to disk passes here, so that tests can end it there.
+//! The steps at which a store may be cut off. Each write to disk passes here, so tests can fail it there.
 
 use std::io;
 
-/// Passes every step; in tests, fails at one of them.
+/// Passes every step. In tests, fails at one of them.
 #[derive(Clone, Default)]
 pub(crate) struct FailPoints {
     #[cfg(any(test, feature = "testing"))]

@@ -405,3 +405,41 @@ fn after_a_failed_write_nothing_is_promised_until_the_store_is_opened_again() {
     let store = Store::open(&folder, &key(), &mut rng()).expect("opens");
     assert_eq!((store.count(&kind()), store.stock_of(&kind()).consumed), (2, 1));
 }
+
+/// The store cannot be written any more when its peer is found to cheat; the record can.
+#[test]
+fn a_store_that_was_given_up_in_its_record_alone_is_refused_whatever_copy_of_it_is_opened() {
+    let scratch = tempfile::tempdir().expect("a folder for the test");
+    let [folder, other] = ["store", "copy"].map(|name| scratch.path().join(name));
+    let records = records_of(&folder);
+    let fails = Arc::new(AtomicU64::new(0));
+    let steps = {
+        let fails = fails.clone();
+        FailPoints::with(move |step| match (step, fails.load(Ordering::Relaxed)) {
+            ("index changed", 1) | ("given up", 2) => Err(io::Error::other("no space")),
+            _ => Ok(()),
+        })
+    };
+    let mut store = Store::create_with(&folder, &key(), &mut rng(), steps).expect("made");
+    assert!(matches!(store.mark_given_up(), Ok(false)), "it has no record yet");
+    assert_eq!(store.record_in(&records).expect("it is new"), Past::Known);
+    fill(&mut store, &mut Promised::default(), 3).expect("durable");
+    copy(&folder, &other).expect("a copy");
+    fails.store(1, Ordering::Relaxed);
+    assert!(matches!(store.take_next(&kind(), 1), Err(StoreError::Io { .. })));
+    fails.store(2, Ordering::Relaxed);
+    let given_up = || State { version: 1, bytes: Vec::new() };
+    let error = store.give_up("secrets", given_up(), |_| true).expect_err("neither can be written");
+    let StoreError::NotMarked { store: own, record } = &error else { panic!("{error}") };
+    assert!(matches!((&**own, &**record), (StoreError::Broken, StoreError::Io { .. })), "both are told: {error}");
+    assert!(error.to_string().contains(&own.to_string()) && error.to_string().contains(&record.to_string()));
+    fails.store(0, Ordering::Relaxed);
+    assert!(matches!(store.take_next(&kind(), 1), Err(StoreError::Broken)));
+    store.give_up("secrets", given_up(), |_| true).expect("its record says so");
+    drop(store);
+    for folder in [&folder, &other, &folder] {
+        let mut store = Store::open(folder, &key(), &mut rng()).expect("opens");
+        let error = store.record_in(&records).expect_err("it was given up");
+        assert!(matches!(error, StoreError::GivenUp { .. }), "{error}");
+    }
+}

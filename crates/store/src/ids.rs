@@ -14,7 +14,7 @@ impl fmt::Display for PieceId {
     }
 }
 
-/// All identifiers are below it, so that nothing that is counted by pieces wraps around, whatever a peer says it has used.
+/// The limit of identifiers. No count of pieces wraps around, whatever a peer claims to have used.
 pub const IDS_MAX: u64 = 1 << 40;
 
 /// A set of identifiers, kept as ranges.
@@ -28,7 +28,7 @@ pub struct IdSet {
     ranges: Vec<Range<u64>>,
 }
 
-/// The encoding of a set: for each range, how far it is from the end of the last and how long it is.
+/// The encoding of a set: for each range, its distance from the end of the last one, and its length.
 #[derive(Serialize, Deserialize)]
 struct Gaps(Vec<(u64, u64)>);
 
@@ -57,12 +57,12 @@ impl IdSet {
         }
     }
 
-    /// Tells whether there are none.
+    /// Tells whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// The number of ranges in which they lie.
+    /// The number of ranges.
     pub(crate) fn range_count(&self) -> usize {
         self.ranges.len()
     }
@@ -116,7 +116,7 @@ impl IdSet {
         IdSet { ranges }
     }
 
-    /// Tells whether something is in both.
+    /// Tells whether the sets have a common identifier.
     pub fn overlaps(&self, other: &IdSet) -> bool {
         let (few, many) = if self.ranges.len() < other.ranges.len() { (self, other) } else { (other, self) };
         few.ranges.iter().any(|range| {
@@ -162,7 +162,7 @@ impl IdSet {
         IdSet { ranges }
     }
 
-    /// The longest ranges, at most `count` of them; which of equal length is a function of the set.
+    /// The longest ranges, at most `count` of them. Ties are broken by a function of the set.
     pub(crate) fn longest_ranges(&self, count: usize) -> IdSet {
         let mut ranges = self.ranges.clone();
         ranges.sort_by_key(|r| (std::cmp::Reverse(r.end - r.start), r.start));

@@ -1,8 +1,8 @@
-//! The index: sealed rows, in a database where the store is on disk.
+//! The index: sealed rows, in a database if the store is on disk.
 //!
 //! Each change is one transaction, durable when [`Index::change`] returns. The head row holds the sum (exclusive or) of
-//! keyed hashes of all other rows, so that no row can be removed, or put back to what it was, alone: the index can only
-//! be rolled back as a whole.
+//! keyed hashes of all other rows, so no single row can be removed or replaced by an older one: the index can only be
+//! rolled back as a whole.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,9 +17,9 @@ use crate::rows::{Head, decode, encode, name};
 use crate::seal::Sealer;
 
 /// The version of everything that is on disk.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 1;
 
-/// A change of rows: what a name is to hold from now on, or that it goes.
+/// A change of rows: the new row of a name, or its removal.
 #[derive(Default)]
 pub(crate) struct Rows(Vec<(Vec<u8>, Option<Row>)>);
 
@@ -38,7 +38,7 @@ impl Rows {
 
 /// The open index.
 pub(crate) struct Index {
-    /// None of a store in memory, which has all in its own tables.
+    /// None for a store in memory, which has everything in its own tables.
     database: Option<Database>,
     sealer: Sealer,
     /// The marks of the rows, and their sum.
@@ -46,18 +46,18 @@ pub(crate) struct Index {
     sum: [u8; 32],
     steps: FailPoints,
     broken: bool,
-    /// A copy of this in a forked process changes nothing: its parent would not know what was taken.
+    /// The process that opened the index. A copy in a forked process changes nothing, since its parent would not know what was taken.
     process: u32,
 }
 
-/// An index as far as it is told before its key is known.
+/// An index before its key is known.
 pub(crate) struct Unopened {
     database: Option<Database>,
     pub(crate) store: [u8; 16],
     key_check: Vec<u8>,
 }
 
-/// The part of an index that is in the clear.
+/// The part of an index that is not encrypted.
 pub(crate) struct Described {
     pub(crate) format: i64,
     /// The store's number.
@@ -68,14 +68,14 @@ pub(crate) struct Described {
 /// A row's name, and the row.
 pub(crate) type SealedRow = (Vec<u8>, Vec<u8>);
 
-/// A change of a row: its name, and the row; none if it goes.
+/// A change of a row: its name, and the new row; none to remove it.
 pub(crate) type SealedChange = (Vec<u8>, Option<Vec<u8>>);
 
 /// The rows of an index by name, decrypted, without the head.
 pub(crate) type Contents = Vec<(Vec<u8>, Row)>;
 
 impl Unopened {
-    /// Makes a new index: in a file, which exists and is empty, or in memory.
+    /// Makes a new index in an existing empty file, or in memory.
     pub(crate) fn create(path: Option<&Path>, store: [u8; 16], key_check: [u8; 32]) -> Result<Self, StoreError> {
         let described = Described { format: FORMAT.into(), store: store.to_vec(), key_check: key_check.to_vec() };
         let database = path.map(|path| Database::create(path, &described)).transpose()?;
@@ -94,7 +94,7 @@ impl Unopened {
         Ok(Unopened { database: Some(database), store, key_check })
     }
 
-    /// Tells whether the keys are those that the index was made with.
+    /// Tells whether the index was made with these keys.
     pub(crate) fn is_opened_by(&self, sealer: &Sealer) -> bool {
         self.key_check.ct_eq(&sealer.check_value()).into()
     }
@@ -104,9 +104,9 @@ impl Unopened {
         Index { database: self.database, sealer, marks, sum, steps, broken: false, process }
     }
 
-    /// The rows.
+    /// Reads and decrypts all rows.
     ///
-    /// *Errors*: [`StoreError::Damaged`] for a row that was changed, added, removed or put back.
+    /// *Errors*: [`StoreError::Damaged`] for a row that was changed, added, removed or replaced by an older one.
     pub(crate) fn read(self, sealer: Sealer, steps: FailPoints) -> Result<(Index, Head, Contents), StoreError> {
         let mut index = self.opened(sealer, steps);
         let mut head = None;
@@ -129,7 +129,7 @@ impl Unopened {
         }
     }
 
-    /// Begins a new index, which has a head and nothing else.
+    /// Begins a new index, which has only a head.
     pub(crate) fn begin(self, sealer: Sealer, steps: FailPoints) -> Result<(Index, Head), StoreError> {
         let mut index = self.opened(sealer, steps);
         let mut head = Head { last: index.change_name(), ..Head::default() };
@@ -141,8 +141,8 @@ impl Unopened {
 impl Index {
     /// Makes a change durable, and counts it in the head.
     ///
-    /// *Errors*: after a failure it is not known whether the change was made, so that the index must be opened anew:
-    /// [`StoreError::Broken`] from then on. [`StoreError::OtherProcess`].
+    /// *Errors*: [`StoreError::OtherProcess`]. After a failure the change may or may not have been made, so the index must be opened again: until then all
+    /// changes fail with [`StoreError::Broken`].
     pub(crate) fn change(&mut self, head: &mut Head, rows: Rows) -> Result<(), StoreError> {
         if self.broken {
             return Err(StoreError::Broken);
@@ -178,7 +178,7 @@ impl Index {
         }
     }
 
-    /// Makes no more changes: it is not known whether the last was recorded.
+    /// Refuses all further changes, because the last one may or may not have been recorded.
     pub(crate) fn give_up(&mut self) {
         self.broken = true;
     }
@@ -187,7 +187,7 @@ impl Index {
         &self.sealer
     }
 
-    /// Gives space back that rows took which are gone.
+    /// Returns the space of removed rows.
     pub(crate) fn compact(&mut self) -> Result<(), StoreError> {
         self.database.as_mut().map_or(Ok(()), Database::compact)
     }
@@ -197,7 +197,7 @@ impl Index {
         self.sealer.segment_key()
     }
 
-    /// A name for a change that is recorded.
+    /// A random name for a recorded change.
     pub(crate) fn change_name(&mut self) -> [u8; 16] {
         self.sealer.change_name()
     }
@@ -231,7 +231,7 @@ pub(crate) fn damaged(what: &str) -> StoreError {
     StoreError::Damaged { what: format!("index.sqlite: {what}") }
 }
 
-/// The number of this process. In WebAssembly there are no others.
+/// The number of this process. In WebAssembly there is only one.
 fn own_process() -> u32 {
     if cfg!(target_family = "wasm") { 0 } else { std::process::id() }
 }
@@ -239,8 +239,7 @@ fn own_process() -> u32 {
 impl Drop for Index {
     fn drop(&mut self) {
         if self.check_process().is_err() {
-            // To close it would remove what its parent has written ahead: SQLite takes itself for the owner of the parent's lock.
-            std::mem::forget(self.database.take());
+            self.database.take().into_iter().for_each(Database::leave_open);
         }
     }
 }

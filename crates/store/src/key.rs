@@ -29,7 +29,7 @@ impl StoreKey {
 
     /// Writes the key to a new file that only its owner can read (mode 600).
     ///
-    /// *Errors*: [`StoreError::Io`], also where the file exists: another store may need what is in it.
+    /// *Errors*: [`StoreError::Io`], also if the file exists: another store may need its contents.
     pub fn save(&self, path: &Path) -> Result<(), StoreError> {
         let failed = |source| StoreError::Io { doing: "cannot write", path: path.into(), source };
         let mut options = OpenOptions::new();

@@ -2,15 +2,16 @@
 
 use std::fmt;
 
+use garblet_text::controls_terminal;
 use serde::{Deserialize, Serialize};
 
 /// The longest name of a kind.
 pub(crate) const KIND_NAME_BYTES_MAX: usize = 64;
 
-/// Stands in a name between units and their number.
+/// The word between the unit and their number in a name.
 const BY: &str = " by ";
 
-/// The kind of a piece: a name, for instance `component aes-round`, and everything that two pieces of the name may differ in.
+/// The kind of a piece: a name, for instance `component aes-round`, and everything in which pieces of the same name may differ.
 ///
 /// Both parties name the same kind alike, because they reconcile kind by kind. Displayed as the name and the first
 /// bytes of the parameters' hash.
@@ -21,7 +22,7 @@ pub struct Kind {
     digest: [u8; 32],
 }
 
-/// A kind as it comes.
+/// A kind as it is received.
 #[derive(Deserialize)]
 struct Unchecked {
     name: String,
@@ -31,7 +32,7 @@ struct Unchecked {
 impl Kind {
     /// The kind of that name and those parameters, of any length: a circuit's digest, a garbling scheme, a width.
     ///
-    /// A name that is longer than 64 bytes, or has characters that a terminal obeys, is shown otherwise, but told apart.
+    /// A name that is longer than 64 bytes, or has characters that control a terminal, is printed differently, but remains distinct.
     pub fn new(name: &str, parameters: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("garblet-store 1 kind parameters");
         hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes()).update(parameters);
@@ -43,12 +44,12 @@ impl Kind {
         Kind { name, digest: hasher.finalize().into() }
     }
 
-    /// The kind whose pieces have so many units of that name each, one word: `triples by 16`.
+    /// The kind whose pieces have this number of units each. The unit is one word: `triples by 16`.
     pub fn in_groups(unit: &str, units: u32, parameters: &[u8]) -> Self {
         Kind::new(&format!("{unit}{BY}{units}"), parameters)
     }
 
-    /// The unit that a piece consists of, and how many it has: one of the kind's name, if it was not made by [`Kind::in_groups`].
+    /// The unit of a piece and the number of units in it; one of the kind's name, unless [`Kind::in_groups`] made it.
     pub fn unit(&self) -> (&str, u64) {
         let grouped = self.name.split_once(BY).filter(|(unit, _)| !unit.contains(' '));
         grouped.and_then(|(unit, units)| Some((unit, units.parse().ok()?))).unwrap_or((&self.name, 1))
@@ -59,7 +60,7 @@ impl Kind {
         &self.name
     }
 
-    /// The digest that tells this kind from every other, also of the same name.
+    /// The digest that distinguishes this kind from all others, even of the same name.
     pub fn digest(&self) -> KindDigest {
         KindDigest(self.digest)
     }
@@ -74,12 +75,6 @@ impl TryFrom<Unchecked> for Kind {
             false => Err("a kind of pieces has a name that is too long, or has characters that a terminal obeys"),
         }
     }
-}
-
-/// Tells whether a character is not shown as it is, but moves the cursor, ends the line, or turns the direction of what follows.
-fn controls_terminal(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 impl fmt::Display for Kind {

@@ -1,8 +1,8 @@
-//! One-time material and saved wires on disk, each piece used at most once, whatever crashes.
+//! One-time material and saved wires on disk. Each piece is used at most once, whatever crashes.
 //!
 //! A *piece* is a run of bytes that a protocol prepared and will use once: a garbled component, precomputed OTs, a
-//! triple, a gate, a saved wire. It has a [`Kind`] and, within it, a [`PieceId`] that both parties know it by. Pieces come
-//! in [batches](Store::batch) and are [taken](Store::take) once; when the two parties meet, their stores
+//! triple, a gate, a saved wire. It has a [`Kind`] and, within the kind, a [`PieceId`] that both parties know. Pieces are added
+//! in [batches](Store::batch) and [taken](Store::take) once. When the two parties meet, their stores
 //! [reconcile](Store::reconcile), so that both have the same pieces. Small secrets that last as long as the store, such as
 //! the global difference of all labels, are its [`State`]s.
 //!
@@ -34,47 +34,47 @@
 //! ```text
 //! FOLDER/                 mode 700
 //!   lock                  held while a process has the store open; the operating system releases it
-//!   index.sqlite          what there is, and what was taken: sealed rows
-//!   segments/00000000.seg pieces, one behind the other, each sealed
+//!   index.sqlite          which pieces there are, and which were taken: sealed rows
+//!   segments/00000000.seg pieces, one after another, each sealed
 //! ```
 //!
-//! **The index is an SQLite database** because it must survive anything: SQLite reports damaged files as errors, where
-//! redb (4.4) panicked on 17 of 3,000 randomly damaged ones; it overwrites what is deleted (`secure_delete`), where redb
-//! leaves old pages to be reused; and its commit costs one wait for the disk, as redb's does. The index holds ranges, not a row
-//! per piece: a row per kind, per segment, and per run of pieces of a kind in a batch.
+//! **The index is an SQLite database** because it must survive anything. SQLite reports damaged files as errors, whereas
+//! redb (4.4) panicked on 17 of 3,000 randomly damaged ones. SQLite overwrites deleted rows (`secure_delete`), whereas redb
+//! leaves old pages until they are reused. Its commit costs one wait for the disk, as redb's does. The index holds ranges: a row per
+//! kind, per segment, and per run of pieces of a kind in a batch.
 //!
-//! **Pieces are in plain files**, because they are written once in large runs, read once, and then of no use: nothing that a
-//! database does for gigabytes is needed, and a segment of which nothing is left is simply removed.
+//! **Pieces are in plain files** because they are written once in large runs, read once, and then useless. They need none of
+//! the services of a database, and a segment without pieces is simply removed.
 //!
-//! **A batch** is written to its segments, these are made durable, then the index is changed in one transaction. Cut off before
-//! that, the batch is not there, and the next opening removes what it left. **To take** is one transaction of the index; only
-//! then are bytes read, handed out, and overwritten. Cut off in between, the pieces are lost, which is allowed; to offer them
-//! again is not. A write that fails leaves the store [unusable](StoreError::Broken) until it is opened again.
+//! **To add a batch**, the store writes it to its segments, syncs these to disk, and then changes the index in one transaction. If it is
+//! cut off before, the batch is not there, and the next opening removes its remains. **To take pieces** is one transaction of the index. Only
+//! then does the store read, return and overwrite their bytes. If it is cut off in between, the pieces are lost: the store would rather lose
+//! a piece than offer it twice. A failed write leaves the store [unusable](StoreError::Broken) until it is opened again.
 //!
 //! # What the key protects
 //!
-//! Everything but sizes, times, counts of rows, and the store's number is encrypted and authenticated with AES-256-GCM under keys that are
-//! derived from the [`StoreKey`]. Who has the files and not the key learns nothing of the pieces, and changes nothing unnoticed: a
-//! changed, cut or exchanged piece is [`StoreError::Damaged`] when it is read, and so is an index of which any row was
-//! changed, removed, or put back alone. Who has the key as well has everything; it should not lie in the same backup.
+//! Everything except sizes, times, counts of rows, and the store's number is encrypted and authenticated with AES-256-GCM under keys that are
+//! derived from the [`StoreKey`]. Somebody with the files but without the key learns nothing about the pieces and can change nothing unnoticed: a
+//! changed, truncated or exchanged piece is [`StoreError::Damaged`] when it is read, and so is an index with a row that was
+//! changed, removed, or replaced by an older one. Somebody with the key as well has everything, so do not keep both in the same backup.
 //!
-//! **A store must not be restored from a backup.** Files and key that are put back as a whole are as they once were, and nothing in
-//! them can tell; what was used since would be used again, which reveals inputs. Two things speak against an old copy:
+//! **A store must not be restored from a backup.** Nothing in the restored files shows that they are old, and pieces used since the backup would be
+//! used again, which reveals inputs. Two mechanisms detect an old copy:
 //!
-//! - Its [record](Store::record_in) in another folder: a random name of its last change, brought up to date, durably, before anything is handed out, and
-//!   before a meeting goes on. A copy that does not know the last piece that was taken or the last meeting is refused ([older](StoreError::Restored), or [gone on by
-//!   itself](StoreError::Forked)), whatever the peer says, and if both parties' stores are put back. What is put back together with the record is not noticed so; a store of which there is no
-//!   record on the machine is opened, and the caller [is told](Past::Unknown).
-//! - The peer, if it is honest: when stores meet, each tells how often it has been changed and how far it knows the other to be, and a
-//!   store that is older than when its last meeting began is [refused](StoreError::RolledBack) by both; what the peer has used is given up. A peer that
-//!   lies, or whose store was put back as well, does not notice; nor does anybody a copy that was made at rest just before the last meeting, or later.
+//! - Its [record](Store::record_in) in another folder: a random name of its last change, updated durably before anything is handed out and before a meeting
+//!   continues. A copy that does not know the last taken piece or the last meeting is refused ([older](StoreError::Restored), or [used
+//!   separately](StoreError::Forked)), whatever the peer says, even if both parties restore their stores. A copy restored together with its record is not detected. A store without a
+//!   record on this machine is opened, and the caller [learns that](Past::Unknown).
+//! - The peer, if it is honest: when stores meet, each sends its own number of changes and the last number that it knows of the other. Both refuse a store that is
+//!   [older](StoreError::RolledBack) than at the beginning of its last meeting, and pieces that the peer has used are discarded. A peer that lies, or whose store was restored as well,
+//!   detects nothing. Nobody detects a copy that was made just before the last meeting, or later.
 //!
-//! Nothing that a peer says can make a store offer again what it knows to be used, nor at one meeting use up the identifiers or kinds that it has left:
-//! claims beyond [what can be](AHEAD_MAX) are [refused](StoreError::PeerAhead).
+//! No message of a peer can make a store offer a used piece again, or use up its remaining identifiers or kinds at one meeting: claims beyond the
+//! [possible](AHEAD_MAX) are [refused](StoreError::PeerAhead).
 //!
-//! **Taken pieces are overwritten** when they are read, and the key of a segment of which nothing is left is deleted with
-//! its file. On storage that keeps old versions (flash, snapshots, copying file systems) overwriting is an effort, not a
-//! promise; the encryption is. The expanded keys inside `ring` are not wiped from memory.
+//! **Taken pieces are overwritten** when they are read, and the key of a segment without pieces is deleted with its file. On storage that keeps old
+//! versions (flash, snapshots, copy-on-write file systems) overwriting is an attempt, not a guarantee; the encryption is one. The expanded keys inside
+//! `ring` are not wiped from memory.
 
 mod batch;
 mod binding;
@@ -114,7 +114,7 @@ pub use reconcile::{AHEAD_MAX, Reconciled, Summary};
 pub use record::Past;
 pub use rows::State;
 pub use scratch::{SLACK_BYTES, Scratch};
-pub use store::{KINDS_MAX, Stock, Store};
+pub use store::{KINDS_MAX, STATE_BYTES_MAX, Stock, Store};
 pub use store_dir::sync_folder;
 pub use take::{Piece, Taken};
 pub use verify::{Damage, Verified};

@@ -1,20 +1,20 @@
-//! A file under a lock of the operating system's.
+//! A file under a lock of the operating system.
 
 use std::fs::{File, TryLockError};
 use std::ops::{Deref, DerefMut};
 use std::process;
 
-/// A file that nobody else has locked, and that is unlocked when this is dropped, or when its process has ended in whatever way and so have its forked copies.
+/// A file that nobody else has locked. It is unlocked when this is dropped, or when its process and all forked copies have ended in any way.
 ///
-/// To close it would not do: a process that is being started holds all files of its parent until its program runs.
+/// Closing it would not be enough: a process that is being started holds all files of its parent until its program runs.
 pub(crate) struct LockedFile {
     file: File,
-    /// A copy of this in a forked process is no lock, and takes none from its parent.
+    /// The process that locked it. A copy in a forked process is no lock, and does not release its parent's.
     process: u32,
 }
 
 impl LockedFile {
-    /// Locks a file, or gives it back as another's.
+    /// Locks a file, or returns it if another process holds the lock.
     ///
     /// *Errors*: those of the file system.
     pub(crate) fn lock(file: File) -> std::io::Result<Result<Self, File>> {

@@ -1,4 +1,4 @@
-//! Stores that meet: what not all of them have is lost, and an old copy of a store is noticed.
+//! Stores that meet: pieces that not all of them have are discarded, and an old copy of a store is detected.
 
 use std::collections::BTreeMap;
 
@@ -10,24 +10,24 @@ use crate::kind::{KIND_NAME_BYTES_MAX, Kind, KindDigest};
 use crate::rows::{KindRow, PeerSeen};
 use crate::store::{KINDS_MAX, Store, hex};
 
-/// The most ranges that a summary tells of, over all kinds.
+/// The most ranges of a summary, over all kinds.
 pub(crate) const SUMMARY_RANGES_MAX: usize = 1 << 15;
 
 /// The most peers that a store has.
 pub(crate) const PEERS_MAX: usize = 255;
 
-/// The most identifiers of a kind that an honest peer has used and this store does not know of. It made pieces of which the last session did not get to
-/// write ours; so many take 16 GiB and more on its disk.
+/// The most identifiers of a kind that an honest peer may have used and this store does not know. They belong to pieces that only the peer wrote before the last
+/// session failed. That number of pieces takes at least 16 GiB on its disk.
 pub const AHEAD_MAX: u64 = 1 << 30;
 
-/// The account that a store gives its peers' when they meet: no secrets, and at most [`Summary::BYTES_MAX`] encoded.
+/// A store's summary for its peers' stores when they meet: no secrets, and at most [`Summary::BYTES_MAX`] encoded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Summary {
     store: [u8; 16],
     /// The number of times that the store was changed.
     changes: u64,
-    /// The last change that it knows of each store that it has met, the one to which this is sent among them.
+    /// The last change that it knows of each store that it has met, including the recipient's.
     seen: Vec<([u8; 16], u64)>,
     kinds: Vec<KindSummary>,
 }
@@ -40,7 +40,7 @@ struct KindSummary {
     available: IdSet,
 }
 
-/// A summary as it comes.
+/// A summary as it is received.
 #[derive(Deserialize)]
 struct Unchecked {
     store: [u8; 16],
@@ -49,10 +49,10 @@ struct Unchecked {
     kinds: Vec<KindSummary>,
 }
 
-/// The cost of a meeting.
+/// The result of a meeting.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reconciled {
-    /// Pieces that were lost, by kind; kinds that lost none are left out.
+    /// Discarded pieces, by kind. Kinds without any are left out.
     pub dropped: Vec<(Kind, u64)>,
 }
 
@@ -92,10 +92,10 @@ impl TryFrom<Unchecked> for Summary {
 }
 
 impl Store {
-    /// The summary to tell the peers' stores: all the same.
+    /// The summary for the peers' stores, the same for all.
     ///
-    /// It is a function of the store: as long as nothing changes, it stays the same. A store that is more fragmented than a
-    /// summary may be tells of the longest ranges of each kind only, and [`reconcile`](Store::reconcile) gives the rest up.
+    /// It is a function of the store, so it stays the same as long as the store does. If a store has more ranges than a summary may
+    /// have, the summary has only the longest of each kind, and [`reconcile`](Store::reconcile) discards the rest.
     pub fn summary(&self) -> Summary {
         let share = SUMMARY_RANGES_MAX / self.kinds.len().max(1);
         let summarise = |row: &KindRow| KindSummary {
@@ -111,17 +111,17 @@ impl Store {
         }
     }
 
-    /// Keeps what both stores have, and gives up the rest; afterwards both have the same pieces available, and the
-    /// same next identifiers. Kinds of which this store has never had anything are known until it is closed: a peer cannot fill it with names. The first meeting ties the two stores to one another.
+    /// Keeps the pieces that both stores have, and discards the rest. Afterwards both have the same available pieces and the
+    /// same next identifiers. Kinds of which this store has never had a piece are remembered until it is closed, so a peer cannot fill it with names. The first meeting binds the two stores to each other.
     ///
-    /// *Shape*: nothing may change the pieces of the store between [`summary`](Store::summary), whose value the peer got, and this.
+    /// *Shape*: the pieces of the store must not change between the [`summary`](Store::summary) that the peer got and this call.
     ///
-    /// *Errors*: as [`check_peer`](Store::check_peer). Nothing is changed then, and nothing may be taken.
+    /// *Errors*: as [`check_peer`](Store::check_peer). Then nothing has changed, and nothing may be taken.
     pub fn reconcile(&mut self, peer: &Summary) -> Result<Reconciled, StoreError> {
         self.reconcile_all(std::slice::from_ref(peer))
     }
 
-    /// The same among several: keeps what all stores have.
+    /// The same for several peers: keeps the pieces that all stores have.
     ///
     /// *Shape*: the summaries of all peers, always in the same order; and as for [`reconcile`](Store::reconcile).
     pub fn reconcile_all(&mut self, peers: &[Summary]) -> Result<Reconciled, StoreError> {
@@ -147,7 +147,7 @@ impl Store {
         let (ahead, new): (Vec<_>, Vec<_>) =
             self.rows_behind(peers)?.into_iter().partition(|row| self.kinds.contains_key(&row.kind.digest()));
         let seen = peers.iter().map(|peer| PeerSeen { store: peer.store, changes: peer.changes }).collect();
-        self.give_up(&lost, |edit| {
+        self.drop_lost(&lost, |edit| {
             edit.head.peers = seen;
             for row in ahead {
                 let next = row.next;
@@ -158,7 +158,7 @@ impl Store {
         Ok(Reconciled { dropped: lost.into_iter().map(|(kind, ids)| (kind, ids.len())).collect() })
     }
 
-    /// Our rows of the kinds in which a peer has used more identifiers than we know of, brought up to it.
+    /// Our rows of the kinds of which a peer has used more identifiers than we know, updated.
     fn rows_behind(&self, peers: &[Summary]) -> Result<Vec<KindRow>, StoreError> {
         let mut behind: BTreeMap<KindDigest, KindRow> = BTreeMap::new();
         let mut kinds = self.kinds.len();
@@ -178,11 +178,11 @@ impl Store {
         }
     }
 
-    /// Checks that this store may meet a peer's: the one at place `at` among all peers'.
+    /// Checks that this store may meet a peer's, which has place `at` among all peers'.
     ///
     /// *Errors*: [`StoreError::OtherPeerStore`] and [`StoreError::OtherStore`] if the stores were not filled together; [`StoreError::RolledBack`] and
     /// [`StoreError::PeerRolledBack`] if one of them is older than when their last meeting began; [`StoreError::PeerAhead`] and
-    /// [`StoreError::PeerKinds`] for what no honest peer says.
+    /// [`StoreError::PeerKinds`] for claims that no honest peer makes.
     pub fn check_peer(&self, at: usize, peer: &Summary) -> Result<(), StoreError> {
         match self.head.peers.get(at) {
             Some(known) if known.store != peer.store => {
@@ -209,7 +209,7 @@ impl Store {
             _ => Ok(()),
         }
     }
-    /// Checks that a peer can have used as many identifiers and kinds as it says.
+    /// Checks that a peer can have used as many identifiers and kinds as it claims.
     fn check_claims(&self, peer: &Summary) -> Result<(), StoreError> {
         let mut kinds = self.kinds.len();
         for KindSummary { kind, next, .. } in &peer.kinds {

@@ -8,12 +8,12 @@ use crate::ids::IdSet;
 use crate::kind::{Kind, KindDigest};
 use crate::seal::TAG_BYTES;
 
-/// The row that all others hang on.
+/// The row that authenticates all others.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Head {
     /// The number of times that the index was changed.
     pub(crate) changes: u64,
-    /// Random names of the last change that is recorded, and of the one before it: two copies that both went on do not have the same.
+    /// Random names of the last recorded change and of the one before. Two copies that have both been used since differ in them.
     pub(crate) last: [u8; 16],
     pub(crate) before: [u8; 16],
     pub(crate) binding: Option<Binding>,
@@ -25,14 +25,14 @@ pub(crate) struct Head {
     pub(crate) rows: [u8; 32],
 }
 
-/// The knowledge of a peer's store from the last meeting.
+/// A peer's store as known from the last meeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PeerSeen {
     pub(crate) store: [u8; 16],
     pub(crate) changes: u64,
 }
 
-/// A kind and what is left of it.
+/// A kind, and its pieces.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct KindRow {
     pub(crate) kind: Kind,
@@ -44,7 +44,7 @@ pub(crate) struct KindRow {
 }
 
 impl KindRow {
-    /// Decodes a row whose parts fit one another.
+    /// Decodes a row, if its parts are consistent.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let row: KindRow = decode(bytes)?;
         row.available.ranges().last().is_none_or(|range| range.end <= row.next).then_some(row)
@@ -55,23 +55,23 @@ impl KindRow {
     }
 }
 
-/// Pieces of one kind with consecutive identifiers that lie one behind the other in a segment.
+/// Pieces of one kind with consecutive identifiers, adjacent in a segment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Extent {
     pub(crate) kind: KindDigest,
     pub(crate) segment: u64,
     pub(crate) first: u64,
     pub(crate) offset: u64,
-    /// Lengths of the pieces: each length and how many follow one another that have it.
+    /// Lengths of the pieces: each length, with the number of consecutive pieces that have it.
     pub(crate) runs: Vec<(u32, u32)>,
 }
 
-/// The place where a piece lies.
+/// The place of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Location {
     pub(crate) id: u64,
     pub(crate) offset: u64,
-    /// Bytes of the piece; sealed it is longer by a tag.
+    /// Bytes of the piece. Sealed, it is longer by a tag.
     pub(crate) len: u32,
 }
 
@@ -81,7 +81,7 @@ impl Location {
     }
 }
 
-/// The places of pieces with consecutive identifiers and of one length, one behind the other.
+/// The places of adjacent pieces with consecutive identifiers and the same length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
     /// The first.
@@ -124,7 +124,7 @@ impl Extent {
         IdSet::range(crate::PieceId(self.first), self.count())
     }
 
-    /// Adds a piece behind the others.
+    /// Adds a piece after the others.
     pub(crate) fn push(&mut self, len: u32) {
         match self.runs.last_mut() {
             Some((last, count)) if *last == len && *count < u32::MAX => *count += 1,
@@ -132,7 +132,7 @@ impl Extent {
         }
     }
 
-    /// Sealed lengths of those pieces of `ids` that are in the extent, and how many have each.
+    /// Sealed lengths of the pieces of `ids` that are in the extent, and the number of pieces of each length.
     pub(crate) fn runs_of<'a>(&'a self, ids: &'a IdSet) -> impl Iterator<Item = (u64, u64)> + 'a {
         let mut first = self.first;
         self.runs.iter().map(move |&(len, count)| {
@@ -142,7 +142,7 @@ impl Extent {
         })
     }
 
-    /// The places of those pieces of `ids` that are in the extent, ascending.
+    /// The places of the pieces of `ids` that are in the extent, ascending.
     pub(crate) fn stretches(&self, ids: &IdSet) -> Vec<Stretch> {
         let mut found = Vec::new();
         let (mut first, mut offset) = (self.first, self.offset);
@@ -165,7 +165,7 @@ impl Extent {
 pub(crate) struct SegmentRow {
     /// *Secret*.
     pub(crate) key: [u8; 32],
-    /// The least length of the file; what comes after was never finished.
+    /// The least length of the file. Bytes after it were never completed.
     pub(crate) bytes: u64,
 }
 
@@ -202,23 +202,23 @@ pub(crate) mod name {
 }
 
 impl State {
-    /// The state that is the encoding of a value.
+    /// The encoding of a value as a state.
     ///
     /// # Panics
-    /// If the value has parts of which it cannot say how many.
+    /// If the value has parts of unknown number.
     pub fn encoded(version: u32, value: &impl Serialize) -> Self {
         State { version, bytes: std::mem::take(&mut *encode(value)) }
     }
 }
 
-/// The encoding of a value, in room that is made beforehand: a vector that grew would leave parts of it behind.
+/// The encoding of a value, in a buffer of the final size: a vector that grows would leave copies of secrets behind.
 pub(crate) fn encode(value: &impl Serialize) -> Zeroizing<Vec<u8>> {
     const KNOWN: &str = "what is stored has known lengths";
     let room = Vec::with_capacity(postcard::experimental::serialized_size(value).expect(KNOWN));
     Zeroizing::new(postcard::to_extend(value, room).expect(KNOWN))
 }
 
-/// Decodes a row of which nothing may be left over.
+/// Decodes a row, which must not have further bytes.
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     match postcard::take_from_bytes(bytes) {
         Ok((row, [])) => Some(row),

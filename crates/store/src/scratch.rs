@@ -1,4 +1,4 @@
-//! Room, beside a store or alone, for what is too large for memory while it is being made or used.
+//! Temporary room on disk, beside a store or alone, for data that is too large for memory.
 
 use std::{path::Path, sync::Arc};
 
@@ -10,22 +10,22 @@ use crate::seal::{PieceKey, TAG_BYTES};
 use crate::store::Store;
 use crate::store_dir::SegmentFile;
 
-/// A chunk on disk: whole pages, since it takes half as long again to write what begins or ends within one. Tests have small ones.
+/// Bytes of a chunk on disk: whole pages, since partial pages take half as long again to write. Tests have small chunks.
 const SEALED_BYTES: usize = if cfg!(test) { 1 << 10 } else { 32 << 10 };
 
-/// Streams are kept in chunks of so many bytes, each sealed by itself if it is on disk.
+/// Bytes of a chunk of a stream. On disk, each chunk is sealed by itself.
 const CHUNK_BYTES: usize = SEALED_BYTES - TAG_BYTES;
 
-/// The number of bytes that room to be filled must have behind those of a stream, see [`Scratch::fill`].
+/// The number of bytes that a buffer must have in addition to those of a stream, see [`Scratch::fill`].
 pub const SLACK_BYTES: usize = TAG_BYTES;
 
-/// Streams of bytes, each written to its end and then read. Dropped, or cut off by a crash, it leaves nothing behind.
+/// Streams of bytes, each written completely and then read. Nothing remains when it is dropped or the process crashes.
 ///
-/// *Secret*: sealed on disk, under a key that is nowhere but in memory; wiped in memory.
+/// *Secret*: sealed on disk under a key that is only in memory; wiped in memory.
 pub struct Scratch {
-    /// The part on disk; none if all is in memory.
+    /// The part on disk; none if everything is in memory.
     disk: Option<Disk>,
-    /// The number of further bytes of chunks that may stay in memory.
+    /// The number of bytes of further chunks that may stay in memory.
     room: usize,
     streams: Vec<Stream>,
 }
@@ -39,7 +39,7 @@ struct Disk {
 #[derive(Default)]
 struct Stream {
     chunks: Vec<Chunk>,
-    /// The bytes behind them.
+    /// The bytes after the chunks.
     rest: Zeroizing<Vec<u8>>,
 }
 
@@ -54,7 +54,7 @@ impl Stream {
         self.chunks.len() * CHUNK_BYTES + self.rest.len()
     }
 
-    /// Makes room for so much behind the chunks, and for the tag of a chunk. What is written at once takes no more than it needs.
+    /// Reserves room for further bytes after the chunks and for the tag of a chunk. A stream written at once takes no more than it needs.
     fn reserve(&mut self, len: usize) {
         if self.rest.capacity() - self.rest.len() < len + TAG_BYTES {
             let room = match self.rest.is_empty() && len < CHUNK_BYTES / 2 {
@@ -71,8 +71,8 @@ impl Stream {
 }
 
 impl Store {
-    /// Room beside the store, unless this is in memory itself. The first chunks, up to `memory` bytes, stay in memory, as does the
-    /// last one of each stream.
+    /// Temporary room beside the store, or in memory if the store is. The first chunks, up to `memory` bytes, stay in memory, and so does the
+    /// last chunk of each stream.
     ///
     /// *Errors*: the disk's; [`StoreError::OtherProcess`].
     pub fn scratch(&mut self, streams: usize, memory: usize) -> Result<Scratch, StoreError> {
@@ -89,13 +89,13 @@ impl Store {
 }
 
 impl Scratch {
-    /// Room in memory.
+    /// Temporary room in memory.
     pub fn in_memory(streams: usize) -> Self {
         let streams = std::iter::repeat_with(Stream::default).take(streams).collect();
         Scratch { disk: None, room: usize::MAX, streams }
     }
 
-    /// Room in a folder, without a store. As with [`Store::scratch`], up to `memory` bytes of chunks stay in memory.
+    /// Temporary room in a folder, without a store. As with [`Store::scratch`], up to `memory` bytes of chunks stay in memory.
     ///
     /// *Errors*: the disk's.
     pub fn in_folder(
@@ -131,12 +131,12 @@ impl Scratch {
         Ok(())
     }
 
-    /// Appends a few bytes to a stream: zeros that `write` overwrites where they are to lie.
+    /// Appends a few bytes to a stream: `write` fills them in place, and they are zero before.
     ///
     /// *Errors*: the disk's.
     ///
     /// # Panics
-    /// If there is no such stream, and if they are more than a chunk has.
+    /// If there is no such stream, or if they are more than a chunk has.
     pub fn append_with(&mut self, stream: usize, len: usize, write: impl FnOnce(&mut [u8])) -> Result<(), StoreError> {
         assert!(len <= CHUNK_BYTES, "a chunk has {CHUNK_BYTES} bytes, not {len}");
         let into = &mut self.streams[stream];
@@ -171,7 +171,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// Takes all that was appended to a stream.
+    /// Takes all bytes of a stream.
     ///
     /// *Errors*: [`StoreError::Damaged`] if it was changed on disk; the disk's.
     ///
@@ -183,7 +183,7 @@ impl Scratch {
         Ok(all)
     }
 
-    /// The same, in place of what is in `all`.
+    /// The same, in place of the contents of `all`.
     ///
     /// *Errors*, *Panics*: as [`Scratch::take`].
     pub fn take_into(&mut self, stream: usize, all: &mut Zeroizing<Vec<u8>>) -> Result<(), StoreError> {
@@ -210,9 +210,9 @@ impl Scratch {
         Ok(())
     }
 
-    /// Fills room with all that was appended to a stream, where it stays. Several streams may be read at the same time.
+    /// Copies all bytes of a stream to a buffer. The stream stays, and several may be read at the same time.
     ///
-    /// *Shape*: [`SLACK_BYTES`] more than that; what is in them does not matter.
+    /// *Shape*: the buffer is [`SLACK_BYTES`] longer than the stream; these bytes do not matter.
     ///
     /// *Errors*: as [`Scratch::take`].
     ///
@@ -236,7 +236,7 @@ impl Scratch {
 }
 
 impl Disk {
-    /// Seals a chunk in place, and says where it lies.
+    /// Seals a chunk in place, writes it, and returns its place.
     fn put(&mut self, chunk: &mut Vec<u8>) -> Result<u64, StoreError> {
         let place = self.end;
         self.key.seal(place, b"scratch", chunk, 0);
@@ -245,7 +245,7 @@ impl Disk {
         Ok(place)
     }
 
-    /// Fills `into` with the chunk that lies there, and its tag.
+    /// Fills `into` with the chunk at a place, and its tag.
     fn get(&self, place: u64, into: &mut [u8]) -> Result<(), StoreError> {
         let damaged = || StoreError::Damaged { what: self.file.path().display().to_string() };
         if self.file.read(place, into)? < into.len() {
@@ -284,7 +284,7 @@ mod tests {
         entries.map(|entry| entry.expect("an entry").path()).collect()
     }
 
-    /// Writes by turns, in parts of many lengths.
+    /// Writes to the streams in turn, in parts of many lengths.
     fn filled(mut scratch: Scratch) -> (Scratch, [Vec<u8>; 3]) {
         let mut all = [const { Vec::new() }; 3];
         for len in (0..150).chain([CHUNK_BYTES - 1, CHUNK_BYTES, 3 * CHUNK_BYTES + 1]) {

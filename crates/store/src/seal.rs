@@ -1,23 +1,23 @@
-//! Encryption: AES-256-GCM, by `ring`, which is the fastest of the well-kept implementations.
+//! Encryption: AES-256-GCM by `ring`, the fastest of the well-maintained implementations.
 //!
-//! Every key is used by one opening of the store, and under it a nonce is a counter or a place in a file that only
-//! grows. So no nonce repeats under a key, whatever is torn, crashed or restored from a backup.
+//! Every key belongs to one opening of the store. Under it a nonce is a counter, or a place in a file that only grows. So
+//! no nonce repeats under a key, even after crashes, incomplete writes, or a restored backup.
 
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use crate::key::StoreKey;
 
-/// The number of bytes by which sealing lengthens.
+/// The number of bytes that sealing adds.
 pub(crate) const TAG_BYTES: usize = 16;
 
-/// The number of bytes before a sealed row: salt of its key and counter.
+/// The number of bytes before a sealed row: the salt of its key, and the counter.
 const ROW_HEAD_BYTES: usize = 16 + 8;
 
-/// Seals what a segment holds. *Unique*: the place, for the life of the key.
+/// Seals the pieces of a segment. *Unique*: the place, for the life of the key.
 pub(crate) struct PieceKey(LessSafeKey);
 
-/// Something that cannot be opened: changed, or sealed under another key or as something else.
+/// The error of bytes that cannot be opened: they were changed, or sealed under another key or in another context.
 #[derive(Debug)]
 pub(crate) struct Forged;
 
@@ -34,7 +34,7 @@ impl PieceKey {
         bytes.extend_from_slice(tag.as_ref());
     }
 
-    /// Opens in place what [`seal`](PieceKey::seal) made.
+    /// Opens bytes of [`seal`](PieceKey::seal) in place.
     pub(crate) fn open<'a>(&self, place: u64, context: &[u8], sealed: &'a mut [u8]) -> Result<&'a mut [u8], Forged> {
         self.0.open_in_place(nonce(place), Aad::from(context), sealed).map_err(|_| Forged)
     }
@@ -47,7 +47,7 @@ pub(crate) struct Sealer {
     binder: [u8; 32],
     check: [u8; 32],
     recorder: [u8; 32],
-    /// The source of the keys of segments: fresh for every opening of the store.
+    /// The source of the keys of segments, fresh for every opening of the store.
     fresh: [u8; 32],
     fresh_used: u64,
     #[zeroize(skip)]
@@ -75,7 +75,7 @@ impl Sealer {
         Sealer { rows, binder, check, recorder, fresh: segments, fresh_used: 0, salt, current, sealed: 0 }
     }
 
-    /// The value that shows that a key is the store's, and tells nothing else of it.
+    /// A value that shows whether a key is the store's, and reveals nothing else about it.
     pub(crate) fn check_value(&self) -> [u8; 32] {
         self.check
     }
@@ -91,7 +91,7 @@ impl Sealer {
         Zeroizing::new(*blake3::keyed_hash(&self.fresh, &self.fresh_used.to_le_bytes()).as_bytes())
     }
 
-    /// A name that no change of any copy of the store has.
+    /// A name that no other change has, in this store or any copy.
     pub(crate) fn change_name(&mut self) -> [u8; 16] {
         let mut name = [0; 16];
         name.copy_from_slice(&self.segment_key()[..16]);

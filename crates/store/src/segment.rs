@@ -1,9 +1,8 @@
-//! Segments: files of sealed pieces, one behind the other.
+//! Segments: files of sealed pieces, one after another.
 //!
-//! A segment begins with a head that is for people and `verify` only: magic, the store's number, the segment's
-//! number. Then come pieces, each sealed under the segment's key with its place in the file as the nonce, and its kind and
-//! identifier as what is authenticated with it. A writer only ever appends, and a segment that was not written to its end
-//! is never continued: so a place is sealed once.
+//! A segment begins with a head, which only `verify` and people read: magic, the store's number, the segment's number. The pieces follow. Each is sealed under
+//! the segment's key, with its place in the file as the nonce, and its kind and identifier as authenticated data. A writer only appends, and an incomplete
+//! segment is never continued, so each place is sealed once.
 
 use std::sync::Arc;
 
@@ -18,13 +17,13 @@ use crate::store_dir::{SegmentFile, StoreDir, Syncing};
 /// The place of the first piece of a segment.
 pub(crate) const HEAD_BYTES: usize = 32;
 
-/// A segment that is longer gets no more pieces, so that space is freed piecemeal. Tests have many small ones.
+/// A segment of this length or more gets no more pieces, so space is freed in small units. Tests have many small segments.
 pub(crate) const SEGMENT_BYTES: u64 = if cfg!(test) { 1 << 20 } else { 256 << 20 };
 
 /// Sealed bytes are written in units of about this many.
 const WRITE_BYTES: usize = 1 << 20;
 
-/// The number of bytes written after which they begin to be made durable, while more is sealed. Tests have small segments.
+/// The number of written bytes after which syncing to disk begins, while more is sealed. Tests have small segments.
 const AHEAD_BYTES: u64 = if cfg!(test) { 1 << 16 } else { 8 << 20 };
 
 /// The head of a segment.
@@ -53,7 +52,7 @@ pub(crate) struct SegmentWriter {
     /// The place where the buffer will be written.
     offset: u64,
     buffer: Vec<u8>,
-    /// The bytes that are being made durable: everything up to there.
+    /// The end of the bytes that are being synced to disk.
     ahead: (u64, Option<Syncing>),
 }
 
@@ -80,7 +79,7 @@ impl SegmentWriter {
         self.offset + self.buffer.len() as u64
     }
 
-    /// Tells whether the segment is as long as segments become.
+    /// Tells whether the segment takes no more pieces.
     pub(crate) fn is_full(&self) -> bool {
         self.end() >= SEGMENT_BYTES
     }
@@ -93,7 +92,7 @@ impl SegmentWriter {
         if self.buffer.len() >= WRITE_BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// Makes all pieces so far durable, and says what the index is to know of the segment.
+    /// Makes all pieces so far durable. Returns the entry of the segment for the index.
     pub(crate) fn sync(&mut self) -> Result<SegmentRow, StoreError> {
         self.flush()?;
         self.wait()?;
@@ -124,7 +123,7 @@ impl SegmentWriter {
 #[derive(Default)]
 pub(crate) struct Extents {
     list: Vec<Extent>,
-    /// Segment, place and identifier of a piece that would lie right behind the last one.
+    /// Segment, place and identifier of a piece that would directly follow the last one.
     behind: Option<(u64, u64, u64)>,
 }
 

@@ -1,4 +1,4 @@
-//! A store: opening it, what it has, and the one way in which it changes.
+//! A store: opening it, its contents, and the single way to change it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,19 +20,19 @@ use crate::seal::Sealer;
 use crate::segment::SegmentWriter;
 use crate::store_dir::StoreDir;
 
-/// The largest state that is kept.
-pub(crate) const STATE_BYTES_MAX: usize = 1 << 26;
+/// Bytes of the largest state that a store keeps.
+pub const STATE_BYTES_MAX: usize = 1 << 26;
 
 /// The most kinds that a store has.
 pub const KINDS_MAX: usize = 1 << 12;
 
 /// One-time material of one party, for one peer.
 ///
-/// Filled by [`batch`](Store::batch), drawn from by [`take`](Store::take), and held against the peer's by
-/// [`reconcile`](Store::reconcile). Every method that changes the store returns when the change is durable; a crash at
-/// any point leaves it as it was before or after. Calls block on the disk.
+/// Fill it with [`batch`](Store::batch), draw from it with [`take`](Store::take), and compare it with the peer's with
+/// [`reconcile`](Store::reconcile). Every method that changes the store returns when the change is durable. A crash at
+/// any point leaves it as it was before or after the change. Calls block on the disk.
 pub struct Store {
-    /// Outside the folder, if one is kept. It and the index are let go before the folder, so that whoever waits for the folder's lock finds them free.
+    /// The record outside the folder, if there is one. It and the index are released before the folder, so they are free when the folder's lock is.
     pub(crate) record: Option<Record>,
     pub(crate) index: Index,
     pub(crate) dir: StoreDir,
@@ -47,7 +47,7 @@ pub struct Store {
     pub(crate) writers: BTreeMap<KindDigest, SegmentWriter>,
 }
 
-/// A segment, and how many extents lie in it.
+/// A segment, and the number of its extents.
 pub(crate) struct Segment {
     pub(crate) row: SegmentRow,
     pub(crate) extents: usize,
@@ -62,7 +62,7 @@ pub struct Stock {
     pub available: IdSet,
     /// The number of pieces that were taken.
     pub consumed: u64,
-    /// The number of pieces that were lost: the peer does not have them, they were damaged, or somebody dropped them.
+    /// The number of pieces that were discarded: the peer does not have them, they were damaged, or the user dropped them.
     pub dropped: u64,
     /// The smallest identifier that was never used.
     pub next: PieceId,
@@ -78,7 +78,7 @@ impl Store {
         Store::create_with(folder, key, rng, FailPoints::default())
     }
 
-    /// Opens the store in a folder, and removes what a crash has left there.
+    /// Opens the store in a folder, and removes the remains of a crash.
     ///
     /// *Errors*: [`StoreError::Missing`], [`StoreError::InUse`], [`StoreError::WrongKey`], [`StoreError::Exposed`],
     /// [`StoreError::OtherFormat`]; [`StoreError::Damaged`] if the index was changed.
@@ -96,20 +96,20 @@ impl Store {
         }
     }
 
-    /// Looks whether there is a store in a folder, for which no key is needed.
+    /// Checks that there is a store in a folder. Needs no key.
     ///
     /// *Errors*: [`StoreError::Missing`].
     pub fn find(folder: &Path) -> Result<(), StoreError> {
         StoreDir::find(folder).map(|_| ())
     }
 
-    /// Makes a store that is in memory, under a key of its own, and gone when it is dropped.
+    /// Makes a store in memory, under its own key. It is gone when it is dropped.
     pub fn in_memory(rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
         let key = StoreKey::generate(rng);
         Store::begin(StoreDir::memory(), &key, rng)
     }
 
-    /// Removes a store with all that is in it, also a damaged one or one of which the key is lost.
+    /// Removes a store with all its contents. It may be damaged, and its key may be lost.
     ///
     /// *Errors*: [`StoreError::Missing`], [`StoreError::InUse`], [`StoreError::Exposed`], [`StoreError::Io`].
     pub fn remove(folder: &Path) -> Result<(), StoreError> {
@@ -207,17 +207,17 @@ impl Store {
         self.dir.folder()
     }
 
-    /// The identifier that tells this store from every other, in hexadecimal digits. Not secret.
+    /// The identifier of this store, unique among all stores, in hexadecimal digits. Not secret.
     pub fn id(&self) -> String {
         hex(&self.id)
     }
 
-    /// The purpose that the store was filled for, if that was said yet.
+    /// The purpose of the store, if it is bound to one.
     pub fn binding(&self) -> Option<&Binding> {
         self.head.binding.as_ref()
     }
 
-    /// Says what the store is for: the first time it is kept, from then on it must be the same.
+    /// Binds the store to a purpose. The first call keeps it; later calls must name the same.
     ///
     /// *Errors*: [`StoreError::OtherBinding`].
     pub fn bind(&mut self, binding: &Binding) -> Result<(), StoreError> {
@@ -247,12 +247,12 @@ impl Store {
         self.kinds.get(&kind.digest()).map_or(0, |row| row.available.len())
     }
 
-    /// The smallest identifier of a kind that was never used, here or by the peer: where the next batch begins.
+    /// The smallest identifier of a kind that was never used, here or by the peer. The next batch begins with it.
     pub fn next_id(&self, kind: &Kind) -> PieceId {
         PieceId(self.kinds.get(&kind.digest()).map_or(0, |row| row.next))
     }
 
-    /// Bytes of all segments on disk, also of pieces that are gone.
+    /// Bytes of all segments on disk, including those of used pieces.
     pub fn segment_bytes(&self) -> u64 {
         self.segments.values().map(|segment| segment.row.bytes).sum()
     }
@@ -262,17 +262,17 @@ impl Store {
         self.segments.len()
     }
 
-    /// All states that were set before, by name.
+    /// All states, by name.
     pub fn states(&self) -> impl Iterator<Item = (&str, &State)> {
         self.states.iter().map(|(name, state)| (&name[..], state))
     }
 
-    /// A state that was set before.
+    /// A state by name.
     pub fn state(&self, name: &str) -> Option<&State> {
         self.states.get(name)
     }
 
-    /// Keeps a state, in place of what it was before. A batch can do so together with pieces.
+    /// Sets a state, in place of an earlier one. A batch can set states together with pieces.
     ///
     /// *Errors*: [`StoreError::TooLarge`].
     pub fn set_state(&mut self, name: &str, state: State) -> Result<(), StoreError> {
@@ -281,7 +281,7 @@ impl Store {
         self.apply(edit)
     }
 
-    /// Keeps several states, all or none.
+    /// Sets several states, all or none.
     ///
     /// *Errors*: [`StoreError::TooLarge`].
     pub fn set_states(&mut self, states: impl IntoIterator<Item = (String, State)>) -> Result<(), StoreError> {
@@ -290,7 +290,24 @@ impl Store {
         self.apply(edit)
     }
 
-    /// Forgets all states of which the name `is_gone`.
+    /// Sets several states and removes those whose name `is_gone`, in one write: all of it or nothing.
+    ///
+    /// *Errors*: [`StoreError::TooLarge`].
+    pub fn replace_states(
+        &mut self,
+        states: impl IntoIterator<Item = (String, State)>,
+        is_gone: impl Fn(&str) -> bool,
+    ) -> Result<(), StoreError> {
+        let mut edit = Edit::new(self);
+        edit.gone_states = self.states.keys().filter(|name| is_gone(name)).cloned().collect();
+        states.into_iter().try_for_each(|(name, state)| {
+            edit.gone_states.retain(|gone| *gone != name);
+            edit.set_state(&name, state)
+        })?;
+        self.apply(edit)
+    }
+
+    /// Removes all states whose name `is_gone`.
     pub fn remove_states(&mut self, is_gone: impl Fn(&str) -> bool) -> Result<(), StoreError> {
         let mut edit = Edit::new(self);
         edit.gone_states = self.states.keys().filter(|name| is_gone(name)).cloned().collect();

@@ -1,4 +1,4 @@
-//! The folder of a store's files, or a place in memory.
+//! The folder of a store's files, or its place in memory.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -11,17 +11,17 @@ use crate::error::StoreError;
 use crate::fail_points::FailPoints;
 use crate::locked::LockedFile;
 
-/// The most of a store's files that are open at the same time.
+/// The most files of a store that are open at the same time.
 const OPEN_FILES_MAX: usize = 64;
 
 const LOCK: &str = "lock";
 const INDEX: &str = "index.sqlite";
 const SEGMENTS: &str = "segments";
 
-/// The extension of files beside no store.
+/// The extension of temporary files without a store.
 pub(crate) const SCRATCH_EXTENSION: &str = "scratch";
 
-/// Stands in the folder while a store is being made.
+/// The name of a file that marks an unfinished store.
 const UNFINISHED: &str = "unfinished";
 
 /// The files of a store, and the lock on them.
@@ -41,14 +41,14 @@ enum Root {
 }
 
 impl StoreDir {
-    /// A place in memory.
+    /// Memory.
     pub(crate) fn memory() -> Self {
         StoreDir { root: Root::Memory, open: HashMap::new(), steps: FailPoints::default() }
     }
 
-    /// Makes a folder that only its owner can use, with an empty index; [`finish`](StoreDir::finish) is to follow.
+    /// Makes a folder that only its owner can use, with an empty index. Call [`finish`](StoreDir::finish) afterwards.
     ///
-    /// *Errors*: [`StoreError::Exists`] unless the folder is new, empty, or what a crash in here has left.
+    /// *Errors*: [`StoreError::Exists`] unless the folder is new, empty, or the remains of a crash in this function.
     pub(crate) fn create(folder: &Path, steps: FailPoints) -> Result<Self, StoreError> {
         let failed = io_error("cannot make", folder);
         make_folder(folder, &steps).map_err(&failed)?;
@@ -74,7 +74,7 @@ impl StoreDir {
         Ok(StoreDir { root, open: HashMap::new(), steps })
     }
 
-    /// The store in the new folder is complete.
+    /// Marks the store in the new folder as complete.
     pub(crate) fn finish(&self) -> Result<(), StoreError> {
         let Root::Folder { path, .. } = &self.root else { return Ok(()) };
         let failed = io_error("cannot make", path);
@@ -83,7 +83,7 @@ impl StoreDir {
         sync_folder(path).map_err(&failed)
     }
 
-    /// Looks whether a store is in a folder.
+    /// Checks that there is a store in a folder.
     ///
     /// *Errors*: [`StoreError::Missing`].
     pub(crate) fn find(folder: &Path) -> Result<fs::Metadata, StoreError> {
@@ -109,7 +109,7 @@ impl StoreDir {
         Ok(StoreDir { root, open: HashMap::new(), steps })
     }
 
-    /// Removes a store with all that is in it, whether it can be opened or not.
+    /// Removes a store with all its contents, even if it cannot be opened.
     ///
     /// *Errors*: as [`open`](StoreDir::open), or a folder that holds something else.
     pub(crate) fn remove(folder: &Path) -> Result<(), StoreError> {
@@ -123,7 +123,7 @@ impl StoreDir {
         Ok(())
     }
 
-    /// The folder, or a name that stands for memory.
+    /// The folder, or a name for memory.
     pub(crate) fn folder(&self) -> &Path {
         match &self.root {
             Root::Folder { path, .. } => path,
@@ -188,7 +188,7 @@ impl StoreDir {
         sync_folder(&path).map_err(failed)
     }
 
-    /// Removes the file of a segment that nothing refers to any more. If that fails, the next opening tries again.
+    /// Removes the file of an unused segment. If that fails, the next opening tries again.
     pub(crate) fn remove_segment(&mut self, number: u64) {
         self.open.remove(&number);
         if let Root::Folder { .. } = self.root
@@ -198,7 +198,7 @@ impl StoreDir {
         }
     }
 
-    /// Removes the files that a crash has left behind: all but the segments that `is_known`.
+    /// Removes the remains of a crash: all files except segments that are `is_known`.
     pub(crate) fn remove_leftovers(&self, is_known: impl Fn(u64) -> bool) -> Result<(), StoreError> {
         let Root::Folder { path, .. } = &self.root else { return Ok(()) };
         let folder = path.join(SEGMENTS);
@@ -234,7 +234,7 @@ pub(crate) struct SegmentFile {
     steps: FailPoints,
 }
 
-/// A file that is being made durable. It has to be waited for: the system tells of a failure only once.
+/// A file that is being synced. Wait for it: the system reports a failure only once.
 #[must_use]
 pub(crate) struct Syncing {
     thread: JoinHandle<io::Result<()>>,
@@ -258,9 +258,9 @@ enum Contents {
 }
 
 impl SegmentFile {
-    /// A file that belongs to no store, in a folder. *Unique*: the number, in the folder.
+    /// A temporary file in a folder, without a store. *Unique*: the number, in the folder.
     ///
-    /// It loses its name at once where the system allows that, so that a crash leaves nothing behind.
+    /// Its name is removed at once if the system allows that, so a crash leaves nothing behind.
     pub(crate) fn alone(folder: &Path, number: u64) -> Result<Arc<Self>, StoreError> {
         let path = folder.join(format!("garblet-{number:016x}")).with_extension(SCRATCH_EXTENSION);
         let file = new_file(&path).map_err(io_error("cannot make", &path))?;
@@ -269,7 +269,7 @@ impl SegmentFile {
         Ok(Arc::new(file))
     }
 
-    /// Fills `bytes` from what stands at `offset`; less of it if the file ends before.
+    /// Fills `bytes` from `offset` on, or fewer of them if the file ends before.
     pub(crate) fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<usize, StoreError> {
         let read = match &mut *self.contents() {
             Contents::Disk(file) => read_at(file, offset, bytes),
@@ -286,14 +286,14 @@ impl SegmentFile {
     pub(crate) fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), StoreError> {
         let failed = io_error("cannot write", &self.path);
         if let Err(error) = self.steps.pass("segment write") {
-            // What a crash in the middle of the write would leave.
+            // As a crash in the middle of the write would leave it.
             let _ = self.write_bytes(offset, &bytes[..bytes.len() / 2]);
             return Err(failed(error));
         }
         self.write_bytes(offset, bytes).map_err(failed)
     }
 
-    /// Makes what was written durable.
+    /// Makes all written bytes durable.
     pub(crate) fn sync(&self) -> Result<(), StoreError> {
         let failed = io_error("cannot write", &self.path);
         self.steps.pass("segment sync").map_err(&failed)?;
@@ -303,8 +303,8 @@ impl SegmentFile {
         }
     }
 
-    /// Begins to make durable what was written so far, while more is written. None in memory, or where the system has no
-    /// thread for it: [`sync`](SegmentFile::sync) makes everything durable in any case.
+    /// Begins to sync all written bytes while more are written. None in memory, or if the system has no thread for it:
+    /// [`sync`](SegmentFile::sync) makes everything durable in any case.
     pub(crate) fn sync_ahead(&self) -> Option<Syncing> {
         let Contents::Disk(file) = &*self.contents() else { return None };
         let file = file.try_clone().ok()?;
@@ -344,7 +344,7 @@ impl SegmentFile {
     }
 }
 
-/// Checks that nobody but the owner has access to a file or folder.
+/// Checks that only the owner has access to a file or folder.
 ///
 /// *Errors*: [`StoreError::Exposed`].
 pub(crate) fn check_mode(path: &Path, metadata: &fs::Metadata, expected: u32) -> Result<(), StoreError> {
@@ -393,7 +393,7 @@ fn lock(folder: &Path, steps: &FailPoints) -> Result<LockedFile, StoreError> {
     Ok(file)
 }
 
-/// Tells whether there is nothing in a folder, but for the lock of whoever is about to make a store there.
+/// Tells whether a folder is empty, except for the lock of a process that is about to make a store there.
 fn is_empty(folder: &Path) -> io::Result<bool> {
     fs::read_dir(folder)?.try_fold(true, |is_empty, entry| Ok(is_empty && entry?.file_name() == LOCK))
 }
@@ -429,7 +429,7 @@ pub(crate) fn sync_name(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder and those above it that are missing. The name of each is durable before anything is made in it.
+/// Makes a folder and all missing folders above it. The name of each is durable before anything is made in it.
 pub(crate) fn make_folder(path: &Path, steps: &FailPoints) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

@@ -1,4 +1,4 @@
-//! Drawing from a store: every piece once.
+//! Drawing from a store: each piece once.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,48 +15,47 @@ use crate::segment::context;
 use crate::store::Store;
 use crate::store_dir::SegmentFile;
 
-/// The number of sealed bytes that are read at once, if pieces are not longer.
+/// The number of sealed bytes to read at once, unless a piece is longer.
 const READ_BYTES: usize = 1 << 20;
 
 /// A piece that was taken. *Secret*; wiped on drop.
 pub struct Piece {
     /// The identifier.
     pub id: PieceId,
-    /// The bytes that were put into the store.
+    /// The bytes of the piece.
     pub bytes: Zeroizing<Vec<u8>>,
 }
 
-/// Pieces of one kind that were taken: gone from the store, and to be read once, in ascending order.
+/// Pieces of one kind that were taken. They are gone from the store; read them once, in ascending order.
 ///
-/// Reading overwrites them on disk; those that are not read are overwritten when this is dropped. *Errors* of the
-/// iterator concern one piece, and the rest can still be read: [`StoreError::Damaged`] for a piece that was changed on
-/// disk.
+/// Reading overwrites them on disk, and dropping this overwrites the rest. An error of the iterator concerns one piece, and
+/// the rest can still be read: [`StoreError::Damaged`] for a piece that was changed on disk.
 pub struct Taken {
     kind: Kind,
     ids: IdSet,
     spans: VecDeque<Span>,
-    /// The bytes that the first span holds on disk, once it was read.
+    /// The sealed bytes of the first span, once they are read.
     sealed: Option<Sealed>,
 }
 
-/// Pieces that lie one behind the other in one segment.
+/// Adjacent pieces of one segment.
 struct Span {
     segment: u64,
     /// The segment's file; none if it is missing.
     file: Option<Arc<SegmentFile>>,
     key: Arc<PieceKey>,
-    /// The place where the span begins.
+    /// The beginning of the span.
     offset: u64,
     bytes: usize,
     stretches: VecDeque<Stretch>,
-    /// Set if the pieces are to be overwritten: they are gone for good, and the key of the segment is not.
+    /// Set to overwrite the pieces: they are gone forever, but the key of the segment still exists.
     overwrite: bool,
 }
 
 impl Store {
     /// Takes the available pieces of a kind with the smallest identifiers.
     ///
-    /// *Errors*: [`StoreError::NotEnough`], and nothing is taken.
+    /// *Errors*: [`StoreError::NotEnough`]. Then nothing is taken.
     pub fn take_next(&mut self, kind: &Kind, count: u64) -> Result<Taken, StoreError> {
         let available = self.kinds.get(&kind.digest()).map(|row| &row.available);
         let ids = available.map(|ids| ids.first(count)).unwrap_or_default();
@@ -68,17 +67,17 @@ impl Store {
 
     /// Takes these pieces of a kind.
     ///
-    /// *Errors*: [`StoreError::NotThere`], and nothing is taken.
+    /// *Errors*: [`StoreError::NotThere`]. Then nothing is taken.
     pub fn take(&mut self, kind: &Kind, ids: &IdSet) -> Result<Taken, StoreError> {
         let mut taken = self.take_all(&[(kind.clone(), ids.clone())])?;
         taken.pop().ok_or(StoreError::Broken)
     }
 
-    /// Takes pieces of several kinds in one change, in the order of the request.
+    /// Takes pieces of several kinds in one change. They are returned in the order of the request.
     ///
-    /// Returns when it is durable that they are taken: from then on no crash brings them back. *Cost*: waits for the disk once.
+    /// When this returns, they are taken durably, and no crash brings them back. *Cost*: waits for the disk once.
     ///
-    /// *Errors*: [`StoreError::NotThere`], also for pieces that are requested twice, and nothing is taken.
+    /// *Errors*: [`StoreError::NotThere`], also for pieces requested twice. Then nothing is taken.
     pub fn take_all(&mut self, request: &[(Kind, IdSet)]) -> Result<Vec<Taken>, StoreError> {
         let mut edit = Edit::new(self);
         let mut taken = Vec::with_capacity(request.len());
@@ -101,25 +100,24 @@ impl Store {
         Ok(taken)
     }
 
-    /// Gives up pieces, available or not, and returns how many were.
+    /// Discards those of these pieces that are available, and returns their number.
     pub fn drop_pieces(&mut self, kind: &Kind, ids: &IdSet) -> Result<u64, StoreError> {
         let Some(row) = self.kinds.get(&kind.digest()) else { return Ok(0) };
         let lost = row.available.intersection(ids);
-        self.give_up(&[(kind.clone(), lost.clone())], |_| {})?;
+        self.drop_lost(&[(kind.clone(), lost.clone())], |_| {})?;
         Ok(lost.len())
     }
 
-    /// Gives up every piece, and returns how many there were. What was counted and kept stays: identifiers go on where
-    /// they were.
+    /// Discards every piece, and returns their number. Counts and states stay, and identifiers continue.
     pub fn clear(&mut self) -> Result<u64, StoreError> {
         let rows = self.kinds.values().filter(|row| !row.available.is_empty());
         let all: Vec<_> = rows.map(|row| (row.kind.clone(), row.available.clone())).collect();
-        self.give_up(&all, |_| {})?;
+        self.drop_lost(&all, |_| {})?;
         Ok(all.iter().map(|(_, ids)| ids.len()).sum())
     }
 
-    /// Makes available pieces lost, in one change with what `more` does.
-    pub(crate) fn give_up(&mut self, lost: &[(Kind, IdSet)], more: impl FnOnce(&mut Edit)) -> Result<(), StoreError> {
+    /// Discards available pieces, in one change with that of `more`.
+    pub(crate) fn drop_lost(&mut self, lost: &[(Kind, IdSet)], more: impl FnOnce(&mut Edit)) -> Result<(), StoreError> {
         let mut edit = Edit::new(self);
         let mut dropped = Vec::new();
         for (kind, ids) in lost {
@@ -134,7 +132,7 @@ impl Store {
         Ok(())
     }
 
-    /// Pieces that are available, to be read but not overwritten.
+    /// Available pieces, for reading without overwriting.
     pub(crate) fn locate(&mut self, kind: &Kind, ids: &IdSet) -> Result<Taken, StoreError> {
         let digest = kind.digest();
         let mut places: Vec<(u64, Vec<Stretch>)> = Vec::new();
@@ -177,14 +175,14 @@ impl Taken {
         self.collect()
     }
 
-    /// Shows every piece to `visit`, in ascending order, without a copy of its own.
+    /// Calls `visit` with every piece, in ascending order, without copying it.
     ///
     /// *Errors*: the first piece that was changed.
     pub fn each(mut self, visit: impl FnMut(PieceId, &[u8])) -> Result<(), StoreError> {
         self.show(u64::MAX, visit)
     }
 
-    /// Shows the next pieces to `visit`, so many if there are.
+    /// Calls `visit` with the next `count` pieces, or all if there are fewer.
     ///
     /// *Errors*: the first piece that was changed.
     pub fn show(&mut self, count: u64, mut visit: impl FnMut(PieceId, &[u8])) -> Result<(), StoreError> {
@@ -196,7 +194,7 @@ impl Taken {
         Ok(())
     }
 
-    /// Opens the next piece where it stands in what was read.
+    /// Opens the next piece in place.
     fn open_next(&mut self) -> Option<Result<(PieceId, &mut [u8]), StoreError>> {
         let location = loop {
             if let Some(location) = self.spans.front_mut()?.next_location() {
@@ -261,7 +259,7 @@ impl Span {
         is_behind && self.bytes + location.sealed_len() <= READ_BYTES
     }
 
-    /// Takes one piece from a stretch, and more of them that are not too many bytes to be read at once.
+    /// Takes one piece from a stretch, and more as long as they can be read at once.
     fn push(&mut self, stretch: &mut Stretch) {
         let each = stretch.next.sealed_len();
         let count = (READ_BYTES.saturating_sub(self.bytes) / each).max(1).min(stretch.count as usize);
@@ -282,7 +280,7 @@ impl Span {
         None
     }
 
-    /// Reads what is on disk and overwrites it.
+    /// Reads the bytes on disk and overwrites them.
     fn read(&mut self) -> Result<Vec<u8>, StoreError> {
         let Some(file) = &self.file else { return Ok(Vec::new()) };
         let mut sealed = vec![0; self.bytes];
@@ -293,7 +291,7 @@ impl Span {
         Ok(sealed)
     }
 
-    /// Opens a piece where it stands in what [`read`](Span::read) gave.
+    /// Opens a piece in place, in the bytes of [`read`](Span::read).
     fn open<'s>(&self, kind: &Kind, location: &Location, sealed: &'s mut [u8]) -> Result<&'s mut [u8], StoreError> {
         let id = location.id;
         let from = usize::try_from(location.offset - self.offset).unwrap_or(usize::MAX);
@@ -310,7 +308,7 @@ impl Span {
         })
     }
 
-    /// Nobody relies on this having been done: the mark in the index counts, which is durable already.
+    /// Nothing relies on this: the entry in the index counts, and is durable already.
     fn wipe(&mut self) {
         if std::mem::take(&mut self.overwrite)
             && let Some(file) = &self.file

@@ -1,8 +1,8 @@
-//! Fuzzing: the decoders behind the encryption, which nobody without the key can reach. And for tests, what is on disk at any write.
+//! For fuzzing: the decoders behind the encryption, which nobody can reach without the key. For tests: the state of the disk at any write.
 
 use crate::rows::{Extent, Head, KindRow, SegmentRow, State, decode};
 
-/// Decodes bytes as every kind of row, and walks what comes out.
+/// Decodes bytes as every kind of row, and walks the results.
 pub fn decode_row(bytes: &[u8]) {
     let _ = (decode::<Head>(bytes).is_some(), decode::<SegmentRow>(bytes).is_some(), decode::<State>(bytes).is_some());
     let row = KindRow::decode(bytes);
@@ -11,7 +11,7 @@ pub fn decode_row(bytes: &[u8]) {
     }
 }
 
-/// Opens a store, or makes one where there is none; `hook` hears the name of each write before it, and may fail it.
+/// Opens a store, or makes one if there is none. `hook` gets the name of each write before it, and may fail it.
 ///
 /// *Errors*: as [`Store::open_or_create`](crate::Store::open_or_create).
 #[cfg(feature = "testing")]

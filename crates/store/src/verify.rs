@@ -9,39 +9,39 @@ use crate::store::Store;
 /// The findings of [`Store::verify`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// The number of pieces that are as they were.
+    /// The number of sound pieces.
     pub sound: u64,
-    /// The pieces that are not, by kind.
+    /// The damaged pieces, by kind.
     pub damage: Vec<Damage>,
-    /// Segments whose first bytes were changed, though pieces in them may be sound.
+    /// Segments whose head was changed. Pieces in them may be sound.
     pub odd_segments: Vec<u64>,
 }
 
-/// Pieces of one kind that can be read no more.
+/// Damaged pieces of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// The kind.
     pub kind: Kind,
     /// The pieces.
     pub ids: IdSet,
-    /// The fault of the first of them, and its place.
+    /// The fault of the first piece, and its place.
     pub what: String,
 }
 
 impl Verified {
-    /// Tells whether everything is as it was.
+    /// Tells whether nothing is damaged.
     pub fn is_sound(&self) -> bool {
         self.damage.is_empty() && self.odd_segments.is_empty()
     }
 }
 
 impl Store {
-    /// Reads and authenticates every available piece, and tells `progress` of bytes done and in all.
+    /// Reads and authenticates every available piece, and reports the bytes done and the total to `progress`.
     ///
-    /// The index was authenticated when the store was opened. Nothing is changed; [`drop_pieces`](Store::drop_pieces)
-    /// gives up what is damaged.
+    /// The index was authenticated when the store was opened. This changes nothing; [`drop_pieces`](Store::drop_pieces) discards
+    /// damaged pieces.
     ///
-    /// *Errors*: files that cannot be read for another reason than damage.
+    /// *Errors*: files that cannot be read for reasons other than damage.
     pub fn verify(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<Verified, StoreError> {
         let stock = self.stock();
         let total = stock.iter().map(|stock| stock.bytes).sum();

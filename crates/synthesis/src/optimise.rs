@@ -1,20 +1,20 @@
 //! The optimiser: the same function with fewer gates, and never more AND gates.
 //!
-//! A circuit becomes a graph of XOR and AND nodes whose edges may be inverted, so that negations are free and each
-//! function of the same operands exists once. Passes over that graph
+//! A circuit becomes a graph of XOR and AND nodes whose edges may be inverted, so negations are free and each
+//! function of the same operands exists once. Passes over the graph
 //!
 //! - fold constants, repeated and opposite operands, and equal nodes up to the order of operands;
-//! - drop what no output depends on;
+//! - drop nodes that no output depends on;
 //! - take sums (trees of XOR nodes that nothing else reads) apart, cancel equal terms, and merge AND terms:
 //!   `ab ^ ac = a(b ^ c)`, `ab ^ !ac = a(b ^ c) ^ c`, `a(b ^ c) ^ bc = (a ^ c)(b ^ c) ^ c` (the majority);
-//! - read an OR of two ANDs that cannot both be true as their sum, which the step before merges, and an XOR or a carry
-//!   written with AND, OR and NOT as what it is.
+//! - turn an OR of two ANDs that cannot both be true into their sum, which the step before merges, and recognise an XOR or a
+//!   carry written with AND, OR and NOT.
 //!
-//! A merge is made only if nothing else reads the ANDs it replaces, so that each AND of the result stands for another
+//! A merge happens only if nothing else reads the ANDs it replaces, so each AND of the result replaces a distinct
 //! one of the circuit.
 //!
-//! In turn with them goes a pass over small cuts: sets of up to six nodes that a node is a function of. Where the
-//! function is known to take fewer AND gates than the node with all that only it needs, it is computed anew from the
+//! These passes alternate with a pass over small cuts: sets of up to six nodes that determine a node. If the function is known
+//! to take fewer AND gates than the node and the gates that only it needs, the pass computes it anew from the
 //! cut. *Source*: Testa, Soeken, Amarù and De Micheli, "Reducing the multiplicative complexity in logic networks for
 //! cryptography and security applications", 2019; the local rewrites are folklore of XOR-AND graphs.
 
@@ -33,11 +33,11 @@ use products::Finder;
 
 use crate::xag::Xag;
 
-/// Passes are repeated while they save AND gates, but not more often than this.
+/// Passes repeat while they save AND gates, but at most this often.
 const MAX_PASSES: u32 = 8;
 
-/// A circuit with the same inputs and outputs, no more AND gates, no gate that no output depends on, and no constant or
-/// negation that is not read by an AND gate or an output.
+/// A circuit with the same inputs and outputs and no more AND gates. Every gate reaches an output, and only AND gates
+/// and outputs read constants or negations.
 ///
 /// *Cost*: time and memory in proportion to the circuit's gates.
 pub fn optimise(circuit: &Circuit) -> Circuit {
@@ -47,8 +47,12 @@ pub fn optimise(circuit: &Circuit) -> Circuit {
 fn optimise_with(finder: &mut Finder, circuit: &Circuit) -> Circuit {
     let mut best = Xag::from_circuit(circuit);
     for _ in 0..MAX_PASSES {
-        let merged = merge_sums::run(&best);
+        let merged = merge_sums::run(&best, false);
         if merged.live_and_count() <= best.live_and_count() {
+            best = merged;
+        }
+        let merged = merge_sums::run(&best, true);
+        if merged.live_and_count() < best.live_and_count() {
             best = merged;
         }
         let rewritten = rewrite::run(&best, finder);
@@ -62,7 +66,7 @@ fn optimise_with(finder: &mut Finder, circuit: &Circuit) -> Circuit {
 
 /// A component with its circuit [optimised](optimise).
 ///
-/// *Errors*: none that a component which was made could meet.
+/// *Errors*: none for a valid component.
 pub fn optimise_component(component: &Component) -> Result<Component, CircuitError> {
     with_circuit(component, optimise(component.circuit()))
 }
@@ -72,10 +76,10 @@ fn with_circuit(component: &Component, circuit: Circuit) -> Result<Component, Ci
     Component::new(component.name(), inputs, outputs, circuit)
 }
 
-/// A program with each of its components [optimised](optimise), and the same instances and links. Outputs of a component
-/// that nothing reads, in any of its instances, become the constant false.
+/// A program with each of its components [optimised](optimise), and the same instances and links. Component outputs
+/// that nothing reads in any instance become the constant false.
 ///
-/// *Errors*: none that a program which was made could meet.
+/// *Errors*: none for a valid program.
 pub fn optimise_program(program: &Program) -> Result<Program, CircuitError> {
     let needs = Needs::of(program);
     let finder = &mut Finder::default();

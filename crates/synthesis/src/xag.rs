@@ -1,4 +1,4 @@
-//! XOR-AND graphs: every gate once, constants and trivial gates folded, negation for free.
+//! XOR-AND graphs with shared gates, folded constants and trivial gates, and free negation.
 
 use std::cmp::Ordering;
 
@@ -41,8 +41,8 @@ impl PackedNode {
         }
     }
 
-    /// The high bits of a product depend on all bits of its factors. Twice, as wires of a word are numbered in steps
-    /// and one product keeps the steps.
+    /// The high bits of a product depend on all bits of its factors. Multiply twice: wires of a word are numbered in steps,
+    /// and one product preserves the steps.
     fn hash(self, bits: u32) -> usize {
         const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
         let word = |literal: Literal| u64::from(literal.number()) << 1 | u64::from(literal.inverted());
@@ -61,7 +61,7 @@ pub(crate) struct Xag {
     table_bits: u32,
     gates: usize,
     ands: u64,
-    /// Set if products of sums are simplified too.
+    /// Set if products of sums are simplified as well.
     through_sums: bool,
 }
 
@@ -81,7 +81,7 @@ impl Xag {
         }
     }
 
-    /// A graph of so many inputs, nodes 1 and on, that simplifies products of sums.
+    /// A graph with this many inputs, as nodes from 1 on, that simplifies products of sums.
     pub(crate) fn with_inputs(count: u32) -> Self {
         let mut graph = Xag { through_sums: true, ..Xag::new() };
         (0..count).for_each(|_| _ = graph.input());
@@ -107,7 +107,7 @@ impl Xag {
         graph
     }
 
-    /// Makes room for that many more gates.
+    /// Makes room for this many more gates.
     pub(crate) fn reserve(&mut self, gates: usize) {
         self.nodes.reserve(gates);
         let bits = (2 * (self.gates + gates)).next_power_of_two().trailing_zeros();
@@ -126,12 +126,12 @@ impl Xag {
         [Literal::FALSE].into_iter().chain(self.inputs.iter().copied()).collect()
     }
 
-    /// A graph of the same inputs and nothing else.
+    /// A graph with the same inputs and no gates.
     pub(crate) fn of_same_inputs(&self) -> Self {
         Xag::with_inputs(self.inputs.len() as u32)
     }
 
-    /// The node of that number.
+    /// The node with this number.
     pub(crate) fn node(&self, at: usize) -> Node {
         self.nodes[at].unpack()
     }
@@ -141,7 +141,7 @@ impl Xag {
         self.nodes.iter().map(|node| node.unpack())
     }
 
-    /// The number of AND nodes, dead ones too.
+    /// The number of AND nodes, including dead ones.
     pub(crate) fn and_count(&self) -> u64 {
         self.ands
     }
@@ -159,7 +159,7 @@ impl Xag {
         literal
     }
 
-    /// The XOR of two literals, without a new node if it is known or trivial.
+    /// The XOR of two literals; adds no node if it is known or trivial.
     pub(crate) fn xor(&mut self, a: Literal, b: Literal) -> Literal {
         if let Some(known) = a.xor(b) {
             return known;
@@ -176,7 +176,7 @@ impl Xag {
         sum.invert_if(invert)
     }
 
-    /// The AND of two literals, without a new node if it is known or trivial.
+    /// The AND of two literals; adds no node if it is known or trivial.
     pub(crate) fn and(&mut self, a: Literal, b: Literal) -> Literal {
         if let Some(known) = a.and(b) {
             return known;
@@ -196,7 +196,7 @@ impl Xag {
         self.find_or_push(PackedNode { a: low, b: high })
     }
 
-    /// `x & outer` if `outer` is made of `x`.
+    /// `x & outer` if `outer` is made from `x`.
     fn absorb(&mut self, x: Literal, outer: Literal) -> Option<Literal> {
         match self.node(outer.node()) {
             Node::And(p, q) if x.is_of(p) || x.is_of(q) => {
@@ -208,7 +208,7 @@ impl Xag {
                     (false, true) => x,                 // x & !(!x & y) = x
                 })
             }
-            // x & (x ^ y) = x & !y, and with either inverted the other way round.
+            // x & (x ^ y) = x & !y; with either operand inverted, the opposite.
             Node::Xor(p, q) if self.through_sums && (x.is_of(p) || x.is_of(q)) => {
                 let rest = if x.is_of(p) { q } else { p };
                 Some(self.and(x, rest.invert_if(outer.inverted() == x.inverted())))
@@ -257,7 +257,7 @@ impl Xag {
         self.table_bits = bits;
     }
 
-    /// The number of times that live nodes and outputs read each node; dead nodes are read by nobody.
+    /// The number of times that live nodes and outputs read each node; dead nodes do not count as readers.
     pub(crate) fn readers(&self) -> Vec<u32> {
         let mut readers = vec![0u32; self.nodes.len()];
         self.outputs.iter().for_each(|literal| readers[literal.node()] += 1);
@@ -271,7 +271,7 @@ impl Xag {
 
     /// The circuit of the gates that outputs depend on.
     pub(crate) fn into_circuit(mut self) -> Result<Circuit, CircuitError> {
-        // As large as the nodes, and of no use any more.
+        // As large as the nodes, and no longer needed.
         self.table = Vec::new();
         let readers = self.readers();
         let mut emitter = Emitter::new(&self);

@@ -1,4 +1,4 @@
-//! The AND depth of the library's programs is that of the one circuit that each is.
+//! The AND depth of a library program equals the depth of the program flattened to one circuit.
 
 use garblet_circuit::Schedule;
 use garblet_synthesis::library;

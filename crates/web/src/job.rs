@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::error::{Thrown, failed};
 use crate::{Invitation, identity};
 
-/// All that the parties of a run agree on.
+/// The terms of a run, on which its parties agree.
 #[wasm_bindgen]
 pub struct Job(pub(crate) client::Job);
 
@@ -64,7 +64,7 @@ impl State {
 
 #[wasm_bindgen]
 impl Job {
-    /// Reads a job that anybody may have sent.
+    /// Reads a job from an untrusted sender.
     pub fn decode(bytes: &[u8]) -> Result<Job, Thrown> {
         client::Job::decode(bytes).map(Job).map_err(|error| failed(&error, error.hint()))
     }
@@ -74,13 +74,13 @@ impl Job {
         self.0.encode().to_vec()
     }
 
-    /// The digest by which parties check that they do the same.
+    /// The digest by which parties check that they run the same job.
     #[wasm_bindgen(getter)]
     pub fn digest(&self) -> Vec<u8> {
         self.0.digest().to_vec()
     }
 
-    /// Words by which people tell jobs apart.
+    /// Words that help people to tell jobs apart.
     #[wasm_bindgen(getter)]
     pub fn label(&self) -> String {
         self.0.terms().label.clone()
@@ -98,8 +98,8 @@ impl Job {
         self.0.state().map(|(name, version)| State { name: name.into(), version })
     }
 
-    /// The job for the version that a state has now, zero before the first: what is read of it is read at that version, and what is
-    /// kept in it makes the next one.
+    /// The job for the current version of a state, which is zero before the first one: the job reads that version, and
+    /// keeps the next one.
     #[wasm_bindgen(js_name = atVersion)]
     pub fn at_version(&self, state: &str, version: u64) -> Result<Job, Thrown> {
         let moved = client::Job::new(self.0.terms().clone().at_version(state, version));

@@ -1,7 +1,7 @@
-//! The client of outsourced runs for JavaScript: values in and out of [`garblet_client`], and nothing else.
+//! The client of outsourced runs for JavaScript: a thin layer over [`garblet_client`].
 //!
 //! JavaScript has the connections, the clock, the storage and the randomness (`web/garblet-client.js`). Every error is an `Error` of
-//! JavaScript with a `hint`. A panic is one too: without that, a promise that waits for this code would wait for ever.
+//! JavaScript with a `hint`. A panic becomes an error too: otherwise a promise that waits for this code would wait forever.
 
 mod error;
 mod job;
@@ -17,7 +17,7 @@ use error::{Thrown, failed, wrong};
 pub use job::{Job, Port, State};
 pub use visit::{Outcome, Visit};
 
-/// Prepares for panics. It runs when the module is loaded.
+/// Installs the panic handler. It runs when the module is loaded.
 #[wasm_bindgen(start)]
 pub fn start() {
     std::panic::set_hook(Box::new(|bug| {
@@ -26,7 +26,7 @@ pub fn start() {
     }));
 }
 
-/// Fails as a bug would, so that a page can try what it does then.
+/// Panics as a bug would, so that pages can test how they react.
 #[wasm_bindgen(js_name = panicForTest)]
 pub fn panic_for_test() {
     panic!("on purpose");
@@ -75,7 +75,7 @@ impl Invitation {
     }
 }
 
-/// The receipt of a client: what it keeps between runs, so that servers cannot go back behind it.
+/// The receipt that a client keeps between runs, so that servers cannot go back to an earlier version.
 #[wasm_bindgen]
 #[derive(Clone)]
 pub struct Receipt(Kept);
@@ -92,7 +92,7 @@ impl Receipt {
         Kept::decode(bytes).map(Receipt).map_err(|error| failed(&error, error.hint()))
     }
 
-    /// The bytes, to be kept.
+    /// The bytes. Keep them.
     pub fn encode(&self) -> Vec<u8> {
         self.0.encode()
     }
@@ -103,20 +103,20 @@ impl Receipt {
         self.0.state().into()
     }
 
-    /// The version that was last seen, 0 for none.
+    /// The last version that the client saw, 0 for none.
     #[wasm_bindgen(getter)]
     pub fn version(&self) -> u64 {
         self.0.version()
     }
 
-    /// The counter that was last used.
+    /// The last counter that the client used.
     #[wasm_bindgen(getter)]
     pub fn counter(&self) -> u64 {
         self.0.counter()
     }
 
-    /// The same with a counter that is taken for used, unless a higher one was. A client whose receipts are in several places counts
-    /// on from the clock.
+    /// The same, with this counter marked as used unless a higher one was. A client with receipts in several places counts
+    /// from the clock.
     #[wasm_bindgen(js_name = withCounter)]
     pub fn with_counter(&self, counter: u64) -> Receipt {
         Receipt(self.0.clone().with_counter(counter))
@@ -134,7 +134,7 @@ fn array(bytes: &[u8], what: &str) -> Result<[u8; 32], Thrown> {
     bytes.try_into().map_err(wrong_length)
 }
 
-/// Bits that JavaScript has as bytes of 0 and 1.
+/// Bits from JavaScript's bytes of 0 and 1.
 fn bits(bytes: &[u8]) -> Result<Bits, Thrown> {
     match bytes.iter().position(|byte| *byte > 1) {
         None => Ok(bytes.iter().map(|byte| *byte == 1).collect()),
@@ -142,7 +142,7 @@ fn bits(bytes: &[u8]) -> Result<Bits, Thrown> {
     }
 }
 
-/// Bits for JavaScript, in memory that is wiped when they have been copied there.
+/// Bits for JavaScript, in memory that is wiped after JavaScript has copied them.
 fn bytes(bits: &Bits) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(bits.iter().map(u8::from).collect())
 }

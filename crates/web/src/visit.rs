@@ -29,7 +29,13 @@ impl Outcome {
         Uint8Array::from(&bytes(&self.0.output)[..])
     }
 
-    /// The receipt of the run, to be kept for the next one.
+    /// True if a run that was to keep a state has panicked: it has no result, and the state stays as it was.
+    #[wasm_bindgen(getter, js_name = hasPanicked)]
+    pub fn has_panicked(&self) -> bool {
+        self.0.has_panicked()
+    }
+
+    /// The receipt of the run. Keep it for the next one.
     #[wasm_bindgen(getter)]
     pub fn receipt(&self) -> Receipt {
         Receipt(self.0.receipt().clone())
@@ -40,8 +46,8 @@ impl Outcome {
 impl Visit {
     /// Deals a client's input, a 0 or 1 for each bit of all its inputs in the program's order, to both servers.
     ///
-    /// `seed` is 32 bytes of `crypto.getRandomValues`, new for each visit. The receipt of the visit is to be kept before anything is
-    /// sent.
+    /// `seed` is 32 bytes of `crypto.getRandomValues`, new for each visit. Keep the receipt of the visit before you send
+    /// anything.
     pub fn begin(
         job: &Job,
         generator: &Invitation,
@@ -58,7 +64,7 @@ impl Visit {
         Ok(Visit { visit, frames: [to_generator, to_cloud], receipt })
     }
 
-    /// Goes on with a visit that was saved ([`Visit::save`]), with the frames that were sent. `receipt` is the current one: that of the
+    /// Resumes a saved visit ([`Visit::save`]) with the frames that were sent. `receipt` is the current one: the receipt of the
     /// outcome is never older.
     pub fn resume(
         saved: Vec<u8>,
@@ -88,13 +94,13 @@ impl Visit {
         self.frames[1].clone()
     }
 
-    /// The receipt with the counter that is now used; none for a visit that goes on.
+    /// The receipt with the counter that this visit uses; none for a resumed visit.
     #[wasm_bindgen(getter)]
     pub fn receipt(&self) -> Option<Receipt> {
         self.receipt.clone()
     }
 
-    /// The bytes with which the visit can go on after the page was closed. *Secret*: who has them and both answers reads the output.
+    /// The bytes to resume the visit after the page was closed. *Secret*: they and both answers reveal the output.
     pub fn save(&self) -> Result<Uint8Array, Thrown> {
         Ok(Uint8Array::from(&self.open_visit()?.pending().encode()[..]))
     }
@@ -122,8 +128,8 @@ impl Visit {
 
     /// Opens the output, and ends the visit.
     ///
-    /// An error tells what each server said. It has `stateVersion` if both servers refuse since the job's state has that version now,
-    /// and `isNeverRun` if both prove that the submission has had no effect: of any other one what was kept is still needed.
+    /// An error says what each server said. It has `stateVersion` if both servers refuse because the job's state has that version now,
+    /// and `isNeverRun` if both prove that the submission had no effect. After any other error, keep what you have saved.
     pub fn open(&mut self) -> Result<Outcome, Thrown> {
         let visit = self.visit.take().ok_or_else(over)?;
         visit.open().map(Outcome).map_err(|why| rejected(&why))

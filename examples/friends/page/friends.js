@@ -1,14 +1,34 @@
 // The page: what a person does, and what it is told.
 
-import { load } from "./garblet-client.js";
 import { TownMap, cellName, initials, markOf } from "./map.js";
-import { Person, invitationsOf, lookUp, people, welcome } from "./visits.js";
+
+/** What needs the client for pages, which others put beside this page: it is loaded when the page can say that it is missing. */
+let visits;
 
 const find = (id) => document.getElementById(id);
 /** The person of this window. */
 const WHO = "garblet-friends-who";
 /** The longest wait for servers that a person who wants to be forgotten has. */
 const PARTING_MS = 10_000;
+/** What a person who wants to be forgotten is told, by what came of leaving the map. */
+const PARTINGS = {
+  left: {
+    text: "You have left the map, and this device has deleted everything about you. To come back, open your link.",
+    said: "You have left the map and are forgotten here.",
+  },
+  stays: {
+    title: "You are still on the map",
+    sure: "You cannot leave the map now. Your place stays on it, visible to friends near it, until you come back with your link. You can still delete what this device stores.",
+    text: "This device has deleted everything about you. Your place is still on the map; to remove it, open your link and leave the map.",
+    said: "You are forgotten here, and still on the map.",
+  },
+  unknown: {
+    title: "You may still be on the map",
+    sure: "The two servers did not both answer, so we do not know whether you have left the map. If you have not, your place stays on it, visible to friends near it, until you come back with your link. You can still delete what this device stores.",
+    text: "This device has deleted everything about you. Your place may still be on the map; to make sure that it is not, open your link and leave the map.",
+    said: "You are forgotten here. We do not know whether you are still on the map.",
+  },
+};
 
 let town;
 let map;
@@ -39,6 +59,9 @@ function others() {
 
 function standing() {
   const spot = person.spot;
+  // One of the servers was not heard, or lies.
+  if (person.unanswered === "place") return "We do not know whether your last move took place.";
+  if (person.unanswered === "look") return "Your last question is not answered yet.";
   if (spot === undefined) return "Choose the cell where you are.";
   if (spot === null) return "You are not on the map. Choose the cell where you are.";
   const near = others().filter((friend) => friend.spot).map(({ name }) => name);
@@ -54,12 +77,15 @@ function explained(error) {
   const detail = [error.message, error.cause?.message, error.hint].filter(Boolean).join(" · ");
   if (silent.length > 0) {
     const text = silent.length === 2 ? "The servers do not answer." : `One of the servers, the ${silent[0]}, does not answer.`;
-    return { text, hint: "Look whether you are online, and try again. What you asked for is kept until then.", detail };
+    return { text, hint: "Check that you are online, and try again. This page keeps your request until then.", detail };
   }
   if (error.message.includes("the state is closed")) {
-    return { text: "This map has been closed for good.", hint: "Ask those who run the servers for another one.", detail };
+    return { text: "This map has been closed for good.", hint: "Ask the people who run the servers for a new one.", detail };
   }
-  const hint = error.hint ?? "load the page again; what was kept is not lost";
+  if (error.message.includes("too many runs of this state did not end")) {
+    return { text: "This map is locked for now: too many visits to it were cut off.", hint: sentence(error.hint), detail };
+  }
+  const hint = error.hint ?? "reload the page; nothing that it stored is lost";
   return { text: sentence(error.message), hint: sentence(hint), detail };
 }
 
@@ -73,7 +99,8 @@ function complain(error, retry) {
   find("trouble-hint").textContent = hint;
   find("trouble-detail").textContent = detail;
   find("trouble").hidden = false;
-  find("again").parentElement.hidden = retry === undefined;
+  find("again").hidden = retry === undefined;
+  find("let-go").hidden = person?.unanswered === undefined;
   again = retry;
 }
 
@@ -92,7 +119,7 @@ function show() {
   });
   find("friends").replaceChildren(...items);
   const cells = town.radius === 1 ? "one cell" : `${town.radius} cells`;
-  find("near-means").textContent = `Near is at most ${cells} away. Of those farther away, or not on the map, you see nothing.`;
+  find("near-means").textContent = `“Near” means at most ${cells} away. You see nothing of friends who are farther away or not on the map.`;
   find("leave").hidden = person.spot === null;
 }
 
@@ -139,7 +166,7 @@ function take(result) {
 }
 
 function place(spot) {
-  const words = spot === null ? "Leaving the map …" : `Going to ${cellName(spot)} …`;
+  const words = spot === null ? "Leaving the map …" : `Moving you to ${cellName(spot)} …`;
   const work = async (more) => {
     take(await person.place(spot, more));
     // Also by who is nowhere: the servers see which programs are run.
@@ -158,11 +185,23 @@ function goOn() {
     const wanted = person.unanswered;
     const result = take(await person.finish(more));
     if (wanted !== undefined && result === undefined) {
-      throw Object.assign(new Error("what you asked for last was not done"), { hint: "ask for it again" });
+      throw Object.assign(new Error("your last request was not carried out"), { hint: "try it again" });
     }
     if (result?.program === "place") take(await person.look(more));
   };
-  return doing("Going on where you left off …", work, goOn);
+  return doing("Continuing where you left off …", work, goOn);
+}
+
+/** Waits no longer for what was begun. The map and the friends on it are as both servers have them. */
+async function letGo() {
+  const text = "It may have taken place, or may still take place. Ask who is near, or choose your cell again: your new choice counts, whatever became of the last one.";
+  if (!(await ask("Stop waiting for your last request?", text, "Stop waiting", "Keep waiting"))) return;
+  // Nor are friends known to be near a place that is not known.
+  if (person.unanswered === "place") seen = undefined;
+  await person.letGo();
+  find("trouble").hidden = true;
+  show();
+  say(standing());
 }
 
 function ask(title, text, yes, no) {
@@ -179,22 +218,19 @@ function ask(title, text, yes, no) {
 }
 
 async function forget() {
-  const sure = "You leave the map, and this device deletes your invitations and all that it knows of you. To come back you need your link again.";
-  if (!(await ask("Forget you on this device?", sure, "Forget me", "Stay"))) return;
+  const sure = "You leave the map, and this device deletes your invitations and everything else about you. To come back, you need your link.";
+  if (!(await ask("Forget you on this device?", sure, "Forget me", "Cancel"))) return;
   // Nothing keeps a person from being forgotten.
   busy?.stop.abort();
   await busy?.ended;
-  let left = false;
-  const leave = async () => {
-    const within = () => ({ timeoutMs: PARTING_MS, signal: AbortSignal.timeout(PARTING_MS) });
-    await person.place(null, within());
-    left = true;
+  const within = () => ({ timeoutMs: PARTING_MS, signal: AbortSignal.timeout(PARTING_MS) });
+  let end;
+  await doing("Leaving the map …", async () => {
+    end = PARTINGS[await person.leave(within())];
     // As whoever moves.
-    await person.look(within());
-  };
-  await doing("Leaving the map …", () => leave().catch(() => undefined));
-  const stays = "So you cannot leave the map now: your place stays on it, for those who are near to see, until you come back with your link. What is on this device can be deleted all the same.";
-  if (!left && !(await ask("The servers do not answer", stays, "Forget me all the same", "Stay"))) {
+    if (end === PARTINGS.left) await person.look(within()).catch(() => undefined);
+  });
+  if (end.title && !(await ask(end.title, end.sure, "Forget me anyway", "Cancel"))) {
     show();
     say(standing(), "");
     return;
@@ -205,12 +241,10 @@ async function forget() {
   find("trouble").hidden = true;
   find("town").hidden = true;
   find("welcome-title").textContent = "You are forgotten";
-  find("welcome-text").textContent = left
-    ? "You have left the map, and this device knows nothing of you any more. To come back, open your link."
-    : "This device knows nothing of you any more. Your place is still on the map; to leave it, open your link and leave.";
+  find("welcome-text").textContent = end.text;
   find("people").replaceChildren();
   find("welcome").hidden = false;
-  say(left ? "You have left the map and are forgotten here." : "You are forgotten here, and still on the map.");
+  say(end.said);
 }
 
 // How it begins.
@@ -220,17 +254,18 @@ async function whoIsThere() {
   const fragment = location.hash;
   // The invitations are secret: they stay neither in the address bar nor in the history.
   if (fragment) history.replaceState(null, "", location.pathname + location.search);
-  const invitations = invitationsOf(fragment);
-  const known = people();
+  const invitations = visits.invitationsOf(fragment);
+  const known = visits.people();
   if (invitations !== undefined) {
-    const { name, isKnown, isOther } = lookUp(invitations);
-    const other = "On this device is a link for the same name and other servers. If you take the new one, what is known of the old map here is deleted.";
-    const stranger = `The link is for ${name}, whom this device does not know. Whoever gave it to you sees what you do as ${name}: take it only if it is yours.`;
+    const { name, isKnown, isOther } = visits.lookUp(invitations);
+    const other = "This device already has a link for the same name with other servers. If you use the new one, this device deletes what it knows about the old map.";
+    const stranger = `Use this link only if it is yours: whoever made it can see what you do as ${name}. This device does not know ${name} yet.`;
     if (isOther) {
-      return { name, invitations: (await ask(`A new link for ${name}`, other, "Take the new link", "Keep the old one")) ? invitations : undefined };
+      return { name, invitations: (await ask(`A new link for ${name}`, other, "Use the new link", "Keep the old one")) ? invitations : undefined };
     }
     if (isKnown) return { name };
-    if (known.length === 0 || (await ask(`Are you ${name}?`, stranger, `I am ${name}`, "No"))) return { name, invitations };
+    // Also the first link of a device: whoever made it would see what its owner does.
+    if (await ask(`Are you ${name}?`, stranger, `I am ${name}`, "No")) return { name, invitations };
   }
   const name = sessionStorage.getItem(WHO);
   if (known.includes(name)) return { name };
@@ -240,7 +275,7 @@ async function whoIsThere() {
 function chooseAmong(names) {
   say("Who are you?");
   find("welcome-title").textContent = "Who are you?";
-  find("welcome-text").textContent = "Several friends have used this device.";
+  find("welcome-text").textContent = "Several friends have used this device. Choose your name.";
   const button = (name) => {
     const each = document.createElement("button");
     each.type = "button";
@@ -254,8 +289,8 @@ function chooseAmong(names) {
 
 /** Lets a person in, with new invitations if there are some: they are kept if the map is for that name. */
 function enter(name, invitations) {
-  person = new Person(name, town, invitations);
-  if (invitations !== undefined) welcome(name, invitations);
+  person = new visits.Person(name, town, invitations);
+  if (invitations !== undefined) visits.welcome(name, invitations);
   sessionStorage.setItem(WHO, name);
   find("welcome").hidden = true;
   document.title = `${name} · Friend finder`;
@@ -270,26 +305,42 @@ function enter(name, invitations) {
 }
 
 async function begin() {
-  await load();
+  // Within another page, clicks would be that page's.
+  if (window.top !== window.self) {
+    throw Object.assign(new Error("this page is embedded in another page"), { hint: "open your link in its own window" });
+  }
+  await loaded();
   const answer = await fetch("friends.json", { cache: "no-store" });
   if (!answer.ok) {
-    const hint = "ask those who serve this page";
-    throw Object.assign(new Error(`friends.json, which tells of the servers, is not there (${answer.status})`), { hint });
+    const hint = "ask the people who serve this page";
+    throw Object.assign(new Error(`friends.json, which describes the servers, is missing (${answer.status})`), { hint });
   }
   town = await answer.json();
   const { name, invitations } = await whoIsThere();
   if (name !== undefined) return enter(name, invitations);
-  if (people().length > 0) return chooseAmong(people());
+  if (visits.people().length > 0) return chooseAmong(visits.people());
   find("welcome").hidden = false;
   say("Open the link that you were given.");
   return undefined;
+}
+
+/** Loads what computes. *Errors*: some of it is not beside the page. */
+async function loaded() {
+  try {
+    visits = await import("./visits.js");
+    const { load } = await import("./garblet-client.js");
+    await load();
+  } catch (error) {
+    const hint = "reload the page; if that does not help, ask the people who serve it to put garblet-client.js, garblet.js and garblet_bg.wasm beside it";
+    throw Object.assign(new Error(`a part of this page is missing: ${error.message}`), { hint });
+  }
 }
 
 async function start() {
   try {
     await begin();
   } catch (error) {
-    say("The page could not begin.", "");
+    say("The page could not start.", "");
     complain(error, () => location.reload());
   }
 }
@@ -297,7 +348,8 @@ async function start() {
 find("look").addEventListener("click", look);
 find("leave").addEventListener("click", () => busy || place(null));
 find("forget").addEventListener("click", forget);
+find("let-go").addEventListener("click", () => busy || letGo());
 find("again").addEventListener("click", () => busy || again?.());
 // A link that is opened in a window that has the page already.
-addEventListener("hashchange", () => invitationsOf(location.hash) && location.reload());
+addEventListener("hashchange", () => visits?.invitationsOf(location.hash) && location.reload());
 start();

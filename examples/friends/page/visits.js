@@ -72,8 +72,8 @@ export class Person {
     this.number = jobs.findIndex((job) => job.clientNumber(identity) !== undefined);
     jobs.forEach((job) => job.free());
     if (this.number < 0) {
-      const hint = "ask those who invited you for a link to this map";
-      throw Object.assign(new Error(`the map is not for ${name}`), { hint });
+      const hint = "ask the people who invited you for a link to this map";
+      throw Object.assign(new Error(`this map has no place for ${name}`), { hint });
     }
   }
 
@@ -97,9 +97,25 @@ export class Person {
     return this.alone(() => this.run("look", undefined, more), more);
   }
 
+  /** Leaves the map for good: `left`, `stays` if that was not done for certain, `unknown` if it may have been, or may be yet. */
+  async leave(more) {
+    try {
+      await this.place(null, more);
+      return "left";
+    } catch {
+      if (this.unanswered === "place") return "unknown";
+      return this.spot === null ? "left" : "stays";
+    }
+  }
+
   /** Hears the answers to what was begun before. What came out is as of `place` or `look`, with the name of the program. */
   finish(more) {
     return this.alone(() => this.settle(more), more);
+  }
+
+  /** Waits no longer for the answers to what was begun: whether it was done stays unknown, and so does the place if that was to change. */
+  letGo() {
+    return this.alone(() => this.keep({ begun: undefined, ...(this.unanswered === "place" ? { spot: undefined } : {}) }));
   }
 
   /** Deletes all that this device keeps of the person. */
@@ -115,10 +131,9 @@ export class Person {
   }
 
   async run(program, spot, more) {
-    // Two visits of one person would be in each other's way.
-    const before = await this.settle(more);
-    const isSame = before?.program === "place" && JSON.stringify(before.spot) === JSON.stringify(spot);
-    if (isSame) return before;
+    // Two visits of one person would be in each other's way. What came of the last one makes none of this one needless, even of the same move:
+    // another device of the person may have moved it since.
+    await this.settle(more);
     const inputs = program === "place" ? spotBits(spot) : bitsOf(0, 1);
     // Other devices of the person have counted too.
     const receipt = this.receipt().withCounter(BigInt(Date.now()));
@@ -136,8 +151,7 @@ export class Person {
     try {
       return await this.ended(program, spot, resume(bytes(begun), { ...this.ends, receipt: this.receipt(), ...more }));
     } catch (error) {
-      // The servers know nothing of it any more, or refuse it: it is over.
-      if (isOver(error)) return undefined;
+      if (error.isNeverRun) return undefined;
       throw error;
     }
   }
@@ -150,7 +164,8 @@ export class Person {
       this.keep({ receipt: toBase64(receipt.encode()), begun: undefined, spot: result.spot });
       return { program, ...result };
     } catch (error) {
-      if (isOver(error)) this.keep({ begun: undefined });
+      // Both servers prove that it was not done. Of any other error it may have been, or may be yet: it stays, to be asked about again.
+      if (error.isNeverRun) this.keep({ begun: undefined });
       throw error;
     }
   }
@@ -163,18 +178,9 @@ export class Person {
   keep(news) {
     const kept = read(this.name);
     // Somebody has said `Forget me` meanwhile.
-    if (kept === undefined) throw Object.assign(new Error("this device has forgotten you"), { hint: "open your link again" });
+    if (kept === undefined) throw Object.assign(new Error("this device has deleted your invitations"), { hint: "open your link again" });
     write(this.name, { ...kept, ...news });
   }
-}
-
-/** Words of a server, or of somebody on the way, after which the visit may yet be run, or have an answer. */
-const UNSETTLED = /has not answered|if nobody on the way says so|sent no answer|answers another submission/;
-
-/** Whether a visit has ended without an output: both servers have proved what they say, or it cannot be sent at all. */
-function isOver(error) {
-  // What has no hint comes from the page, which has given up.
-  return error.hint !== undefined && error.cause === undefined && !UNSETTLED.test(error.message);
 }
 
 const FRAMES = ["saved", "toGenerator", "toCloud"];

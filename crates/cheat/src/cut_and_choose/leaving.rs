@@ -14,7 +14,7 @@ pub struct LeavingGarbler<C> {
 }
 
 impl<C> LeavingGarbler<C> {
-    /// One that behaves like that before.
+    /// A garbler that behaves like that until it leaves.
     pub fn new(before: C) -> Self {
         LeavingGarbler { before, has_committed: false }
     }
@@ -25,7 +25,7 @@ impl<C: Conduct<Step>> Conduct<Step> for LeavingGarbler<C> {
         self.has_committed |= step == Step::CircuitDigest;
         // The first circuit after the digests is one that the evaluator asked for.
         if step == Step::CheckedSeeds || step == Step::Head && self.has_committed {
-            // Without a message of a panic.
+            // Prints no panic message.
             std::panic::resume_unwind(Box::new(()));
         }
         self.before.touch(step, index, bytes);
@@ -40,14 +40,14 @@ impl<C: Conduct<Step>> Conduct<Step> for LeavingGarbler<C> {
     }
 }
 
-/// An evaluator that does what the protocol says, and keeps which circuits it told that it checks.
+/// An evaluator that follows the protocol, and records the circuits that it names as checked.
 #[derive(Clone, Default)]
 pub struct RecordingEvaluator {
     told: Arc<Mutex<Vec<u8>>>,
 }
 
 impl RecordingEvaluator {
-    /// Tells whether the evaluator told that it checks a circuit.
+    /// Tells whether the evaluator named a circuit as checked.
     pub fn checks(&self, circuit: usize) -> bool {
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.get(circuit / 8).is_some_and(|byte| byte >> (circuit % 8) & 1 == 1)

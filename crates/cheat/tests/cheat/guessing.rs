@@ -60,7 +60,7 @@ fn is_found_out_half_of_the_time(which: Guess, honest: usize, found_out: Outcome
 fn is_given_up(stores: Stores, honest: usize) {
     let (program, inputs) = job();
     let (results, _) = run_stored(&program, &inputs, (Honest, Honest), stores, None, 1);
-    let Err(error @ ProtocolError::Material { .. }) = &results[honest] else { panic!("it is not used again") };
+    let Err(error @ ProtocolError::Stored { .. }) = &results[honest] else { panic!("it is not used again") };
     assert!(error.to_string().contains("found to cheat"), "{error}");
 }
 

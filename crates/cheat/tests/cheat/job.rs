@@ -14,6 +14,11 @@ pub(crate) fn trials(short: u32) -> u32 {
     if std::env::var_os("GARBLET_TEST_FULL").is_some() { 1000 } else { short }
 }
 
+/// Tries of which at least one comes out as each does with that probability; that none does has a probability below 10^-10.
+pub(crate) fn tries(probability: f64) -> u128 {
+    (1e-10f64.ln() / (1.0 - probability).ln()).ceil() as u128
+}
+
 pub(crate) struct Job {
     pub(crate) program: Arc<Program>,
     /// The same ports, another function.

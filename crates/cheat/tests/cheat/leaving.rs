@@ -13,7 +13,7 @@ use garblet_cut_and_choose::{Config, Form, Step};
 use garblet_net::testing::{Direction, Fault, FaultKind, FrameKind, intercepted_pair};
 use garblet_protocol::conduct::{Conduct, Honest};
 
-use crate::job::{Job, job};
+use crate::job::{Job, job, tries};
 
 fn config(form: Form) -> Config {
     match form {
@@ -60,7 +60,8 @@ fn a_garbler_that_leaves_when_its_bad_circuit_is_checked_is_named_all_the_same()
         let Some(check) = if_checked else { continue };
         let all_bad = [GarblerDeviation::WrongHashDigest, GarblerDeviation::ReplayedHead].contains(&deviation);
         let (mut caught, mut ended) = (0, 0);
-        for seed in 0..8 {
+        // Six of nine circuits are checked.
+        for seed in 0..tries(1.0 / 3.0) {
             // A head is replayed from another circuit.
             let bad = if all_bad { 9 } else { 1 };
             let (outcome, evaluator) = job.against_leaving(Form::Oblivious, job.cheat(deviation, bad), seed);
@@ -70,6 +71,9 @@ fn a_garbler_that_leaves_when_its_bad_circuit_is_checked_is_named_all_the_same()
                 // A label that the evaluator did not choose.
                 Outcome::Ended if !found || deviation == SPOILED => ended += 1,
                 other => panic!("{deviation:?}, seed {seed}, checked: {found}: {other:?}"),
+            }
+            if seed >= 7 && caught > 0 && (ended > 0 || all_bad) {
+                break;
             }
         }
         assert!(caught > 0, "{deviation:?} is never checked");

@@ -2,30 +2,37 @@
 //!
 //! What a party says in an oblivious transfer is changed on its way, so that its own code is the honest one.
 
-use garblet_cheat::{Outcome, covert, cut_and_choose, outcome};
+use garblet_cheat::{Outcome, authenticated, covert, cut_and_choose, outcome};
 use garblet_net::testing::{Direction, Fault, Frame, flip_of_bulk, intercepted_pair};
 use garblet_ot::{OtCheck, Width};
 use garblet_protocol::conduct::Honest;
 
-use crate::job::job;
+use crate::job::{job, tries};
 
 /// Bytes of the parties' first messages: the nonces of the session.
 const NONCE_BYTES: usize = 32;
 /// Bytes of the answer in the base OTs, which ends them.
 const ANSWER_BYTES: usize = 32;
 
-/// A protocol whose evaluator extends OTs, the garbler having their difference.
+/// A protocol whose evaluator extends OTs, the garbler having their difference; with `authenticated` the garbler does so as well.
 #[derive(Clone, Copy, Debug)]
 enum Protocol {
     CutAndChoose,
     Covert,
+    Authenticated(Width),
 }
 
 impl Protocol {
-    const ALL: [Protocol; 2] = [Protocol::CutAndChoose, Protocol::Covert];
+    const ALL: [Protocol; 5] = [
+        Protocol::CutAndChoose,
+        Protocol::Covert,
+        Protocol::Authenticated(Width::Two),
+        Protocol::Authenticated(Width::Four),
+        Protocol::Authenticated(Width::Eight),
+    ];
 
     /// The outcomes of garbler and evaluator with that fault, and the frames that were sent.
-    fn run(self, fault: Option<Fault>) -> ([Outcome; 2], Vec<Frame>) {
+    fn run(self, fault: Option<Fault>, seed: u128) -> ([Outcome; 2], Vec<Frame>) {
         let job = job();
         let mut transcript = None;
         let connect = || {
@@ -35,8 +42,12 @@ impl Protocol {
         };
         let (program, inputs, honest) = (&job.program, &job.inputs, (Honest, Honest));
         let [garbler, evaluator] = match self {
-            Protocol::CutAndChoose => cut_and_choose::run_over(connect, program, inputs, cut_config(), honest, 11),
-            Protocol::Covert => covert::run_over(connect, program, inputs, covert_config(), honest, 11),
+            Protocol::CutAndChoose => cut_and_choose::run_over(connect, program, inputs, cut_config(), honest, seed),
+            Protocol::Covert => covert::run_over(connect, program, inputs, covert_config(), honest, seed),
+            Protocol::Authenticated(ot_width) => {
+                let config = garblet_authenticated::Config { ot_width, ..Default::default() };
+                authenticated::run_over(connect, program, inputs, config, honest, seed)
+            }
         };
         let frames = transcript.map(|transcript| transcript.frames()).unwrap_or_default();
         ([outcome(&garbler, &job.right(0)), outcome(&evaluator, &job.right(1))], frames)
@@ -46,6 +57,7 @@ impl Protocol {
         match self {
             Protocol::CutAndChoose => cut_config().ot_width,
             Protocol::Covert => covert_config().ot_width,
+            Protocol::Authenticated(width) => width,
         }
     }
 }
@@ -66,6 +78,29 @@ struct Deviation {
     found_by: OtCheck,
 }
 
+/// Each party sets up an extension each way, the garbler first as the sender; then come nonces, and the first OTs.
+fn deviations_both_ways(width: Width) -> Vec<Deviation> {
+    let [as_receiver, tags] = [width.receiver_setup_bytes(), width.malicious_setup_bytes()].map(|bytes| bytes as usize);
+    // Beside the bytes of the choices' party, one of a message.
+    let as_sender = width.sender_setup_bytes() as usize - 1;
+    let columns = as_receiver + tags + as_sender + NONCE_BYTES;
+    let of = |what, by, at, found_by| Deviation { what, by, at, found_by };
+    let mut all = Vec::new();
+    for (by, own_extension, answer) in [
+        (Direction::Forth, as_sender, as_sender - ANSWER_BYTES),
+        (Direction::Back, 0, as_receiver + tags + as_sender - ANSWER_BYTES),
+    ] {
+        all.extend([
+            of("the tag of the first tree", by, own_extension + as_receiver, OtCheck::Trees),
+            of("the hash of all tags", by, own_extension + as_receiver + tags - 1, OtCheck::Trees),
+            of("the answer in the base OTs", by, answer + 3, OtCheck::Answer),
+            of("another choice in the column of one tree", by, columns, OtCheck::Choices),
+            of("another choice in the column of another", by, columns + 7, OtCheck::Choices),
+        ]);
+    }
+    all
+}
+
 fn deviations(width: Width) -> Vec<Deviation> {
     let trees = NONCE_BYTES + width.receiver_setup_bytes() as usize;
     let columns = trees + width.malicious_setup_bytes() as usize;
@@ -84,11 +119,22 @@ fn deviations(width: Width) -> Vec<Deviation> {
 #[test]
 fn deviations_inside_of_oblivious_transfers_are_found_by_the_check_that_is_there_for_them() {
     for protocol in Protocol::ALL {
-        let (outcomes, frames) = protocol.run(None);
+        let (outcomes, frames) = protocol.run(None, 11);
         assert_eq!(outcomes, [Outcome::Right; 2], "{protocol:?}");
-        for Deviation { what, by, at, found_by } in deviations(protocol.width()) {
+        let deviations = match protocol {
+            Protocol::Authenticated(width) => deviations_both_ways(width),
+            _ => deviations(protocol.width()),
+        };
+        for Deviation { what, by, at, found_by } in deviations {
             let fault = flip_of_bulk(&frames, by, at).expect("as much is sent");
-            let ([garbler, evaluator], _) = protocol.run(Some(fault));
+            // Another choice in one tree is a guess that delta is zero there, which one of `2^k` is.
+            let is_found = 1.0 - (-(protocol.width().bits() as f64)).exp2();
+            let mut outcomes = (11..11 + tries(is_found)).map(|seed| protocol.run(Some(fault), seed).0);
+            let [garbler, evaluator] = match found_by {
+                OtCheck::Choices => outcomes.find(|outcomes| *outcomes != [Outcome::Right; 2]),
+                _ => outcomes.next(),
+            }
+            .expect("it is not always guessed");
             let (honest, other) = match by {
                 Direction::Forth => (evaluator, garbler),
                 Direction::Back => (garbler, evaluator),

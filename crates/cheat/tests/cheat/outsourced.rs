@@ -28,11 +28,11 @@ const HASH: &str = "what was told of the client's bits has not the hash that the
 const OTHER_RUN: &str = "the client's message is not for this run";
 const ANSWERS: &str = "the servers gave different answers";
 
-const GENERATOR: usize = 0;
-const CLOUD: usize = 3;
+pub(crate) const GENERATOR: usize = 0;
+pub(crate) const CLOUD: usize = 3;
 
 /// A generator, two clients and a cloud, who all have an input: each learns the sum of all, and each client a product of its own.
-fn program() -> Arc<Program> {
+pub(crate) fn program() -> Arc<Program> {
     let mut c = CircuitBuilder::new("meeting");
     let inputs: [Unsigned; 4] = ["g", "one", "two", "c"].map(|name| c.input(name, Type::Unsigned(8)));
     let [first, second, third, fourth] = &inputs;
@@ -50,7 +50,7 @@ fn program() -> Arc<Program> {
     Arc::new(program)
 }
 
-fn inputs() -> Vec<Bits> {
+pub(crate) fn inputs() -> Vec<Bits> {
     [77, 190, 3, 201].map(|value| Bits::from_u128(value, 8)).into()
 }
 
@@ -226,31 +226,46 @@ fn a_client_that_deals_what_does_not_fit_is_refused() {
 }
 
 /// A generator for keys and stores, another one each time.
-fn rng() -> Prg {
+pub(crate) fn rng() -> Prg {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     Prg::new(Block::from_halves(7, NEXT.fetch_add(1, Ordering::Relaxed)))
 }
 
+/// Adds both clients' numbers up, or the second one's to the state, keeps the sum, and tells the first client the product.
+pub(crate) fn advancing(read: Vec<ReadInput>) -> (Arc<Program>, [Bits; 2], SavedValues) {
+    let mut c = CircuitBuilder::new("advance");
+    let [one, two]: [Unsigned; 2] = ["one", "two"].map(|name| c.input(name, Type::Unsigned(8)));
+    let sum = c.add(&one, &two);
+    c.output("sum", &sum);
+    let product = c.mul(&one, &two);
+    c.output("product", &product);
+    let mut program = Program::from_component(c.finish().expect("whole"), &[Party(1), Party(2)]).expect("owners");
+    program.set_recipients(0, Recipients::Only(Vec::new()));
+    program.set_recipients(1, Recipients::Only(vec![Party(1)]));
+    let saved = SavedValues { keep: Some("sum".into()), read };
+    (Arc::new(program), [3, 4].map(|value| Bits::from_u128(value, 8)), saved)
+}
+
 /// Stores of all parties, in which a sum of both clients is kept under `sum`.
-struct Kept {
+pub(crate) struct Kept {
     folder: tempfile::TempDir,
     key: StoreKey,
 }
 
 impl Kept {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let kept = Kept { folder: tempfile::tempdir().expect("a folder"), key: StoreKey::generate(&mut rng()) };
         let first = kept.advance(Vec::new(), CLOUD, Cheat::None, 0);
         assert!(first.iter().all(Result::is_ok), "all are honest");
         kept
     }
 
-    fn store(&self, party: usize) -> Store {
+    pub(crate) fn store(&self, party: usize) -> Store {
         let place = self.folder.path().join(party.to_string());
         Store::open_or_create(&place, &self.key, &mut rng()).expect("it opens")
     }
 
-    /// Adds both clients' numbers up, or the second one's to the state, keeps the sum, and tells the first client the product.
+    /// A run of [`advancing`] with a cheater.
     fn advance(
         &self,
         read: Vec<ReadInput>,
@@ -258,36 +273,26 @@ impl Kept {
         cheat: Cheat,
         seed: u64,
     ) -> Vec<Result<Outputs, ProtocolError>> {
-        let mut c = CircuitBuilder::new("advance");
-        let [one, two]: [Unsigned; 2] = ["one", "two"].map(|name| c.input(name, Type::Unsigned(8)));
-        let sum = c.add(&one, &two);
-        c.output("sum", &sum);
-        let product = c.mul(&one, &two);
-        c.output("product", &product);
-        let mut program = Program::from_component(c.finish().expect("whole"), &[Party(1), Party(2)]).expect("owners");
-        program.set_recipients(0, Recipients::Only(Vec::new()));
-        program.set_recipients(1, Recipients::Only(vec![Party(1)]));
-        let saved = SavedValues { keep: Some("sum".into()), read };
+        let (program, inputs, saved) = advancing(read);
         let mut cheats = [Cheat::None; 4];
         cheats[cheater] = cheat;
         let stores = (0..4).map(|party| Some(self.store(party))).collect();
-        let inputs = [3, 4].map(|value| Bits::from_u128(value, 8));
-        run_saving(&Arc::new(program), &inputs, (Config::default(), saved), &cheats, stores, seed)
+        run_saving(&program, &inputs, (Config::default(), saved), &cheats, stores, seed)
     }
 
-    fn again(&self, cheater: usize, cheat: Cheat, seed: u64) -> Vec<Result<Outputs, ProtocolError>> {
+    pub(crate) fn again(&self, cheater: usize, cheat: Cheat, seed: u64) -> Vec<Result<Outputs, ProtocolError>> {
         let read = ReadInput { port: "one".into(), name: "sum".into(), output: None };
         self.advance(vec![read], cheater, cheat, seed)
     }
 
     /// The state as both servers have it.
-    fn states(&self) -> [Option<SavedState>; 2] {
+    pub(crate) fn states(&self) -> [Option<SavedState>; 2] {
         [GENERATOR, CLOUD].map(|server| Outsourced::saved(&self.store(server)).first().and_then(|kept| kept.state))
     }
 }
 
-fn at_version(version: u64) -> [Option<SavedState>; 2] {
-    [Some(SavedState { version, failures: 0, closed: false }); 2]
+pub(crate) fn at_version(version: u64) -> [Option<SavedState>; 2] {
+    [Some(SavedState { version, closed: false }); 2]
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn check(circuit: &Circuit, rng: &mut StdRng) {
     assert_eq!((schedule.steps(), schedule.outputs()), (again.steps(), again.outputs()));
 }
 
-/// Slots are in range and set before they are read; no AND of a batch writes what the batch reads or writes.
+/// Slots are in range and set before they are read; no AND of a batch writes a slot that the batch reads or writes.
 fn check_slots(schedule: &Schedule) {
     let mut set = vec![false; schedule.slot_count()];
     set[..schedule.input_count()].fill(true);
@@ -71,7 +71,7 @@ fn check_slots(schedule: &Schedule) {
     }
 }
 
-/// The most wires that are alive at once when the gates run in the circuit's order.
+/// The most wires that are alive at once when gates run in the circuit's order.
 fn most_live_wires(circuit: &Circuit) -> usize {
     let inputs = circuit.input_count() as usize;
     let mut last_read: Vec<usize> = (0..circuit.wire_count()).collect();
@@ -115,14 +115,23 @@ proptest! {
         let circuit = random::circuit(&mut StdRng::seed_from_u64(seed), inputs, gates, 5);
         let live = most_live_wires(&circuit);
         let slots = Schedule::new(&circuit).slot_count();
-        prop_assert!(slots <= inputs as usize + live + WINDOW_GATES, "{slots} slots for {live} live wires");
+        prop_assert!(slots <= inputs as usize + live + Windows::STANDARD.gates, "{slots} slots for {live} live wires");
     }
 }
 
 #[test]
 fn circuits_around_the_window_are_right() {
     let rng = &mut StdRng::seed_from_u64(7);
-    for gates in [1, 2, WINDOW_GATES - 1, WINDOW_GATES, WINDOW_GATES + 1, 2 * WINDOW_GATES + 1, 5000, 20_000] {
+    for gates in [
+        1,
+        2,
+        Windows::STANDARD.gates - 1,
+        Windows::STANDARD.gates,
+        Windows::STANDARD.gates + 1,
+        2 * Windows::STANDARD.gates + 1,
+        5000,
+        20_000,
+    ] {
         let circuit = random::circuit(rng, 70, gates, 300);
         check(&circuit, rng);
     }
@@ -151,7 +160,7 @@ fn a_long_narrow_circuit_needs_few_slots() {
 #[test]
 fn a_long_wide_circuit_needs_slots_for_its_width_and_batches_it() {
     let schedule = Schedule::new(&rounds(500, 300_000));
-    assert!(schedule.slot_count() <= 2 * 1000 + WINDOW_GATES, "{} slots", schedule.slot_count());
+    assert!(schedule.slot_count() <= 2 * 1000 + Windows::STANDARD.gates, "{} slots", schedule.slot_count());
     let batches = schedule.steps().iter().filter(|s| s.ands > 0).count();
     assert!(schedule.ands().len() / batches >= 200, "{batches} batches");
 }
@@ -170,4 +179,38 @@ fn constants_and_dead_gates_cost_nothing() {
     assert_eq!((schedule.and_count(), schedule.xors().len(), schedule.slot_count()), (0, 0, 2));
     assert_eq!(schedule.outputs()[1..], [OutputWire::Constant(false), OutputWire::Constant(true)]);
     assert_eq!(execute(&schedule, &[5, 9]), [5, 0, u64::MAX]);
+}
+
+/// Another tuning gives another digest even where the schedule is the same; another order gives another digest under one tuning.
+#[test]
+fn the_digest_covers_tuning_and_order_and_nothing_else() {
+    let chain = |gates: &[Gate], outputs: &[u32]| {
+        Circuit::new(3, gates.to_vec(), outputs.iter().map(|&wire| Wire(wire)).collect()).unwrap()
+    };
+    let digest = |circuit: &Circuit| Schedule::new(circuit).digest();
+    let and = |a, b| Gate::And(Wire(a), Wire(b));
+    let xor = |a, b| Gate::Xor(Wire(a), Wire(b));
+    let circuit = chain(&[and(0, 1), and(1, 2), xor(3, 4), and(5, 0)], &[6]);
+    for change in [
+        |w: Windows| Windows { gates: w.gates + 1, ..w },
+        |w: Windows| Windows { wide_gates: w.wide_gates + 1, ..w },
+        |w: Windows| Windows { cached_slots: w.cached_slots + 1, ..w },
+    ] {
+        assert_ne!(Schedule::within(&circuit, change(Windows::STANDARD)).digest(), digest(&circuit));
+    }
+    let others = [
+        chain(&[and(1, 2), and(0, 1), xor(3, 4), and(5, 0)], &[6]),
+        chain(&[and(0, 1), and(2, 1), xor(3, 4), and(5, 0)], &[6]),
+        chain(&[and(0, 1), and(1, 2), xor(3, 4), and(5, 1)], &[6]),
+        chain(&[and(0, 1), and(1, 2), xor(3, 4), and(5, 0)], &[5]),
+        chain(&[and(0, 1), and(1, 2), xor(3, 4), and(5, 0)], &[6, 6]),
+        chain(&[and(0, 1), and(1, 2), Gate::Not(Wire(4)), and(5, 0)], &[6]),
+        chain(&[and(0, 1), and(1, 2), and(3, 4), and(5, 0)], &[6]),
+    ];
+    let all: std::collections::HashSet<_> = others.iter().chain([&circuit]).map(|c| *digest(c).as_bytes()).collect();
+    assert_eq!(all.len(), others.len() + 1);
+    // A gate without effect and a constant gate are left out.
+    let more = chain(&[and(0, 1), and(1, 2), xor(3, 4), and(5, 0), and(0, 2)], &[6]);
+    assert_eq!(digest(&more), digest(&circuit));
+    assert_ne!(Schedule::by_depth(&circuit).digest(), digest(&circuit));
 }

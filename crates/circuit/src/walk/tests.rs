@@ -52,7 +52,7 @@ fn values_are_freed_and_wiped_when_their_last_reader_is_done() {
         walk.finish(id, &[Traced(4); 8]);
         inputs.clear();
     }
-    // The program's input and all instances but the last, whose values become the output.
+    // The program's input, and all instances except the last, whose values become the output.
     assert_eq!(WIPED.get(), 8 * 1000);
     let outputs = walk.into_outputs();
     assert_eq!(&outputs[0][..], &[Traced(4); 8]);

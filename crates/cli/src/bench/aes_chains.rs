@@ -7,17 +7,17 @@ use crate::failure::Failure;
 
 /// The number of chains over which blocks are shared out.
 #[derive(Clone, Copy, clap::Args)]
-pub(crate) struct Chains {
+pub struct Chains {
     /// Chains, each block of one the encryption of the one before; four chains run side by side, one runs gate by gate
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub(crate) chains: u32,
+    pub chains: u32,
 }
 
 impl Chains {
     /// The library circuit of so many blocks in all.
     ///
     /// *Errors*: blocks that cannot be shared out evenly.
-    pub(crate) fn circuit(self, blocks: u32) -> Result<String, Failure> {
+    pub fn circuit(self, blocks: u32) -> Result<String, Failure> {
         match blocks % self.chains {
             0 => Ok(format!("lib:aes128-chains({}, {})", blocks / self.chains, self.chains)),
             _ => Err(Failure::call(format!("--blocks {blocks}: expected a multiple of the {} chains", self.chains))
@@ -28,7 +28,7 @@ impl Chains {
     /// The same as a program.
     ///
     /// *Errors*: as [`Chains::circuit`].
-    pub(crate) fn program(self, blocks: u32) -> Result<Program, Failure> {
+    pub fn program(self, blocks: u32) -> Result<Program, Failure> {
         let circuit = self.circuit(blocks)?;
         library::find(&circuit).map_err(|e| Failure::no_result(format!("{circuit}: {e}")))
     }

@@ -23,8 +23,8 @@ use serde::Serialize;
 use crate::{
     args::{Param, at_least_one},
     bench::{
+        Form, Piece,
         loopback::{join, own, random_values},
-        page::{Form, Piece},
     },
     failure::Failure,
     hints::{explain, store_failure},
@@ -41,28 +41,26 @@ const PEER: &str = "bench";
 
 /// The options of `garblet bench authenticated`.
 #[derive(clap::Args)]
-pub(crate) struct Options {
+pub struct Options {
     /// The function
     #[arg(long, default_value = "aes128", value_parser = ["aes128", "sha256"])]
     function: String,
-    /// The numbers of copies that are one program
+    /// Numbers of copies in one program
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "1,32,128",
           value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
     copies: Vec<u32>,
-    /// Take triples and masks from stores on disk, which are filled before
+    /// Fill stores on disk first, and take triples and masks from them
     #[arg(long)]
     prepared: bool,
     /// A parameter of the protocol, for instance check=reveal
     #[arg(long = "param", value_name = "NAME=VALUE")]
     params: Vec<Param>,
-    /// Runs, each in a session of its own, of which the median is reported
+    /// Repeat N times, each in a new session, and report the median
     #[arg(long, value_parser = at_least_one::<NonZeroUsize>, default_value = "1")]
     repeat: NonZeroUsize,
     /// One-way latency and rate of the link, simulated, as 33ms,50mbit
     #[arg(long, value_name = "LATENCY,RATE")]
     link: Option<SimulatedLink>,
-    #[command(flatten)]
-    form: Form,
 }
 
 /// One number of copies: figures per copy.
@@ -103,7 +101,7 @@ struct Part {
 }
 
 /// Runs the benchmark.
-pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+pub fn run(options: &Options, form: &impl Form) -> Result<(), Failure> {
     let protocol = Protocol::of::<Authenticated>();
     let config = Settings::of(protocol, options.params.clone(), DEFAULT_TIMEOUT).config()?;
     let rows: Result<Vec<Row>, Failure> =
@@ -116,7 +114,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         "repeat": options.repeat,
         "rows": rows,
     });
-    options.form.show(&value, pieces(&rows))
+    form.show(&value, pieces(&rows))
 }
 
 fn measure(options: &Options, config: &Config, copies: u32) -> Result<Row, Failure> {

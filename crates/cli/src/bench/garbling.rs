@@ -8,36 +8,31 @@ use garblet_primitives::{Backend, Block, Delta, Prg, RAW_BLOCKS, raw_xors};
 use serde_json::{Value, json};
 
 use crate::{
-    bench::{
-        aes_chains::Chains,
-        page::{Form, Piece},
-    },
+    bench::{Form, Piece, aes_chains::Chains},
     failure::Failure,
     output,
 };
 
 /// The options of `garblet bench garbling`.
 #[derive(clap::Args)]
-pub(crate) struct Options {
+pub struct Options {
     /// AES-128 blocks per pass
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     blocks: u32,
     #[command(flatten)]
     chains: Chains,
-    /// Passes, of which the fastest counts
+    /// Repeat N times and report the fastest
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
-    /// Only this scheme
+    /// Measure only this scheme
     #[arg(long)]
     scheme: Option<SchemeKind>,
-    /// Only this hash
+    /// Measure only this hash
     #[arg(long)]
     hash: Option<HashKind>,
-    /// Every set of instructions that this processor has, not only the fastest
+    /// Measure every instruction set that this processor has, not only the fastest
     #[arg(long)]
     all_backends: bool,
-    #[command(flatten)]
-    form: Form,
 }
 
 /// Seconds per AND gate.
@@ -53,7 +48,7 @@ struct Measured {
 /// Runs the benchmark.
 ///
 /// *Errors*: standard output cannot be written.
-pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+pub fn run(options: &Options, form: &impl Form) -> Result<(), Failure> {
     let program = options.chains.program(options.blocks)?;
     let schedules = Schedules::new(&program);
     let mut results: Vec<Line> = Vec::new();
@@ -78,7 +73,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         "xor": program.stats().xor,
         "results": results.iter().map(to_json).collect::<Vec<_>>(),
     });
-    options.form.show(&value, vec![Piece::Table(rows(&results))])
+    form.show(&value, vec![Piece::Table(rows(&results))])
 }
 
 /// One line of the result.
@@ -119,14 +114,14 @@ fn rows(results: &[Line]) -> Vec<Vec<String>> {
 /// AND gates per second that are garbled and evaluated with the default scheme and hash.
 ///
 /// *Errors*: as [`run`].
-pub(crate) fn default_rates(chains: Chains) -> Result<[f64; 2], Failure> {
+pub(super) fn default_rates(chains: Chains) -> Result<[f64; 2], Failure> {
     let program = chains.program(25 * chains.chains)?;
     let measured = measure(&program, &Schedules::new(&program), GarblingConfig::default(), Backend::detect(), 20);
     Ok([1.0 / measured.garble, 1.0 / measured.evaluate])
 }
 
 /// Seconds of garbling and of evaluating a program on one thread, chunk by chunk in the cache, each in the fastest of some passes.
-pub(crate) fn fastest(program: &Program, schedules: &Schedules, config: GarblingConfig, repeat: u32) -> [f64; 2] {
+pub fn fastest(program: &Program, schedules: &Schedules, config: GarblingConfig, repeat: u32) -> [f64; 2] {
     fastest_on(config.backend(Backend::detect()), program, schedules, config, repeat)
 }
 

@@ -15,7 +15,7 @@ use crate::{
 /// Runs both parties, each with its end of a link; the first one is on a thread of its own.
 ///
 /// *Errors*: the connection's; a party's: of both, not what is merely what the other's looks like from there.
-pub(super) fn join<A: Send, B>(
+pub fn join<A: Send, B>(
     link: Option<SimulatedLink>,
     first: impl AsyncFnOnce(Channel) -> Result<A, Failure> + Send,
     second: impl AsyncFnOnce(Channel) -> Result<B, Failure>,
@@ -46,25 +46,25 @@ pub(super) fn join<A: Send, B>(
 /// Begins a party's session of a benchmark.
 ///
 /// *Errors*: the connection's; a peer of something else.
-pub(super) async fn open(bench: &str, channel: Channel, party: u16) -> Result<Session, Failure> {
+pub async fn open(bench: &str, channel: Channel, party: u16) -> Result<Session, Failure> {
     let hello = Hello::new(bench, party, 2, [0; 32]);
     let rng = Prg::random(&mut rand::rng());
     Session::open(channel, rng, &hello, Box::new(())).await.map_err(|e| explain(&e))
 }
 
 /// Uniform values of all inputs.
-pub(super) fn random_values(program: &Program) -> Vec<Bits> {
+pub fn random_values(program: &Program) -> Vec<Bits> {
     program.inputs().iter().map(|input| random_bits(&input.port)).collect()
 }
 
 /// A uniform value of a port.
-pub(super) fn random_bits(port: &Port) -> Bits {
+pub fn random_bits(port: &Port) -> Bits {
     let mut rng = rand::rng();
     (0..port.width()).map(|_| rng.random()).collect()
 }
 
 /// The values that a party gives.
-pub(super) fn own(program: &Program, values: &[Bits], party: u16) -> Vec<Bits> {
+pub fn own(program: &Program, values: &[Bits], party: u16) -> Vec<Bits> {
     let own = program.inputs().iter().zip(values).filter(|(input, _)| input.owner.0 == party);
     own.map(|(_, bits)| bits.clone()).collect()
 }

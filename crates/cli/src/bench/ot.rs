@@ -11,22 +11,20 @@ use garblet_primitives::{Aes128, Block, Delta, OtHash, Prg, transpose};
 use serde_json::{Value, json};
 
 use crate::{
-    bench::page::{Form, Piece},
+    bench::{Form, Piece},
     failure::Failure,
     output,
 };
 
 /// The options of `garblet bench ot`.
 #[derive(clap::Args)]
-pub(crate) struct Options {
+pub struct Options {
     /// OTs per pass
     #[arg(long, default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(128..=1 << 26))]
     ots: u32,
-    /// Passes, of which the fastest counts
+    /// Repeat N times and report the fastest
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     repeat: u32,
-    #[command(flatten)]
-    form: Form,
 }
 
 /// One kind of OT at one width.
@@ -44,7 +42,7 @@ struct Line {
 /// Runs the benchmark.
 ///
 /// *Errors*: standard output cannot be written.
-pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+pub fn run(options: &Options, form: &impl Form) -> Result<(), Failure> {
     let failed = |e: OtError| Failure::no_result(format!("bench ot: {e}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.map_err(|e| Failure::no_result(format!("the runtime cannot be started: {e}")))?;
@@ -69,7 +67,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     });
     let base =
         format!("{} base OTs, both sides on one thread: {}\n\n", base::BASE_OTS, output::seconds(base.as_secs_f64()));
-    options.form.show(&value, vec![Piece::Words(base), Piece::Table(rows(&lines))])
+    form.show(&value, vec![Piece::Words(base), Piece::Table(rows(&lines))])
 }
 
 impl Line {
@@ -244,7 +242,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         assert!(runtime.block_on(base_ots()).unwrap() > Duration::ZERO);
         for width in Width::ALL {
-            let options = Options { ots: 1000, repeat: 2, form: Form::text() };
+            let options = Options { ots: 1000, repeat: 2 };
             let plain = runtime.block_on(extensions(width, 1000, 2)).unwrap();
             let checks = StatisticalSecurity::ALL
                 .map(|sigma| runtime.block_on(checked(width, sigma, &plain[0], &options)).unwrap());

@@ -15,11 +15,7 @@ use serde::Serialize;
 
 use crate::{
     args::{ProgramArgs, at_least_one},
-    bench::{
-        aes_chains::Chains,
-        garbling,
-        page::{Form, Piece},
-    },
+    bench::{Form, Piece, aes_chains::Chains, garbling},
     failure::Failure,
     inputs::PartyInputs,
     local::{Local, Outcome},
@@ -37,20 +33,18 @@ const LOOPBACK_BYTES: usize = 1 << 30;
 
 /// The options of `garblet bench yao`.
 #[derive(clap::Args)]
-pub(crate) struct Options {
+pub struct Options {
     /// AES-128 blocks; 6,400 AND gates each
     #[arg(long, default_value = "2000", value_parser = clap::value_parser!(u32).range(1..))]
     blocks: u32,
     #[command(flatten)]
     chains: Chains,
-    /// Runs, of which the median is reported
+    /// Repeat N times and report the median
     #[arg(long, value_parser = at_least_one::<std::num::NonZeroUsize>, default_value = "3")]
     repeat: std::num::NonZeroUsize,
-    /// Cold starts of one AES-128, of which the median is reported
+    /// Start one AES-128 N times from cold and report the median
     #[arg(long, value_parser = at_least_one::<std::num::NonZeroUsize>, default_value = "11")]
     cold_starts: std::num::NonZeroUsize,
-    #[command(flatten)]
-    form: Form,
 }
 
 #[derive(Serialize)]
@@ -74,9 +68,9 @@ struct Measured {
 }
 
 /// Runs the benchmark.
-pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+pub fn run(options: &Options, form: &impl Form) -> Result<(), Failure> {
     let measured = measure(options)?;
-    options.form.show(&measured, vec![Piece::Facts(measured.facts())])
+    form.show(&measured, vec![Piece::Facts(measured.facts())])
 }
 
 fn measure(options: &Options) -> Result<Measured, Failure> {

@@ -15,6 +15,7 @@ use garblet::{
 };
 use garblet_client::{Begun, Invitation, Receipt, Server, Visit};
 use garblet_net::{Call, Fingerprint, Identity, NetError};
+use hyper::body::Bytes;
 use serde_json::json;
 use tokio::net::TcpListener;
 use toml::{Table, Value};
@@ -54,6 +55,12 @@ const PAGE: [(&str, &str); 5] = [
 /// The client for pages, which `cargo xtask web` makes.
 const CLIENT: [&str; 3] = ["garblet-client.js", "garblet.js", "garblet_bg.wasm"];
 
+/// The folder where that puts it.
+const CLIENT_FOLDER: &str = "target/web";
+
+// `EMBEDDED`, the client in commands of packages: each file with its name.
+include!(concat!(env!("OUT_DIR"), "/client.rs"));
+
 /// Triples and masks that are there before somebody comes, so that most visits wait for none.
 const STOCK: [(&str, u64); 1] = [("triples", 100_000)];
 
@@ -72,9 +79,9 @@ pub(super) struct Options {
     /// Serve the page at this address; one that phones can reach lets them in, too
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8047")]
     listen: String,
-    /// The folder of the client for pages, which `cargo xtask web` makes
-    #[arg(long, value_name = "DIR", default_value = "target/web")]
-    client: PathBuf,
+    /// Take the client for pages from this folder [default: the one in the command, or target/web, where `cargo xtask web` makes it]
+    #[arg(long, value_name = "DIR")]
+    client: Option<PathBuf>,
     /// Print the links as one JSON object in the first line of standard output
     #[arg(long)]
     json: bool,
@@ -101,7 +108,11 @@ impl FromStr for Size {
 
 /// Runs the command, until it is interrupted.
 pub(super) fn run(options: &Options) -> Result<(), Failure> {
-    let client = read_client(&options.client)?;
+    let client = match (&options.client, EMBEDDED) {
+        (Some(folder), _) => read_client(folder)?,
+        (None, []) => read_client(Path::new(CLIENT_FOLDER))?,
+        (None, all) => all.iter().map(|(name, bytes)| File { name, bytes: Bytes::from_static(bytes) }).collect(),
+    };
     let folder = tempfile::tempdir().map_err(|error| Failure::no_result(format!("no folder: {}", reason(&error))))?;
     let identities = [(); 2].map(|()| Identity::generate(&mut rand::rng()));
     let agreement = Arc::new(write_agreement(options, &identities, folder.path())?);

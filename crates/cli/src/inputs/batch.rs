@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use garblet_circuit::{Bits, Input, InputId, Party, Program};
 
 use super::{
+    arrange::Unread,
     file::{self, Source},
     options::{Batch, InputArgs, PartyInputs},
 };
@@ -57,7 +58,7 @@ fn of_party(
         }
         Batch::Rows => match paths.next() {
             Some(path) => {
-                let (inputs, rows) = Source::new(party, path, args)?.read_rows(own)?;
+                let (inputs, rows) = Source::new(party, path, args)?.read_rows(program, own)?;
                 Ok((inputs, Some(rows)))
             }
             None => Ok((file::none(party, own)?, None)),
@@ -85,7 +86,7 @@ fn of_files(
     let ids = own.iter().map(|(at, _)| InputId(*at as u32));
     let mut all: PartyInputs = ids.map(|id| (id, Bits::default())).collect();
     for file in files {
-        let one = Source::new(party, file, args)?.read(program, own)?;
+        let one = Source::new(party, file, args)?.read(program, own).map_err(Unread::failure)?;
         all.iter_mut().zip(&one).for_each(|((_, values), (_, value))| values.append(value));
     }
     let too_many = |_| Failure::call(format!("--batch files: {} files, expected at most {}", files.len(), u32::MAX));

@@ -7,31 +7,40 @@ use std::{
 };
 
 use garblet_circuit::{Bits, InputId, Party};
-use garblet_formats::value::{Renamed, TableFormat};
+use garblet_formats::value::{KeyForm, KeyHash, Renamed, TableFormat};
 
+use super::arrange::ArrangeArgs;
 use crate::{
     args::{pair, read_party},
     failure::Failure,
 };
 
 /// One party's inputs, in the program's order.
-pub(crate) type PartyInputs = Vec<(InputId, Bits)>;
+pub type PartyInputs = Vec<(InputId, Bits)>;
 
 /// The inputs.
 #[derive(clap::Args, Clone, Default)]
 pub(crate) struct InputArgs {
-    /// Inputs of party K: JSON {"port": value}; or for an array a table in CSV, JSON lines, Arrow or Parquet, or FASTA; - is standard input
+    /// Read the inputs of party K from a file: JSON {"port": value}; or for an array, a table in CSV, JSON lines, Arrow or Parquet, or FASTA; - is standard input
     #[arg(long = "input", value_name = "K=FILE")]
     pub(crate) inputs: Vec<InputFile>,
-    /// Read a field from the column of that name in the table, of party K if there are several
+    /// Read a field from this column of the table; K: is needed if several parties give inputs
     #[arg(long = "column", value_name = "[K:]FIELD=COLUMN")]
     pub(crate) columns: Vec<ColumnOf>,
-    /// The format of the inputs, of party K if there are several [default: by the file's ending]
+    /// The format of the inputs; K: limits it to one party [default: by the file's ending]
     #[arg(long = "input-format", value_name = "[K=]FORMAT")]
     pub(crate) formats: Vec<FormatOf>,
-    /// Evaluate the program many times in one run: once for each row of the tables, or for each file (several, or those of a folder); N where this party has no inputs
+    /// Evaluate the program many times in one run: for each row of the tables, or for each file (several files, or a folder); N if this party has no inputs
     #[arg(long, value_name = "rows|files|N")]
     pub(crate) batch: Option<Batch>,
+    #[command(flatten)]
+    pub(crate) arrange: ArrangeArgs,
+    /// Accept texts as the keys of lists, normalise them and hash them: text, email or uuid; between parties a job sets this
+    #[arg(long, value_name = "FORM")]
+    pub(crate) hash_keys: Option<KeyForm>,
+    /// The hash that the parties have agreed on.
+    #[arg(skip)]
+    pub(crate) keys: Option<KeyHash>,
 }
 
 /// The things that a batch has one evaluation for.
@@ -92,6 +101,7 @@ impl InputFormat {
     pub(super) fn of_path(path: &Path) -> Self {
         match path.extension().and_then(OsStr::to_str) {
             Some("fasta" | "fa" | "fna") => InputFormat::Fasta,
+            Some("tsv") => InputFormat::Table(TableFormat::Csv),
             _ => TableFormat::of_path(path).map_or(InputFormat::Json, InputFormat::Table),
         }
     }

@@ -16,6 +16,7 @@ use crate::{
     inspect::ports_text,
     output::{print, print_json, tell},
     plan::Cost,
+    reach::ReachPart,
 };
 
 /// The subcommands of `garblet job`.
@@ -23,13 +24,13 @@ use crate::{
 pub(crate) enum JobCommand {
     /// Write a job for a program
     New(Box<new::Options>),
-    /// Compile a job's program, and show who gives and learns what, and what it costs
+    /// Compile a job's program, and show who gives and who learns what, and the cost
     Check(CheckOptions),
-    /// Show a job and its digest, without looking at the program
+    /// Show a job and its digest, without reading the program
     Show(ShowOptions),
-    /// Sign a job for the party whose identity this is, in JOB.signatures
+    /// Sign a job with your identity, in JOB.signatures
     Sign(SignOptions),
-    /// Look whether all parties have signed a job
+    /// Check that all parties have signed a job
     Verify(ShowOptions),
 }
 
@@ -86,6 +87,7 @@ fn check(CheckOptions { show: options, trust }: &CheckOptions) -> Result<(), Fai
     if options.json {
         let mut object = object(&job, &signatures);
         object["cost"] = cost.object(None);
+        object["reach"] = json!(ReachPart::of(&program));
         return print_json(&object);
     }
     let signatures = standings(&job, &signatures);
@@ -103,6 +105,7 @@ fn show(options: &ShowOptions) -> Result<(), Failure> {
 
 fn sign(options: &SignOptions) -> Result<(), Failure> {
     let job = Job::load(&options.job)?;
+    job.check_unwritable()?;
     tell_names(&job, &options.trust.peers()?)?;
     let identity = load_identity(options.identity.as_deref())?;
     let own = identity.fingerprint();
@@ -126,11 +129,29 @@ fn verify(options: &ShowOptions) -> Result<(), Failure> {
     }
 }
 
+/// Names that look like others: letters of two alphabets may look the same.
+fn odd_names(job: &Job) -> Vec<String> {
+    let parties =
+        job.parties().iter().enumerate().map(|(party, JobParty { name, .. })| (format!("party {party}"), &name[..]));
+    let names = std::iter::once(("the job".to_string(), job.name())).chain(parties);
+    let odd = names.filter(|(_, name)| !name.is_ascii());
+    let note = |(whose, name): (String, &str)| {
+        format!("the name `{name}` of {whose} is {}: its letters may look like others", ascii(name))
+    };
+    odd.map(note).collect()
+}
+
+/// A name in ASCII: `b\u{43e}b` for a `bob` with the Cyrillic letter.
+fn ascii(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() }).collect()
+}
+
 /// Tells of parties whom a job calls otherwise than they are called here.
 ///
 /// *Errors*: one with the name of somebody else.
 fn tell_names(job: &Job, trusted: &[(String, Fingerprint)]) -> Result<(), Failure> {
     job.check_names(trusted)?;
+    odd_names(job).iter().for_each(|note| tell(&format!("warning: {note}")));
     for party in job.parties() {
         let known = trusted.iter().filter(|(name, known)| party.fingerprint == Some(*known) && *name != party.name);
         known.for_each(|(name, _)| tell(&format!("{} of the job is trusted here as {name}", party.name)));
@@ -171,6 +192,7 @@ fn object(job: &Job, signatures: &Signatures) -> Value {
         "name": job.name(),
         "program": job.program_args().program,
         "fields": fields,
+        "odd_names": odd_names(job),
         "parties": job.parties().iter().zip(signatures.standings(job)).map(party).collect::<Vec<_>>(),
     })
 }

@@ -31,6 +31,7 @@ pub(super) fn of(job: &Job) -> Vec<(String, String)> {
     add("owner", changes.owners.iter().map(|owner| (owner.input.clone(), owner.party.to_string())).collect());
     add("to", changes.recipients.iter().map(|to| (to.output.clone(), to.words())).collect());
     fields.extend(job.batch.map(|rows| ("batch".into(), rows.to_string())));
+    fields.extend(job.hash_keys.map(|form| ("hash-keys".into(), form.name().into())));
     fields.extend(job.parties.iter().enumerate().map(|(number, party)| {
         let identity = party.fingerprint.map_or("without identity".into(), |fingerprint| fingerprint.to_string());
         (format!("party {}", Party(number as u16)), format!("{} {identity}", party.name))
@@ -98,6 +99,8 @@ fingerprint = "x2a8-a9kx-ty0r-wt5b-j458-0kbs-s57c-m4r7-hhb5"
             TEXT.replace("panics = true", "panics = false"),
             TEXT.replace("panics = true", "panics = true\nbatch = 8"),
             TEXT.replace("panics = true", "panics = true\nbatch = 9"),
+            TEXT.replace("panics = true", "panics = true\nhash_keys = \"text\""),
+            TEXT.replace("panics = true", "panics = true\nhash_keys = \"email\""),
             TEXT.replace("check = \"tags\"", "check = \"reveal\""),
             TEXT.replace("check = \"tags\"", ""),
             TEXT.replace("N = 8", "N = 9"),

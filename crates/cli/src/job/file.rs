@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, num::NonZeroU32, path::Path};
 
 use garblet::{Config, Party, Protocol};
 use garblet_circuit::diagnostic::controls_terminal;
-use garblet_net::Fingerprint;
+use garblet_formats::value::KeyForm;
+use garblet_net::{Fingerprint, read_small_file};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -37,6 +38,8 @@ struct Written {
     panics: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     batch: Option<NonZeroU32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hash_keys: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     parameters: Table,
     #[serde(default, rename = "const", skip_serializing_if = "BTreeMap::is_empty")]
@@ -68,11 +71,7 @@ impl From<String> for Fault {
 /// Reads a job.
 pub(super) fn load(path: &Path) -> Result<Job, Failure> {
     let unreadable = |error| Failure::unreadable(path, &error);
-    let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
-    if bytes > FILE_BYTES_MAX {
-        return Err(Failure::call(format!("{}: {bytes} bytes, expected at most {FILE_BYTES_MAX}", path.display())));
-    }
-    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let text = read_small_file(path, FILE_BYTES_MAX).map_err(unreadable)?;
     read(path, &text).map_err(|Fault(line, what)| {
         let line = line.map_or(String::new(), |line| format!(":{line}"));
         Failure::call(format!("{}{line}: {what}", path.display()))
@@ -103,6 +102,8 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Job, Fault> {
     let batch = batch.map(NonZeroU32::get);
     let changes = WrittenChanges { constants, owner, to, panics: *panics }.read().map_err(|f| f.message)?;
     check_numbers(&changes, parties.len())?;
+    let hash_keys = written.hash_keys.as_deref().map(str::parse::<KeyForm>).transpose();
+    let hash_keys = hash_keys.map_err(|what| format!("hash_keys: {what}"))?;
     let program = program_in(path.parent().unwrap_or(Path::new("")), &written.program);
     Ok(Job {
         path: path.into(),
@@ -112,6 +113,7 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Job, Fault> {
         protocol: written.protocol,
         parameters,
         batch,
+        hash_keys,
         parties,
     })
 }
@@ -226,6 +228,7 @@ pub(super) fn write(job: &Job, program: &str) -> Result<String, Failure> {
         protocol: job.protocol.clone(),
         panics: Some(changes.panics.0),
         batch: job.batch.and_then(NonZeroU32::new),
+        hash_keys: job.hash_keys.map(|form| form.name().into()),
         parameters: job.parameters.iter().map(|param| (param.name.clone(), text(&param.value))).collect(),
         constants: changes.constants.iter().filter_map(constant).collect(),
         owner: changes.owners.iter().map(|owner| (owner.input.clone(), owner.party.0)).collect(),
@@ -295,6 +298,10 @@ mod tests {
             (text("", &two).replace(&"0".repeat(64), "00"), "digest: expected 64 hexadecimal digits, got `00`"),
             (text("", &two).replace("yao", "yoa"), "protocol: unknown protocol `yoa`"),
             (text("panic = true", &two), "5: unknown field `panic`"),
+            (
+                text("hash_keys = \"mail\"", &two),
+                "hash_keys: unknown form of keys `mail`, expected one of text, email, uuid",
+            ),
             (text("panics = 1", &two), "5: invalid type: integer `1`"),
             (text("[parameters]\nshape = \"round\"", &two), "parameters: shape: unknown parameter"),
             (text("[parameters]\nscheme = \"round\"", &two), "parameters: scheme: unknown scheme `round`"),
@@ -331,7 +338,7 @@ mod tests {
     #[test]
     fn a_job_that_was_written_reads_as_the_same() {
         let party = "[[party]]\nname = \"alice\"\n[[party]]\nname = \"bob b.\"\n";
-        let more = "panics = false\n[parameters]\nscheme = \"grr3\"\n[const]\nN = 8\nM = \"340282366920938463463374607431768211455\"\n\
+        let more = "panics = false\nhash_keys = \"uuid\"\n[parameters]\nscheme = \"grr3\"\n[const]\nN = 8\nM = \"340282366920938463463374607431768211455\"\n\
             B = true\nF = -1.5\n[owner]\n\"a b\" = 1\n[to]\nx = [0]\ny = \"nobody\"\nz = \"all\"";
         let job = read(Path::new("folder/a.toml"), &text(more, party)).map_err(|fault| fault.1).expect("a job");
         assert_eq!(job.program.program, "folder/p");

@@ -9,12 +9,14 @@ use std::{
 };
 
 use garblet::Config;
+use garblet_formats::value::KeyForm;
 
 use super::{Job, JobParty, file};
 use crate::{
     args::{ChoiceArgs, Constant, Param, ProgramArgs},
     failure::Failure,
     identity::TrustArgs,
+    inputs::tell_price,
     output::tell,
     program,
     settings::Settings,
@@ -27,15 +29,18 @@ pub(crate) struct Options {
     program: ProgramArgs,
     #[command(flatten)]
     choice: ChoiceArgs,
-    /// A party, in the order of their numbers: its name, and its identity as a fingerprint or a name from `garblet trust list`; a name alone for plain TCP
+    /// A party, in the order of party numbers: its name, and its identity as a fingerprint or a name from `garblet trust list`; only a name for plain TCP
     #[arg(long = "party", value_name = "NAME[=FINGERPRINT|NAME]", required = true)]
     parties: Vec<NamedParty>,
     #[command(flatten)]
     trust: TrustArgs,
-    /// Let a run be a batch of at most so many rows, each of which tells a result
+    /// Allow batches of at most N rows in a run; each row reveals a result
     #[arg(long, value_name = "N")]
     batch: Option<NonZeroU32>,
-    /// The name of the job [default: that of the program's file]
+    /// Accept texts as keys, which every party normalises and hashes: text, email or uuid
+    #[arg(long, value_name = "FORM")]
+    hash_keys: Option<KeyForm>,
+    /// The name of the job [default: the name of the program's file]
     #[arg(long)]
     name: Option<String>,
     /// The file to write [default: NAME.job.toml in the current folder]
@@ -89,8 +94,13 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         protocol: settings.protocol.clone(),
         parameters: config.parameters().into_iter().filter(can_be_said).map(parameter).collect(),
         batch: options.batch.map(NonZeroU32::get),
+        hash_keys: options.hash_keys,
         parties,
     };
+    if let Some(keys) = written.key_hash() {
+        keys.texts(&program).map_err(|error| Failure::call(format!("--hash-keys: {error}")))?;
+        tell_price(&keys, &program);
+    }
     let text = file::write(&written, &from_folder_of(&path, &options.program.program)?)?;
     // Read before it is written, so that what is wrong with it is told to who writes it.
     let job = file::read(&path, &text).map_err(|fault| Failure::call(format!("{}: {}", path.display(), fault.1)))?;

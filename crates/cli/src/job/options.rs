@@ -22,7 +22,7 @@ pub(crate) struct SubjectArgs {
     program: Option<String>,
     #[command(flatten)]
     changes: ProgramChanges,
-    /// The job that the parties have agreed on, in place of the program, its changes, the protocol and its parameters
+    /// Run this job, which replaces the program, its changes, the protocol and its parameters
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["program", "owners", "recipients", "constants", "panics", "protocol", "adversary", "params"])]
     job: Option<PathBuf>,
@@ -52,7 +52,8 @@ impl SubjectArgs {
     ///
     /// *Errors*: a file that is no job.
     pub(crate) fn job(&self) -> Result<Option<Job>, Failure> {
-        self.job.as_deref().map(Job::load).transpose()
+        let job = self.job.as_deref().map(Job::load).transpose()?;
+        Ok(job.map(|job| job.allowing(self.changes.effort)))
     }
 
     /// The program as it is named, where there is no job.
@@ -135,7 +136,7 @@ impl Job {
     /// The way of a party to its one peer, who must have the identity that the job gives it.
     ///
     /// *Errors*: as [`WayArgs::way`]; another peer than the job's.
-    pub(crate) fn way_to_peer(&self, way: &WayArgs, party: Party) -> Result<Way<'static>, Failure> {
+    pub(crate) fn way_to_peer(&self, way: &WayArgs, party: Party) -> Result<Way, Failure> {
         let other = &self.parties()[usize::from(party.0 == 0)];
         match other.fingerprint {
             Some(fingerprint) => way.to_known(&other.name, fingerprint),

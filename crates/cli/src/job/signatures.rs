@@ -75,7 +75,8 @@ impl Signatures {
                 return Err(Failure::call(what));
             }
             Ok(_) => {
-                let text = std::fs::read_to_string(&path).map_err(|e| Failure::unreadable(&path, &e))?;
+                let text =
+                    garblet_net::read_small_file(&path, FILE_BYTES_MAX).map_err(|e| Failure::unreadable(&path, &e))?;
                 toml::from_str(&text).map_err(|e| {
                     Failure::call(format!("{}: {}", path.display(), printable(e.message())))
                         .hint("`garblet job sign` writes it; who has signed can do so again")

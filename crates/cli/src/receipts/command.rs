@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     configuration::in_configuration,
-    failure::{Class, Failure},
+    failure::Failure,
     hex::to_hex,
     job::JobDigest,
     output::{bytes, print, print_json, tell},
@@ -24,11 +24,11 @@ use crate::{
 /// The subcommands of `garblet receipts`.
 #[derive(clap::Subcommand)]
 pub(crate) enum ReceiptsCommand {
-    /// Look whether a line of a log was changed, dropped or moved
+    /// Check that no line of a log was changed, dropped or moved
     Verify(VerifyOptions),
     /// Show the receipts of a log
     Show(ShowOptions),
-    /// Compare the logs of two parties: each run of both, with what each sent and received
+    /// Compare the logs of two parties, run by run, by what each sent and received
     Compare(CompareOptions),
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct LogArgs {
 pub(crate) struct VerifyOptions {
     #[command(flatten)]
     log: LogArgs,
-    /// Also look whether it has the receipt of this digest, noted earlier: so that nothing was cut off before it
+    /// Also check that the log has the receipt with this digest, which you noted earlier: then nothing before it was cut off
     #[arg(long, value_name = "DIGEST")]
     holds: Vec<JobDigest>,
 }
@@ -133,7 +133,7 @@ pub(super) fn text(link: &Link) -> String {
     let ended = match &receipt.ended {
         Ended::Ok { closing: None } => "with a result".into(),
         Ended::Ok { closing: Some(what) } => format!("with a result; the peer did not end in order: {what}"),
-        Ended::Failed { class, message } => format!("without a result ({}): {message}", class_name(*class)),
+        Ended::Failed { class, message } => format!("without a result ({}): {message}", class.name()),
     };
     let (sent, received) = (bytes(receipt.bytes_sent), bytes(receipt.bytes_received));
     let mut text = format!("{}  {}  {ended}\n", link.number, receipt.time);
@@ -141,11 +141,10 @@ pub(super) fn text(link: &Link) -> String {
     text += &format!("   party {} of {}, {}, job {job}\n", receipt.party, receipt.parties, receipt.protocol);
     text +=
         &format!("   program {}, garblet {}\n   sent {sent}, received {received}\n", receipt.program, receipt.version);
+    if let Some(session) = &receipt.session {
+        text += &format!("   session {session}\n");
+    }
     receipt.peers.iter().fold(text, |text, peer| text + "   " + &peer_text(peer))
-}
-
-fn class_name(class: Class) -> String {
-    json!(class).as_str().unwrap_or_default().into()
 }
 
 fn compare(options: &CompareOptions) -> Result<(), Failure> {

@@ -1,12 +1,15 @@
 //! The file of receipts: it is added to by one process at a time, durably, and goes on behind a line that was torn.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::{File, OpenOptions, TryLockError},
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
+    thread::sleep,
+    time::{Duration, Instant},
 };
 
 use garblet::store::sync_folder;
+use garblet_net::check_is_file;
 
 use super::{
     Receipt,
@@ -16,6 +19,10 @@ use crate::{configuration::make_folder, failure::Failure, output::tell, whole_fi
 
 /// Bytes that are read at once from the end.
 const BLOCK_BYTES: u64 = 64 << 10;
+
+/// The longest wait for a log that another program has locked, and the time between looks.
+const PATIENCE: Duration = Duration::from_secs(10);
+const RETRY: Duration = Duration::from_millis(5);
 
 /// The end of a log.
 struct End {
@@ -41,6 +48,16 @@ impl Log {
         let mut file = log.locked()?;
         log.end(&mut file)?;
         Ok(log)
+    }
+
+    /// Tells whether a receipt is in the log.
+    ///
+    /// *Errors*: a file that cannot be read, or is no log.
+    pub(crate) fn has(&self, is_it: impl Fn(&Receipt) -> bool) -> Result<bool, Failure> {
+        let mut is_there = false;
+        let read = chain::read(self.locked()?, |link, _| is_there |= is_it(&link.receipt));
+        read.map_err(|broken| Failure::no_result(format!("{}:{broken}", self.path.display())))?;
+        Ok(is_there)
     }
 
     /// Adds a receipt, without its outputs if it is too long with them. When this returns, it is on the disk, and has this number.
@@ -105,9 +122,37 @@ impl Log {
             }
             other => other.map_err(unwritable)?,
         };
-        // Others have it for as long as a line takes.
-        file.lock().map_err(unwritable)?;
+        // A pipe or a device keeps nothing.
+        check_is_file(&self.path).map_err(unwritable)?;
+        self.lock(&file)?;
         Ok(file)
+    }
+
+    /// Waits until no other process has the file: ours have it for as long as a line takes, another program for as long as it pleases.
+    ///
+    /// *Errors*: another that has it for longer than [`PATIENCE`].
+    fn lock(&self, file: &File) -> Result<(), Failure> {
+        let (begin, mut is_told) = (Instant::now(), false);
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(()),
+                Err(TryLockError::WouldBlock) if begin.elapsed() < PATIENCE => {
+                    if begin.elapsed() > PATIENCE / 10 && !std::mem::replace(&mut is_told, true) {
+                        let (path, seconds) = (self.path.display(), PATIENCE.as_secs());
+                        tell(&format!(
+                            "warning: {path}: another program holds its lock, which is waited for {seconds} s at most"
+                        ));
+                    }
+                    sleep(RETRY);
+                }
+                Err(TryLockError::WouldBlock) => {
+                    let (path, seconds) = (self.path.display(), PATIENCE.as_secs());
+                    let what = format!("{path}: cannot be written: another program has held its lock for {seconds} s");
+                    return Err(Failure::no_result(what).hint(format!("`fuser {path}` says which program has it open")));
+                }
+                Err(TryLockError::Error(error)) => return Err(Failure::unwritable(&self.path, &error)),
+            }
+        }
     }
 
     /// The end of the log: the last receipt that was written to its end, and perhaps a torn one behind it.

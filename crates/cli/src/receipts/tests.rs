@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use garblet::run_report::PeerPart;
+use garblet::{Class, run_report::PeerPart};
 use garblet_circuit::diagnostic::controls_terminal;
 
 use super::{
@@ -17,7 +17,7 @@ use super::{
     command,
     comparison::Comparison,
 };
-use crate::failure::{Class, Failure};
+use crate::failure::Failure;
 
 /// The variable by which a process of the test hears to which log it adds.
 const CHILD: &str = "GARBLET_TEST_RECEIPTS";
@@ -28,6 +28,7 @@ fn receipt(bytes: u64) -> Receipt {
         party: 0,
         parties: 2,
         identity: None,
+        session: None,
         peers: Vec::new(),
         job: None,
         program: "ab".into(),
@@ -316,6 +317,7 @@ fn a_run_whose_end_was_cut_off_accuses_nobody() {
 
 /// The entry of a process that adds receipts until it is killed; in a normal run of the tests there is nothing to do.
 #[test]
+#[allow(clippy::print_stdout)]
 fn child() -> Result<(), Failure> {
     let Some(path) = std::env::var_os(CHILD) else { return Ok(()) };
     let log = Log::open(Path::new(&path))?;

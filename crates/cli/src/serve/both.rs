@@ -28,24 +28,25 @@ use crate::{
 };
 
 /// Both servers, before they start.
-pub(crate) struct Both<'a> {
-    pub(crate) agreement: &'a Arc<Agreement>,
+pub struct Both<'a> {
+    /// The agreement with clients.
+    pub agreement: &'a Arc<Agreement>,
     /// The folder of both stores.
-    pub(crate) folder: &'a Path,
+    pub folder: &'a Path,
     /// The address of this machine at which clients are let in.
-    pub(crate) host: IpAddr,
+    pub host: IpAddr,
     /// The pages that may come; none lets in those of all.
-    pub(crate) origins: Option<Vec<String>>,
+    pub origins: Option<Vec<String>>,
     /// The generator's inputs by program.
-    pub(crate) generator_inputs: Vec<(String, Vec<Bits>)>,
+    pub generator_inputs: Vec<(String, Vec<Bits>)>,
     /// The amounts of what is made while nobody waits, by kind.
-    pub(crate) stock: Vec<(String, u64)>,
+    pub stock: Vec<(String, u64)>,
 }
 
 /// The invitations of a client, of generator and cloud.
 ///
 /// *Errors*: a name that is none.
-pub(crate) fn invitations(identities: &[Identity; 2], client: &str) -> Result<[Invitation; 2], Failure> {
+pub fn invitations(identities: &[Identity; 2], client: &str) -> Result<[Invitation; 2], Failure> {
     let [generator, cloud] = identities;
     let of = |identity: &Identity, server: Server| invitation(identity, &server.to_string(), client);
     Ok([of(generator, Server::Generator)?, of(cloud, Server::Cloud)?])
@@ -55,7 +56,7 @@ impl Both<'_> {
     /// Starts generator and cloud, who are these; returns where they let clients in. They end with the process. What happens to them is told to `hear`.
     ///
     /// *Errors*: a server that cannot begin. Whoever ends later says so on standard error.
-    pub(crate) fn start(
+    pub fn start(
         &self,
         identities: [Identity; 2],
         hear: impl Fn(Server, &Event<'_>) + Send + Sync + 'static,

@@ -10,6 +10,7 @@ use std::{
 
 use garblet::{
     Bits, Error, OrderRequest,
+    meet::mark_of_peer,
     outsourced::service::{Agreement, Event, Place, Service},
     store::{Past, Store, StoreKey},
 };
@@ -18,12 +19,13 @@ use garblet_client::{Secret, Server};
 use garblet_net::{Entrance, Fingerprint, Identity, Listener, ServerTls, Tls, Visitors, WebCertificate};
 use garblet_primitives::Prg;
 
-use super::Options;
+use super::{Options, mark::Mark};
 use crate::{
     agreement,
     args::pair,
-    configuration::in_configuration,
+    configuration::{check_unwritable_in_folder, in_configuration, make_folder},
     failure::Failure,
+    hex::to_hex,
     hints::{explain, net_failure},
     identity::client_secret,
     inputs::{self, InputArgs, InputFile},
@@ -33,6 +35,7 @@ use crate::{
     session::block_on,
     stock::load_or_create_key,
     way::announce,
+    whole_file::{self, Readers},
 };
 
 /// The time between looks at the files of a certificate.
@@ -41,25 +44,25 @@ const CERTIFICATE_PAUSE: Duration = Duration::from_secs(60);
 /// The clients, and what is agreed with the other server.
 #[derive(Clone, clap::Args)]
 pub(crate) struct ClientArgs {
-    /// With outsourced: answer clients as this file says, which the other server has too (TOML); --party 0 is the generator, 1 the cloud
+    /// With outsourced: answer clients by this agreement (TOML), which the other server has too; --party 0 is the generator, 1 the cloud
     #[arg(long, value_name = "FILE", conflicts_with_all = ["answer", "low_water", "every", "rounds", "peer", "trust", "insecure_plain_tcp", "session"])]
     agreement: Option<PathBuf>,
-    /// Let clients in at this address
+    /// Accept clients at this address
     #[arg(long, value_name = "HOST:PORT", requires = "agreement")]
     visitors: Option<String>,
-    /// Let clients in without TLS too: on this machine, or through a proxy that ends TLS; what they say is sealed all the same
+    /// Accept clients without TLS too: on this machine, or behind a proxy that terminates TLS; inputs and outputs stay sealed, jobs and digests of names do not
     #[arg(long, requires = "visitors")]
     plain_visitors: bool,
-    /// The certificates that browsers are shown, the own one first (PEM)
+    /// The certificate chain for browsers, this server's certificate first (PEM)
     #[arg(long, value_name = "FILE", requires = "web_key")]
     web_certificate: Option<PathBuf>,
-    /// The key of the first of them (PEM)
+    /// The key of this server's certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "web_certificate")]
     web_key: Option<PathBuf>,
-    /// A page whose scripts may come, as https://friends.example, any number of times [default: all pages]
+    /// Accept scripts of this page only, for instance https://friends.example; can be repeated [default: all pages]
     #[arg(long = "origin", value_name = "ORIGIN", requires = "visitors")]
     origins: Vec<String>,
-    /// This server's inputs of a program
+    /// Read this server's inputs of a program from this file
     #[arg(long = "own-input", value_name = "PROGRAM=FILE", requires = "agreement")]
     own_inputs: Vec<String>,
 }
@@ -86,23 +89,18 @@ impl ClientArgs {
 
     /// Shows browsers the certificate that is in the files now, each time that they have changed. Does not end if there are some.
     fn follow_certificate(&self, tls: &ServerTls) {
-        let changed = |path: &PathBuf| std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
         let Some((chain, key)) = self.web_files() else { return };
-        let mut last = (changed(chain), changed(key));
+        let read = || WebCertificate::read(chain, key).map_err(|error| error.to_string());
+        let mut followed = Followed { shown: marks(chain, key), refused: None };
         loop {
             thread::sleep(CERTIFICATE_PAUSE);
-            let now = (changed(chain), changed(key));
-            if now == last {
-                continue;
-            }
-            match WebCertificate::read(chain, key) {
-                Ok(web) => {
+            match followed.look(marks(chain, key), read) {
+                Some(Ok(web)) => {
                     tls.renew(web);
-                    last = now;
                     tell("browsers are shown the new certificate");
                 }
-                // Half of it may be written; it is tried again.
-                Err(error) => tell(&format!("browsers are shown the old certificate: {error}")),
+                Some(Err(error)) => tell(&format!("browsers are shown the old certificate: {error}")),
+                None => {}
             }
         }
     }
@@ -125,6 +123,43 @@ impl ClientArgs {
     }
 }
 
+/// The state of the files of a certificate.
+type Marks = [Option<Mark>; 2];
+
+fn marks(chain: &Path, key: &Path) -> Marks {
+    [Mark::of(chain), Mark::of(key)]
+}
+
+/// The files of a certificate as they are followed.
+struct Followed {
+    /// Their state when the certificate that is shown was read.
+    shown: Marks,
+    /// Their state when they were wrong the last time, and why; none while they are right.
+    refused: Option<(Marks, String)>,
+}
+
+impl Followed {
+    /// Reads the files, if they are not as they are shown. Returns what is to be done or told: a certificate once, and a fault once for each change.
+    fn look<T>(&mut self, now: Marks, read: impl FnOnce() -> Result<T, String>) -> Option<Result<T, String>> {
+        if now == self.shown && self.refused.is_none() {
+            return None;
+        }
+        // Half of it may have been written, so that it is tried again, also if nothing seems to have changed.
+        match read() {
+            Ok(certificate) => {
+                *self = Followed { shown: now, refused: None };
+                Some(Ok(certificate))
+            }
+            Err(fault) => {
+                let refused = Some((now, fault.clone()));
+                let is_known = self.refused == refused;
+                self.refused = refused;
+                (!is_known).then_some(Err(fault))
+            }
+        }
+    }
+}
+
 /// The party that a server is in a program.
 fn number(agreement: &Agreement, offer: &str, server: Server) -> Party {
     match server {
@@ -139,6 +174,34 @@ fn check_identity(here: &Identity, agreed: garblet_client::Identity) -> Result<(
     if here == agreed { Ok(()) } else { Err(format!("{agreed:?}, the identity here is {here:?}")) }
 }
 
+/// Checks that this machine has not served the agreement's service with another store, and records with which one it does. A store that begins anew does not know which
+/// submissions were used, and what clients sent before could be run again.
+fn check_service(path: &Path, agreement: &Agreement, server: Server, store: &Store) -> Result<(), Failure> {
+    // Of another identity clients have other secrets.
+    let name = format!("services/{}-{}", to_hex(&agreement.service().0), &to_hex(&agreement.server(server).0)[..16]);
+    let record = in_configuration(None, &name)?;
+    let own = store.id().to_string();
+    match std::fs::read_to_string(&record) {
+        Ok(kept) if kept.trim() == own => Ok(()),
+        Ok(kept) => {
+            let place = path.display();
+            let message = format!(
+                "{place}: service: expected a value that was not used with another store, got one that was, with store {}",
+                kept.trim()
+            );
+            Err(Failure::call(message).hint(
+                "draw a new value, for both servers and all clients: with this one all that clients have ever sent could be run again",
+            ))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            make_folder(&record)?;
+            let written = whole_file::write(&record, Readers::Owner, |out| writeln!(out, "{own}"));
+            written.map_err(|error| Failure::unwritable(&record, &error))
+        }
+        Err(error) => Err(Failure::unreadable(&record, &error)),
+    }
+}
+
 /// Serves clients until it is stopped.
 pub(super) fn serve(options: &Options, path: &Path) -> Result<(), Failure> {
     let server = match options.stock.party() {
@@ -148,6 +211,7 @@ pub(super) fn serve(options: &Options, path: &Path) -> Result<(), Failure> {
             return Err(Failure::call(format!("--party {other}: expected 0, the generator, or 1, the cloud")));
         }
     };
+    check_unwritable_in_folder(path)?;
     let agreement = Arc::new(agreement::load(path)?);
     let identity = options.peer.identity()?;
     check_identity(&identity, agreement.server(server))
@@ -156,9 +220,13 @@ pub(super) fn serve(options: &Options, path: &Path) -> Result<(), Failure> {
     let other = Fingerprint::of_ed25519(&agreement.server(server.other()).0);
     let settings = options.stock.settings();
     let config = settings.config()?;
-    let folder = options.stock.folder_for_pieces(&other.to_string());
+    let folder = options.stock.folder_for_pieces(&mark_of_peer(other));
     // Mistakes in the order and in the store are told before anybody is waited for.
-    folder.open(folder.order(&config, 3)?, (&config, 3), Store::open_or_create)?;
+    let stock = folder.open(folder.order(&config, 3)?, (&config, 3), Store::open_or_create)?;
+    if folder.recorded {
+        check_service(path, &agreement, server, &stock.store)?;
+    }
+    drop(stock);
     let key = load_or_create_key(folder.key.as_deref())?;
     let secrets: Vec<Secret> = agreement.clients().map(|client| client_secret(&identity, client)).collect();
     let own_inputs = options.clients.inputs(&agreement, server)?;
@@ -168,7 +236,7 @@ pub(super) fn serve(options: &Options, path: &Path) -> Result<(), Failure> {
     let (listens, meeting) = match options.peer.meeting()? {
         Meeting::Listen(address) => (true, address),
         Meeting::Connect(address) => (false, address),
-        Meeting::Mesh { .. } => return Err(Failure::call("--peers: this is between two servers")),
+        Meeting::Peers(_) => return Err(Failure::call("--peers: this is between two servers")),
     };
     let setup = Setup {
         agreement,
@@ -260,7 +328,7 @@ impl Setup {
         } = self;
         // The store is opened anew each time that the other server is met.
         let open = Box::new(move || open(&store, &key, recorded));
-        let service = Service::new((agreement, server), secrets, own_inputs, (&stock, open), hear);
+        let service = Service::new((agreement, server), secrets, own_inputs, (&stock, open), hear, &mut rand::rng());
         let service = Arc::new(service.map_err(|error| explain(&error))?);
         let opened = Arc::new(opened);
         let jobs = thread::Builder::new().name("jobs".into()).spawn({
@@ -330,8 +398,9 @@ pub(crate) fn event_text(event: &Event<'_>) -> String {
             format!("the other server is gone, and is met again: {message}{hint}")
         }
         Event::Closed(error) => explain(error).message,
-        Event::Ran { offer, clients, took, .. } => {
-            format!("ran `{offer}` for {} in {}", clients.join(", "), seconds(took.as_secs_f64()))
+        Event::Ran { offer, clients, has_panicked, took, .. } => {
+            let panicked = if *has_panicked { "; it panicked, and nothing is kept of it" } else { "" };
+            format!("ran `{offer}` for {} in {}{panicked}", clients.join(", "), seconds(took.as_secs_f64()))
         }
         Event::Refused { offer, clients, reason, accused } => {
             let accused: Vec<String> = accused.iter().map(Party::to_string).collect();
@@ -352,7 +421,41 @@ pub(crate) fn event_text(event: &Event<'_>) -> String {
 
 /// The outputs that a server learns by an event.
 fn event_outputs(agreement: &Agreement, event: &Event<'_>) -> Option<String> {
-    let Event::Ran { offer, outputs, .. } = event else { return None };
+    let Event::Ran { offer, outputs, has_panicked: false, .. } = event else { return None };
     let program = agreement.program(offer).filter(|_| outputs.iter().any(Option::is_some))?;
     Some(outputs_text(program, outputs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_certificate_that_is_wrong_is_told_once_for_each_change_and_again_when_it_is_right() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [chain, key] = ["chain.pem", "key.pem"].map(|name| folder.path().join(name));
+        let write = |text: &str| std::fs::write(&chain, text).expect("written");
+        write("right");
+        std::fs::write(&key, "key").expect("written");
+        let read = || {
+            let text = std::fs::read_to_string(&chain).map_err(|error| error.kind().to_string())?;
+            if text.starts_with("right") { Ok(text) } else { Err(format!("{text} is wrong")) }
+        };
+        let mut followed = Followed { shown: marks(&chain, &key), refused: None };
+        let mut look = || followed.look(marks(&chain, &key), read);
+        let wrong = |what: &str| Some(Err(format!("{what} is wrong")));
+        assert_eq!(look(), None);
+        write("half");
+        assert_eq!((look(), look(), look()), (wrong("half"), None, None));
+        write("another half");
+        assert_eq!((look(), look()), (wrong("another half"), None));
+        write("right again");
+        assert_eq!((look(), look()), (Some(Ok("right again".into())), None));
+        // Away for a while, and then back as it was.
+        let away = folder.path().join("away");
+        std::fs::rename(&chain, &away).expect("moved");
+        assert!(matches!(look(), Some(Err(_))) && look().is_none());
+        std::fs::rename(&away, &chain).expect("moved");
+        assert_eq!((look(), look()), (Some(Ok("right again".into())), None));
+    }
 }

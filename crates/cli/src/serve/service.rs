@@ -1,6 +1,9 @@
 //! `garblet serve --config`: many sessions side by side on one port, with whom a policy allows, for months.
 //!
 //! The service itself is one thread, which never computes: it hears callers, decides, and starts sessions, each on a thread of its own.
+//! `written` is the file, `config` the settings and jobs made from it. `hall` lets callers in, makes them wait, or refuses them, by `rule` and limits. `session` is one
+//! session: it fetches `data` (perhaps by a program of the `operator`), counts in `counters`, and runs. `outbox` offers results again that nobody took. `log`, `metrics` and
+//! `page` are for the operator. `net/src/callers.rs` hears callers; `net/src/refusing.rs` has the answers that a service sends in place of a hello.
 
 mod config;
 mod counters;
@@ -10,6 +13,7 @@ mod hall;
 mod log;
 mod metrics;
 mod operator;
+mod outbox;
 mod page;
 mod read_ahead;
 mod receipt;
@@ -19,7 +23,7 @@ mod written;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::Duration,
 };
 
@@ -27,21 +31,28 @@ use garblet_net::{Callers, Listener};
 use tokio::{
     net::TcpListener,
     signal::unix::{Signal, SignalKind, signal},
+    sync::watch,
     task::JoinHandle,
     time::{Instant, interval, sleep_until},
 };
 
 use self::{
     config::Config,
-    counters::Counters,
+    counters::{Counters, SharedCounters},
     farewells::Farewells,
-    hall::Hall,
+    hall::{Hall, rounded},
     metrics::Metrics,
+    outbox::Outbox,
     read_ahead::ReadAhead,
     session::{Shared, Stores},
 };
 use crate::{
-    configuration::in_configuration, failure::Failure, hints::net_failure, receipts::Receipts, session::block_on,
+    configuration::in_configuration,
+    failure::Failure,
+    hints::{net_failure, store_failure},
+    output::{one_line, print, tell},
+    receipts::Receipts,
+    session::block_on,
 };
 
 /// The time between looks at those who wait.
@@ -55,24 +66,72 @@ pub(super) fn run(path: &Path) -> Result<(), Failure> {
         // Before anything that takes time: a signal that nobody hears would end the process.
         let signals = Signals::hear()?;
         let config = Arc::new(config::load(path)?);
-        log::begin(config.log);
+        let metrics = Metrics::new();
+        log::begin(config.log, metrics.lost_lines());
         config.tell_odd();
         let counters = Counters::open(&config.state, config.key.as_deref(), &in_configuration(None, "stores")?)?;
-        let counters = Arc::new(Mutex::new(counters));
-        let (receipts, metrics) = (Arc::new(Receipts::at(&config.receipts)?), Metrics::new());
+        let counters = SharedCounters::new(counters);
+        let receipts = Arc::new(Receipts::at(&config.receipts)?);
         let farewells = Farewells::new(metrics.clone(), receipts.clone());
         let ahead = ReadAhead::default();
         ahead.look(&config);
-        let shared = Shared { counters, metrics, stores: Stores::default(), receipts, farewells, ahead };
+        keep_begun(&counters, &receipts)?;
+        let in_force = watch::Sender::new(config.clone());
+        let (stores, outbox) = (Stores::default(), Outbox::new(in_force.subscribe()));
+        let shared = Shared { counters, metrics, stores, receipts, farewells, ahead, outbox };
         let listener = Listener::bind(&config.listen).await.map_err(|error| net_failure(&error))?;
         tracing::info!(address = %listener.address(), jobs = config.offers.len(), "listening");
         show_page(&config, &shared.metrics).await?;
         let callers = Callers::new(listener, config.limits.unproven, config.options());
         shared.metrics.set_ready(true);
-        let hall = Hall::new(config, shared);
+        let hall = Hall::new(in_force, shared);
         let (reloading, again) = (None, false);
         Service { path: path.into(), callers, hall, reloading, again, stop_by: None }.serve(signals).await
     })
+}
+
+/// Looks at a configuration, with all jobs, inputs and programs that it names, and says what it allows. Nothing is begun, made or counted.
+///
+/// *Errors*: as [`run`], but for addresses and counters, which are not tried; also inputs that are missing or wrong.
+pub(super) fn check(path: &Path) -> Result<(), Failure> {
+    let config = config::load(path)?;
+    for note in config.odd() {
+        tell(&format!("warning: {note}"));
+    }
+    for (offer, rule) in config.offers.iter().flat_map(|offer| offer.rules.iter().map(move |rule| (offer, rule))) {
+        for missing in data::check(offer, rule)? {
+            tell(&format!("warning: {}: {missing}: until there is one, callers are refused", offer.name));
+        }
+    }
+    let rules = |offer: &config::Offer| match offer.rules.len() {
+        1 => "1 rule".into(),
+        rules => format!("{rules} rules"),
+    };
+    let line = |offer: &Arc<config::Offer>| format!("{}  {}  {}\n", offer.digest, one_line(&offer.name), rules(offer));
+    let jobs: String = config.offers.iter().map(line).collect();
+    print(&format!("{jobs}{}: good\n", one_line(&path.display().to_string())))
+}
+
+/// Keeps the receipts of runs that were counted by a service that was then killed.
+///
+/// *Errors*: a log of receipts, or counters, that cannot be written.
+fn keep_begun(counters: &SharedCounters, receipts: &Receipts) -> Result<(), Failure> {
+    for (session, begun) in counters.begun() {
+        let Some(begun) = begun else {
+            tracing::error!(
+                session,
+                "this run was counted, and its beginning cannot be read: it has no receipt, and this is the last word on it"
+            );
+            counters.ended(&session).map_err(|error| store_failure(&error))?;
+            continue;
+        };
+        let was_added = receipts.add_unless_there(&begun)?;
+        counters.ended(&session).map_err(|error| store_failure(&error))?;
+        if was_added {
+            tracing::warn!(session, "this run was counted, and nobody knows how it ended: its receipt says so");
+        }
+    }
+    Ok(())
 }
 
 /// Begins to show the operator's page, if there is to be one.
@@ -122,7 +181,7 @@ impl Service {
             let stop_by = self.stop_by.unwrap_or_else(Instant::now);
             tokio::select! {
                 caller = self.callers.next() => self.hall.receive(caller.map_err(|error| net_failure(&error))?),
-                ended = self.hall.next_ended() => self.hall.end(ended),
+                event = self.hall.next() => self.hall.note(event),
                 loaded = loaded(&mut self.reloading) => self.change(loaded),
                 _ = signals.hang_up.recv() => self.reload(),
                 _ = signals.terminate.recv() => self.stop(),
@@ -144,7 +203,7 @@ impl Service {
     fn stop(&mut self) {
         if self.stop_by.is_none() {
             let time = self.hall.config().limits.stop.0;
-            tracing::info!(sessions = self.hall.running(), seconds = time.as_secs_f64(), "stopping");
+            tracing::info!(sessions = self.hall.running(), seconds = rounded(time), "stopping");
             self.stop_by = Some(Instant::now() + time);
             self.hall.stop();
         }
@@ -168,8 +227,8 @@ impl Service {
             false => Err(Failure::call("insecure_plain_tcp: the service has to be started again for that")),
         });
         match loaded {
-            Err(Failure { message, .. }) => {
-                tracing::error!(reason = message, "THE NEW CONFIGURATION IS WRONG: the old one stays in force");
+            Err(Failure { message, hint, .. }) => {
+                tracing::error!(reason = message, hint, "THE NEW CONFIGURATION IS WRONG: the old one stays in force");
             }
             Ok(new) => {
                 let kept = [

@@ -196,7 +196,7 @@ fn a_party_that_answers_fills_stores_and_runs_its_program_as_often_as_the_peer_c
 fn a_store_knows_its_library_once_it_was_filled_from_one() {
     let folder = Folder::new("components-library");
     let (store, key) = (folder.path("store"), folder.path("key"));
-    let made = garblet(&["store", "init", &store, "--key", &key]);
+    let made = garblet(&["store", "init", &store, "--store-key", &key]);
     assert_eq!(made.status, Some(0), "{}", made.stderr);
     let input = ["--protocol", "components", "--input", INPUTS[1], "--insecure-plain-tcp", "--connect", "127.0.0.1:1"];
     let run = ["run", PROGRAM, "--party", "1", "--store", &store, "--store-key", &key];

@@ -21,7 +21,7 @@ const BLOCK: &str = "1=examples/aes/block.json";
 const GARBLER: [&str; 6] = ["lib:aes128", "--party", "0", "--input", KEY, "--insecure-plain-tcp"];
 const EVALUATOR: [&str; 6] = ["lib:aes128", "--party", "1", "--input", BLOCK, "--insecure-plain-tcp"];
 const SAME_OPTIONS: &str =
-    "hint: give both parties the same version, program and options, and each its own party number\n";
+    "hint: give both parties the same version, program, protocol and parameters, and each its own party number\n";
 
 /// Asserts that both parties ended without a result, each naming the difference from its side.
 fn both_name(garbler: &[&str], evaluator: &[&str], ours: &str, theirs: &str) {

@@ -1,4 +1,4 @@
-//! Running the command.
+//! Running the program that is tested, [`crate::PROGRAM`].
 
 use std::{
     path::{Path, PathBuf},
@@ -35,7 +35,7 @@ pub(crate) fn root() -> PathBuf {
 
 /// The command with arguments, standard streams piped.
 pub(crate) fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_garblet"));
+    let mut command = Command::new(crate::PROGRAM);
     command.args(arguments).current_dir(root());
     // What is recorded of stores is not the business of whoever runs the tests.
     command.env("XDG_CONFIG_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/config"));

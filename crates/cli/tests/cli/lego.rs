@@ -7,7 +7,8 @@ use crate::{
     invocation::{finish, garblet},
 };
 
-const PREPARE: [&str; 8] = ["prepare", "--protocol", "lego", "--gates", "600", "--inputs", "128", "--outputs"];
+const PREPARE: [&str; 9] =
+    ["prepare", "--protocol", "lego", "--stock", "gates=600", "--stock", "inputs=128", "--stock", "outputs=65"];
 
 fn run(parties: &Parties, program: &str, inputs: [&str; 2]) -> [(Option<i32>, String, String); 2] {
     let command = ["run", program, "--protocol", "lego"];
@@ -18,7 +19,7 @@ fn run(parties: &Parties, program: &str, inputs: [&str; 2]) -> [(Option<i32>, St
 #[test]
 fn a_store_of_gates_serves_functions_that_are_named_later() {
     let parties = Parties::new("lego");
-    for ran in parties.both(&[&PREPARE[..], &["65"]].concat(), [&["--json"]; 2]) {
+    for ran in parties.both(&PREPARE, [&["--json"]; 2]) {
         let report = ran.json();
         assert_eq!((report["pieces"].as_u64(), &report["lost"]), (Some(600 + 128 + 97 + 65), &0.into()), "{report}");
     }
@@ -41,7 +42,7 @@ fn a_store_of_gates_serves_functions_that_are_named_later() {
 #[test]
 fn what_a_store_lacks_is_made_on_request_of_both() {
     let parties = Parties::new("lego-top-up");
-    let prepared = parties.both(&["prepare", "--protocol", "lego", "--gates", "8"], [&[]; 2]);
+    let prepared = parties.both(&["prepare", "--protocol", "lego", "--stock", "gates=8"], [&[]; 2]);
     assert!(prepared.iter().all(|ran| ran.status == Some(0)), "{}", prepared[1].stderr);
     let inputs = [parties.file("zero.json", r#"{"a": 30}"#), parties.file("one.json", r#"{"b": 12}"#)];
     let inputs = [format!("0={}", inputs[0]), format!("1={}", inputs[1])];
@@ -61,7 +62,7 @@ fn what_a_store_lacks_is_made_on_request_of_both() {
 #[test]
 fn serving_refills_gates_that_have_run_low_and_answers_with_them() {
     let parties = Parties::new("lego-serve");
-    let amounts = ["--protocol", "lego", "--gates", "600", "--inputs", "64", "--outputs", "9"];
+    let amounts = ["--protocol", "lego", "--stock", "gates=600", "--stock", "inputs=64", "--stock", "outputs=9"];
     let serve = |low_water: &str| {
         let command = [&["serve"], &amounts[..], &["--rounds", "1", "--low-water", low_water]].concat();
         parties.both(&command, [&[]; 2]).map(|ran| {
@@ -93,7 +94,7 @@ fn serving_refills_gates_that_have_run_low_and_answers_with_them() {
 #[test]
 fn outputs_that_are_kept_are_inputs_of_later_functions() {
     let parties = Parties::new("lego-kept");
-    let prepared = parties.both(&[&PREPARE[..], &["65"]].concat(), [&[]; 2]);
+    let prepared = parties.both(&PREPARE, [&[]; 2]);
     assert!(prepared.iter().all(|ran| ran.status == Some(0)), "{}", prepared[1].stderr);
     let file = |name: &str, text: &str| parties.file(name, text);
     let both = |program: &str, more: &[&str], inputs: [&[&str]; 2]| {
@@ -143,7 +144,7 @@ fn what_a_store_is_for_must_be_said() {
          hint: garblet inspect PROGRAM counts what a program needs\n",
     );
     fails(
-        &["--protocol", "lego", "--gates", "1", "x.toml"],
+        &["--protocol", "lego", "--stock", "gates=1", "x.toml"],
         "error: LIBRARY: lego prepares for any function\nhint: say with --stock how much of gates, inputs, outputs\n",
     );
     fails(

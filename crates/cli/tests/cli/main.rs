@@ -1,5 +1,6 @@
 //! The `garblet` command as its users meet it: processes, files, exact words, exit status.
 
+mod agreements;
 mod bad_calls;
 mod batches;
 mod benchmarks;
@@ -10,17 +11,23 @@ mod faults;
 mod identities;
 mod invocation;
 mod jobs;
+mod kept;
 mod lego;
 mod link_graphs;
 mod many_parties;
+mod order;
 mod outsourced;
-mod papers;
+mod reach;
 mod receipts;
 mod records;
 mod results;
+mod schedules;
 mod service;
 mod store;
 mod stored_runs;
 mod strangers;
 mod tables;
 mod visits;
+
+/// The program that is tested.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_garblet");

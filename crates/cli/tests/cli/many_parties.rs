@@ -199,7 +199,7 @@ fn a_peers_file_at_fault_is_explained_by_its_fault() {
         (
             [party("a:1", &one), party("a:2", "h2wm")].concat(),
             ":6: party 1: fingerprint has 4 characters, expected 36 in groups of 4\n",
-            "hint: garblet keygen prints a party's fingerprint\n",
+            "hint: `garblet id` prints a party's fingerprint\n",
         ),
         (
             [party("a:1", &one), party("a:1", &two)].concat(),
@@ -209,7 +209,7 @@ fn a_peers_file_at_fault_is_explained_by_its_fault() {
         (
             [party("a:1", &one), party("a:2", &one)].concat(),
             ":4: party 1 has the fingerprint of party 0\n",
-            "hint: each party has an identity of its own: garblet keygen makes one\n",
+            "hint: each party has an identity of its own: `garblet keygen` makes one\n",
         ),
         (
             [party("a:1", &one), party("a:2", "")].concat(),

@@ -80,7 +80,7 @@ fn an_identity_is_shown() {
 }
 
 /// Both ends of a run whose calls differ.
-fn differing(left: &[&str], right: &[&str]) -> [Ran; 2] {
+pub(crate) fn differing(left: &[&str], right: &[&str]) -> [Ran; 2] {
     let (left, right) = pair(&[left, &["--party", "0", PLAIN]].concat(), &[right, &["--party", "1", PLAIN]].concat());
     assert_eq!([left.status, right.status], [Some(1); 2], "{} {}", left.stderr, right.stderr);
     [left, right]
@@ -177,20 +177,20 @@ fn who_learns_nothing_is_told_who_does() {
     );
     assert_eq!(zero.json()["recipients"], json!({ "alice_richer": [0] }));
     assert_eq!((one.status, &one.stdout[..]), (Some(0), ""));
-    let told = "\nparty 0 has learned alice_richer, this party has not\n";
+    let told = "\nonly party 0 learned alice_richer\n";
     assert!(one.stderr.contains(told), "{}", one.stderr);
     let (child, address) = listen(&[&call[..], &["--party", "0", "--input", &a]].concat());
     let one =
         garblet(&[&["run"], &call[..], &["--party", "1", "--input", &b, "--json", "--connect", &address]].concat());
     assert_eq!((&one.json()["outputs"], &one.json()["recipients"]), (&json!({}), &json!({ "alice_richer": [0] })));
-    assert!(!finish(child).stderr.contains("has learned"));
+    assert!(!finish(child).stderr.contains("learned"));
 }
 
 #[test]
 fn against_malicious_parties_there_is_one_for_three_and_it_is_never_taken_unasked() {
     let several = "gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2 are for semi-honest parties\n";
     let none = format!(
-        "with three or more parties --protocol outsourced withstands malicious ones, unless both its servers work together; {several}"
+        "with three or more parties --protocol outsourced is secure against malicious parties, but only if its two servers do not collude; {several}"
     );
     let calls = [
         &["--adversary", "malicious", "--parties", "3"][..],

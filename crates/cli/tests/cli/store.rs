@@ -15,7 +15,7 @@ fn filled(folder: &Folder) -> (String, String) {
 /// A store with 20 pieces of a kind, of which 3 were taken, and its key file.
 fn filled_with(folder: &Folder, kind: &Kind) -> (String, String) {
     let (store, key) = (folder.path("store"), folder.path("store.key"));
-    let ran = garblet(&["store", "init", &store, "--key", &key]);
+    let ran = garblet(&["store", "init", &store, "--store-key", &key]);
     assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
     let mut opened = recorded(&store, &key);
     let binding =
@@ -54,7 +54,7 @@ fn damage(store: &str, at: usize) {
 fn what_there_is_is_listed() {
     let folder = Folder::new("store-list");
     let (store, key) = filled(&folder);
-    let ran = garblet(&["store", "list", &store, "--key", &key]);
+    let ran = garblet(&["store", "list", &store, "--store-key", &key]);
     let expected = "peer bob\nrole garbler\nprotocol components 1\n\
         kind                      available  used  lost     size\n\
         component aes (3a0f6b0c)         17     3     0  17.3 KB\n\
@@ -65,7 +65,7 @@ fn what_there_is_is_listed() {
         format!("{before}aes (3a0f6b0c{}", &after[8..])
     });
     assert_eq!(rest.as_deref(), Some(expected), "{}", ran.stderr);
-    let listed = garblet(&["store", "list", &store, "--key", &key, "--json"]).json();
+    let listed = garblet(&["store", "list", &store, "--store-key", &key, "--json"]).json();
     assert_eq!(listed["binding"]["role"], "garbler");
     assert_eq!((&listed["kinds"][0]["available"], &listed["kinds"][0]["next"]), (&17.into(), &20.into()));
 }
@@ -74,7 +74,7 @@ fn what_there_is_is_listed() {
 fn what_lies_in_groups_is_counted_by_itself_and_a_check_that_is_not_settled_is_told() {
     let folder = Folder::new("store-groups");
     let (store, key) = filled_with(&folder, &Kind::in_groups("triples", 16, b""));
-    let list = |more: &[&str]| garblet(&[&["store", "list", &store, "--key", &key], more].concat());
+    let list = |more: &[&str]| garblet(&[&["store", "list", &store, "--store-key", &key], more].concat());
     let (text, unsettled) = (list(&[]).stdout, "the last check of the peer is not settled");
     assert!(text.contains(")        272    48     0  17.3 KB\n"), "{text}");
     assert!(text.contains("\ntriples (") && !text.contains(unsettled), "{text}");
@@ -105,7 +105,7 @@ fn an_old_copy_is_refused_by_its_record_and_a_store_without_one_is_used_with_a_w
     let (store, key) = filled(&folder);
     let (old, moved) = (folder.path("old"), folder.path("moved"));
     copy(Path::new(&store), Path::new(&old));
-    let call = |what: &str, store: &str| garblet(&["store", what, store, "--key", &key]);
+    let call = |what: &str, store: &str| garblet(&["store", what, store, "--store-key", &key]);
     assert_eq!(call("clear", &store).stdout, "gave up 17 pieces\n");
     let ran = call("list", &old);
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""));
@@ -119,7 +119,7 @@ fn an_old_copy_is_refused_by_its_record_and_a_store_without_one_is_used_with_a_w
     copy(Path::new(&store), Path::new(&moved));
     let elsewhere = folder.path("elsewhere");
     let mut warned = [false; 2].map(|_| {
-        let mut list = command(&["store", "list", &moved, "--key", &key]);
+        let mut list = command(&["store", "list", &moved, "--store-key", &key]);
         let ran = finish(list.env("XDG_CONFIG_HOME", &elsewhere).spawn().expect("it starts"));
         assert_eq!(ran.status, Some(0), "{}", ran.stderr);
         ran.stderr
@@ -128,14 +128,14 @@ fn an_old_copy_is_refused_by_its_record_and_a_store_without_one_is_used_with_a_w
     let expected =
         format!("warning: this machine has no record of the store in {moved}; if it was restored from a backup, ");
     assert!(warned[0].starts_with(&expected), "{}", warned[0]);
-    assert_eq!(call("allow", &store).stdout, "allowed 0 unfinished orders of gates\n");
+    assert_eq!(call("allow", &store).stdout, "allowed 0 unfinished orders and runs\n");
 }
 
 #[test]
 fn damage_is_named_given_up_and_space_is_given_back() {
     let folder = Folder::new("store-damage");
     let (store, key) = filled(&folder);
-    let call = |arguments: &[&str]| garblet(&[&["store"], arguments, &[&store, "--key", &key]].concat());
+    let call = |arguments: &[&str]| garblet(&[&["store"], arguments, &[&store, "--store-key", &key]].concat());
     let sound = call(&["verify"]);
     assert_eq!((sound.status, sound.stdout.as_str()), (Some(0), "sound: 17 pieces\n"), "{}", sound.stderr);
     // Piece 5: the head of the segment, five pieces with their tags, and some bytes.
@@ -165,7 +165,7 @@ fn damage_is_named_given_up_and_space_is_given_back() {
 fn a_store_that_cannot_be_opened_is_explained() {
     let folder = Folder::new("store-bad");
     let (store, key) = filled(&folder);
-    let list = |store: &str, key: &str| garblet(&["store", "list", store, "--key", key]);
+    let list = |store: &str, key: &str| garblet(&["store", "list", store, "--store-key", key]);
     let none = folder.path("none");
     list(&none, &key)
         .fails(2, &format!("error: no store in {none}\nhint: make one with `garblet store init {none}`\n"));
@@ -184,7 +184,7 @@ fn a_store_that_cannot_be_opened_is_explained() {
             "error: the key does not open the store in {store}\nhint: give the key file that the store was made with\n"
         ),
     );
-    garblet(&["store", "init", &store, "--key", &key]).fails(
+    garblet(&["store", "init", &store, "--store-key", &key]).fails(
         2,
         &format!(
             "error: {store} is not empty, so no store can be made there\nhint: name a new folder, or an empty one\n"
@@ -211,23 +211,4 @@ fn a_store_that_cannot_be_opened_is_explained() {
     let removed = garblet(&["store", "clear", "--all", &store]);
     assert_eq!(removed.stdout, format!("removed the store in {store}\n"), "{}", removed.stderr);
     assert!(!Path::new(&store).exists());
-}
-
-#[test]
-fn the_benchmark_says_what_the_store_costs() {
-    let folder = Folder::new("store-bench");
-    let place = folder.path("bench");
-    let page = folder.path("page.html");
-    let arguments =
-        ["bench", "store", "--pieces", "50", "--bytes", "2000", "--json", "--folder", &place, "--report", &page];
-    let ran = garblet(&arguments);
-    let page = std::fs::read_to_string(page).expect("it was written");
-    assert!(page.contains("<h1>garblet bench store --pieces 50 "), "{page}");
-    assert!(page.contains("<p>50 pieces of 2,000 bytes") && page.contains(&ran.stdout.trim().replace('"', "&quot;")));
-    let measured = ran.json();
-    assert_eq!(measured["store_bytes"], 32 + 50 * 2016);
-    for what in ["plain_file", "fill", "verify", "take"] {
-        assert!(measured["seconds"][what].as_f64().expect("a number") > 0.0, "{measured}");
-    }
-    assert_eq!(std::fs::read_dir(&place).expect("a folder").count(), 0, "it tidies up");
 }

@@ -28,15 +28,15 @@ fn check_all(ran: &[Ran], expected: &str) {
 fn runs_are_prepared_once_and_used_once_and_what_is_missing_is_said() {
     let folder = Folder::new("stored-runs");
     let peers = peers_file(&folder, None);
-    garblet(&["store", "init", &folder.path("unused"), "--key", &folder.path("key")]);
-    let prepare = ["prepare", "lib:aes128", "--protocol", "bmr", "--count", "2", "--json"];
+    garblet(&["store", "init", &folder.path("unused"), "--store-key", &folder.path("key")]);
+    let prepare = ["prepare", "lib:aes128", "--protocol", "bmr", "--stock", "runs=2", "--json"];
     let run = ["run", "lib:aes128", "--protocol", "bmr"];
     for ran in all(&folder, &peers, &prepare, [&[]; 3]) {
         let report = ran.json();
         assert_eq!((&report["pieces"], &report["lost"]), (&2.into(), &0.into()), "{report}");
         assert!(report["phases"]["build"]["bytes_sent"].as_u64().expect("a number") > 1 << 20, "{report}");
     }
-    let listed = garblet(&["store", "list", &folder.path("store1"), "--key", &folder.path("key")]);
+    let listed = garblet(&["store", "list", &folder.path("store1"), "--store-key", &folder.path("key")]);
     assert!(listed.stdout.contains("role party 1 of 3\nprotocol bmr, form linear"), "{}", listed.stdout);
     assert!(listed.stdout.contains("run of aes128 ("), "{}", listed.stdout);
     // Online nothing is left but the inputs' labels.

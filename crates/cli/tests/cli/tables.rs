@@ -115,26 +115,6 @@ fn an_empty_line_is_no_missing_cell() {
 }
 
 #[test]
-fn a_party_is_told_of_its_own_list_that_is_not_in_order() {
-    let folder = Folder::new("order");
-    let a = format!("0={}", folder.file("a.csv", "a\n5\n3\n"));
-    let b = format!("1={}", folder.file("b.csv", "b\n7\n"));
-    let ran = garblet(&["eval", "lib:quantile(4,4,8,500)", "--input", &a, "--input", &b]);
-    let told = "warning: input `a` counts as empty: it is not in ascending order, as row 2 shows\n";
-    assert_eq!((ran.status, &ran.stderr[..]), (Some(0), told));
-    assert_eq!(ran.stdout, "found = true\nvalue = 7\nin_order = false\n");
-    // Before anybody is met.
-    let call = ["run", "lib:quantile(4,4,8,500)", "--party", "0", "--insecure-plain-tcp", "--input", &a];
-    let alone = garblet(&[&call[..], &["--connect", "127.0.0.1:1", "--timeout", "300ms"]].concat());
-    assert!(alone.stderr.starts_with(told) && alone.status == Some(1), "{}", alone.stderr);
-    let twice = format!("0={}", folder.file("twice.csv", "a\n3\n3\n"));
-    let call = ["eval", "lib:intersection-sum(4,4,8,8)", "--input", &twice, "--input"];
-    let pairs = format!("1={}", folder.file("pairs.csv", "key,value\n9,1\n"));
-    let ran = garblet(&[&call[..], &[&pairs]].concat());
-    assert!(ran.stderr.starts_with("warning: input `a` counts as empty: it is not in ascending order, each key once,"));
-}
-
-#[test]
 fn options_that_would_be_passed_over_are_refused() {
     let (folder, eval) = above("twice");
     let file = format!("0={}", folder.file("offers.csv", OFFERS));

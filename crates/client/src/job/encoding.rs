@@ -19,12 +19,13 @@
 use garblet_circuit::{Party, Port, Recipients, diagnostic::clip};
 
 use super::terms::{
-    Destination, Identity, JobInput, JobOutput, Kept, LABEL_BYTES_MAX, NAME_BYTES_MAX, Origin, PORTS_MAX, Statistical,
-    TYPE_BYTES_MAX, Terms,
+    Destination, Identity, JobInput, JobOutput, Kept, LABEL_BYTES_MAX, Origin, PORTS_MAX, Statistical, TYPE_BYTES_MAX,
+    Terms,
 };
 use super::{CLIENTS_MAX, JOB_BYTES_MAX};
 use crate::cursor::{Reader, Writer};
 use crate::malformed::Malformed;
+use crate::shown::NAME_BYTES_MAX;
 
 /// The version of the encoding.
 const VERSION: u8 = 1;

@@ -6,9 +6,8 @@ use std::fmt;
 use garblet_circuit::{Party, Port, Program, Recipients, Type, diagnostic::clip};
 
 use super::{CLIENT_BITS_MAX, CLIENTS_MAX, JobError};
+use crate::shown::{NAME_BYTES_MAX, SHOWN, is_shown};
 
-/// The most bytes of a name, a parameter or a value.
-pub(crate) const NAME_BYTES_MAX: usize = 255;
 /// The most bytes of the label.
 pub(super) const LABEL_BYTES_MAX: usize = 1024;
 /// The most bytes of a type's text.
@@ -301,8 +300,7 @@ fn check_ports<'a>(side: &str, ports: impl ExactSizeIterator<Item = &'a Port>) -
 fn check_text(what: impl Fn() -> String, text: &str, least: usize, most: usize) -> Result<(), JobError> {
     let fits = (least..=most).contains(&text.len());
     check(fits, &what, || format!("{least} to {most} bytes"), || text.len().to_string())?;
-    let printed = !text.contains(char::is_control);
-    check(printed, &what, || "no control characters", || clip(&text.escape_default().to_string()))
+    check(is_shown(text), &what, || SHOWN, || clip(&text.escape_default().to_string()))
 }
 
 fn at_most(what: &str, got: usize, most: usize) -> Result<(), JobError> {

@@ -62,7 +62,10 @@ fn contradictions_are_refused_and_named() {
     assert_eq!(version, "job, version of kept state `ledger`: expected one more than is read, from 1, got 4");
     assert!(refused(|terms| terms.keeps = None).contains("outputs"));
     assert!(refused(|terms| terms.clients.clear()).contains("clients"));
-    assert!(refused(|terms| terms.label = "a\nb".into()).contains("no control characters"));
+    for label in ["a\nb", "a\u{202e}b", "a\u{200b}b"] {
+        let refused = refused(|terms| terms.label = label.into());
+        assert!(refused.contains("no control, direction or invisible characters"), "{refused}");
+    }
     assert!(refused(|terms| terms.parameters.push(("base".into(), "lego".into()))).contains("ascending"));
     assert!(refused(|terms| terms.inputs[1].port.name = "x".into()).contains("the name twice"));
     let wide = Type::Array(Box::new(Type::Bits(1 << 26)), 5);

@@ -67,7 +67,7 @@ fn clients_get_what_the_program_computes() {
 fn equal_answers_open_and_give_a_receipt() {
     let (pending, answer, output) = run(&stateful(), 5);
     let opened = pending.open(&answer.encode(), &answer.encode()).ok().unwrap();
-    assert!(opened.output == output);
+    assert!(opened.output == output && !opened.has_panicked());
     let receipt = opened.receipt();
     assert_eq!((receipt.state(), receipt.version(), receipt.chain(), receipt.counter()), ("ledger", 5, &[6; 32], 4));
 }
@@ -147,11 +147,36 @@ fn answers_of_other_places_are_rejected() {
     assert_eq!(Place { server: Server::Generator, ..place }.run(), place.run());
 }
 
+/// The version before, as the client knows it.
+#[test]
+fn a_run_that_panics_leaves_the_state_where_it_was() {
+    let before = || Receipt::first("ledger").next(4, [6; 32], 3);
+    let (pending, answer, output) = run(&stateful(), 4);
+    let opened = pending.after(before()).unwrap().open(&answer.encode(), &answer.encode()).ok().unwrap();
+    assert!(opened.output == output && opened.has_panicked());
+    assert_eq!(*opened.receipt(), before().with_counter(4));
+    let (pending, answer, _) = run(&stateful(), 4);
+    let forked = pending.after(Receipt::first("ledger").next(4, [7; 32], 3)).unwrap();
+    let why = rejected(forked.open(&answer.encode(), &answer.encode()));
+    assert_eq!(why, Rejected::Stale(Stale::Forked { state: "ledger".into(), version: 4 }));
+}
+
 #[test]
 fn states_that_do_not_follow_are_rejected() {
-    let (pending, answer, _) = run(&stateful(), 4);
+    for got in [3, 6] {
+        let (pending, answer, _) = run(&stateful(), got);
+        let why = rejected(pending.open(&answer.encode(), &answer.encode()));
+        assert_eq!(why, Rejected::OtherVersion { expected: 5, got });
+    }
+    // A job that only reads makes no version.
+    let reads = Job::new(Terms {
+        keeps: None,
+        outputs: stateful().terms().outputs[..1].to_vec(),
+        ..stateful().terms().clone()
+    });
+    let (pending, answer, _) = run(&reads.unwrap(), 3);
     let why = rejected(pending.open(&answer.encode(), &answer.encode()));
-    assert_eq!(why, Rejected::OtherVersion { expected: 5, got: 4 });
+    assert_eq!(why, Rejected::OtherVersion { expected: 4, got: 3 });
 
     let (pending, answer, _) = run(&stateful(), 5);
     let forked = pending.after(Receipt::first("ledger").next(5, [7; 32], 3)).ok().unwrap();

@@ -3,13 +3,15 @@
 //! `garblet-invitation:` and, in hexadecimal, `version 1 | server 32 | secret 32 | length 2, server's name | length 2, client's
 //! name | check 4`, where the check is the beginning of a BLAKE3 hash of all before it.
 
+use garblet_circuit::diagnostic::clip;
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::Secret;
 use crate::cursor::{Reader, Writer};
-use crate::job::{Identity, NAME_BYTES_MAX};
+use crate::job::Identity;
 use crate::malformed::Malformed;
+use crate::shown::{NAME_BYTES_MAX, SHOWN, is_name};
 
 /// The beginning of an invitation's text.
 const PREFIX: &str = "garblet-invitation:";
@@ -61,13 +63,13 @@ pub enum InvitationError {
     /// The check does not fit.
     #[error("invitation: its end should check all before it and does not")]
     Check,
-    /// A name is empty or too long.
-    #[error("invitation, {what}: expected 1 to {NAME_BYTES_MAX} bytes without control characters, got {got}")]
+    /// A name is empty or too long, or has characters that cannot be shown.
+    #[error("invitation, {what}: expected 1 to {NAME_BYTES_MAX} bytes with {SHOWN}, got {got}")]
     Name {
         /// The party that the name is of.
         what: &'static str,
-        /// Bytes of the name.
-        got: usize,
+        /// The name, escaped and cut; or `nothing`.
+        got: String,
     },
     /// The bytes are no invitation.
     #[error(transparent)]
@@ -168,8 +170,12 @@ impl Invitation {
 
 fn check_names(server: &str, client: &str) -> Result<(), InvitationError> {
     for (what, name) in [("name of the server", server), ("name of the client", client)] {
-        if !(1..=NAME_BYTES_MAX).contains(&name.len()) || name.contains(char::is_control) {
-            return Err(InvitationError::Name { what, got: name.len() });
+        if !is_name(name) {
+            let got = match name.is_empty() {
+                true => "nothing".into(),
+                false => format!("`{}`", clip(&name.escape_debug().to_string())),
+            };
+            return Err(InvitationError::Name { what, got });
         }
     }
     Ok(())

@@ -148,6 +148,14 @@ fn texts_that_are_not_the_whole_line_are_refused() {
     assert!(Invitation::new(Identity([0; 32]), "", "b", &mut rng(1)).is_err());
     let mut nameless = invitation();
     nameless.client_name.clear();
-    assert_eq!(refused(&nameless.to_text()), InvitationError::Name { what: "name of the client", got: 0 });
+    assert_eq!(
+        refused(&nameless.to_text()),
+        InvitationError::Name { what: "name of the client", got: "nothing".into() }
+    );
+    // Names that look like another one, or turn the line in which they stand.
+    for name in ["bo\u{202e}b", "bo\u{200b}b", "bo\u{200d}b", "\u{feff}bob"] {
+        let refused = Invitation::new(Identity([0; 32]), "a", name, &mut rng(1)).map(drop).expect_err("hidden");
+        assert!(refused.to_string().contains("direction or invisible characters, got `"), "{refused}");
+    }
     assert!(Invitation::new(Identity([0; 32]), "a", &"b".repeat(256), &mut rng(1)).is_err());
 }

@@ -1,4 +1,4 @@
-//! Lines of a circuit file, and the numbers in them.
+//! Lines of a circuit file, and the numbers in them. What follows `#` or `//` in a line is a comment.
 
 use std::{io::BufRead, ops::Range};
 
@@ -7,13 +7,32 @@ use garblet_circuit::diagnostic::{Diagnostic, Place, clip};
 /// The longest line that is read. A line longer than this is not from a circuit file, or not from an honest one.
 const MAX_LINE_BYTES: u64 = 1 << 24;
 
+/// A line that was taken out of the file.
+#[derive(Clone)]
+pub(super) struct Line {
+    text: Box<[u8]>,
+    number: u64,
+}
+
+/// The bytes with which some editors begin a text.
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The part of a line that is no comment.
+pub(super) fn without_comment(line: &[u8]) -> &[u8] {
+    let begins = |at: &usize| line[*at] == b'#' || line[*at..].starts_with(b"//");
+    &line[..(0..line.len()).find(begins).unwrap_or(line.len())]
+}
+
 /// Lines that are not blank, one at a time.
 pub(super) struct Lines<'a> {
     file: &'a str,
     text: &'a mut dyn BufRead,
     line: Vec<u8>,
     words: Vec<Range<usize>>,
+    /// The number of the line.
     number: u64,
+    /// The lines that were read.
+    read: u64,
     /// The line is to be given out once more.
     held: bool,
     ended: bool,
@@ -21,7 +40,7 @@ pub(super) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     pub(super) fn new(file: &'a str, text: &'a mut dyn BufRead) -> Self {
-        Lines { file, text, line: Vec::new(), words: Vec::new(), number: 0, held: false, ended: false }
+        Lines { file, text, line: Vec::new(), words: Vec::new(), number: 0, read: 0, held: false, ended: false }
     }
 
     /// Goes to the next line that is not blank; false at the end of the file.
@@ -31,12 +50,16 @@ impl<'a> Lines<'a> {
         }
         while !self.ended {
             self.line.clear();
-            self.number += 1;
+            self.read += 1;
+            self.number = self.read;
             let mut limited = std::io::Read::take(&mut *self.text, MAX_LINE_BYTES);
             let read = limited.read_until(b'\n', &mut self.line);
             let read = read.map_err(|e| Diagnostic::new(self.file, format!("cannot be read: {e}")))?;
             if read as u64 == MAX_LINE_BYTES {
                 return Err(self.error(0..1, format!("the line is longer than {MAX_LINE_BYTES} bytes")));
+            }
+            if self.read == 1 && self.line.starts_with(BYTE_ORDER_MARK) {
+                self.line.drain(..BYTE_ORDER_MARK.len());
             }
             self.split();
             self.ended = read == 0;
@@ -52,10 +75,24 @@ impl<'a> Lines<'a> {
         self.held = true;
     }
 
+    /// A copy of the line, to be read later.
+    pub(super) fn taken(&self) -> Line {
+        Line { text: self.line[..].into(), number: self.number }
+    }
+
+    /// Goes back to a line that was taken, until the next [`Lines::advance`].
+    pub(super) fn replace(&mut self, line: &Line) {
+        self.line.clear();
+        self.line.extend_from_slice(&line.text);
+        self.number = line.number;
+        self.split();
+    }
+
     fn split(&mut self) {
         self.words.clear();
         let mut start = None;
-        for (i, byte) in self.line.iter().enumerate() {
+        let words = without_comment(&self.line);
+        for (i, byte) in words.iter().enumerate() {
             match (byte.is_ascii_whitespace(), start) {
                 (false, None) => start = Some(i),
                 (true, Some(s)) => {
@@ -65,7 +102,7 @@ impl<'a> Lines<'a> {
                 _ => (),
             }
         }
-        self.words.extend(start.map(|s| s..self.line.len()));
+        self.words.extend(start.map(|s| s..words.len()));
     }
 
     /// The number of words that the line has.

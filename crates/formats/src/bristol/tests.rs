@@ -67,6 +67,73 @@ fn wires_may_come_in_any_order() {
 }
 
 #[test]
+fn gates_of_other_tools_are_read_in_any_case_for_one_and_each() {
+    type Rule = fn(bool, bool) -> bool;
+    let gates: [(&str, Rule, u64); 9] = [
+        ("AND", |a, b| a & b, 1),
+        ("and", |a, b| a & b, 1),
+        ("OR", |a, b| a | b, 1),
+        ("Lor", |a, b| a | b, 1),
+        ("NOR", |a, b| !(a | b), 1),
+        ("NAND", |a, b| !(a & b), 1),
+        ("nand", |a, b| !(a & b), 1),
+        ("XNOR", |a, b| a == b, 0),
+        ("xor", |a, b| a != b, 0),
+    ];
+    for (name, expected, ands) in gates {
+        let program = read(&format!("1 3\n1 1 1\n\n2 1 0 1 2 {name}\n")).unwrap();
+        assert_eq!(program.counts().and, ands, "{name}");
+        for (a, b) in [(false, false), (false, true), (true, false), (true, true)] {
+            let inputs = [a, b].map(|bit| Bits::from_u128(bit.into(), 1));
+            assert_eq!(evaluate(&program, &inputs)[0].get(0), expected(a, b), "{name} {a} {b}");
+        }
+        assert!(read(&format!("1 3\n1 1 1\n\n1 1 0 2 {name}\n")).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn comments_and_a_byte_order_mark_do_not_matter() {
+    let digest = read(OLD).unwrap().digest();
+    let commented = OLD.replace('\n', " # why\n// and how: 1 2 XOR\n");
+    for text in [commented.clone(), format!("\u{feff}{OLD}"), format!("\u{feff}// first\n\n#\n{commented}")] {
+        assert_eq!(read(&text).unwrap().digest(), digest, "{text}");
+    }
+    assert_eq!(
+        fails("# one\n5 8 // two\n2 1 2\n2 1 0 1 3 AND # 4\n2 1 0 1 9 AND\n"),
+        "c.txt:5:9: a wire is 9, expected less than 8"
+    );
+}
+
+#[test]
+fn gates_in_any_order_wait_for_what_they_read() {
+    let head = "5 8\n2 1 2\n\n";
+    let sorted = read(OLD).unwrap();
+    let gates: Vec<&str> = OLD[head.len()..].lines().collect();
+    let mut orders: Vec<Vec<&str>> = vec![gates.clone(), gates.iter().rev().copied().collect()];
+    (1..5).for_each(|k| orders.push(gates.iter().cycle().skip(k).take(5).copied().collect()));
+    for order in orders {
+        let program = read(&format!("{head}{}\n", order.join("\n"))).unwrap();
+        for value in 0..8u128 {
+            let inputs = [Bits::from_u128(value, 2), Bits::from_u128(value >> 2, 1)];
+            assert_eq!(evaluate(&program, &inputs), evaluate(&sorted, &inputs), "{order:?}");
+        }
+        assert_eq!(program.counts(), sorted.counts());
+    }
+    // Both operands and many of one line come later; one is read twice.
+    let text = "3 6\n1 2\n1 2\n4 2 2 2 3 3 4 5 MAND\n1 1 2 3 INV\n2 1 0 1 2 XOR\n";
+    for value in 0..4u128 {
+        let outputs = evaluate(&read(text).unwrap(), &[Bits::from_u128(value, 2)]);
+        assert_eq!(outputs[0].to_u128(), Some(0), "{value}");
+    }
+    assert_eq!(
+        fails("2 4\n1 1 1\n\n2 1 3 0 2 AND\n2 1 2 1 3 XOR\n"),
+        "c.txt:4:5: wire 3 depends on itself: gates feed one another in a circle"
+    );
+    assert_eq!(fails("2 5\n1 1 1\n\n2 1 3 0 4 AND\n2 1 2 1 3 XOR\n"), "c.txt:5:5: wire 2 is read, and no gate sets it");
+    assert_eq!(fails("2 4\n1 1 1\n\n2 1 3 0 2 AND\n2 1 1 0 9 AND\n"), "c.txt:5:9: a wire is 9, expected less than 4");
+}
+
+#[test]
 fn truncated_files_say_where_they_end() {
     assert_eq!(fails("5 8\n"), "c.txt:2:1: the file ends before the widths of the inputs");
     assert_eq!(fails("5 8\n2 1 2\n"), "c.txt:3:1: the file ends after 0 of 5 gates");
@@ -82,8 +149,8 @@ fn truncated_files_say_where_they_end() {
 #[test]
 fn lying_gate_lines_are_refused_with_their_place() {
     let with = |line: &str| fails(&format!("1 5\n1 3\n1 1\n\n{line}\n"));
-    assert_eq!(with("2 1 0 3 4 AND"), "c.txt:5:7: wire 3 is read before any gate sets it");
-    assert_eq!(with("2 1 4 0 4 AND"), "c.txt:5:5: wire 4 is read before any gate sets it");
+    assert_eq!(with("2 1 0 3 4 AND"), "c.txt:5:7: wire 3 is read, and no gate sets it");
+    assert_eq!(with("2 1 4 0 4 AND"), "c.txt:5:5: wire 4 depends on itself: gates feed one another in a circle");
     assert_eq!(with("2 1 0 1 2 AND"), "c.txt:5:9: wire 2 is an input, a gate cannot set it");
     assert_eq!(with("2 1 0 1 5 AND"), "c.txt:5:9: a wire is 5, expected less than 5");
     assert_eq!(
@@ -95,7 +162,8 @@ fn lying_gate_lines_are_refused_with_their_place() {
     assert_eq!(with("2 2 0 1 4 AND"), "c.txt:5:3: AND with 2 results, expected 1");
     assert_eq!(with("2 1 0 4 AND"), "c.txt:5:9: 2 wires before AND, expected 3");
     assert_eq!(with("2 1 0 1 2 4 XOR"), "c.txt:5:13: 4 wires before XOR, expected 3");
-    assert_eq!(with("2 1 0 1 4 NAND"), "c.txt:5:11: unknown gate `NAND`, expected XOR, AND, INV, EQ, EQW or MAND");
+    let names = "XOR, AND, INV, NOT, EQ, EQW, MAND, OR, LOR, NOR, NAND, XNOR";
+    assert_eq!(with("2 1 0 1 4 NANO"), format!("c.txt:5:11: unknown gate `NANO`, expected one of {names}"));
     assert_eq!(with("1 1 2 4 EQ"), "c.txt:5:5: the constant is 2, expected less than 2");
     assert_eq!(with("4 2 0 1 2 0 4 4 MAND"), "c.txt:5:15: wire 4 is set twice");
     assert_eq!(with("2 2 0 1 3 4 MAND"), "c.txt:5:1: MAND with 2 operands, expected 4");
@@ -193,8 +261,25 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in "[0-9 \n]{0,60}(AND|XOR|INV|EQ|EQW|MAND)?[0-9 \n]{0,20}") {
+    fn any_text_is_read_or_refused(text in "[0-9 \n]{0,60}(AND|or|XNOR|INV|EQ|EQW|MAND)?[0-9 \n#/]{0,20}") {
         let _ = read(&text);
+    }
+
+    #[test]
+    fn gates_in_any_order_compute_the_same(seed: u64, gates in 1usize..200) {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let program = random::single(rng, gates, 2);
+        let mut text = Vec::new();
+        Format::BristolFashion.write(&program, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let (head, gates) = lines.split_at(3);
+        let mut gates = gates.to_vec();
+        rand::seq::SliceRandom::shuffle(&mut gates[..], rng);
+        let mixed = read(&format!("{}\n{}\n", head.join("\n"), gates.join("\n"))).unwrap();
+        let inputs = random::inputs(rng, &program);
+        prop_assert_eq!(evaluate(&mixed, &inputs), evaluate(&program, &inputs));
+        prop_assert_eq!(mixed.counts().and, program.counts().and);
     }
 
     #[test]

@@ -5,14 +5,17 @@ use std::{collections::HashMap, sync::Arc};
 use garblet_circuit::{
     Circuit, Component, ComponentId, InputId, InstanceId, Link, Party, Port, Program, Recipients, Source, Type,
     diagnostic::{Diagnostic, Diagnostics, clip},
+    notes::{Limit, Order, Ordered},
 };
 use jsonc_parser::ast::{ObjectProp, Value};
 
 use super::{
+    ORDERS,
     feed::{Feeder, Group},
     gates::Statements,
-    is_name,
+    is_name, key_bits, key_type,
     order::order,
+    relied::{Relied, inherit},
 };
 use crate::{
     front_end,
@@ -51,17 +54,23 @@ impl<'v, T> Names<'v, T> {
 pub(super) fn read(source: &front_end::Source<'_>, text: &str) -> Result<Program, Diagnostics> {
     let json = JsonText { file: &source.file, text };
     let root = json.parse()?;
-    if json.members(&root, "program file")?.iter().any(|(key, _)| *key == "source") {
+    let members: Vec<&str> = json.members(&root, "program file")?.into_iter().map(|(key, _)| key).collect();
+    if members.contains(&"source") {
         return bound_source(json, source, &root);
     }
     let keys = ["name", "components", "inputs", "instances", "outputs", "source"];
+    if !members.is_empty() && !members.iter().any(|key| keys[1..].contains(key)) {
+        return Err(foreign(json, &members).into());
+    }
     let file = Fields::new(json, &root, "program file", &keys)?;
     let name = file.get("name").map(|value| text_of(json, "name", value)).transpose()?;
     let mut program = Program::new(name.unwrap_or(source.stem()));
     let mut components = Names::new();
+    let mut relied = HashMap::new();
     for (name, property) in file.members("components")? {
-        let component = component(json, source, name, &property.value)?;
+        let (component, own) = component(json, source, name, &property.value)?;
         let id = program.add_component(component);
+        relied.insert(id, own);
         components.push(name, id);
     }
     for (name, property) in file.members("inputs")? {
@@ -82,8 +91,22 @@ pub(super) fn read(source: &front_end::Source<'_>, text: &str) -> Result<Program
     let feeds = feeds(&mut feeder, &names, &instances)?;
     let outputs = outputs(&mut feeder, &file)?;
     let component_ids: Vec<ComponentId> = names.iter().map(|n| n.component).collect();
+    let clash = |what| Diagnostic::new(json.file, what).hint("give each circuit an input of its own");
+    inherit(&mut program, &relied, &component_ids, &feeds).map_err(clash)?;
     let label = |k: usize| names[k].label();
     join(json, program, component_ids, feeds, outputs, label).map_err(Diagnostics::from)
+}
+
+/// The refusal of JSON that has none of the keys of a program file.
+fn foreign(json: JsonText<'_>, members: &[&str]) -> Diagnostic {
+    if members.contains(&"modules") {
+        return Diagnostic::new(json.file, "is a netlist of Yosys (JSON), which is not read")
+            .hint("bring it into Bristol Fashion, the form of netlists that is read");
+    }
+    let keys: Vec<String> = members.iter().take(8).map(|key| clip(key)).collect();
+    Diagnostic::new(json.file, format!("is JSON, and no program file: it has the keys {}", keys.join(", "))).hint(
+        "a program file has components, inputs, instances and outputs, or a source; the book's chapter on program files says more",
+    )
 }
 
 /// A program file that names a source, and circuits that stand for functions of it.
@@ -182,12 +205,13 @@ fn component(
     source: &front_end::Source<'_>,
     name: &str,
     value: &Value<'_>,
-) -> Result<Component, Diagnostics> {
+) -> Result<(Component, Relied), Diagnostics> {
     let what = format!("component `{name}`");
     let fields = Fields::new(json, value, &what, &["file", "library", "gates", "inputs", "outputs"])?;
     let inputs = ports(json, &what, &fields, "inputs")?;
     let outputs = ports(json, &what, &fields, "outputs")?;
     let failed = |message: String| json.error_at(value, format!("{what}: {message}"));
+    let mut relied = Relied::default();
     let (circuit, inputs, outputs) = match (fields.get("file"), fields.get("library"), fields.get("gates")) {
         (None, None, Some(gates)) => {
             let (Some(inputs), Some(outputs)) = (inputs, outputs) else {
@@ -202,6 +226,7 @@ fn component(
             };
             let at = file.or(library).unwrap_or(value);
             let loaded = source.load(&reference).map_err(|errors| through(json, &what, at, errors))?;
+            relied = Relied::of(&loaded);
             let flat = loaded.flatten().map_err(|e| failed(e.to_string()))?;
             let inputs = inputs.unwrap_or_else(|| flat.inputs().to_vec());
             let outputs = outputs.unwrap_or_else(|| flat.outputs().to_vec());
@@ -209,7 +234,8 @@ fn component(
         }
         _ => return Err(failed("expected one of `file`, `library` and `gates`".into()).into()),
     };
-    Component::new(name, inputs, outputs, circuit).map_err(|e| failed(e.to_string()).into())
+    let component = Component::new(name, inputs, outputs, circuit).map_err(|e| failed(e.to_string()))?;
+    Ok((component, relied))
 }
 
 /// The diagnostics of a file that was referred to; its own place is the more useful one where it has any.
@@ -240,11 +266,54 @@ fn inline(
 
 fn input(json: JsonText<'_>, program: &mut Program, name: &str, value: &Value<'_>) -> Result<(), Diagnostic> {
     let what = format!("input `{name}`");
-    let fields = Fields::new(json, value, &what, &["type", "owner"])?;
+    let fields = Fields::new(json, value, &what, &["type", "owner", "order", "below"])?;
     let ty = type_of(json, &what, fields.need("type")?)?;
     let owner = number_of(json, &format!("{what}, owner"), fields.need("owner")?, MAX_PARTY)?;
+    let order = fields.get("order").map(|order| order_of(json, &what, order, &ty)).transpose()?;
+    let below = fields.get("below").map(|below| below_of(json, &what, below, &ty)).transpose()?;
+    let key_bits = key_bits(&ty);
     program.add_input(Port::new(name, ty), Party(owner as u16)).map_err(|e| json.error_at(value, e.to_string()))?;
+    let mut notes = program.notes().clone();
+    notes.ordered.extend(order.map(|order| Ordered { input: name.into(), key_bits, order }));
+    let limit = |below| Limit { input: name.into(), field: name.into(), bits: key_bits, below };
+    notes.limits.extend(below.map(limit));
+    program.set_notes(notes);
     Ok(())
+}
+
+/// The order that the rows of an input must have.
+fn order_of(json: JsonText<'_>, what: &str, value: &Value<'_>, ty: &Type) -> Result<Order, Diagnostic> {
+    let text = text_of(json, &format!("{what}, order"), value)?;
+    let known = ORDERS.iter().find(|(_, word)| *word == text);
+    let (order, _) = known.ok_or_else(|| {
+        let words: Vec<&str> = ORDERS.iter().map(|(_, word)| *word).collect();
+        json.error_at(value, format!("{what}, order: expected one of {}, got {}", words.join(", "), describe(value)))
+    })?;
+    match (ty, key_type(ty)) {
+        (Type::List(..), Some(Type::Unsigned(_))) => Ok(*order),
+        (other, _) => {
+            let message =
+                format!("{what}, order: it is for lists by keys that are unsigned numbers, and the type is {other}");
+            Err(json.error_at(value, message))
+        }
+    }
+}
+
+/// The least number that is too large for the key of an element.
+fn below_of(json: JsonText<'_>, what: &str, value: &Value<'_>, ty: &Type) -> Result<u64, Diagnostic> {
+    match key_type(ty) {
+        Some(&Type::Unsigned(bits @ 1..=63)) => {
+            let below = number_of(json, &format!("{what}, below"), value, 1 << bits)?;
+            let none = || json.error_at(value, format!("{what}, below: expected 1 or more, got 0"));
+            (below > 0).then_some(below).ok_or_else(none)
+        }
+        _ => Err(json.error_at(
+            value,
+            format!(
+                "{what}, below: it is for arrays and lists of unsigned numbers of at most 63 bits, and the type is {ty}"
+            ),
+        )),
+    }
 }
 
 /// The highest party; one more is still a number of parties.

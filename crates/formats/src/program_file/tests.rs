@@ -309,3 +309,92 @@ fn awkward_names_are_kept_apart_or_refused() {
     let error = Format::Program.write(&build("w 1"), &mut Vec::new()).unwrap_err().to_string();
     assert!(error.starts_with("port \"w 1\" is no name for a program file"), "{error}");
 }
+
+#[test]
+fn a_list_that_goes_into_a_circuit_has_the_order_that_this_relies_on() {
+    let notes = |a_type: &str, into_a: &str, more: &str| {
+        let text = format!(
+            r#"{{"components": {{"join": {{"library": "join(4,4,8,8)"}}, "not": {{"gates": ["y = !x"], "inputs": {{"x": "bool"}}, "outputs": {{"y": "bool"}}}}}},
+            "inputs": {{"keys": {{"type": "{a_type}", "owner": 0 {more}}}, "rows": {{"type": "[{{key: u8, value: u8}}; ..4]", "owner": 1}}}},
+            "instances": {{"no": {{"of": "not", "in": {{"x": "keys[0]"}}}}, "j": {{"of": "join", "in": {{"a": {into_a}, "b": "rows"}}}}}},
+            "outputs": {{"in_order": {{"type": "bool", "from": "j.in_order"}}}}}}"#
+        );
+        let program = FrontEnds::standard().read("a.json", &mut text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
+        let order = |input: &str| program.notes().ordered(input).map(|own| (own.order, own.key_bits));
+        [order("keys"), order("rows")]
+    };
+    let (ascending, once) = (Some((Order::Ascending, 8)), Some((Order::Strict, 8)));
+    assert_eq!(notes("[u8; ..4]", "\"keys\"", ""), [ascending, once]);
+    // In pieces it is still all of it.
+    assert_eq!(notes("[u8; ..4]", r#"["keys[0..5]", "keys[5..35]"]"#, ""), [ascending, once]);
+    // The file may say that more is needed.
+    assert_eq!(notes("[u8; ..4]", "\"keys\"", r#", "order": "ascending once""#), [once, once]);
+    // Not what is computed, put together in another way, or has other rows.
+    assert_eq!(notes("[u8; ..4]", r#"["no.y", "keys[1..35]"]"#, ""), [None, once]);
+    assert_eq!(notes("[u8; ..4]", r#"["keys[5..35]", "keys[0..5]"]"#, ""), [None, once]);
+    assert_eq!(notes("u35", "\"keys\"", ""), [None, once]);
+}
+
+#[test]
+fn an_input_that_cannot_have_the_orders_of_all_its_circuits_is_refused() {
+    let read = |circuits: [&str; 2], [first, second]: [&str; 2]| {
+        let text = format!(
+            r#"{{"components": {{"n": {{"library": "{}"}}, "w": {{"library": "{}"}}}},
+            "inputs": {{"rows": {{"type": "[{{key: u8, value: u8}}; ..4]", "owner": 0}}, "keys": {{"type": "[u16; ..4]", "owner": 1}}, "small": {{"type": "[u8; ..4]", "owner": 1}},
+                "wide": {{"type": "[{{key: u16, value: u8}}; ..4]", "owner": 0}}}},
+            "instances": {{{first}, {second}}},
+            "outputs": {{"out": {{"type": "bool", "from": "w.in_order"}}}}}}"#,
+            circuits[0], circuits[1]
+        );
+        FrontEnds::standard().read("a.json", &mut text.as_bytes()).map_err(|error| error.to_string())
+    };
+    // Rows of 16 bits are a key, or a key of 8 bits with a value.
+    let n = r#""n": {"of": "n", "in": {"a": "small", "b": "keys"}}"#;
+    let w = r#""w": {"of": "w", "in": {"a": "keys", "b": "wide"}}"#;
+    for order in [[n, w], [w, n]] {
+        let error = read(["join(4,4,8,8)", "join(4,4,16,8)"], order).expect_err("two keys");
+        assert!(error.contains("input `keys`: expected one order for all circuits"), "{error}");
+        assert!(error.contains("key of 8 bits") && error.contains("key of 16 bits"), "{error}");
+    }
+}
+
+#[test]
+fn what_a_program_relies_on_in_lists_is_kept() {
+    use garblet_synthesis::library;
+    for name in
+        ["intersection-sum(4,4,8,8)", "join(4,4,8,8)", "quantile(4,4,8,500)", "top-k(4,8,8)", "group-sum(4,3,8)"]
+    {
+        let program = library::find(name).unwrap();
+        let mut text = Vec::new();
+        super::write(&program, &mut text).unwrap();
+        let back = FrontEnds::standard().read("a.json", &mut &text[..]).unwrap();
+        assert_eq!(back.notes().ordered, program.notes().ordered, "{name}");
+        let limits = |program: &garblet_circuit::Program| {
+            program.notes().limits.iter().map(|l| (l.input.clone(), l.bits, l.below)).collect::<Vec<_>>()
+        };
+        assert_eq!(limits(&back), limits(&program), "{name}");
+        assert!(!program.notes().ordered.is_empty() || !program.notes().limits.is_empty());
+    }
+    let fails = |more: &str, ty: &str| {
+        let text = format!(
+            r#"{{"components": {{}}, "inputs": {{"a": {{"type": "{ty}", "owner": 0, {more}}}}}, "instances": {{}}, "outputs": {{}}}}"#
+        );
+        FrontEnds::standard().read("a.json", &mut text.as_bytes()).unwrap_err().iter().next().unwrap().message.clone()
+    };
+    assert_eq!(
+        fails(r#""order": "up""#, "[u8; ..4]"),
+        "input `a`, order: expected one of ascending once, ascending, descending, got the string \"up\""
+    );
+    assert_eq!(
+        fails(r#""order": "ascending""#, "[u8; 4]"),
+        "input `a`, order: it is for lists by keys that are unsigned numbers, and the type is [u8; 4]"
+    );
+    for key in ["i8", "fixed<4, 4>", "{key: i8, value: u8}", "[u8; 2]", "bool"] {
+        let said = fails(r#""order": "ascending""#, &format!("[{key}; ..4]"));
+        assert!(said.starts_with("input `a`, order: it is for lists by keys that are unsigned"), "{said}");
+        let said = fails(r#""below": 3"#, &format!("[{key}; ..4]"));
+        assert!(said.starts_with("input `a`, below: it is for arrays and lists of unsigned"), "{said}");
+    }
+    assert_eq!(fails(r#""below": 0"#, "[u8; 4]"), "input `a`, below: expected 1 or more, got 0");
+    assert!(fails(r#""below": 3"#, "u8").contains("it is for arrays and lists of unsigned numbers"));
+}

@@ -8,7 +8,7 @@ use std::{
 use garblet_circuit::{Circuit, Component, Gate, InstanceId, Link, Port, Program, Recipients, Source, Type, Wire};
 use serde_json::json;
 
-use super::is_name;
+use super::{ORDERS, is_name, key_bits};
 use crate::WriteError;
 
 /// Writes a program with all its components inline.
@@ -16,12 +16,20 @@ pub(crate) fn write(program: &Program, out: &mut dyn Write) -> Result<(), WriteE
     let mut out = BufWriter::new(out);
     let names = Names::new(program)?;
     writeln!(out, "{{\n  \"name\": {},\n  \"components\": {{", json!(program.name()))?;
-    entries(&mut out, program.components().iter().zip(&names.components), |out, (component, name)| {
-        write_component(out, component, name)
-    })?;
+    let components = program.components().iter().zip(&names.components).zip(&names.outputs);
+    entries(&mut out, components, |out, ((component, name), outputs)| write_component(out, component, outputs, name))?;
     writeln!(out, "  }},\n  \"inputs\": {{")?;
     entries(&mut out, program.inputs(), |out, input| {
-        let body = json!({ "type": input.port.ty.to_string(), "owner": input.owner });
+        let mut body = json!({ "type": input.port.ty.to_string(), "owner": input.owner });
+        let ordered = program.notes().ordered(&input.port.name);
+        let ordered = ordered.filter(|ordered| ordered.key_bits == key_bits(&input.port.ty));
+        if let Some((_, word)) = ORDERS.iter().find(|(order, _)| ordered.is_some_and(|known| known.order == *order)) {
+            body["order"] = json!(word);
+        }
+        let limit = program.notes().limit(&input.port.name);
+        if let Some(limit) = limit.filter(|limit| limit.bits == key_bits(&input.port.ty)) {
+            body["below"] = json!(limit.below);
+        }
         write!(out, "    {}: {body}", json!(input.port.name))
     })?;
     writeln!(out, "  }},\n  \"instances\": {{")?;
@@ -90,6 +98,8 @@ fn take(links: &mut Vec<Link>, width: u32) -> Vec<Link> {
 /// Names for components and instances.
 struct Names {
     components: Vec<String>,
+    /// The outputs of each component, none with the name of an input of it.
+    outputs: Vec<Vec<Port>>,
     instances: Vec<String>,
 }
 
@@ -125,7 +135,8 @@ impl Names {
             prefix.push('_');
         }
         let instances = (0..program.instance_count()).map(|k| format!("{prefix}{k}")).collect();
-        Ok(Names { components, instances })
+        let outputs = program.components().iter().map(|component| outputs(component)).collect();
+        Ok(Names { components, outputs, instances })
     }
 
     /// Links as sources: one string where one is enough.
@@ -143,7 +154,8 @@ impl Names {
                 }
                 Source::Instance(id) => {
                     let name = &self.instances[id.0 as usize];
-                    self.instance_sources(name, program.component_of(id).outputs(), link, &mut all);
+                    let outputs = &self.outputs[program.component_id(id).0 as usize];
+                    self.instance_sources(name, outputs, link, &mut all);
                 }
             }
         }
@@ -195,28 +207,41 @@ fn check_fields(ty: &Type) -> Result<(), WriteError> {
     }
 }
 
-fn write_component(out: &mut impl Write, component: &Component, name: &str) -> io::Result<()> {
+/// The outputs of a component, with other names where an input or an output has the name already: a file sets them by name.
+fn outputs(component: &Component) -> Vec<Port> {
+    let mut taken: HashSet<String> = component.inputs().iter().map(|port| port.name.clone()).collect();
+    let output = |port: &Port| {
+        let mut name = port.name.clone();
+        while !taken.insert(name.clone()) {
+            name.push_str("_out");
+        }
+        Port::new(name, port.ty.clone())
+    };
+    component.outputs().iter().map(output).collect()
+}
+
+fn write_component(out: &mut impl Write, component: &Component, outputs: &[Port], name: &str) -> io::Result<()> {
     writeln!(out, "    {}: {{", json!(name))?;
-    for (side, ports) in [("inputs", component.inputs()), ("outputs", component.outputs())] {
+    for (side, ports) in [("inputs", component.inputs()), ("outputs", outputs)] {
         // A JSON map of serde would sort the ports.
         let ports: Vec<String> =
             ports.iter().map(|p| format!("{}: {}", json!(p.name), json!(p.ty.to_string()))).collect();
         writeln!(out, "      \"{side}\": {{{}}},", ports.join(", "))?;
     }
     writeln!(out, "      \"gates\": [")?;
-    write_gates(out, component)?;
+    write_gates(out, component, outputs)?;
     write!(out, "      ]\n    }}")
 }
 
-fn write_gates(out: &mut impl Write, component: &Component) -> io::Result<()> {
+fn write_gates(out: &mut impl Write, component: &Component, outputs: &[Port]) -> io::Result<()> {
     let circuit = component.circuit();
     let inputs = wire_names(component.inputs());
-    let outputs = wire_names(component.outputs());
     // Gates' wires get a prefix that no port begins with.
     let mut prefix = "w".to_string();
-    while component.inputs().iter().chain(component.outputs()).any(|p| p.name.starts_with(&prefix)) {
+    while component.inputs().iter().chain(outputs).any(|p| p.name.starts_with(&prefix)) {
         prefix.push('_');
     }
+    let outputs = wire_names(outputs);
     let name = |wire: Wire| match inputs.get(wire.index()) {
         Some(name) => name.clone(),
         None => format!("{prefix}{}", wire.0),

@@ -2,8 +2,9 @@
 
 use garblet_circuit::{
     Bits, Input, InputId, Party, Program,
-    diagnostic::{Diagnostic, Diagnostics, clip},
+    diagnostic::{Diagnostic, Diagnostics, Place, clip},
 };
+use jsonc_parser::{ast::Value, common::Ranged};
 
 use super::parse::Reader;
 use crate::json::JsonText;
@@ -50,6 +51,17 @@ pub fn read_inputs(
     Ok(values)
 }
 
+/// The line in which a row of an input stands, in a text that was read.
+pub fn line_of_row(text: &str, input: &str, row: usize) -> Option<u64> {
+    let json = JsonText { file: "", text };
+    let root = json.parse().ok()?;
+    let members = json.members(&root, "inputs").ok()?;
+    let (_, property) = members.iter().find(|(key, _)| *key == input)?;
+    let Value::Array(rows) = &property.value else { return None };
+    let start = rows.elements.get(row.checked_sub(1)?)?.range().start;
+    Some(Place::in_text(text, start..start).line)
+}
+
 #[cfg(test)]
 mod tests {
     use garblet_circuit::{Port, Type};
@@ -92,6 +104,15 @@ mod tests {
                 "bob.json:4:11: input `name`: expected bytes2, got a number",
             ]
         );
+    }
+
+    #[test]
+    fn a_row_of_a_list_has_a_line() {
+        let text = "{\n  \"b\": [1],\n  \"a\": [1,\n    2,\n 3]}";
+        let lines: Vec<Option<u64>> = (0..5).map(|row| line_of_row(text, "a", row)).collect();
+        assert_eq!(lines, [None, Some(3), Some(4), Some(5), None]);
+        assert_eq!(line_of_row(text, "c", 1), None);
+        assert_eq!(line_of_row("{\"a\": \"\"}", "a", 1), None);
     }
 
     #[test]

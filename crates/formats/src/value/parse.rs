@@ -9,6 +9,10 @@ use jsonc_parser::ast::{ObjectProp, Value};
 use super::{decimal, fixed, variant};
 use crate::json::{JsonText, kind};
 
+/// The hint about a number with a fraction where a whole one is expected.
+pub(super) const FRACTION_HINT: &str =
+    "write a whole number, without a point or a comma; numbers with a fraction need a type such as fixed<16, 16>";
+
 /// Reads a JSON text that is one value of a type, in any of the [forms](crate::value).
 ///
 /// *Errors*: what the text is instead, with its place and the path to it.
@@ -96,6 +100,9 @@ impl Reader<'_> {
             Type::List(element, most) => error.hint(format!("write an array of at most {most} times {element}")),
             Type::Fixed(..) => error.hint("write a decimal number, as 1.25"),
             Type::Bool => error.hint("write true or false"),
+            Type::Bits(_) | Type::Unsigned(_) | Type::Signed(_) if matches!(value, Value::NumberLit(_)) => {
+                error.hint(FRACTION_HINT)
+            }
             Type::Bits(_) | Type::Unsigned(_) | Type::Signed(_) => {
                 error.hint(format!("write a number, or {{\"bits\": \"..\"}} with {} wires in order", ty.width()))
             }

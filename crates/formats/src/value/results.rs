@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use garblet_circuit::{Bits, Port, Type};
 use serde_json::{Map, Value, json};
 
-use super::{TableFormat, to_json};
+use super::{TableFormat, to_json, to_json_text};
 
 /// The column that says why a row has no result.
 const PANIC: &str = "panic";
@@ -92,17 +92,34 @@ impl ResultTable {
         })
     }
 
+    /// A row as an object, with its columns in order.
+    fn line(&self, row: usize) -> String {
+        match self.panic(row) {
+            Some(reason) => json!({ PANIC: reason }).to_string(),
+            None => {
+                let member = |column: &Column| {
+                    format!("{}:{}", json!(column.name), to_json_text(&column.ty, &column.value(row)))
+                };
+                format!("{{{}}}", self.columns.iter().map(member).collect::<Vec<_>>().join(","))
+            }
+        }
+    }
+
     /// Writes the table.
     ///
     /// *Errors*: what the writer has, and columns of one name.
     pub fn write(&self, format: TableFormat, out: &mut (dyn Write + Send)) -> io::Result<()> {
         match format {
             TableFormat::Csv => self.write_csv(out),
-            TableFormat::JsonLines => self.objects().try_for_each(|row| writeln!(out, "{row}")),
+            TableFormat::JsonLines => (0..self.rows).try_for_each(|row| writeln!(out, "{}", self.line(row))),
             #[cfg(feature = "arrow")]
             TableFormat::Arrow => arrow::write_ipc(&self.flat(), out),
             #[cfg(feature = "arrow")]
             TableFormat::Parquet => arrow::write_parquet(&self.flat(), out),
+            #[cfg(not(feature = "arrow"))]
+            TableFormat::Arrow | TableFormat::Parquet => {
+                format.check_built("").map_err(|lacks| io::Error::new(io::ErrorKind::Unsupported, lacks.message))
+            }
         }
     }
 
@@ -167,7 +184,7 @@ fn spread(column: &Column, rows: usize, columns: &mut Vec<Column>) {
 fn text(ty: &Type, value: &Bits) -> String {
     match to_json(ty, value) {
         Value::String(text) => text,
-        other => other.to_string(),
+        _ => to_json_text(ty, value),
     }
 }
 

@@ -20,7 +20,10 @@ use garblet_circuit::{
 };
 
 use self::columns::Columns;
-use super::{parse::is_text, read_value};
+use super::{
+    parse::{FRACTION_HINT, is_text},
+    read_value,
+};
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
@@ -32,10 +35,8 @@ pub enum TableFormat {
     /// JSON lines: an object for each row.
     JsonLines,
     /// Arrow IPC: a file, or a stream.
-    #[cfg(feature = "arrow")]
     Arrow,
     /// Parquet.
-    #[cfg(feature = "arrow")]
     Parquet,
 }
 
@@ -44,11 +45,28 @@ impl TableFormat {
     pub const ALL: &[(TableFormat, &[&str])] = &[
         (TableFormat::Csv, &["csv"]),
         (TableFormat::JsonLines, &["jsonl", "ndjson"]),
-        #[cfg(feature = "arrow")]
         (TableFormat::Arrow, &["arrow", "arrows", "feather", "ipc"]),
-        #[cfg(feature = "arrow")]
         (TableFormat::Parquet, &["parquet"]),
     ];
+
+    /// Checks that this build reads and writes the format: Arrow and Parquet need the feature `arrow`.
+    ///
+    /// *Errors*: a format that it lacks, with the name of the file that needs it.
+    pub fn check_built(self, file: &str) -> Result<(), Diagnostic> {
+        self.check_in_build(file, cfg!(feature = "arrow"))
+    }
+
+    /// The same for a build that has Arrow and Parquet, or not.
+    fn check_in_build(self, file: &str, has_arrow: bool) -> Result<(), Diagnostic> {
+        match self {
+            TableFormat::Csv | TableFormat::JsonLines => Ok(()),
+            _ if has_arrow => Ok(()),
+            TableFormat::Arrow | TableFormat::Parquet => {
+                let hint = "build the command with `--features parquet`, or use CSV or JSON lines";
+                Err(Diagnostic::new(file, "this build has no Arrow and Parquet").hint(hint))
+            }
+        }
+    }
 
     /// The format that a file's ending asks for.
     pub fn of_path(path: &Path) -> Option<TableFormat> {
@@ -96,6 +114,8 @@ pub struct FromTable<T> {
     pub ignored: Vec<String>,
     /// The units of columns of dates, times and durations, which are read as the integers that they are stored as.
     pub units: Vec<(String, &'static str)>,
+    /// The line of each row, in files that have lines.
+    pub lines: Vec<u64>,
 }
 
 /// The rows of a table, in bits.
@@ -106,6 +126,7 @@ struct Rows {
     count: u64,
     ignored: Vec<String>,
     units: Vec<(String, &'static str)>,
+    lines: Vec<u64>,
 }
 
 impl Table<'_> {
@@ -124,7 +145,7 @@ impl Table<'_> {
             Type::Record(fields) => fields.iter().map(|(name, ty)| (name.as_str(), ty)).collect(),
             other => vec![(port.name.as_str(), other)],
         };
-        let Rows { bits, count: rows, ignored, units } = self.read(wanted, (*count).into())?;
+        let Rows { bits, count: rows, ignored, units, lines } = self.read(wanted, (*count).into())?;
         let is_list = matches!(port.ty, Type::List(..));
         let most = u64::from(*count);
         if rows > most || rows < most && !is_list {
@@ -138,7 +159,7 @@ impl Table<'_> {
             });
         }
         let values = if is_list { super::list::pad(rows as usize, &bits, &port.ty, *count) } else { bits };
-        Ok(FromTable { values, ignored, units })
+        Ok(FromTable { values, ignored, units, lines })
     }
 
     /// Reads the values of inputs for many runs: a row for each run, with a column for each input. The columns of one input that is
@@ -150,7 +171,7 @@ impl Table<'_> {
             [Port { ty: Type::Record(fields), .. }] => fields.iter().map(|(name, ty)| (name.as_str(), ty)).collect(),
             _ => ports.iter().map(|port| (port.name.as_str(), &port.ty)).collect(),
         };
-        let Rows { bits, count, ignored, units } = self.read(wanted, u32::MAX.into())?;
+        let Rows { bits, count, ignored, units, lines } = self.read(wanted, u32::MAX.into())?;
         let too_many = || Diagnostic::new(self.file, format!("{count} rows, expected at most {}", u32::MAX));
         let count = u32::try_from(count).map_err(|_| too_many())?;
         let width: usize = ports.iter().map(|port| port.width() as usize).sum();
@@ -163,7 +184,7 @@ impl Table<'_> {
             values.push(all);
             start += own;
         }
-        Ok(FromTable { values: (count, values), ignored, units })
+        Ok(FromTable { values: (count, values), ignored, units, lines })
     }
 
     fn read(&self, wanted: Vec<(&str, &Type)>, most: u64) -> Result<Rows, Diagnostics> {
@@ -175,6 +196,8 @@ impl Table<'_> {
             TableFormat::Arrow => arrow::read_ipc(self.file, self.bytes, &mut columns)?,
             #[cfg(feature = "arrow")]
             TableFormat::Parquet => arrow::read_parquet(self.file, self.bytes, &mut columns)?,
+            #[cfg(not(feature = "arrow"))]
+            TableFormat::Arrow | TableFormat::Parquet => self.format.check_built(self.file)?,
         }
         columns.finish()
     }
@@ -203,10 +226,27 @@ fn text_cell(text: &str, ty: &Type) -> Result<Bits, Diagnostic> {
         }
         _ => serde_json::from_str::<serde_json::Value>(text).is_ok(),
     };
-    match (is_json, ty) {
+    let value = match (is_json, ty) {
         (true, _) => read_value("", text, ty),
         (false, Type::Bytes(_)) if !text.starts_with("0x") => typed_text(text, ty),
         (false, _) => read_value("", &serde_json::Value::from(text).to_string(), ty),
+    };
+    // The forms of JSON have no place in a cell.
+    value.map_err(|error| match cell_hint(text, ty) {
+        Some(hint) if !error.message.ends_with("out of range") => error.hint(hint),
+        _ => error,
+    })
+}
+
+/// The hint about a number in a cell: the forms of JSON have no place there.
+fn cell_hint(text: &str, ty: &Type) -> Option<&'static str> {
+    let is_number = text.replace(',', ".").parse::<f64>().is_ok();
+    let has_fraction = is_number && text.contains(['.', ',', 'e', 'E']);
+    match ty {
+        Type::Bits(_) | Type::Unsigned(_) | Type::Signed(_) if has_fraction => Some(FRACTION_HINT),
+        Type::Bits(_) | Type::Unsigned(_) | Type::Signed(_) => Some("write a whole number"),
+        Type::Fixed(..) if text.contains(',') && is_number => Some("write a decimal point, as 1.25"),
+        _ => None,
     }
 }
 

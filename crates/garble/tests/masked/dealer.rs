@@ -73,6 +73,11 @@ impl Iterator for Pieces<'_> {
     }
 }
 
+/// Tells whether labels of a piece are asked for: of three gates they are not, unless these are all.
+pub(crate) fn asks_for_labels(piece: &Range<usize>, all: usize) -> bool {
+    piece.len() != 3 || piece.len() == all
+}
+
 /// The whole in one piece.
 pub(crate) const WHOLE: &[usize] = &[usize::MAX];
 
@@ -201,7 +206,7 @@ pub(crate) fn garble(program: &Program, dealt: &Dealt, with_tags: bool, backend:
             &mut tables[32 * gates.start..32 * gates.end],
             &mut selects[gates.clone()],
             // Labels are not always asked for.
-            (gates.len() != 3).then_some(&mut labels[gates.clone()]),
+            asks_for_labels(&gates, ands).then_some(&mut labels[gates.clone()]),
             with_tags.then_some(TagsMut { left, right, sum }),
         );
     }
@@ -248,7 +253,7 @@ pub(crate) fn evaluate(
             masks.masks(gates.clone()),
             &garbled.tables[32 * gates.start..32 * gates.end],
             &garbled.selects[gates.clone()],
-            (gates.len() != 3).then_some(&mut labels[gates.clone()]),
+            asks_for_labels(&gates, ands).then_some(&mut labels[gates.clone()]),
             CheckMut { left: &left[gates.clone()], right: &right[gates.clone()], values: &mut checks[gates.clone()] },
         );
     }

@@ -14,7 +14,8 @@ use garblet_primitives::{Aes128, Backend, Block, Delta, Prg};
 use proptest::prelude::*;
 
 use crate::dealer::{
-    Dealt, Evaluated, Garbled, Gates, PerGate, Pieces, Shares, WHOLE, Wires, deal, evaluate, garble, walk,
+    Dealt, Evaluated, Garbled, Gates, PerGate, Pieces, Shares, WHOLE, Wires, asks_for_labels, deal, evaluate, garble,
+    walk,
 };
 
 fn is_zero(blocks: &[Block]) -> bool {
@@ -49,12 +50,12 @@ fn check(program: &Program, inputs: &[Bits], seed: u128, sizes: &[usize]) {
     }
 }
 
-/// Labels are those of the whole, but in pieces of three gates, of which they are not asked for.
+/// Labels are those of the whole, but in pieces of which they are not asked for.
 fn check_pieces(labels: &[Block], expected: &[Block], sizes: &[usize]) {
     for gates in Pieces::new(labels.len() as u64, sizes) {
-        match gates.len() {
-            3 => assert!(labels[gates].iter().all(|label| *label == Block::ONES)),
-            _ => assert!(labels[gates.clone()] == expected[gates]),
+        match asks_for_labels(&gates, labels.len()) {
+            true => assert!(labels[gates.clone()] == expected[gates]),
+            false => assert!(labels[gates].iter().all(|label| *label == Block::ONES)),
         }
     }
 }
@@ -150,6 +151,18 @@ fn one_gate_with_every_input_and_inversion() {
             for seed in 0..8 {
                 check(&program, &[Bits::from_u128(values, 2)], seed, &[1]);
             }
+        }
+    }
+}
+
+/// As many gates as the piece has of which labels are not asked for.
+#[test]
+fn three_gates() {
+    let and = |x, y| Gate::And(Wire(x), Wire(y));
+    let program = single(Circuit::new(2, vec![and(0, 1), and(2, 0), and(3, 1)], vec![Wire(4), Wire(2)]).unwrap());
+    for values in 0..4 {
+        for sizes in [&[1][..], &[2], &[3], &[40]] {
+            check(&program, &[Bits::from_u128(values, 2)], 7, sizes);
         }
     }
 }

@@ -2,8 +2,10 @@
 //!
 //! `GARBLET_TEST_FULL=1` runs more programs, more parties and every fault; `GARBLET_TEST_PROTOCOL=NAME` holds one protocol to it alone.
 
+mod borders;
 mod faults;
 mod order;
+mod padding;
 mod results;
 mod stores;
 mod transcripts;

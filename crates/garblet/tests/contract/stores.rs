@@ -31,8 +31,16 @@ async fn computed(
     let mut stock = stock(&config, parties, &program, store)?;
     stock.top_up = top_up;
     let plan = Plan::new(program.clone(), parties, &config)?;
+    // Two parties know ahead whether their own store holds enough.
+    let known = (!top_up && !config.protocol().is_mesh()).then(|| plan.check_stock(&stock));
     let peer = Peer::open_with(&plan, party, ends, stock, rand::rng(), Box::new(())).await?;
-    Ok(peer.finish(&own(&program, &inputs(&program), party)).await?.report)
+    let report = peer.finish(&own(&program, &inputs(&program), party)).await.map(|outcome| outcome.report);
+    match (known, &report) {
+        (Some(Err(Error::NotPrepared(ahead))), Err(Error::NotPrepared(then))) => assert_eq!(&ahead, then),
+        (Some(known), _) => assert_eq!(known.is_ok(), report.is_ok(), "{}: {known:?}", name(&config)),
+        (None, _) => {}
+    }
+    report
 }
 
 /// Samples of protocols that have stores.

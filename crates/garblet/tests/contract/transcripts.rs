@@ -7,6 +7,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use garblet::{
     Bits, Config, Ends, Error, Order, OrderRequest, Party, Peer, Plan, Program, Protocol, Stock, StockKinds,
+    circuit::evaluate,
     components::{self, Components},
     fill,
     lego::{self, Lego},
@@ -19,7 +20,10 @@ use garblet::{
 };
 use rand::{SeedableRng, rngs::StdRng};
 
-use super::{name, party_count, protocols, samples};
+use super::{borders, inputs, name, own, party_count, protocols, samples};
+
+/// The settings under which a large program is run as well: what orders gates in each way.
+const LARGE: [(&str, &[(&str, &str)]); 3] = [("yao", &[]), ("yao", &[("scheme", "three-halves")]), ("gmw", &[])];
 
 /// The digests of the file, and the version that they are of.
 #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -37,10 +41,9 @@ fn program() -> Arc<Program> {
     Arc::new(library::find("lib:add(16)").unwrap())
 }
 
-/// The inputs of a party: one of the first two has one.
-fn own(party: Party) -> Vec<Bits> {
-    let inputs = program().inputs().iter().filter(|input| input.owner == party).count();
-    vec![Bits::from_u128(40_503 + 5 * u128::from(party.0), 16); inputs]
+/// The inputs: one of each of the first two parties.
+fn two_inputs() -> Vec<Bits> {
+    [0, 1].map(|party| Bits::from_u128(40_503 + 5 * party, 16)).to_vec()
 }
 
 fn rng(party: Party) -> StdRng {
@@ -82,10 +85,30 @@ fn digest<'a>(transcripts: impl IntoIterator<Item = &'a Transcript>) -> String {
 
 /// A run, `parties` of one plan.
 async fn one(party: Party, ends: Ends, parties: u16, config: Config) -> Result<(), Error> {
-    let plan = Plan::new(program(), parties, &config)?;
+    run(&program(), &two_inputs(), party, ends, parties, &config).await
+}
+
+/// The same of a program that is large enough for everything that the order of what is sent depends on.
+async fn large(party: Party, ends: Ends, parties: u16, config: Config) -> Result<(), Error> {
+    let program = borders::program();
+    run(&program, &inputs(&program), party, ends, parties, &config).await
+}
+
+async fn run(
+    program: &Arc<Program>,
+    inputs: &[Bits],
+    party: Party,
+    ends: Ends,
+    parties: u16,
+    config: &Config,
+) -> Result<(), Error> {
+    let plan = Plan::new(program.clone(), parties, config)?;
     let mut peer = Peer::open(&plan, party, ends, &mut rng(party), Box::new(())).await?;
     let prepared = peer.prepare().await?;
-    peer.online(prepared, &own(party)).await?;
+    let report = peer.online(prepared, &own(program, inputs, party)).await?;
+    for (output, expected) in report.outputs.iter().zip(evaluate(program, inputs)) {
+        assert!(output.as_ref().is_none_or(|output| *output == expected), "{party} of {config:?}");
+    }
     peer.close().await
 }
 
@@ -144,6 +167,12 @@ async fn transcripts() -> BTreeMap<String, String> {
     for config in samples() {
         digests.insert(name(&config), transcript(&config, one).await);
     }
+    for (protocol, parameters) in LARGE {
+        let Some(protocol) = protocols().into_iter().find(|tested| tested.to_string() == protocol) else { continue };
+        let mut config = Config::of(protocol);
+        parameters.iter().for_each(|(name, value)| config.set(name, value).expect("a parameter"));
+        digests.insert(format!("{}, a large program", name(&config)), transcript(&config, large).await);
+    }
     for protocol in protocols().into_iter().filter(|protocol| protocol.stock().is_some()) {
         let config = protocol.samples().remove(0);
         digests.insert(format!("{protocol}, a store is filled"), transcript(&config, filled).await);
@@ -157,6 +186,7 @@ async fn transcripts_change_with_the_wire_version_alone() {
     let mut golden: Golden = serde_json::from_str(&text).unwrap();
     // Features may leave protocols out, and so may who asks for one alone.
     let tested: Vec<String> = protocols().iter().map(Protocol::to_string).collect();
+    let in_file = golden.transcripts.len();
     golden
         .transcripts
         .retain(|name, _| name.split([' ', ',']).next().is_some_and(|name| tested.iter().any(|t| t == name)));
@@ -169,6 +199,8 @@ async fn transcripts_change_with_the_wire_version_alone() {
     );
     if std::env::var_os("UPDATE_TRANSCRIPTS").is_some() {
         assert_eq!(tested.len(), Protocol::ALL.len(), "the file has the transcripts of all protocols");
+        let hint = "the file has protocols that this build lacks: --features garblet/toy,garblet-cli/toy";
+        assert_eq!(golden.transcripts.len(), in_file, "{hint}");
         std::fs::write(path(), serde_json::to_string_pretty(&now).unwrap() + "\n").unwrap();
         return;
     }

@@ -1,6 +1,6 @@
 //! Parameters are set and shown by the names and values that both parties compare.
 
-use garblet::{Config, Protocol, yao::Yao};
+use garblet::{Config, Protocol, SchemeKind, yao::Yao};
 
 fn of(protocol: &str) -> Config {
     Config::of(protocol.parse().unwrap())
@@ -71,6 +71,24 @@ fn parameters_of_cut_and_choose() {
     ] {
         assert_eq!(config.set(name, value).unwrap_err().to_string(), error);
     }
+}
+
+#[test]
+fn errors_name_every_scheme_that_a_protocol_takes() {
+    let mut protocols = 0;
+    for name in Protocol::ALL.iter().map(|protocol| protocol.name()) {
+        if !of(name).parameters().iter().any(|(parameter, _)| parameter == "scheme") {
+            continue;
+        }
+        let error = of(name).set("scheme", "another").unwrap_err().to_string();
+        let known: Vec<&str> = error.split([' ', ',', ';']).collect();
+        for scheme in SchemeKind::ALL {
+            let taken = of(name).set("scheme", scheme.name()).is_ok();
+            assert_eq!(known.contains(&scheme.name()), taken, "{name}: {error}");
+        }
+        protocols += 1;
+    }
+    assert!(protocols >= 4, "{protocols} protocols");
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn lists_of_every_count_take_the_same_messages() {
 #[test]
 fn formulas_hold_for_random_programs() {
     let mut rng = StdRng::seed_from_u64(7);
-    for scheme in [SchemeKind::HalfGates, SchemeKind::ThreeHalves, SchemeKind::Grr3, SchemeKind::FourRow] {
+    for scheme in SchemeKind::ALL.iter().copied().filter(|scheme| !scheme.is_privacy_free()) {
         for build in [Build::Stream, Build::Ahead] {
             for ot_width in Width::ALL {
                 let most_gates = rng.random_range(1..20_000);

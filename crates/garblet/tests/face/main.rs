@@ -1,5 +1,6 @@
 //! Protocols through the library face: what each gives, costs and refuses.
 
+mod advice;
 mod closing;
 mod components;
 mod config;
@@ -8,7 +9,9 @@ mod covert;
 mod cut_and_choose;
 mod equals_eval;
 mod errors;
+mod keeping;
 mod lego;
+mod meet;
 mod misbehaving_peer;
 mod oracle;
 mod outsourced_bases;

@@ -12,7 +12,7 @@ use std::{
 };
 
 use garblet::{
-    Bits, Role, SavedValues, Session,
+    Bits, Role, Session,
     authenticated::{Amounts, Config, Drawn, Evaluator, Garbler, Participant, Plan, Run, Side},
     circuit::evaluate,
     library,
@@ -62,7 +62,7 @@ async fn compute<S: Side>(
     if let Some(short) = WANTED.short_of(role.stock(), 50) {
         role.fill(session, short).await?;
     }
-    let mut run = Run::new(role, plan, SavedValues::default(), false);
+    let mut run = Run::new(role, plan, false);
     let drawn = run.draw(session).await?;
     log(&each(&drawn))?;
     let prepared = run.build(session, drawn).await?;

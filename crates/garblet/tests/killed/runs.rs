@@ -46,7 +46,8 @@ async fn compute(
     own: &[Bits],
     log: &Log,
 ) -> Result<Vec<Option<Bits>>, Error> {
-    let purpose = Purpose { program: plan.program(), protocol: "bmr".into(), peers: "test" };
+    let purpose =
+        Purpose { program: plan.program(), schedule: plan.schedule().digest(), protocol: "bmr".into(), peers: "test" };
     let mut runs = RunStore::meet(session, store, &purpose).await?;
     if runs.ready() < 2 {
         let mut bmr = BmrParty::setup(session, plan.clone()).await?;

@@ -9,7 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet::outsourced::{Limits, service::Unanswered};
+use garblet::{
+    Party,
+    outsourced::{Limits, service::Unanswered},
+};
 use garblet_client::{self as client, Begun, Job, Reason, Rejected, Said, Server, Submit};
 
 use world::{CLIENTS, Client, Running, World, strangers};
@@ -189,6 +192,13 @@ fn who_deals_to_each_server_with_another_counter_does_not_hold_up_the_others() {
         assert_eq!(reason(ended), [Some(Reason::Interrupted); 2]);
     });
     assert!(began.elapsed() < Duration::from_secs(30), "they are not kept for minutes");
+    // Either the client has dealt so, or the other server says what is not so.
+    drop(running);
+    for (server, accused) in [(Server::Generator, [1, 3]), (Server::Cloud, [1, 0])] {
+        let accused = accused.map(Party);
+        let told = world.told(&format!("{server}: refused both for anna, bo: {} {accused:?}", Reason::Interrupted));
+        assert_eq!(told, 1, "{server}");
+    }
 }
 
 /// Strangers from one address, all of whom stay when they have been told that they are none.

@@ -132,7 +132,8 @@ impl World {
         let inputs =
             if server == Server::Generator { vec![("ours".into(), vec![Bits::from_u128(40, 8)])] } else { Vec::new() };
         let ready = (self.agreement.clone(), server);
-        Service::new(ready, secrets, inputs, (&OrderRequest::default(), open), hear).expect("a service")
+        Service::new(ready, secrets, inputs, (&OrderRequest::default(), open), hear, &mut rand::rng())
+            .expect("a service")
     }
 
     /// Starts both servers.

@@ -5,7 +5,7 @@
 
 use super::parity::Parity;
 
-/// A field GF(2^m), by the polynomial that its generator is a root of; bit `i` is the coefficient of `x^i`.
+/// A field GF(2^m), given by the minimal polynomial of its generator; bit `i` is the coefficient of `x^i`.
 #[derive(Clone, Copy)]
 pub(super) struct Field {
     degree: u32,
@@ -38,7 +38,7 @@ impl Field {
         (0..exponent % self.order()).fold(1, |power, _| self.double(power))
     }
 
-    /// The exponents `e, 2 e, 4 e, ...`, whose powers of the generator have the same minimal polynomial.
+    /// The exponents `e, 2 e, 4 e, ...`, for which the powers of the generator have the same minimal polynomial.
     fn conjugates(self, exponent: u32) -> Vec<u32> {
         let mut all = vec![exponent % self.order()];
         loop {
@@ -49,7 +49,7 @@ impl Field {
         }
     }
 
-    /// The minimal polynomial over GF(2) of the generator's power; bit `i` is the coefficient of `x^i`.
+    /// The minimal polynomial over GF(2) of a power of the generator; bit `i` is the coefficient of `x^i`.
     pub(super) fn minimal_polynomial(self, exponent: u32) -> Parity {
         let mut product = vec![1];
         for conjugate in self.conjugates(exponent) {
@@ -61,7 +61,7 @@ impl Field {
         product.iter().enumerate().fold(Parity::ZERO, |sum, (i, &c)| sum ^ Parity::bit_if(c == 1, i))
     }
 
-    /// The product of the minimal polynomials of the generator's powers `1 ..= last`: the code of distance `last + 1`.
+    /// The product of the minimal polynomials of the powers `1 ..= last` of the generator: the code of distance `last + 1`.
     pub(super) fn generator_polynomial(self, last: u32) -> Parity {
         let mut seen: Vec<u32> = Vec::new();
         let mut product = Parity::bit_if(true, 0);
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     impl Field {
-        /// One more than the longest run of successive powers at which the polynomial vanishes.
+        /// One more than the longest run of successive powers that are roots of the polynomial.
         fn bch_bound(self, polynomial: Parity) -> u32 {
             let vanishes = |exponent: u32| {
                 let root = self.power(exponent);

@@ -1,4 +1,4 @@
-//! The part of a codeword behind the message: up to 256 bits, also read as a polynomial over GF(2).
+//! The part of a codeword after the message: up to 256 bits, also read as a polynomial over GF(2).
 
 use std::ops::{BitXor, BitXorAssign};
 
@@ -19,7 +19,7 @@ impl Parity {
         self.0.map(Block::to_u128)
     }
 
-    /// Bit `i` alone if `set`, else nothing.
+    /// Bit `i` alone if `set`, else zero.
     pub(super) fn bit_if(set: bool, i: usize) -> Self {
         let bit = u128::from(set) << (i % 128);
         if i < 128 { Parity::from_halves(bit, 0) } else { Parity::from_halves(0, bit) }
@@ -35,7 +35,7 @@ impl Parity {
         (low ^ high).count_ones() % 2 == 1
     }
 
-    /// The highest bit that is set, 0 if none is.
+    /// The highest set bit, or 0 if there is none.
     pub(super) fn degree(self) -> usize {
         let [low, high] = self.halves();
         let bits = if high == 0 { 128 - low.leading_zeros() } else { 256 - high.leading_zeros() };
@@ -56,7 +56,7 @@ impl Parity {
         })
     }
 
-    /// The polynomial, of at most the degree of `modulus`, reduced by it, and whether that took anything off.
+    /// The polynomial, whose degree is at most the degree of `modulus`, reduced by it; also whether that changed it.
     pub(super) fn reduce_once(self, modulus: Parity) -> (Self, bool) {
         match self.get(modulus.degree()) {
             true => (self ^ modulus, true),

@@ -1,10 +1,14 @@
 //! The syntax tree, as the parser makes it and the type checker fills it in.
 
+mod types;
+
 use std::collections::HashMap;
+
+pub(super) use types::{Int, Literal, Name, Open, Size, Type};
 
 use crate::{
     number::{Decimal, Number},
-    tree::{Scalar, Span},
+    tree::Span,
 };
 
 /// A program: its definitions by name.
@@ -33,13 +37,31 @@ pub(super) struct StructDef {
 #[derive(Clone, Debug)]
 pub(super) struct EnumDef {
     pub(super) variants: Vec<(String, Fields<Type>)>,
+    /// The place of each variant, by name.
+    places: HashMap<String, usize>,
     pub(super) span: Span,
 }
 
 impl EnumDef {
-    pub(super) fn variant(&self, name: &str) -> Option<&Fields<Type>> {
-        self.variants.iter().find_map(|(own, fields)| (own == name).then_some(fields))
+    pub(super) fn new(variants: Vec<(String, Fields<Type>)>, span: Span) -> Self {
+        let places = variants.iter().enumerate().map(|(place, (name, _))| (name.clone(), place)).collect();
+        EnumDef { variants, places, span }
     }
+
+    pub(super) fn variant(&self, name: &str) -> Option<&Fields<Type>> {
+        self.place(name).map(|place| &self.variants[place].1)
+    }
+
+    /// The place of a variant among all.
+    pub(super) fn place(&self, name: &str) -> Option<usize> {
+        self.places.get(name).copied()
+    }
+}
+
+/// The field of that name, of fields in the order of their names.
+pub(super) fn field_of<'f, T>(fields: &'f [(String, T)], name: &str) -> Option<&'f T> {
+    let place = fields.binary_search_by(|(own, _)| own.as_str().cmp(name)).ok()?;
+    Some(&fields[place].1)
 }
 
 /// The fields of a variant: of its definition, of a value, or of a pattern.
@@ -47,7 +69,7 @@ impl EnumDef {
 pub(super) enum Fields<T> {
     Unit,
     Tuple(Vec<T>),
-    /// In the order of their names.
+    /// In the order of their names, except that the fields of values stand in the order in which they are written.
     Named(Vec<(String, T)>),
 }
 
@@ -87,181 +109,7 @@ pub(super) struct Param {
     pub(super) ty: Type,
 }
 
-/// A type of integers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Int {
-    Unsigned(u16),
-    Signed(u16),
-    Usize,
-}
-
-impl Int {
-    /// The names of all.
-    pub(super) const NAMES: [&str; 11] =
-        ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128"];
-
-    /// The type of that name.
-    pub(super) fn named(name: &str) -> Option<Self> {
-        match name {
-            "usize" => Some(Int::Usize),
-            _ if !Int::NAMES.contains(&name) => None,
-            _ => {
-                let bits = name[1..].parse().ok()?;
-                Some(if name.starts_with('u') { Int::Unsigned(bits) } else { Int::Signed(bits) })
-            }
-        }
-    }
-
-    pub(super) fn scalar(self) -> Scalar {
-        match self {
-            Int::Unsigned(bits) => Scalar::unsigned(bits),
-            Int::Signed(bits) => Scalar::signed(bits),
-            Int::Usize => Scalar::USIZE,
-        }
-    }
-
-    pub(super) fn is_signed(self) -> bool {
-        matches!(self, Int::Signed(_))
-    }
-
-    pub(super) fn min(self) -> Number {
-        self.scalar().min()
-    }
-
-    pub(super) fn max(self) -> Number {
-        self.scalar().max()
-    }
-}
-
-impl std::fmt::Display for Int {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Int::Unsigned(bits) => write!(f, "u{bits}"),
-            Int::Signed(bits) => write!(f, "i{bits}"),
-            Int::Usize => f.write_str("usize"),
-        }
-    }
-}
-
-/// A type, as it is written or found out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Type {
-    /// Not found out yet.
-    Unknown,
-    Bool,
-    Int(Int),
-    /// The type of a number without one, which is not negative: becomes any type of integers.
-    Natural,
-    /// The type of a number without one: becomes any signed type.
-    Integer,
-    /// Bits before the point with the sign, and behind it.
-    Fixed(u16, u16),
-    /// The type of a number with a point: becomes any of fixed-point numbers.
-    Decimal,
-    Array(Box<Type>, Size),
-    /// At most so many values.
-    List(Box<Type>, Size),
-    Tuple(Vec<Type>),
-    /// A struct or an enum.
-    Named(Name),
-}
-
-/// The name of a struct or an enum, and where it is written; equal names are equal wherever they are.
-#[derive(Clone, Debug)]
-pub(super) struct Name {
-    pub(super) text: String,
-    pub(super) span: Span,
-}
-
-impl PartialEq for Name {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-impl Eq for Name {}
-
-impl Type {
-    pub(super) const UNIT: Type = Type::Tuple(Vec::new());
-
-    pub(super) fn named(text: &str) -> Self {
-        Type::Named(Name { text: text.into(), span: Span::default() })
-    }
-
-    /// Tells whether it is the type of a number without one.
-    pub(super) fn is_open(&self) -> bool {
-        matches!(self, Type::Natural | Type::Integer | Type::Decimal)
-    }
-
-    pub(super) fn is_integer(&self) -> bool {
-        matches!(self, Type::Int(_) | Type::Natural | Type::Integer)
-    }
-
-    pub(super) fn is_fixed(&self) -> bool {
-        matches!(self, Type::Fixed(..) | Type::Decimal)
-    }
-
-    /// The type of the elements of an array or a list.
-    pub(super) fn element(&self) -> Option<&Type> {
-        match self {
-            Type::Array(element, _) | Type::List(element, _) => Some(element),
-            _ => None,
-        }
-    }
-}
-
-impl std::fmt::Display for Type {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Type::Unknown => f.write_str("something"),
-            Type::Bool => f.write_str("bool"),
-            Type::Int(int) => int.fmt(f),
-            Type::Natural | Type::Integer => f.write_str("a number"),
-            Type::Fixed(integer, fraction) => write!(f, "fixed<{integer}, {fraction}>"),
-            Type::Decimal => f.write_str("a number with a point"),
-            Type::Array(element, size) => write!(f, "[{}; {size}]", Part(element)),
-            Type::List(element, size) => write!(f, "[{}; ..{size}]", Part(element)),
-            Type::Tuple(fields) => {
-                let fields: Vec<String> = fields.iter().map(|field| Part(field).to_string()).collect();
-                write!(f, "({})", fields.join(", "))
-            }
-            Type::Named(name) => f.write_str(&name.text),
-        }
-    }
-}
-
-/// A type within another.
-struct Part<'a>(&'a Type);
-
-impl std::fmt::Display for Part<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            Type::Natural | Type::Integer => f.write_str("number"),
-            Type::Decimal => f.write_str("number with a point"),
-            other => other.fmt(f),
-        }
-    }
-}
-
-/// The size of an array. Sizes are equal that are written alike.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Size {
-    Number(usize),
-    Constant(String),
-    Computed(Box<ConstExpr>),
-}
-
-impl std::fmt::Display for Size {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Size::Number(number) => number.fmt(f),
-            Size::Constant(name) => f.write_str(name),
-            Size::Computed(value) => value.fmt(f),
-        }
-    }
-}
-
-/// A constant and its place, which does not matter for whether it is equal to another.
+/// A constant and its place. Equal constants are equal wherever they are.
 #[derive(Clone, Debug)]
 pub(super) struct ConstExpr {
     pub(super) kind: ConstKind,
@@ -279,7 +127,8 @@ impl Eq for ConstExpr {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ConstKind {
     Bool(bool),
-    Number(Number, Type),
+    Number(Literal),
+    Decimal(Decimal),
     /// `PARTY::NAME`
     External(String, String),
     Constant(String),
@@ -287,21 +136,46 @@ pub(super) enum ConstKind {
     Min(Vec<ConstExpr>),
     Add(Box<ConstExpr>, Box<ConstExpr>),
     Sub(Box<ConstExpr>, Box<ConstExpr>),
+    Neg(Box<ConstExpr>),
+    Not(Box<ConstExpr>),
+}
+
+impl ConstExpr {
+    /// The operands, if it is an operation.
+    pub(super) fn parts(&self) -> Vec<&ConstExpr> {
+        match &self.kind {
+            ConstKind::Max(args) | ConstKind::Min(args) => args.iter().collect(),
+            ConstKind::Add(a, b) | ConstKind::Sub(a, b) => vec![a, b],
+            ConstKind::Neg(a) | ConstKind::Not(a) => vec![a],
+            ConstKind::Bool(_)
+            | ConstKind::Number(_)
+            | ConstKind::Decimal(_)
+            | ConstKind::External(..)
+            | ConstKind::Constant(_) => Vec::new(),
+        }
+    }
 }
 
 impl std::fmt::Display for ConstExpr {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let list = |list: &[ConstExpr]| list.iter().map(ConstExpr::to_string).collect::<Vec<_>>().join(", ");
+        // An operand that binds tighter than a sum.
+        let operand = |expr: &ConstExpr| match expr.kind {
+            ConstKind::Add(..) | ConstKind::Sub(..) => format!("({expr})"),
+            _ => expr.to_string(),
+        };
         match &self.kind {
             ConstKind::Bool(value) => value.fmt(f),
-            ConstKind::Number(value, ty) if ty.is_open() => value.fmt(f),
-            ConstKind::Number(value, ty) => write!(f, "{value}{ty}"),
+            ConstKind::Number(literal) => literal.fmt(f),
+            ConstKind::Decimal(value) => value.fmt(f),
             ConstKind::External(party, name) => write!(f, "{party}::{name}"),
             ConstKind::Constant(name) => f.write_str(name),
             ConstKind::Max(args) => write!(f, "max({})", list(args)),
             ConstKind::Min(args) => write!(f, "min({})", list(args)),
-            ConstKind::Add(a, b) => write!(f, "{a} + {b}"),
-            ConstKind::Sub(a, b) => write!(f, "{a} - {b}"),
+            ConstKind::Add(a, b) => write!(f, "{a} + {}", operand(b)),
+            ConstKind::Sub(a, b) => write!(f, "{a} - {}", operand(b)),
+            ConstKind::Neg(a) => write!(f, "-{}", operand(a)),
+            ConstKind::Not(a) => write!(f, "!{}", operand(a)),
         }
     }
 }
@@ -317,13 +191,18 @@ pub(super) enum StmtKind {
     Let(Pattern, Option<Type>, Expr),
     LetMut(String, Option<Type>, Expr),
     Assign(Place, Expr),
+    /// `PLACE += VALUE` and the like.
+    Update(Place, Op, Expr),
     /// `LIST.push(VALUE)`
     Push(Place, Expr),
     For(Pattern, Expr, Vec<Stmt>),
+    /// An expression without a semicolon: the value of its block, if it is the last statement.
     Expr(Expr),
+    /// An expression with a semicolon, whose value is dropped.
+    Effect(Expr),
 }
 
-/// A variable or a part of one, that is assigned to.
+/// The target of an assignment: a variable or a part of one.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) variable: String,
@@ -362,25 +241,55 @@ impl Expr {
     }
 }
 
+impl Expr {
+    /// The expressions directly inside, except those in the statements of a block.
+    pub(super) fn parts_mut(&mut self) -> Vec<&mut Expr> {
+        match &mut self.kind {
+            ExprKind::Bool(_)
+            | ExprKind::Number(_)
+            | ExprKind::Decimal(_)
+            | ExprKind::Variable(_)
+            | ExprKind::Range(..)
+            | ExprKind::Block(_) => Vec::new(),
+            ExprKind::Array(parts) | ExprKind::Tuple(parts) | ExprKind::Call(_, parts) => parts.iter_mut().collect(),
+            ExprKind::Repeat(x, _)
+            | ExprKind::ToList(x)
+            | ExprKind::Len(x)
+            | ExprKind::Position(x, _)
+            | ExprKind::Field(x, _)
+            | ExprKind::Not(x)
+            | ExprKind::Neg(x)
+            | ExprKind::Cast(_, x) => vec![x],
+            ExprKind::Index(a, b) | ExprKind::Push(a, b) | ExprKind::Op(_, a, b) => vec![a, b],
+            ExprKind::If(a, b, c) => vec![a, b, c],
+            ExprKind::Struct(_, fields) => fields.iter_mut().map(|(_, value)| value).collect(),
+            ExprKind::Variant(_, _, fields) => fields.all_mut(),
+            ExprKind::Match(value, arms) => {
+                [&mut **value].into_iter().chain(arms.iter_mut().map(|(_, body)| body)).collect()
+            }
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) enum ExprKind {
     Bool(bool),
-    /// A number with the type that is written behind it.
-    Number(Number, Type),
+    Number(Literal),
     Decimal(Decimal),
     Variable(String),
     Array(Vec<Expr>),
     Repeat(Box<Expr>, Size),
     Index(Box<Expr>, Box<Expr>),
-    /// An array as a list; the type checker puts it there.
+    /// An array as a list, inserted by the type checker.
     ToList(Box<Expr>),
     /// `.len()`
     Len(Box<Expr>),
-    /// `.push(VALUE)`, which only a statement may be.
+    /// `.push(VALUE)`, which must be a statement.
     Push(Box<Expr>, Box<Expr>),
     Tuple(Vec<Expr>),
     Position(Box<Expr>, usize),
     Field(Box<Expr>, String),
+    /// Fields in the order in which they are written and evaluated.
     Struct(String, Vec<(String, Expr)>),
     /// Enum, variant, and fields.
     Variant(String, String, Fields<Expr>),
@@ -392,8 +301,8 @@ pub(super) enum ExprKind {
     Call(String, Vec<Expr>),
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     Cast(Type, Box<Expr>),
-    /// Numbers of a type from the first on, without the last.
-    Range(u64, u64, Type),
+    /// Numbers from the first constant to the second one, which is included if the flag is set.
+    Range(Box<ConstExpr>, Box<ConstExpr>, bool),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -433,8 +342,13 @@ pub(super) enum PatternKind {
     /// A variable, or `_`.
     Bind(String),
     Bool(bool),
-    /// All numbers from the first to the last, and the type that is written behind them.
-    Range(Number, Number, Type),
+    /// A constant by its name, which the type checker replaces by its value.
+    Constant(String),
+    /// Numbers between two constants or literals, of which the second is included if the flag is set. The type checker replaces them
+    /// by their values.
+    Range(Box<ConstExpr>, Box<ConstExpr>, bool),
+    /// All numbers from the first to the last.
+    Numbers(Number, Number),
     Tuple(Vec<Pattern>),
     Struct(String, Vec<(String, Pattern)>),
     /// Enum, variant, and patterns of its fields.

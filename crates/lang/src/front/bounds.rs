@@ -1,31 +1,32 @@
-//! Programs for which the type checker would take forever, or go too deep: refused before.
+//! Refuses programs for which the type checker would run forever or recurse too deep.
 //!
-//! Types are compared as a whole, so that those of tuples must not double from line to line, and calls are run one inside of
-//! the other.
+//! The checker compares whole types, so the types of tuples must not double from line to line. Calls run inside one another, so
+//! their depth is limited.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::{
     ast::{Expr, ExprKind, Op, Pattern, PatternKind, Place, Program, StepKind, Stmt, StmtKind, Type},
+    built_in::BuiltIn,
     parser::names::in_source,
     shape::{Shape, Shapes},
 };
 use crate::{source_error::SourceError, tree::Span};
 
-/// The most parts of a value, elements of an array counted once.
+/// The most parts of a value. The elements of an array count as one.
 const MAX_PARTS: u64 = 1 << 12;
 /// The depth to which expressions may be nested, through calls.
 const MAX_DEPTH: u32 = 10_000;
 
-/// The names that are found while a program is gone through.
+/// The names in a program.
 pub(super) struct Found {
-    /// All that are declared.
+    /// All declared names.
     pub(super) names: BTreeSet<String>,
     /// The functions that each function calls.
     pub(super) calls: HashMap<String, Vec<String>>,
 }
 
-/// Looks whether the type checker comes to an end soon.
+/// Checks that the type checker will end soon.
 ///
 /// *Errors*: types and functions that contain themselves, values of too many parts, and calls that are nested too deep.
 pub(super) fn check(program: &Program) -> Result<Found, Vec<SourceError>> {
@@ -85,7 +86,7 @@ fn types(program: &Program) -> Result<HashMap<&str, u64>, SourceError> {
     Ok(parts.into_iter().filter_map(|(name, parts)| Some((name, parts?))).collect())
 }
 
-/// The parts of a struct or an enum; while they are counted there is none for it in `parts`.
+/// The parts of a struct or an enum. While they are counted, its entry in `parts` is `None`.
 fn named<'a>(
     name: &'a str,
     program: &'a Program,
@@ -112,7 +113,8 @@ fn named<'a>(
         sum = sum.saturating_add(size_of(field, program, parts)?);
     }
     if sum > MAX_PARTS {
-        return Err(SourceError::new(span, format!("the type `{name}` has {sum} parts, the most is {MAX_PARTS}")));
+        let message = format!("the type `{name}` is too large: expected at most {MAX_PARTS} parts, got {sum}");
+        return Err(SourceError::new(span, message).hint("take an array for parts of the same type: it counts as one"));
     }
     parts.insert(name, Some(sum));
     Ok(sum)
@@ -137,10 +139,10 @@ fn size_of<'a>(
     })
 }
 
-/// The depth to which functions are nested, and where they call which ones.
+/// The depth of each function, and its calls with their depths and places.
 type Calls<'a> = HashMap<&'a str, (u32, Vec<(&'a str, u32, Span)>)>;
 
-/// The depth to which a function is nested, with those that it calls; while that is found out there is none for it in `depths`.
+/// The depth of a function with those that it calls. While it is computed, its entry in `depths` is `None`.
 ///
 /// *Errors*: a function that calls itself, by the `call` that does it, and too deep nesting.
 fn depth<'a>(
@@ -161,16 +163,19 @@ fn depth<'a>(
     depths.insert(name, None);
     let deepest = inner.iter().try_fold(*own, |deepest, &(callee, at, call)| {
         match at.saturating_add(depth(callee, call, calls, depths)?) {
-            sum if sum > MAX_DEPTH => Err(SourceError::new(call, "calls are nested too deep here")),
+            sum if sum > MAX_DEPTH => {
+                let message = format!("calls are nested too deep here: expected at most {MAX_DEPTH} levels, got {sum}");
+                Err(SourceError::new(call, message).hint("call fewer functions one inside the other: use a loop"))
+            }
             sum => Ok(deepest.max(sum)),
         }
     });
-    // A fault is told once.
+    // A fault is reported once.
     depths.insert(name, Some(deepest.as_ref().copied().unwrap_or(0)));
     deepest
 }
 
-/// The body of a function while it is gone through.
+/// The state while the body of a function is walked.
 struct Body<'a, 'n> {
     shapes: &'n Shapes<'a>,
     scopes: Vec<HashMap<&'a str, Shape>>,
@@ -189,7 +194,7 @@ impl<'a> Body<'a, '_> {
         }
     }
 
-    /// Something in a scope of its own.
+    /// Runs `inner` in a new scope.
     fn scoped<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, SourceError>) -> Result<T, SourceError> {
         self.scopes.push(HashMap::new());
         let result = inner(self)?;
@@ -220,7 +225,7 @@ impl<'a> Body<'a, '_> {
                 let shape = ty.as_ref().map_or(value, |ty| self.shapes.of(ty));
                 self.declare(name, shape);
             }
-            StmtKind::Assign(place, value) | StmtKind::Push(place, value) => {
+            StmtKind::Assign(place, value) | StmtKind::Update(place, _, value) | StmtKind::Push(place, value) => {
                 self.place(place)?;
                 self.expr(value)?;
             }
@@ -232,6 +237,7 @@ impl<'a> Body<'a, '_> {
                 })?;
             }
             StmtKind::Expr(value) => return self.expr(value),
+            StmtKind::Effect(value) => drop(self.expr(value)?),
         }
         Ok(Shape::unit())
     }
@@ -245,10 +251,10 @@ impl<'a> Body<'a, '_> {
         Ok(())
     }
 
-    /// The shape of the elements that a loop goes through.
+    /// The shape of the elements that a loop runs over.
     fn iterated(&mut self, over: &'a Expr) -> Result<Shape, SourceError> {
         match &over.kind {
-            ExprKind::Call(name, arguments) if name == "join_iter" => {
+            ExprKind::Call(name, arguments) if self.built_in(name) == Some(BuiltIn::JoinIter) => {
                 let pair = self.all(arguments)?.iter().map(Shape::element).collect();
                 Ok(self.shapes.tuple(pair))
             }
@@ -271,7 +277,7 @@ impl<'a> Body<'a, '_> {
                 let types = shapes.variant(name, variant);
                 fields.all().into_iter().zip(types).for_each(|(part, ty)| self.bind(part, &shapes.of(ty)));
             }
-            PatternKind::Bool(_) | PatternKind::Range(..) => {}
+            PatternKind::Bool(_) | PatternKind::Constant(_) | PatternKind::Range(..) | PatternKind::Numbers(..) => {}
         }
     }
 
@@ -286,8 +292,11 @@ impl<'a> Body<'a, '_> {
         self.depth -= 1;
         let size = self.shapes.size(&shape);
         match size > MAX_PARTS {
-            true => Err(SourceError::new(expr.span, format!("this value has {size} parts, the most is {MAX_PARTS}"))
-                .hint("is a tuple put into itself again and again? Take an array")),
+            true => {
+                let message = format!("this value is too large: expected at most {MAX_PARTS} parts, got {size}");
+                let fault = SourceError::new(expr.span, message);
+                Err(fault.hint("is a tuple put into itself again and again? Take an array"))
+            }
             false => Ok(shape),
         }
     }
@@ -365,16 +374,23 @@ impl<'a> Body<'a, '_> {
 
     /// The shape of the result of a function.
     fn called(&self, name: &str, arguments: &[Shape]) -> Shape {
-        if name == "join" {
-            let rows = arguments.iter().map(Shape::element);
-            return self.shapes.array(self.shapes.tuple([Shape::Scalar].into_iter().chain(rows).collect()));
+        match (self.built_in(name), arguments) {
+            (None, _) => {
+                let function = self.shapes.program.functions.get(name);
+                function.map_or(Shape::Unknown, |function| self.shapes.of(&function.result))
+            }
+            (Some(BuiltIn::Join), _) => {
+                let rows = arguments.iter().map(Shape::element);
+                self.shapes.array(self.shapes.tuple([Shape::Scalar].into_iter().chain(rows).collect()))
+            }
+            (Some(BuiltIn::Sort), [rows]) => rows.clone(),
+            (Some(BuiltIn::Keep), [rows]) => self.shapes.array(self.shapes.kept(&rows.element())),
+            _ => Shape::Unknown,
         }
-        match (self.shapes.program.functions.get(name), name, arguments) {
-            (None, "sort", [rows]) => return rows.clone(),
-            (None, "keep", [rows]) => return self.shapes.array(self.shapes.kept(&rows.element())),
-            _ => {}
-        }
-        self.shapes.program.functions.get(name).map_or(Shape::Unknown, |function| self.shapes.of(&function.result))
+    }
+
+    fn built_in(&self, name: &str) -> Option<BuiltIn> {
+        BuiltIn::called(name, &self.shapes.program.functions)
     }
 
     fn variable(&self, name: &str) -> Shape {

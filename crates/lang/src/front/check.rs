@@ -1,62 +1,66 @@
 //! Turns text into the typed program, within bounds.
 //!
-//! The rules are those of the crate `garble_lang`: types are found out from the inside to the outside, and numbers that have
-//! none get theirs from what they meet. Function by function, all that is wrong is told.
+//! It infers types as Rust does, function by function, and reports everything that is wrong.
 
 mod definitions;
 mod exhaustive;
 mod expressions;
+mod inference;
 mod numbers;
 mod parts;
 mod patterns;
+mod settle;
 mod statements;
 
-pub(super) use expressions::{is_built_in, is_of_rows};
-
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-
-use garblet_circuit::diagnostic::nearest;
 
 use super::{
     ast::{Expr, FnDef, Int, Program, Type},
     bounds::{self, Found},
+    built_in::BuiltIn,
+    constants::Values,
     parser::{self, names::in_source},
     scanner,
 };
-use crate::{constants::Constants, source_error::SourceError, tree::Span};
+use crate::{
+    constants::Constants,
+    source_error::{SourceError, Suggestions},
+    tree::Span,
+};
 
 /// The most bytes of a source.
-const MAX_BYTES: usize = 1 << 20;
-/// The least and the most bytes of a stack, and those for each byte of a source.
+pub(crate) const MAX_BYTES: usize = 1 << 20;
+/// The least and the most bytes of a stack, and the bytes for each byte of a source.
 const STACK_BYTES: (usize, usize) = (1 << 24, 1 << 29);
 const STACK_BYTES_PER_BYTE: usize = 1 << 16;
 
-/// The stack that it takes to compile a source: what goes through it goes as deep as it is nested.
+/// The size of the stack for compiling a source: the compiler recurses as deep as the source is nested.
 pub(crate) fn stack_bytes(text: &str) -> usize {
     let nested = text.len().saturating_mul(STACK_BYTES_PER_BYTE);
     nested.clamp(STACK_BYTES.0, STACK_BYTES.1)
 }
 
-/// The typed program, and what is odd about it but not wrong: functions that are never called, which it is without, and whose types
-/// nobody has checked. `given` are the constants of parties.
+/// The typed program, the values of its constants, and warnings: functions that are never called, which are left out and not checked,
+/// and arms that are never reached. `given` are the constants of parties.
 ///
-/// *Errors*: all that is wrong with the source.
-pub(super) fn checked(text: &str, given: &Constants) -> Result<(Program, Vec<SourceError>), Vec<SourceError>> {
-    if text.len() > MAX_BYTES {
-        let message = format!("the source has {} bytes, the most is {MAX_BYTES}", text.len());
-        return Err(vec![SourceError::general(message)]);
-    }
+/// *Errors*: everything that is wrong with the source.
+pub(super) fn checked(text: &str, given: &Constants) -> Result<(Program, Values, Vec<SourceError>), Vec<SourceError>> {
     let tokens = scanner::scan(text).map_err(|fault| vec![fault])?;
-    let mut program = parser::parse(tokens, given)?;
+    let mut program = parser::parse(tokens)?;
     let found = bounds::check(&program)?;
+    let values = Values::of(&program, given)?;
+    let faults = values.fix_definitions(&mut program);
+    if !faults.is_empty() {
+        return Err(faults);
+    }
     let called = called(&program, &found);
     let (functions, uncalled): (HashMap<_, _>, HashMap<_, _>) =
         std::mem::take(&mut program.functions).into_iter().partition(|(name, _)| called.contains(name));
     let mut functions: BTreeMap<_, _> = functions.into_iter().collect();
-    let mut faults = Checker::faults(&program, &mut functions, &uncalled, &found.names);
-    // That a function is never called is what follows from a call that is wrong, or misspelt.
-    let mut unused: Vec<_> = uncalled.values().map(never_called).collect();
-    unused.sort_by_key(|fault| fault.span);
+    let (mut faults, mut warnings) = Checker::faults(&program, &values, &mut functions, &uncalled, &found.names);
+    // A function may seem uncalled because its call is wrong or misspelt.
+    warnings.extend(uncalled.values().map(never_called));
+    warnings.sort_by_key(|fault| fault.span);
     faults.extend(uncalled.get("main").map(private_main));
     if !faults.is_empty() {
         faults.sort_by_key(|fault| fault.span);
@@ -64,10 +68,10 @@ pub(super) fn checked(text: &str, given: &Constants) -> Result<(Program, Vec<Sou
         return Err(faults);
     }
     program.functions = functions.into_iter().collect();
-    Ok((program, unused))
+    Ok((program, values, warnings))
 }
 
-/// The functions that are public, or called by others that are.
+/// The public functions, and all that they call, directly or through others.
 fn called(program: &Program, found: &Found) -> HashSet<String> {
     let mut called: HashSet<String> = HashSet::new();
     let mut open: Vec<&str> = program.functions.values().filter(|f| f.is_pub).map(|f| f.name.as_str()).collect();
@@ -89,12 +93,12 @@ fn private_main(main: &FnDef) -> SourceError {
     SourceError::new(main.span, "`main` is not public").hint("write `pub fn main(..)`")
 }
 
-/// Something is wrong, and has been told.
+/// Something is wrong, and has been reported.
 struct Failed;
 
 type Checked<T = ()> = Result<T, Failed>;
 
-/// A variable: its type, unless its declaration is wrong, and whether it can be changed.
+/// A variable: its type, unless its declaration is wrong, and whether it is mutable.
 #[derive(Clone)]
 struct Variable {
     ty: Option<Type>,
@@ -110,25 +114,33 @@ struct Signature {
 /// The state while a program is checked.
 struct Checker<'p> {
     program: &'p Program,
+    values: &'p Values,
     functions: HashMap<String, Signature>,
     /// Functions that nothing calls.
     uncalled: &'p HashMap<String, FnDef>,
     /// The names of all variables.
     names: &'p BTreeSet<String>,
     scopes: Vec<HashMap<String, Variable>>,
+    /// The types of the function that is being checked, as far as they are known.
+    open: inference::Inference,
     faults: Vec<SourceError>,
-    /// Faults about names that are not known.
+    warnings: Vec<SourceError>,
+    /// The work spent so far on finding cases that patterns leave out.
+    cases: usize,
+    /// Faults about unknown names.
     unknown: Vec<(SourceError, String)>,
+    suggestions: Suggestions,
 }
 
 impl<'p> Checker<'p> {
-    /// Checks functions, finds out the types in them, and says all that is wrong.
+    /// Checks functions and infers their types. Returns the errors and the warnings.
     fn faults(
         program: &'p Program,
+        values: &'p Values,
         functions: &mut BTreeMap<String, FnDef>,
         uncalled: &'p HashMap<String, FnDef>,
         names: &'p BTreeSet<String>,
-    ) -> Vec<SourceError> {
+    ) -> (Vec<SourceError>, Vec<SourceError>) {
         let signature = |function: &FnDef| Signature {
             params: function.params.iter().map(|param| param.ty.clone()).collect(),
             result: function.result.clone(),
@@ -136,19 +148,25 @@ impl<'p> Checker<'p> {
         let signatures = functions.iter().map(|(name, function)| (name.clone(), signature(function))).collect();
         let mut checker = Checker {
             program,
+            values,
             functions: signatures,
             uncalled,
             names,
             scopes: Vec::new(),
+            open: inference::Inference::default(),
             faults: Vec::new(),
+            warnings: Vec::new(),
+            cases: 0,
             unknown: Vec::new(),
+            suggestions: Suggestions::default(),
         };
         checker.definitions();
         functions.values_mut().for_each(|function| checker.function(function));
-        checker.told()
+        let warnings = std::mem::take(&mut checker.warnings);
+        (checker.told(), warnings)
     }
 
-    /// All faults. A variable whose declaration is wrong is not known any more: that is no other mistake.
+    /// All faults. A variable whose declaration is wrong is unknown afterwards, which is not reported as another mistake.
     fn told(mut self) -> Vec<SourceError> {
         let undeclared = self.unknown.iter().any(|(_, name)| !self.names.contains(name));
         let others = !self.faults.is_empty() || undeclared;
@@ -158,13 +176,13 @@ impl<'p> Checker<'p> {
         self.faults
     }
 
-    /// Tells what is wrong.
+    /// Reports a fault.
     fn refuse<T>(&mut self, fault: SourceError) -> Checked<T> {
         self.faults.push(fault);
         Err(Failed)
     }
 
-    /// As [`Checker::refuse`], with a hint perhaps.
+    /// As [`Checker::refuse`], with an optional hint.
     fn refuse_with<T>(&mut self, span: Span, message: String, hint: Option<String>) -> Checked<T> {
         let fault = SourceError::new(span, message);
         self.refuse(match hint {
@@ -180,6 +198,8 @@ impl<'p> Checker<'p> {
             return;
         }
         self.scopes = vec![HashMap::new()];
+        self.open = inference::Inference::default();
+        let before = (self.faults.len(), self.unknown.len());
         for param in &function.params {
             let ty = self.known(&param.ty).is_ok().then(|| param.ty.clone());
             self.declare(&param.name, ty, param.mutable);
@@ -189,6 +209,11 @@ impl<'p> Checker<'p> {
             (Ok(ty), Ok(())) => self.result(function, ty),
             _ => Err(Failed),
         };
+        // Ranges are checked only once the types are right.
+        if checked.is_ok() && before == (self.faults.len(), self.unknown.len()) {
+            self.settle(&mut function.body);
+        }
+        let _: Checked = self.bound_types(function.span);
         if checked.is_err() && self.faults.is_empty() && self.unknown.is_empty() {
             let message = format!("the function `{}` is not accepted, by a bug in the compiler", function.name);
             let _: Checked = self.refuse(SourceError::new(function.span, message).hint("please report the source"));
@@ -201,8 +226,12 @@ impl<'p> Checker<'p> {
             Some(super::ast::Stmt { kind: super::ast::StmtKind::Expr(value), .. }) => {
                 self.check(value, &function.result)
             }
-            _ if ty == function.result => Ok(()),
-            _ => self.mismatch(&function.result, &ty, function.span),
+            _ if self.unify(&ty, &function.result) => Ok(()),
+            Some(last) => {
+                let hint = self.value_hint(last, &function.result);
+                self.refuse_with(last.span, format!("expected {}, got {ty}", function.result), Some(hint))
+            }
+            None => self.mismatch(&function.result, &ty, function.span),
         }
     }
 
@@ -216,7 +245,7 @@ impl<'p> Checker<'p> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name))
     }
 
-    /// A name that nothing has.
+    /// Reports an unknown name.
     fn unknown<T>(&mut self, name: &str, span: Span) -> Checked<T> {
         let fault = SourceError::new(span, format!("there is no variable, constant or function `{name}`"));
         let fault = match self.meant(name) {
@@ -227,17 +256,17 @@ impl<'p> Checker<'p> {
         Err(Failed)
     }
 
-    /// A name of the source that may be meant.
+    /// The hint that another name of the source may be meant.
     fn meant(&self, name: &str) -> Option<String> {
         let constants = self.program.constants.keys();
         let functions = self.functions.keys().chain(self.uncalled.keys());
-        let known = self.names.iter().chain(constants).chain(functions).map(String::as_str);
+        let built_in = BuiltIn::ALL.iter().map(|(name, _)| *name);
+        let known = self.names.iter().chain(constants).chain(functions).map(String::as_str).chain(built_in);
         // Names of one or two letters are all near to one another.
-        let others: Vec<&str> = known.filter(|other| other.len() > 2 && name.len() > 2 && *other != name).collect();
-        nearest(name, &others).map(|near| format!("did you mean `{near}`?"))
+        self.suggestions.hint(name, known.filter(|other| other.len() > 2 && name.len() > 2 && *other != name))
     }
 
-    /// A type that may be meant.
+    /// The hint that another type may be meant.
     fn type_meant(&self, name: &str) -> Option<String> {
         match name {
             "f32" | "f64" => {
@@ -248,8 +277,7 @@ impl<'p> Checker<'p> {
             _ => {}
         }
         let defined = self.program.structs.keys().chain(self.program.enums.keys()).map(String::as_str);
-        let all: Vec<&str> = ["bool", "fixed"].into_iter().chain(Int::NAMES).chain(defined).collect();
-        nearest(name, &all).map(|near| format!("did you mean `{near}`?"))
+        self.suggestions.hint(name, ["bool", "fixed"].into_iter().chain(Int::NAMES).chain(defined))
     }
 
     /// The type of the variable or constant of that name.
@@ -261,7 +289,7 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// Checks all, whatever is wrong with others.
+    /// Checks all expressions, even after one that is wrong.
     fn all<'e>(&mut self, exprs: impl IntoIterator<Item = &'e mut Expr>) -> Checked {
         let mut all = Ok(());
         for expr in exprs {

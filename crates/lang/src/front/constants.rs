@@ -1,68 +1,315 @@
-//! Values of the constants that a source declares.
+//! Values of the constants that a source declares, and of the sizes and ends of ranges that are computed from them.
+//!
+//! As in Rust, every step of a computation must be a value of the type. Nothing wraps.
 
 use std::collections::HashMap;
 
 use super::{
-    ast::{ConstExpr, ConstKind, Program, Type},
+    ast::{ConstDef, ConstExpr, ConstKind, Fields, Int, Program, Size, Type},
     types::scalar,
 };
 use crate::{
-    arithmetic::wrap,
     constants::Constants,
-    number::{Decimal, Number, ONE, ZERO},
-    source_error::SourceError,
+    number::{Decimal, Number, ONE, ZERO, number},
+    source_error::{SourceError, Suggestions},
     tree::{Scalar, Span},
 };
 
-/// The value of each constant of a program; those of parties come from `given`.
-///
-/// *Errors*: constants that are missing, of a wrong type, defined by themselves, or that the program does not have.
-pub(super) fn values(program: &Program, given: &Constants) -> Result<HashMap<String, Number>, Vec<SourceError>> {
-    let mut faults = Vec::new();
-    let mut external = HashMap::new();
-    let mut known = Vec::new();
-    let mut definitions: Vec<_> = program.constants.iter().collect();
-    // The type checker admits constants only of those before.
-    definitions.sort_by_key(|(_, definition)| definition.span);
-    let mut needed = Vec::new();
-    definitions.iter().for_each(|(_, definition)| externals(&definition.value, &definition.ty, &mut needed));
-    for (party, name, ty, span) in needed {
-        let full = format!("{party}::{name}");
-        if known.contains(&(party, name)) {
-            continue;
-        }
-        match given.find(party, name) {
-            None => {
-                let fault = SourceError::new(span, format!("the constant `{full}` ({ty}) is not given"));
-                faults.push(fault.hint(format!("give --const {full}=VALUE")));
-            }
-            Some(given) => match scalar(ty).and_then(|ty| of_scalar(given, ty)) {
-                None => {
-                    faults.push(SourceError::new(span, format!("the constant `{full}`: expected {ty}, got {given}")));
+const USIZE: Type = Type::Int(Int::Usize);
+
+/// The constants of a source.
+#[derive(Debug, Default)]
+pub(super) struct Values {
+    list: HashMap<String, Value>,
+    suggestions: Suggestions,
+}
+
+#[derive(Debug)]
+struct Value {
+    ty: Type,
+    /// `None` if its definition is wrong, which has been reported.
+    number: Option<Number>,
+    declared: Span,
+}
+
+/// A fault; `None` if it has been reported before.
+type Fault = Option<SourceError>;
+
+impl Values {
+    /// The constants of a program; those of parties come from `given`.
+    ///
+    /// *Errors*: constants that are missing, have a wrong type, are out of range, are used before they are declared, or are
+    /// given but not declared.
+    pub(super) fn of(program: &Program, given: &Constants) -> Result<Self, Vec<SourceError>> {
+        let mut definitions: Vec<(&String, &ConstDef)> = program.constants.iter().collect();
+        // A constant can use only earlier ones.
+        definitions.sort_by_key(|(_, definition)| definition.span);
+        let mut parties = Parties { given, known: Vec::new(), faults: Vec::new() };
+        definitions.iter().for_each(|(_, own)| parties.look_up(&own.value, &own.ty));
+        let mut faults = std::mem::take(&mut parties.faults);
+        let mut values = Values::default();
+        for (name, definition) in definitions {
+            let number = match values.number(&definition.value, &definition.ty, Some((name, &parties))) {
+                Ok(number) => Some(number),
+                Err(fault) => {
+                    faults.extend(fault);
+                    None
                 }
-                Some(value) => {
-                    external.insert(full, value);
+            };
+            let value = Value { ty: definition.ty.clone(), number, declared: definition.span };
+            values.list.insert(name.clone(), value);
+        }
+        parties.known.sort_unstable();
+        faults.extend(given.unknown(&parties.known));
+        faults.sort_by_key(|fault| fault.span);
+        if faults.is_empty() { Ok(values) } else { Err(faults) }
+    }
+
+    /// The type and the value of a constant.
+    pub(super) fn get(&self, name: &str) -> Option<(&Type, Number)> {
+        self.list.get(name).and_then(|value| Some((&value.ty, value.number?)))
+    }
+
+    /// The line in which a constant is declared.
+    pub(super) fn line(&self, name: &str) -> u32 {
+        self.list.get(name).map_or(0, |value| value.declared.line)
+    }
+
+    /// The value of an expression of that type, outside of the definition of a constant.
+    ///
+    /// *Errors*: parts of other types, and steps that are not values of the type.
+    pub(super) fn evaluate(&self, expr: &ConstExpr, ty: &Type) -> Result<Number, SourceError> {
+        let untold = || SourceError::new(expr.span, format!("`{expr}` is not known"));
+        self.number(expr, ty, None).map_err(|fault| fault.unwrap_or_else(untold))
+    }
+
+    /// The value of an expression whose type may not be known yet. Its steps are not checked.
+    pub(super) fn plain(&self, expr: &ConstExpr, ty: &Type) -> Option<Number> {
+        match &expr.kind {
+            ConstKind::Number(literal) => Some(literal.value),
+            ConstKind::Constant(name) => self.get(name).map(|(_, value)| value),
+            kind => {
+                let parts: Option<Vec<Number>> = expr.parts().into_iter().map(|part| self.plain(part, ty)).collect();
+                applied(kind, &parts?, scalar(ty))
+            }
+        }
+    }
+
+    /// The value of an expression, which may be part of the definition of a constant.
+    fn number(&self, expr: &ConstExpr, ty: &Type, definition: Option<(&str, &Parties<'_>)>) -> Result<Number, Fault> {
+        let fault = |message: String| Some(SourceError::new(expr.span, message));
+        let value = match &expr.kind {
+            ConstKind::Bool(value) if *ty == Type::Bool => return Ok(if *value { ONE } else { ZERO }),
+            ConstKind::Bool(_) => return Err(fault(format!("expected {ty}, got bool"))),
+            ConstKind::Number(literal) => match (ty, literal.suffix) {
+                (Type::Int(int), None) => return literal.fits(*int, expr.span).map(|()| literal.value).map_err(Some),
+                (Type::Int(int), Some(own)) if own == *int => {
+                    return literal.fits(*int, expr.span).map(|()| literal.value).map_err(Some);
+                }
+                (_, Some(own)) => return Err(fault(format!("expected {ty}, got {own}"))),
+                (Type::Fixed(..), None) => {
+                    let fault = SourceError::new(expr.span, format!("expected {ty}, got an integer"));
+                    return Err(Some(fault.hint("write the number with a point, as `2.0`")));
+                }
+                (_, None) => return Err(fault(format!("expected {ty}, got an integer"))),
+            },
+            ConstKind::Decimal(decimal) => match ty {
+                Type::Fixed(integer, fraction) => {
+                    let value = of_scalar(*decimal, Scalar::fixed(*integer, *fraction));
+                    let own = Scalar::fixed(*integer, *fraction);
+                    return value.ok_or_else(|| fault(out_of_range(*decimal, own, ty)));
+                }
+                _ => return Err(fault(format!("expected {ty}, got {decimal}, a number with a point"))),
+            },
+            ConstKind::External(party, name) => match definition {
+                Some((_, parties)) => return parties.value(party, name, ty).ok_or(None),
+                None => {
+                    let fault = SourceError::new(expr.span, "a party's constant is declared first");
+                    return Err(Some(fault.hint(format!("`const {name}: usize = {party}::{name};`"))));
                 }
             },
-        }
-        known.push((party, name));
-    }
-    known.sort_unstable();
-    faults.extend(given.unknown(&known));
-    let mut values: HashMap<String, Number> = HashMap::new();
-    for (name, definition) in definitions {
-        let known = |name: &str| external.get(name).or_else(|| values.get(name)).copied();
-        match evaluate(&definition.value, &known) {
-            Ok(value) => {
-                let value = scalar(&definition.ty).map_or(value, |ty| wrap(value, ty));
-                values.insert(name.clone(), value);
+            ConstKind::Constant(name) => match self.list.get(name) {
+                Some(value) if value.ty == *ty => return value.number.ok_or(None),
+                Some(value) => return Err(fault(format!("expected {ty}, got {}", value.ty))),
+                None => return Err(Some(self.unknown(name, expr.span))),
+            },
+            kind => {
+                let parts = expr.parts().into_iter().map(|part| self.number(part, ty, definition));
+                let parts = parts.collect::<Result<Vec<_>, Fault>>()?;
+                let own = scalar(ty);
+                let is_signed = own.is_some_and(|own| own.signed);
+                match (kind, applied(kind, &parts, own)) {
+                    (ConstKind::Neg(_), _) if !is_signed => {
+                        return Err(fault(format!("expected a signed number, got {ty}")));
+                    }
+                    (ConstKind::Not(_), Some(value)) if own.is_some_and(|own| own.fraction.is_none()) => {
+                        return Ok(value);
+                    }
+                    (ConstKind::Not(_), _) => return Err(fault(format!("expected a bool or an integer, got {ty}"))),
+                    (_, value) => value.unwrap_or(ZERO),
+                }
             }
-            Err(_) if !faults.is_empty() => {}
-            Err(what) => faults.push(SourceError::new(definition.span, format!("the constant `{name}`: {what}"))),
+        };
+        match scalar(ty).filter(|ty| !ty.boolean) {
+            Some(own) if (own.min()..=own.max()).contains(&value) => Ok(value),
+            Some(own) => Err(Some(overflow(expr, value, own, ty, definition.map(|(name, _)| name)))),
+            None => Err(fault(format!("expected {ty}, got a number"))),
         }
     }
-    faults.sort_by_key(|fault| fault.span);
-    if faults.is_empty() { Ok(values) } else { Err(faults) }
+
+    /// The fault of an unknown name.
+    fn unknown(&self, name: &str, span: Span) -> SourceError {
+        let fault = SourceError::new(span, format!("there is no variable, constant or function `{name}`"));
+        let others = self.list.keys().map(String::as_str).filter(|other| other.len() > 2 && name.len() > 2);
+        match self.suggestions.hint(name, others) {
+            Some(hint) => fault.hint(hint),
+            None => fault,
+        }
+    }
+
+    /// The number for a size; errors about the name of a constant point at `span`.
+    ///
+    /// *Errors*: as [`Values::evaluate`].
+    pub(super) fn size(&self, size: &Size, span: Span) -> Result<usize, SourceError> {
+        let value = match size {
+            Size::Number(count) => number(*count as i128),
+            Size::Constant(name) => {
+                self.evaluate(&ConstExpr { kind: ConstKind::Constant(name.clone()), span }, &USIZE)?
+            }
+            Size::Computed(value) => self.evaluate(value, &USIZE)?,
+        };
+        usize::try_from(value).map_err(|_| {
+            SourceError::new(span, format!("this size is too large: expected at most {}, got {value}", usize::MAX))
+        })
+    }
+
+    /// Replaces all sizes in a type by numbers, so that equal types compare equal.
+    ///
+    /// *Errors*: as [`Values::evaluate`].
+    pub(super) fn fix(&self, ty: &mut Type, span: Span) -> Result<(), SourceError> {
+        match ty {
+            Type::Array(element, size) | Type::List(element, size) => {
+                *size = Size::Number(self.size(size, span)?);
+                self.fix(element, span)
+            }
+            Type::Tuple(fields) => fields.iter_mut().try_for_each(|field| self.fix(field, span)),
+            _ => Ok(()),
+        }
+    }
+
+    /// As [`Values::fix`], in all definitions of a program except the bodies of functions.
+    ///
+    /// *Errors*: as [`Values::evaluate`].
+    pub(super) fn fix_definitions(&self, program: &mut Program) -> Vec<SourceError> {
+        let mut types: Vec<(&mut Type, Span)> = Vec::new();
+        for definition in program.structs.values_mut() {
+            types.extend(definition.fields.iter_mut().map(|(_, ty)| (ty, definition.span)));
+        }
+        for definition in program.enums.values_mut() {
+            let fields = definition.variants.iter_mut().flat_map(|(_, fields)| Fields::all_mut(fields));
+            types.extend(fields.map(|ty| (ty, definition.span)));
+        }
+        for function in program.functions.values_mut() {
+            types.extend(function.params.iter_mut().map(|param| (&mut param.ty, function.span)));
+            types.push((&mut function.result, function.span));
+        }
+        let mut faults: Vec<SourceError> =
+            types.into_iter().filter_map(|(ty, span)| self.fix(ty, span).err()).collect();
+        faults.sort_by_key(|fault| fault.span);
+        faults.dedup();
+        faults
+    }
+}
+
+/// The value of an operation; a complement depends on the type.
+fn applied(kind: &ConstKind, parts: &[Number], ty: Option<Scalar>) -> Option<Number> {
+    match (kind, parts) {
+        (ConstKind::Max(_), _) => parts.iter().max().copied(),
+        (ConstKind::Min(_), _) => parts.iter().min().copied(),
+        (ConstKind::Add(..), [a, b]) => Some(*a + *b),
+        (ConstKind::Sub(..), [a, b]) => Some(*a - *b),
+        (ConstKind::Neg(_), [a]) => Some(-*a),
+        (ConstKind::Not(_), [a]) => ty.map(|ty| ty.min() + ty.max() - *a),
+        _ => None,
+    }
+}
+
+/// The fault of a step that is not a value of the type.
+fn overflow(expr: &ConstExpr, value: Number, own: Scalar, ty: &Type, definition: Option<&str>) -> SourceError {
+    let of = definition.map_or(String::new(), |name| format!("the constant `{name}`: "));
+    let shown = |value: Number| match own.fraction {
+        Some(fraction) => format!("{value} / 2^{fraction}"),
+        None => value.to_string(),
+    };
+    let range = format!("{} to {}", shown(own.min()), shown(own.max()));
+    SourceError::new(
+        expr.span,
+        format!("{of}`{expr}` is out of range for {ty}: expected {range}, got {}", shown(value)),
+    )
+}
+
+/// The fault of a number with a point that is out of its type's range.
+pub(super) fn out_of_range(decimal: Decimal, own: Scalar, ty: &Type) -> String {
+    let fraction = own.fraction.unwrap_or_default();
+    let end = |value: Number| format!("{value} / 2^{fraction}");
+    format!("{decimal} is out of range for {ty}: expected {} to {}", end(own.min()), end(own.max()))
+}
+
+/// The constants that parties give.
+struct Parties<'p> {
+    given: &'p Constants,
+    /// Party and name of each constant that the source uses.
+    known: Vec<(&'p str, &'p str)>,
+    faults: Vec<SourceError>,
+}
+
+impl<'p> Parties<'p> {
+    /// Looks up the constants of parties in an expression of a type.
+    fn look_up(&mut self, value: &'p ConstExpr, ty: &Type) {
+        if let ConstKind::External(party, name) = &value.kind {
+            self.ask(party, name, ty, value.span);
+        }
+        value.parts().into_iter().for_each(|part| self.look_up(part, ty));
+    }
+
+    fn ask(&mut self, party: &'p str, name: &'p str, ty: &Type, span: Span) {
+        let full = format!("{party}::{name}");
+        let is_first = !self.known.contains(&(party, name));
+        match self.given.find(party, name) {
+            None if is_first => {
+                let fault = SourceError::new(span, format!("the constant `{full}` ({ty}) is not given"));
+                self.faults.push(fault.hint(format!("give --const {full}=VALUE")));
+            }
+            // Each use has its own type.
+            Some(given) if self.value(party, name, ty).is_none() => {
+                let message = match ty {
+                    Type::Int(int) if given.places == 0 => format!(
+                        "the constant `{full}` is out of range for {ty}: expected {} to {}, got {given}",
+                        int.min(),
+                        int.max()
+                    ),
+                    _ => format!("the constant `{full}`: expected {}, got {given}", range(ty)),
+                };
+                self.faults.push(SourceError::new(span, message));
+            }
+            _ => {}
+        }
+        if is_first {
+            self.known.push((party, name));
+        }
+    }
+
+    fn value(&self, party: &str, name: &str, ty: &Type) -> Option<Number> {
+        of_scalar(self.given.find(party, name)?, scalar(ty)?)
+    }
+}
+
+/// The type, and the range of an integer type.
+fn range(ty: &Type) -> String {
+    match ty {
+        Type::Int(int) => format!("{ty}, {} to {}", int.min(), int.max()),
+        _ => ty.to_string(),
+    }
 }
 
 /// The number as a value of a type, if it is one.
@@ -73,47 +320,4 @@ pub(super) fn of_scalar(number: Decimal, ty: Scalar) -> Option<Number> {
         None => return None,
     };
     (ty.min()..=ty.max()).contains(&value).then_some(value)
-}
-
-/// The constants of parties in an expression of a type.
-fn externals<'c>(value: &'c ConstExpr, ty: &'c Type, into: &mut Vec<(&'c str, &'c str, &'c Type, Span)>) {
-    match &value.kind {
-        ConstKind::External(party, name) => into.push((party, name, ty, value.span)),
-        ConstKind::Max(args) | ConstKind::Min(args) => args.iter().for_each(|arg| externals(arg, ty, into)),
-        ConstKind::Add(a, b) | ConstKind::Sub(a, b) => [a, b].into_iter().for_each(|side| externals(side, ty, into)),
-        ConstKind::Bool(_) | ConstKind::Number(..) | ConstKind::Constant(_) => {}
-    }
-}
-
-/// The value of a constant expression, given that of names: `NAME` or `PARTY::NAME`. Sums wrap at 128 bits.
-///
-/// *Errors*: a name that is not known.
-pub(super) fn evaluate(expr: &ConstExpr, name_value: &dyn Fn(&str) -> Option<Number>) -> Result<Number, String> {
-    let inner = |expr: &ConstExpr| evaluate(expr, name_value);
-    let named = |name: &str| name_value(name).ok_or_else(|| format!("`{name}` is not known"));
-    let all = |args: &[ConstExpr]| args.iter().map(inner).collect::<Result<Vec<_>, _>>();
-    Ok(match &expr.kind {
-        ConstKind::Bool(value) => {
-            if *value {
-                ONE
-            } else {
-                ZERO
-            }
-        }
-        ConstKind::Number(value, _) => *value,
-        ConstKind::External(party, name) => named(&format!("{party}::{name}"))?,
-        ConstKind::Constant(name) => named(name)?,
-        ConstKind::Max(args) => all(args)?.into_iter().max().unwrap_or(ZERO),
-        ConstKind::Min(args) => all(args)?.into_iter().min().unwrap_or(ZERO),
-        ConstKind::Add(a, b) => wrapped(inner(a)? + inner(b)?),
-        ConstKind::Sub(a, b) => wrapped(inner(a)? - inner(b)?),
-    })
-}
-
-/// A sum of numbers of 128 bits: one that is none of either sign wraps.
-fn wrapped(value: Number) -> Number {
-    match value < Scalar::signed(128).min() || value > Scalar::unsigned(128).max() {
-        true => wrap(value, Scalar::unsigned(128)),
-        false => value,
-    }
 }

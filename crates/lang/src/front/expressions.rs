@@ -5,16 +5,15 @@ use std::collections::HashMap;
 use super::{
     Context,
     ast::{self, Fields, Int, Op},
-    check::{is_built_in, is_of_rows},
+    built_in::BuiltIn,
 };
 use crate::{
-    arithmetic::wrap,
-    number::{ONE, ZERO},
+    number::{Number, ONE, ZERO},
     source_error::SourceError,
     tree::{Access, BinaryOp, Expr, ExprKind, Loop, Over, Pattern, PatternKind, Scalar, Span, Stmt, StmtKind, Ty},
 };
 
-/// An expression and the AND gates of it, about.
+/// An expression, and about how many AND gates it costs.
 type Costed<T> = Result<(T, u64), SourceError>;
 
 impl Context<'_> {
@@ -51,6 +50,7 @@ impl Context<'_> {
                 let writes = if places > 1 { places.saturating_mul(value.ty.width()) } else { 0 };
                 (StmtKind::Assign(variable, steps, value), cost.saturating_add(writes))
             }
+            ast::StmtKind::Update(place, op, value) => self.update(place, *op, value, at)?,
             ast::StmtKind::Push(place, value) => {
                 let (variable, steps, places) = self.place(place, at)?;
                 let (value, cost) = self.expr(value)?;
@@ -60,8 +60,12 @@ impl Context<'_> {
             }
             ast::StmtKind::For(pattern, over, body) => {
                 let (over, once) = match &over.kind {
-                    ast::ExprKind::Range(from, to, _) => (Over::Range(*from, *to), 0),
-                    ast::ExprKind::Call(name, arguments) if name == "join_iter" => {
+                    ast::ExprKind::Range(..) => {
+                        let (from, to) = self.range(over)?;
+                        let ty = over.ty.element().map_or(Ok(Ty::Scalar(Scalar::USIZE)), |ty| self.ty(ty, at))?;
+                        (Over::Range(from, to, ty), 0)
+                    }
+                    ast::ExprKind::Call(name, arguments) if self.is_join_iter(name) => {
                         let (a, b, cost) = self.two(arguments, at)?;
                         (Over::Join(a, b), cost)
                     }
@@ -76,20 +80,48 @@ impl Context<'_> {
                 let (value, cost) = self.expr(value)?;
                 (StmtKind::Expr(value), cost)
             }
+            ast::StmtKind::Effect(value) => {
+                let (value, cost) = self.expr(value)?;
+                (StmtKind::Effect(value), cost)
+            }
         };
         Ok((Stmt { kind, span: at }, cost))
     }
 
+    /// `PLACE += VALUE` and the like.
+    fn update(&mut self, place: &ast::Place, op: Op, value: &ast::Expr, at: Span) -> Costed<StmtKind> {
+        let (variable, steps, places) = self.place(place, at)?;
+        let (value, cost) = self.expr(value)?;
+        let (Some(ty), Some(operator)) = (self.ty(&place.of, at)?.scalar(), binary(op)) else {
+            return Err(SourceError::bug(at, "an operator before `=`"));
+        };
+        let known = matches!(value.kind, ExprKind::Constant(_));
+        let own =
+            if ty == Scalar::USIZE { 0 } else { op_cost(op, u64::from(ty.bits + ty.fraction.unwrap_or(0)), known) };
+        let moves = if places > 1 { places.saturating_mul(2 * u64::from(ty.bits)) } else { 0 };
+        Ok((StmtKind::Update(variable, steps, operator, ty, value), sum(&[cost, own, moves])))
+    }
+
+    /// The first number of a range, and the number after its last. They are equal if the range is empty.
+    ///
+    /// *Errors*: ends that are not numbers of its type.
+    fn range(&self, range: &ast::Expr) -> Result<(Number, Number), SourceError> {
+        let (ast::ExprKind::Range(from, to, inclusive), Some(ty)) = (&range.kind, range.ty.element()) else {
+            return Err(SourceError::bug(range.span, "another value than a range"));
+        };
+        let (from, to) = (self.constants.evaluate(from, ty)?, self.constants.evaluate(to, ty)?);
+        let end = if *inclusive { to + ONE } else { to };
+        Ok((from, end.max(from)))
+    }
+
     /// Both arguments of a join, and what they cost.
     fn two(&mut self, arguments: &[ast::Expr], at: Span) -> Result<(Expr, Expr, u64), SourceError> {
-        let [a, b] = arguments else {
-            return Err(SourceError::new(at, format!("expected 2 arguments, got {}", arguments.len())));
-        };
+        let [a, b] = arguments else { return Err(SourceError::bug(at, "a call of `join_iter`")) };
         let ((a, cost_a), (b, cost_b)) = (self.expr(a)?, self.expr(b)?);
         Ok((a, b, cost_a.saturating_add(cost_b)))
     }
 
-    /// A variable that is changed, the steps into it, and how many places these may lead to.
+    /// The variable that an assignment changes, the steps into it, and the number of places that they may lead to.
     fn place(&mut self, place: &ast::Place, at: Span) -> Result<(u32, Vec<Access>, u64), SourceError> {
         let variable = self.variable_at(&place.variable, at)?;
         self.assignments += 1;
@@ -116,9 +148,8 @@ impl Context<'_> {
 
     fn repeat(&mut self, pattern: &ast::Pattern, over: Over, body: &[ast::Stmt], once: u64) -> Costed<StmtKind> {
         self.scopes.push(HashMap::new());
-        let usize_ty = Ty::Scalar(Scalar::unsigned(64));
         let (ty, iterations) = match &over {
-            Over::Range(from, to) => (usize_ty, to.saturating_sub(*from)),
+            Over::Range(from, to, ty) => (ty.clone(), (*to - *from).as_u64()),
             Over::Array(array_expr) => {
                 let (element, count) = array(&array_expr.ty, array_expr.span)?;
                 (element, count.into())
@@ -140,7 +171,7 @@ impl Context<'_> {
     }
 
     fn variable_at(&self, name: &str, at: Span) -> Result<u32, SourceError> {
-        self.variable(name).ok_or_else(|| SourceError::new(at, format!("there is no variable `{name}`")))
+        self.variable(name).ok_or_else(|| SourceError::bug(at, &format!("the name `{name}`")))
     }
 
     pub(super) fn expr(&mut self, expr: &ast::Expr) -> Costed<Expr> {
@@ -168,17 +199,15 @@ impl Context<'_> {
     fn kind(&mut self, expr: &ast::Expr, ty: &Ty, at: Span) -> Costed<ExprKind> {
         Ok(match &expr.kind {
             ast::ExprKind::Bool(value) => (ExprKind::Constant(if *value { ONE } else { ZERO }), 0),
-            ast::ExprKind::Number(value, _) => {
-                (ExprKind::Constant(ty.scalar().map_or(*value, |ty| wrap(*value, ty))), 0)
-            }
+            ast::ExprKind::Number(literal) => (ExprKind::Constant(literal.value), 0),
             ast::ExprKind::Decimal(decimal) => {
                 let fraction = ty.scalar().and_then(|ty| ty.fraction).unwrap_or_default();
                 (ExprKind::Constant(decimal.scaled(fraction)), 0)
             }
             ast::ExprKind::Variable(name) => match (self.variable(name), self.constants.get(name)) {
                 (Some(variable), _) => (ExprKind::Var(variable), 0),
-                (None, Some(&value)) => (ExprKind::Constant(value), 0),
-                (None, None) => return Err(SourceError::new(at, format!("there is no variable `{name}`"))),
+                (None, Some((_, value))) => (ExprKind::Constant(value), 0),
+                (None, None) => return Err(SourceError::bug(at, &format!("the name `{name}`"))),
             },
             ast::ExprKind::Array(parts) | ast::ExprKind::Tuple(parts) => {
                 let (parts, cost) = self.all(parts)?;
@@ -186,19 +215,28 @@ impl Context<'_> {
             }
             ast::ExprKind::ToList(array) => self.list(array, ty, at)?,
             ast::ExprKind::Len(x) => {
-                let (x, cost) = self.boxed(x)?;
-                match &x.ty {
-                    Ty::Array(_, count) => (ExprKind::Constant((*count).into()), 0),
-                    _ => (ExprKind::Len(x), cost),
+                let (x, cost) = self.expr(x)?;
+                match x.ty {
+                    Ty::Array(_, count) if is_variable(&x) => (ExprKind::Constant(count.into()), 0),
+                    Ty::Array(_, count) => {
+                        // As in Rust, the array is evaluated: that may panic, or change variables.
+                        let count = Expr { kind: ExprKind::Constant(count.into()), ty: ty.clone(), span: at };
+                        let kinds = [StmtKind::Effect(x), StmtKind::Expr(count)];
+                        (ExprKind::Block(kinds.map(|kind| Stmt { kind, span: at }).into()), cost)
+                    }
+                    _ => (ExprKind::Len(x.into()), cost),
                 }
             }
-            ast::ExprKind::Push(..) => return Err(SourceError::new(at, "`push` has no value")),
+            ast::ExprKind::Push(..) => return Err(SourceError::bug(at, "`push` as a value")),
             ast::ExprKind::Repeat(element, _) => {
                 let (_, count) = array(ty, at)?;
                 let (element, cost) = self.boxed(element)?;
                 (ExprKind::Repeat(element, count), cost)
             }
-            ast::ExprKind::Range(from, to, _) => (ExprKind::Range(*from, *to), 0),
+            ast::ExprKind::Range(..) => {
+                let (from, to) = self.range(expr)?;
+                (ExprKind::Range(from, to), 0)
+            }
             ast::ExprKind::Struct(_, fields) => self.struct_literal(fields, ty, at)?,
             ast::ExprKind::Variant(_, variant, fields) => self.enum_literal(variant, fields, ty, at)?,
             ast::ExprKind::Index(..) | ast::ExprKind::Position(..) | ast::ExprKind::Field(..) => {
@@ -218,90 +256,87 @@ impl Context<'_> {
                 (ExprKind::If(condition, then, other), sum(&[a, b, c, ty.width()]))
             }
             ast::ExprKind::Match(value, arms) => self.match_arms(value, arms, ty)?,
-            ast::ExprKind::Call(name, arguments) if self.takes_rows(name) => self.of_rows(name, arguments, ty, at)?,
-            ast::ExprKind::Call(name, arguments) if is_built_in(name) && !self.program.functions.contains_key(name) => {
-                self.built_in(name, arguments)?
-            }
-            ast::ExprKind::Call(name, arguments) => {
-                let function = self.function_named(name, at)?;
-                let before = self.assignments;
-                let (arguments, cost) = self.all(arguments)?;
-                let cost = cost.saturating_add(self.functions[function as usize].cost);
-                let assigns = self.assignments > before;
-                (ExprKind::Call { function, arguments, assigns }, cost)
-            }
+            ast::ExprKind::Call(name, arguments) => match BuiltIn::called(name, &self.program.functions) {
+                Some(built_in) => self.built_in(built_in, arguments, ty, at)?,
+                None => self.call(name, arguments, at)?,
+            },
         })
     }
 
     /// An array as a list.
     fn list(&mut self, array: &ast::Expr, ty: &Ty, at: Span) -> Costed<ExprKind> {
-        let Ty::List(_, most) = ty else { return Err(SourceError::new(at, "this is no list")) };
-        if matches!(&array.ty, ast::Type::Array(_, ast::Size::Number(0))) {
-            return Ok((ExprKind::ToList(None), 0));
-        }
+        let Ty::List(_, most) = ty else { return Err(SourceError::bug(at, "another value than a list")) };
         let (whole, cost) = self.boxed(array)?;
         let (_, count) = self::array(&whole.ty, at)?;
         match count > *most {
             true => Err(SourceError::new(at, format!("expected at most {most} elements, got {count}"))),
-            false => Ok((ExprKind::ToList(Some(whole)), cost)),
+            false => Ok((ExprKind::ToList(whole), cost)),
         }
     }
 
-    fn takes_rows(&self, name: &str) -> bool {
-        name == "join" || is_of_rows(name) && !self.program.functions.contains_key(name)
+    fn call(&mut self, name: &str, arguments: &[ast::Expr], at: Span) -> Costed<ExprKind> {
+        let function = self.function_named(name, at)?;
+        let before = self.assignments;
+        let (arguments, cost) = self.all(arguments)?;
+        let cost = cost.saturating_add(self.functions[function as usize].cost);
+        let assigns = self.assignments > before;
+        Ok((ExprKind::Call { function, arguments, assigns }, cost))
     }
 
-    /// `join(a, b)`, `sort(rows)` or `keep(rows)`.
-    fn of_rows(&mut self, name: &str, arguments: &[ast::Expr], ty: &Ty, at: Span) -> Costed<ExprKind> {
-        if name == "join" {
-            let (a, b, cost) = self.two(arguments, at)?;
-            return Ok((ExprKind::Join(a.into(), b.into()), sum(&[cost, ty.width().saturating_mul(16)])));
-        }
-        let [rows] = arguments else {
-            return Err(SourceError::new(at, format!("expected 1 argument, got {}", arguments.len())));
-        };
-        let (rows, cost) = self.boxed(rows)?;
-        let own = rows.ty.width().saturating_mul(32);
-        Ok((if name == "sort" { ExprKind::Sort(rows) } else { ExprKind::Keep(rows) }, sum(&[cost, own])))
+    fn is_join_iter(&self, name: &str) -> bool {
+        BuiltIn::called(name, &self.program.functions) == Some(BuiltIn::JoinIter)
     }
 
-    /// `min(a, b)`, `max(a, b)` or `sqrt(a)`.
-    fn built_in(&mut self, name: &str, arguments: &[ast::Expr]) -> Costed<ExprKind> {
-        let (mut arguments, cost) = self.all(arguments)?;
-        let width = arguments[0].ty.width();
-        let fraction = arguments[0].ty.scalar().and_then(|ty| ty.fraction).unwrap_or_default();
-        let first = Box::new(arguments.remove(0));
-        Ok(match arguments.pop() {
-            Some(second) => (ExprKind::Extreme(name == "max", first, second.into()), sum(&[cost, 2 * width])),
-            None => (ExprKind::Root(first), sum(&[cost, (width + u64::from(fraction)).pow(2) / 8])),
-        })
-    }
-
-    fn struct_literal(&mut self, fields: &[(String, ast::Expr)], ty: &Ty, at: Span) -> Costed<ExprKind> {
-        let Ty::Record(names) = ty else { return Err(SourceError::new(at, "this is no struct")) };
-        let mut in_order = Vec::with_capacity(names.len());
-        for (name, _) in names.iter() {
-            match fields.iter().find(|(given, _)| given == name) {
-                Some((_, value)) => in_order.push(value),
-                None => return Err(SourceError::new(at, format!("the field `{name}` is missing"))),
+    /// A call of a built-in function.
+    fn built_in(&mut self, built_in: BuiltIn, arguments: &[ast::Expr], ty: &Ty, at: Span) -> Costed<ExprKind> {
+        let (arguments, cost) = self.all(arguments)?;
+        let mut arguments = arguments.into_iter().map(Box::new);
+        let (first, second) = (arguments.next(), arguments.next());
+        let width = first.as_ref().map_or(0, |first| first.ty.width());
+        let fraction = first.as_ref().and_then(|first| first.ty.scalar()?.fraction).unwrap_or_default();
+        let (kind, own) = match (built_in, first, second) {
+            (BuiltIn::Min | BuiltIn::Max, Some(a), Some(b)) => {
+                (ExprKind::Extreme(built_in == BuiltIn::Max, a, b), width.saturating_mul(2))
             }
+            (BuiltIn::Sqrt, Some(x), None) => (ExprKind::Root(x), (width + u64::from(fraction)).pow(2) / 8),
+            (BuiltIn::Sort, Some(rows), None) => (ExprKind::Sort(rows), width.saturating_mul(32)),
+            (BuiltIn::Keep, Some(rows), None) => (ExprKind::Keep(rows), width.saturating_mul(32)),
+            (BuiltIn::Join, Some(a), Some(b)) => (ExprKind::Join(a, b), ty.width().saturating_mul(16)),
+            _ => return Err(SourceError::bug(at, "a call of a built-in function")),
+        };
+        Ok((kind, cost.saturating_add(own)))
+    }
+
+    /// The fields of a struct, in the order in which they are written and evaluated.
+    fn struct_literal(&mut self, fields: &[(String, ast::Expr)], ty: &Ty, at: Span) -> Costed<ExprKind> {
+        let (values, cost) = self.all(fields.iter().map(|(_, value)| value))?;
+        let places = Places::of(ty, at)?;
+        let mut parts = Vec::with_capacity(values.len());
+        for ((name, _), value) in fields.iter().zip(values) {
+            parts.push((places.field(name, at)?.0, value));
         }
-        let (parts, cost) = self.all(in_order)?;
-        Ok((ExprKind::List(parts), cost))
+        Ok((ExprKind::Fields(parts), cost))
     }
 
     fn enum_literal(&mut self, variant: &str, fields: &Fields<ast::Expr>, ty: &Ty, at: Span) -> Costed<ExprKind> {
-        let variant = variant_number(ty, variant, at)?;
-        let (parts, cost) = self.all(fields.all())?;
-        let parts = match (fields, ty) {
+        let variant = self.variant_number(ty, variant, at)?;
+        let (parts, cost) = match (fields, ty) {
             // Named fields are one record.
-            (Fields::Named(_), Ty::Enum(e)) => {
+            (Fields::Named(fields), Ty::Enum(e)) => {
                 let ty = e.variants[variant as usize].1[0].clone();
-                vec![Expr { kind: ExprKind::List(parts), ty, span: at }]
+                let (kind, cost) = self.struct_literal(fields, &ty, at)?;
+                (vec![Expr { kind, ty, span: at }], cost)
             }
-            _ => parts,
+            _ => self.all(fields.all())?,
         };
         Ok((ExprKind::Variant(variant, parts), cost))
+    }
+
+    /// The number of a variant.
+    pub(super) fn variant_number(&self, ty: &Ty, variant: &str, at: Span) -> Result<u32, SourceError> {
+        let definition = if let Ty::Enum(e) = ty { self.program.enums.get(&e.name) } else { None };
+        let number = definition.and_then(|definition| definition.place(variant));
+        number.map(|number| number as u32).ok_or_else(|| SourceError::bug(at, &format!("the variant `{variant}`")))
     }
 
     fn part(&mut self, expr: &ast::Expr, ty: &Ty, at: Span) -> Costed<ExprKind> {
@@ -316,7 +351,7 @@ impl Context<'_> {
             }
             ast::ExprKind::Position(whole, index) => self.field(whole, &index.to_string(), at),
             ast::ExprKind::Field(whole, field) => self.field(whole, field, at),
-            _ => Err(SourceError::new(at, "this is no part of a value")),
+            _ => Err(SourceError::bug(at, "another value than a part of one")),
         }
     }
 
@@ -344,7 +379,7 @@ impl Context<'_> {
             ast::ExprKind::Op(op, x, y) => {
                 let ((x, a), (y, b)) = (self.boxed(x)?, self.boxed(y)?);
                 let known = matches!(x.kind, ExprKind::Constant(_)) || matches!(y.kind, ExprKind::Constant(_));
-                // Indices are mostly known.
+                // Indices are usually known.
                 let fraction = x.ty.scalar().and_then(|ty| ty.fraction).unwrap_or_default();
                 let own = if x.ty.scalar() == Some(Scalar::USIZE) && expr.ty == ast::Type::Int(Int::Usize) {
                     0
@@ -358,7 +393,7 @@ impl Context<'_> {
                 };
                 (kind, sum(&[a, b, own]))
             }
-            _ => return Err(SourceError::new(expr.span, "this is no operation")),
+            _ => return Err(SourceError::bug(expr.span, "another value than an operation")),
         })
     }
 
@@ -379,11 +414,20 @@ impl Context<'_> {
     }
 }
 
+/// Tells whether a value is a variable or a field of one, which is evaluated without any effect.
+fn is_variable(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Var(_) => true,
+        ExprKind::Field(whole, _) => is_variable(whole),
+        _ => false,
+    }
+}
+
 fn sum(costs: &[u64]) -> u64 {
     costs.iter().fold(0, |sum, &cost| sum.saturating_add(cost))
 }
 
-/// Tells whether an index looks as if it depended on inputs: it is converted from another type or read from somewhere.
+/// Tells whether an index seems to depend on inputs: it is converted from another type, or read from an array or a field.
 fn index_is_secret(index: &ast::Expr) -> bool {
     match &index.kind {
         ast::ExprKind::Variable(_) | ast::ExprKind::Number(..) => false,
@@ -428,24 +472,36 @@ fn binary(op: Op) -> Option<BinaryOp> {
 fn array(ty: &Ty, at: Span) -> Result<(Ty, u32), SourceError> {
     match ty {
         Ty::Array(element, count) | Ty::List(element, count) => Ok(((**element).clone(), *count)),
-        _ => Err(SourceError::new(at, "this is no array")),
+        _ => Err(SourceError::bug(at, "another value than an array")),
     }
 }
 
-pub(super) fn words_before(ty: &Ty, field: &str, at: Span) -> Result<usize, SourceError> {
+fn words_before(ty: &Ty, field: &str, at: Span) -> Result<usize, SourceError> {
     if let Ty::Record(fields) = ty
         && let Some(position) = fields.iter().position(|(name, _)| name == field)
     {
         return Ok(fields[..position].iter().map(|(_, ty)| ty.words()).sum());
     }
-    Err(SourceError::new(at, format!("there is no field `{field}`")))
+    Err(SourceError::bug(at, &format!("the field `{field}`")))
 }
 
-pub(super) fn variant_number(ty: &Ty, variant: &str, at: Span) -> Result<u32, SourceError> {
-    if let Ty::Enum(e) = ty
-        && let Some(number) = e.variants.iter().position(|(name, _)| name == variant)
-    {
-        return Ok(number as u32);
+/// The places of the fields of a record, by name.
+pub(super) struct Places<'t>(HashMap<&'t str, (usize, &'t Ty)>);
+
+impl<'t> Places<'t> {
+    pub(super) fn of(record: &'t Ty, at: Span) -> Result<Self, SourceError> {
+        let Ty::Record(fields) = record else { return Err(SourceError::bug(at, "fields of another type")) };
+        let mut places = HashMap::with_capacity(fields.len());
+        let mut next = 0usize;
+        for (name, ty) in fields.iter() {
+            places.insert(name.as_str(), (next, ty));
+            next = next.saturating_add(ty.words());
+        }
+        Ok(Places(places))
     }
-    Err(SourceError::new(at, format!("there is no variant `{variant}`")))
+
+    /// The words before a field, and its type.
+    pub(super) fn field(&self, name: &str, at: Span) -> Result<(usize, &'t Ty), SourceError> {
+        self.0.get(name).copied().ok_or_else(|| SourceError::bug(at, &format!("the field `{name}`")))
+    }
 }

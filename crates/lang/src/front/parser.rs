@@ -1,9 +1,9 @@
 //! Turns tokens into the syntax tree.
 //!
-//! The grammar is that of the crate `garble_lang`, and more of Rust: `a -1`, `(T)` as a type, numbers to other bases, constants
-//! as the ends of ranges.
+//! The grammar extends that of the crate `garble_lang` with more of Rust: `a -1`, `(T)` as a type, numbers to other bases, and
+//! constants as the ends of ranges.
 //!
-//! **Invariant**: every function takes a token or returns; what calls itself counts its depth.
+//! **Invariant**: every function takes a token or returns, and every recursive function counts its depth.
 
 mod expressions;
 mod literals;
@@ -16,29 +16,33 @@ mod types;
 
 use std::collections::{HashMap, HashSet};
 
+use garblet_circuit::diagnostic::clip;
+
 use super::{
     ast::{ConstDef, EnumDef, Fields, FnDef, Param, Program, StructDef, Type},
     scanner::{Kind, Token},
 };
-use crate::{constants::Constants, number::Number, source_error::SourceError, tree::Span};
+use crate::{source_error::SourceError, tree::Span};
 
 /// The depth to which brackets, blocks and signs may be nested.
 const MAX_NESTING: u32 = 128;
-/// The most operators that may be one inside of another, as in a sum.
+/// The most operators inside one another, as in a sum.
 const MAX_OPERATORS: u32 = 4096;
-/// Words that are no names.
+/// Advice on expressions that are nested too deep.
+const USE_LET: &str = "use `let` for parts of it";
+/// Words that cannot be names.
 pub(super) const KEYWORDS: &[&str] =
     &["const", "struct", "enum", "fn", "let", "if", "else", "mut", "match", "as", "pub", "for", "in"];
 
 /// A construct, or what is wrong with it.
 type Parsed<T> = Result<T, SourceError>;
 
-/// The program of tokens; `given` are the constants of parties.
+/// The program of tokens.
 ///
 /// *Errors*: the first thing wrong with each definition.
-pub(super) fn parse(tokens: Vec<Token<'_>>, given: &Constants) -> Result<Program, Vec<SourceError>> {
+pub(super) fn parse(tokens: Vec<Token<'_>>) -> Result<Program, Vec<SourceError>> {
     let mut parser = Parser::new(tokens);
-    parser.look_ahead(given);
+    parser.look_ahead();
     parser.program()
 }
 
@@ -46,17 +50,19 @@ struct Parser<'t> {
     tokens: Vec<Token<'t>>,
     at: usize,
     depth: u32,
-    /// An upper bound of the operators one inside of another, up to here.
+    /// An upper bound of the number of operators inside one another, up to here.
     operators: u32,
-    /// Set if `NAME {` begins a struct; not in conditions.
+    /// Set if `NAME {` begins a struct, as everywhere except in conditions.
     structs_allowed: bool,
-    /// Set if definitions are only looked for.
+    /// Set while the parser only collects definitions.
     looking_ahead: bool,
     names: names::Names,
-    /// The fields of all structs, and of variants whose fields have names, which are `ENUM::VARIANT`.
+    /// The fields of all structs, and of the variants with named fields, as `ENUM::VARIANT`.
     fields: HashMap<String, Vec<String>>,
-    /// Constants, and their values if they are known.
-    constants: HashMap<String, (ConstDef, Option<Number>)>,
+    /// All constants, and where they are declared.
+    constants: HashMap<String, Span>,
+    /// The names of all functions.
+    functions: HashSet<String>,
 }
 
 // Tokens.
@@ -72,10 +78,11 @@ impl<'t> Parser<'t> {
             names: names::Names::default(),
             fields: HashMap::new(),
             constants: HashMap::new(),
+            functions: HashSet::new(),
         }
     }
 
-    /// The token after so many; the last one is the end.
+    /// The token after `skip` others; the last token is the end.
     fn ahead(&self, skip: usize) -> Token<'t> {
         let last = self.tokens.len() - 1;
         self.tokens[(self.at + skip).min(last)]
@@ -124,21 +131,21 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The fault that something else was expected here.
+    /// The fault that the next token is not what was expected.
     fn unexpected(&self, expected: &str) -> SourceError {
         let token = self.ahead(0);
         let got = match token.kind {
-            Kind::Word(word) => format!("`{word}`"),
+            Kind::Word(word) => format!("`{}`", clip(word)),
             Kind::Number(number) => format!("the number {}", number.value),
-            Kind::Decimal(text) => format!("the number {text}"),
+            Kind::Decimal(text) => format!("the number {}", clip(text)),
             Kind::Symbol(symbol) => format!("`{symbol}`"),
             Kind::End => "the end of the file".into(),
         };
         SourceError::new(token.span, format!("expected {expected}, got {got}"))
     }
 
-    /// As [`Parser::unexpected`], of what should end something: it is missed at the end of a line, not at the beginning of a
-    /// later one.
+    /// As [`Parser::unexpected`], for a token that should end something: the fault points at the end of its line, and not at the
+    /// beginning of a later one.
     fn missing(&self, expected: &str) -> SourceError {
         let mut fault = self.unexpected(expected);
         let before = self.tokens[..self.at.min(self.tokens.len())].last().map(|token| token.span);
@@ -148,12 +155,11 @@ impl<'t> Parser<'t> {
         fault
     }
 
-    /// Goes one level deeper for a part.
-    fn nested<T>(&mut self, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    /// Parses a part one level deeper; `advice` says how to do with fewer levels.
+    fn nested<T>(&mut self, advice: &str, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_NESTING {
-            return Err(
-                SourceError::new(self.ahead(0).span, "this is nested too deep").hint("use `let` for parts of it")
-            );
+            let message = format!("this is nested too deep: expected at most {MAX_NESTING} levels, got more");
+            return Err(SourceError::new(self.ahead(0).span, message).hint(advice));
         }
         self.depth += 1;
         let parsed = part(self);
@@ -166,13 +172,16 @@ impl<'t> Parser<'t> {
         self.operators += 1;
         match self.operators > MAX_OPERATORS {
             true => {
-                Err(SourceError::new(self.ahead(0).span, "this is nested too deep").hint("use `let` for parts of it"))
+                let message = format!(
+                    "this is nested too deep: expected at most {MAX_OPERATORS} operators one inside the other, got more"
+                );
+                Err(SourceError::new(self.ahead(0).span, message).hint(USE_LET))
             }
             false => Ok(()),
         }
     }
 
-    /// Parses parts that are not inside of one another, as long as there is one.
+    /// Parses parts side by side, as long as there is another.
     fn side_by_side<T>(&mut self, mut part: impl FnMut(&mut Self) -> Parsed<Option<T>>) -> Parsed<Vec<T>> {
         let before = self.operators;
         let mut most = before;
@@ -185,7 +194,7 @@ impl<'t> Parser<'t> {
         Ok(parts)
     }
 
-    /// Parts between here and the symbol `end`, with commas between them and perhaps behind the last; takes the end.
+    /// Parses parts up to the symbol `end`, with commas between them and optionally after the last, and takes the end.
     fn list<T>(&mut self, end: &'static str, mut part: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<(Vec<T>, Span)> {
         let outer = std::mem::replace(&mut self.structs_allowed, true);
         let parts = self.side_by_side(|parser| {
@@ -205,8 +214,8 @@ impl<'t> Parser<'t> {
 
 // Definitions.
 impl Parser<'_> {
-    /// Finds out the fields of structs and the values of constants, which other definitions need; errors are found later.
-    fn look_ahead(&mut self, given: &Constants) {
+    /// Collects the fields of structs and the names of constants and functions, which other definitions need. Errors are found later.
+    fn look_ahead(&mut self) {
         self.looking_ahead = true;
         while self.peek() != Kind::End {
             let token = self.next();
@@ -226,12 +235,11 @@ impl Parser<'_> {
             } else if token.kind == Kind::Word("const")
                 && let Ok((name, definition)) = self.constant(token.span)
             {
-                let scalar = super::types::scalar(&definition.ty);
-                let value = super::constants::evaluate(&definition.value, &|name| match name.split_once("::") {
-                    Some((party, own)) => super::constants::of_scalar(given.find(party, own)?, scalar?),
-                    None => self.constants.get(name).and_then(|constant| constant.1),
-                });
-                self.constants.insert(name, (definition, value.ok()));
+                self.constants.insert(name, definition.span);
+            } else if token.kind == Kind::Word("fn")
+                && let Kind::Word(name) = self.peek()
+            {
+                self.functions.insert(name.into());
             }
         }
         self.at = 0;
@@ -254,7 +262,7 @@ impl Parser<'_> {
         if faults.is_empty() { Ok(program) } else { Err(faults) }
     }
 
-    /// Goes on to the next line that begins as a definition does.
+    /// Skips to the next line that begins like a definition.
     fn skip_definition(&mut self) {
         while self.peek() != Kind::End {
             let begins_line = self.at > 0 && self.tokens[self.at - 1].span.end_line < self.ahead(0).span.line;
@@ -274,10 +282,14 @@ impl Parser<'_> {
         match token.kind {
             Kind::Word("const") => {
                 let (name, definition) = self.constant(begin)?;
+                if program.functions.contains_key(&name) {
+                    return Err(defined_twice(&name, at));
+                }
                 put(&mut program.constants, name, definition, at)
             }
             Kind::Word("struct") => {
                 let (name, definition) = self.struct_definition(begin)?;
+                new_type(&name, at)?;
                 match program.enums.contains_key(&name) {
                     true => Err(defined_twice(&name, at)),
                     false => put(&mut program.structs, name, definition, at),
@@ -285,6 +297,7 @@ impl Parser<'_> {
             }
             Kind::Word("enum") => {
                 let (name, definition) = self.enum_definition(begin)?;
+                new_type(&name, at)?;
                 match program.structs.contains_key(&name) {
                     true => Err(defined_twice(&name, at)),
                     false => put(&mut program.enums, name, definition, at),
@@ -292,12 +305,15 @@ impl Parser<'_> {
             }
             Kind::Word("fn") => {
                 let definition = self.function(public.is_some(), begin)?;
+                if program.constants.contains_key(&definition.name) {
+                    return Err(defined_twice(&definition.name, at));
+                }
                 put(&mut program.functions, definition.name.clone(), definition, at)
             }
             _ => {
                 self.at -= 1;
                 let fault = self.unexpected("a definition");
-                // Something is taken, so that what follows is not the same error.
+                // Take a token, so that the same error is not found again.
                 self.next();
                 Err(fault.hint(match token.kind {
                     Kind::Word("use" | "mod") => "a source is one file, and has no other",
@@ -319,12 +335,22 @@ impl Parser<'_> {
         self.expect(":")?;
         let (ty, _) = self.ty()?;
         self.expect("=")?;
-        let value = self.constant_expression(Some(&ty))?;
+        let value = self.constant_expression()?;
         if !self.is(";") {
             return Err(self.missing("`;`").hint(types::CONSTANTS));
         }
         let end = self.expect(";")?;
         Ok((name, ConstDef { ty, value, span: begin.to(end) }))
+    }
+
+    /// A new name for a variable.
+    ///
+    /// *Errors*: the name of a constant.
+    fn variable_name(&mut self, name: &str, at: Span) -> Parsed<String> {
+        match self.constants.get(name) {
+            Some(declared) => Err(names::of_constant(name, declared.line, at)),
+            None => Ok(self.names.new_name(name)),
+        }
     }
 
     /// `struct NAME { FIELD: TYPE, .. }`, after its first word.
@@ -380,8 +406,12 @@ impl Parser<'_> {
             }
         })?;
         match variants.is_empty() {
-            true => Err(SourceError::new(at, format!("the enum `{name}` has no variants, so there is no value of it"))),
-            false => Ok((name, EnumDef { variants, span: begin.to(end) })),
+            true => Err(SourceError::new(
+                at,
+                format!("the enum `{name}` has no values: expected at least 1 variant, got 0"),
+            )
+            .hint(format!("name its variants: `enum {name} {{ A, B }}`"))),
+            false => Ok((name, EnumDef::new(variants, begin.to(end)))),
         }
     }
 
@@ -407,7 +437,7 @@ impl Parser<'_> {
             only_once(&mut names, &name, at)?;
             parser.expect(":")?;
             let (ty, _) = parser.ty()?;
-            let name = parser.names.new_name(&name);
+            let name = parser.variable_name(&name, at)?;
             Ok(Param { mutable, name, ty })
         })?;
         if !self.is("->") {
@@ -423,7 +453,7 @@ impl Parser<'_> {
     }
 }
 
-/// Puts a definition to the others.
+/// Adds a definition.
 fn put<T>(definitions: &mut HashMap<String, T>, name: String, definition: T, at: Span) -> Parsed<()> {
     match definitions.contains_key(&name) {
         true => Err(defined_twice(&name, at)),
@@ -438,10 +468,19 @@ fn defined_twice(name: &str, at: Span) -> SourceError {
     SourceError::new(at, format!("`{name}` is defined twice")).hint("rename one of them")
 }
 
-/// Refuses a name that is there already.
+/// Refuses a struct or an enum with the name of a built-in type.
+fn new_type(name: &str, at: Span) -> Parsed<()> {
+    match types::is_built_in(name) {
+        true => Err(SourceError::new(at, format!("expected a new name, got the built-in type `{name}`"))
+            .hint("take another name: structs and enums begin with a capital letter")),
+        false => Ok(()),
+    }
+}
+
+/// Refuses a name that exists already.
 fn only_once(names: &mut HashSet<String>, name: &str, at: Span) -> Parsed<()> {
     match names.insert(name.into()) {
         true => Ok(()),
-        false => Err(SourceError::new(at, format!("`{name}` is there twice"))),
+        false => Err(SourceError::new(at, format!("`{name}` is there twice")).hint("rename or remove one of them")),
     }
 }

@@ -1,13 +1,9 @@
 //! Turns text into tokens.
 
-use garblet_circuit::diagnostic::controls_terminal;
+use garblet_circuit::diagnostic::{clip, controls_terminal};
 
 use super::ast::Int;
-use crate::{
-    number::{Number, ONE, ZERO},
-    source_error::SourceError,
-    tree::Span,
-};
+use crate::{source_error::SourceError, tree::Span};
 
 /// Symbols of more than one character, the longest first.
 const LONG_SYMBOLS: &[&str] = &[
@@ -43,14 +39,9 @@ pub(super) struct Unsigned {
     pub(super) suffix: Option<Int>,
 }
 
-/// The greatest number without a sign that has the suffix: one more than the type's if it may stand behind a minus.
-pub(super) fn greatest(suffix: Option<Int>) -> Number {
-    suffix.map_or(u128::MAX.into(), |ty| ty.max() + if ty.is_signed() { ONE } else { ZERO })
-}
-
 /// The tokens of a text; the last one is its end. Comments and white space are left out.
 ///
-/// *Errors*: a character that begins no token, a comment that does not end, a number that is too large or has no such suffix.
+/// *Errors*: a character that cannot begin a token, a comment that does not end, and a number that is too large or has a wrong suffix.
 pub(super) fn scan(text: &str) -> Result<Vec<Token<'_>>, SourceError> {
     let mut scanner = Scanner { rest: text, line: 1, column: 1 };
     let mut tokens = Vec::new();
@@ -71,7 +62,7 @@ struct Scanner<'t> {
 }
 
 impl<'t> Scanner<'t> {
-    /// Takes so many bytes, which are of whole characters.
+    /// Takes bytes, which must end at the end of a character.
     fn take(&mut self, bytes: usize) -> &'t str {
         let (taken, rest) = self.rest.split_at(bytes);
         self.rest = rest;
@@ -84,7 +75,7 @@ impl<'t> Scanner<'t> {
         taken
     }
 
-    /// Takes characters as long as they are wanted.
+    /// Takes characters as long as `wanted` holds.
     fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'t str {
         self.take(self.rest.find(|c| !wanted(c)).unwrap_or(self.rest.len()))
     }
@@ -102,7 +93,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Skips a comment, which may hold others.
+    /// Skips a comment, which may contain others.
     fn skip_comment(&mut self) -> Result<(), SourceError> {
         let begin = self.span_of(2);
         let mut open = 0;
@@ -124,7 +115,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The place of so many characters of the same line.
+    /// The place of the next characters of this line.
     fn span_of(&self, width: u32) -> Span {
         Span { line: self.line, column: self.column, end_line: self.line, end_column: self.column + width }
     }
@@ -147,7 +138,8 @@ impl<'t> Scanner<'t> {
             return Ok(Kind::Symbol(symbol));
         }
         let shown = if controls_terminal(c) { c.escape_debug().to_string() } else { c.into() };
-        let fault = SourceError::new(self.span_of(1), format!("`{shown}` begins nothing here"));
+        let message = format!("expected a name, a number or a symbol, got `{shown}`");
+        let fault = SourceError::new(self.span_of(1), message);
         Err(match c {
             '"' | '\'' => fault.hint("there are no strings, characters or macros; text is an array of u8"),
             '#' => fault.hint("there are no attributes"),
@@ -176,32 +168,50 @@ impl<'t> Scanner<'t> {
             let suffix = self.take_while(is_name);
             let span = Span { line, column, end_line: self.line, end_column: self.column };
             if !suffix.is_empty() {
-                let fault =
-                    SourceError::new(span, format!("a number with a point ends in no type, `{suffix}` is too much"));
-                return Err(fault.hint(format!("write `{text} as fixed<16, 16>`")));
+                let message = format!("expected no type behind a number with a point, got `{}`", clip(suffix));
+                let hint = format!("write `{} as fixed<16, 16>`", clip(text));
+                return Err(SourceError::new(span, message).hint(hint));
             }
             return Ok(Kind::Decimal(text));
         }
         let suffix = self.take_while(is_name);
         let span = Span { line, column, end_line: self.line, end_column: self.column };
         if digits.is_empty() {
-            return Err(SourceError::new(span, format!("a number to the base {radix} without digits")));
+            return Err(self.without_digits(radix, suffix, span));
         }
         let suffix = match (suffix, Int::named(suffix)) {
             ("", _) => None,
             (_, Some(ty)) => Some(ty),
             (other, None) => {
-                let message = format!("a number ends in its type, `{other}` is none of an integer");
-                return Err(SourceError::new(span, message).hint(Int::NAMES.join(", ")));
+                let message = format!("expected a type of integers behind the number, got `{}`", clip(other));
+                return Err(SourceError::new(span, message).hint(format!("there are {}", Int::NAMES.join(", "))));
             }
         };
         match u128::from_str_radix(&digits, radix) {
-            Ok(value) if Number::from(value) <= greatest(suffix) => Ok(Kind::Number(Unsigned { value, suffix })),
-            _ => {
-                let most = suffix.map_or(u128::MAX.into(), Int::max);
-                Err(SourceError::new(span, format!("this number is too large, the most is {most}")))
+            Ok(value) => Ok(Kind::Number(Unsigned { value, suffix })),
+            Err(_) => {
+                let got = clip(&whole[..whole.len() - self.rest.len()]);
+                let message = format!("this number is too large: expected at most {}, got {got}", u128::MAX);
+                Err(SourceError::new(span, message).hint("the widest type of integers has 128 bits"))
             }
         }
+    }
+
+    /// The fault of a number without digits, which ends after its base or continues with `other`.
+    fn without_digits(&self, radix: u32, other: &str, span: Span) -> SourceError {
+        let got = match (other, self.rest.chars().next()) {
+            ("", None) => "the end of the file".into(),
+            ("", Some(c)) if c.is_whitespace() => "a blank".into(),
+            ("", Some(c)) if controls_terminal(c) => format!("`{}`", c.escape_debug()),
+            ("", Some(c)) => format!("`{c}`"),
+            (other, _) => format!("`{}`", clip(other)),
+        };
+        let (digits, example) = match radix {
+            16 => ("0 to 9 or a to f", "0xff"),
+            8 => ("0 to 7", "0o17"),
+            _ => ("0 or 1", "0b101"),
+        };
+        SourceError::new(span, format!("expected a digit, {digits}, got {got}")).hint(format!("as in `{example}`"))
     }
 }
 
@@ -244,7 +254,7 @@ mod tests {
         assert_eq!(number("1_000u16"), (1000, Some(Int::Unsigned(16))));
         assert_eq!(number("0xff_u8"), (255, Some(Int::Unsigned(8))));
         assert_eq!(number("0b101"), (5, None));
-        // It may stand behind a minus.
+        // Whether the type has the number is looked at later: it may stand behind a minus.
         assert_eq!(number("128i8"), (128, Some(Int::Signed(8))));
         assert_eq!(kinds("1..2")[1], Kind::Symbol(".."));
         assert_eq!(kinds("1_0.2_5.x")[..2], [Kind::Decimal("1_0.2_5"), Kind::Symbol(".")]);
@@ -254,17 +264,19 @@ mod tests {
     fn what_is_no_token_is_refused_with_its_place() {
         for (text, message) in [
             ("a\n /* b /* */", "this comment does not end"),
-            ("a\n \"b\"", "`\"` begins nothing here"),
-            ("\n é", "`é` begins nothing here"),
-            ("\n 256u8", "this number is too large, the most is 255"),
-            ("\n 129i8", "this number is too large, the most is 127"),
+            ("a\n \"b\"", "expected a name, a number or a symbol, got `\"`"),
+            ("\n é", "expected a name, a number or a symbol, got `é`"),
             (
                 "\n 340282366920938463463374607431768211456",
-                "this number is too large, the most is 340282366920938463463374607431768211455",
+                "this number is too large: expected at most 340282366920938463463374607431768211455, got 340282366920938463463374607431768211456",
             ),
-            ("\n 1.5f32", "a number with a point ends in no type, `f32` is too much"),
-            ("\n 15f32", "a number ends in its type, `f32` is none of an integer"),
-            ("\n 0x", "a number to the base 16 without digits"),
+            ("\n 1.5f32", "expected no type behind a number with a point, got `f32`"),
+            ("\n 15f32", "expected a type of integers behind the number, got `f32`"),
+            ("\n 0x", "expected a digit, 0 to 9 or a to f, got the end of the file"),
+            ("\n 0x;", "expected a digit, 0 to 9 or a to f, got `;`"),
+            ("\n 0x 1", "expected a digit, 0 to 9 or a to f, got a blank"),
+            ("\n 0o_", "expected a digit, 0 to 7, got the end of the file"),
+            ("\n 0b2", "expected a digit, 0 or 1, got `2`"),
         ] {
             let fault = scan(text).unwrap_err();
             assert_eq!((fault.message.as_str(), fault.span.unwrap().line), (message, 2), "{text}");

@@ -1,15 +1,15 @@
-//! The shapes of types before these are checked: as much as decides how long the type checker will take.
+//! The shapes of types before they are checked: what decides how long the type checker will take.
 
 use std::{collections::HashMap, rc::Rc};
 
-use super::ast::{Fields, Program, Type};
+use super::ast::{Fields, Program, Type, field_of};
 
-/// A type, as far as it can be told without checking.
+/// A type, as far as it is known without checking.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
     Unknown,
     Scalar,
-    /// And how many parts there are.
+    /// With the number of its parts.
     Array(Rc<Shape>, u64),
     Tuple(Rc<[Shape]>, u64),
     /// A struct or an enum.
@@ -21,7 +21,7 @@ impl Shape {
         Shape::Tuple(Vec::new().into(), 1)
     }
 
-    /// The shape, or the other one if nothing is known of it.
+    /// The shape, or the other one if it is unknown.
     pub(super) fn or(self, other: Shape) -> Self {
         if let Shape::Unknown = self { other } else { self }
     }
@@ -38,15 +38,15 @@ impl Shape {
     }
 }
 
-/// The definitions of a program, and how many parts they have.
+/// The definitions of a program, and the number of their parts.
 pub(super) struct Shapes<'a> {
     pub(super) program: &'a Program,
-    /// Parts of structs and enums; none are recursive.
+    /// The parts of structs and enums. None is recursive.
     pub(super) parts: HashMap<&'a str, u64>,
 }
 
 impl Shapes<'_> {
-    /// The number of parts that a value has, elements of an array counted once; saturates.
+    /// The number of parts of a value, which saturates. The elements of an array count as one.
     pub(super) fn size(&self, shape: &Shape) -> u64 {
         match shape {
             Shape::Array(_, size) | Shape::Tuple(_, size) => *size,
@@ -80,15 +80,15 @@ impl Shapes<'_> {
             Type::Array(element, _) | Type::List(element, _) => self.array(self.of(element)),
             Type::Tuple(fields) => self.tuple(fields.iter().map(|field| self.of(field)).collect()),
             Type::Named(name) => Shape::Named(name.text.as_str().into()),
-            Type::Unknown | Type::Natural | Type::Integer | Type::Decimal => Shape::Unknown,
+            Type::Unknown | Type::Open(..) => Shape::Unknown,
         }
     }
 
     pub(super) fn field(&self, whole: &Shape, field: &str) -> Shape {
         let Shape::Named(name) = whole else { return Shape::Unknown };
-        let fields = self.program.structs.get(&**name).map(|definition| &definition.fields);
-        let field = fields.into_iter().flatten().find(|(own, _)| own == field);
-        field.map_or(Shape::Unknown, |(_, ty)| self.of(ty))
+        let definition = self.program.structs.get(&**name);
+        let field = definition.and_then(|definition| field_of(&definition.fields, field));
+        field.map_or(Shape::Unknown, |ty| self.of(ty))
     }
 
     /// The types of the fields of a variant.

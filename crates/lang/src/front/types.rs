@@ -3,10 +3,8 @@
 use super::{
     Context,
     ast::{Fields, Size, Type},
-    constants,
 };
 use crate::{
-    number::{Number, number},
     source_error::SourceError,
     tree::{EnumTy, Scalar, Span, Ty},
 };
@@ -17,34 +15,53 @@ const MAX_DEPTH: usize = 64;
 const MAX_WORDS: usize = 1 << 24;
 
 impl Context<'_> {
-    /// A type; `span` is to blame.
+    /// The type with its sizes; errors point at `span`.
     ///
-    /// *Errors*: a type that contains itself, or is too large.
-    pub(super) fn ty(&self, ty: &Type, span: Span) -> Result<Ty, SourceError> {
+    /// *Errors*: a type that is nested too deep, or too large.
+    pub(super) fn ty(&mut self, ty: &Type, span: Span) -> Result<Ty, SourceError> {
+        let Type::Named(name) = ty else { return self.bounded(ty, span) };
+        if let Some(known) = self.types.get(&name.text) {
+            return Ok(known.clone());
+        }
+        let whole = self.bounded(ty, span)?;
+        self.types.insert(name.text.clone(), whole.clone());
+        Ok(whole)
+    }
+
+    fn bounded(&self, ty: &Type, span: Span) -> Result<Ty, SourceError> {
         let ty = self.nested(ty, span, 0)?;
         match ty.words() > MAX_WORDS || ty.width() > u64::from(u32::MAX) {
-            true => Err(SourceError::new(span, format!("a type has more than {MAX_WORDS} words"))),
+            true => {
+                let (words, bits) = (ty.words(), ty.width());
+                let most = format!("expected at most {MAX_WORDS} numbers and {} bits", u32::MAX);
+                let message = format!("this type is too large: {most}, got {words} numbers and {bits} bits");
+                Err(SourceError::new(span, message).hint("take shorter arrays"))
+            }
             false => Ok(ty),
         }
     }
 
     fn nested(&self, ty: &Type, span: Span, depth: usize) -> Result<Ty, SourceError> {
         if depth > MAX_DEPTH {
-            return Err(SourceError::new(span, "a type contains itself, or is nested too deep"));
+            let message = format!("this type is nested too deep: expected at most {MAX_DEPTH} levels, got more");
+            return Err(
+                SourceError::new(span, message).hint("take fewer arrays, tuples or structs one inside the other")
+            );
         }
         let inner = |ty: &Type| self.nested(ty, span, depth + 1);
         Ok(match ty {
             Type::Array(element, size) => Ty::Array(inner(element)?.into(), self.size(size, span)?),
             Type::List(element, size) => match self.size(size, span)? {
                 0 => {
-                    let fault = SourceError::new(span, "a list has room for one element at least");
+                    let fault =
+                        SourceError::new(span, "expected a list with room for at least one element, got room for 0");
                     return Err(fault.hint("what is always empty is not needed"));
                 }
                 most => Ty::List(inner(element)?.into(), most),
             },
             Type::Unknown => {
-                let fault = SourceError::new(span, "nothing says which type the elements of this empty list have");
-                return Err(fault.hint("write it down: `let mut list: [u8; ..8] = [];`"));
+                let fault = SourceError::new(span, "nothing says which type the elements of this empty array have");
+                return Err(fault.hint("write it down: `let x: [u8; 0] = [];`, or `let mut list: [u8; ..8] = [];`"));
             }
             Type::Tuple(fields) => {
                 let field = |(k, ty): (usize, &Type)| Ok((k.to_string(), inner(ty)?));
@@ -54,13 +71,9 @@ impl Context<'_> {
                 Some(definition) => self.record(&definition.fields, span, depth)?,
                 None => Ty::Enum(self.enumeration(&name.text, span, depth)?.into()),
             },
-            Type::Decimal => {
-                let fault = SourceError::new(span, "the type of this number with a point is not known");
-                return Err(fault.hint("write it down: `let x: fixed<16, 16> = 1.5;` or `1.5 as fixed<16, 16>`"));
-            }
             other => match scalar(other) {
                 Some(scalar) => Ty::Scalar(scalar),
-                None => return Err(SourceError::new(span, format!("`{ty}` is no type of values"))),
+                None => return Err(SourceError::bug(span, &format!("the type `{ty}`"))),
             },
         })
     }
@@ -84,40 +97,27 @@ impl Context<'_> {
             };
             variants.push((name.clone(), fields));
         }
-        Ok(EnumTy { name: name.into(), variants })
+        Ok(EnumTy::new(name, variants))
     }
 
     /// The number of elements.
     pub(super) fn size(&self, size: &Size, span: Span) -> Result<u32, SourceError> {
-        match size {
-            Size::Number(count) => length(number(*count as i128), span),
-            Size::Constant(name) => match self.constants.get(name) {
-                Some(&value) => length(value, span),
-                None => Err(SourceError::new(span, format!("the size `{name}` is not known"))
-                    .hint(format!("declare it: `const {name}: usize = ...;`"))),
-            },
-            Size::Computed(value) => {
-                let value = constants::evaluate(value, &|name| self.constants.get(name).copied());
-                length(value.map_err(|what| SourceError::new(span, what))?, span)
+        let count = self.constants.size(size, span)?;
+        match u32::try_from(count) {
+            Ok(size) if count <= MAX_WORDS => Ok(size),
+            _ => {
+                let message = format!("this array is too large: expected at most {MAX_WORDS} elements, got {count}");
+                Err(SourceError::new(span, message).hint("take a shorter array"))
             }
         }
     }
 }
 
-fn length(count: Number, span: Span) -> Result<u32, SourceError> {
-    match u32::try_from(count) {
-        Ok(count) if count as usize <= MAX_WORDS => Ok(count),
-        _ => Err(SourceError::new(span, format!("an array of {count} elements is too large, the most is {MAX_WORDS}"))),
-    }
-}
-
-/// The scalar that a number of the type is; one without a type has 32 bits.
+/// The scalar that a value of the type is.
 pub(super) fn scalar(ty: &Type) -> Option<Scalar> {
     match ty {
         Type::Bool => Some(Scalar::BOOL),
         Type::Int(int) => Some(int.scalar()),
-        Type::Natural => Some(Scalar::unsigned(32)),
-        Type::Integer => Some(Scalar::signed(32)),
         Type::Fixed(integer, fraction) => Some(Scalar::fixed(*integer, *fraction)),
         _ => None,
     }

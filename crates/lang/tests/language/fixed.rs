@@ -250,5 +250,5 @@ fn constants_are_fixed_point_too() {
     assert!(fails("40000.5").contains("the constant `PARTY_0::FEE`: expected fixed<16, 16>, got 40000.5"));
     let integers = "const N: usize = PARTY_0::N; pub fn main(a: [u8; N], b: u8) -> u8 { a[0] }";
     let error = compile(integers, &[("PARTY_0::N", "2.5")], true).expect_err("an error").render();
-    assert!(error.contains("the constant `PARTY_0::N`: expected usize, got 2.5"), "{error}");
+    assert!(error.contains("the constant `PARTY_0::N`: expected usize, 0 to 4294967295, got 2.5"), "{error}");
 }

@@ -2,6 +2,9 @@
 
 mod bound_circuits;
 mod bounds;
+mod budget;
+mod choices;
+mod constants;
 mod counts;
 mod diagnostics;
 mod fixed;
@@ -15,6 +18,7 @@ mod random;
 mod random_programs;
 mod reference;
 mod rows;
+mod rustc;
 mod same_results;
 mod scale;
 mod wide_and_named;

@@ -1,8 +1,11 @@
 //! Mistakes that users make, and what they are told.
 
+mod definitions;
+
 use garblet_circuit::diagnostic::Diagnostic;
 
 use crate::reference::compile;
+use definitions::DEFINITIONS;
 
 /// Sources, and what is said of each: `MESSAGE @ LINE:COLUMN` and a hint behind `?`.
 const MISTAKES: &[(&str, &[&str])] = &[
@@ -38,7 +41,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    a + 300\n}",
-        &["expected u8, got a number @ 2:9 ? is it too large, or negative? It has to be a number of u8"],
+        &["literal out of range for u8: expected 0 to 255, got 300 @ 2:9"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u16 {\n    a + b\n}",
@@ -85,16 +88,18 @@ const MISTAKES: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: [u8; ..4], b: u8) -> u8 {\n    let x = [];\n    b\n}",
         &[
-            "nothing says which type the elements of this empty list have @ 2:13 ? write it down: `let mut list: [u8; ..8] = [];`",
+            "nothing says which type the elements of this empty array have @ 2:13 ? write it down: `let x: [u8; 0] = [];`, or `let mut list: [u8; ..8] = [];`",
         ],
     ),
     (
         "pub fn main(a: [u8; ..0], b: u8) -> u8 {\n    b\n}",
-        &["a list has room for one element at least @ 1:1 ? what is always empty is not needed"],
+        &[
+            "expected a list with room for at least one element, got room for 0 @ 1:1 ? what is always empty is not needed",
+        ],
     ),
     (
         "pub fn main(a: [u8; ..4], b: [u8; 4]) -> bool {\n    a == b\n}",
-        &["incompatible types: [u8; ..4] and [u8; 4] @ 2:5 ? sizes are the same if they are written the same"],
+        &["incompatible types: [u8; ..4] and [u8; 4] @ 2:5 ? an array of one size is not one of another"],
     ),
     (
         "pub fn main(a: [u8; ..4], b: u8) -> u8 {\n    match a { x => b }\n}",
@@ -126,12 +131,14 @@ const MISTAKES: &[(&str, &[&str])] = &[
     (
         "struct Row { key: u8 }\npub fn main(a: [Row; 4], b: u8) -> [Row; 4] {\n    sort(a)\n}",
         &[
-            "expected rows that are numbers or tuples, got Row @ 3:10 ? put what is sorted by first, as in `(row.price, row)`, and give numbers a type",
+            "expected rows that are numbers or tuples, got Row @ 3:10 ? put what is sorted by first, as in `(row.price, row)`",
         ],
     ),
     (
         "pub fn main(a: [([u8; ..2], u8); 4], b: u8) -> u8 {\n    sort(a)[0].1\n}",
-        &["what is sorted by has an enum with fields or a list, which have no order @ 2:5"],
+        &[
+            "expected a sort key that has an order, got one with a list or an enum with fields @ 2:5 ? put a number first, as in `(row.price, row)`",
+        ],
     ),
     ("pub fn main(a: [u8; 4], b: u8) -> [u8; 4] {\n    sort(a, b)\n}", &["expected 1 argument, got 2 @ 2:5"]),
     (
@@ -146,7 +153,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: [(bool, u8); 4], b: u8) -> [u8; 4] {\n    keep(a)\n}",
-        &["expected [u8; 4], got [u8; ..4] @ 2:5 ? sizes are the same if they are written the same"],
+        &["expected [u8; 4], got [u8; ..4] @ 2:5 ? an array of one size is not one of another"],
     ),
     (
         "pub fn main(a: Vec<u8>, b: u8) -> u8 {\n    b\n}",
@@ -164,7 +171,9 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    println!(\"{}\", a);\n    b\n}",
-        &["`\"` begins nothing here @ 2:14 ? there are no strings, characters or macros; text is an array of u8"],
+        &[
+            "expected a name, a number or a symbol, got `\"` @ 2:14 ? there are no strings, characters or macros; text is an array of u8",
+        ],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    println!(a);\n    b\n}",
@@ -224,15 +233,17 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "enum E { A { x: u8, x: u8 }, B(u8) }\npub fn main(a: u8, b: u8) -> E {\n    E::B(a)\n}",
-        &["`x` is there twice @ 1:21"],
+        &["`x` is there twice @ 1:21 ? rename or remove one of them"],
     ),
     (
         "pub fn main(a: u128, b: u8) -> u128 {\n    a + 340282366920938463463374607431768211456\n}",
-        &["this number is too large, the most is 340282366920938463463374607431768211455 @ 2:9"],
+        &[
+            "this number is too large: expected at most 340282366920938463463374607431768211455, got 340282366920938463463374607431768211456 @ 2:9 ? the widest type of integers has 128 bits",
+        ],
     ),
     (
         "pub fn main(a: i128, b: u8) -> i128 {\n    a + 170141183460469231731687303715884105728 + (b as u128)\n}",
-        &["expected i128, got a number @ 2:9 ? is it too large, or negative? It has to be a number of i128"],
+        &["incompatible types: i128 and u128 @ 2:5 ? convert one of them with `as`"],
     ),
     ("pub fn main(a: u8, b: u8) -> u8 {\n    f(a, b)\n}", &["there is no variable, constant or function `f` @ 2:5"]),
     (
@@ -259,17 +270,20 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    a < b < 3\n}",
-        &["comparisons cannot be chained @ 2:11 ? write `a < b && b < c`"],
+        &["comparisons cannot be chained @ 2:11 ? write `a < b && b < c`, or `(a < b) == c`"],
     ),
     ("pub fn main(a: u8, b: u8) -> u8 {\n    let x = (a + b;\n    x\n}", &["expected `,` or `)`, got `;` @ 2:19"]),
-    ("pub fn main(a: u8, b: u8) -> u8 {\n    let x = a + b;\n    x\n", &["this `{` is never closed @ 1:33"]),
     (
-        "pub fn main(a: u8, b: u8) -> u8 {\n    let x: [u8; 3] = [1, 2];\n    x[0]\n}",
-        &["expected [u8; 3], got [u8; 2] @ 2:22 ? sizes are the same if they are written the same"],
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let x = a + b;\n    x\n",
+        &["this `{` is never closed @ 1:33 ? end the block with `}`"],
     ),
     (
-        "const N: usize = 3;\npub fn main(a: [u8; N], b: u8) -> u8 {\n    let x: [u8; 3] = a;\n    x[0]\n}",
-        &["expected [u8; 3], got [u8; N] @ 3:22 ? sizes are the same if they are written the same"],
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let x: [u8; 3] = [1, 2];\n    x[0]\n}",
+        &["expected [u8; 3], got [integer; 2] @ 2:22 ? an array of one size is not one of another"],
+    ),
+    (
+        "const N: usize = 4;\npub fn main(a: [u8; N], b: u8) -> u8 {\n    let x: [u8; 3] = a;\n    x[0]\n}",
+        &["expected [u8; 3], got [u8; 4] @ 3:22 ? an array of one size is not one of another"],
     ),
     (
         "pub fn main(a: [u8; n], b: u8) -> u8 {\n    a[0]\n}",
@@ -281,11 +295,11 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    a + 1.5\n}",
-        &["expected u8, got a number with a point @ 2:9 ? convert the integer, as in `x as fixed<16, 16>`"],
+        &["incompatible types: u8 and a number with a point @ 2:5 ? convert the integer, as in `x as fixed<16, 16>`"],
     ),
     (
         "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    a * 2\n}",
-        &["expected fixed<8, 8>, got a number @ 2:9 ? write the number with a point, as `2.0`"],
+        &["incompatible types: fixed<8, 8> and an integer @ 2:5 ? write the number with a point, as `2.0`"],
     ),
     (
         "pub fn main(a: fixed<8, 8>, b: fixed<16, 16>) -> fixed<8, 8> {\n    a * b\n}",
@@ -293,10 +307,10 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    a + 128.0\n}",
-        &["128.0 is no value of fixed<8, 8> @ 2:9"],
+        &["128.0 is out of range for fixed<8, 8>: expected -32768 / 2^8 to 32767 / 2^8 @ 2:9"],
     ),
     (
-        "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    let x = 1.5;\n    a + x\n}",
+        "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    let x = 1.5;\n    a\n}",
         &[
             "the type of this number with a point is not known @ 2:13 ? write it down: `let x: fixed<16, 16> = 1.5;` or `1.5 as fixed<16, 16>`",
         ],
@@ -326,13 +340,13 @@ const MISTAKES: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: fixed<0, 8>, b: fixed<100, 29>) -> u8 {\n    b\n}",
         &[
-            "there is no bit before the point for the sign @ 1:16 ? `fixed<16, 16>` has 16 bits before the point, of which one is the sign, and 16 behind it",
+            "expected at least 1 bit before the point, for the sign, got 0 @ 1:16 ? `fixed<16, 16>` has 16 bits before the point, of which one is the sign, and 16 behind it",
         ],
     ),
     (
         "pub fn main(a: fixed<100, 29>, b: u8) -> u8 {\n    b\n}",
         &[
-            "this type has 129 bits, the most is 128 @ 1:16 ? `fixed<16, 16>` has 16 bits before the point, of which one is the sign, and 16 behind it",
+            "this type is too wide: expected at most 128 bits, got 129 @ 1:16 ? `fixed<16, 16>` has 16 bits before the point, of which one is the sign, and 16 behind it",
         ],
     ),
     (
@@ -341,14 +355,11 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: i32, b: u8) -> i32 {\n    min(a) + max(a, b)\n}",
-        &[
-            "expected 2 arguments, got 1 @ 2:5",
-            "incompatible types: i32 and u8 @ 2:14 ? convert one of them with `as`; a number without a type is i32 after `let mut`",
-        ],
+        &["expected 2 arguments, got 1 @ 2:5", "incompatible types: i32 and u8 @ 2:14 ? convert one of them with `as`"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    1.5u8 + a\n}",
-        &["a number with a point ends in no type, `u8` is too much @ 2:5 ? write `1.5 as fixed<16, 16>`"],
+        &["expected no type behind a number with a point, got `u8` @ 2:5 ? write `1.5 as fixed<16, 16>`"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> i8 {\n    -a\n}",
@@ -358,21 +369,18 @@ const MISTAKES: &[(&str, &[&str])] = &[
         "pub fn main(a: u8, b: u8) -> u8 {\n    let x = b as u33;\n    x\n}",
         &["there is no type `u33` @ 2:18 ? did you mean `u32`?"],
     ),
-    (
-        "pub fn main(a: u8, b: u8) -> u8 {\n    a << b << 1u16\n}",
-        &["expected u8, got u16 @ 2:15 ? convert one of them with `as`"],
-    ),
+    ("pub fn main(a: u8, b: u8) -> u8 {\n    a << (b == 1)\n}", &["expected a number, got bool @ 2:10"]),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    let 1u8 = a;\n    b\n}",
         &["this pattern does not match every value @ 2:9 ? take a `match`"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    match a { 300 => 1u8, _ => b }\n}",
-        &["300 is not between 0 and 255, as u8 is @ 2:15"],
+        &["literal out of range for u8: expected 0 to 255, got 300 @ 2:15"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    match a { 3u16 => 1u8, _ => b }\n}",
-        &["expected a number of u8, got one of u16 @ 2:15"],
+        &["expected u8, got u16 @ 2:15 ? convert one of them with `as`"],
     ),
     (
         "pub fn main(a: i8, b: u8) -> u8 {\n    match a { -128..=-3 => 1u8, 0..=127 => b }\n}",
@@ -384,18 +392,46 @@ const MISTAKES: &[(&str, &[&str])] = &[
             "this `match` leaves out `(0u8..=2u8, 0u8)`, `(0u8..=2u8, 2u8..=255u8)`, `(4u8..=9u8, 0u8)` and 2 more @ 2:5 ? add the missing patterns, or `_ => ...`",
         ],
     ),
-    ("pub fn main(a: (u8, u8), b: u8) -> u8 {\n    a.2\n}", &["this tuple has 2 fields @ 2:5 ? the first one is `.0`"]),
-    ("pub fn main(a: u8, a: u8) -> u8 {\n    a\n}", &["`a` is there twice @ 1:20"]),
+    (
+        "pub fn main(a: (u8, u8), b: u8) -> u8 {\n    a.2\n}",
+        &["there is no field 2: the tuple has 2 fields @ 2:5 ? the first one is `.0`"],
+    ),
+    ("pub fn main(a: u8, a: u8) -> u8 {\n    a\n}", &["`a` is there twice @ 1:20 ? rename or remove one of them"]),
     ("fn main(a: u8, b: u8) -> u8 {\n    a\n}", &["`main` is not public @ 1:1 ? write `pub fn main(..)`"]),
     (
         "use std::io;\npub fn main(a: u8, b: u8) -> u8 {\n    a\n}",
         &["expected a definition, got `use` @ 1:1 ? a source is one file, and has no other"],
     ),
     (
-        "pub fn main(a: u8, b: u8) -> u8 {\n    let mut i = 0;\n    i = i + a;\n    i\n}",
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let mut i = 0;\n    i = i + a;\n    let j: u16 = i;\n    i\n}",
+        &["expected u16, got u8 @ 4:18 ? convert one of them with `as`"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> bool {\n    let k = 3000000000;\n    k > 1\n}",
         &[
-            "incompatible types: i32 and u8 @ 3:9 ? convert one of them with `as`; a number without a type is i32 after `let mut`",
+            "literal out of range for i32: expected -2147483648 to 2147483647, got 3000000000 @ 2:13 ? a number is i32 where nothing says what else: write its type behind it, as in `3000000000u64`",
         ],
+    ),
+    ("pub fn main(a: u8, b: u8) -> u8 {\n    a + b;\n}", &["expected u8, got () @ 2:5 ? remove this semicolon"]),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let mut s = a;\n    s += b;\n}",
+        &["expected u8, got () @ 3:5 ? this has no value: write the value behind it, without a semicolon"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    if a > b { a; } else { b; }\n}",
+        &["expected u8, got () @ 2:16 ? remove this semicolon"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    if a > b { a } else { b }\n    1\n}",
+        &["expected (), got u8 @ 2:5 ? this value is not used: write a semicolon behind it"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let x: (u8) = (a,);\n    b\n}",
+        &["expected u8, got (u8,) @ 2:19 ? a type in parentheses is the type itself; a tuple of one is `(u8,)`"],
+    ),
+    (
+        "const N: u8 = 3;\npub fn main(a: u8, b: u8) -> u8 {\n    let N = a;\n    b\n}",
+        &["`N` is a constant, declared in line 1: no variable can have its name @ 3:9 ? rename the variable"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    a + true\n}",
@@ -455,64 +491,6 @@ const MISTAKES: &[(&str, &[&str])] = &[
         "pub fn main(a: u8, b: u8) -> u8 {\n    match a { x if x > 3 => b, _ => a }\n}",
         &["expected `=>`, got `if` @ 2:17 ? arms have no conditions: take an `if` in the arm"],
     ),
-    (
-        "pub fn main(a: u8, b: u8) -> u8 {\n    match a { 9..=3 => b, _ => a }\n}",
-        &["there is no number in this range @ 2:15"],
-    ),
-    (
-        "pub fn main(a: u8, b: u8) -> u8 {\n    for k in -3..3 { }\n    a\n}",
-        &["a range is of numbers without a sign @ 2:14 ? convert within the loop: `(k as i32) - 5i32`"],
-    ),
-    ("pub fn main(a: u8, b: u8) -> u8 {\n    for k in 3..3 { }\n    a\n}", &["the range from 3 to 3 is empty @ 2:14"]),
-    (
-        "pub fn main(a: u8, b: u8) -> u8 {\n    if let 3u8 = a { a } else { b }\n}",
-        &["expected a condition, got `let` @ 2:8 ? take a `match`"],
-    ),
-    (
-        "fn f<T>(a: T) -> T { a }\npub fn main(a: u8, b: u8) -> u8 { a }",
-        &["expected `(`, got `<` @ 1:5 ? there are no generics: sizes are constants, types are written out"],
-    ),
-    (
-        "struct P(u8, u8);\npub fn main(a: u8, b: u8) -> u8 { a }",
-        &["expected `{`, got `(` @ 1:9 ? the fields of a struct have names: `struct S { x: u8 }`"],
-    ),
-    ("struct P { x: u8, x: u8 }\npub fn main(a: u8, b: u8) -> u8 { a }", &["`x` is there twice @ 1:19"]),
-    (
-        "struct P { x: u8 }\nstruct P { y: u8 }\npub fn main(a: u8, b: u8) -> u8 { a }",
-        &["`P` is defined twice @ 2:8 ? rename one of them"],
-    ),
-    ("enum E { A, A(u8) }\npub fn main(a: u8, b: u8) -> u8 { a }", &["`A` is there twice @ 1:13"]),
-    (
-        "const N: u8 = 3 * 4;\npub fn main(a: u8, b: u8) -> u8 { a }",
-        &[
-            "expected `;`, got `*` @ 1:17 ? a constant is made of numbers, names, PARTY_0::NAME, min(..), max(..), + and -",
-        ],
-    ),
-    (
-        "const N: u8 = 300;\npub fn main(a: u8, b: u8) -> u8 { a }",
-        &["this number is too large, the most is 255 @ 1:15"],
-    ),
-    (
-        "const N: u8 = M;\npub fn main(a: u8, b: u8) -> u8 { a }",
-        &["there is no variable, constant or function `M` @ 1:15"],
-    ),
-    (
-        "pub fn main(a: [u8; 2 + 2], b: u8) -> u8 { a[0] }",
-        &["expected `]`, got `+` @ 1:23 ? a size that is computed is written `const { N + 1 }`, in a type"],
-    ),
-    (
-        "impl S { }\npub fn main(a: u8, b: u8) -> u8 { a }",
-        &["expected a definition, got `impl` @ 1:1 ? there are no methods: write functions"],
-    ),
-    (
-        "pub fn main(a: u8, b: u8) -> u8 {\n    let struct = a;\n    a\n}",
-        &["expected a pattern, got `struct` @ 2:9 ? `struct` has a meaning of its own, take another name"],
-    ),
-    ("pub fn main(a: u8, b: u8) -> u8 {\n    let x = a +;\n    a\n}", &["expected an expression, got `;` @ 2:16"]),
-    (
-        "pub fn main(a: u8, b: u8) -> u8 {\n    a +\n}\npub fn other(a: u8) -> u8 {\n    a b\n}",
-        &["expected an expression, got `}` @ 3:1", "expected `;`, got `b` @ 5:7"],
-    ),
 ];
 
 fn line(d: &Diagnostic) -> String {
@@ -524,7 +502,7 @@ fn line(d: &Diagnostic) -> String {
 #[test]
 fn mistakes_are_explained() {
     let mut wrong = String::new();
-    for (text, expected) in MISTAKES {
+    for (text, expected) in MISTAKES.iter().chain(DEFINITIONS) {
         let told: Vec<String> = match compile(text, &[], true) {
             Ok(_) => Vec::new(),
             Err(error) => error.iter().map(line).collect(),

@@ -65,7 +65,7 @@ fn results_and_panics_are_the_same() {
             }
             // They restore the state of an earlier check at a later check that cannot fail, and forget panics between. The least number is
             // its own negative and quotient by -1 there.
-            match (&ours, ours == theirs) {
+            match (&ours, ours.by_line() == theirs.by_line()) {
                 (_, true) => {}
                 (Outcome::Panic(..), false) => forgotten += 1,
                 // They may also restore the state of a branch that is not taken.

@@ -24,6 +24,16 @@ pub(crate) enum Outcome {
     Panic(u64, u64, &'static str),
 }
 
+impl Outcome {
+    /// The outcome without the column of a panic: here, as in Rust, a place has its parentheses.
+    pub(crate) fn by_line(&self) -> Self {
+        match self {
+            Outcome::Panic(line, _, reason) => Outcome::Panic(*line, 0, reason),
+            value => value.clone(),
+        }
+    }
+}
+
 /// A source, compiled by both.
 pub(crate) struct Both {
     pub(crate) ours: Program,

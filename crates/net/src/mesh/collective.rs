@@ -23,7 +23,7 @@ pub fn share_of(bytes: usize, grain: usize, count: u16, party: u16) -> Range<usi
 }
 
 impl Mesh {
-    /// Sends every peer its bytes, and receives from every peer as many as there is room for.
+    /// Sends every peer its bytes, and fills the buffer of every peer.
     ///
     /// *Cost:* one round.
     pub async fn exchange(
@@ -38,7 +38,7 @@ impl Mesh {
         self.each(both, step).await.map(|_| ())
     }
 
-    /// Sends every peer the same bytes, and receives from every peer as many as there is room for.
+    /// Sends every peer the same bytes, and fills the buffer of every peer.
     ///
     /// *Cost:* one round.
     pub async fn broadcast(

@@ -1,4 +1,4 @@
-//! The joining of a mesh over TCP or TLS, whoever is started first.
+//! Joining a mesh over TCP or TLS. The parties may start in any order.
 //!
 //! Every party listens for those above it and connects to those below it. The first message each way says who we are, so
 //! that connections find their places; [`Hello`] then says what we are about to do.
@@ -111,7 +111,7 @@ enum Door {
     Callers(mpsc::Receiver<Caller>),
 }
 
-/// Somebody who has come in.
+/// An incoming connection.
 enum Came {
     Stream(TcpStream, Carrier),
     /// With its hello heard ahead.
@@ -126,7 +126,7 @@ impl Door {
         }
     }
 
-    /// The next who comes; none ever, for a party that does not listen.
+    /// The next incoming connection. A party that does not listen waits forever.
     async fn next(&mut self) -> Result<(Came, SocketAddr), NetError> {
         match self {
             Door::Listener(listener) => {
@@ -161,7 +161,7 @@ impl Arrivals {
         Arrivals { joined: PerPeer::new(party, party_count, |_| None), doubles: Vec::new() }
     }
 
-    /// The connections of all who have come.
+    /// All incoming connections.
     fn take(&mut self) -> Vec<Channel> {
         let placed = self.joined.iter_mut().filter_map(|(_, arrival)| Some(arrival.take()?.channel));
         placed.chain(std::mem::take(&mut self.doubles)).collect()
@@ -186,7 +186,7 @@ impl Arrivals {
     }
 }
 
-/// A guest: all that is known of somebody who has come in and is no stranger.
+/// A guest: an incoming connection that is no stranger, with all that is known about it.
 enum Guest {
     /// A party that takes its place.
     Party(u16, Box<Arrival>),
@@ -301,9 +301,9 @@ impl Meeting<'_> {
         }
     }
 
-    /// Finds out who has come in.
+    /// Identifies an incoming connection.
     ///
-    /// *Errors:* a stranger, or somebody who takes too long.
+    /// *Errors:* a stranger, or a connection that takes too long.
     async fn greet(&self, came: Came, from: SocketAddr) -> Result<Guest, NetError> {
         let patience = HANDSHAKE.min(self.options.timeout);
         match timeout(patience, self.identify(came, from)).await {
@@ -312,7 +312,7 @@ impl Meeting<'_> {
         }
     }
 
-    /// Identifies the guest: as who it proves to be, whatever it says; without identities, as who it says it is.
+    /// Identifies the guest by its proved identity, whatever it says; without identities, by its claim.
     async fn identify(&self, came: Came, from: SocketAddr) -> Result<Guest, NetError> {
         let mut channel = match came {
             Came::Channel(channel) => *channel,

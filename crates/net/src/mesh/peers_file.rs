@@ -1,6 +1,5 @@
-//! The file that says where the parties are and who they are.
+//! The file with the addresses and identities of the parties.
 
-use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::fingerprint::Fingerprint;
+use crate::small_file::read_small_file;
 
 /// The longest file that is read.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -55,7 +55,7 @@ pub struct PeersFileError {
 pub enum PeersFileFault {
     /// The file cannot be read, or is too long.
     Unreadable,
-    /// It is no such file, or not of as many parties as there can be.
+    /// It has another form, or too few or too many parties.
     Form,
     /// An address that is none.
     Address,
@@ -98,11 +98,7 @@ impl PeersFile {
         let error =
             |what: String| PeersFileError { path: path.into(), line: None, what, fault: PeersFileFault::Unreadable };
         let unreadable = |source: std::io::Error| error(format!("cannot be read: {source}"));
-        let bytes = fs::metadata(path).map_err(unreadable)?.len();
-        if bytes > FILE_BYTES_MAX {
-            return Err(error(format!("{bytes} bytes, expected at most {FILE_BYTES_MAX}")));
-        }
-        PeersFile::parse(path, &fs::read_to_string(path).map_err(unreadable)?)
+        PeersFile::parse(path, &read_small_file(path, FILE_BYTES_MAX).map_err(unreadable)?)
     }
 
     /// Reads the file's text; `path` is for messages.

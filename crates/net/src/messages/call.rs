@@ -19,7 +19,7 @@ use crate::websocket::WebSocket;
 pub enum Carrier {
     /// A stream of bytes with lengths.
     Stream,
-    /// A WebSocket, as browsers have it. The messages that come have at most so many bytes.
+    /// A WebSocket, as in browsers. Received messages have at most this number of bytes.
     #[cfg(feature = "websocket")]
     WebSocket {
         /// The most bytes of a message that comes.
@@ -34,7 +34,7 @@ pub struct Call {
     pub server: Option<Fingerprint>,
     /// The form of the messages.
     pub carrier: Carrier,
-    /// The time to wait for the server to listen, and to prove who it is.
+    /// The time to wait for the server to listen and to prove its identity.
     pub patience: Duration,
     /// The time without a byte after which the server counts as gone.
     pub timeout: Duration,

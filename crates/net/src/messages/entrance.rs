@@ -24,11 +24,11 @@ const DOING: &str = "for a visitor to say what it speaks";
 /// The way in which visitors are let in.
 #[derive(Clone)]
 pub struct Entrance {
-    /// The ways in which the server proves who it is; none lets in only those who come without TLS.
+    /// The server's proofs of its identity. `None` lets in only visitors without TLS.
     pub tls: Option<ServerTls>,
-    /// Lets in those who come without TLS too, for instance through a proxy that ends TLS for browsers. What is sealed stays so.
+    /// Lets in visitors without TLS too, for instance through a proxy that terminates TLS for browsers. Sealed messages stay sealed.
     pub plain: bool,
-    /// The pages whose scripts may come, as browsers name where they are from (`https://friends.example`); none lets in those of all.
+    /// The pages whose scripts may connect, by their origin (`https://friends.example`). `None` lets in all.
     /// Others get status 403. Programs name no page, and come in.
     pub origins: Option<Vec<String>>,
     /// The most bytes of a message of a visitor; a browser that sends more is cut off before they have come.
@@ -43,9 +43,9 @@ impl Entrance {
         Entrance { tls: Some(tls), plain: false, origins: None, message_bytes_max, timeout: DEFAULT_TIMEOUT }
     }
 
-    /// Lets in somebody who has connected, within 10 s or the time-out, whichever is shorter.
+    /// Lets a new connection in, within 10 s or the time-out, whichever is shorter.
     ///
-    /// *Errors*: whoever is no visitor, or takes too long.
+    /// *Errors*: a connection that is no visitor, or takes too long.
     pub async fn admit<S>(&self, stream: S) -> Result<Messages, NetError>
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,

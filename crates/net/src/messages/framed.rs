@@ -9,7 +9,7 @@ use super::{ByteStream, CLOSING, LINGER_BYTES_MAX, RECEIVING, SENDING};
 use crate::error::NetError;
 use crate::pace::Pace;
 
-/// Growth of a message's memory, so that a peer has to send about as much as it makes this party allocate.
+/// The step in which a message's memory grows. A peer has to send about as much as it makes this party allocate.
 const GROWTH_BYTES: usize = 64 << 10;
 
 /// A stream that carries messages, with what has come of the next one.

@@ -1,4 +1,4 @@
-//! Places for those who have been heard and are still there: so many, of which one address cannot keep others out.
+//! Places for connections that have been heard and are still open: a limited number, such that one address cannot exclude others.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use crate::reception::{most_of_one, origin};
 
-/// Places. One more takes that of the oldest from the network address that has the most.
+/// Places. One connection more evicts the oldest one from the network address with the most.
 #[derive(Clone)]
 pub struct Places {
     most: usize,

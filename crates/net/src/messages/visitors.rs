@@ -1,4 +1,4 @@
-//! Those who come through an entrance, one after another, each with what it said first.
+//! Visitors of an entrance, one after another, each with its first message.
 
 use std::net::SocketAddr;
 
@@ -11,7 +11,7 @@ use crate::error::NetError;
 use crate::over::OnRefused;
 use crate::reception::Reception;
 
-/// Somebody who was let in and has said something.
+/// A visitor that was let in and has sent a message.
 pub struct Visitor {
     /// The address that it comes from.
     pub from: SocketAddr,
@@ -48,7 +48,7 @@ impl Visitors {
     /// address that has the most. Each has 10 s or the time-out, whichever is shorter, to be let in, and then the time-out for all of its
     /// message. So places hold at most 64 messages of [`Entrance::message_bytes_max`].
     ///
-    /// A future that is dropped loses nobody. All are heard only while somebody waits here, so the next call should come soon.
+    /// Dropping the future loses no visitor. Visitors are heard only while this is awaited, so call it again soon.
     ///
     /// *Errors*: a socket that fails.
     pub async fn next(&mut self) -> Result<Visitor, NetError> {
@@ -66,7 +66,7 @@ impl Visitors {
     }
 }
 
-/// Hears somebody who has connected until its first message is there.
+/// Receives the first message of a new connection.
 async fn hear(entrance: Entrance, stream: TcpStream, from: SocketAddr) -> Result<Visitor, NetError> {
     let mut messages = entrance.admit(stream).await?;
     let after = entrance.timeout;

@@ -18,7 +18,7 @@ use crate::error::NetError;
 use crate::fingerprint::Fingerprint;
 use crate::identity::fingerprint_of;
 
-/// Accepts the pinned identities, and remembers whom it did not accept.
+/// Accepts the pinned identities, and remembers an identity that it did not accept.
 #[derive(Debug)]
 pub(super) struct Pinned {
     pub(super) provider: Arc<CryptoProvider>,
@@ -90,7 +90,7 @@ pub(super) fn provider() -> CryptoProvider {
     CryptoProvider { cipher_suites, ..ring::default_provider() }
 }
 
-/// The signatures of a handshake, of which both sides check the other's alike. No version but 1.3 is spoken here.
+/// The signatures of a handshake, which both sides check in the same way. Only TLS 1.3 is supported.
 macro_rules! signatures {
     () => {
         fn verify_tls12_signature(

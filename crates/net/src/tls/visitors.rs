@@ -34,7 +34,7 @@ const BROWSER: &[u8] = b"http/1.1";
 /// The longest file that is read as certificates or as a key.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The ways in which a server proves to visitors who it is. A clone is the same.
+/// A server's proofs of its identity to visitors. A clone shares them.
 #[derive(Clone)]
 pub struct ServerTls {
     config: Arc<ServerConfig>,
@@ -87,7 +87,7 @@ pub enum CertificateError {
         chain: PathBuf,
         /// The file with the key.
         key: PathBuf,
-        /// The words of TLS for it.
+        /// The error of TLS.
         what: String,
     },
 }
@@ -156,7 +156,7 @@ impl ServerTls {
         *self.keys.web.write().unwrap_or_else(PoisonError::into_inner) = Some(web);
     }
 
-    /// The connection with a visitor that can check who the server is.
+    /// The connection with a visitor that can check the server's identity.
     pub(crate) async fn accept<S>(&self, stream: S) -> Result<TlsStream<S>, NetError>
     where
         S: AsyncRead + AsyncWrite + Unpin,

@@ -20,7 +20,7 @@ const SENT_BYTES_MAX: usize = 64 << 10;
 /// The most bytes of a message that is taken. Those of pages are shorter, a record of TLS each.
 const TAKEN_BYTES_MAX: usize = 256 << 10;
 
-/// The most bytes that wait to leave, answers to pings among them: one who does not read them gets no more.
+/// The most bytes that wait to be sent, including answers to pings. A peer that does not read them gets no more.
 const WAITING_BYTES_MAX: usize = 512 << 10;
 
 /// The messages without bytes after which somebody else has a turn.
@@ -61,7 +61,7 @@ fn config() -> WebSocketConfig {
     taken.max_write_buffer_size(WAITING_BYTES_MAX)
 }
 
-/// The error as those of other streams are.
+/// The error in the form of other streams.
 fn failed(error: Error) -> io::Error {
     match error {
         Error::Io(error) => error,

@@ -190,6 +190,14 @@ async fn forged_messages_are_refused() {
         error.to_string(),
         "malformed message `bits`: expected consistent fields, got bit 2 is 2, expected 0 or 1"
     );
+    // Three, in two bytes.
+    let (mut right, mut peer) = raw_pair();
+    peer.write_all(&[0xC0, 7, 5, 0, 0, 0, 0x83, 0, 1, 0, 1]).await.expect("sent");
+    let error = right.receive::<Bits>().await.expect_err("its length has another encoding");
+    assert_eq!(
+        error.to_string(),
+        "malformed message `bits`: expected the shortest encoding of its fields, got another one, of 5 bytes"
+    );
     let (mut right, mut peer) = raw_pair();
     peer.write_all(&[0xC0, 7, 2, 0, 0, 0, 200, 1]).await.expect("sent");
     let error = right.receive::<Bits>().await.expect_err("200 bits in no byte");

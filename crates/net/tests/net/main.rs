@@ -1,6 +1,7 @@
 //! Channels, meshes and visitors as their users have them, among strangers and insiders.
 
 mod channel;
+mod decoders;
 mod faults;
 mod link;
 mod mesh;

@@ -6,7 +6,7 @@ use curve25519_dalek::traits::Identity;
 use garblet_net::Channel;
 use garblet_primitives::Block;
 use rand_core::CryptoRng;
-use subtle::{Choice, ConditionallySelectable};
+use subtle::ConditionallySelectable;
 use zeroize::Zeroizing;
 
 use super::cost::{BASE_OTS, FIRST_POINTS};
@@ -19,7 +19,7 @@ use crate::group;
 /// The answer leaves with the next flush.
 ///
 /// *Errors*: [`OtError::InvalidPoint`], [`OtError::IdentityPoint`] and [`OtError::InconsistentChallenges`] for the sender's
-/// message; [`OtError::WrongLength`] unless there are 128 choices; the connection's.
+/// message; [`OtError::WrongLength`] unless there are 128 choices; connection errors.
 pub async fn receive(
     channel: &mut Channel,
     choices: &BitVec,
@@ -49,7 +49,7 @@ pub async fn receive(
     Ok(Chosen { pads, session: transcript.session(), _consistent: consistent })
 }
 
-/// The pads that the receiver chose, once the sender's challenges were checked.
+/// The pads that the receiver chose, after the check of the sender's challenges.
 pub struct Chosen {
     pads: Zeroizing<Vec<Block>>,
     session: Block,
@@ -62,7 +62,7 @@ impl Chosen {
         &self.pads
     }
 
-    /// A public block that names the run; the sender has the same.
+    /// A public block that identifies the run; the sender has the same.
     pub fn session(&self) -> Block {
         self.session
     }
@@ -91,7 +91,7 @@ impl Offer {
             .map(|i| {
                 let secret = Scalar::random(rng);
                 self.secrets.push(secret);
-                let choice = Choice::from(u8::from(choices.get(i)));
+                let choice = choices.get(i).into();
                 let offset = RistrettoPoint::conditional_select(&identity, &self.half_offset, choice);
                 RistrettoPoint::mul_base(&secret) + offset
             })
@@ -109,7 +109,7 @@ impl Offer {
     }
 }
 
-/// Step 4: the answer to the challenges, not to be sent before it was held against the proof.
+/// Step 4: the answer to the challenges. Check it against the proof before sending it.
 fn answer(transcript: &Transcript, choices: &BitVec, pads: &[Block], challenges: &[Block; BASE_OTS]) -> [u8; 32] {
     let mut responses = Zeroizing::new([Block::ZERO; BASE_OTS]);
     for (i, choice) in choices.iter().enumerate() {

@@ -3,7 +3,7 @@
 use curve25519_dalek::ristretto::RistrettoPoint;
 use curve25519_dalek::scalar::Scalar;
 use garblet_net::Channel;
-use garblet_primitives::Block;
+use garblet_primitives::{Block, secrets};
 use rand_core::CryptoRng;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -13,9 +13,9 @@ use super::transcript::Transcript;
 use crate::error::OtError;
 use crate::group;
 
-/// Runs the sender up to step 3: computes both pads of every OT and sends the challenges. The receiver's answer is outstanding.
+/// Runs the sender up to step 3: computes both pads of every OT and sends the challenges. Does not wait for the receiver's answer.
 ///
-/// *Errors*: [`OtError::InvalidPoint`] and [`OtError::IdentityPoint`] for the receiver's points; the connection's.
+/// *Errors*: [`OtError::InvalidPoint`] and [`OtError::IdentityPoint`] for the receiver's points; connection errors.
 pub async fn send(channel: &mut Channel, rng: &mut (impl CryptoRng + ?Sized)) -> Result<Challenged, OtError> {
     let (mut keys, element) = Keys::new(rng);
     let mut seed = [0; 32];
@@ -38,7 +38,7 @@ pub async fn send(channel: &mut Channel, rng: &mut (impl CryptoRng + ?Sized)) ->
     Ok(Challenged { pads, session: transcript.session(), answer })
 }
 
-/// The pads of a sender that waits for the receiver's answer.
+/// The pads of a sender that is waiting for the receiver's answer.
 pub struct Challenged {
     pads: Zeroizing<Vec<[Block; 2]>>,
     session: Block,
@@ -51,27 +51,31 @@ pub struct ReceiverAnswered(());
 impl Challenged {
     /// Both pads of every OT.
     ///
-    /// *Secret*. Before the answer was checked they may mask what is sent to the receiver, and nothing else.
+    /// *Secret*. Before the answer is checked, use them only to mask data for the receiver.
     pub fn pads(&self) -> &[[Block; 2]] {
         &self.pads
     }
 
-    /// A public block that names the run; the receiver has the same.
+    /// A public block that identifies the run; the receiver has the same.
     pub fn session(&self) -> Block {
         self.session
     }
 
     /// Step 5: receives the answer and checks it.
     ///
-    /// *Errors*: [`OtError::WrongAnswer`]; the connection's.
+    /// *Errors*: [`OtError::WrongAnswer`]; connection errors.
     pub async fn check_answer(self, channel: &mut Channel) -> Result<ReceiverAnswered, OtError> {
         let mut answer = [0; 32];
         channel.receive_bytes(&mut answer).await?;
-        if bool::from(answer.ct_eq(&*self.answer)) { Ok(ReceiverAnswered(())) } else { Err(OtError::WrongAnswer) }
+        let fits = answer.ct_eq(&*self.answer);
+        match secrets::verdict(fits, "base OT: whether the receiver knows the pads that it chose") {
+            true => Ok(ReceiverAnswered(())),
+            false => Err(OtError::WrongAnswer),
+        }
     }
 }
 
-/// The sender's secret and the encoded keys of both branches so far.
+/// The sender's secret, and the encoded keys of both branches so far.
 struct Keys {
     secret: Zeroizing<Scalar>,
     offset_key: Zeroizing<RistrettoPoint>,
@@ -87,7 +91,7 @@ impl Keys {
         (Keys { secret, offset_key: Zeroizing::default(), encoded }, element)
     }
 
-    /// Takes half of the point `T` that sets the two branches apart.
+    /// Stores half of the point `T` that separates the two branches.
     fn set_offset(&mut self, half: &RistrettoPoint) {
         *self.offset_key = (half + half) * *self.secret;
     }

@@ -8,14 +8,14 @@ use crate::error::OtError;
 use crate::group;
 use crate::testing::{block_on, channels};
 
-/// Plays the peer's part, listens until the connection ends or is silent for its time-out, and leaves.
+/// Plays the peer's part, listens until the connection ends or times out, and leaves.
 async fn misbehave(peer: impl AsyncFnOnce(&mut Channel), mut channel: Channel) {
     peer(&mut channel).await;
     channel.flush().await.ok();
     while channel.receive_bytes(&mut [0]).await.is_ok() {}
 }
 
-/// The honest party's result; the other one goes on meanwhile.
+/// The honest party's result, while the other party keeps running.
 async fn first_of<T>(honest: impl Future<Output = T>, dishonest: impl Future<Output = ()>) -> T {
     tokio::select! {
         result = honest => result,
@@ -23,7 +23,7 @@ async fn first_of<T>(honest: impl Future<Output = T>, dishonest: impl Future<Out
     }
 }
 
-/// Lets an honest sender run against a peer that receives the other end of the channel.
+/// Runs an honest sender against a peer that receives the other end of the channel.
 fn against_receiver(peer: impl AsyncFnOnce(&mut Channel)) -> OtError {
     let (mut ours, theirs) = channels();
     block_on(async {
@@ -36,7 +36,7 @@ fn against_receiver(peer: impl AsyncFnOnce(&mut Channel)) -> OtError {
     .expect_err("the sender notices")
 }
 
-/// Lets an honest receiver run against a peer.
+/// Runs an honest receiver against a peer.
 fn against_sender(peer: impl AsyncFnOnce(&mut Channel)) -> OtError {
     let (mut ours, theirs) = channels();
     block_on(async {
@@ -78,8 +78,8 @@ fn the_receiver_gets_the_chosen_pad_and_not_the_other() {
         let choices = BitVec::random(BASE_OTS, &mut Prg::new(Block::from_u128(100 + seed)));
         let (pads, chosen, _) = honest_run(&choices, seed);
         for (i, choice) in choices.iter().enumerate() {
-            assert!(chosen[i] == pads[i][usize::from(choice)]);
-            assert!(chosen[i] != pads[i][usize::from(!choice)]);
+            assert!(chosen[i] == pads[i][usize::from(choice.number())]);
+            assert!(chosen[i] != pads[i][usize::from((!choice).number())]);
         }
     }
 }
@@ -193,8 +193,8 @@ fn challenges_that_do_not_fit_the_proof_are_refused_by_the_receiver() {
     assert!(matches!(error, OtError::InconsistentChallenges), "{error}");
 }
 
-/// An otherwise honest sender that flips one bit of challenge `at` fails for some choices and not for others: the
-/// leak that the paper allows. With choice one everywhere the receiver uses every challenge.
+/// An otherwise honest sender that flips one bit of challenge `at` fails for some choices and not for others. The paper
+/// allows this leak. With choice one everywhere, the receiver uses every challenge.
 #[test]
 fn one_flipped_challenge_is_refused_by_the_receiver() {
     for at in [0, BASE_OTS - 1] {

@@ -1,6 +1,6 @@
-//! The random oracles of one run, all bound to it.
+//! The random oracles of one run, all bound to its transcript.
 
-use garblet_primitives::Block;
+use garblet_primitives::{Bit, Block, secrets};
 use subtle::ConstantTimeEq;
 
 use super::cost::BASE_OTS;
@@ -17,7 +17,7 @@ enum Domain {
     Session = 5,
 }
 
-/// The oracles of a run, keyed with everything that was sent before they are asked.
+/// The oracles of a run, keyed with everything sent before the first query.
 pub(super) struct Transcript {
     key: [u8; 32],
 }
@@ -26,25 +26,25 @@ pub(super) struct Transcript {
 pub(super) struct ChallengesConsistent(());
 
 impl Transcript {
-    /// Binds the oracles to the receiver's seed and points, as they were sent, and the sender's group element.
+    /// Binds the oracles to the receiver's seed and points as sent, and to the sender's group element.
     pub(super) fn new(seed: &[u8; 32], points: &[[u8; 32]], element: &[u8; 32]) -> Self {
         let mut hash = blake3::Hasher::new_derive_key("garblet base OT: Canetti-Sarkar-Wang over ristretto255, v1");
         hash.update(seed).update(points.as_flattened()).update(element);
         Transcript { key: hash.finalize().into() }
     }
 
-    /// A public block that names the run.
+    /// A public block that identifies the run.
     pub(super) fn session(&self) -> Block {
         Block::from_digest(&self.hash(Domain::Session, 0, false, &[]))
     }
 
     /// The pad of branch `branch` of OT `index`, from the encoding of its key.
-    pub(super) fn pad(&self, index: usize, branch: bool, key: &[u8; 32]) -> Block {
+    pub(super) fn pad(&self, index: usize, branch: impl Into<Bit>, key: &[u8; 32]) -> Block {
         Block::from_digest(&self.hash(Domain::Pad, index, branch, key))
     }
 
     /// The response that proves knowledge of a pad.
-    pub(super) fn response(&self, index: usize, branch: bool, pad: Block) -> Block {
+    pub(super) fn response(&self, index: usize, branch: impl Into<Bit>, pad: Block) -> Block {
         Block::from_digest(&self.hash(Domain::Response, index, branch, &pad.to_bytes()))
     }
 
@@ -63,13 +63,17 @@ impl Transcript {
     /// *Errors*: [`OtError::InconsistentChallenges`].
     pub(super) fn check_proof(&self, answer: &[u8; 32], proof: &[u8; 32]) -> Result<ChallengesConsistent, OtError> {
         let fits = self.proof(answer).ct_eq(proof);
-        if bool::from(fits) { Ok(ChallengesConsistent(())) } else { Err(OtError::InconsistentChallenges) }
+        if secrets::verdict(fits, "base OT: whether the sender knew the answer") {
+            Ok(ChallengesConsistent(()))
+        } else {
+            Err(OtError::InconsistentChallenges)
+        }
     }
 
-    fn hash(&self, domain: Domain, index: usize, branch: bool, input: &[u8]) -> [u8; 32] {
+    fn hash(&self, domain: Domain, index: usize, branch: impl Into<Bit>, input: &[u8]) -> [u8; 32] {
         let [i0, i1, ..] = (index as u32).to_le_bytes();
         let mut hash = blake3::Hasher::new_keyed(&self.key);
-        hash.update(&[domain as u8, i0, i1, u8::from(branch)]).update(input);
+        hash.update(&[domain as u8, i0, i1, branch.into().number()]).update(input);
         hash.finalize().into()
     }
 }

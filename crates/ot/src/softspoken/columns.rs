@@ -1,7 +1,7 @@
 //! Leaves to columns: stretching and folding.
 //!
-//! *Source*: Roy 2022, section 4. A tree's leaves are folded as a binary counter counts: leaf `x` merges with the sum that
-//! waits at level 0, that sum with the one at level 1, and so on for every trailing one of `x`. Each merge at level `b` adds
+//! *Source*: Roy 2022, section 4. A tree's leaves are folded like a binary counter: leaf `x` merges with the sum that
+//! waits at level 0, the result with the one at level 1, and so on for every trailing one of `x`. Each merge at level `b` adds
 //! the upper half to column `b`. So every leaf is read once, and only `2 k + 2` rows are alive, which stay in the cache.
 
 use garblet_primitives::{Aes128, Backend, Block, Engine, Kernel};
@@ -9,7 +9,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::width::{BATCH_SQUARES, SQUARE, Width};
 
-/// The streams of the leaves of all trees, and how far they are used.
+/// The streams of the leaves of all trees, and the position in them.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(super) struct Streams {
     #[zeroize(skip)]
@@ -17,7 +17,7 @@ pub(super) struct Streams {
     #[zeroize(skip)]
     backend: Backend,
     leaves: Vec<Aes128>,
-    /// Set if the first leaf of every tree is missing, and counts as a stream of zeros.
+    /// Set if the first leaf of every tree is missing; it counts as a stream of zeros.
     punctured: bool,
     position: u64,
 }
@@ -28,14 +28,14 @@ pub(super) struct Columns {
     squares: usize,
     /// 128 columns of `squares` blocks: `v`, or `w`.
     values: Vec<Block>,
-    /// One column per tree: `u`. Without meaning for punctured trees.
+    /// One column per tree: `u`. Meaningless for punctured trees.
     sums: Vec<Block>,
-    /// The row that waits at each level, and the one that is being merged.
+    /// The row that waits at each level, and the row that is being merged.
     rows: Vec<Block>,
 }
 
 impl Columns {
-    /// Room for the largest batch.
+    /// Allocates room for the largest batch.
     pub(super) fn new(width: Width) -> Self {
         let room = |rows: usize| vec![Block::ZERO; rows * BATCH_SQUARES];
         Columns { squares: 0, values: room(SQUARE), sums: room(width.trees()), rows: room(width.bits() + 1) }
@@ -104,12 +104,12 @@ struct Counter<'a> {
 }
 
 impl Counter<'_> {
-    /// The row to write leaf `x` to: it ends at the level of its trailing ones, and is merged on the way there.
+    /// The row to write leaf `x` to: it ends up at the level of its trailing ones, and is merged on the way there.
     fn row_of(&mut self, x: usize) -> &mut [Block] {
         &mut self.waiting[x.trailing_ones() as usize * self.squares..][..self.squares]
     }
 
-    /// Merges leaf `x` with what waits at the levels of its trailing ones.
+    /// Merges leaf `x` with the rows that wait at the levels of its trailing ones.
     fn merge(&mut self, x: usize) {
         let level = x.trailing_ones() as usize;
         if level == 0 {
@@ -120,7 +120,7 @@ impl Counter<'_> {
     }
 }
 
-/// For every level `b`: column `b` grows by the row, then the row by what waits at level `b`.
+/// For every level `b`: adds the row to column `b`, then adds the row that waits at level `b` to the row.
 struct Merge<'a> {
     waiting: &'a [Block],
     row: &'a mut [Block],
@@ -148,7 +148,7 @@ mod tests {
 
     use super::*;
 
-    /// The definition: `u` is the sum of all leaves, column `b` the sum of those whose number has bit `b`.
+    /// The definition: `u` is the sum of all leaves, column `b` the sum of the leaves whose number has bit `b`.
     #[test]
     fn folding_is_the_sum_of_the_definition() {
         for width in Width::ALL {

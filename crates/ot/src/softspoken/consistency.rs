@@ -2,15 +2,15 @@
 //!
 //! *Source*: Roy 2022, section 4 (consistency checking for VOLE), in the field of two elements, where the correlation holds
 //! column by column: `w_i = v_i + delta_i u`. The universal hash is a polynomial over GF(2^128) at a random point. It is
-//! applied to the choices and to *every* column by itself; the check that adds the columns up with random factors (Keller,
-//! Orsini and Scholl 2015) has no valid proof and is not here.
+//! applied to the choices and to *every* column separately. The check that adds up the columns with random factors (Keller,
+//! Orsini and Scholl 2015) has no valid proof, so this crate does not use it.
 //!
 //! # Symbols
 //!
-//! Row squares `x_1 .. x_s` of 128 bits of one column, then a last one of random bits that are used for nothing else. The hash
-//! of the column at the point `chi` is `sum chi^(s + 1 - j) x_j + last`: the last square hides the others.
+//! The hash input is the row squares `x_1 .. x_s` of 128 bits of one column, then a last square of random bits with no other use.
+//! The hash of the column at the point `chi` is `sum chi^(s + 1 - j) x_j + last`: the last square hides the others.
 
-use garblet_primitives::{Block, gf128, transpose};
+use garblet_primitives::{Block, gf128, secrets, transpose};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroizing;
 
@@ -18,8 +18,8 @@ use super::width::SQUARE;
 use crate::bit_vec::{BitVec, masked};
 use crate::error::OtError;
 
-/// The statistical security of the check: a receiver that cheats in `m` trees of `2^k` leaves is not found out with probability
-/// `2^(-k m)`, as in the ideal protocol, and beyond that with `2^-sigma` at most, for up to `2^30` OTs at a time.
+/// The statistical security of the check. A receiver that cheats in `m` trees of `2^k` leaves escapes detection with probability
+/// `2^(-k m)`, as in the ideal protocol, plus at most `2^-sigma`, for up to `2^30` OTs at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum StatisticalSecurity {
     /// 40 bits: hashes of 8 bytes.
@@ -41,7 +41,7 @@ impl StatisticalSecurity {
         }
     }
 
-    /// Bytes of a hash. A polynomial of degree `d` takes a value that is given in `b` bits at `d 2^-b` of all points.
+    /// Bytes of a hash. A polynomial of degree `d` takes a value given to `b` bits at `d 2^-b` of all points.
     const fn hash_bytes(self) -> usize {
         match self {
             StatisticalSecurity::Forty => 8,
@@ -49,18 +49,18 @@ impl StatisticalSecurity {
         }
     }
 
-    /// Bytes that the receiver sends for a check: the hashes of the choices and of 128 columns.
+    /// Bytes of the receiver's message in a check: the hashes of the choices and of 128 columns.
     pub const fn digest_bytes(self) -> usize {
         self.hash_bytes() * (1 + SQUARE)
     }
 }
 
-/// Proof that the receiver's hashes fit the sender's in every column; only [`check`] makes it.
+/// Proof that the receiver's hashes match the sender's in every column; only [`check`] makes it.
 pub(super) struct ChoicesConsistent(());
 
-/// The hashes of the columns whose rows these are.
+/// The hashes of the columns that have these rows.
 ///
-/// *Shape*: whole squares, the last of which hides the others.
+/// *Shape*: whole squares; the last one hides the others.
 fn hash_columns(rows: &[Block], point: Block) -> [Block; SQUARE] {
     let mut sums = [gf128::Product::default(); SQUARE];
     let mut columns = Zeroizing::new([Block::ZERO; SQUARE]);
@@ -106,7 +106,11 @@ pub(super) fn check(
         let expected = hash(theirs) ^ masked(delta, of_choices);
         fit &= ours.to_bytes()[..sigma.hash_bytes()].ct_eq(&expected.to_bytes()[..sigma.hash_bytes()]);
     }
-    if bool::from(fit) { Ok(ChoicesConsistent(())) } else { Err(OtError::InconsistentChoices) }
+    if secrets::verdict(fit, "OT extension: whether the choices are the same in all columns") {
+        Ok(ChoicesConsistent(()))
+    } else {
+        Err(OtError::InconsistentChoices)
+    }
 }
 
 #[cfg(test)]
@@ -115,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    /// Rows `q`, choices and rows `t` of OTs for which the correlation holds.
+    /// Rows `q`, choices and rows `t` of OTs that satisfy the correlation.
     fn correlated(squares: usize, delta: &BitVec, rng: &mut Prg) -> (Vec<Block>, BitVec, Vec<Block>) {
         let n = squares * SQUARE;
         let mut q = vec![Block::ZERO; n];
@@ -183,6 +187,28 @@ mod tests {
         message[3] ^= 1;
         for len in [0, 5, message.len() - 16, message.len() - 1] {
             assert!(check(StatisticalSecurity::Eighty, &delta, &q, point, &message[..len]).is_err());
+        }
+    }
+
+    /// A check of only a part of each hash would let a cheating receiver pass correspondingly more often.
+    #[test]
+    fn every_byte_of_every_hash_is_compared() {
+        for sigma in StatisticalSecurity::ALL {
+            let mut rng = Prg::new(Block::from_u128(sigma.bits().into()));
+            // Covers both values of delta's bits: in columns where the bit is one, the expected hash includes the hash of the choices.
+            let delta = BitVec::random(SQUARE, &mut rng);
+            let (q, choices, t) = correlated(2, &delta, &mut rng);
+            let point = rng.next_block();
+            let mut message = digest(sigma, &blocks(&choices), &t, point);
+            for at in 0..message.len() {
+                for bit in [0, 7] {
+                    message[at] ^= 1 << bit;
+                    let error = check(sigma, &delta, &q, point, &message).err();
+                    assert!(matches!(error, Some(OtError::InconsistentChoices)), "{sigma:?}, byte {at}, bit {bit}");
+                    message[at] ^= 1 << bit;
+                }
+            }
+            assert!(check(sigma, &delta, &q, point, &message).is_ok());
         }
     }
 }

@@ -13,7 +13,7 @@ impl Width {
     }
 
     /// Payload bytes that the party with the choices sends in set-up: its part of the base OTs, and two blocks for every
-    /// level of every tree but the first.
+    /// level of every tree except the first level.
     pub const fn receiver_setup_bytes(self) -> u64 {
         base::SENDER_BYTES + self.corrections() as u64 * 16
     }
@@ -23,7 +23,7 @@ impl Width {
         n.div_ceil(SQUARE as u64) * 16 * (self.trees() as u64 - 1)
     }
 
-    /// Payload bytes that the receiver sends in set-up with checks, beside [`Width::receiver_setup_bytes`].
+    /// Payload bytes that the receiver sends in set-up with checks, in addition to [`Width::receiver_setup_bytes`].
     pub const fn malicious_setup_bytes(self) -> u64 {
         tags::bytes(self) as u64
     }

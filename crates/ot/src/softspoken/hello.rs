@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::consistency::StatisticalSecurity;
 use super::width::Width;
 
-/// The first message: the form of the extension, said by the party with delta.
+/// The first message: the form of the extension, from the party with delta.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SetupHello {
-    /// The width, and 16 or 32 more for checks with 40 or 80 bits.
+    /// The width, plus 16 or 32 for checks with 40 or 80 bits.
     form: u8,
 }
 

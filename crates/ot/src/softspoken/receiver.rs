@@ -1,4 +1,4 @@
-//! The party with the choices.
+//! The party that holds the choices.
 
 use garblet_net::Channel;
 use garblet_primitives::{Block, with_room};
@@ -15,7 +15,7 @@ use crate::bit_vec::BitVec;
 use crate::correlated::CorrelatedReceiver;
 use crate::error::OtError;
 
-/// The receiver of correlated OTs: has `c` and `t = q ^ c * delta`, while the sender has `q` and delta.
+/// The receiver of correlated OTs: gets `c` and `t = q ^ c * delta`, while the sender has `q` and delta.
 ///
 /// *Secret*: all of it. *Unique*: one per session and peer.
 pub struct CotReceiver {
@@ -28,7 +28,7 @@ pub struct CotReceiver {
 impl CotReceiver {
     /// Sets up with a peer that calls [`CotSender::setup`](super::CotSender::setup) with the same width.
     ///
-    /// *Errors*: [`OtError::FormMismatch`]; those of the base OT sender ([`base::send`]).
+    /// *Errors*: [`OtError::FormMismatch`]; errors of the base OT sender ([`base::send`]).
     pub async fn setup(
         channel: &mut Channel,
         rng: &mut (impl CryptoRng + ?Sized),
@@ -37,12 +37,12 @@ impl CotReceiver {
         ReceiverSetup::run(channel, rng, width, None).await?.finish(channel).await
     }
 
-    /// The receiver that has these leaves.
+    /// The receiver with these leaves.
     pub(super) fn of_leaves(width: Width, session_key: Block, leaves: &[Block]) -> Self {
         CotReceiver { width, session_key, streams: Streams::new(width, leaves, false), columns: Columns::new(width) }
     }
 
-    /// Releases the receiver after the answer of the base OTs was checked.
+    /// Releases the receiver after the check of the base OTs' answer.
     fn released(self, _answered: ReceiverAnswered) -> Self {
         self
     }
@@ -60,7 +60,7 @@ impl CotReceiver {
     }
 }
 
-/// The receiver once it has the leaves of all trees; the answer of the base OTs is outstanding.
+/// The receiver with the leaves of all trees; the answer of the base OTs is outstanding.
 pub(super) struct ReceiverSetup {
     width: Width,
     base: Challenged,
@@ -68,7 +68,7 @@ pub(super) struct ReceiverSetup {
 }
 
 impl ReceiverSetup {
-    /// Steps 1 and 2, for a hello that asks for checks if there is a `sigma`.
+    /// Steps 1 and 2, for a hello that requests checks if there is a `sigma`.
     pub(super) async fn run(
         channel: &mut Channel,
         rng: &mut (impl CryptoRng + ?Sized),
@@ -96,7 +96,7 @@ impl ReceiverSetup {
     /// Flushes the channel, and checks the answer of the base OTs.
     pub(super) async fn finish(self, channel: &mut Channel) -> Result<CotReceiver, OtError> {
         channel.flush().await?;
-        // Ready while the answer is on its way.
+        // Prepare this while the answer is on its way.
         let receiver = CotReceiver::of_leaves(self.width, self.session(), &self.leaves);
         let answered: ReceiverAnswered = self.base.check_answer(channel).await?;
         Ok(receiver.released(answered))

@@ -1,7 +1,7 @@
-//! The party with delta.
+//! The party that holds delta.
 
 use garblet_net::Channel;
-use garblet_primitives::{Block, Delta, with_room};
+use garblet_primitives::{Bit, Block, Delta, with_room};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -11,11 +11,11 @@ use super::hello::SetupHello;
 use super::tree;
 use super::width::{SQUARE, Width, batches};
 use crate::base::{self, Chosen};
-use crate::bit_vec::{BitVec, masked};
+use crate::bit_vec::BitVec;
 use crate::correlated::CorrelatedSender;
 use crate::error::OtError;
 
-/// The sender of correlated OTs: has `q`, while the receiver has `q ^ c * delta`.
+/// The sender of correlated OTs: gets `q`, while the receiver gets `q ^ c * delta`.
 ///
 /// *Secret*: all of it. *Unique*: one per session and peer.
 pub struct CotSender {
@@ -32,7 +32,7 @@ impl CotSender {
     ///
     /// The last message, the answer of the base OTs, leaves with the next flush or receive.
     ///
-    /// *Errors*: those of the base OT receiver ([`base::receive`]).
+    /// *Errors*: errors of the base OT receiver ([`base::receive`]).
     pub async fn setup(
         channel: &mut Channel,
         rng: &mut (impl CryptoRng + ?Sized),
@@ -42,28 +42,28 @@ impl CotSender {
         Ok(SenderSetup::run(channel, rng, delta, width, None).await?.finish())
     }
 
-    /// The sender that has these leaves.
+    /// The sender with these leaves.
     pub(super) fn of_leaves(width: Width, delta: Delta, session_key: Block, leaves: &[Block]) -> Self {
         let streams = Streams::new(width, leaves, true);
         CotSender { width, delta, session_key, streams, columns: Columns::new(width), corrections: Vec::new() }
     }
 
-    /// Step 5: adds the receiver's corrections to the columns at which delta has ones.
+    /// Step 5: adds the receiver's corrections to the columns where delta has ones.
     fn correct(&mut self, squares: usize) {
         let bits = self.width.bits();
         let delta = self.delta.block().to_u128();
         // The first tree needs no correction: its sum is the choices.
         for (column, values) in self.columns.values().enumerate().skip(bits) {
-            let selected = delta >> column & 1 == 1;
+            let selected = Block::mask(Bit::lowest_of((delta >> column) as u64));
             let correction = &self.corrections[(column / bits - 1) * squares..][..squares];
             for (value, &correction) in values.iter_mut().zip(correction) {
-                *value ^= masked(selected, correction);
+                *value ^= selected & correction;
             }
         }
     }
 }
 
-/// The sender once it has the leaves of all trees.
+/// The sender with the leaves of all trees.
 pub(super) struct SenderSetup {
     width: Width,
     delta: Delta,
@@ -72,7 +72,7 @@ pub(super) struct SenderSetup {
 }
 
 impl SenderSetup {
-    /// Steps 1 and 2, with a hello that asks for checks if there is a `sigma`.
+    /// Steps 1 and 2, with a hello that requests checks if there is a `sigma`.
     pub(super) async fn run(
         channel: &mut Channel,
         rng: &mut (impl CryptoRng + ?Sized),

@@ -1,8 +1,8 @@
-//! The check of the trees: a receiver of correlated OTs made leaves that do not depend on which one is missing.
+//! The check of the trees: the receiver of correlated OTs made leaves that do not depend on which leaf is missing.
 //!
 //! *Source*: Roy 2022, section 6. Steps a and b of `malicious`.
 
-use garblet_primitives::Block;
+use garblet_primitives::{Bit, Block, secrets};
 use subtle::ConstantTimeEq;
 
 use super::width::Width;
@@ -17,11 +17,11 @@ pub(super) const fn bytes(width: Width) -> usize {
     TAG_BYTES * (width.trees() + 1)
 }
 
-/// Proof that the receiver's trees are the same whatever delta is: [`check`] makes it.
+/// Proof that the receiver's trees are the same for every delta; [`check`] makes it.
 pub(super) struct TreesConsistent(());
 
 impl TreesConsistent {
-    /// States that these leaves were checked when they were set up.
+    /// States that these leaves were checked at set-up.
     pub(super) fn when_set_up() -> Self {
         TreesConsistent(())
     }
@@ -44,7 +44,7 @@ pub(super) fn message(width: Width, session: Block, leaves: &[Block]) -> Vec<u8>
     message
 }
 
-/// Step b. `leaves` stand by their distance from the missing ones, as the sender counts them.
+/// Step b. `leaves` are in order of their distance from the missing ones, as on the sender's side.
 ///
 /// *Errors*: [`OtError::InconsistentTrees`].
 pub(super) fn check(
@@ -57,9 +57,9 @@ pub(super) fn check(
     let mut all = hash_of_tags(session);
     let (sums, theirs) = message.split_at(message.len().saturating_sub(TAG_BYTES));
     for (tree, (leaves, sum)) in leaves.chunks_exact(width.leaves()).zip(sums.as_chunks::<TAG_BYTES>().0).enumerate() {
-        let bits = (0..width.bits()).map(|bit| usize::from(delta.get(tree * width.bits() + bit)) << bit);
+        let bits = (0..width.bits()).map(|bit| usize::from(delta.get(tree * width.bits() + bit).number()) << bit);
         let missing: usize = bits.sum();
-        // The tag of the missing leaf is what the others lack of the sum. Tags change places without a branch on delta.
+        // The sum minus the known tags is the tag of the missing leaf. Reorder tags without a branch on delta.
         let mut tags = vec![[0; TAG_BYTES]; width.leaves()];
         tags[0] = *sum;
         for y in 1..width.leaves() {
@@ -71,17 +71,21 @@ pub(super) fn check(
         tags.iter().for_each(|tag| _ = all.update(tag));
     }
     let fits = all.finalize().as_bytes().ct_eq(theirs);
-    if bool::from(fits) { Ok(TreesConsistent(())) } else { Err(OtError::InconsistentTrees) }
+    if secrets::verdict(fits, "OT extension: whether the trees are those of the tags") {
+        Ok(TreesConsistent(()))
+    } else {
+        Err(OtError::InconsistentTrees)
+    }
 }
 
 /// Moves the tag at `y` to `y ^ missing`.
 fn by_number(tags: &mut [[u8; TAG_BYTES]], missing: usize) {
     for bit in 0..tags.len().ilog2() {
-        let swap = (missing >> bit & 1) as u8;
+        let swap = Bit::lowest_of((missing >> bit) as u64).word() as u8;
         for x in (0..tags.len()).filter(|x| x >> bit & 1 == 0) {
             let (low, high) = tags.split_at_mut(x | 1 << bit);
             for (a, b) in low[x].iter_mut().zip(&mut high[0]) {
-                let difference = (*a ^ *b) & swap.wrapping_neg();
+                let difference = (*a ^ *b) & swap;
                 *a ^= difference;
                 *b ^= difference;
             }
@@ -106,4 +110,97 @@ fn hash_of_tags(session: Block) -> blake3::Hasher {
 
 fn add(sum: &mut [u8; TAG_BYTES], tag: &[u8; TAG_BYTES]) {
     sum.iter_mut().zip(tag).for_each(|(sum, tag)| *sum ^= tag);
+}
+
+#[cfg(test)]
+mod tests {
+    use garblet_primitives::Prg;
+
+    use super::*;
+
+    const SESSION: Block = Block::ONES;
+
+    /// A receiver's leaves by number, a sender's delta, and its leaves by distance from the missing ones.
+    struct Trees {
+        width: Width,
+        all: Vec<Block>,
+        delta: BitVec,
+        known: Vec<Block>,
+    }
+
+    impl Trees {
+        fn random(width: Width, rng: &mut Prg) -> Self {
+            let leaves = width.leaves();
+            let mut all = vec![Block::ZERO; width.trees() * leaves];
+            rng.fill_blocks(&mut all);
+            let mut trees = Trees { width, all, delta: BitVec::random(128, rng), known: Vec::new() };
+            trees.known = (0..trees.all.len()).map(|at| trees.known(at / leaves, at % leaves)).collect();
+            trees
+        }
+
+        /// The number of the leaf that the sender lacks.
+        fn missing(&self, tree: usize) -> usize {
+            let bits = self.width.bits();
+            (0..bits).map(|bit| usize::from(self.delta.get(tree * bits + bit).number()) << bit).sum()
+        }
+
+        fn known(&self, tree: usize, distance: usize) -> Block {
+            match distance {
+                0 => Block::ZERO,
+                _ => self.all[tree * self.width.leaves() + (distance ^ self.missing(tree))],
+            }
+        }
+
+        fn message(&self) -> Vec<u8> {
+            message(self.width, SESSION, &self.all)
+        }
+
+        fn passes(&self, message: &[u8]) -> bool {
+            check(self.width, SESSION, &self.delta, &self.known, message).is_ok()
+        }
+    }
+
+    #[test]
+    fn an_honest_receiver_passes() {
+        let mut rng = Prg::new(Block::ZERO);
+        for width in Width::ALL {
+            let trees = Trees::random(width, &mut rng);
+            assert_eq!(trees.message().len(), bytes(width));
+            assert!(trees.passes(&trees.message()), "{width:?}");
+            let error = check(width, Block::ZERO, &trees.delta, &trees.known, &trees.message()).err();
+            assert!(matches!(error, Some(OtError::InconsistentTrees)), "{width:?}, of another session");
+        }
+    }
+
+    /// A receiver that makes a different leaf guesses that the sender lacks it.
+    #[test]
+    fn another_leaf_is_found_unless_it_is_the_missing_one() {
+        let mut rng = Prg::new(Block::ONES);
+        for width in Width::ALL {
+            let trees = Trees::random(width, &mut rng);
+            for tree in [0, width.trees() / 2, width.trees() - 1] {
+                for leaf in 0..width.leaves().min(16) {
+                    let mut other = trees.all.clone();
+                    other[tree * width.leaves() + leaf] ^= Block::from_u128(1 << 77);
+                    let message = message(width, SESSION, &other);
+                    let is_missing = leaf == trees.missing(tree);
+                    assert_eq!(trees.passes(&message), is_missing, "{width:?}, tree {tree}, leaf {leaf}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_byte_of_the_message_counts_and_so_does_its_length() {
+        let trees = Trees::random(Width::Eight, &mut Prg::new(Block::ZERO));
+        let mut message = trees.message();
+        for at in 0..message.len() {
+            message[at] ^= 0x80;
+            assert!(!trees.passes(&message), "byte {at}");
+            message[at] ^= 0x80;
+        }
+        for len in [0, 31, 32, message.len() - TAG_BYTES, message.len() - 1] {
+            assert!(!trees.passes(&message[..len]), "{len} bytes");
+        }
+    }
 }

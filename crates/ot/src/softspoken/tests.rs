@@ -51,7 +51,7 @@ fn the_correlation_holds_at_every_boundary() {
             let (q, choices, t) = session.extend(n);
             assert_eq!((q.len(), choices.len(), t.len()), (n, n, n));
             assert!((0..n).all(|i| t[i] == q[i] ^ masked(choices.get(i), delta)), "k = {}, n = {n}", width.bits());
-            let ones = choices.iter().filter(|&choice| choice).count();
+            let ones = choices.public("a test").filter(|&choice| choice).count();
             assert!(n < 1000 || ones.abs_diff(n / 2) < n / 10, "{ones} of {n} choices are one");
         }
     }
@@ -97,7 +97,7 @@ fn measured_cost_is_the_formula() {
             assert_eq!((after_ours - ours).bytes_sent, 0);
             assert_eq!((after_theirs - theirs).bytes_sent, width.extension_bytes(n as u64));
             assert_eq!((after_ours - ours).bytes_received, width.extension_bytes(n as u64));
-            // One-way: the sender's wait follows only what it sent before, the receiver never waits.
+            // One-way traffic: the sender sends nothing, so its wait starts no round, and the receiver never waits.
             assert_eq!(((after_ours - ours).rounds, (after_theirs - theirs).rounds), (0, 0));
         }
     }
@@ -145,7 +145,7 @@ fn another_width_of_the_peer_is_refused() {
     assert_eq!(text, "the peer extends OTs in another form: expected k = 4 without checks, got k = 8 without checks");
 }
 
-/// A hello of a width that does not exist, encoded as the honest one.
+/// A hello of a width that does not exist, encoded like an honest one.
 #[derive(Serialize, Deserialize)]
 struct LyingHello(u8);
 
@@ -191,7 +191,7 @@ fn a_setup_that_ends_early_is_an_error_for_both() {
         let mut rng = Prg::new(Block::ZERO);
         let honest = CotSender::setup(&mut ours, &mut rng, &delta, Width::Four);
         let peer = async {
-            // The base OTs are run as they should be; the tree corrections are one byte short.
+            // Run the base OTs correctly; make the tree corrections one byte short.
             theirs.receive::<SetupHello>().await.unwrap();
             let challenged = base::send(&mut theirs, &mut Prg::new(Block::ONES)).await.unwrap();
             theirs.send_bytes(&vec![0; 16 * Width::Four.corrections() - 1]).await.unwrap();
@@ -217,7 +217,7 @@ fn corrections_that_end_early_are_an_error() {
     }
 }
 
-/// Without the consistency check, wrong corrections pass and spoil the OTs of exactly their rows, so this protocol must not
+/// Without the consistency check, wrong corrections pass and corrupt exactly the OTs of their rows, so this protocol must not
 /// be called secure against malicious receivers.
 #[test]
 fn wrong_corrections_spoil_their_rows_only() {

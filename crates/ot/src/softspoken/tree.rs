@@ -1,15 +1,15 @@
-//! Seed trees (Goldreich, Goldwasser and Micali 1986): `2^k` leaves from `k` OTs, all but one of them for the peer.
+//! Seed trees (Goldreich, Goldwasser and Micali 1986): `2^k` leaves from `k` OTs, all except one of them for the peer.
 //!
 //! *Source*: Roy 2022, section 3 (the punctured PRF of small-field VOLE). A node's children are the encryptions of 0 and 1
-//! under the node. The first level is the pads of one base OT; every other level costs two blocks: for side `b`, the sum of
-//! the level's nodes on that side, masked with the pad of the *other* branch, so that the peer, whose choice is a bit of
+//! under the node. The pads of one base OT form the first level. Every other level costs two blocks: for side `b`, the sum of
+//! the level's nodes on that side, masked with the pad of the *other* branch. So the peer, whose choice is a bit of
 //! delta, learns the sum on the side away from its missing node.
 
-use garblet_primitives::{Block, encrypt_each};
+use garblet_primitives::{Bit, Block, encrypt_each};
 use zeroize::Zeroizing;
 
 use super::width::Width;
-use crate::bit_vec::{BitVec, masked};
+use crate::bit_vec::BitVec;
 
 /// The leaves of every tree, tree by tree, and the corrections for the peer, level by level within a tree.
 ///
@@ -18,7 +18,7 @@ pub(super) fn expand(width: Width, pads: &[[Block; 2]]) -> (Zeroizing<Vec<Block>
     let mut leaves = Zeroizing::new(Vec::with_capacity(width.trees() * width.leaves()));
     let mut corrections = Vec::with_capacity(width.corrections());
     for pads in pads.chunks_exact(width.bits()) {
-        // The top level branches by the highest bit, so that nodes stand in the order of their numbers.
+        // The top level branches by the highest bit, so nodes are in numeric order.
         let (levels, top) = pads.split_at(width.bits() - 1);
         let mut nodes = Zeroizing::new(vec![top[0][1], top[0][0]]);
         for pads in levels.iter().rev() {
@@ -33,9 +33,9 @@ pub(super) fn expand(width: Width, pads: &[[Block; 2]]) -> (Zeroizing<Vec<Block>
     (leaves, corrections)
 }
 
-/// The leaves that the party with delta knows: tree by tree, by their distance from the missing leaf, which is zero.
+/// The leaves that the party with delta knows: tree by tree, by distance from the missing leaf, which is zero.
 ///
-/// Nothing here depends on delta but values: neither branches nor addresses.
+/// Only values depend on delta, never branches or addresses.
 ///
 /// *Shape*: `pads` are the 128 chosen pads of the base OTs, `choices` the bits of delta.
 pub(super) fn puncture(width: Width, choices: &BitVec, pads: &[Block], corrections: &[Block]) -> Zeroizing<Vec<Block>> {
@@ -71,9 +71,10 @@ fn grow(nodes: &[Block]) -> Zeroizing<Vec<Block>> {
 }
 
 /// Exchanges the children of every node if `swap`.
-fn swap_sides(children: &mut [Block], swap: bool) {
+fn swap_sides(children: &mut [Block], swap: Bit) {
+    let swap = Block::mask(swap);
     for [left, right] in children.as_chunks_mut::<2>().0 {
-        let difference = masked(swap, *left ^ *right);
+        let difference = swap & (*left ^ *right);
         *left ^= difference;
         *right ^= difference;
     }
@@ -92,13 +93,15 @@ mod tests {
             let mut rng = Prg::new(Block::from_u128(width.bits() as u128));
             let pads: Vec<[Block; 2]> = (0..BASE_OTS).map(|_| [rng.next_block(), rng.next_block()]).collect();
             let choices = BitVec::random(BASE_OTS, &mut rng);
-            let chosen: Vec<Block> = pads.iter().zip(choices.iter()).map(|(pair, c)| pair[usize::from(c)]).collect();
+            let chosen: Vec<Block> =
+                pads.iter().zip(choices.iter()).map(|(pair, c)| pair[usize::from(c.number())]).collect();
             let (all, corrections) = expand(width, &pads);
             assert_eq!(corrections.len(), width.corrections());
             let known = puncture(width, &choices, &chosen, &corrections);
             for tree in 0..width.trees() {
-                let missing =
-                    (0..width.bits()).map(|i| usize::from(choices.get(tree * width.bits() + i)) << i).sum::<usize>();
+                let missing = (0..width.bits())
+                    .map(|i| usize::from(choices.get(tree * width.bits() + i).number()) << i)
+                    .sum::<usize>();
                 let start = tree * width.leaves();
                 assert!(known[start] == Block::ZERO);
                 assert!((1..width.leaves()).all(|y| known[start + y] == all[start + (y ^ missing)]));

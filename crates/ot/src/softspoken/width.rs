@@ -8,10 +8,10 @@ pub(super) const SQUARE: usize = 128;
 /// Squares in a batch. Odd multiples of 64 bytes between columns spread them over the sets of the cache.
 pub(super) const BATCH_SQUARES: usize = 60;
 
-/// OTs in a batch: extensions by whole batches, one after another, say the same as one by all.
+/// OTs in a batch. Extending batch by batch sends the same bytes as one extension by all of them.
 pub const BATCH_OTS: usize = BATCH_SQUARES * SQUARE;
 
-/// The width `k` of the field GF(2^k): more work and fewer bytes per OT the wider it is.
+/// The width `k` of the field GF(2^k). A wider field needs more work and fewer bytes per OT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Width {
     /// 64 trees of 4 leaves; 63 bits per OT.
@@ -27,7 +27,7 @@ impl Width {
     /// Every width.
     pub const ALL: [Width; 3] = [Width::Two, Width::Four, Width::Eight];
 
-    /// The width as a number `k`.
+    /// The number `k`.
     pub const fn bits(self) -> usize {
         match self {
             Width::Two => 2,
@@ -41,12 +41,12 @@ impl Width {
         BASE_OTS / self.bits()
     }
 
-    /// The leaves of a tree.
+    /// The number of leaves of a tree.
     pub const fn leaves(self) -> usize {
         1 << self.bits()
     }
 
-    /// Blocks that correct the trees.
+    /// The number of blocks that correct the trees.
     pub(super) const fn corrections(self) -> usize {
         self.trees() * 2 * (self.bits() - 1)
     }

@@ -1,4 +1,4 @@
-//! A peer that deviates for every check in the crate.
+//! A peer that deviates, for every check in the crate.
 
 use garblet_net::Channel;
 use garblet_primitives::{Block, Prg};
@@ -10,7 +10,7 @@ use crate::group;
 use crate::softspoken;
 use crate::testing::{block_on, channels};
 
-/// The error of an honest party against a peer that deviates.
+/// The error of an honest party whose peer deviates.
 type Run = fn() -> Option<OtError>;
 
 /// Each check, and a run against a peer that trips it.
@@ -24,7 +24,7 @@ const DEVIATIONS: [(OtCheck, Run); 7] = [
     (OtCheck::Choices, softspoken::deviations::other_choices),
 ];
 
-/// An honest base OT sender, and a receiver all of whose points are this, and whose answer is zeros.
+/// Runs an honest base OT sender against a receiver that sends this value for every point, and zeros for its answer.
 fn base_sender_meets(point: [u8; 32]) -> Option<OtError> {
     let (mut ours, mut theirs) = channels();
     block_on(async {

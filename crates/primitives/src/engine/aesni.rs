@@ -9,10 +9,10 @@ use crate::{block::Block, kernel::Kernel};
 #[derive(Clone, Copy)]
 pub(crate) struct AesNi(());
 
-/// Evaluates intrinsics of the engine's features.
+/// Evaluates intrinsics that need the engine's features.
 macro_rules! have {
     ($($body:tt)*) => {{
-        // SAFETY: `AesNi` exists only where `detect` found the features, which are all that the engine uses.
+        // SAFETY: `AesNi` exists only after `detect` has found the features, and the engine uses no others.
         unsafe { $($body)* }
     }};
 }
@@ -29,7 +29,7 @@ impl AesNi {
     /// Runs a kernel compiled for these instructions.
     ///
     /// # Safety
-    /// The processor has the features that [`AesNi::detect`] looks for.
+    /// The processor has the features that [`AesNi::detect`] checks.
     #[target_feature(enable = "aes,avx2,bmi1,bmi2")]
     pub(crate) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
         kernel.run(AesNi(()))
@@ -53,8 +53,8 @@ fn zip(
     )
 }
 
-/// The round key after `key`. AESENCLAST on four equal columns is SubBytes alone, since ShiftRows does nothing then;
-/// unlike AESKEYGENASSIST it is pipelined.
+/// The round key after `key`. AESENCLAST on four equal columns is SubBytes alone, since ShiftRows then has no effect.
+/// Unlike AESKEYGENASSIST, it is pipelined.
 #[inline(always)]
 fn next_round_key(key: __m128i, round_constant: i32) -> __m128i {
     have! {
@@ -123,12 +123,27 @@ impl Engine for AesNi {
     }
 
     #[inline(always)]
+    fn lows(self, low: Self::Quad, high: Self::Quad) -> Self::Quad {
+        zip(low, high, |low, high| have! { _mm_unpacklo_epi64(low, high) })
+    }
+
+    #[inline(always)]
+    fn highs(self, low: Self::Quad, high: Self::Quad) -> Self::Quad {
+        zip(low, high, |low, high| have! { _mm_unpackhi_epi64(low, high) })
+    }
+
+    #[inline(always)]
+    fn join_halves(self, low: Self::Quad, high: Self::Quad) -> Self::Quad {
+        zip(low, high, |low, high| have! { _mm_blend_epi16::<0xf0>(low, high) })
+    }
+
+    #[inline(always)]
     fn double(self, a: Self::Quad) -> Self::Quad {
         a.map(
             #[inline(always)]
             |a| {
                 have! {
-                    // Dword 0 gets the sign of dword 3, dword 2 that of dword 1: the bits that the shift pushes out.
+                    // Dword 0 gets the sign of dword 3, and dword 2 the sign of dword 1: the bits that the shift pushes out.
                     let out = _mm_shuffle_epi32::<0x13>(_mm_srai_epi32::<31>(a));
                     let carry = _mm_and_si128(out, _mm_set_epi32(0, 1, 0, 0x87));
                     _mm_xor_si128(_mm_slli_epi64::<1>(a), carry)
@@ -143,6 +158,15 @@ impl Engine for AesNi {
             #[inline(always)]
             |a| have! { _mm_srai_epi32::<31>(_mm_slli_epi32::<31>(_mm_shuffle_epi32::<0>(a))) },
         )
+    }
+
+    #[inline(always)]
+    fn half_bits(self, a: Self::Quad) -> u8 {
+        let [a, b, c, d] = a.map(
+            #[inline(always)]
+            |a| have! { _mm_movemask_pd(_mm_castsi128_pd(_mm_slli_epi64::<63>(a))) },
+        );
+        (a | b << 2 | c << 4 | d << 6) as u8
     }
 
     #[inline(always)]
@@ -161,6 +185,11 @@ impl Engine for AesNi {
     #[inline(always)]
     fn mask_and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
         self.and(a, b)
+    }
+
+    #[inline(always)]
+    fn mask_xor(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
+        self.xor(a, b)
     }
 
     #[inline(always)]
@@ -197,7 +226,7 @@ impl Engine for AesNi {
 
     #[inline(always)]
     fn key_from(self, round_keys: &[Block; 11]) -> Self::Key {
-        // A loop, since a long array's `map` is not inlined.
+        // A loop, because `map` on a long array is not inlined.
         let mut key = [from_block(round_keys[0]); 11];
         for (register, round_key) in key.iter_mut().zip(round_keys) {
             *register = from_block(*round_key);

@@ -1,23 +1,23 @@
-//! The S-box of AES in tables of 16 bytes, for processors that look bytes up in a vector but have no instructions for AES.
+//! The S-box of AES in tables of 16 bytes, for processors with vector look-ups of bytes but without AES instructions.
 //!
-//! A byte is `k + i v` with `k` and `i` in the subfield GF(2^4) of GF(2^8), four bits each; `v` is such that `v + v^16` and `v^17` are
-//! one element `a`. The norm of the byte is then `n = k^2 + a i k + a i^2`, and its inverse `(k + a i) / n + v i / n`. With `j = i + k`
-//! the sums
+//! A byte is `k + i v`, with `k` and `i` in the subfield GF(2^4) of GF(2^8), four bits each, and with `v` such that `v + v^16` and
+//! `v^17` equal one element `a`. The norm of the byte is `n = k^2 + a i k + a i^2`, and its inverse is `(k + a i) / n + v i / n`.
+//! With `j = i + k`, the sums
 //!
 //! - `p = j + 1 / (1/i + a/k)`, which is `n / (k + a i)`,
 //! - `q = i + 1 / (1/j + a/k)`, which is `n / (k + a j)`,
 //!
-//! give both parts: `(k + a i) / n = 1/p` and `i / n = (1/p) (1/a + 1/a^2) + (1/q) / a^2`. So the inverse, and the S-box but for its
-//! constant, is the sum of a table at `p` and one at `q`. Infinity is [`INFINITY`], at which a look-up gives zero.
+//! give both parts: `(k + a i) / n = 1/p` and `i / n = (1/p) (1/a + 1/a^2) + (1/q) / a^2`. So the inverse, and the S-box except its
+//! constant, is the sum of a table at `p` and a table at `q`. Infinity is [`INFINITY`], where a look-up gives zero.
 //!
-//! *Source*: Hamburg, "Accelerating AES with Vector Permute Instructions" (2009), section 3. The tables follow from the field here.
+//! *Source*: Hamburg, "Accelerating AES with Vector Permute Instructions" (2009), section 3. The code derives the tables from the field.
 
 use crate::gf256::{invert, mul};
 
-/// One over zero. Sums with it are no index of a table, either, and the sum of two is the zero that it has to be.
+/// One over zero. A sum with it is never a valid table index, and the sum of two is zero, as required.
 const INFINITY: u8 = 0x80;
 
-/// The constant that SubBytes adds to every byte at its end. As all of a column's bytes have it, it is what is left of it after MixColumns.
+/// The constant that SubBytes adds to every byte last. All bytes of a column share it, so it is unchanged by MixColumns.
 pub(super) const CONSTANT: u8 = 0x63;
 
 /// An element of order 15 with `w^4 = w + 1`, whose powers below the fourth are the bits of GF(2^4).
@@ -42,7 +42,7 @@ const ELEMENTS: [u8; 16] = {
     elements
 };
 
-/// `v` and `a`: any element outside of the subfield, times what makes trace and norm equal.
+/// `v` and `a`: any element outside the subfield, scaled to make trace and norm equal.
 const V_AND_A: [u8; 2] = {
     let outside = 2;
     let mut conjugate = outside;
@@ -67,7 +67,7 @@ const fn bits(element: u8) -> u8 {
     bits
 }
 
-/// The byte of `k` and, in the upper four bits, `i`.
+/// The byte with `k` in the lower four bits and `i` in the upper four.
 const fn joined(nibbles: u8) -> u8 {
     ELEMENTS[(nibbles & 15) as usize] ^ mul(ELEMENTS[(nibbles >> 4) as usize], V)
 }
@@ -82,7 +82,7 @@ const JOINED: [u8; 256] = {
     bytes
 };
 
-/// `k` and, in the upper four bits, `i` of a byte.
+/// `k` in the lower four bits and `i` in the upper four, from a byte.
 pub(super) const fn split(byte: u8) -> u8 {
     let mut nibbles = 0;
     while JOINED[nibbles] != byte {
@@ -102,7 +102,7 @@ pub(super) const ROUND_CONSTANTS: [u8; 10] = {
     constants
 };
 
-/// The linear part of SubBytes' end.
+/// The linear part of the last step of SubBytes.
 const fn affine(y: u8) -> u8 {
     y ^ y.rotate_left(1) ^ y.rotate_left(2) ^ y.rotate_left(3) ^ y.rotate_left(4)
 }
@@ -120,9 +120,9 @@ macro_rules! table {
     }};
 }
 
-/// To nibbles: what the lower and the upper four bits of a byte give.
+/// To nibbles: the contributions of the lower and the upper four bits of a byte.
 pub(super) const SPLIT: [[u8; 16]; 2] = [table!(n => split(n)), table!(n => split(n << 4))];
-/// From nibbles: what `k` and `i` give.
+/// From nibbles: the contributions of `k` and `i`.
 pub(super) const JOIN: [[u8; 16]; 2] = [table!(n => joined(n)), table!(n => joined(n << 4))];
 
 /// `1 / n`.
@@ -144,7 +144,7 @@ const FACTORS: [u8; 2] = {
     [1 ^ mul(V, one_over_a ^ square), mul(V, square)]
 };
 
-/// The S-box without its constant: what `p` and `q` give.
+/// The S-box without its constant: the contributions of `p` and `q`.
 pub(super) const SUBSTITUTED: [[u8; 16]; 2] = [substituted(FACTORS[0]), substituted(FACTORS[1])];
 /// The same in nibbles.
 pub(super) const SUBSTITUTED_SPLIT: [[u8; 16]; 2] = [split_all(SUBSTITUTED[0], 1), split_all(SUBSTITUTED[1], 1)];
@@ -163,7 +163,7 @@ const fn split_all(table: [u8; 16], factor: u8) -> [u8; 16] {
 mod tests {
     use super::*;
 
-    /// Looks up as processors do: there is nothing at an index that is too large.
+    /// Looks up as processors do: an index that is too large gives zero.
     fn look_up(table: [u8; 16], index: u8) -> u8 {
         table.get(usize::from(index)).copied().unwrap_or(0)
     }

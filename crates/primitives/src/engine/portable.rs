@@ -6,14 +6,14 @@ use aes::{
 };
 
 use super::{Engine, QUAD_LANES};
-use crate::{block::Block, gf128};
+use crate::{bit::Bit, block::Block, gf128};
 
 /// The engine for every processor.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
 impl Portable {
-    // The blocks' memory is their bytes on little-endian processors only; `lib.rs` refuses others.
+    // The memory of blocks equals their bytes only on little-endian processors; `lib.rs` rejects others.
     fn encrypt_blocks(cipher: &Aes128, blocks: &mut [Block]) {
         cipher.encrypt_blocks(aes::Block::cast_slice_from_core_mut(bytemuck::cast_slice_mut(blocks)));
     }
@@ -25,7 +25,7 @@ fn zip(a: [Block; QUAD_LANES], b: [Block; QUAD_LANES], f: impl Fn(Block, Block) 
 
 impl Engine for Portable {
     type Quad = [Block; QUAD_LANES];
-    type Mask = [bool; QUAD_LANES];
+    type Mask = [Block; QUAD_LANES];
     type Key = Aes128;
 
     #[inline(always)]
@@ -72,23 +72,47 @@ impl Engine for Portable {
     }
 
     #[inline(always)]
+    fn lows(self, low: Self::Quad, high: Self::Quad) -> Self::Quad {
+        zip(low, high, |low, high| Block::from_halves(low.halves()[0], high.halves()[0]))
+    }
+
+    #[inline(always)]
+    fn highs(self, low: Self::Quad, high: Self::Quad) -> Self::Quad {
+        zip(low, high, |low, high| Block::from_halves(low.halves()[1], high.halves()[1]))
+    }
+
+    #[inline(always)]
+    fn join_halves(self, low: Self::Quad, high: Self::Quad) -> Self::Quad {
+        zip(low, high, |low, high| Block::from_halves(low.halves()[0], high.halves()[1]))
+    }
+
+    #[inline(always)]
     fn double(self, a: Self::Quad) -> Self::Quad {
         a.map(gf128::double)
     }
 
     #[inline(always)]
     fn lsb(self, a: Self::Quad) -> Self::Mask {
-        a.map(Block::lsb)
+        a.map(|a| Block::mask(Bit::lowest_of(a.halves()[0])))
+    }
+
+    #[inline(always)]
+    fn half_bits(self, a: Self::Quad) -> u8 {
+        a.iter().rev().fold(0, |bits, a| {
+            let [low, high] = a.halves();
+            bits << 2 | (high as u8 & 1) << 1 | (low as u8 & 1)
+        })
     }
 
     #[inline(always)]
     fn bit<const BIT: u32>(self, words: &[u64; QUAD_LANES]) -> Self::Mask {
-        words.map(|word| word >> BIT & 1 == 1)
+        words.map(|word| Block::mask(Bit::lowest_of(word >> BIT)))
     }
 
     #[inline(always)]
     fn mask(self, bit: bool) -> Self::Mask {
-        [bit; QUAD_LANES]
+        // Public.
+        [if bit { Block::ONES } else { Block::ZERO }; QUAD_LANES]
     }
 
     #[inline(always)]
@@ -97,8 +121,13 @@ impl Engine for Portable {
     }
 
     #[inline(always)]
+    fn mask_xor(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
+        self.xor(a, b)
+    }
+
+    #[inline(always)]
     fn xor_if(self, mask: Self::Mask, a: Self::Quad, b: Self::Quad) -> Self::Quad {
-        std::array::from_fn(|i| a[i] ^ Block::mask(mask[i]) & b[i])
+        std::array::from_fn(|i| a[i] ^ mask[i] & b[i])
     }
 
     #[inline(always)]

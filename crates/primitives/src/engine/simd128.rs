@@ -1,7 +1,7 @@
-//! The engine for WebAssembly with vectors: four blocks in four vectors of 128 bits. There are no instructions for AES, so that
-//! its S-box is looked up in vectors, see [`nibbles`], which takes the same time for all bytes.
+//! The engine for WebAssembly with vectors: four blocks in four vectors of 128 bits. WebAssembly has no AES instructions, so
+//! vector look-ups compute the S-box (see [`nibbles`]), in the same time for all bytes.
 //!
-//! A cipher's state is in nibbles from the first key on, and its keys too, but for the last.
+//! A cipher's state is in nibbles from the first round key on, as are all round keys except the last.
 
 use std::arch::wasm32::*;
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::block::Block;
 
-/// The engine for WebAssembly with vectors, which a module is compiled for or not.
+/// The engine for WebAssembly with vectors; it exists only in modules compiled for them.
 #[derive(Clone, Copy)]
 pub(crate) struct Simd128;
 
@@ -30,7 +30,7 @@ fn zip(a: [v128; QUAD_LANES], b: [v128; QUAD_LANES], f: impl Fn(v128, v128) -> v
     )
 }
 
-/// Looks every byte of a vector up in a table, which has zero where there is no such place.
+/// Looks every byte of a vector up in a table; an index that is too large gives zero.
 #[inline(always)]
 fn look_up(table: [u8; 16], places: v128) -> v128 {
     u8x16_swizzle(bytemuck::cast(table), places)
@@ -49,7 +49,7 @@ fn halves(bytes: v128) -> [v128; 2] {
     [v128_and(bytes, low_bits), u16x8_shr(v128_andnot(bytes, low_bits), 4)]
 }
 
-/// The places at which the tables of the S-box give it.
+/// The table indices of the S-box.
 #[inline(always)]
 fn s_box_places(nibbles: v128) -> [v128; 2] {
     let [k, i] = halves(nibbles);
@@ -65,7 +65,7 @@ fn shift_rows(state: v128) -> v128 {
     u8x16_shuffle::<0, 5, 10, 15, 4, 9, 14, 3, 8, 13, 2, 7, 12, 1, 6, 11>(state, state)
 }
 
-/// Every column from its second byte on, or from its last.
+/// Rotates every column by one byte up or down.
 #[inline(always)]
 fn up(state: v128) -> v128 {
     u8x16_shuffle::<1, 2, 3, 0, 5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12>(state, state)
@@ -76,12 +76,12 @@ fn down(state: v128) -> v128 {
     u8x16_shuffle::<3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14>(state, state)
 }
 
-/// All rounds' work but the last's.
+/// A round, except the last one.
 #[inline(always)]
 fn round(state: v128, key: v128) -> v128 {
     let places = s_box_places(shift_rows(state));
     let once = look_up_both(SUBSTITUTED_SPLIT, places);
-    // MixColumns, in whose columns b, c and d come after a byte a: 2 a + b, and with it 2 a + 3 b + c + d.
+    // MixColumns: for a column with byte b after a, then c and d, compute 2 a + b, and from it 2 a + 3 b + c + d.
     let sum = v128_xor(look_up_both(DOUBLED_SPLIT, places), up(once));
     v128_xor(v128_xor(sum, up(sum)), v128_xor(down(once), key))
 }
@@ -113,7 +113,7 @@ fn next_round_key(key: v128, round_constant: u8) -> v128 {
     v128_xor(v128_xor(key, last), u32x4_splat(round_constant.into()))
 }
 
-/// Gives the round keys after `key` one after the other, each as its round adds it.
+/// Passes on the round keys after `key` in order, each in the form that its round adds.
 #[inline(always)]
 fn schedule(key: v128, mut round_key: impl FnMut(usize, v128)) {
     let mut key = to_nibbles(key);
@@ -186,11 +186,26 @@ impl Engine for Simd128 {
     }
 
     #[inline(always)]
+    fn lows(self, low: Self::Quad, high: Self::Quad) -> Self::Quad {
+        zip(low, high, |low, high| u64x2_shuffle::<0, 2>(low, high))
+    }
+
+    #[inline(always)]
+    fn highs(self, low: Self::Quad, high: Self::Quad) -> Self::Quad {
+        zip(low, high, |low, high| u64x2_shuffle::<1, 3>(low, high))
+    }
+
+    #[inline(always)]
+    fn join_halves(self, low: Self::Quad, high: Self::Quad) -> Self::Quad {
+        zip(low, high, |low, high| u64x2_shuffle::<0, 3>(low, high))
+    }
+
+    #[inline(always)]
     fn double(self, a: Self::Quad) -> Self::Quad {
         a.map(
             #[inline(always)]
             |a| {
-                // The bits that the shift pushes out, each in the half that they go to.
+                // The bits that the shift pushes out, each in the half that receives it.
                 let out = u64x2_shr(u64x2_shuffle::<1, 0>(a, a), 63);
                 v128_xor(u64x2_shl(a, 1), v128_and(i64x2_neg(out), u64x2(0x87, 1)))
             },
@@ -206,6 +221,15 @@ impl Engine for Simd128 {
     }
 
     #[inline(always)]
+    fn half_bits(self, a: Self::Quad) -> u8 {
+        let [a, b, c, d] = a.map(
+            #[inline(always)]
+            |a| i64x2_bitmask(i64x2_shl(a, 63)),
+        );
+        a | b << 2 | c << 4 | d << 6
+    }
+
+    #[inline(always)]
     fn bit<const BIT: u32>(self, words: &[u64; QUAD_LANES]) -> Self::Mask {
         words.map(
             #[inline(always)]
@@ -215,12 +239,17 @@ impl Engine for Simd128 {
 
     #[inline(always)]
     fn mask(self, bit: bool) -> Self::Mask {
-        self.splat(Block::mask(bit))
+        self.splat(Block::from_halves(u64::from(bit).wrapping_neg(), u64::from(bit).wrapping_neg()))
     }
 
     #[inline(always)]
     fn mask_and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
         self.and(a, b)
+    }
+
+    #[inline(always)]
+    fn mask_xor(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
+        self.xor(a, b)
     }
 
     #[inline(always)]

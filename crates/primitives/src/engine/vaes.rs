@@ -8,14 +8,14 @@ use crate::{
     kernel::Kernel,
 };
 
-/// A proof that the processor has VAES, AVX-512 (F, BW, DQ, VL, VBMI), GFNI and what the AES-NI engine needs.
+/// A proof that the processor has VAES, AVX-512 (F, BW, DQ, VL, VBMI), GFNI and the features of the AES-NI engine.
 #[derive(Clone, Copy)]
 pub(crate) struct Vaes(());
 
-/// Evaluates intrinsics of the engine's features.
+/// Evaluates intrinsics that need the engine's features.
 macro_rules! have {
     ($($body:tt)*) => {{
-        // SAFETY: `Vaes` exists only where `detect` found the features, which are all that the engine uses.
+        // SAFETY: `Vaes` exists only after `detect` has found the features, and the engine uses no others.
         unsafe { $($body)* }
     }};
 }
@@ -36,15 +36,15 @@ impl Vaes {
     /// Runs a kernel compiled for these instructions.
     ///
     /// # Safety
-    /// The processor has the features that [`Vaes::detect`] looks for.
+    /// The processor has the features that [`Vaes::detect`] checks.
     #[target_feature(enable = "aes,avx2,bmi1,bmi2,vaes,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,gfni")]
     pub(crate) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
         kernel.run(Vaes(()))
     }
 }
 
-/// The same vector, of which the compiler does not know where it comes from: it would merge the shuffles that made it with
-/// those that follow, into more and slower ones.
+/// The same vector, with its origin hidden from the compiler, which would otherwise merge the shuffles that made it with
+/// later ones, into more and slower ones.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn opaque(mut quad: __m512i) -> __m512i {
@@ -53,7 +53,7 @@ fn opaque(mut quad: __m512i) -> __m512i {
     quad
 }
 
-/// In each 128-bit lane the round key after that in `key`, see the AES-NI engine.
+/// In each 128-bit lane, the round key after the one in `key`; see the AES-NI engine.
 #[inline(always)]
 fn next_round_key(key: __m512i, round_constant: i32) -> __m512i {
     have! {
@@ -82,7 +82,7 @@ impl Engine for Vaes {
 
     #[inline(always)]
     unsafe fn gather(self, from: [*const Block; QUAD_LANES]) -> Self::Quad {
-        // SAFETY: the caller promises that the blocks may be read, and for the features see `have`.
+        // SAFETY: the caller promises that the blocks are valid for reads; for the features see `have`.
         unsafe {
             let [a, b, c, d] = from.map(
                 #[inline(always)]
@@ -96,7 +96,7 @@ impl Engine for Vaes {
 
     #[inline(always)]
     unsafe fn scatter(self, quad: Self::Quad, [a, b, c, d]: [*mut Block; QUAD_LANES]) {
-        // SAFETY: the caller promises that the blocks may be written, and for the features see `have`.
+        // SAFETY: the caller promises that the blocks are valid for writes; for the features see `have`.
         unsafe {
             _mm_store_si128(a.cast(), _mm512_castsi512_si128(quad));
             _mm_store_si128(b.cast(), _mm512_extracti32x4_epi32::<1>(quad));
@@ -144,9 +144,24 @@ impl Engine for Vaes {
     }
 
     #[inline(always)]
+    fn lows(self, low: Self::Quad, high: Self::Quad) -> Self::Quad {
+        have! { _mm512_unpacklo_epi64(low, high) }
+    }
+
+    #[inline(always)]
+    fn highs(self, low: Self::Quad, high: Self::Quad) -> Self::Quad {
+        have! { _mm512_unpackhi_epi64(low, high) }
+    }
+
+    #[inline(always)]
+    fn join_halves(self, low: Self::Quad, high: Self::Quad) -> Self::Quad {
+        have! { _mm512_mask_blend_epi64(0xaa, low, high) }
+    }
+
+    #[inline(always)]
     fn double(self, a: Self::Quad) -> Self::Quad {
         have! {
-            // Dword 0 gets the sign of dword 3, dword 2 that of dword 1: the bits that the shift pushes out.
+            // Dword 0 gets the sign of dword 3, and dword 2 the sign of dword 1: the bits that the shift pushes out.
             let out = _mm512_shuffle_epi32::<0x13>(_mm512_srai_epi32::<31>(a));
             let carry = _mm512_and_si512(out, _mm512_set4_epi32(0, 1, 0, 0x87));
             _mm512_xor_si512(_mm512_slli_epi64::<1>(a), carry)
@@ -156,6 +171,11 @@ impl Engine for Vaes {
     #[inline(always)]
     fn lsb(self, a: Self::Quad) -> Self::Mask {
         have! { _mm512_test_epi64_mask(_mm512_unpacklo_epi64(a, a), _mm512_set1_epi64(1)) }
+    }
+
+    #[inline(always)]
+    fn half_bits(self, a: Self::Quad) -> u8 {
+        have! { _mm512_test_epi64_mask(a, _mm512_set1_epi64(1)) }
     }
 
     #[inline(always)]
@@ -175,6 +195,11 @@ impl Engine for Vaes {
     #[inline(always)]
     fn mask_and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
         a & b
+    }
+
+    #[inline(always)]
+    fn mask_xor(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
+        a ^ b
     }
 
     #[inline(always)]
@@ -216,7 +241,7 @@ impl Engine for Vaes {
 
     #[inline(always)]
     fn key_from(self, round_keys: &[Block; 11]) -> Self::Key {
-        // A loop, since a long array's `map` is not inlined.
+        // A loop, because `map` on a long array is not inlined.
         let mut key = [self.splat(round_keys[0]); 11];
         for (quad, round_key) in key.iter_mut().zip(round_keys) {
             *quad = self.splat(*round_key);
@@ -265,7 +290,7 @@ impl Engine for Vaes {
                 }
             }
         }
-        // Written out: the compiler leaves a loop as it is, with its constants in memory.
+        // Written out: the compiler would not unroll a loop, and would keep its constants in memory.
         let [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10] = super::ROUND_CONSTANTS;
         round_of_each::<N, P, false>(c1, &mut keys, &mut x);
         round_of_each::<N, P, false>(c2, &mut keys, &mut x);
@@ -280,16 +305,16 @@ impl Engine for Vaes {
         x
     }
 
-    /// Squares of 8 x 8 bits are transposed by one instruction for eight of them; the rest is moving bytes.
+    /// One instruction transposes eight squares of 8 x 8 bits; the rest moves bytes.
     #[inline(always)]
     fn transpose(self, square: &mut [Block; BLOCK_BITS]) {
         let vectors = square.as_chunks_mut::<QUAD_LANES>().0;
-        // Of columns `64 half..`, for every eight rows the eight squares.
+        // For columns from `64 half` on, eight squares for every eight rows.
         let mut squares = [[self.splat(Block::ZERO); BLOCK_BITS / 8]; 2];
         for (eight, rows) in vectors.as_chunks::<2>().0.iter().enumerate() {
             for half in 0..2 {
                 let rows = move_bytes(self.load(&rows[0]), self.load(&rows[1]), &INTO_SQUARES[half]);
-                // The bytes of a square are a matrix, last row first, by which each byte of one bit is multiplied.
+                // The bytes of a square form a matrix, last row first. Multiply each one-bit byte by it.
                 squares[half][eight] =
                     have! { _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(ONE_BIT_EACH), rows) };
             }
@@ -311,12 +336,12 @@ impl Engine for Vaes {
 
 /// Bytes of one bit each, the lowest first.
 const ONE_BIT_EACH: i64 = i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]);
-/// From the bytes of eight rows those of a half's squares, each last row first.
+/// From the bytes of eight rows, selects the bytes of a half's squares, each last row first.
 const INTO_SQUARES: [[u8; 64]; 2] = [places(112, 1, 8, -16), places(120, 1, 8, -16)];
-/// From the bytes of sixteen squares those of a half of the eight rows that they are in.
+/// From the bytes of sixteen squares, selects the bytes of one half of their eight rows.
 const INTO_ROWS: [[u8; 64]; 2] = [places(0, 1, 16, 8), places(4, 1, 16, 8)];
 
-/// So many places one `step` after the other; the next ones begin `next` behind where these did.
+/// Groups of `count` places, `step` apart; each group begins `next` after the previous one.
 const fn places(first: i32, next: i32, count: i32, step: i32) -> [u8; 64] {
     let mut places = [0; 64];
     let mut at = 0;
@@ -357,7 +382,7 @@ fn exchange_words(x: &mut [__m512i; 8]) {
     }
 }
 
-/// One round of AES for vectors under keys of their own, and the keys' next round keys before it.
+/// One round of AES for vectors under individual keys, preceded by the next round keys.
 #[inline(always)]
 fn round_of_each<const N: usize, const P: usize, const LAST: bool>(
     constant: i32,

@@ -5,18 +5,18 @@ use crate::{
     engine::{Engine, QUAD_LANES},
 };
 
-/// The keys of [`Rekeyed`](crate::Rekeyed) under one seed that were needed last, for gates that are far apart. For one engine.
+/// A cache of the most recent keys of [`Rekeyed`](crate::Rekeyed) under one seed, for gates that are far apart. Serves one engine.
 pub struct RekeyedKeys {
     seed: Block,
     recent: [Expanded; RECENT],
-    /// The number of the oldest.
+    /// The index of the oldest group.
     oldest: usize,
 }
 
-/// The number of fours of keys that [`RekeyedKeys`] holds.
+/// The number of groups of four keys in [`RekeyedKeys`].
 const RECENT: usize = 4;
 
-/// Keys of periods that follow one another, whose rounds were worked out side by side.
+/// Keys of consecutive periods, expanded side by side.
 #[derive(Clone, Copy)]
 struct Expanded {
     /// The first period; none if there are no keys yet.
@@ -59,7 +59,7 @@ mod tests {
 
     const SEED: Block = Block::from_u128(0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100);
 
-    /// The same block encrypted under the keys of periods: under those that are held, and under those made for it.
+    /// The same block encrypted under the keys of several periods: under the cached keys, and under newly made ones.
     struct Encrypt<'a>(&'a [u64]);
 
     impl Kernel for Encrypt<'_> {
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn keys_that_are_held_are_those_of_their_periods() {
-        // More fours than are held, some of them again.
+        // More groups than the cache holds, some of them repeated.
         let periods: Vec<u64> = (0..40).map(|i| i * 7 % 31 + ((i % 3) << 50)).chain([5, 6, 5, 4, 1 << 50]).collect();
         for backend in Backend::available() {
             let [held, made] = backend.run(Encrypt(&periods));

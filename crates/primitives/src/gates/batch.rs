@@ -1,9 +1,9 @@
-//! Instances of small gate lists side by side, each with tables of its own: every operation of a list is done for up to
-//! 32 instances before the next, and up to four lists take turns step by step.
+//! Instances of small gate lists side by side, each with its own tables. Every operation of a list runs for up to
+//! 32 instances before the next operation, and up to four lists take turns step by step.
 //!
-//! Unlike the four copies of [`GateList::run`], whose tables lie gate by gate in one stream, these instances were garbled
-//! for themselves and meet only now. More than four instances, and other lists between the steps of one, hide the latency of
-//! chains of gates, of which small circuits consist.
+//! The four copies of [`GateList::run`] share one stream of tables, gate by gate. These instances were garbled separately
+//! and are combined only here. Running more than four instances, and other lists between the steps of one, hides the latency of
+//! chains of gates, which make up most of a small circuit.
 
 mod gather;
 
@@ -30,7 +30,7 @@ pub const MAX_INTERLEAVED: usize = QUAD_LANES;
 /// The labels of instances that run side by side; wiped on drop.
 #[derive(Default)]
 pub struct BatchLabels {
-    /// List after list, slot after slot, each with as many vectors as hold the instances.
+    /// List after list, slot after slot; each slot has as many vectors as the instances need.
     quads: Vec<Line>,
     regions: Vec<Region>,
 }
@@ -44,23 +44,23 @@ struct Region {
     per_slot: usize,
 }
 
-/// The numbers of operations of a list that are done.
+/// The numbers of completed operations of a list.
 #[derive(Clone, Copy, Default)]
 struct Done {
     xors: usize,
     ands: usize,
 }
 
-/// The work at AND gates: a garbling scheme's side of [`GateList::run_batch`].
+/// The work at AND gates: the garbling scheme's side of [`GateList::run_batch`].
 pub trait BatchGates<E: Engine> {
-    /// The keys that all gates need: taken out once per step, so that they are in registers while that runs.
+    /// The keys that all gates need, extracted once per step so that they stay in registers.
     type Keys;
 
     /// See [`BatchGates::Keys`].
     fn keys(&self) -> Self::Keys;
 
-    /// The labels of the results of AND operation number `and` for the instances from `first` on, at most four. Lanes from
-    /// `count` on have labels of no meaning and their results are not used.
+    /// The result labels of AND operation number `and` for up to four instances from `first` on. Lanes from
+    /// `count` on hold meaningless labels, and their results are ignored.
     fn quad(
         &mut self,
         keys: &Self::Keys,
@@ -73,10 +73,10 @@ pub trait BatchGates<E: Engine> {
 }
 
 impl BatchLabels {
-    /// Makes room for lists with so many instances of each.
+    /// Makes room for lists with this many instances of each.
     ///
     /// # Panics
-    /// If there are no instances of a list or more than [`MAX_BATCH`].
+    /// If a list has no instances or more than [`MAX_BATCH`].
     pub fn begin<'a>(&mut self, lists: impl Iterator<Item = (&'a GateList, usize)>) {
         self.regions.clear();
         let mut first = 0;
@@ -90,14 +90,14 @@ impl BatchLabels {
         self.make_room(first);
     }
 
-    /// Makes room ahead for lists that have no more slots than this one and together so many vectors in each.
+    /// Reserves room for lists that have at most as many slots as this one, and this many vectors per slot in all.
     pub fn reserve(&mut self, list: &GateList, vectors: usize) {
         self.make_room(list.slot_count * vectors);
     }
 
     fn make_room(&mut self, quads: usize) {
         if self.quads.len() < quads {
-            // Not resized, which could leave a copy behind.
+            // Do not resize, which could leave a copy behind.
             self.wipe();
             self.quads = vec![Line([Block::ZERO; QUAD_LANES]); quads];
         }
@@ -117,7 +117,7 @@ impl BatchLabels {
         }
     }
 
-    /// The labels of a list slot after slot, and how many a slot has: those of the instances come first.
+    /// The labels of a list slot by slot, and the number of labels per slot; the instances' labels come first.
     ///
     /// # Panics
     /// If there is no such list.
@@ -127,7 +127,7 @@ impl BatchLabels {
         (bytemuck::cast_slice(&self.quads[region.first..][..region.quads()]), region.per_slot * QUAD_LANES)
     }
 
-    /// The vectors of a list, and how many of them a slot has.
+    /// The vectors of a list, and the number of vectors per slot.
     #[inline(always)]
     fn of_list(&mut self, list: usize) -> (&mut [Line], usize) {
         let region = self.regions[list];
@@ -152,11 +152,11 @@ impl Region {
 }
 
 impl GateList {
-    /// Runs whole lists for the instances that the slots were begun for, in turn step by step. Each list goes with what is
-    /// done at its gates.
+    /// Runs whole lists for the instances that the slots were prepared for, in turn step by step. Each list comes with the work at
+    /// its gates.
     ///
     /// # Panics
-    /// If the slots were begun for other lists, or there are more than [`MAX_INTERLEAVED`].
+    /// If the slots were prepared for other lists, or there are more than [`MAX_INTERLEAVED`].
     #[inline(always)]
     pub fn run_batch<E: Engine, G: BatchGates<E>>(e: E, slots: &mut BatchLabels, lists: &mut [Option<(&GateList, G)>]) {
         let mut done = [Done::default(); MAX_INTERLEAVED];
@@ -229,10 +229,10 @@ mod tests {
     };
     use rand_core::Rng;
 
-    /// A made-up AND, the same for one instance at a time and for many.
+    /// A stand-in for AND, equal for one instance at a time and for many.
     struct Mix;
 
-    /// The same for many.
+    /// The stand-in for many instances.
     struct MixMany<E>(E);
 
     #[inline(always)]
@@ -316,7 +316,7 @@ mod tests {
         GateList::new(2 * half as usize, steps, &xors, &ands)
     }
 
-    /// Puts gathers into slots.
+    /// Gathers labels into slots.
     struct Gathers<'a>(&'a mut BatchLabels, &'a [(usize, Gather)], [&'a [Block]; 2]);
 
     impl Kernel for Gathers<'_> {
@@ -341,7 +341,7 @@ mod tests {
         labels[slot * per_slot + instance]
     }
 
-    /// Runs so many instances of each list and compares with one by one.
+    /// Runs this many instances of each list, and compares with running them one by one.
     fn check(backend: Backend, lists: &[(&GateList, usize)], rng: &mut Prg) {
         let mut wide = BatchLabels::default();
         wide.begin(lists.iter().copied());
@@ -368,7 +368,7 @@ mod tests {
     #[test]
     fn side_by_side_is_one_by_one_on_every_backend() {
         let mut rng = Prg::new(Block::from_u128(6));
-        // The second list has more slots than the narrow form can name.
+        // The second list has more slots than the narrow form can address.
         for half in [40, 1 + (1 << 14)] {
             let list = list(&mut rng, half);
             for backend in Backend::available() {

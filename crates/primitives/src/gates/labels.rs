@@ -6,12 +6,12 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use super::GateList;
 use crate::{block::Block, engine::QUAD_LANES, room::with_room};
 
-/// Four labels in one line of a cache.
+/// Four labels in one cache line.
 #[derive(Clone, Copy, Pod, Zeroable, Zeroize)]
 #[repr(C, align(64))]
 pub(super) struct Line(pub(super) [Block; QUAD_LANES]);
 
-/// The labels of a component while it runs, in slots; wiped on drop.
+/// The labels of a running component, in slots; wiped on drop.
 #[derive(Default, Zeroize, ZeroizeOnDrop)]
 pub struct Labels {
     /// One copy: a slot is a block, four to a line. Four copies: a slot is a line.
@@ -32,7 +32,7 @@ impl Labels {
     /// The first slots of one copy.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If there are fewer slots.
     #[inline]
     pub fn first_mut(&mut self, count: usize) -> &mut [Block] {
         assert_eq!(self.copies, 1, "copies");
@@ -42,7 +42,7 @@ impl Labels {
     /// All slots of one copy.
     ///
     /// # Panics
-    /// If there are more copies.
+    /// If there is more than one copy.
     pub fn of_one(&self) -> &[Block] {
         assert_eq!(self.copies, 1, "copies");
         bytemuck::cast_slice(&self.lines)
@@ -50,10 +50,10 @@ impl Labels {
 
     /// Makes room for copies of a list and puts their inputs into the first slots.
     ///
-    /// *Shape*: `copies` is 1 or [`QUAD_LANES`]; the inputs of one copy after another, the same number for each.
+    /// *Shape*: `copies` is 1 or [`QUAD_LANES`]; the inputs of one copy follow another, the same number for each.
     ///
     /// # Panics
-    /// If that is not so, or a copy has more inputs than slots.
+    /// If the shape is wrong, or a copy has more inputs than slots.
     pub fn begin(&mut self, list: &GateList, copies: usize, inputs: &[Block]) {
         assert!(copies == 1 || copies == QUAD_LANES && inputs.len().is_multiple_of(QUAD_LANES), "{copies} copies");
         if copies == 1 {
@@ -72,7 +72,7 @@ impl Labels {
         self.copies = copies;
         let lines = (list.slot_count * copies).div_ceil(QUAD_LANES);
         if self.lines.len() < lines {
-            // Not resized, which could leave a copy behind.
+            // Do not resize, which could leave a copy behind.
             self.lines.zeroize();
             self.lines = with_room(lines);
             self.lines.resize(lines, Line([Block::ZERO; QUAD_LANES]));
@@ -91,12 +91,12 @@ impl Labels {
         }
     }
 
-    /// The number of copies that the slots are of.
+    /// The number of copies in the slots.
     pub fn copies(&self) -> usize {
         self.copies
     }
 
-    /// The number of slots for which there is room.
+    /// The number of slots that fit the allocation.
     pub(super) fn room(&self) -> usize {
         match self.copies {
             QUAD_LANES => self.lines.len(),

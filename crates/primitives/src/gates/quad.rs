@@ -1,5 +1,5 @@
-//! Four copies of a list side by side: a slot holds the label of every copy, so that one decoded operation is four gates and
-//! nothing is gathered.
+//! Four copies of a list side by side: a slot holds the label of every copy, so one decoded operation is four gates and
+//! needs no gathering.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::engine::{Engine, QUAD_LANES};
 
-/// Runs the operations of that range.
+/// Runs the operations of a range.
 ///
 /// # Safety
 /// The operations' slots exist.
@@ -27,7 +27,7 @@ pub(super) unsafe fn run_xors<E: Engine>(e: E, ops: &Packed, range: Range<usize>
     }
 }
 
-/// Runs the gates of that range: gate `i` is copy `i % 4` of operation `i / 4`.
+/// Runs the gates of a range: gate `i` is copy `i % 4` of operation `i / 4`.
 ///
 /// # Safety
 /// The operations' slots exist.
@@ -58,7 +58,7 @@ pub(super) unsafe fn run_ands<E: Engine, G: AndGates<E>>(
             unsafe { (*out).0 = labels };
             next += QUAD_LANES;
         } else {
-            // Some of the copies: the others are of another chunk or have another hash key.
+            // Only some of the copies: the others belong to another chunk or have another hash key.
             let copies = next % QUAD_LANES..QUAD_LANES.min(next % QUAD_LANES + (range.end - next));
             let labels = [a, b].map(|labels| e.load(&padded(&labels[copies.clone()])));
             let labels = e.store(gates.quad(e, copies.len(), labels, inverted));
@@ -69,7 +69,7 @@ pub(super) unsafe fn run_ands<E: Engine, G: AndGates<E>>(
     }
 }
 
-/// The first lines of an operation's slots, where a slot has so many.
+/// The first lines of an operation's slots, for slots with this many lines.
 ///
 /// # Safety
 /// The slots exist from `lines` on.

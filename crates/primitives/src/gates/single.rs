@@ -1,4 +1,4 @@
-//! One copy of a list: a slot is a label, and four AND gates are gathered from wherever their labels are.
+//! One copy of a list: a slot is a label, and the labels of four AND gates are gathered from arbitrary places.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::{
     engine::{Engine, QUAD_LANES},
 };
 
-/// Runs the operations of that range.
+/// Runs the operations of a range.
 ///
 /// # Safety
 /// The operations' slots exist.
@@ -41,7 +41,7 @@ pub(super) unsafe fn run_xors(ops: &Packed, range: Range<usize>, slots: &mut Lab
     }
 }
 
-/// Runs the gates of that range.
+/// Runs the gates of a range.
 ///
 /// # Safety
 /// The operations' slots exist.

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{backend::Backend, block::Block, kernel::Kernel, prg::Prg};
 
-/// A made-up AND: the XOR of both labels, with all bits of an inverted operand flipped, and of the gate's number.
+/// A stand-in for AND: the XOR of both labels, with all bits of an inverted operand flipped, and of the gate's number.
 #[derive(Default)]
 struct Flip {
     next: u64,
@@ -50,7 +50,7 @@ impl Run<'_> {
             assert_eq!(ran, left.min(self.limit));
             left -= ran;
         }
-        // A list without AND gates is run by the last call alone.
+        // The last call alone runs a list without AND gates.
         assert_eq!(self.list.run::<E, Flip, COPIES>(e, &mut cursor, self.slots, self.limit, &mut gates), 0);
         assert!(self.list.is_done(&cursor));
     }
@@ -97,7 +97,7 @@ fn reference((steps, xors, ands): &Ops, copy: usize, copies: usize, slots: &mut 
 #[test]
 fn lists_run_as_their_operations_say_at_every_cut_on_every_backend() {
     let mut rng = Prg::new(Block::from_u128(5));
-    // The third list has more slots than the narrow form can name.
+    // The third list has more slots than the narrow form can address.
     for half in [50, 1 << 14, 1 + (1 << 14)] {
         for (step_count, copies) in [0, 1, 12].into_iter().flat_map(|n| [1, QUAD_LANES].map(|c| (n, c))) {
             let ops = random_ops(&mut rng, half, step_count);

@@ -1,21 +1,21 @@
-//! Amounts of what is prepared.
+//! Amounts of prepared material.
 
-/// So many triples and masks.
+/// Numbers of triples and masks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amounts {
     /// Triples: one for each AND gate.
     pub triples: u64,
-    /// Masks: one for each AND gate and each input bit that somebody gives.
+    /// Masks: one for each AND gate and each input bit that a party provides.
     pub masks: u64,
 }
 
 impl Amounts {
-    /// The masks that are ordered with triples, unless it is said how many: those of the gates, and an eighth more for inputs.
+    /// The default number of masks for an order of triples: one for each gate, and an eighth more for inputs.
     pub fn masks_with(triples: u64) -> u64 {
         triples + triples.div_ceil(8)
     }
 
-    /// The amounts that have to be made of either kind of which there is less than so many percent; none if there is enough of both.
+    /// The amounts to make of each kind that has fallen below this percentage; none if there is enough of both.
     pub fn short_of(self, has: Amounts, below: u8) -> Option<Amounts> {
         let short = |wanted: u64, has: u64| {
             let enough = u128::from(has) * 100 >= u128::from(wanted) * u128::from(below);

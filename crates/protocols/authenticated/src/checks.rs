@@ -1,4 +1,4 @@
-//! Checks of the other party, beside those of OTs. None depends on an input: masked values are uniform to a peer that does not know the masks.
+//! Checks of the other party, besides those of OTs. None depends on an input: masked values are uniform to a peer that does not know the masks.
 
 pub use garblet_protocol::coin_toss::COIN_TOSS_OPENING;
 
@@ -17,11 +17,11 @@ garblet_protocol::checks! {
     MASK_BITS = "it opened a bit of a mask that it does not have",
     /// The label of an input bit is that of the masked bit.
     INPUT_LABEL = "a label of our input stands for another bit than the masked one that we sent",
-    /// The gates were garbled as they must.
+    /// The gates were garbled correctly.
     TAGS = "its gates or labels do not fit their tags",
-    /// The masked values that the evaluator tells are those of its labels.
+    /// The masked values that the evaluator sends are those of its labels.
     REVEALED_LABELS = "it told masked values of which it does not have the labels",
-    /// The gates were garbled as they must, by the masked values of all of them.
+    /// The gates were garbled correctly, by the masked values of all of them.
     REVEALED_GATES = "its gates do not compute what they must on the masked values",
     /// The masks of outputs that are opened are those that are authenticated.
     OUTPUT_MASKS = "it opened a mask of an output that it does not have",

@@ -1,7 +1,7 @@
-//! Coins that both parties toss at once: each commits to a share, and opens it when nothing that depends on them can change any more.
+//! Coins that both parties toss at once: each commits to a share, and opens it when everything that depends on the coins is fixed.
 
 use garblet_circuit::Party;
-use garblet_primitives::{Block, Commitment, Opening, Prg};
+use garblet_primitives::{Block, Commitment, Opening, Prg, secrets};
 use garblet_protocol::{checks::Cheating, domain::Domain};
 use rand_core::CryptoRng;
 
@@ -50,11 +50,12 @@ impl Coin {
             .ok_or_else(|| Cheating::new(checks::COIN_TOSS_OPENING, "its share"))?;
         let sum: [u8; SHARE_BYTES] = std::array::from_fn(|at| self.share[at] ^ theirs[at]);
         let first = if own.0 < peer.0 { own } else { peer };
-        Ok(Prg::new(Block::from_digest(&domain(first).branch(1).digest(&sum))))
+        let coins = Block::from_digest(&domain(first).branch(1).digest(&sum));
+        Ok(Prg::new(secrets::public(coins, "coins: both parties know them once both shares are opened")))
     }
 }
 
-/// The 32 bytes that a message opens a commitment to, if it does.
+/// The 32 bytes to which a message opens a commitment, if it does.
 pub(crate) fn opened(domain: &Domain, commitment: [u8; 32], message: &[u8; OPENING_BYTES]) -> Option<[u8; 32]> {
     let (value, opening) = message.split_at(SHARE_BYTES);
     let (value, opening): ([u8; 32], [u8; 32]) = (value.try_into().ok()?, opening.try_into().ok()?);

@@ -2,13 +2,13 @@
 
 use garblet_ot::Width;
 
-/// The way in which the evaluator comes to know that all gates are right.
+/// The evaluator's check that all gates are right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ResultCheck {
-    /// By tags that come with the gates: one round trip online.
+    /// Tags that come with the gates: one round trip online.
     #[default]
     Tags,
-    /// By telling the garbler the masked values of all gates, as published: two round trips online, 12 bytes less per gate.
+    /// As published, the evaluator sends the garbler the masked values of all gates: two round trips online, 12 bytes less per gate.
     Reveal,
 }
 
@@ -22,7 +22,7 @@ pub enum Build {
     Stream,
 }
 
-/// The statistical security: a cheat is missed with a probability of at most two to minus this.
+/// The statistical security: cheating goes undetected with a probability of at most two to minus this.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Statistical {
     /// 40 bits.
@@ -44,7 +44,7 @@ impl Statistical {
         }
     }
 
-    /// Bytes of a tag: 8 bits more, so that tags do not count in the sum.
+    /// Bytes of a tag: 8 bits more, so that tags are negligible in the sum.
     pub const fn tag_bytes(self) -> usize {
         self.bits() as usize / 8 + 1
     }

@@ -2,13 +2,16 @@
 
 use garblet_circuit::Party;
 use garblet_net::Hello;
-use garblet_protocol::phase::{Communication, Phase};
+use garblet_protocol::{
+    kept::WORD_BYTES,
+    phase::{Communication, Phase},
+};
 
 use crate::{
     EVALUATOR, GARBLER,
     coins::{COMMITMENT_BYTES, OPENING_BYTES},
     config::{Build, ResultCheck},
-    online::{CHALLENGE_BYTES, CONFIRMATION_BYTES, DIGEST_BYTES, RUN_BYTES},
+    online::{CHALLENGE_BYTES, DIGEST_BYTES, RUN_BYTES},
     opening::opened_bytes,
     parameters::Batch,
     plan::Plan,
@@ -28,15 +31,23 @@ use crate::{
 /// | online, tags | 8, `16 (i0 + i1)`, 16, `m1 / 8`, 16 | 8, `i1 / 8`; `2 (m0 / 8)`, 48 |
 /// | online, reveal | 8, `16 (i0 + i1)`; 16, `m1 / 8`, 16 | 8, `i1 / 8`; `n / 8`, 16, 32; `2 (m0 / 8)`, 48 |
 ///
-/// What there is nothing of is not sent. If the circuit is streamed, gates come online, lot by lot, each with its own openings and, where values are revealed, 16 bytes
-/// of its own. With the revealed values of the first lot come those of inputs that are read. Where outputs are kept that the garbler does not learn, the evaluator says a byte more.
+/// Empty messages are not sent. If the circuit is streamed, gates come online, lot by lot, each with its own openings and, if values are revealed, its own 16 bytes.
+/// The revealed values of inputs that are read come with those of the first lot. If outputs are kept, the evaluator sends one more byte at the end, and then the garbler.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello]) -> Communication {
-    communication_for_others(plan, party, phase, hello, &[])
+    let mut cost = communication_for_others(plan, party, phase, hello, &[]);
+    if phase == Phase::Online && plan.confirms() {
+        let word = WORD_BYTES as u64;
+        cost += match party == GARBLER {
+            true => Communication { bytes_sent: word, ..Communication::default() },
+            false => Communication { bytes_received: word, rounds: 1, ..Communication::default() },
+        };
+    }
+    cost
 }
 
-/// The same for a run for others, whose parties settle with so many bytes each, in turn, see [`crate::others`].
+/// The same for a run for others, whose parties settle with these messages in turn, see [`crate::others`].
 ///
-/// Each party tells `d / 8` bytes of `d` dealt bits, the garbler behind `i0 / 8` of its input. Of the `M` output bits of others, each party opens a sum with a pad, and the evaluator tells the masked value.
+/// Each party sends `d / 8` bytes for `d` dealt bits, the garbler after `i0 / 8` of its input. For each of the `M` output bits of others, each party opens a sum with a pad, and the evaluator sends the masked value.
 pub fn communication_for_others(
     plan: &Plan,
     party: Party,
@@ -84,19 +95,19 @@ pub fn communication_for_others(
     tally.cost
 }
 
-/// Counts what is sent and received in one phase, step by step.
+/// Counts the bytes sent and received in one phase, step by step.
 struct Tally {
     party: Party,
-    /// The phase that is counted, and the one at which the steps are.
+    /// The counted phase, and the phase of the current step.
     at: Phase,
     phase: Phase,
-    /// Set if the party has sent something since it waited.
+    /// Set if the party has sent something since it last waited.
     unanswered: bool,
     cost: Communication,
 }
 
 impl Tally {
-    /// Both parties send so much, by their numbers, and then wait for each other.
+    /// Both parties send bytes, by their numbers, and then wait for each other.
     fn exchange(&mut self, bytes: [usize; 2]) {
         let [sent, received] = if self.party == GARBLER { bytes } else { [bytes[1], bytes[0]] };
         self.unanswered |= sent > 0;
@@ -108,7 +119,7 @@ impl Tally {
         }
     }
 
-    /// A party sends so much.
+    /// One party sends bytes.
     fn one_way(&mut self, from: Party, bytes: usize) {
         self.exchange(if from == GARBLER { [bytes, 0] } else { [0, bytes] });
     }
@@ -135,7 +146,7 @@ impl Tally {
         self.one_way(GARBLER, opened);
     }
 
-    /// Openings of masks, of so many gates and perhaps of inputs.
+    /// Openings of masks of gates, and perhaps of inputs.
     fn masks(&mut self, plan: &Plan, ands: usize, inputs: bool) {
         let bits = [EVALUATOR, GARBLER].map(|of| 2 * ands + if inputs { plan.input_bits(of) } else { 0 });
         if bits != [0, 0] {
@@ -152,7 +163,7 @@ impl Tally {
         self.one_way(GARBLER, Plan::pieces(&lot).map(|piece| plan.piece_bytes(piece.len())).sum());
     }
 
-    /// The masked values of a lot, if they are told.
+    /// The masked values of a lot, if they are revealed.
     fn told(&mut self, plan: &Plan, lot: std::ops::Range<usize>) {
         if plan.config().check == ResultCheck::Reveal && !lot.is_empty() {
             let bits = lot.len() + if lot.start == 0 { plan.read_bits() } else { 0 };
@@ -160,7 +171,7 @@ impl Tally {
         }
     }
 
-    /// From the sum on.
+    /// All messages from the sum on.
     fn end(&mut self, plan: &Plan) {
         let opened = |bits: usize| if bits > 0 { opened_bytes(bits) } else { 0 };
         if plan.and_count() > 0 {
@@ -171,6 +182,6 @@ impl Tally {
         self.one_way(GARBLER, opened(plan.output_bits(EVALUATOR) + plan.pads()));
         let outputs = plan.output_bits(GARBLER) + plan.pads();
         self.one_way(EVALUATOR, if outputs > 0 { outputs.div_ceil(8) + opened(outputs) + DIGEST_BYTES } else { 0 });
-        self.one_way(EVALUATOR, if plan.confirms() { CONFIRMATION_BYTES } else { 0 });
+        self.one_way(EVALUATOR, if plan.confirms() { WORD_BYTES } else { 0 });
     }
 }

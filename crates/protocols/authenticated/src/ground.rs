@@ -1,4 +1,4 @@
-//! The state that both parties have alike: differences, OTs in both directions, and the names of everything.
+//! The state that both parties share: differences, OTs in both directions, and the names of everything.
 
 use garblet_circuit::Party;
 use garblet_ot::{MaliciousCotReceiver, MaliciousCotSender};
@@ -19,7 +19,7 @@ use crate::{
     stock::store::Stock,
 };
 
-/// The state of a session that both parties have alike.
+/// The state of a session that both parties share.
 pub struct Ground<C> {
     pub(crate) party: Party,
     /// This party's difference in OTs.
@@ -33,10 +33,13 @@ pub struct Ground<C> {
     pub(crate) batches: u64,
     pub(crate) openings: u64,
     pub(crate) runs: u64,
-    /// The probability that the peer has an insecure triple, among all that were made with these differences.
+    /// The probability that the peer has an insecure triple among all triples made with these differences.
     pub(crate) insecure: f64,
     pub(crate) stock: Option<Stock>,
-    /// The room of the last batch, for the next: to give it back and to ask for it again would cost as much as to fill it.
+    /// Set while a batch is being made, and forever once a batch or a check of the peer failed: these differences are never used again, since the peer may have
+    /// guessed bits of them.
+    pub(crate) over: bool,
+    /// The memory of the last batch, reused by the next: freeing and allocating it again would take as long as filling it.
     pub(crate) room: Shares,
     pub(crate) conduct: C,
 }
@@ -70,6 +73,7 @@ impl<C: Conduct<Step>> Ground<C> {
             runs: 0,
             insecure: 0.0,
             stock: None,
+            over: false,
             room: Shares::default(),
             conduct,
         })
@@ -95,18 +99,25 @@ impl<C: Conduct<Step>> Ground<C> {
         if self.party == GARBLER { EVALUATOR } else { GARBLER }
     }
 
+    /// Refuses to continue after a batch failed or the peer was caught cheating.
+    ///
+    /// *Errors*: [`ProtocolError::Over`].
+    pub(crate) fn check_sound(&self) -> Result<(), ProtocolError> {
+        if self.over { Err(ProtocolError::Over) } else { Ok(()) }
+    }
+
     /// The number of the next run.
     pub(crate) fn next_run(&mut self) -> u64 {
         self.runs += 1;
         self.runs - 1
     }
 
-    /// The domain of what a party makes somewhere, with a number.
+    /// The domain of a party's values at a place, with a number.
     pub(crate) fn domain(&self, party: Party, place: Place, number: u64) -> Domain {
         self.id.domain(party, place as u8).at(number)
     }
 
-    /// Sends and receives at once, once the conduct has seen what is sent.
+    /// Sends and receives at the same time, after the conduct has seen the message.
     ///
     /// *Errors*: the connection's.
     pub(crate) async fn exchange(
@@ -120,7 +131,7 @@ impl<C: Conduct<Step>> Ground<C> {
         Ok(session.channel().exchange_bytes(outgoing, incoming).await?)
     }
 
-    /// Sends, once the conduct has seen it.
+    /// Sends a message, after the conduct has seen it.
     ///
     /// *Errors*: the connection's.
     pub(crate) async fn send(

@@ -3,9 +3,9 @@
 //! *Source*: Katz, Ranellucci, Rosulek and Wang, "Optimizing authenticated garbling for faster secure two-party computation" (CRYPTO 2018), after Wang,
 //! Ranellucci and Katz (CCS 2017), with half gates.
 //!
-//! Every wire has a secret mask, of which each party has a share with a MAC of the other. Party 0, the *garbler*, garbles AND gates by the masked values of their operands;
-//! what it would have to know of the evaluator's shares to do that it leaves open, and party 1, the *evaluator*, adds it. So a gate that was garbled wrongly
-//! gives a wrong result with the same probability for all inputs, and is found out.
+//! Every wire has a secret mask. Each party has a share of it, authenticated by a MAC that the other party can check. Party 0, the *garbler*, garbles AND gates by the masked values of
+//! their operands. That would need the evaluator's shares, so the garbler leaves their part out, and party 1, the *evaluator*, adds it. So an incorrectly garbled gate
+//! gives a wrong result with the same probability for all inputs, and is detected.
 //!
 //! For each AND gate the parties need shares of the product of two masks. They come from *triples*, which are made before the function is known.
 //!
@@ -15,30 +15,46 @@
 //! |---|---|---|---|---|
 //! | `setup` | | both | differences; OTs in both directions | `secrets` |
 //! | `prepare` | P1 | both | correlated OTs, checked: authenticated bits | `prepare::correlated` |
-//! | | P2 to P4 | both | leaky triples: products of uniform bits, of which a cheat may know the first factor | `prepare::leaky` |
-//! | | P5 | both | all are products, or somebody is found out: digests of sums are compared | `prepare::equality` |
+//! | | P2 to P4 | both | leaky triples: products of uniform bits, of which a malicious party may know the first factor | `prepare::leaky` |
+//! | | P5 | both | all are products, or a party is caught: digests of sums are compared | `prepare::equality` |
 //! | | P6 | both | leaky triples are joined to triples in buckets, by random rotations | `prepare::rotate` |
 //! | `build` | B1 | both | open the sums of operands' masks and triples, all gates at once | `build` |
 //! | | B2, B4 | garbler | sends gates and tags | `build::garbler` |
-//! | | B3 | both | open to each other the masks of its inputs | `build` |
+//! | | B3 | both | open the masks of the other's inputs to it | `build` |
 //! | `online` | O1 | evaluator | sends its masked input | `online::evaluator` |
 //! | | O2 | garbler | sends the labels of all masked inputs; with tags, their sum, and the masks of the evaluator's outputs | `online::garbler` |
 //! | | O3 | evaluator | evaluates | `build::evaluator` |
-//! | | O4 | both | without tags: the evaluator tells all masked values, and the garbler answers with a sum of shares | `online` |
+//! | | O4 | both | without tags: the evaluator sends all masked values, and the garbler answers with a sum of shares | `online` |
 //! | | O5 | evaluator | hands over the garbler's outputs | `online::evaluator` |
 //!
 //! # Deviations
 //!
-//! - Differences and sums of leaky triples are never opened: one false bit in `d` would tell an honest party's difference. Digests are compared, one of them committed to.
-//! - Tags, by which the evaluator checks all gates alone, are ours, see `tags`; the published check is `check=reveal`.
-//! - Masks of outputs stay closed until the masked inputs are told, and those of the garbler until all gates are checked.
+//! - Differences and sums of leaky triples are never opened: one false bit in `d` would reveal an honest party's difference. Digests are compared, one of them under a commitment.
+//! - Tags, with which the evaluator checks all gates alone, are ours, see `tags`. The published check is `check=reveal`.
+//! - Masks of outputs stay closed until the masked inputs are sent, and those of the garbler's outputs until all gates are checked.
 //! - Bit 0 of a label is the masked value. Bit 0 of a share is the party's bit, see `shares`.
 //!
 //! # Adversary and assumptions
 //!
-//! Malicious, static. The hash of leaky triples is TMMO in the ideal-cipher model, under a key that is fixed after all OTs; that of gates is as for half gates, under a
-//! key that the garbler draws after all that it is used on. Gates may be sent long before inputs are chosen: that rests on the ideal cipher too. The point at which tags are
-//! added up is a hash of everything that was sent. For OTs see [`garblet_ot::softspoken`].
+//! Malicious, static. The hash of leaky triples is TMMO in the ideal-cipher model, under a key that is fixed after all OTs. The hash of gates is as for half gates, under a
+//! key that the garbler draws after everything that it hashes is fixed. Gates may be sent long before inputs are chosen, which relies on the ideal cipher too. The point at which tags are
+//! summed is a hash of all messages. For OTs see [`garblet_ot::softspoken`].
+//!
+//! # Beside the paper
+//!
+//! Folders are the paper's phases: `prepare` makes triples, `build` joins them to a function, `online` computes it, each with a file for either role. Code that
+//! both roles share is `participant`, over `Side`; `ground` has their secrets and all names of hashes and keys. `others` serves `garblet_outsourced`.
+//!
+//! 1. Authenticated bits: `shares.rs` has the symbols, `prepare/correlated.rs` makes them (P1), `opening.rs` opens them.
+//! 2. Triples: `prepare/leaky.rs` (P2 to P4), `prepare/equality.rs` (P5) with `stock/unsettled.rs`, `prepare/rotate.rs` (P6). The bound, ours and the
+//!    published one, is `parameters.rs`.
+//! 3. The function: `build.rs` (B1, B3), `build/garbler.rs` (B2), `online/` (O1 to O5). One gate is in `garblet_garble::masked`, as formulas and as code;
+//!    it knows no protocol and takes shares of masks as blocks that are linear in them.
+//! 4. The check: `tags.rs` defines a tag. The published check is `check=reveal`: `Judge` in `online/garbler.rs`, `Verdict` in `online/evaluator.rs`.
+//!    Nothing that depends on outputs leaves without a `Verified`.
+//! 5. Every check is in `checks.rs`, bytes are in `cost.rs`. `stock` is everything that waits on disk, with the check that is not settled.
+//!
+//! The book has a chapter for users. The decisions (`docs/decisions/protocols.md`) say why shares, labels and checks are as they are.
 
 mod amounts;
 mod build;
@@ -86,7 +102,7 @@ pub const EVALUATOR: Party = garblet_protocol::party_io::EVALUATOR;
 /// The protocol's name on the command line and in results.
 pub const NAME: &str = "authenticated";
 
-/// The steps at which something is sent that the peer checks, see [`Conduct`](garblet_protocol::conduct::Conduct).
+/// The steps with messages that the peer checks, see [`Conduct`](garblet_protocol::conduct::Conduct).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The party's difference, before anything is made with it.
@@ -103,7 +119,7 @@ pub enum Step {
     ProductBits,
     /// The opening of coins.
     Coins,
-    /// The digest that the garbler commits to and opens, beside the one that it compares.
+    /// The digest that the garbler commits to and opens, besides the one that it compares.
     OwnDigest,
     /// The garbler's commitment to its digest of leaky triples.
     DigestCommitment,

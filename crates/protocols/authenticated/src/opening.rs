@@ -1,14 +1,17 @@
-//! Bits that a party opens to the other, with the proof that they are its own.
+//! Bits that a party opens to the other, with a proof that they are authentic.
 //!
-//! *Source*: Katz, Ranellucci, Rosulek and Wang 2018, section 2 (`Open`). All MACs of a message go into one block: their sum with the powers of a point
-//! that is a hash of all bits that are opened, so that no change of them was made in knowledge of it. The receiver can compute the block itself.
+//! *Source*: Katz, Ranellucci, Rosulek and Wang 2018, section 2 (`Open`). One block authenticates a message: the sum of all MACs, weighted with the powers of a point.
+//! The point is a hash of all opened bits, so nobody can change them with knowledge of it. The receiver can compute the block itself.
 
-use garblet_primitives::Block;
+use garblet_primitives::{Block, secrets};
 use garblet_protocol::{
+    bulk::check_padding,
     checks::{Cheating, Check},
     domain::Domain,
+    error::ProtocolError,
 };
 
+use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::shares::{LOT, PowerSum};
@@ -16,7 +19,7 @@ use crate::shares::{LOT, PowerSum};
 /// Bytes of a proof.
 pub(crate) const PROOF_BYTES: usize = 16;
 
-/// Bytes of so many opened bits and the proof of them.
+/// Bytes of `count` opened bits and their proof.
 pub(crate) const fn opened_bytes(bits: usize) -> usize {
     bits.div_ceil(8) + PROOF_BYTES
 }
@@ -26,12 +29,12 @@ pub(crate) const fn opened_bytes(bits: usize) -> usize {
 pub(crate) struct Packed(pub(crate) Vec<u8>);
 
 impl Packed {
-    /// So many zeros.
+    /// `bits` zeros.
     pub(crate) fn zeros(bits: usize) -> Self {
         Packed(vec![0; bits.div_ceil(8)])
     }
 
-    /// So many, by their places.
+    /// `bits` bits, by their places.
     pub(crate) fn collect(bits: usize, bit: impl Fn(usize) -> bool) -> Self {
         let mut packed = Packed::zeros(bits);
         (0..bits).for_each(|at| packed.add(at, bit(at)));
@@ -44,7 +47,7 @@ impl Packed {
         self.0[at / 8] >> (at % 8) & 1 == 1
     }
 
-    /// Bit 0 of blocks, from place `at` on, where all are zero.
+    /// Adds bit 0 of blocks from place `at` on, where all bits are zero.
     fn put(&mut self, at: usize, blocks: &[Block]) {
         let to_byte = (at.wrapping_neg() % 8).min(blocks.len());
         let (first, rest) = blocks.split_at(to_byte);
@@ -55,13 +58,21 @@ impl Packed {
         }
     }
 
-    /// Bit `at` is flipped if `bit`.
+    /// Flips bit `at` if `bit`.
     #[inline(always)]
     pub(crate) fn add(&mut self, at: usize, bit: bool) {
         self.0[at / 8] ^= u8::from(bit) << (at % 8);
     }
 
-    /// The first so many.
+    /// `bits` bits of a peer.
+    ///
+    /// *Errors*: as [`check_padding`].
+    pub(crate) fn received(bytes: &[u8], bits: usize) -> Result<Self, ProtocolError> {
+        check_padding(bytes, bits)?;
+        Ok(Packed(bytes.to_vec()))
+    }
+
+    /// The first `bits` bits.
     pub(crate) fn first(&self, bits: usize) -> Packed {
         let mut first = Packed(self.0[..bits.div_ceil(8)].to_vec());
         if let (Some(last), used @ 1..) = (first.0.last_mut(), bits % 8) {
@@ -70,25 +81,25 @@ impl Packed {
         first
     }
 
-    /// The sum with others.
+    /// The sum with other bits.
     pub(crate) fn sum(&self, others: &[u8]) -> Packed {
         Packed(self.0.iter().zip(others).map(|(a, b)| a ^ b).collect())
     }
 }
 
-/// Bits that are opened, as a party's shares have them: sums of two blocks each, or blocks alone, in order.
+/// A party's shares of the bits to open: sums of two blocks each, or single blocks, in order.
 #[derive(Default)]
 pub(crate) struct Sums<'a>(Vec<(&'a [Block], &'a [Block])>);
 
 impl<'a> Sums<'a> {
-    /// Adds the sums of two slices of one length.
+    /// Adds the sums of two slices of the same length.
     pub(crate) fn and(mut self, first: &'a [Block], second: &'a [Block]) -> Self {
         assert_eq!(first.len(), second.len(), "slices of one length");
         self.0.push((first, second));
         self
     }
 
-    /// Adds blocks alone.
+    /// Adds single blocks.
     pub(crate) fn and_alone(mut self, blocks: &'a [Block]) -> Self {
         self.0.push((blocks, &[]));
         self
@@ -99,7 +110,7 @@ impl<'a> Sums<'a> {
         self.0.iter().map(|(first, _)| first.len()).sum()
     }
 
-    /// Gives the sums in lots of at most [`LOT`], each with the number of its first.
+    /// The sums in lots of at most [`LOT`], each with the number of its first sum.
     fn each_lot(&self, mut give: impl FnMut(usize, &mut [Block])) {
         let mut room = Zeroizing::new([Block::ZERO; LOT]);
         let mut start = 0;
@@ -129,7 +140,7 @@ impl<'a> Sums<'a> {
         self.each_lot(|_, lot| sum.add(lot));
     }
 
-    /// Adds up what fits the other party's shares of them: these sums, and where the bits are set the difference.
+    /// Adds up the values that match the other party's shares: these sums, plus the difference where the bit is set.
     fn add_expected(&self, sum: &mut PowerSum, bits: &Packed, delta: Block) {
         self.each_lot(|start, lot| {
             for (at, block) in lot.iter_mut().enumerate() {
@@ -140,7 +151,7 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// The message that opens bits, of which the party has these shares of the peer's multiples: its shares of the bits, and the proof.
+/// The message that opens bits, from this party's shares of the peer's multiples: its shares of the bits, and the proof.
 pub(crate) fn open(domain: &Domain, peers: &Sums<'_>) -> Vec<u8> {
     let mut message = peers.bits().0.clone();
     let mut sum = PowerSum::new(Block::from_digest(&domain.digest(&message)));
@@ -149,22 +160,27 @@ pub(crate) fn open(domain: &Domain, peers: &Sums<'_>) -> Vec<u8> {
     message
 }
 
-/// Checks the message with which the peer opens bits, of which this party has these shares of its own and of the peer's multiples. Returns the bits.
+/// Checks the message with which the peer opens bits, against this party's shares of its own and of the peer's multiples. Returns the bits.
 ///
-/// *Errors*: `check`.
+/// *Errors*: `check`; as [`check_padding`].
 pub(crate) fn opened(
     domain: &Domain,
     message: &[u8],
     check: Check,
     (own, peers): (&Sums<'_>, &Sums<'_>),
     delta: Block,
-) -> Result<Packed, Cheating> {
+) -> Result<Packed, ProtocolError> {
     let (bits, proof) = message.split_at(message.len() - PROOF_BYTES);
+    check_padding(bits, peers.len())?;
     let total = peers.bits().sum(bits);
     let mut sum = PowerSum::new(Block::from_digest(&domain.digest(bits)));
     own.add_expected(&mut sum, &total, delta);
     let proof = Block::from_bytes(*proof.first_chunk().unwrap_or(&[0; 16]));
-    if sum.finish() == proof { Ok(total) } else { Err(Cheating::new(check, "the proof is of other bits")) }
+    let fits = sum.finish().ct_eq(&proof);
+    match secrets::verdict(fits, "authenticated: whether the proof of opened bits fits") {
+        true => Ok(total),
+        false => Err(Cheating::new(check, "the proof is of other bits").into()),
+    }
 }
 
 /// Adds up `block(i)` for `i` below `count`.
@@ -212,6 +228,12 @@ mod tests {
             assert_eq!(message.len(), opened_bytes(bits.len()));
             let total = opened(&domain, &message, checks::MASK_BITS, (&own, &own), delta).expect("it is right");
             assert!((0..bits.len()).all(|at| total.get(at) == bits[at]));
+            if let used @ 1.. = bits.len() % 8 {
+                let mut padded = message.clone();
+                padded[bits.len() / 8] |= 1 << used;
+                let error = opened(&domain, &padded, checks::MASK_BITS, (&own, &own), delta).err();
+                assert!(matches!(error, Some(ProtocolError::Net(_))), "{} bits", bits.len());
+            }
             for byte in [0, message.len() - 1] {
                 let mut wrong = message.clone();
                 wrong[byte] ^= 1;

@@ -1,36 +1,35 @@
-//! Runs on bits that others deal to both parties: neither knows an input that is dealt, and what others learn has pads that neither has alone.
+//! Runs on bits that others deal to both parties: neither party knows a dealt input, and the outputs of others are hidden by pads that neither party knows.
 //!
-//! An input bit `x` that is dealt is the sum of a share of each party. Its mask is opened to nobody: each party tells its share with its own share of the mask added, which says
-//! nothing and fixes it, and both sums together are the masked value. *Pads*, one for each bit of [`Dealt::outputs`], and as many *further bits* as are wanted are
-//! dealt and told alike, with masks of their own. All that was told is bound to MACs, so a party can prove what linear functions of its dealt bits are, see
-//! [`Told`]. Both parties learn the sum of an output and its two pads.
+//! A dealt input bit `x` is the sum of a share of each party. Its mask is opened to nobody: each party sends its share plus its own share of the mask. That reveals nothing and fixes
+//! the share, and both sums together are the masked value. *Pads*, one for each bit of [`Dealt::outputs`], and any number of *further bits* are dealt and sent in the same way, with
+//! their own masks. All these messages are bound to MACs, so a party can prove linear functions of its dealt bits, see [`Told`]. Both parties learn the sum of an output and its two
+//! pads.
 
-use garblet_circuit::Bits;
+use garblet_circuit::{Bits, Party};
+use garblet_net::NetError;
 use garblet_primitives::{Block, Delta};
-use garblet_protocol::{error::ProtocolError, session::Session};
-use garblet_store::Store;
+use garblet_protocol::{error::ProtocolError, kept, session::Session};
+use garblet_store::{State, Store};
 
 use crate::{
+    EVALUATOR,
     ground::Ground,
     opening::Packed,
     plan::Plan,
     shares::Shares,
-    stock::{
-        saved,
-        store::{Stock, no_store},
-    },
+    stock::{saved, store::Stock},
     wires::Wires,
 };
 pub use crate::{plan::Dealt, stock::saved::FOR_OTHERS};
 
 /// A party's part in a run for others.
 ///
-/// *Order* of all bits that are dealt: those of inputs, in program order; pads, output by output; further bits.
+/// *Order* of all dealt bits: those of inputs, in program order; pads, output by output; further bits.
 pub trait Dealing: Send {
-    /// The bits that were dealt to this party. *Secret*.
+    /// The bits dealt to this party. *Secret*.
     fn bits(&self) -> &Bits;
 
-    /// Lets the parties prove to each other what they were dealt. It is called when all is told and fixed, and before a label leaves. The store is the
+    /// Lets the parties prove to each other what they were dealt. It is called when all these bits are fixed, and before a label is sent. The store is the
     /// party's, if it has one.
     ///
     /// *Errors*: those of the proofs; the connection's and the store's.
@@ -41,11 +40,29 @@ pub trait Dealing: Send {
         store: Option<&mut Store>,
     ) -> impl Future<Output = Result<(), ProtocolError>> + Send;
 
-    /// Keeps the outputs of which the plan says so, once they are known to be right: the evaluator before it hands over what the garbler learns, the garbler
-    /// when it has checked that.
+    /// Keeps the outputs that the plan names, once they are known to be right: the evaluator before it hands over the garbler's outputs, the garbler after it has
+    /// checked them. If the computation has panicked, which both parties know then, there is nothing to keep.
     ///
     /// *Errors*: what ends the run; the evaluator's, before it hands anything over.
-    fn keep(&mut self, keeping: Keeping<'_>) -> Result<(), ProtocolError>;
+    fn keep(&mut self, keeping: Option<Keeping<'_>>) -> Result<(), ProtocolError>;
+
+    /// Tells whether the evaluator has kept its part. The garbler learns that.
+    fn has_kept(&self) -> bool {
+        true
+    }
+
+    /// Receives whether the evaluator has kept its part, before the garbler keeps its own.
+    ///
+    /// *Errors*: what ends the run.
+    fn peer_has_kept(&mut self, has: bool) -> Result<(), ProtocolError> {
+        match has {
+            true => Ok(()),
+            false => {
+                Err(NetError::Unexpected { expected: "that outputs are kept".into(), got: "that they are not".into() }
+                    .into())
+            }
+        }
+    }
 }
 
 /// The wires of a run, which can be kept in the store.
@@ -57,50 +74,78 @@ pub struct Keeping<'a> {
 }
 
 impl<'a> Keeping<'a> {
-    /// Keeps the outputs under a name, in place of those that were there, and returns the store. Names that begin with [`FOR_OTHERS`] are not used
-    /// by runs of the two parties for themselves.
+    /// Keeps the outputs under a name, in place of earlier ones, and returns the store. Runs of the two parties for themselves use no names that begin with
+    /// [`FOR_OTHERS`].
     ///
     /// *Errors*: the store's; a party that has none.
     pub fn under(self, name: &str) -> Result<&'a mut Store, ProtocolError> {
-        let stock = self.stock.ok_or_else(no_store)?;
-        saved::keep(stock, (name, self.run), self.plan, self.wires)?;
-        Ok(&mut stock.store)
+        let (store, state) = self.state()?;
+        store.set_state(&kept::place(name), state)?;
+        Ok(store)
+    }
+
+    /// Keeps the outputs under a name, with which the run has ended for the garbler: [`kept::keep`].
+    fn ended(self, name: &str) -> Result<(), ProtocolError> {
+        let (store, state) = self.state()?;
+        kept::keep(store, name, state)
+    }
+
+    /// Makes the outputs pending under a name, until the peer has kept its own: [`kept::advance`].
+    fn pending(self, name: &str) -> Result<(), ProtocolError> {
+        let (store, state) = self.state()?;
+        Ok(store.set_state(&kept::pending_place(name), state)?)
+    }
+
+    fn state(self) -> Result<(&'a mut Store, State), ProtocolError> {
+        let stock = self.stock.ok_or_else(kept::no_store)?;
+        let state = saved::state(stock, self.run, (self.plan.program(), self.plan.kept()), self.wires);
+        Ok((&mut stock.store, state))
     }
 }
 
-/// The outputs that a store keeps under a name, if they are still of use.
+/// The outputs that a store keeps under a name, if they are still usable.
 pub fn kept_outputs(store: &Store, name: &str) -> Option<Vec<String>> {
     saved::outputs(store, name)
 }
 
-/// Forgets what a store keeps under names that are `gone`.
+/// Removes all values that a store keeps under names that are `gone`.
 ///
 /// *Errors*: the store's.
 pub fn forget_kept(store: &mut Store, gone: impl Fn(&str) -> bool) -> Result<(), ProtocolError> {
-    Ok(saved::forget_named(store, gone)?)
+    Ok(kept::forget(store, gone)?)
 }
 
-/// Lets a party keep the wires of a run, if its plan says so.
+/// Lets a party keep the wires of a run, if its plan says so and its outputs do not say that the computation has panicked.
 ///
 /// *Errors*: those of [`Dealing::keep`].
 pub(crate) fn keep<C, D: Dealing>(
     ground: &mut Ground<C>,
     (plan, run, wires): (&Plan, u64, &Wires),
+    outputs: &[Option<Bits>],
     dealing: &mut D,
 ) -> Result<(), ProtocolError> {
     match plan.kept() {
         [] => Ok(()),
-        _ => dealing.keep(Keeping { stock: ground.stock.as_mut(), plan, run, wires }),
+        _ if plan.has_panicked(outputs) => dealing.keep(None),
+        _ => dealing.keep(Some(Keeping { stock: ground.stock.as_mut(), plan, run, wires })),
     }
 }
 
-/// A party of which nobody else deals: its runs are its own, and it keeps outputs under a name.
-#[derive(Default)]
+/// A party to which nobody deals: it runs for itself, and keeps outputs under a name. The evaluator's are pending until it hears that the garbler has its own.
 pub(crate) struct Nothing<'a> {
-    pub(crate) nothing: Bits,
-    pub(crate) keep: Option<&'a str>,
-    /// The reason why outputs that were to be kept are not.
+    nothing: Bits,
+    keep: Option<&'a str>,
+    is_evaluator: bool,
+    /// Set once outputs are kept, or pending.
+    pub(crate) has_kept: bool,
+    /// The reason why outputs were not kept.
     pub(crate) unsaved: Option<ProtocolError>,
+}
+
+impl<'a> Nothing<'a> {
+    pub(crate) fn new(party: Party, keep: Option<&'a str>) -> Self {
+        Nothing { nothing: Bits::default(), keep, is_evaluator: party == EVALUATOR, has_kept: false, unsaved: None }
+    }
 }
 
 impl Dealing for Nothing<'_> {
@@ -112,14 +157,27 @@ impl Dealing for Nothing<'_> {
         Ok(())
     }
 
-    fn keep(&mut self, keeping: Keeping<'_>) -> Result<(), ProtocolError> {
+    fn keep(&mut self, keeping: Option<Keeping<'_>>) -> Result<(), ProtocolError> {
+        let (Some(keeping), Some(name), None) = (keeping, self.keep, &self.unsaved) else { return Ok(()) };
         // The outputs are this party's, whether they can be kept or not.
-        self.unsaved = self.keep.and_then(|name| keeping.under(name).err());
+        self.unsaved = if self.is_evaluator { keeping.pending(name).err() } else { keeping.ended(name).err() };
+        self.has_kept = self.unsaved.is_none();
+        Ok(())
+    }
+
+    fn has_kept(&self) -> bool {
+        self.unsaved.is_none()
+    }
+
+    fn peer_has_kept(&mut self, has: bool) -> Result<(), ProtocolError> {
+        if !has {
+            self.unsaved = Some(kept::not_kept(self.keep.unwrap_or_default()));
+        }
         Ok(())
     }
 }
 
-/// The bits that were told, and the shares of their masks. *Secret*.
+/// The masked shares that both parties sent, and the shares of their masks. *Secret*.
 ///
 /// For a linear function of a party's dealt bits: the party's share of the mask is the function of what it told, plus that of what it was dealt; of this share it
 /// has the MAC, which is the function of [`Told::macs`]. The other party finds the same MAC from the function of [`Told::keys`], see [`Told::mac`].
@@ -149,7 +207,7 @@ impl Told<'_> {
     }
 }
 
-/// Lets both parties settle on what they have told, of whose masks this party has `shares`. Returns the sums of what both told.
+/// Lets both parties settle on their masked shares, whose masks this party has `shares` of. Returns the sums of both parties' masked shares.
 ///
 /// *Errors*: those of [`Dealing::settle`].
 pub(crate) async fn settle<C, D: Dealing>(
@@ -165,7 +223,7 @@ pub(crate) async fn settle<C, D: Dealing>(
     Ok(own.sum(&peers.0))
 }
 
-/// The bits that were dealt to this party, as it tells them: with its shares of their masks added.
+/// The bits dealt to this party, with its shares of their masks added.
 ///
 /// *Errors*: another number of bits.
 pub(crate) fn hidden<D: Dealing>(dealing: &D, shares: &Shares) -> Result<Packed, ProtocolError> {

@@ -56,9 +56,9 @@ impl Batch {
     }
 }
 
-/// The batches in which at least so many triples are made with the fewest leaky ones; none for no triples.
+/// The batches that make at least this number of triples from the fewest leaky ones; none for no triples.
 ///
-/// *Errors*: none; more triples than memory has room for are made in several batches.
+/// *Errors*: none. More triples than memory can hold are made in several batches.
 pub fn batches(triples: u64, statistical: Statistical) -> Vec<Batch> {
     let cheapest = |triples: u64| {
         let of = |bucket| Batch { triples: triples.max(Batch::least(bucket, statistical)), bucket };
@@ -76,10 +76,10 @@ pub fn batches(triples: u64, statistical: Statistical) -> Vec<Batch> {
     (0..count).map(|batch| cheapest(whole(share(batch)))).collect()
 }
 
-/// The largest number of anything that can be asked for.
+/// The largest amount that can be ordered.
 pub(crate) const AMOUNT_MAX: u64 = 1 << 32;
 
-/// Refuses a program of more gates than batches can be made for.
+/// Refuses a program with more gates than batches can be made for.
 pub(crate) fn check_amount(program: &str, ands: u64) -> Result<(), ProtocolError> {
     if ands <= AMOUNT_MAX {
         return Ok(());

@@ -7,19 +7,20 @@ use garblet_protocol::{
     Phase, Role, Security, Session,
     conduct::{Conduct, Honest},
     error::ProtocolError,
+    kept::{self, Part},
     party_io,
     stock::{ReadInput, SavedValues},
 };
 use garblet_store::{IdSet, Store};
 
 use crate::{
-    Step,
+    GARBLER, Step,
     amounts::Amounts,
     build::{GateShares, InputMasks},
     config::{Build, Config},
     ground::Ground,
     online::{evaluator::EvaluatorSide, garbler::GarblerSide},
-    others::{Dealing, Nothing},
+    others::{Dealing, FOR_OTHERS, Nothing},
     parameters::batches,
     plan::{Plan, with_masks},
     secrets::Secrets,
@@ -28,7 +29,7 @@ use crate::{
     stock::{
         pieces::GROUP,
         saved,
-        store::{Stock, no_store, revoke_if_cheated},
+        store::{STATE, Stock},
     },
     supply::Supply,
 };
@@ -38,7 +39,7 @@ pub type Garbler<C = Honest> = Participant<GarblerSide, C>;
 /// Party 1: evaluates.
 pub type Evaluator<C = Honest> = Participant<EvaluatorSide, C>;
 
-/// A party that is joined to its peer, whatever they will compute.
+/// A party that is connected with its peer, for any program.
 pub struct Participant<S, C> {
     pub(crate) ground: Ground<C>,
     pub(crate) config: Config,
@@ -46,7 +47,7 @@ pub struct Participant<S, C> {
 }
 
 impl<S: Side, C: Conduct<Step>> Participant<S, C> {
-    /// Sets up OTs in both directions. What is prepared stays in memory.
+    /// Sets up OTs in both directions. Prepared material stays in memory.
     ///
     /// *Errors*: a peer that cheats; the connection's.
     pub async fn setup(session: &mut Session, config: Config, mut conduct: C) -> Result<Self, ProtocolError> {
@@ -56,7 +57,7 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
         Ok(Participant { ground, config, side: PhantomData })
     }
 
-    /// Meets the peer with a store, in which all that is prepared is kept; only the first time there is something to set up.
+    /// Meets the peer with a store, which keeps all prepared material. Only the first meeting has something to set up.
     ///
     /// *Errors*: also stores that were not filled together, or for something else, or whose last check is not settled.
     pub async fn meet(
@@ -69,27 +70,27 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
         let mut stock = Stock::meet(session, store, config, S::PARTY, peer).await?;
         if !stock.same {
             let secrets = Secrets::set_up(session, S::PARTY, config, &mut conduct).await;
-            let secrets = revoke_if_cheated(&mut stock.store, secrets)?;
+            let secrets = STATE.revoke_if_cheated(&mut stock.store, secrets)?;
             stock.replace(secrets)?;
         }
-        let kept = stock.kept.as_ref().ok_or_else(no_store)?;
+        let kept = stock.kept.as_ref().ok_or_else(kept::no_store)?;
         let mut ground = Ground::new(session, &kept.secrets, S::PARTY, config, stock.meeting, conduct)?;
         ground.insecure = kept.insecure;
         ground.stock = Some(stock);
         Ok(Participant { ground, config, side: PhantomData })
     }
 
-    /// The amounts that the store has; nothing without a store.
+    /// The amounts in the store; nothing without a store.
     pub fn stock(&self) -> Amounts {
         self.ground.stock.as_ref().map(Stock::has).unwrap_or_default()
     }
 
-    /// Pieces, of sixteen triples or masks each, that were given up at the meeting because only one store had them.
+    /// Pieces, of sixteen triples or masks each, that were discarded at the meeting because only one store had them.
     pub fn lost(&self) -> u64 {
         self.ground.stock.as_ref().map_or(0, |stock| stock.lost)
     }
 
-    /// Ends the role and gives the store back, if it has one.
+    /// Ends the role and returns its store, if it has one.
     pub fn into_store(self) -> Option<Store> {
         self.ground.stock.map(|stock| stock.store)
     }
@@ -99,9 +100,9 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
         self.ground.stock.as_mut().map(|stock| &mut stock.store)
     }
 
-    /// Makes so much and puts it into the store, batch by batch.
+    /// Makes these amounts and adds them to the store, batch by batch.
     ///
-    /// *Errors*: a peer that cheats, and the store is given up; the connection's and the store's. The batches that were made stay.
+    /// *Errors*: a peer that cheats, and the store is given up; the connection's and the store's. Complete batches stay.
     pub async fn fill(&mut self, session: &mut Session, amounts: Amounts) -> Result<(), ProtocolError> {
         session.enter(Phase::Prepare);
         let [triples, masks] = [amounts.triples, amounts.masks].map(|amount| amount.next_multiple_of(GROUP as u64));
@@ -110,7 +111,7 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
             let masks = masks.next_multiple_of(GROUP as u64) as usize;
             let made = self.ground.make(session, batch, masks).await;
             let made = self.ground.revoked(made)?;
-            self.ground.stock.as_mut().ok_or_else(no_store)?.put(&made)?;
+            self.ground.stock.as_mut().ok_or_else(kept::no_store)?.put(&made)?;
             self.ground.room = made.shares;
             done += batch.map_or(0, |batch| batch.triples);
             session.advance(done.min(triples), triples);
@@ -119,15 +120,16 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
         Ok(())
     }
 
-    /// Makes what one run takes, or takes it from the store.
+    /// Makes the material of one run, or takes it from the store.
     async fn draw(&mut self, session: &mut Session, plan: &Plan, top_up: bool) -> Result<Supply, ProtocolError> {
+        self.ground.check_sound()?;
         session.enter(Phase::Prepare);
         if let Some(stock) = &mut self.ground.stock {
             let lacks = stock.lacks(plan.amounts());
             if top_up && lacks != Amounts::default() {
                 self.fill(session, lacks).await?;
             }
-            let pieces = self.ground.stock.as_mut().ok_or_else(no_store)?.take(plan.amounts())?;
+            let pieces = self.ground.stock.as_mut().ok_or_else(kept::no_store)?.take(plan.amounts())?;
             return Ok(Supply::stored(pieces));
         }
         let (ands, mut done, batches) = (plan.and_count(), 0, plan.batches());
@@ -149,7 +151,7 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
         Ok(supply)
     }
 
-    /// Does whatever can be done before the inputs are known.
+    /// Does all work that can be done before the inputs are known.
     pub(crate) async fn build(
         &mut self,
         session: &mut Session,
@@ -157,27 +159,32 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
         mut supply: Supply,
         read: Read,
     ) -> Result<Prepared<S::Built>, ProtocolError> {
+        self.ground.check_sound()?;
         session.enter(Phase::Build);
         let ground = &mut self.ground;
         if plan.config().build == Build::Ahead {
-            return Ok(Prepared(Work::Built(S::build(ground, session, plan, supply, &read).await?)));
+            let work = Work::Built(S::build(ground, session, plan, supply, &read).await?);
+            return Ok(Prepared { work, keeps: 0 });
         }
         let inputs = InputMasks::new(plan, supply.inputs(plan)?);
         let (gates, triples) = (GateShares::default(), Triples::default());
         let (_, own_masks) = ground.open_masks(session, &gates, &triples, Some(&inputs)).await?;
         let run = ground.next_run();
-        Ok(Prepared(Work::Waiting(Box::new(Waiting { supply, inputs, own_masks, read, run }))))
+        let work = Work::Waiting(Box::new(Waiting { supply, inputs, own_masks, read, run }));
+        Ok(Prepared { work, keeps: 0 })
     }
 }
 
-/// The material of one run, before it is joined to the function; a run consumes it.
+/// The material of one run, before it is joined to the function. A run consumes it.
 pub struct Drawn {
     supply: Supply,
     read: Read,
+    /// The number of runs of the session that were to keep outputs and had begun.
+    keeps: u64,
 }
 
 impl Drawn {
-    /// The pieces that were taken from a store, by kind; none if all was made for the run.
+    /// The pieces taken from a store, by kind; none if everything was made for the run.
     pub fn pieces(&self) -> Vec<(&'static str, IdSet)> {
         self.supply.pieces()
     }
@@ -199,7 +206,7 @@ impl Drawn {
 /// }
 /// ```
 ///
-/// A second one would open labels of a second input, and does not compile:
+/// A second answer would open labels of a second input, and does not compile:
 ///
 /// ```compile_fail,E0382
 /// use garblet_authenticated::{Prepared, Run, Side};
@@ -214,7 +221,7 @@ impl Drawn {
 /// }
 /// ```
 ///
-/// Nor is there a second copy of it:
+/// A preparation cannot be copied either:
 ///
 /// ```compile_fail,E0277
 /// use garblet_authenticated::{Prepared, Side};
@@ -223,25 +230,60 @@ impl Drawn {
 ///     Clone::clone(built)
 /// }
 /// ```
-pub struct Prepared<B>(pub(crate) Work<B>);
+pub struct Prepared<B> {
+    pub(crate) work: Work<B>,
+    /// The number of runs of the session that were to keep outputs and had begun when it was drawn.
+    keeps: u64,
+}
 
-/// A party with the program of this session.
+/// A party with a program of the session. If the program reads or keeps values, the party has compared them with the peer's: see [`Run::saving`].
 pub struct Run<S, C> {
     participant: Participant<S, C>,
     plan: Arc<Plan>,
     saved: SavedValues,
     top_up: bool,
+    /// The most runs that were to keep outputs and did not end.
+    retries: u32,
+    /// The number of runs that were to keep outputs and have begun.
+    keeps: u64,
     unsaved: Option<ProtocolError>,
 }
 
 impl<S: Side, C: Conduct<Step>> Run<S, C> {
-    /// A party with a plan: `saved` are the values that its runs take from stores and leave there, and if it is to `top_up`, a run makes what the store
-    /// lacks.
-    pub fn new(participant: Participant<S, C>, plan: Arc<Plan>, saved: SavedValues, top_up: bool) -> Self {
-        Run { participant, plan, saved, top_up, unsaved: None }
+    /// A party with a plan whose runs neither read nor keep values of these two parties. With `top_up`, a run makes what the store lacks.
+    pub fn new(participant: Participant<S, C>, plan: Arc<Plan>, top_up: bool) -> Self {
+        let saved = SavedValues::default();
+        Run { participant, plan, saved, top_up, retries: kept::RETRIES, keeps: 0, unsaved: None }
     }
 
-    /// Ends the role and gives the store back, if it has one.
+    /// The same for runs that read or keep values: `saved` has their names. The peer must call this at the same time, with the same names. Both parties first compare their values under these names,
+    /// and settle what a run that was cut off has left pending.
+    ///
+    /// *Errors*: a party without a store; a name that cannot be used; a plan that keeps outputs where the values do not, or the reverse; outputs of different runs under a name that is read; the connection's and the store's.
+    pub async fn saving(
+        session: &mut Session,
+        participant: Participant<S, C>,
+        plan: Arc<Plan>,
+        saved: SavedValues,
+        top_up: bool,
+    ) -> Result<Self, ProtocolError> {
+        let mut run = Run::new(participant, plan, top_up);
+        run.plan.check_keeps(saved.keep.is_some())?;
+        if saved != SavedValues::default() {
+            saved::check_names(&saved)?;
+            let store = run.store().ok_or_else(kept::no_store)?;
+            saved::meet(session, store, (S::PARTY, &saved)).await?;
+        }
+        run.saved = saved;
+        Ok(run)
+    }
+
+    /// The same with another limit of runs that were to keep outputs and did not end.
+    pub fn with_retries(self, retries: u32) -> Self {
+        Run { retries, ..self }
+    }
+
+    /// Ends the role and returns its store, if it has one.
     pub fn into_store(self) -> Option<Store> {
         self.participant.into_store()
     }
@@ -251,47 +293,56 @@ impl<S: Side, C: Conduct<Step>> Run<S, C> {
         self.participant.store()
     }
 
-    /// Ends the program; the party can run another one in the same session.
+    /// Ends the program. The party can run another one in the same session.
     pub fn into_participant(self) -> Participant<S, C> {
         self.participant
     }
 
-    /// Changes the inputs that runs read which are prepared from now on.
-    pub fn read_from(&mut self, read: Vec<ReadInput>) {
+    /// Changes the inputs that runs for others read, from the next preparation on. The caller has settled these values with the peer, so only names for others are allowed; for names of the two parties
+    /// use [`Run::saving`].
+    ///
+    /// *Errors*: a name that does not begin with [`FOR_OTHERS`].
+    pub fn read_for_others(&mut self, read: Vec<ReadInput>) -> Result<(), ProtocolError> {
+        if let Some(ReadInput { name, .. }) = read.iter().find(|read| !read.name.starts_with(FOR_OTHERS)) {
+            let expected = format!("one that begins with `{FOR_OTHERS}`");
+            return Err(ProtocolError::KeptName { expected, got: name.clone() });
+        }
         self.saved.read = read;
+        Ok(())
     }
 
-    /// The first part of [`Role::prepare`]: makes what one run takes, or takes it from the store, and sends nothing that depends on it.
+    /// The first part of [`Role::prepare`]: makes the material of one run, or takes it from the store. Sends nothing that depends on it.
     ///
     /// *Errors*: as [`Role::prepare`].
     pub async fn draw(&mut self, session: &mut Session) -> Result<Drawn, ProtocolError> {
         let read = self.read()?;
         let supply = self.participant.draw(session, &self.plan, self.top_up).await?;
-        Ok(Drawn { supply, read })
+        Ok(Drawn { supply, read, keeps: self.keeps })
     }
 
-    /// The second part: does whatever can be done before the inputs are known.
+    /// The second part: does all work that can be done before the inputs are known.
     ///
     /// *Errors*: a peer that cheats, and the store is given up; the connection's.
     pub async fn build(&mut self, session: &mut Session, drawn: Drawn) -> Result<Prepared<S::Built>, ProtocolError> {
-        let Drawn { supply, read } = drawn;
+        let Drawn { supply, read, keeps } = drawn;
         let built = self.participant.build(session, &self.plan, supply, read).await;
-        self.participant.ground.revoked(built)
+        Ok(Prepared { keeps, ..self.participant.ground.revoked(built)? })
     }
 
-    /// [`Role::online`] for others, who dealt inputs and pads to both parties. Returns also the outputs that they learn, with the sum of what both parties have told of the
-    /// pads still to be added: those of [`Dealt::outputs`](crate::others::Dealt::outputs), one after another.
+    /// [`Role::online`] for others, who dealt inputs and pads to both parties. Also returns the outputs that they learn ([`Dealt::outputs`](crate::others::Dealt::outputs), one after another), to which
+    /// the sum of both parties' masked pads is still to be added.
     ///
     /// *Errors*: as [`Role::online`]; those of [`Dealing::settle`].
     pub async fn online_for_others<D: Dealing>(
         &mut self,
         session: &mut Session,
-        Prepared(work): Prepared<S::Built>,
+        Prepared { work, .. }: Prepared<S::Built>,
         values: &[Bits],
         dealing: &mut D,
     ) -> Result<(Vec<Option<Bits>>, Bits), ProtocolError> {
         let (plan, ground) = (self.plan.clone(), &mut self.participant.ground);
         let own = party_io::own_input(plan.program(), S::PARTY, values)?;
+        ground.check_sound()?;
         session.enter(Phase::Online);
         let computed = S::compute(ground, session, &plan, work, (&own, dealing)).await;
         let Computed { outputs, padded } = ground.revoked(computed)?;
@@ -305,12 +356,36 @@ impl<S: Side, C: Conduct<Step>> Run<S, C> {
         names.sort_by_key(|(number, _)| *number);
         let mut read = Read::default();
         for (number, name) in names {
-            let stock = self.participant.ground.stock.as_ref().ok_or_else(no_store)?;
+            let stock = self.participant.ground.stock.as_ref().ok_or_else(kept::no_store)?;
             let (wires, mark) = saved::read(stock, &name.name, name.output.as_deref())?;
             read.inputs.push((number as u64, wires));
             read.marks.extend(mark);
         }
         Ok(read)
+    }
+}
+
+impl<S: Side, C: Conduct<Step>> Run<S, C> {
+    /// Counts a run that is to keep outputs, before its first message. A run whose input does not fit is not counted.
+    ///
+    /// *Errors*: too many that did not end; an input that does not fit; the store's.
+    fn begin(&mut self, name: &str, values: &[Bits]) -> Result<(), ProtocolError> {
+        party_io::own_input(self.plan.program(), S::PARTY, values)?;
+        let retries = self.retries;
+        kept::begin(self.participant.store().ok_or_else(kept::no_store)?, name, retries)?;
+        self.keeps += 1;
+        Ok(())
+    }
+
+    /// The last message of a run that keeps outputs: the garbler says that it has them. Then the evaluator keeps its pending ones, and the run has ended.
+    ///
+    /// *Errors*: a peer that could not keep them; the connection's, after which the next meeting settles it; the store's.
+    async fn settle(&mut self, session: &mut Session, name: &str, has: Part) -> Result<(), ProtocolError> {
+        let store = self.participant.store().ok_or_else(kept::no_store)?;
+        match S::PARTY == GARBLER {
+            true => kept::conclude(session, store, name, has).await,
+            false => kept::hear(session, store, name, has).await,
+        }
     }
 }
 
@@ -328,6 +403,9 @@ impl<S: Side, C: Conduct<Step>> Role for Run<S, C> {
         if let Some(error) = self.unsaved.take() {
             return Err(error);
         }
+        if let (Some(name), Some(stock)) = (&self.saved.keep, &self.participant.ground.stock) {
+            kept::check(&stock.store, name, self.retries)?;
+        }
         let drawn = self.draw(session).await?;
         self.build(session, drawn).await
     }
@@ -338,24 +416,44 @@ impl<S: Side, C: Conduct<Step>> Role for Run<S, C> {
         prepared: Prepared<S::Built>,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        if let Some(error) = self.unsaved.take() {
+            return Err(error);
+        }
+        kept::check_fresh(&self.saved, prepared.keeps, self.keeps)?;
         let keep = self.saved.keep.clone();
-        let mut nothing = Nothing { keep: keep.as_deref(), ..Nothing::default() };
+        keep.as_deref().map_or(Ok(()), |name| self.begin(name, values))?;
+        let mut nothing = Nothing::new(S::PARTY, keep.as_deref());
         let ran = self.online_for_others(session, prepared, values, &mut nothing).await;
-        self.unsaved = nothing.unsaved;
-        Ok(ran?.0)
+        let Nothing { has_kept, unsaved, .. } = nothing;
+        self.unsaved = unsaved;
+        let (outputs, _) = ran?;
+        if let Some(name) = &keep {
+            let has = match (has_kept, &self.unsaved) {
+                (true, _) => Part::Written,
+                (false, None) => Part::Nothing,
+                (false, Some(_)) => Part::Failed,
+            };
+            // The outputs are this party's, whatever becomes of what is kept.
+            let settled = self.settle(session, name, has).await.err();
+            // The disk's error says more than that of a peer that left because of it.
+            self.unsaved = self.unsaved.take().or(settled);
+        }
+        Ok(outputs)
     }
 
-    fn unsaved(&mut self) -> Option<ProtocolError> {
+    fn late_error(&mut self) -> Option<ProtocolError> {
         self.unsaved.take()
     }
 }
 
 impl<C> Ground<C> {
-    /// Passes on the result of a step; if a check of the peer failed in it, all that the store has is given up.
+    /// Passes on the result of a step. If a check of the peer failed in it, these differences are never used again, and the store is
+    /// given up.
     pub(crate) fn revoked<T>(&mut self, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
+        self.over |= result.as_ref().is_err_and(ProtocolError::is_evidence);
         match &mut self.stock {
             Some(stock) => {
-                let result = revoke_if_cheated(&mut stock.store, result);
+                let result = STATE.revoke_if_cheated(&mut stock.store, result);
                 stock.kept.take_if(|_| result.as_ref().is_err_and(ProtocolError::is_evidence));
                 result
             }

@@ -1,4 +1,4 @@
-//! The names of all that is hashed, committed to or keyed.
+//! Names for everything that is hashed, committed to or keyed.
 
 /// The places that hashes, commitments and keys belong to.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@ use std::{ops::Range, sync::Arc};
 use garblet_circuit::{Bits, Input, InputId, Party, Program};
 use garblet_garble::{GarblingConfig, Schedules};
 use garblet_primitives::Block;
-use garblet_protocol::{Security, error::ProtocolError, party_io};
+use garblet_protocol::{Security, error::ProtocolError, party_io, stock::has_panicked};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -13,23 +13,25 @@ use crate::{
     amounts::Amounts,
     config::{Build, Config},
     parameters::{self, Batch, batches},
+    shares::LOT,
+    stock::saved,
 };
 
-/// AND gates that are opened, garbled and evaluated at once where memory must not grow with the program. Tests have few.
+/// AND gates that are opened, garbled and evaluated at once if memory must not grow with the program. Tests have few.
 const LOT_ANDS: usize = if cfg!(test) { 1 << 6 } else { 1 << 16 };
 
-/// AND gates whose tables are sent at once: what stays in a core's cache.
+/// AND gates whose tables are sent at once: they fit in a core's cache.
 pub(crate) const PIECE_ANDS: usize = if cfg!(test) { 24 } else { 1 << 12 };
 
-/// The number that stands for the giver of an input that is read in the program of a plan.
+/// The owner, in the program of a plan, of inputs that are read.
 const SAVED: Party = Party(2);
-/// The number that stands for those who deal their inputs to both parties.
+/// The owner of inputs that others deal to both parties.
 const OTHERS: Party = Party(3);
 
-/// The outputs of a program that others learn, and what is bound beside inputs and pads.
+/// The outputs of a program that others learn, and further dealt bits.
 #[derive(Clone, Default)]
 pub struct Dealt {
-    /// Outputs by their numbers; one that several learn stands there for each.
+    /// Outputs by their numbers. An output that several others learn occurs once for each.
     pub outputs: Vec<usize>,
     /// The number of further bits.
     pub further: usize,
@@ -46,20 +48,21 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Checks that the protocol can run a program that reads some inputs, given by their numbers, from wires that were saved, and perhaps keeps its
-    /// outputs.
+    /// Checks that the protocol can run a program that reads some inputs, given by their numbers, from saved wires, and perhaps keeps its outputs, except those that
+    /// report panics. A program that keeps outputs must report panics ([`SavedValues::program`](garblet_protocol::stock::SavedValues::program)).
     ///
-    /// *Errors*: an input or a recipient that is neither party 0 nor party 1; a number that no input has.
+    /// *Errors*: an input or a recipient that is neither party 0 nor party 1; a number that no input has; more outputs to keep than a store holds.
     pub fn new(program: Arc<Program>, config: Config, read: &[usize], keeps: bool) -> Result<Self, ProtocolError> {
         party_io::check_parties(NAME, &program, GarblingConfig::default())?;
-        let kept: Vec<usize> = if keeps { (0..program.outputs().len()).collect() } else { Vec::new() };
+        let outputs = 0..program.outputs().len();
+        let kept = outputs.filter(|&output| keeps && !program.notes().tells_panics(output)).collect();
         Plan::make(program, config, read, kept, Dealt::default())
     }
 
-    /// The same for a program of which others have a part, that keeps outputs given by their numbers: inputs that belong to neither party and
-    /// are not read are dealt, see [`crate::others`].
+    /// The same for a program with inputs or outputs of others, which keeps the outputs with these numbers. Inputs that belong to neither party and are not read
+    /// are dealt, see [`crate::others`].
     ///
-    /// *Errors*: a number that no input or output has.
+    /// *Errors*: a number that no input or output has; more outputs to keep than a store holds.
     pub fn for_others(
         program: Arc<Program>,
         config: Config,
@@ -92,18 +95,19 @@ impl Plan {
             read.iter().for_each(|&input| changed.set_owner(InputId(input as u32), SAVED));
             program = Arc::new(changed);
         }
+        saved::check_room(&program, &kept)?;
         let schedules = Schedules::new(&program);
         parameters::check_amount(program.name(), schedules.and_count())?;
         Ok(Plan { program, schedules, config, kept, dealt })
     }
 
-    /// The program; inputs that are read belong to neither party.
+    /// The program. Inputs that are read belong to neither party.
     pub fn program(&self) -> &Program {
         &self.program
     }
 
     /// The schedules of its components.
-    pub(crate) fn schedules(&self) -> &Schedules {
+    pub fn schedules(&self) -> &Schedules {
         &self.schedules
     }
 
@@ -123,23 +127,23 @@ impl Plan {
         Amounts { triples, masks: triples + self.input_masks() as u64 }
     }
 
-    /// The batches of a run for which all is made alone, each with its masks. At least one if there is anything to make.
+    /// The batches of a run without a store, each with its masks. At least one if there is anything to make.
     pub(crate) fn batches(&self) -> Vec<(Option<Batch>, u64)> {
         let Amounts { triples, masks } = self.amounts();
         with_masks(batches(triples, self.config.statistical), masks)
     }
 
-    /// Input bits that somebody gives.
+    /// Input bits that a party provides.
     pub(crate) fn given_bits(&self) -> usize {
         [GARBLER, EVALUATOR, OTHERS].map(|giver| self.input_bits(giver)).iter().sum()
     }
 
-    /// The masks that are made beside those of gates: of input bits that somebody gives, of pads, and of further bits.
+    /// The number of masks besides those of gates: of input bits that a party provides, of pads, and of further bits.
     pub(crate) fn input_masks(&self) -> usize {
         self.given_bits() + self.pads() + self.dealt.further
     }
 
-    /// The bits that are dealt to each party.
+    /// The number of bits dealt to each party.
     pub(crate) fn dealt_bits(&self) -> usize {
         self.input_bits(OTHERS) + self.pads() + self.dealt.further
     }
@@ -162,9 +166,25 @@ impl Plan {
         all
     }
 
-    /// Tells whether the evaluator says that all fits, where the garbler would not hear of it otherwise before it keeps outputs.
+    /// Tells whether outputs are kept. Then the evaluator confirms that everything is right, and whether it has its part, before the garbler keeps its own.
     pub(crate) fn confirms(&self) -> bool {
-        !self.kept.is_empty() && self.output_bits(GARBLER) + self.pads() == 0
+        !self.kept.is_empty()
+    }
+
+    /// Refuses a run that is to keep outputs by its plan and has no name for them, or the reverse.
+    pub(crate) fn check_keeps(&self, keeps: bool) -> Result<(), ProtocolError> {
+        let (expected, got) = match (self.confirms(), keeps) {
+            (true, false) => ("one, as the plan keeps outputs", "none"),
+            (false, true) => ("none, as the plan keeps no outputs", "one"),
+            _ => return Ok(()),
+        };
+        let what = "name to keep outputs under".into();
+        Err(ProtocolError::Input { what, expected: expected.into(), got: got.into() })
+    }
+
+    /// Tells whether nothing is to be kept, by the outputs of a party.
+    pub(crate) fn has_panicked(&self, outputs: &[Option<Bits>]) -> bool {
+        has_panicked(&self.program, outputs)
     }
 
     /// The outputs that are kept, by their numbers.
@@ -202,7 +222,7 @@ impl Plan {
         (0..ands).step_by(PIECE_ANDS).map(move |start| start..ands.min(start + PIECE_ANDS))
     }
 
-    /// Bytes of a piece of so many gates: tables, tags, and a bit each.
+    /// Bytes of a piece of `ands` gates: tables, tags, and a bit each.
     pub(crate) fn piece_bytes(&self, ands: usize) -> usize {
         (32 + 2 * self.tag_bytes()) * ands + ands.div_ceil(8)
     }
@@ -224,7 +244,7 @@ impl Plan {
             .flat_map(move |input| std::iter::repeat_n(owner(input), input.port.width() as usize))
     }
 
-    /// Deals values of all input bits out to the inputs: the next of `given`, or of those that are saved for an input of that number.
+    /// Distributes values of all input bits over the inputs: the next of `given`, or the saved ones of the input with that number.
     ///
     /// *Errors*: an input that is read and has no values, or values of another width.
     pub(crate) fn by_port<'a>(
@@ -264,21 +284,23 @@ impl Plan {
         party_io::deal_outputs(&self.program, party, &mut { bits })
     }
 
-    /// The security that is promised for a run for which all is made alone.
+    /// The security of a run without a store.
     pub fn stated_security(&self) -> Security {
         let insecure = self.batches().into_iter().filter_map(|(batch, _)| batch.map(|batch| batch.insecure()));
         self.security(insecure.fold(0.0, f64::max))
     }
 
-    /// The security of a run where a peer that cheats has passed all checks of what was prepared with this probability.
+    /// The security of a run, if a cheating peer passes all checks of the preparation with this probability.
     pub(crate) fn security(&self, prepared: f64) -> Security {
         let ands = self.and_count();
         // A wrong gate passes with one tag in so many; points of sums are fields of 128 bits; OTs are checked at as many.
         let tag_bits = 8.0 * self.config.statistical.tag_bytes() as f64;
         let tags = if ands > 0 { (-tag_bits).exp2() } else { 0.0 };
         let sums = (32.0 * ands as f64 + 1024.0) * (-127f64).exp2();
+        // Three blocks of each leaky triple are hashed under the key of a lot.
+        let leaky = 128 - (3 * LOT).next_power_of_two().ilog2();
         Security {
-            computational_bits: GarblingConfig::default().security_bits(2 * ands.max(1)),
+            computational_bits: GarblingConfig::default().security_bits(2 * ands.max(1)).min(leaky),
             statistical_bits: Some(f64::from(self.config.statistical.bits())),
             cheating_log2: Some((prepared + tags + sums).log2()),
             ..Security::default()
@@ -286,7 +308,7 @@ impl Plan {
     }
 }
 
-/// Refuses a number that no port has.
+/// Refuses a port number that does not exist.
 fn check_numbers(what: &str, numbers: &[usize], ports: usize) -> Result<(), ProtocolError> {
     match numbers.iter().find(|&&number| number >= ports) {
         Some(odd) => {
@@ -300,7 +322,7 @@ fn check_numbers(what: &str, numbers: &[usize], ports: usize) -> Result<(), Prot
 /// The most masks of a batch, which stay in memory together.
 const MASKS_MAX: u64 = 1 << 20;
 
-/// Batches with masks among them; those behind have no triples if there are more masks than go with these.
+/// Distributes masks over batches. Further batches have no triples, if there are more masks than fit these.
 pub(crate) fn with_masks(batches: Vec<Batch>, masks: u64) -> Vec<(Option<Batch>, u64)> {
     let count = (batches.len() as u64).max(masks.div_ceil(MASKS_MAX));
     let end = |batch: u64| (u128::from(masks) * u128::from(batch) / u128::from(count)) as u64;

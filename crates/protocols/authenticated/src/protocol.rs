@@ -2,11 +2,13 @@
 
 use std::ops::RangeInclusive;
 
+use garblet_circuit::ScheduleDigest;
 use garblet_net::{Channel, Hello};
 use garblet_protocol::{
     Adversary, Protocol, ProtocolError, Session,
     checks::Check,
     conduct::Honest,
+    kept,
     parameters::{Parameter, named, ot_width},
     protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Sample, Terms, tabulate},
     stock::{Filled, ReadInput, SavedNames, SavedValues, StockKinds, yes_or_no},
@@ -16,13 +18,12 @@ use garblet_store::Store;
 use crate::{
     Amounts, Build, Config, GARBLER, NAME, Participant, Plan, ResultCheck, Run, Statistical, checks, communication,
     online::{evaluator::EvaluatorSide, garbler::GarblerSide},
-    others::FOR_OTHERS,
     parameters::AMOUNT_MAX,
     side::Side,
     stock::{
         pieces::KINDS,
         saved,
-        store::{kept, no_store},
+        store::{check_amounts, secrets},
         unsettled::LastCheck,
     },
 };
@@ -61,15 +62,13 @@ impl Protocol for Authenticated {
     const SAVES_VALUES: bool = true;
 
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
-        let SavedValues { keep, read } = &request.saved;
-        let mut names = keep.iter().chain(read.iter().map(|read| &read.name));
-        if let Some(name) = names.find(|name| name.starts_with(FOR_OTHERS)) {
-            let (what, expected) =
-                ("of kept outputs".into(), format!("a name that does not begin with `{FOR_OTHERS}`"));
-            return Err(ProtocolError::Input { what, expected, got: format!("`{name}`") });
-        }
+        saved::check_names(&request.saved)?;
         let read = request.saved.inputs(&request.program)?;
         Plan::new(request.program.clone(), request.config, &read, request.saved.keep.is_some())
+    }
+
+    fn schedule(plan: &Plan) -> Option<ScheduleDigest> {
+        Some(plan.schedules().digest())
     }
 
     fn costs(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {
@@ -83,8 +82,7 @@ impl Protocol for Authenticated {
         let hello = hello.with("keep", saved.keep.as_deref().unwrap_or_default());
         saved.read.iter().fold(hello, |hello, ReadInput { port, name, output }| {
             let output = output.as_ref().map_or(String::new(), |output| format!(".{output}"));
-            let kept = saved::mark(&stock.store, name).map_or("never kept".into(), |mark| format!("kept as {mark}"));
-            hello.with(&format!("read {port}"), format!("{name}{output}, {kept}"))
+            hello.with(&format!("read {port}"), format!("{name}{output}"))
         })
     }
 
@@ -113,6 +111,11 @@ impl Protocol for Authenticated {
         Ok(Amounts { triples, masks: masks.unwrap_or_else(|| Amounts::masks_with(triples)) })
     }
 
+    fn check_stock(job: &Job<Self>, store: &Store, _: &Amounts) -> Result<(), ProtocolError> {
+        secrets(store)?;
+        check_amounts(store, job.plan.amounts())
+    }
+
     fn greet_filling(filling: &Filling<Self>) -> Hello {
         let Amounts { triples, masks } = filling.stock.order;
         filling.hello().with("amounts", format!("{triples}, {masks}"))
@@ -129,9 +132,13 @@ impl Protocol for Authenticated {
         saved::names(store)
     }
 
+    fn forgive(store: &mut Store) -> Result<u32, ProtocolError> {
+        kept::allow(store)
+    }
+
     fn unsettled(store: &Store) -> bool {
         // A store that was given up is not used again, whatever was left open.
-        kept(store).is_ok() && LastCheck::of(store).is_ok_and(|last| last.is_unsettled())
+        secrets(store).is_ok() && LastCheck::of(store).is_ok_and(|last| last.is_unsettled())
     }
 }
 
@@ -143,12 +150,13 @@ async fn set_up<S: Side>(
     let Terms { job, stock, .. } = terms;
     let (config, saved, plan) = (job.request.config, job.request.saved.clone(), job.plan.clone());
     let top_up = stock.as_ref().is_some_and(|stock| stock.top_up);
+    let retries = stock.as_ref().and_then(|stock| stock.retries).unwrap_or(kept::RETRIES);
     let participant = match stock {
         Some(stock) => Participant::<S, Honest>::meet(session, config, (stock.store, &stock.peer), Honest).await?,
-        None if saved != SavedValues::default() => return Err(no_store()),
+        None if saved != SavedValues::default() => return Err(kept::no_store()),
         None => Participant::<S, Honest>::setup(session, config, Honest).await?,
     };
-    Ok(Box::new(Run::new(participant, plan, saved, top_up)))
+    Ok(Box::new(Run::saving(session, participant, plan, saved, top_up).await?.with_retries(retries)))
 }
 
 /// Fills the store of a side, as [`Protocol::fill`].
@@ -159,5 +167,5 @@ async fn fill<S: Side>(session: &mut Session, filling: Filling<Authenticated>) -
         role.fill(session, short).await?;
     }
     let lost = role.lost();
-    Ok(Filled { store: role.into_store().ok_or_else(no_store)?, lost, phases: session.costs() })
+    Ok(Filled { store: role.into_store().ok_or_else(kept::no_store)?, lost, phases: session.costs() })
 }

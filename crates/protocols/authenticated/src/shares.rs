@@ -1,4 +1,4 @@
-//! Authenticated bits as a party has them.
+//! A party's shares of authenticated bits.
 //!
 //! A bit `x` is the sum of a bit of each party. With a difference `D_0` of the garbler's and `D_1` of the evaluator's, the parties also share
 //! `x D_0` and `x D_1`: the sum of the garbler's [`own`](Shares::own) and the evaluator's [`peer`](Shares::peer) is `x D_0`, the sum of the two others `x D_1`.
@@ -12,7 +12,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// A party's shares of bits.
 ///
-/// *Shape*: as many of both. *Secret*; wiped on drop.
+/// *Shape*: the same number of both. *Secret*; wiped on drop.
 #[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Shares {
     /// Of each bit times this party's own difference.
@@ -22,12 +22,12 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    /// Room for so many, of which there are none yet.
+    /// Empty, with room for `count` shares.
     pub(crate) fn with_room(count: usize) -> Self {
         Shares { own: with_room(count), peer: with_room(count) }
     }
 
-    /// So many shares of zero.
+    /// `count` shares of zero.
     pub(crate) fn zeros(count: usize) -> Self {
         let mut zeros = Shares::with_room(count);
         zeros.own.resize(count, Block::ZERO);
@@ -40,7 +40,7 @@ impl Shares {
         self.own.len()
     }
 
-    /// Tells whether there is none.
+    /// Tells whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.own.is_empty()
     }
@@ -51,14 +51,14 @@ impl Shares {
         self.part_with_room(range, count)
     }
 
-    /// The same, with room for so many in all.
+    /// The same, with room for `room` shares in all.
     pub(crate) fn part_with_room(&self, range: std::ops::Range<usize>, room: usize) -> Shares {
         let mut part = Shares::with_room(room.max(range.len()));
         part.extend(self, range);
         part
     }
 
-    /// Takes the first so many.
+    /// Takes the first `count` shares.
     pub(crate) fn take_first(&mut self, count: usize) -> Shares {
         if self.len() == count {
             return std::mem::take(self);
@@ -68,7 +68,7 @@ impl Shares {
         first
     }
 
-    /// Forgets all but the first so many.
+    /// Keeps only the first `count` shares.
     pub(crate) fn truncate(&mut self, count: usize) {
         for blocks in [&mut self.own, &mut self.peer] {
             blocks.iter_mut().skip(count).for_each(Zeroize::zeroize);
@@ -76,7 +76,7 @@ impl Shares {
         }
     }
 
-    /// Makes room for so many more; what moves is wiped where it was.
+    /// Makes room for `more` shares. If they move, the old place is wiped.
     pub(crate) fn reserve(&mut self, more: usize) {
         let count = self.len() + more;
         if self.own.capacity().min(self.peer.capacity()) < count {
@@ -106,7 +106,7 @@ impl Triples {
     }
 }
 
-/// The outcome of a batch, in the room of what it was made from.
+/// The result of a batch, in place of its inputs.
 #[derive(Default)]
 pub(crate) struct Made {
     /// The factors of leaky triples, of which the first are those of triples, and masks.
@@ -128,13 +128,13 @@ impl Made {
     }
 }
 
-/// Blocks that are multiplied by powers of a point at once.
+/// The number of blocks that are multiplied by powers of a point at once.
 pub(crate) const LOT: usize = 1024;
 
 /// The sum of blocks times rising powers of a point, piece by piece.
 pub(crate) struct PowerSum {
     powers: Vec<Block>,
-    /// The power of the first block to come, less one.
+    /// The exponent of the next block, minus one.
     scale: Block,
     sum: Block,
 }

@@ -1,4 +1,4 @@
-//! The two sides of the protocol as one type sees them, and what either has for a run.
+//! The two sides of the protocol behind one trait, and their material for a run.
 
 use garblet_circuit::{Bits, Party};
 use garblet_primitives::Block;
@@ -41,11 +41,11 @@ pub trait Side: Send + Sync + 'static {
 pub enum Work<B> {
     /// Garbled ahead.
     Built(B),
-    /// To be garbled with the inputs.
+    /// Garbled with the inputs.
     Waiting(Box<Waiting>),
 }
 
-/// A run that is garbled with its inputs: the masks of these are opened.
+/// A run that is garbled with its inputs, whose masks are open.
 pub struct Waiting {
     pub(crate) supply: Supply,
     pub(crate) inputs: InputMasks,

@@ -1,12 +1,12 @@
-//! The part of what was prepared that a run has.
+//! The prepared material of a run.
 
-use garblet_protocol::{error::ProtocolError, session::Session};
+use garblet_protocol::{error::ProtocolError, secrets::unreadable, session::Session};
 use garblet_store::{IdSet, Scratch, Taken};
 
 use crate::{
     plan::Plan,
     shares::{Made, Shares, Triples},
-    stock::pieces::{GROUP, KINDS, append, read, unreadable},
+    stock::pieces::{GROUP, KINDS, append, read},
 };
 
 /// Bytes of a triple with a mask.
@@ -15,7 +15,7 @@ const GATE_BYTES: usize = 128;
 /// The triples and masks of a run, each handed out once.
 #[derive(Default)]
 pub struct Supply {
-    /// Those that are in memory and not handed out yet.
+    /// Triples in memory that are not handed out yet.
     triples: Triples,
     masks: Shares,
     away: Away,
@@ -26,13 +26,13 @@ pub struct Supply {
 enum Away {
     #[default]
     Nothing,
-    /// Pieces of a store, which are read when they are needed.
+    /// Pieces of a store, read when they are needed.
     Stored(Box<[Taken; 2]>),
-    /// Lots of a circuit that is streamed.
+    /// Lots of a streamed circuit.
     Lots(Box<Lots>),
 }
 
-/// The material of lots, a stream of room for each: in memory, or what is too much for it, sealed in a file.
+/// The material of lots, one stream for each: in memory, or in an encrypted file if it is too much.
 struct Lots {
     room: Scratch,
     /// Gates of each lot.
@@ -40,7 +40,7 @@ struct Lots {
     /// The masks of inputs, which stay in memory.
     inputs: Shares,
     input_masks: usize,
-    /// Lots that were put away, and that were read.
+    /// The numbers of lots written and read so far.
     put: usize,
     read: usize,
 }
@@ -51,14 +51,14 @@ impl Supply {
         Supply { away: Away::Stored(Box::new(pieces)), ..Supply::default() }
     }
 
-    /// Room for so much, of which there is nothing yet: nothing moves when it is added.
+    /// Empty, with room for these numbers, so that nothing moves when it is added.
     pub(crate) fn with_room(triples: usize, masks: usize) -> Self {
         let room = || Shares::with_room(triples);
         let triples = Triples { a: room(), b: room(), c: room() };
         Supply { triples, masks: Shares::with_room(masks), away: Away::Nothing }
     }
 
-    /// Room for the lots of a circuit that is streamed.
+    /// Empty, with room for the lots of a streamed circuit.
     ///
     /// *Errors*: a file that cannot be made.
     pub(crate) fn in_lots(session: &mut Session, plan: &Plan) -> Result<Self, ProtocolError> {
@@ -70,7 +70,7 @@ impl Supply {
         Ok(Supply { away: Away::Lots(Box::new(lots)), ..Supply::default() })
     }
 
-    /// The pieces that were taken from a store, by kind; none if all was made for the run.
+    /// The pieces taken from a store, by kind; none if everything was made for the run.
     pub(crate) fn pieces(&self) -> Vec<(&'static str, IdSet)> {
         let Away::Stored(pieces) = &self.away else { return Vec::new() };
         KINDS.into_iter().zip(pieces.iter().map(|pieces| pieces.ids().clone())).collect()
@@ -90,7 +90,7 @@ impl Supply {
         self.put_away()
     }
 
-    /// Puts away the lots for which there is enough.
+    /// Writes the lots that are complete.
     fn put_away(&mut self) -> Result<(), ProtocolError> {
         let Supply { triples, masks, away: Away::Lots(lots), .. } = self else { return Ok(()) };
         let Triples { a, b, c } = &*triples;
@@ -117,7 +117,7 @@ impl Supply {
         Ok(())
     }
 
-    /// The masks of inputs, which are handed out before those of gates.
+    /// The masks of inputs. Take them before those of gates.
     ///
     /// *Errors*: pieces that were changed.
     pub(crate) fn inputs(&mut self, plan: &Plan) -> Result<Shares, ProtocolError> {
@@ -146,7 +146,7 @@ impl Supply {
         Ok((triples, self.masks.take_first(ands)))
     }
 
-    /// Reads as many masks as there must be.
+    /// Reads the required number of masks.
     fn read_masks(&mut self, count: usize) -> Result<(), ProtocolError> {
         let Away::Stored(stored) = &mut self.away else { return Ok(()) };
         let [_, pieces] = &mut **stored;
@@ -156,7 +156,7 @@ impl Supply {
         read_pieces(pieces, missing, KINDS[1], |bytes| read(bytes, GROUP, &mut [masks]))
     }
 
-    /// Reads as many triples as there must be.
+    /// Reads the required number of triples.
     fn read_triples(&mut self, count: usize) -> Result<(), ProtocolError> {
         let Away::Stored(stored) = &mut self.away else { return Ok(()) };
         let [pieces, _] = &mut **stored;
@@ -182,7 +182,7 @@ impl Lots {
     }
 }
 
-/// Reads as many pieces as have so many triples or masks.
+/// Reads the pieces that hold `count` triples or masks.
 fn read_pieces(
     pieces: &mut Taken,
     count: usize,

@@ -1,4 +1,4 @@
-//! Tags: half gates once more, for the evaluator's difference. They let the evaluator check all gates alone.
+//! Tags: a second set of half gates, for the evaluator's difference. With them the evaluator checks all gates alone.
 //!
 //! A tag of a gate is what the garbler's share of the mask is of the evaluator's difference, under hashes of the labels of the other operand. With labels and
 //! tags the evaluator has the share of the garbler of `t D_1`, where `t` is one if the gate gave the wrong masked value. The sum over all gates, with powers
@@ -9,7 +9,7 @@ use garblet_protocol::domain::Hasher;
 
 use crate::{plan::Plan, shares::PowerSum};
 
-/// Tags of so many bytes: the top ones of a block, since bit 0 of the evaluator's difference is known.
+/// Tags of a number of bytes: the top bytes of a block, since bit 0 of the evaluator's difference is known.
 #[derive(Clone, Copy)]
 pub(crate) struct Tag {
     pub(crate) bytes: usize,
@@ -22,7 +22,7 @@ impl Tag {
         (bytes > 0).then_some(Tag { bytes })
     }
 
-    /// The part of a block that a tag has, in its place.
+    /// The bytes of a block that belong to a tag, in place.
     #[inline(always)]
     pub(crate) fn truncated(self, block: Block) -> Block {
         block & Block::from_u128(u128::MAX << (8 * (16 - self.bytes)))

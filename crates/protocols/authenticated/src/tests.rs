@@ -147,8 +147,8 @@ async fn live<S: Side, C: Conduct<Step>>(
     let prepared = participant.build(session, plan, supply, Read::default()).await?;
     session.enter(Phase::Online);
     let own = own_input(plan, S::PARTY, inputs);
-    let io = (&own, &mut Nothing::default());
-    let computed = S::compute(&mut participant.ground, session, plan, prepared.0, io).await?;
+    let io = (&own, &mut Nothing::new(S::PARTY, None));
+    let computed = S::compute(&mut participant.ground, session, plan, prepared.work, io).await?;
     Ok((computed.outputs, session.costs()))
 }
 

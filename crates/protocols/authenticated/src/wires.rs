@@ -1,16 +1,16 @@
-//! Wires by the ports that they are on.
+//! Wires by port.
 
 use garblet_primitives::Block;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// Shares of the masks of wires, by ports.
+/// Shares of the masks of wires, by port.
 #[derive(Default, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Shared {
     pub(crate) own: Vec<Box<[Block]>>,
     pub(crate) peer: Vec<Box<[Block]>>,
 }
 
-/// Wires as a side has them: shares of the masks, and labels: zero labels, or active ones, of which bit 0 is the masked value.
+/// A party's wires: shares of the masks, and labels. They are zero labels, or active labels whose bit 0 is the masked value.
 #[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Wires {
     pub(crate) own: Vec<Box<[Block]>>,

@@ -16,7 +16,7 @@
 
 use garblet_circuit::Party;
 use garblet_net::{Mesh, PerPeer};
-use garblet_primitives::{Backend, Block, Engine, Prg, QUAD_LANES, gf256};
+use garblet_primitives::{Backend, Bit, Block, Engine, Prg, QUAD_LANES, gf256};
 use zeroize::Zeroizing;
 
 use super::{
@@ -45,7 +45,7 @@ async fn share_bits(
     secrets: &Secrets,
     rng: &mut Prg,
 ) -> Result<SharedBits, ProtocolError> {
-    let bits: Zeroizing<Vec<u8>> = Zeroizing::new(secrets.shared_bits(plan).iter().map(u8::from).collect());
+    let bits: Zeroizing<Vec<u8>> = Zeroizing::new(secrets.shared_bits(plan).iter().map(Bit::number).collect());
     let shares = share_bytes(&bits, plan.threshold().into(), plan.parties().into(), rng);
     let (inputs, gates) = (plan.input_count(), plan.and_count());
     let mut sums = Zeroizing::new(vec![0; plan.base_count()]);

@@ -60,7 +60,7 @@ impl RowSource for BgwPublished {
         };
         let mut masks = vec![Block::ZERO; plan.row_blocks()];
         rows::mask(plan, secrets, numbered, &mut masks);
-        let bits = secrets.permutation.iter().map(|bit| Block::from_u128(bit.into())).collect();
+        let bits = secrets.permutation.iter().map(|bit| Block::from_u128(bit.number().into())).collect();
         let parts =
             [(threshold, bits), (mask_degree, masks)].map(|(degree, secrets)| (degree, Zeroizing::new(secrets)));
         let mut dealt = deal(mesh, parts, rng).await?.into_iter();

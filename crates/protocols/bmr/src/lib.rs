@@ -56,14 +56,17 @@
 //! `bmr`, and private channels between the parties for all: the seeds of shares of zero and shares of BGW go over them as they
 //! are. The key of a pair's hash, which comes with their base OTs, need not be secret: in `linear`, where a gate's operand is the input
 //! of a third party, the pair's rows of it are zero, but what one sends the other stays under a hash of its own delta.
+//! # Modules
+//!
+//! The program is flattened, and vectors go along its wires (`wires`): labels of all parties, rows of OT, shares. Protocols differ in the `source` of the shares of
+//! rows: `linear` and `published` by OT, `bgw` and `bgw_published` by sharing. Masking (`rows`), opening (`open`), evaluating (`evaluate`) and the online phase
+//! (`party`) are the same for all.
 
 mod bgw;
 mod bgw_published;
 mod config;
 mod cost;
 mod evaluate;
-#[cfg(test)]
-mod ideal;
 mod linear;
 mod open;
 mod pairs;

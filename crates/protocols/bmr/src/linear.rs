@@ -18,7 +18,7 @@
 use garblet_circuit::Party;
 use garblet_net::{Mesh, PerPeer, Traffic};
 use garblet_ot::BitVec;
-use garblet_primitives::{Backend, Block, Engine, Prg, QUAD_LANES};
+use garblet_primitives::{Backend, Bit, Block, Engine, Prg, QUAD_LANES};
 use zeroize::Zeroizing;
 
 use super::{
@@ -233,7 +233,7 @@ fn shares(plan: &Plan, secrets: &Secrets, product: &BitVec, ots: PerPeer<PairOts
     for at in 0..plan.input_count() {
         add(at, own, delta & Block::mask(secrets.permutation.get(at)));
     }
-    let masked = |bits: &mut dyn ExactSizeIterator<Item = bool>| {
+    let masked = |bits: &mut dyn ExactSizeIterator<Item = Bit>| {
         Zeroizing::new(bits.map(|bit| delta & Block::mask(bit)).collect::<Vec<Block>>())
     };
     let mut own_gates = masked(&mut (plan.input_count()..plan.base_count()).map(|at| secrets.permutation.get(at)));

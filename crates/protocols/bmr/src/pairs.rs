@@ -3,15 +3,17 @@
 //! In the OTs that party `j` sends, delta is its `delta^j`: it gets `q`, and the receiver `t = q + c delta^j` for its choice
 //! `c`. So the two have shares of `c delta^j` without another message.
 
+use garblet_circuit::Party;
 use garblet_net::{Channel, Line, Mesh, PerPeer};
 use garblet_ot::{
-    BitVec, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, OtError, Width, softspoken::BATCH_OTS,
+    BitVec, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, OtError, PadHash, Width,
+    softspoken::BATCH_OTS,
 };
-use garblet_primitives::{Block, Delta, OtHash, Prg};
+use garblet_primitives::{Block, Delta, Prg};
 use zeroize::Zeroizing;
 
 use super::secrets::Labels;
-use garblet_protocol::{MeshSession, error::ProtocolError, session::Watch};
+use garblet_protocol::{MeshSession, bulk::check_padding_of, error::ProtocolError, session::Watch};
 
 /// OTs that are made before progress is told.
 const CHUNK: usize = 8 * BATCH_OTS;
@@ -52,8 +54,8 @@ pub(super) struct PairOts {
 
 /// The hashes of the OTs with one other party.
 pub(super) struct PairHashes {
-    pub(super) sent: OtHash,
-    pub(super) received: OtHash,
+    pub(super) sent: PadHash,
+    pub(super) received: PadHash,
 }
 
 impl Pairs {
@@ -86,8 +88,8 @@ impl Pairs {
     /// The hashes of the OTs with each other party.
     pub(super) fn hashes(&self) -> PerPeer<PairHashes> {
         self.senders.as_ref().zip(self.receivers.as_ref()).map(|_, (sender, receiver)| PairHashes {
-            sent: OtHash::new(sender.session_key()),
-            received: OtHash::new(receiver.session_key()),
+            sent: PadHash::new(sender.session_key()),
+            received: PadHash::new(receiver.session_key()),
         })
     }
 
@@ -185,9 +187,9 @@ pub(super) fn correct(q: &mut [Block], corrections: &BitVec, delta: Block) {
     }
 }
 
-/// Sends every other party as many bits, and receives as many; unused bits of the last byte are ignored.
+/// Sends every other party as many bits, and receives as many.
 ///
-/// *Cost*: one round.
+/// *Cost*: one round. *Errors*: as [`bits_of_peer`]; the connection's.
 pub(super) async fn exchange_bits(
     mesh: &mut Mesh,
     outgoing: &PerPeer<BitVec>,
@@ -196,10 +198,18 @@ pub(super) async fn exchange_bits(
     let mut incoming = mesh.per_peer(|_| vec![0; count.div_ceil(8)]);
     mesh.exchange(&outgoing.as_ref().map(|_, bits| bits.as_bytes()), &mut incoming).await?;
     let mut bits = mesh.per_peer(|_| BitVec::default());
-    for ((_, bits), (_, bytes)) in bits.iter_mut().zip(incoming) {
-        *bits = BitVec::from_bytes(bytes, count)?;
+    for ((peer, bits), (_, bytes)) in bits.iter_mut().zip(incoming) {
+        *bits = bits_of_peer(peer, bytes, count)?;
     }
     Ok(bits)
+}
+
+/// The bits of a peer's packed bytes, which are as many as it must send.
+///
+/// *Errors*: as [`check_padding_of`].
+pub(super) fn bits_of_peer(peer: u16, bytes: Vec<u8>, count: usize) -> Result<BitVec, ProtocolError> {
+    check_padding_of(Party(peer), &bytes, count)?;
+    Ok(BitVec::from_bytes(bytes, count)?)
 }
 
 fn unzip<A, B>(pairs: PerPeer<(A, B)>) -> (PerPeer<A>, PerPeer<B>) {

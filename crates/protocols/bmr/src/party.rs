@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, OutputWire, Party, Program};
+use garblet_circuit::{Bits, OutputWire, Party, Program, ScheduleDigest};
 use garblet_net::{Hello, Mesh, PerPeer};
 use garblet_ot::BitVec;
 use garblet_primitives::{Backend, Block, Delta, Prg};
@@ -16,7 +16,7 @@ use super::{
     evaluate::{evaluate, public_values},
     linear::Linear,
     open::open,
-    pairs::Pairs,
+    pairs::{Pairs, bits_of_peer},
     plan::Plan,
     published::Published,
     rows::Numbered,
@@ -82,6 +82,10 @@ impl JointParty for BmrParty {
 
     fn program(plan: &Plan) -> &Program {
         plan.program()
+    }
+
+    fn schedule(plan: &Plan) -> ScheduleDigest {
+        plan.schedule().digest()
     }
 
     fn parties(plan: &Plan) -> u16 {
@@ -262,15 +266,19 @@ async fn send_public_values(
     own: &Bits,
 ) -> Result<Vec<bool>, ProtocolError> {
     let masked: BitVec =
-        plan.inputs_of(secrets.party).zip(own.iter()).map(|(at, bit)| bit ^ secrets.permutation.get(at)).collect();
+        plan.inputs_of(secrets.party).zip(own.iter()).map(|(at, bit)| secrets.permutation.get(at) ^ bit).collect();
     let mut incoming = mesh.per_peer(|peer| vec![0; plan.input_bits(Party(peer)).div_ceil(8)]);
     let outgoing = mesh.per_peer(|_| masked.as_bytes());
     RunExchanges::new(run).exchange(mesh, &outgoing, &mut incoming).await?;
     let mut public = vec![false; plan.input_count()];
-    plan.inputs_of(secrets.party).zip(masked.iter()).for_each(|(at, value)| public[at] = value);
+    plan.inputs_of(secrets.party)
+        .zip(masked.public("bmr: masked inputs, which all parties are told"))
+        .for_each(|(at, value)| public[at] = value);
     for (peer, bytes) in incoming {
-        let values = BitVec::from_bytes(bytes, plan.input_bits(Party(peer)))?;
-        plan.inputs_of(Party(peer)).zip(values.iter()).for_each(|(at, value)| public[at] = value);
+        let values = bits_of_peer(peer, bytes, plan.input_bits(Party(peer)))?;
+        plan.inputs_of(Party(peer))
+            .zip(values.public("bmr: masked inputs, which all parties are told"))
+            .for_each(|(at, value)| public[at] = value);
     }
     Ok(public)
 }
@@ -324,7 +332,7 @@ async fn send_labels(
     for (peer, bytes) in incoming {
         let (theirs, share) = bytes.split_at(label_bytes);
         put(peer, &mut theirs.as_chunks().0.iter().map(|label| Block::from_bytes(*label)));
-        decoding = decoding.xor(&BitVec::from_bytes(share.to_vec(), outputs)?)?;
+        decoding = decoding.xor(&bits_of_peer(peer, share.to_vec(), outputs)?)?;
     }
-    Ok((labels, decoding.iter().collect()))
+    Ok((labels, Bits::from_bytes(decoding.as_bytes()).slice(0, outputs)))
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::{OutputWire, Party, Program, Schedule};
+use garblet_ot::PAD_BITS;
 
 use super::config::{Config, Form, Garbling, Hash, Optimisations};
 use garblet_protocol::{Security, error::ProtocolError, party_io};
@@ -80,18 +81,20 @@ impl Plan {
         party_io::output_bits(&self.program, party)
     }
 
-    /// The security of a run: the work of a table attack on one key of the hash, on labels of 127 bits.
+    /// The security of a run: the work of a table attack on one key of the hash of rows, on labels of 127 bits, or on one of that of OTs if there are any.
     pub fn security(&self) -> Security {
         let calls = match self.config.hash {
             Hash::Rekeyed => 12.0f64.max(2.0 + 2.0 * f64::from(self.parties).log2()),
             Hash::FixedKey => 2.0 + 2.0 * f64::from(self.parties).log2() + (self.and_count().max(1) as f64).log2(),
             Hash::Aes256 => 0.0,
         };
-        let computational_bits = 127 - calls.ceil() as u32;
+        let of_rows = 127 - calls.ceil() as u32;
+        let computational_bits = if self.config.garbling == Garbling::Ot { of_rows.min(PAD_BITS) } else { of_rows };
         Security { computational_bits, ..Security::default() }
     }
 
-    pub(super) fn schedule(&self) -> &Schedule {
+    /// The flattened program's schedule.
+    pub fn schedule(&self) -> &Schedule {
         &self.schedule
     }
 

@@ -15,8 +15,8 @@
 
 use garblet_circuit::Party;
 use garblet_net::{Mesh, PerPeer};
-use garblet_ot::BitVec;
-use garblet_primitives::{Block, OtHash, Prg};
+use garblet_ot::{BitVec, PadHash};
+use garblet_primitives::{Bit, Block, Prg};
 use zeroize::Zeroizing;
 
 use super::{
@@ -130,7 +130,7 @@ fn pads(
     let zero = ots.q.0[range.clone()].to_vec();
     let one = zero.iter().map(|q| *q ^ delta).collect();
     let chosen = ots.t.0[range].to_vec();
-    let hash = |hash: &OtHash, blocks: Vec<Block>| {
+    let hash = |hash: &PadHash, blocks: Vec<Block>| {
         let mut blocks = Zeroizing::new(blocks);
         hash.hash_batch(tweak, &mut blocks);
         blocks
@@ -147,12 +147,12 @@ async fn bit_products(
     ots: &mut PerPeer<PairOts>,
     bits: &OperandBits,
     tweak: u64,
-) -> Result<Zeroizing<Vec<bool>>, ProtocolError> {
+) -> Result<Zeroizing<Vec<Bit>>, ProtocolError> {
     let (gates, delta) = (plan.and_count(), secrets.delta.block());
     let u: BitVec = bits.u.iter().copied().collect();
     choose(mesh, ots, 0..gates, &u, delta).await?;
-    let mut product: Zeroizing<Vec<bool>> =
-        Zeroizing::new(bits.u.iter().zip(bits.v.iter()).map(|(u, v)| u & v).collect());
+    let mut product: Zeroizing<Vec<Bit>> =
+        Zeroizing::new(bits.u.iter().zip(bits.v.iter()).map(|(u, v)| Bit::from(u & v)).collect());
     let mut messages = mesh.per_peer(|_| BitVec::default());
     for (((_, message), (_, hashes)), (_, ots)) in messages.iter_mut().zip(hashes.iter()).zip(ots.iter()) {
         let [zero, one, chosen] = pads(hashes, ots, 0..gates, delta, tweak);
@@ -165,7 +165,7 @@ async fn bit_products(
     let messages = exchange_bits(mesh, &messages, gates).await?;
     for (_, message) in messages.iter() {
         let terms = message.iter().zip(bits.u.iter());
-        product.iter_mut().zip(terms).for_each(|(product, (message, u))| *product ^= message & u);
+        product.iter_mut().zip(terms).for_each(|(product, (message, &u))| *product ^= message & u);
     }
     Ok(product)
 }
@@ -175,7 +175,7 @@ fn row_bits(
     plan: &Plan,
     secrets: &Secrets,
     bits: &OperandBits,
-    product: &[bool],
+    product: &[Bit],
     optimisations: Optimisations,
 ) -> BitVec {
     let row_bits = |gate: usize| {

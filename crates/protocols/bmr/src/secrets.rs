@@ -2,7 +2,7 @@
 
 use garblet_circuit::Party;
 use garblet_ot::BitVec;
-use garblet_primitives::{Backend, Block, Delta, Engine, Prg, QUAD_LANES};
+use garblet_primitives::{Backend, Bit, Block, Delta, Engine, Prg, QUAD_LANES};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{
@@ -36,7 +36,7 @@ impl Secrets {
         let mut labels = vec![Block::ZERO; plan.base_count()];
         rng.fill_blocks(&mut labels);
         labels.iter_mut().for_each(|label| *label = label.with_lsb(false));
-        let mut bits = Zeroizing::new(vec![false; plan.input_count()]);
+        let mut bits = Zeroizing::new(vec![Bit::ZERO; plan.input_count()]);
         let own = BitVec::random(plan.input_bits(party), rng);
         plan.inputs_of(party).zip(own.iter()).for_each(|(at, bit)| bits[at] = bit);
         let gates = BitVec::random(plan.and_count(), rng);

@@ -67,9 +67,9 @@ mod tests {
                 let seeds: Vec<ZeroSeeds> = sources.iter_mut().map(ZeroSource::next_run).collect();
                 for recipient in (0..parties).map(Party) {
                     let shares = seeds.iter().map(|seeds| seeds.share(recipient, BITS).unwrap());
-                    let sum = shares.inspect(|share| assert!(share.iter().any(|bit| bit)));
+                    let sum = shares.inspect(|share| assert!(share.public("a test").any(|bit| bit)));
                     let sum = sum.fold(BitVec::zeros(BITS), |sum, share| sum.xor(&share).unwrap());
-                    assert!(sum.iter().all(|bit| !bit), "{parties} parties, recipient {}", recipient.0);
+                    assert!(sum.public("a test").all(|bit| !bit), "{parties} parties, recipient {}", recipient.0);
                     let own = seeds[0].share(recipient, BITS).unwrap();
                     assert!(seen.insert(own.as_bytes().to_vec()), "a share came twice");
                 }

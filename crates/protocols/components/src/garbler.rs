@@ -184,10 +184,9 @@ pub(crate) fn keys(
     for used in &plan.uses {
         let template = &material.library().templates()[used.template as usize];
         let reveal = streams.template(material, used.template, used.id, |secrets| secrets.reveal(template, used.part));
-        let beyond = || ProtocolError::Material {
-            what: "part of a template",
-            expected: format!("a part of `{}`", template.name),
-            got: format!("{:?}", used.part),
+        // Both come from this party's own plan, so no peer can cause this.
+        let beyond = || ProtocolError::Internal {
+            what: format!("the plan uses {:?} of template `{}`, which has no such part", used.part, template.name),
         };
         keys.extend(reveal.ok_or_else(beyond)?.blocks());
     }

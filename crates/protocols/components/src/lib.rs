@@ -96,6 +96,10 @@
 //! **One delta and one hash seed serve a store for its life.** A component's labels and gate numbers follow from a seed and
 //! its identifier, which never comes twice, so that no two gates share a number, and a component that is garbled again
 //! after a crash is the same bit by bit. The default hash re-keys by gate numbers, so that its bound does not decay.
+//! # Modules
+//!
+//! `library` says which components are prepared, `pieces` makes them and keeps them in stores, `linking` finds them in a program (`wiring`, `matching`) and decides
+//! which are used (`allocate`, `plan`), `evaluation` is the evaluator's work on them. `garbler`, `evaluator` and their common part, `participant`, are the roles.
 
 mod config;
 mod cost;
@@ -132,4 +136,4 @@ pub const NAME: &str = "components";
 /// The name by which input bits of the evaluator are ordered.
 pub const INPUTS: &str = "inputs";
 /// Version of what stores hold.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 1;

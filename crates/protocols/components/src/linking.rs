@@ -1,4 +1,4 @@
-//! The way from a program to the prepared pieces that serve it, all worked out before anything is sent.
+//! Linking: which prepared pieces serve a program, worked out before anything is sent.
 
 pub(crate) mod allocate;
 pub(crate) mod matching;

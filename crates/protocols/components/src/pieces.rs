@@ -1,4 +1,4 @@
-//! Prepared pieces: how both parties make them, and what lies in the stores.
+//! Prepared pieces: making them, and the contents of the stores.
 
 pub(crate) mod fill;
 pub(crate) mod garble;

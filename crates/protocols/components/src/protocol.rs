@@ -2,14 +2,15 @@
 
 use std::{ops::RangeInclusive, sync::Arc};
 
-use garblet_circuit::{Bits, Party};
-use garblet_net::{Channel, Hello};
+use garblet_circuit::{Bits, Party, ScheduleDigest};
+use garblet_garble::order_of_gates;
+use garblet_net::{Channel, Hello, SCHEDULE};
 use garblet_store::Store;
 use rand_core::CryptoRng;
 
 use crate::{
     Config, Evaluator, EvaluatorSide, GARBLER, Garbler, GarblerSide, Library, Linking, Material, NAME, Participant,
-    communication, participant::Side,
+    communication, participant::Side, run,
 };
 use garblet_protocol::{
     Adversary, Phase, Protocol, ProtocolError, Role, Security, Session,
@@ -47,6 +48,10 @@ impl Protocol for Components {
         Ok(())
     }
 
+    fn schedule((): &()) -> Option<ScheduleDigest> {
+        Some(order_of_gates())
+    }
+
     fn costs(job: &Job<Self>, _: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {
         let Request { program, config, .. } = &job.request;
         let material = Material::new(Library::of_program(program), config.garbling);
@@ -58,7 +63,7 @@ impl Protocol for Components {
     fn own_stock(job: &Job<Self>, rng: &mut dyn CryptoRng) -> Result<Option<Stock<Library>>, ProtocolError> {
         let order = Library::of_program(&job.request.program);
         let store = Store::in_memory(&mut { rng })?;
-        Ok(Some(Stock { store, peer: String::new(), order, top_up: false, fill_first: true }))
+        Ok(Some(Stock { store, peer: String::new(), order, top_up: false, fill_first: true, retries: None }))
     }
 
     fn greet(terms: &Terms<Self>, hello: Hello) -> Hello {
@@ -68,9 +73,9 @@ impl Protocol for Components {
 
     async fn set_up(session: &mut Session, terms: Terms<Self>) -> Result<BoxedRole<Channel>, ProtocolError> {
         let Terms { job, party, stock } = terms;
-        let Some(Stock { store, peer, order, top_up, fill_first }) = stock else {
+        let Some(Stock { store, peer, order, top_up, fill_first, .. }) = stock else {
             let (expected, got) = ("a store of components".into(), "none".into());
-            return Err(ProtocolError::Material { what: "store", expected, got });
+            return Err(ProtocolError::Stored { what: "components", expected, got });
         };
         let config = Config { top_up, ..job.request.config };
         let material = Arc::new(Material::new(order, config.garbling));
@@ -101,9 +106,16 @@ impl Protocol for Components {
         Ok(library)
     }
 
+    fn check_stock(job: &Job<Self>, store: &Store, order: &Library) -> Result<(), ProtocolError> {
+        let Request { program, config, .. } = &job.request;
+        let material = Material::new(order.clone(), config.garbling);
+        run::plan(store, &material, *config, program)?.map(drop).map_err(run::not_prepared)
+    }
+
     fn greet_filling(filling: &Filling<Self>) -> Hello {
         let library = &filling.stock.order;
-        filling.hello().with("library", hex(&library.digest())).with("counts", library.counts())
+        let hello = filling.hello().with(SCHEDULE, order_of_gates());
+        hello.with("library", hex(&library.digest())).with("counts", library.counts())
     }
 
     async fn fill(session: &mut Session, filling: Filling<Self>) -> Result<Filled, ProtocolError> {

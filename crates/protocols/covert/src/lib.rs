@@ -76,6 +76,7 @@ mod plan;
 mod protocol;
 mod seeds;
 
+pub use comparison::is_shown;
 pub use config::{Config, Form, InputEncoding, MAX_CIRCUITS, MIN_CIRCUITS, Ot};
 pub use cost::communication;
 pub use evaluator::{Evaluator, EvaluatorPrepared};
@@ -84,7 +85,7 @@ pub use plan::Plan;
 pub use protocol::Covert;
 
 pub use garblet_protocol::{
-    checks::{Corrupted, Evidence},
+    checks::{Corrupted, Disclosure, Evidence},
     party_io::{EVALUATOR, GARBLER},
 };
 

@@ -10,7 +10,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{EVALUATOR, GARBLER, Step, plan::Plan};
-use garblet_protocol::{checks::Cheating, domain::SessionId, party_io};
+use garblet_protocol::{bulk::check_padding, checks::Cheating, domain::SessionId, error::ProtocolError, party_io};
 use garblet_seeded::OutputLabels;
 
 /// Bytes of the hash.
@@ -47,19 +47,20 @@ impl OutputVerified {
 
 /// Checks what the evaluator hands over.
 ///
-/// *Shape*: `labels` are those of all outputs; `message` has [`message_bytes`]. *Errors*: [`checks::OUTPUT_LABELS`].
+/// *Shape*: `labels` are those of all outputs; `message` has [`message_bytes`]. *Errors*: [`checks::OUTPUT_LABELS`]; as [`check_padding`].
 pub(super) fn verify(
     plan: &Plan,
     run: &SessionId,
     labels: &OutputLabels,
     message: &[u8],
-) -> Result<OutputVerified, Cheating> {
+) -> Result<OutputVerified, ProtocolError> {
     let bits = plan.garbler_outputs();
     if bits == 0 {
         return Ok(OutputVerified(Bits::default()));
     }
     let (active, said) = message.split_at(message.len().saturating_sub(DIGEST_BYTES));
-    let active = Bits::from_bytes(active).slice(0, bits);
+    check_padding(active, bits)?;
+    let active = Bits::filled(bits, |own| own.copy_from_slice(active));
     let zero_bits = party_io::select_bits(plan.program(), plan.config().garbling, GARBLER, &labels.zero);
     let output: Bits = zero_bits.iter().zip(active.iter()).map(|(zero, active)| zero ^ active).collect();
     let [zero, one] = [&labels.zero, &labels.one].map(|labels| of_party(plan.program(), GARBLER, labels));
@@ -67,7 +68,7 @@ pub(super) fn verify(
     let due = Zeroizing::new(both.map(|((&zero, &one), bit)| Block::select(bit, one, zero)).collect::<Vec<Block>>());
     match bool::from(digest(run, &due).ct_eq(said)) {
         true => Ok(OutputVerified(output)),
-        false => Err(Cheating::new(checks::OUTPUT_LABELS, format!("our output of {bits} bits"))),
+        false => Err(Cheating::new(checks::OUTPUT_LABELS, format!("our output of {bits} bits")).into()),
     }
 }
 

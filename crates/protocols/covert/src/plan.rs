@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party, Program};
 use garblet_garble::Schedules;
-use garblet_ot::StatisticalSecurity;
+use garblet_ot::{PAD_BITS, StatisticalSecurity};
 use garblet_primitives::Block;
 use garblet_synthesis::tables::TableCircuit;
 
@@ -94,10 +94,14 @@ impl Plan {
     pub fn security(&self) -> Security {
         let deterrence = self.config.deterrence();
         Security {
-            computational_bits: self.blueprint.security_bits(),
+            computational_bits: match self.config.ot {
+                Ot::Extension => self.blueprint.security_bits().min(PAD_BITS),
+                Ot::Pvw => self.blueprint.security_bits(),
+            },
             statistical_bits: Some(SIGMA.bits() as f64),
             cheating_log2: Some((1.0 - deterrence).log2()),
             deterrence: Some(deterrence),
+            may_leave: self.config.form == Form::Al07,
             ..Security::default()
         }
     }

@@ -105,11 +105,10 @@ impl Authenticator {
 
     /// A fresh pad and key.
     pub(crate) fn key(&self, rng: &mut Prg) -> Key {
-        let mut pad = vec![0; self.bits.div_ceil(8)];
-        rng.fill_bytes(&mut pad);
+        let pad = Bits::filled(self.bits, |bytes| rng.fill_bytes(bytes));
         let element = |rng: &mut Prg| rng.next_block().to_u128() >> (128 - self.field.degree());
         let (a, b) = (element(rng), element(rng));
-        Key { pad: Bits::from_bytes(&pad).slice(0, self.bits), a, b }
+        Key { pad, a, b }
     }
 
     /// Checks what the evaluator hands over and unmasks it.

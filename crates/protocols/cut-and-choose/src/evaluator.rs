@@ -285,7 +285,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         session: &mut Session,
         CircuitsVerified(results): CircuitsVerified,
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let majority = Majority::of(results).ok_or(ProtocolError::WorkerLost)?;
+        let majority = Majority::of(results, session.rng()).ok_or(ProtocolError::WorkerLost)?;
         let (total, message) = (self.plan.blueprint().evaluator_outputs(), self.plan.message_bits());
         let mut bytes = majority.value().slice(total - message, message).to_bytes();
         self.conduct.touch(Step::Result, 0, &mut bytes);

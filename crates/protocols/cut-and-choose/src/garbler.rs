@@ -333,7 +333,5 @@ fn advance(session: &mut Session, plan: &Plan, done: usize) {
 }
 
 fn random_bits(count: usize, session: &mut Session) -> Bits {
-    let mut bytes = Zeroizing::new(vec![0; count.div_ceil(8)]);
-    session.rng().fill_bytes(&mut bytes);
-    Bits::from_bytes(&bytes).slice(0, count)
+    Bits::filled(count, |bytes| session.rng().fill_bytes(bytes))
 }

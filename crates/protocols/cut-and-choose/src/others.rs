@@ -7,10 +7,8 @@
 use garblet_ot::{BitVec, Rows};
 use garblet_primitives::{Block, Delta};
 use garblet_protocol::{error::ProtocolError, session::Session};
-use garblet_seeded::encoding::Encoding;
-use zeroize::Zeroizing;
-
 pub use garblet_seeded::PartHash;
+use garblet_seeded::encoding::Encoding;
 
 /// A party's part in a run for others.
 pub trait Dealing: Send {
@@ -61,7 +59,7 @@ impl<'a> InputRows<'a> {
 
     /// A row for each bit of the input.
     pub fn of_bits(&self) -> Rows {
-        Zeroizing::new(self.encoding.sums(&self.wires))
+        self.encoding.sums(&self.wires)
     }
 
     /// The sum of rows that the evaluator must have, if that of its bits is `bit` and that of the garbler's rows is `row`.
@@ -91,6 +89,7 @@ impl Dealing for Nothing {
 mod tests {
     use garblet_circuit::Bits;
     use garblet_primitives::Prg;
+    use zeroize::Zeroizing;
 
     use super::*;
 

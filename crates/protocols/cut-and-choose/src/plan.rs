@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party, Program};
 use garblet_garble::Schedules;
+use garblet_ot::PAD_BITS;
 use garblet_primitives::{Block, UniversalHash};
 use garblet_synthesis::tables::TableCircuit;
 
@@ -103,12 +104,13 @@ impl Plan {
 
     /// The security of a run: the cheating probability is that of all ways to cheat together.
     pub fn security(&self) -> Security {
-        let computational_bits = self.blueprint.security_bits();
+        let computational_bits = self.blueprint.security_bits().min(PAD_BITS);
         let tag_blocks = self.authenticator.as_ref().map_or(0, Authenticator::blocks);
         Security {
             computational_bits,
             statistical_bits: Some(f64::from(self.config.statistical.bits())),
             cheating_log2: Some(numbers::cheating_log2(&self.config, tag_blocks)),
+            may_leave: self.config.form == Form::Lp07,
             ..Security::default()
         }
     }

@@ -3,6 +3,7 @@
 use crate::checks;
 use std::ops::RangeInclusive;
 
+use garblet_circuit::ScheduleDigest;
 use garblet_net::{Channel, Hello};
 
 use super::{
@@ -71,6 +72,10 @@ impl Protocol for CutAndChoose {
 
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
         Plan::new(request.program.clone(), request.config)
+    }
+
+    fn schedule(plan: &Plan) -> Option<ScheduleDigest> {
+        Some(plan.schedules().digest())
     }
 
     fn costs(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {

@@ -1,5 +1,7 @@
 //! Bits in words, for many gates at once.
 
+use garblet_circuit::Party;
+use garblet_protocol::{bulk::check_padding_of, error::ProtocolError};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// A vector of bits, 64 to a word, the first in the lowest place. Bits beyond the end are zero.
@@ -12,9 +14,17 @@ pub(super) struct Packed {
 }
 
 impl Packed {
-    /// So many zeros.
+    /// A vector of `len` zeros.
     pub(super) fn zeros(len: usize) -> Self {
         Packed { words: vec![0; len.div_ceil(64)], len }
+    }
+
+    /// The bits of a peer's packed bytes, `len` of them.
+    ///
+    /// *Errors*: as [`check_padding_of`].
+    pub(super) fn received(peer: u16, bytes: &[u8], len: usize) -> Result<Self, ProtocolError> {
+        check_padding_of(Party(peer), bytes, len)?;
+        Ok(Packed::from_bytes(bytes, len))
     }
 
     /// The bits of packed bytes; bits after the first `len` are ignored, and those that there are not are zero.
@@ -125,7 +135,10 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_a_peer_beyond_the_end_are_ignored() {
+    fn bits_of_a_peer_beyond_the_end_are_refused() {
+        let error = Packed::received(3, &[0x3f], 5).err();
+        assert!(matches!(error, Some(ProtocolError::Peer { party: Party(3), .. })));
+        assert!(Packed::received(3, &[0xff, 1], 9).is_ok_and(|bits| bits == Packed::collect([true; 9].into_iter(), 9)));
         assert!(Packed::from_bytes(&[0xff; 9], 5) == Packed::collect([true; 5].into_iter(), 5));
         assert!(Packed::from_bytes(&[], 70) == Packed::zeros(70));
     }

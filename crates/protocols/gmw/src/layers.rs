@@ -104,8 +104,8 @@ impl<'p> Evaluation<'p> {
         let mut incoming = session.mesh().per_peer(|_| vec![0; message.len()]);
         let outgoing = session.mesh().per_peer(|_| &message);
         exchanges.exchange(session.mesh(), &outgoing, &mut incoming).await?;
-        for (_, bytes) in incoming.iter() {
-            let (theirs_d, theirs_e) = halves(bytes, len);
+        for (peer, bytes) in incoming.iter() {
+            let (theirs_d, theirs_e) = halves(peer, bytes, len)?;
             d.add(&theirs_d);
             e.add(&theirs_e);
         }
@@ -142,7 +142,7 @@ async fn multiply_by_ot(
     }
     let mut answers = ots.map_ref(|_, _| Vec::new());
     for (peer, ots) in ots.iter() {
-        let swap = Packed::from_bytes(incoming.get(peer).map_or(&[], |bytes| bytes), len);
+        let swap = Packed::received(peer, incoming.get(peer).map_or(&[], |bytes| bytes), len)?;
         let hidden = random_bits(session, len);
         let answer = answer(&ots.sent.zero.slice(at, len), &ots.sent.one.slice(at, len), &swap, &hidden, y);
         z.add(&hidden);
@@ -152,8 +152,8 @@ async fn multiply_by_ot(
     }
     let mut incoming = session.mesh().per_peer(|_| vec![0; 2 * Packed::byte_len(len)]);
     exchanges.exchange(session.mesh(), &answers, &mut incoming).await?;
-    for ((_, ots), (_, bytes)) in ots.iter().zip(incoming.iter()) {
-        let (zero, one) = halves(bytes, len);
+    for ((peer, ots), (_, bytes)) in ots.iter().zip(incoming.iter()) {
+        let (zero, one) = halves(peer, bytes, len)?;
         z.add(&ots.received.chosen.slice(at, len));
         for ((z, x), (zero, one)) in z.words_mut().iter_mut().zip(x.words()).zip(zero.words().iter().zip(one.words())) {
             *z ^= zero ^ x & (zero ^ one);
@@ -180,7 +180,9 @@ fn random_bits(session: &mut MeshSession, len: usize) -> Packed {
 }
 
 /// The two vectors of a message.
-fn halves(bytes: &[u8], len: usize) -> (Packed, Packed) {
+///
+/// *Errors*: as [`Packed::received`].
+fn halves(peer: u16, bytes: &[u8], len: usize) -> Result<(Packed, Packed), ProtocolError> {
     let (first, second) = bytes.split_at(bytes.len() / 2);
-    (Packed::from_bytes(first, len), Packed::from_bytes(second, len))
+    Ok((Packed::received(peer, first, len)?, Packed::received(peer, second, len)?))
 }

@@ -21,7 +21,7 @@
 //! | | | [`Form::Choi2012`]: to each peer `x_i + choice`, then back two bits that hide `r` and `r + y_j` | |
 //! | online | 6 | tells each recipient of an output its shares of it | [`GmwParty::online`](garblet_runs::joint::JointParty::online) |
 //!
-//! The first online message to each peer has the run's number before it; nobody goes on unless all are at the same run.
+//! The first online message to each peer begins with the run's number. No party continues unless all are at the same run.
 //!
 //! # Deviations
 //!

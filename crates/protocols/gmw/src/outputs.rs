@@ -1,4 +1,4 @@
-//! Step 6: outputs for those who learn them, and nobody else.
+//! Step 6: outputs, only for their recipients.
 
 use garblet_circuit::{Bits, Party};
 
@@ -24,7 +24,9 @@ pub(super) async fn reveal(
     let mut incoming = session.mesh().per_peer(|_| vec![0; sum.as_bytes().len()]);
     exchanges.exchange(session.mesh(), &outgoing, &mut incoming).await?;
     let len = sum.len();
-    incoming.iter().for_each(|(_, bytes)| sum.add(&Packed::from_bytes(bytes, len)));
+    for (peer, bytes) in incoming.iter() {
+        sum.add(&Packed::received(peer, bytes, len)?);
+    }
     let sum: Bits = (0..len).map(|at| sum.get(at)).collect();
     Ok(party_io::deal_outputs(plan.program(), own, &mut sum.iter()))
 }

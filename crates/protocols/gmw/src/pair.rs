@@ -117,12 +117,12 @@ impl Pair {
 }
 
 impl InputSeeds {
-    /// The peer's share of our inputs, so many bits.
+    /// `bits` bits of the peer's share of our inputs.
     pub(super) fn share_of_ours(&self, bits: usize) -> Bits {
         share(self.ours, bits)
     }
 
-    /// Our share of the peer's inputs, so many bits.
+    /// `bits` bits of our share of the peer's inputs.
     pub(super) fn share_of_theirs(&self, bits: usize) -> Bits {
         share(self.theirs, bits)
     }
@@ -138,7 +138,5 @@ fn packed(choices: &BitVec) -> Packed {
 }
 
 fn share(seed: Block, bits: usize) -> Bits {
-    let mut bytes = vec![0; bits.div_ceil(8)];
-    Prg::new(seed).fill_bytes(&mut bytes);
-    Bits::from_bytes(&bytes).slice(0, bits)
+    Bits::filled(bits, |bytes| Prg::new(seed).fill_bytes(bytes))
 }

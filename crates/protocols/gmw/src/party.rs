@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Party, Program};
+use garblet_circuit::{Bits, Party, Program, ScheduleDigest};
 use garblet_net::{Hello, Line, PerPeer};
 use garblet_primitives::Prg;
 
@@ -44,6 +44,10 @@ impl JointParty for GmwParty {
         plan.program()
     }
 
+    fn schedule(plan: &Plan) -> ScheduleDigest {
+        plan.schedule().digest()
+    }
+
     fn parties(plan: &Plan) -> u16 {
         plan.parties()
     }
@@ -66,7 +70,7 @@ impl JointParty for GmwParty {
         Ok(GmwParty { plan, pairs, runs_done: 0 })
     }
 
-    /// Steps 2 and 3: whatever can be done before the inputs are known.
+    /// Steps 2 and 3: all work that can be done before the inputs are known.
     async fn prepare(&mut self, session: &mut MeshSession) -> Result<Prepared, ProtocolError> {
         session.enter(Phase::Prepare);
         let material = Material::prepare(session, &mut self.pairs, &self.plan).await?;
@@ -107,7 +111,7 @@ impl Prepared {
             (ours, theirs)
         });
         for (_, (ours, _)) in shares.iter() {
-            ours.iter().enumerate().filter(|(_, bit)| *bit).for_each(|(at, _)| input.set(at, !input.get(at)));
+            ours.iter().enumerate().for_each(|(at, bit)| input.set(at, input.get(at) ^ bit));
         }
         let mut taken = vec![0; plan.parties().into()];
         let mut all = Bits::default();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Circuit, Party, Program, Schedule};
-use garblet_ot::Width;
+use garblet_ot::{PAD_BITS, Width};
 
 use super::NAME;
 use garblet_protocol::{Security, error::ProtocolError, party_io};
@@ -39,7 +39,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Checks that so many parties can run the program, and makes its schedule.
+    /// Checks that this number of parties can run the program, and makes its schedule.
     ///
     /// *Errors*: fewer than two parties or more than [`PARTIES_MAX`]; an owner or recipient who is none of them; a program too
     /// large to be one circuit.
@@ -84,11 +84,9 @@ impl Plan {
         party_io::output_bits(&self.program, party)
     }
 
-    /// The security of a run: each pair hashes two blocks under one key for each of its OTs.
+    /// The security of a run: that of the pads of OTs, of which a session or a store may make any number.
     pub fn security(&self) -> Security {
-        let calls = 2 * self.and_count().max(1) as u64;
-        let computational_bits = 128 - calls.next_power_of_two().ilog2();
-        Security { computational_bits, ..Security::default() }
+        Security { computational_bits: PAD_BITS, ..Security::default() }
     }
 }
 

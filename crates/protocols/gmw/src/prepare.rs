@@ -84,11 +84,11 @@ async fn triples(session: &mut MeshSession, pairs: &mut PerPeer<Pair>, count: us
     if count > 0 {
         session.mesh().exchange(&corrections, &mut incoming).await?;
     }
-    for ((_, (sent, received, choices)), (_, bytes)) in ots.iter().zip(incoming.iter()) {
+    for ((peer, (sent, received, choices)), (_, bytes)) in ots.iter().zip(incoming.iter()) {
         let differences = sum(&[&sent.zero, &sent.one]);
         // As sender: p_f. As receiver: p_s + a e.
         let ours = sum(&[&sent.zero, &product(&differences, choices)]);
-        let theirs = sum(&[&received.chosen, &product(&a, &Packed::from_bytes(bytes, count))]);
+        let theirs = sum(&[&received.chosen, &product(&a, &Packed::received(peer, bytes, count)?)]);
         c.add(&ours);
         c.add(&theirs);
     }

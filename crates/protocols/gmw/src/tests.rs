@@ -245,3 +245,22 @@ fn a_planted_bias_is_found() {
     });
     assert_eq!(shared.biased()[..1], [1], "the byte with the bit that nothing hides");
 }
+
+/// A session or a store makes OTs for any number of runs with one set-up.
+#[test]
+fn what_is_stated_holds_however_many_runs_are_made_at_once() {
+    let hashed_per_ot = 2;
+    let calls_under_a_key = |runs: u64, plan: &Plan| {
+        let calls = hashed_per_ot * runs * plan.and_count() as u64;
+        // The number of the key is that of the OT in periods of so many.
+        calls.min(hashed_per_ot * garblet_ot::OTS_PER_KEY)
+    };
+    for form in FORMS {
+        let plan = plan(library::find("lib:aes128").expect("known"), 2, Config { form, ..Config::default() });
+        let stated = f64::from(plan.security().computational_bits);
+        for runs in [1, 1000, 1_000_000] {
+            let true_bits = 128.0 - (calls_under_a_key(runs, &plan) as f64).log2();
+            assert!(stated <= true_bits, "{form:?}, {runs} runs: {stated} stated, {true_bits} true");
+        }
+    }
+}

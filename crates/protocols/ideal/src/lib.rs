@@ -15,11 +15,12 @@
 
 use std::{ops::RangeInclusive, sync::Arc};
 
-use garblet_circuit::{Bits, Party, Program, evaluate};
+use garblet_circuit::{Bits, Party, Program, ScheduleDigest, evaluate};
 use garblet_net::{Hello, Mesh, PerPeer};
 
 use garblet_protocol::{
     Adversary, Communication, MeshSession, Phase, Protocol, ProtocolError, Role, RunId, Security,
+    bulk::check_padding_of,
     parameters::Parameter,
     party_io,
     protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Terms, tabulate},
@@ -46,6 +47,10 @@ impl Protocol for Ideal {
 
     fn plan(request: &Request<Self>) -> Result<(), ProtocolError> {
         party_io::check_party_count(Self::NAME, &request.program, request.parties, Self::PARTIES)
+    }
+
+    fn schedule((): &()) -> Option<ScheduleDigest> {
+        None
     }
 
     fn costs(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {
@@ -103,13 +108,19 @@ impl Role<Mesh> for IdealParty {
         let sent = mesh.per_peer(|peer| if Party(peer) == TRUSTED { own.to_bytes() } else { Vec::new() });
         let mut inputs = mesh.per_peer(|peer| vec![0; message_bytes(program, Party(peer), party)]);
         RunExchanges::new(run).exchange(mesh, &sent, &mut inputs).await?;
+        for (peer, bytes) in inputs.iter().filter(|_| party == TRUSTED) {
+            check_padding_of(Party(peer), bytes, party_io::input_bits(program, Party(peer)))?;
+        }
         // Step 2.
         let outputs = if party == TRUSTED { evaluate(program, &dealt(program, &own, &inputs)) } else { Vec::new() };
         let sent = mesh.per_peer(|peer| learned(program, Party(peer), &outputs).to_bytes());
         let mut answers = mesh.per_peer(|peer| vec![0; answer_bytes(program, Party(peer), party)]);
         mesh.exchange(&sent, &mut answers).await?;
         let known = match answers.get(TRUSTED.0) {
-            Some(answer) => Bits::from_bytes(answer),
+            Some(answer) => {
+                check_padding_of(TRUSTED, answer, party_io::output_bits(program, party))?;
+                Bits::from_bytes(answer)
+            }
             None => learned(program, party, &outputs),
         };
         Ok(party_io::deal_outputs(program, party, &mut known.iter()))
@@ -145,3 +156,6 @@ fn learned(program: &Program, party: Party, outputs: &[Bits]) -> Bits {
     learned.for_each(|(_, bits)| joined.append(bits));
     joined
 }
+
+#[cfg(test)]
+mod tests;

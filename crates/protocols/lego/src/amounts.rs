@@ -1,6 +1,6 @@
-//! The kinds of pieces that are prepared, and how many of each.
+//! The kinds of prepared pieces, and amounts of them.
 
-/// The amounts of each kind that are prepared, or taken of what is.
+/// The amounts of each kind that are prepared or taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amounts {
     /// AND gates.
@@ -14,7 +14,7 @@ pub struct Amounts {
 }
 
 impl Amounts {
-    /// The amounts that are missing of each of these of which `stock` has less than `below` percent, if any.
+    /// The missing amounts of each kind of which `stock` has less than `below` percent; none if there is enough of all.
     pub fn short_of(&self, stock: &Amounts, below: u8) -> Option<Amounts> {
         let missing = |wanted: u64, there: u64| {
             let short = u128::from(there) * 100 < u128::from(wanted) * u128::from(below);
@@ -52,7 +52,7 @@ impl Kind {
         }
     }
 
-    /// Wires that a piece has.
+    /// The number of wires of a piece.
     pub(crate) fn wires(self) -> usize {
         match self {
             Kind::Gate => 3,

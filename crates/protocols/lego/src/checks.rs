@@ -1,4 +1,4 @@
-//! Checks of the other party, beside those of openings of commitments and OTs.
+//! Checks of the other party, besides those of openings of commitments and OTs.
 
 garblet_protocol::checks! {
     all and []:
@@ -7,9 +7,9 @@ garblet_protocol::checks! {
     DELTA_CHOICES = "its choices differ from row to row of the oblivious transfers",
     /// The evaluator has the block that it claims to have got by OT.
     DELTA_CLAIM = "it claims a block that it did not get by oblivious transfer",
-    /// The difference that is committed to is that of the OTs.
+    /// The committed difference is the one of the OTs.
     COMMITTED_DELTA = "it committed to another difference than it used in the oblivious transfers",
-    /// The select bits that are told are those of what is committed to.
+    /// The select bits that it sends are those of the committed keys.
     TOLD_BITS = "the select bits that it told are not those of its commitments",
     /// A checked gate gives the committed key of its output.
     GATE = "a checked gate does not compute AND",

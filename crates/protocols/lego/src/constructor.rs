@@ -1,4 +1,4 @@
-//! Party 0: makes gates and commits to every wire of them.
+//! Party 0: makes gates and commits to all their wires.
 
 use garblet_circuit::{Bits, Party};
 use garblet_homcommit::{Code, CommitSender, SenderShare};

@@ -8,17 +8,18 @@ use garblet_ot::StatisticalSecurity;
 use super::{
     CONSTRUCTOR, EVALUATOR,
     generate::gates::TABLE_BYTES,
-    order::{Order, STATISTICAL},
+    order::{CHECK_BITS, Order},
     parameters::Parameters,
     plan::Plan,
     setup::delta_ot::{self, SEEDS},
 };
 use garblet_protocol::{
+    kept::WORD_BYTES,
     party_io,
     phase::{Communication, Phase},
 };
 
-/// The numbers of components that the evaluator happened to check.
+/// The numbers of components that the evaluator checked, which is random.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
     /// Garbled gates.
@@ -28,7 +29,7 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// The numbers that are checked in the mean.
+    /// The mean of these numbers.
     pub fn expected(order: &Order) -> Self {
         let Parameters { check_gates, check_authenticators, .. } = order.parameters();
         let share = |made: usize, probability: f64| (made as f64 * probability).round() as u64;
@@ -39,7 +40,7 @@ impl Checks {
     }
 }
 
-/// The cost to `party` of a phase of one run of `plan`, for which `order` is made, both hellos given, if so many components were checked.
+/// The cost for `party` of a phase of one run of `plan`, for which `order` is made, with these hellos and numbers of checked components.
 ///
 /// With `Q` gates and `A` authenticators made, `q` AND buckets of `b` gates and `b - 1` authenticators, `n` inputs of `c`
 /// authenticators, `k` input buckets of `d` gates, `m` outputs, `g` and `a` components checked, parity bits `p`, words of `w` bits, `r` input bits that are read
@@ -48,11 +49,11 @@ impl Checks {
 /// | phase | constructor to evaluator | evaluator to constructor |
 /// |---|---|---|
 /// | setup | hello, checked OT extension by `w` and by 168, 49, one commitment | hello, the other sides of both, 16 |
-/// | prepare | 16, commitments to `3 Q + A + n + m + 80` in parts, `16 (n + 40)`, `48 Q + 32 A`, `(n + m + 40) / 8`, 40 openings, `640 + 8 w`, `16 (3 g + a)` and for each part `8 w`, `16 (3 (b - 1) q + 3 (d - 1) k + (b - 1) q + (c - 1) n)` and for each span `8 w` | `21 n`, 738, for each part 32, for each span 16 |
+/// | prepare | 16, commitments to `3 Q + A + n + m + 96` in parts, `16 (n + 48)`, `48 Q + 32 A`, `(n + m + 48) / 8`, 48 openings, `768 + 8 w`, `16 (3 g + a)` and for each part `8 w`, `16 (3 (b - 1) q + 3 (d - 1) k + (b - 1) q + (c - 1) n)` and for each span `8 w` | `2,688 ([(n + 48) / 128] + 1)`, 2,704, 774, 80, for each part 32, for each span 16; `[x]` is `x` rounded up |
 /// | build | `16 (2 and + n1 + r)`, `n1 + r` made even, for each lot `8 w` | for each lot 16 |
-/// | online | `16 n1`, `n2 + m2` openings | `n2 / 8`, `16 m1` |
+/// | online | `16 n1`, `n2 + m2` openings; 1 if outputs are kept | `n2 / 8`, `16 m1`; 1 if outputs are kept |
 ///
-/// A part are some ten thousand components that are made at once, a span are as many whose buckets are joined at once, a lot are
+/// A part is some ten thousand components that are made at once, a span is as many whose buckets are joined at once, and a lot is
 /// some ten thousand AND gates of the program.
 pub fn communication(
     plan: &Plan,
@@ -71,10 +72,10 @@ fn bytes(plan: &Plan, order: &Order, from: Party, phase: Phase, hello: &[Hello],
         (Phase::Setup, constructor) => setup(plan, constructor, hello),
         (Phase::Prepare, true) => prepare(plan.config().code, order, checks),
         (Phase::Prepare, false) => {
-            let claims = statistical().div_ceil(8) + 16 * statistical();
+            let claims = check_bits().div_ceil(8) + 16 * check_bits();
             // Challenges: two calls for commitments; told bits; all components; the difference; parts twice, and spans.
             let challenges = 5 + 2 * order.parts().count() + order.spans().count();
-            delta_ot::extension_bytes(order.inputs() as u64 + statistical()) + 16 * challenges as u64 + claims
+            delta_ot::extension_bytes(order.inputs() as u64 + check_bits()) + 16 * challenges as u64 + claims
         }
         (Phase::Build, true) => {
             plan.openings().into_iter().map(|count| batch_opening_bytes(plan.config().code, count as u64)).sum()
@@ -82,16 +83,18 @@ fn bytes(plan: &Plan, order: &Order, from: Party, phase: Phase, hello: &[Hello],
         (Phase::Build, false) => 16 * plan.openings().len() as u64,
         (Phase::Online, true) => {
             let opened = input_bits(plan, EVALUATOR) + output_bits(plan, EVALUATOR);
-            16 * input_bits(plan, CONSTRUCTOR) + opened * opening_bytes(plan.config().code) as u64
+            16 * input_bits(plan, CONSTRUCTOR) + opened * opening_bytes(plan.config().code) as u64 + words(plan)
         }
-        (Phase::Online, false) => input_bits(plan, EVALUATOR).div_ceil(8) + 16 * output_bits(plan, CONSTRUCTOR),
+        (Phase::Online, false) => {
+            input_bits(plan, EVALUATOR).div_ceil(8) + 16 * output_bits(plan, CONSTRUCTOR) + words(plan)
+        }
     }
 }
 
 fn setup(plan: &Plan, constructor: bool, hello: &[Hello]) -> u64 {
     let (width, code) = (plan.config().ot_width, plan.config().code);
-    let of_words = width.malicious_extension_bytes(code.length() as u64, StatisticalSecurity::Forty);
-    let of_delta = width.malicious_extension_bytes(SEEDS as u64, StatisticalSecurity::Forty);
+    let of_words = width.malicious_extension_bytes(code.length() as u64, StatisticalSecurity::Eighty);
+    let of_delta = width.malicious_extension_bytes(SEEDS as u64, StatisticalSecurity::Eighty);
     let both = width.sender_setup_bytes() + width.receiver_setup_bytes() + width.malicious_setup_bytes();
     match constructor {
         true => hello[0].encoded_bytes() + both + of_words[0] + of_delta[1] + 17 + 32 + commit_bytes(code, 1) + 16,
@@ -102,18 +105,18 @@ fn setup(plan: &Plan, constructor: bool, hello: &[Hello]) -> u64 {
 fn prepare(code: Code, order: &Order, checks: Checks) -> u64 {
     let (gates, authenticators) = (order.gates_made() as u64, order.authenticators_made() as u64);
     let (inputs, outputs) = (order.inputs() as u64, order.outputs() as u64);
-    let chosen = inputs + statistical();
+    let chosen = inputs + check_bits();
     let of_parts: u64 = order.parts().map(|part| commit_bytes(code, part.wires() as u64)).sum();
-    let committed = of_parts + commit_bytes(code, outputs + statistical()) + commit_bytes(code, chosen) + 16 * chosen;
+    let committed = of_parts + commit_bytes(code, outputs + check_bits()) + commit_bytes(code, chosen) + 16 * chosen;
     let components = gates * (TABLE_BYTES as u64 + 16) + authenticators * 32;
-    let claimed = (inputs + outputs + statistical()).div_ceil(8) + statistical() * opening_bytes(code) as u64;
+    let claimed = (inputs + outputs + check_bits()).div_ceil(8) + check_bits() * opening_bytes(code) as u64;
     let words = batch_opening_bytes(code, 1) - 16;
     let checked = 16 * (3 * checks.gates + checks.authenticators) + words * order.parts().count() as u64;
     let joined: u64 = order.spans().map(|span| 16 * (span.buckets * span.openings()) as u64 + words).sum();
-    16 + committed + components + claimed + batch_opening_bytes(code, statistical()) + checked + joined
+    16 + committed + components + claimed + batch_opening_bytes(code, check_bits()) + checked + joined
 }
 
-/// The number of times that the party waits after having sent.
+/// The number of times that the party waits after it has sent something.
 fn rounds(plan: &Plan, order: &Order, party: Party, phase: Phase) -> u64 {
     let learns = output_bits(plan, CONSTRUCTOR) > 0;
     let gives = input_bits(plan, EVALUATOR) > 0;
@@ -123,13 +126,18 @@ fn rounds(plan: &Plan, order: &Order, party: Party, phase: Phase) -> u64 {
         (Phase::Prepare, _) => 7 + 2 * order.parts().count() as u64 + order.spans().count() as u64,
         // For each lot the constructor waits for the challenge, the evaluator for the answer to it.
         (Phase::Build, _) => plan.openings().len() as u64,
-        (Phase::Online, true) => u64::from(gives) + u64::from(learns),
-        (Phase::Online, false) => u64::from(gives),
+        (Phase::Online, true) => u64::from(gives) + u64::from(learns || plan.keeps()),
+        (Phase::Online, false) => u64::from(gives) + u64::from(plan.keeps()),
     }
 }
 
-fn statistical() -> u64 {
-    u64::from(STATISTICAL)
+/// Bytes of a party's message that it has kept outputs.
+fn words(plan: &Plan) -> u64 {
+    if plan.keeps() { WORD_BYTES as u64 } else { 0 }
+}
+
+fn check_bits() -> u64 {
+    u64::from(CHECK_BITS)
 }
 
 fn input_bits(plan: &Plan, party: Party) -> u64 {

@@ -45,9 +45,9 @@ pub struct EvaluatorSide<C> {
     pub(crate) components: Arc<Components>,
     /// Numbers of the next gate and the next authenticator.
     pub(crate) next_numbers: [u64; 2],
-    /// Set if gates have shown delta in the last run.
+    /// Set if gates have revealed delta in the last run.
     pub(crate) exposed: bool,
-    /// The material of the last run, on its way out.
+    /// The material of the last run, which is being freed.
     pub(crate) freeing: Option<Finishing>,
 }
 

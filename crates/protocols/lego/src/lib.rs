@@ -6,47 +6,63 @@
 //! Party 0, the *constructor*, garbles AND gates by themselves and commits to the keys of their wires. Party 1, the *evaluator*, checks
 //! some at random and throws the others into buckets. A wire is joined to another by opening the sum of their zero keys, a
 //! *soldering*: within a bucket, so that its gates all compute from the same keys; between buckets, once the function is known.
-//! A bucket gives the right key if not most of its components are bad.
+//! A bucket gives the right key unless most of its components are bad.
 //!
 //! # Steps
 //!
 //! | phase | who | what | where |
 //! |---|---|---|---|
-//! | `setup` | both | OTs both ways; commitments; the difference, which is committed to | `setup` |
-//! | `prepare` 2 | both | correlated OTs `r_i`, `r_i + b_i delta`: one per input bit, and 40 to be checked | `setup::delta_ot` |
+//! | `setup` | both | OTs in both directions; commitments; the difference and a commitment to it | `setup` |
+//! | `prepare` 2 | both | correlated OTs `r_i`, `r_i + b_i delta`: one per input bit, and 48 to be checked | `setup::delta_ot` |
 //! | 3, 4 | constructor | commits to three wires of every gate, one of every authenticator, all `r_i` and masks `v_j` of outputs; sends gates and authenticators | `generate::constructor`, `generate::gates` |
-//! | 5 to 7 | both | VerLeak: the constructor tells the select bits of `r_i` and `v_j`; blinded random combinations of them are opened | `generate::leak` |
-//! | 8 to 10 | evaluator | checks that the committed difference is that of 40 OTs, and gates and authenticators by coins | `generate::challenge` |
-//! | 11, 12 | both | the others are permuted into buckets, as the evaluator has said in 8; the constructor opens what joins the components of each | `generate::layout`, `generate::shuffle` |
-//! | `build` | constructor | opens what joins the buckets to the function, and its inputs, and the outputs that the evaluator does not learn, to input buckets | `build::wiring` |
+//! | 5 to 7 | both | VerLeak: the constructor sends the select bits of `r_i` and `v_j`; blinded random combinations of them are opened | `generate::leak` |
+//! | 8 to 10 | evaluator | checks that the committed difference is that of 48 OTs, and checks gates and authenticators by coins | `generate::challenge` |
+//! | 11, 12 | both | the others are permuted into buckets by the evaluator's seed of step 8; the constructor opens the solderings of each bucket | `generate::layout`, `generate::shuffle` |
+//! | `build` | constructor | opens the solderings of the buckets to the function, and of its inputs and the outputs that the evaluator does not learn to input buckets | `build::wiring` |
 //! | `online` 1 | evaluator | sends `e = b + y` | `Evaluator::online` |
 //! | 2, 3 | constructor | sends its own input keys; opens `r_i + K_i + e_i delta`, and `v_j + K_j` of the evaluator's outputs | `Constructor::online` |
 //! | 4, 5 | evaluator | checks all input keys, evaluates bucket by bucket, decodes; hands over the keys of the constructor's outputs | `eval::bucket` |
 //!
-//! Outputs can be kept: their wires have committed keys like any others, so that inputs of later functions are these wires, see [`SavedOutputs`].
+//! Outputs can be kept: their wires have committed keys like any others, so inputs of later functions can be these wires, see `stock::saved`.
 //! Input buckets then serve them too.
 //!
 //! # Deviations
 //!
-//! - An output is masked as the sum of committed wires that it is, without an AND gate of its own.
+//! - An output is a sum of committed wires and is masked as such, without its own AND gate.
 //! - Challenge and permutation are one seed, which the evaluator sends when everything has arrived. So the constructor knows the buckets
-//!   before it opens what is checked; but gates, authenticators and commitments are all fixed by then, and what is left to it is to give up.
-//! - Components are made, checked and joined in parts, of which neither party keeps more than two in memory: the constructor makes its
-//!   wires anew from seeds once it knows what is checked, and what awaits its bucket lies, sealed, beside the store.
-//! - Nor is a large function in memory as a whole if its gates come from a store: in lots of some ten thousand, they are read, joined, and put
-//!   aside in memory or, what is too much for it, sealed beside the store until inputs come; see `build::ands`. The paper left that open.
-//! - Sizes of buckets are computed for the least bytes, those of inputs by themselves; see [`parameters`].
-//! - The constructor may learn outputs too: a key of an output is a proof of what it stands for. That costs one message more.
-//! - When two keys of a bucket are accepted the evaluator does what the proof says, where the public prototype takes the one with more
-//!   votes: it finds the constructor's input and computes in the clear. The proof leaves out that this takes time, and when it is done depends on
-//!   the evaluator's input. So it is done in every run, in a way that evaluates no gate of the function again; see `eval::extract`.
+//!   before it opens the checked components. But gates, authenticators and commitments are all fixed by then, and it can only abort.
+//! - Components are made, checked and joined in parts, and neither party has more than two in memory: the constructor makes its
+//!   wires again from seeds once it knows which are checked, and components that wait for their bucket are encrypted beside the store.
+//! - A large function whose gates come from a store is not in memory as a whole either: gates are read and joined in lots of some ten thousand, and wait for
+//!   inputs in memory or, if they are too many, encrypted beside the store; see `build::ands`. The paper leaves that open.
+//! - Bucket sizes are computed for the fewest bytes, separately for inputs; see [`parameters`].
+//! - The constructor may learn outputs too: a key of an output proves its value. That costs one more message.
+//! - If two keys of a bucket are accepted, the evaluator follows the proof: it finds the constructor's input and computes in the clear. The public prototype takes the
+//!   key with more votes instead. The proof ignores that this takes time, and that the time depends on the evaluator's input. So it is done in every run, without
+//!   evaluating a gate of the function again; see `eval::extract`.
 //!
 //! # Adversary and assumptions
 //!
-//! Malicious, static. Theorem 2's three bounds are below `2^-40` together; what results state sums them over all orders that were begun. Not in that
-//! sum are the checks that a cheat passes with `2^-40` each: told bits and difference in every order, and the OTs of a setup. The hashes of gates and authenticators are as for
-//! half gates; commitments and OTs as their crates say. A receiver that guesses bits of the 168 that delta is made of is found out
-//! with probability one half for each; one that guesses after it has seen the matrix may so learn a sum of few bits of delta.
+//! Malicious, static. Theorem 2's three bounds are below `2^-40` together. Results state their sum over all orders that were begun, plus `2^-48` for each check of
+//! told bits and of the difference in every order, plus, once, the binding of commitments and the bad gates that dummy votes cover. The checks of a setup's OTs have
+//! 128 bits. The hashes of gates and authenticators are as for half gates; commitments and OTs as their crates say. A receiver that guesses some of the 168 bits from which
+//! delta is made is caught with probability one half for each. One that guesses after it has seen the matrix may learn a sum of a few bits of delta.
+//!
+//! # Beside the paper
+//!
+//! Paths begin in `src` unless they name a crate.
+//!
+//! 1. Figure 1: `setup/` (secrets, `delta_ot` with step 2), then `generate/`, where `constructor` and `evaluator` go through steps 2 to 12: `gates` has gates
+//!    and authenticators, `leak` VerLeak, `delta` step 10, `cut_and_choose` and `challenge` the checks, `layout` and `shuffle` the permutation into buckets.
+//! 2. Figure 2: `build/wiring`, `build/constructor` and `build/evaluator` (solderings of the function), `eval/bucket` (votes), `eval/extract` (the proof's
+//!    step for two accepted keys).
+//! 3. Commitments are in `garblet_homcommit`, its code in `code/`. OT is `garblet_ot::softspoken`, against malicious parties in `malicious/`.
+//! 4. Theorem 2 is `parameters.rs`; the contents of an order, and the bounds of all orders, are `order.rs` and `stock/orders.rs`. Bytes are in `cost.rs`.
+//! 5. Every check is in `checks.rs`. The parties that trip it are in `crates/cheat/src/lego.rs` and `crates/cheat/tests/cheat/lego.rs`; rates of escape
+//!    are in `tests/rates.rs`, the work of the evaluator in `tests/work.rs`.
+//! 6. `stock` is everything that waits on disk.
+//!
+//! The book has a chapter for users. Two decisions (`docs/decisions/protocols.md`) say why the protocol goes in parts and lots.
 
 mod amounts;
 mod build;
@@ -80,10 +96,7 @@ pub use participant::Participant;
 pub use plan::Plan;
 pub use protocol::Lego;
 pub use side::Prepared;
-pub use stock::{
-    orders::{allow_unfinished, unfinished},
-    saved::{SavedOutputs, SavedWire},
-};
+pub use stock::orders::{allow_unfinished, unfinished};
 
 use garblet_circuit::Party;
 
@@ -92,15 +105,15 @@ pub const CONSTRUCTOR: Party = garblet_protocol::party_io::GARBLER;
 /// The party that evaluates.
 pub const EVALUATOR: Party = garblet_protocol::party_io::EVALUATOR;
 
-/// The steps at which something is sent that the peer checks, see [`Conduct`](garblet_protocol::conduct::Conduct). What is opened is seen as
-/// commitments, of [`SENDER_SHARE_BYTES`] each, that begin with their message.
+/// The steps with messages that the peer checks, see [`Conduct`](garblet_protocol::conduct::Conduct). A conduct sees openings as
+/// commitments of [`SENDER_SHARE_BYTES`] each, which begin with their message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The difference that is committed to.
+    /// The committed difference.
     Delta,
     /// The corrections that make the commitments to the wires of a part words of the code.
     Corrections,
-    /// The OTs' blocks that are committed to, but those that are checked.
+    /// The committed blocks of OTs, except the checked ones.
     Strings,
     /// The tables of all gates.
     Tables,
@@ -110,23 +123,23 @@ pub enum Step {
     Authenticators,
     /// Select bits of the OTs' blocks and of the output masks.
     ClaimedBits,
-    /// The combinations by which the told bits are checked, as they are opened.
+    /// The opened combinations that check the told bits.
     LeakCombinations,
-    /// The keys that are checked, and the blocks of checked OTs, as they are opened.
+    /// The opened keys of checked components, and the opened blocks of checked OTs.
     Checked,
-    /// The solderings that join the components of buckets, as they are opened.
+    /// The opened solderings that join the components of buckets.
     Solderings,
-    /// The links that join buckets to the function, as they are opened.
+    /// The opened solderings that join buckets to the function.
     Links,
     /// The constructor's input keys.
     InputKeys,
-    /// The openings that give the evaluator its input keys, and then those that decode its outputs.
+    /// The openings of the evaluator's input keys, and then those that decode its outputs.
     Openings,
-    /// The rows that the evaluator sends of its choices for a bit of what the difference is made of.
+    /// The evaluator's rows of choices for one of the bits that the difference is made of.
     Rows,
-    /// The combinations by which the evaluator's choices are checked.
+    /// The combinations that check the evaluator's choices.
     Combinations,
-    /// The blocks that the evaluator claims to have got by OT.
+    /// The blocks that the evaluator claims from its OTs.
     Claims,
     /// The keys of the constructor's outputs.
     OutputKeys,

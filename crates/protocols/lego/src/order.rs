@@ -1,4 +1,4 @@
-//! The orders of what is made at once, and the parts in which it is made.
+//! Orders: the material that is made at once, and the parts in which it is made.
 
 use super::{
     NAME,
@@ -8,19 +8,27 @@ use super::{
 };
 use garblet_protocol::{error::ProtocolError, session::Session};
 
-/// The bits of statistical security, of theorem 2's bounds together and of the checks by random combinations.
+/// The bits of statistical security of theorem 2's bounds together.
 pub(crate) const STATISTICAL: u32 = 40;
 
-/// The fewest gates and inputs that are made at once: fewer would need larger buckets.
+/// The bits of each other check of an order: the number of combinations of told bits, and of opened OTs of the difference. More than
+/// [`STATISTICAL`], so they add little to the sum.
+pub(crate) const CHECK_BITS: u32 = 48;
+
+/// Checks of an order that a cheating constructor passes with probability `2^-CHECK_BITS` each:
+/// [`TOLD_BITS`](crate::checks::TOLD_BITS) and [`COMMITTED_DELTA`](crate::checks::COMMITTED_DELTA).
+const CHECKS: f64 = 2.0;
+
+/// The fewest gates and inputs to make at once. Fewer would need larger buckets.
 const LEAST_GATES: u64 = 512;
 const LEAST_INPUTS: u64 = 32;
 
-/// Wires that are committed to at once, and components whose buckets are joined at once: as many as keep what both parties send
-/// for a part itself below a percent, and few enough that both parties work at the same time. Tests have small ones.
+/// Wires to commit to at once, and components whose buckets are joined at once: enough to keep the overhead of a part below a percent, and few
+/// enough that both parties work at the same time. Tests have small parts.
 const PART: usize = if cfg!(test) { 3 << 12 } else { 3 << 14 };
 const SPAN: usize = if cfg!(test) { 3 << 11 } else { 3 << 13 };
 
-/// An order: what is made at once, before the function is known.
+/// An order: the material to make at once, before the function is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Order {
     parameters: Parameters,
@@ -28,9 +36,9 @@ pub struct Order {
 }
 
 impl Order {
-    /// An order for as much, with bucket sizes that keep the bounds.
+    /// An order for these amounts, with bucket sizes that keep the bounds.
     ///
-    /// *Errors*: more gates than the bounds can be kept for; given sizes that do not keep them.
+    /// *Errors*: more gates than any sizes keep the bounds for; given sizes that do not keep them.
     pub fn new(amounts: Amounts, config: Config) -> Result<Self, ProtocolError> {
         let demand = Demand {
             gates: amounts.gates.max(LEAST_GATES),
@@ -54,27 +62,33 @@ impl Order {
         Ok(Order { parameters, outputs: amounts.outputs })
     }
 
-    /// The parameters: how much is made, checked and put into each bucket.
+    /// The parameters: the numbers of components that are made, checked and put into each bucket.
     pub fn parameters(&self) -> Parameters {
         self.parameters
     }
 
-    /// Garbled gates that are made.
+    /// The probability that a constructor cheats in this order without being caught: a bad component gets into the buckets, or a false difference or bit passes
+    /// its check.
+    pub fn cheating(&self) -> f64 {
+        self.parameters.bounds().any().exp2() + CHECKS * (-f64::from(CHECK_BITS)).exp2()
+    }
+
+    /// The number of garbled gates.
     pub fn gates_made(&self) -> usize {
         self.parameters.gates_made(STATISTICAL) as usize
     }
 
-    /// Wire authenticators that are made.
+    /// The number of wire authenticators.
     pub fn authenticators_made(&self) -> usize {
         self.parameters.authenticators_made(STATISTICAL) as usize
     }
 
-    /// Input bits that are prepared.
+    /// The number of prepared input bits.
     pub(crate) fn inputs(&self) -> usize {
         self.parameters.demand.inputs as usize
     }
 
-    /// Output bits that are prepared.
+    /// The number of prepared output bits.
     pub(crate) fn outputs(&self) -> usize {
         self.outputs as usize
     }
@@ -87,14 +101,13 @@ impl Order {
         (0..count).map(move |part| Part { gates: share(gates, part), authenticators: share(authenticators, part) })
     }
 
-    /// Tells of progress: AND gates are as good as made in the share of the steps that are done, of which each part has two
-    /// and each span one.
+    /// Reports progress: the share of AND gates is the share of steps that are done. Each part has two steps, and each span one.
     pub(crate) fn tell(&self, session: &mut Session, steps: usize) {
         let (all, gates) = (2 * self.parts().count() + self.spans().count(), self.parameters.demand.gates);
         session.advance((u128::from(gates) * steps as u128 / all as u128) as u64, gates);
     }
 
-    /// The buckets of every kind, so many at a time.
+    /// The buckets of every kind, in spans.
     pub(crate) fn spans(&self) -> impl Iterator<Item = Span> + use<> {
         let Parameters { demand, buckets, .. } = self.parameters;
         let authenticators = buckets.authenticators();
@@ -111,7 +124,7 @@ impl Order {
     }
 }
 
-/// Components that are made at once: those of about [`PART`] wires.
+/// Components that are made at once, with about [`PART`] wires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) gates: usize,
@@ -119,7 +132,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Wires that are committed to.
+    /// The number of wires to commit to.
     pub(crate) fn wires(self) -> usize {
         3 * self.gates + self.authenticators
     }
@@ -151,7 +164,7 @@ impl Span {
         (&gates[of_gates], &authenticators[of_authenticators])
     }
 
-    /// The number of sums that are opened to join each bucket.
+    /// The number of sums to open to join each bucket.
     pub(crate) fn openings(&self) -> usize {
         match self.sizes {
             [0, authenticators] => authenticators.saturating_sub(1),

@@ -1,11 +1,11 @@
-//! The parameters: how much is made, checked and put into each bucket, and what a cheating constructor's chance is then.
+//! The parameters: the numbers of components that are made, checked and put into each bucket, and the probability that a constructor cheats undetected.
 //!
 //! *Source*: Nielsen, Schneider and Trifiletti 2017, theorem 2 (from Frederiksen, Jakobsen, Nielsen and Trifiletti 2015, lemma 9).
 //! The products there run downwards. A bucket is bad when bad components are in the majority: `bucket` bad ones of
 //! `bucket + authenticators = 2 bucket - 1`, of which at least one is a gate. Buckets of inputs have components of one kind, in the
 //! paper always an odd number; of an even number half is enough, since a tie refuses a right key. So sizes that are chosen here are odd.
 
-/// The components that stand in for one gate or one input.
+/// The components that replace one gate or one input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buckets {
     /// Garbled gates of an AND gate (the paper's beta).
@@ -28,21 +28,21 @@ impl Buckets {
     }
 }
 
-/// The amounts that are to be prepared.
+/// The amounts to prepare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demand {
     /// AND gates.
     pub gates: u64,
     /// Input bits of both parties.
     pub inputs: u64,
-    /// Input buckets; each serves two input bits of the constructor.
+    /// Input buckets. Each serves two input bits of the constructor.
     pub input_buckets: u64,
 }
 
 /// The way to prepare them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// The amounts that are prepared.
+    /// The amounts to prepare.
     pub demand: Demand,
     /// The components of each bucket.
     pub buckets: Buckets,
@@ -52,7 +52,7 @@ pub struct Parameters {
     pub check_authenticators: f64,
 }
 
-/// Binary logarithms of a cheating constructor's chances, each for all of its kind together.
+/// Binary logarithms of a cheating constructor's probabilities, each for all buckets of a kind together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// Some AND gate's bucket is bad.
@@ -64,7 +64,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The chance that anything is bad.
+    /// The probability that anything is bad.
     pub fn any(&self) -> f64 {
         (self.bucket.exp2() + self.input_authenticators.exp2() + self.input_bucket.exp2()).log2()
     }
@@ -75,10 +75,10 @@ impl Bounds {
     }
 }
 
-/// Probabilities of a check that are tried are `2^(-k / 8)` for these `k`.
+/// The probabilities of a check to try are `2^(-k / 8)` for these `k`.
 const EIGHTHS: std::ops::RangeInclusive<u32> = 8..=80;
 
-/// Buckets of AND gates that are tried.
+/// The bucket sizes of AND gates to try.
 const SIZES: std::ops::RangeInclusive<u32> = 2..=10;
 
 impl Parameters {
@@ -142,30 +142,30 @@ impl Parameters {
         self
     }
 
-    /// Garbled gates that go into buckets.
+    /// The number of garbled gates in buckets.
     pub(crate) fn bucketed_gates(&self) -> u64 {
         let Parameters { demand, buckets, .. } = self;
         demand.gates * u64::from(buckets.gates) + demand.input_buckets * u64::from(buckets.input_gates)
     }
 
-    /// Wire authenticators that go into buckets.
+    /// The number of wire authenticators in buckets.
     pub(crate) fn bucketed_authenticators(&self) -> u64 {
         let Parameters { demand, buckets, .. } = self;
         let ordinary = demand.gates * u64::from(buckets.authenticators());
         ordinary + demand.inputs * u64::from(buckets.input_authenticators)
     }
 
-    /// Garbled gates that are made, so that enough are left after the checks but with probability `2^-statistical`.
+    /// The number of garbled gates to make, so that enough are left after the checks except with probability `2^-statistical`.
     pub fn gates_made(&self, statistical: u32) -> u64 {
         made(self.bucketed_gates(), self.check_gates, statistical)
     }
 
-    /// Wire authenticators that are made, in the same way.
+    /// The number of wire authenticators to make, in the same way.
     pub fn authenticators_made(&self, statistical: u32) -> u64 {
         made(self.bucketed_authenticators(), self.check_authenticators, statistical)
     }
 
-    /// A cheating constructor's chances (theorem 2).
+    /// A cheating constructor's probabilities (theorem 2).
     pub fn bounds(&self) -> Bounds {
         let Parameters { demand, buckets, .. } = *self;
         let (gates, authenticators) = (buckets.gates, buckets.authenticators());
@@ -189,8 +189,8 @@ impl Parameters {
         }
     }
 
-    /// About how many bytes the constructor sends before the function is known: gates, authenticators, commitments,
-    /// openings of what is checked and solderings within buckets.
+    /// The approximate number of bytes that the constructor sends before the function is known: gates, authenticators, commitments,
+    /// openings of checked components and solderings within buckets.
     pub fn bytes(&self, parity_bits: u64, statistical: u32) -> f64 {
         let commitment = parity_bits as f64 / 8.0;
         let gates = self.gates_made(statistical) as f64;
@@ -210,16 +210,16 @@ impl Parameters {
     }
 }
 
-/// The chance that one more bad component survives the checks and falls into the same bucket: `weight` is how many places
-/// the bucket has left times how likely a bad one is to show.
+/// The probability that one more bad component survives the checks and falls into the same bucket: `weight` is the number of remaining places
+/// of the bucket times the probability that a bad component is detected.
 fn survives(check: f64, bucketed: u64, weight: u32) -> f64 {
     let unchecked = (1.0 - check) * f64::from(weight);
     unchecked / (check * bucketed as f64 + unchecked)
 }
 
-/// The fewest bad gates that a constructor gets into its peer's store with probability `2^-statistical` at most, if it can hang up so often when one
-/// of them is about to be found, which loses it at least that one. Each is wrong for one of four inputs at least, so that it is found with a quarter of
-/// the probability of a check: how many escape before one too many is found has the negative binomial distribution.
+/// The fewest bad gates that a constructor gets into its peer's store with probability `2^-statistical` at most, if it can hang up `hang_ups` times when one
+/// of them is about to be detected, which loses at least that one. Each is wrong for at least one of four inputs, so a check detects it with a quarter of
+/// the check's probability. The number that escapes before one too many is detected has the negative binomial distribution.
 pub(crate) fn escaping(check: f64, statistical: u32, hang_ups: u32) -> u64 {
     let limit = -f64::from(statistical) * std::f64::consts::LN_2;
     let is_rare = |gates: u64| ln_found_at_most(hang_ups, gates + u64::from(hang_ups), check / 4.0) <= limit;
@@ -235,7 +235,7 @@ pub(crate) fn escaping(check: f64, statistical: u32, hang_ups: u32) -> u64 {
     most
 }
 
-/// The logarithm of the probability that at most `found` of `all` bad gates are found, each with probability `chance`.
+/// The logarithm of the probability that at most `found` of `all` bad gates are detected, each with probability `chance`.
 fn ln_found_at_most(found: u32, all: u64, chance: f64) -> f64 {
     let odds = |of: u64| (all - of + 1) as f64 / of as f64 * chance / (1.0 - chance);
     let found = u64::from(found);
@@ -249,7 +249,7 @@ fn ln_found_at_most(found: u32, all: u64, chance: f64) -> f64 {
     last + sum.ln()
 }
 
-/// The number made so that `needed` are left when each is checked with probability `check`: `needed / (1 - check - t)`, where by
+/// The number to make so that `needed` are left when each is checked with probability `check`: `needed / (1 - check - t)`, where by
 /// Hoeffding's bound the slack `t` solves `2 made t^2 = statistical ln 2`.
 fn made(needed: u64, check: f64, statistical: u32) -> u64 {
     if needed == 0 {
@@ -323,8 +323,8 @@ mod tests {
         }
     }
 
-    /// A key that half of an input's authenticators accept is refused, and half of an input bucket's gates can outvote the others:
-    /// one component more does not help against as many bad ones.
+    /// A key that only half of an input's authenticators accept is refused, and half of an input bucket's gates can outvote the others:
+    /// one more component does not help against the same number of bad ones.
     #[test]
     fn half_of_an_even_number_is_as_bad_as_a_majority() {
         for row in 0..PUBLISHED.len() {
@@ -357,7 +357,7 @@ mod tests {
         assert!(bytes(30) < bytes(40) && bytes(40) < bytes(60));
     }
 
-    /// The chances of all courses, one bad gate after another.
+    /// The probabilities of all courses, one bad gate after another.
     #[test]
     fn as_many_bad_gates_escape_as_all_courses_give() {
         for (check, hang_ups) in [(0.5, 0), (0.5, 3), (0.16, 1), (0.16, 7), (1e-3, 12)] {
@@ -386,7 +386,7 @@ mod tests {
         assert!(escaping(check, 40, 5_000) > 100_000);
     }
 
-    /// Simulates the checks: what is left suffices in all of a thousand runs, and is not far more than needed.
+    /// Simulates the checks: enough is left in all of a thousand runs, and not far more than needed.
     #[test]
     fn enough_is_left_after_the_checks() {
         use garblet_primitives::{Block, Prg};

@@ -17,10 +17,10 @@ use super::{
         orders::Orders,
         pieces::{InMemory, Storable},
         saved::{self, SavedOutputs},
-        store::{Meeting, Stock, Taken, no_store, revoke_if_cheated},
+        store::{Meeting, Stock, Taken, revoke_if_cheated},
     },
 };
-use garblet_protocol::{Security, conduct::Honest, error::ProtocolError, phase::Phase, session::Session};
+use garblet_protocol::{Security, conduct::Honest, error::ProtocolError, kept, phase::Phase, session::Session};
 
 /// A party of a session.
 pub struct Participant<S> {
@@ -28,20 +28,20 @@ pub struct Participant<S> {
     config: Config,
     secrets: Secrets,
     orders: Orders,
-    /// Runs in this meeting.
+    /// The number of runs in this meeting.
     runs: u64,
     stock: Option<Stock>,
 }
 
 impl<S: Side<Conduct = Honest>> Participant<S> {
-    /// Sets up OTs both ways, commitments from one and delta from the other. What is prepared stays in memory.
+    /// Sets up OTs in both directions, commitments from one and delta from the other. Prepared material stays in memory.
     ///
     /// *Errors*: a peer that cheats; the connection's.
     pub async fn setup(session: &mut Session, config: Config) -> Result<Self, ProtocolError> {
         Participant::setup_with(session, config, Honest).await
     }
 
-    /// Meets the peer with a store, in which all that is prepared is kept; only the first time there is something to set up.
+    /// Meets the peer with a store, which keeps all prepared material. Only the first meeting has something to set up.
     ///
     /// *Errors*: also stores that were not filled together, or for something else.
     pub async fn meet(session: &mut Session, config: Config, store: Store, peer: &str) -> Result<Self, ProtocolError> {
@@ -113,7 +113,7 @@ impl<S: Side> Participant<S> {
         Ok(Participant { side, config, secrets, orders: Orders::default(), runs: 0, stock: None })
     }
 
-    /// Prepares as much for one run as its plan says: makes it, or takes it from the store.
+    /// Prepares the material of one run, by its plan: makes it, or takes it from the store.
     ///
     /// *Errors*: a peer that cheats; a store that has too little; the connection's.
     pub async fn prepare(
@@ -122,11 +122,12 @@ impl<S: Side> Participant<S> {
         plan: Arc<Plan>,
     ) -> Result<Prepared<S::Wire>, ProtocolError> {
         session.enter(Phase::Prepare);
-        if let Some(lacking) = self.stock.as_ref().and_then(|stock| stock.to_make(&plan, self.config.top_up)) {
+        if let Some(lacking) = self.stock.as_ref().and_then(|stock| stock.to_make(&plan.amounts(), self.config.top_up))
+        {
             self.fill(session, &Order::new(lacking, self.config)?).await?;
         }
         let (Taken { pieces, gates: unread, ids: taken }, checks) = match &mut self.stock {
-            Some(stock) => (stock.take(&plan)?, Checks::default()),
+            Some(stock) => (stock.take(&plan.amounts())?, Checks::default()),
             None => {
                 let order = plan.order()?;
                 let (pieces, checks) = self.side.make(session, &order, &mut self.orders, &mut InMemory).await?;
@@ -139,7 +140,7 @@ impl<S: Side> Participant<S> {
         Ok(Prepared { plan, wires, material, read, inputs, outputs, unread, taken, checks })
     }
 
-    /// Has an order made and puts it into the store. Returns how much the evaluator checked.
+    /// Makes an order and adds it to the store. Returns the numbers of components that the evaluator checked.
     ///
     /// *Errors*: a peer that cheats, and the store is given up; the connection's and the store's.
     pub async fn fill(&mut self, session: &mut Session, order: &Order) -> Result<Checks, ProtocolError> {
@@ -149,7 +150,7 @@ impl<S: Side> Participant<S> {
     }
 
     async fn fill_stock(&mut self, session: &mut Session, order: &Order) -> Result<Checks, ProtocolError> {
-        let mut filling = self.stock.as_mut().ok_or_else(no_store)?.filling()?;
+        let mut filling = self.stock.as_mut().ok_or_else(kept::no_store)?.filling()?;
         let (_, checks) = self.side.make(session, order, &mut self.orders, &mut filling).await?;
         filling.finish(&self.orders)?;
         Ok(checks)
@@ -194,37 +195,51 @@ impl<S: Side> Participant<S> {
         revoke_if_cheated(&mut self.stock, computed)
     }
 
-    /// The security of this party's runs, and whether the peer has given its secret away in the last one.
+    /// The security of this party's runs, and whether the peer revealed its secret in the last one.
     pub fn security(&self) -> Security {
-        Security { peer_exposed: self.side.peer_exposed(), ..self.orders.security() }
+        Security { peer_exposed: self.side.peer_exposed(), ..self.orders.security(self.config.code) }
     }
 
-    /// The amounts that the store has; nothing without a store.
+    /// The amounts in the store; nothing without a store.
     pub fn stock(&self) -> Amounts {
         self.stock.as_ref().map(Stock::has).unwrap_or_default()
     }
 
-    /// Saves the outputs of a run in the store under a name, in place of those that were there.
+    /// Saves the outputs of a run in the store under a name. The constructor's replace earlier ones, and its run has ended; the evaluator's are pending until it hears that the constructor has its own, see
+    /// [`garblet_protocol::kept`].
     ///
-    /// *Errors*: the store's; also if there is none.
-    pub fn save(&mut self, name: &str, outputs: &SavedOutputs<<S::Wire as Wire>::Saved>) -> Result<(), ProtocolError> {
-        let (run, code) = (self.runs, self.config.code);
-        saved::store(self.stock.as_mut().ok_or_else(no_store)?, &self.secrets, (name, run, code), outputs)
+    /// *Errors*: the store's; a party that has none.
+    pub(crate) fn save(
+        &mut self,
+        name: &str,
+        outputs: &SavedOutputs<<S::Wire as Wire>::Saved>,
+    ) -> Result<(), ProtocolError> {
+        let state = saved::state(&self.secrets, (self.runs, self.config.code), outputs);
+        let store = self.store().ok_or_else(kept::no_store)?;
+        match S::PARTY == EVALUATOR {
+            true => Ok(store.set_state(&kept::pending_place(name), state)?),
+            false => kept::keep(store, name, state),
+        }
     }
 
-    /// The outputs that are saved in the store under a name.
+    /// The outputs saved in the store under a name. Both parties must have settled the name before ([`saved::meet`]).
     ///
     /// *Errors*: nothing of that name, or of an earlier store of the peer.
-    pub fn saved(&self, name: &str) -> Result<SavedOutputs<<S::Wire as Wire>::Saved>, ProtocolError> {
-        saved::load(self.stock.as_ref().ok_or_else(no_store)?, &self.secrets, name, self.config.code)
+    pub(crate) fn saved(&self, name: &str) -> Result<SavedOutputs<<S::Wire as Wire>::Saved>, ProtocolError> {
+        saved::load(self.stock.as_ref().ok_or_else(kept::no_store)?, &self.secrets, name, self.config.code)
     }
 
-    /// Pieces that were given up at the meeting because only one store had them.
+    /// Pieces that were discarded at the meeting because only one store had them.
     pub fn lost(&self) -> u64 {
         self.stock.as_ref().map_or(0, Stock::lost)
     }
 
-    /// Ends the role and gives the store back, if it has one.
+    /// The store, if it has one.
+    pub fn store(&mut self) -> Option<&mut Store> {
+        self.stock.as_mut().map(Stock::store)
+    }
+
+    /// Ends the role and returns its store, if it has one.
     pub fn into_store(self) -> Option<Store> {
         self.stock.map(Stock::into_store)
     }

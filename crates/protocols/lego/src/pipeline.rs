@@ -1,11 +1,11 @@
-//! Parts that wait for the peer's word while further ones are on their way.
+//! Parts that wait for the peer's answer while further parts are sent.
 
 use std::collections::VecDeque;
 
-/// So many parts are on their way before the first must be answered. A slow link needs many to be full, and each is in memory.
+/// The number of parts that are sent before the first must be answered. A link with high latency needs many, and each takes memory.
 const IN_FLIGHT: usize = 4;
 
-/// Parts that wait, in the order in which they were sent.
+/// Waiting parts, in the order in which they were sent.
 pub(crate) struct Pipeline<T>(VecDeque<T>);
 
 impl<T> Pipeline<T> {
@@ -13,13 +13,13 @@ impl<T> Pipeline<T> {
         Pipeline(VecDeque::with_capacity(IN_FLIGHT + 1))
     }
 
-    /// Has a part wait; gives the one whose turn it now is, if there are enough.
+    /// Adds a part. Returns the oldest one if enough parts wait.
     pub(crate) fn push(&mut self, part: T) -> Option<T> {
         self.0.push_back(part);
         if self.0.len() > IN_FLIGHT { self.0.pop_front() } else { None }
     }
 
-    /// The next, when there are no more to push.
+    /// The oldest part, when there are no more to push.
     pub(crate) fn pop(&mut self) -> Option<T> {
         self.0.pop_front()
     }

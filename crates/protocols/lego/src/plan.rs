@@ -6,22 +6,22 @@ use garblet_circuit::{Bits, Input, InputId, InstanceId, Party, Program, Schedule
 use garblet_garble::GarblingConfig;
 use zeroize::{Zeroize, Zeroizing};
 
-use super::{CONSTRUCTOR, EVALUATOR, NAME, amounts::Amounts, config::Config, order::Order};
+use super::{CONSTRUCTOR, EVALUATOR, NAME, amounts::Amounts, config::Config, order::Order, stock::saved};
 use garblet_protocol::{error::ProtocolError, party_io};
 
-/// AND gates that are joined to the function, and evaluated, at once; each makes one opening of some kilobytes and takes several hundred
-/// bytes of memory for the evaluator, who has up to five such lots. Tests have small ones.
+/// AND gates that are joined to the function, and evaluated, at once. Each lot has one opening of some kilobytes, and each gate takes several hundred
+/// bytes of memory at the evaluator, which has up to five lots. Tests have small lots.
 const LOT: usize = if cfg!(test) { 1 << 6 } else { 3 << 13 };
 
-/// The number that stands for [`Owner::Saved`] in the program of a plan.
+/// The party that stands for [`Owner::Saved`] in the program of a plan.
 const SAVED: Party = Party(2);
 
-/// The giver of an input.
+/// The source of an input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
     Constructor,
     Evaluator,
-    /// Nobody: it is read from wires that were saved.
+    /// No party: it is read from saved wires.
     Saved,
 }
 
@@ -32,6 +32,8 @@ pub struct Plan {
     /// The schedule of every component of the program.
     schedules: Vec<Schedule>,
     and_count: u64,
+    /// Set if the outputs of its runs are kept.
+    keeps: bool,
 }
 
 impl Plan {
@@ -42,10 +44,10 @@ impl Plan {
         Plan::reading(program, config, &[])
     }
 
-    /// The same for a program that reads some inputs, given by their numbers, from wires that were saved.
+    /// The same for a program that reads some inputs, given by their numbers, from saved wires.
     ///
     /// *Errors*: as [`Plan::new`]; a number that no input has.
-    pub fn reading(program: Arc<Program>, config: Config, kept: &[usize]) -> Result<Self, ProtocolError> {
+    pub(crate) fn reading(program: Arc<Program>, config: Config, kept: &[usize]) -> Result<Self, ProtocolError> {
         party_io::check_parties(NAME, &program, GarblingConfig::default())?;
         let inputs = program.inputs().len();
         if let Some(odd) = kept.iter().find(|&&input| input >= inputs) {
@@ -61,10 +63,25 @@ impl Plan {
         let schedules: Vec<Schedule> = program.components().iter().map(|c| Schedule::new(c.circuit())).collect();
         let instances = (0..program.instance_count()).map(|instance| InstanceId(instance as u32));
         let ands = instances.map(|instance| schedules[program.component_id(instance).0 as usize].and_count());
-        Ok(Plan { and_count: ands.sum(), program, config, schedules })
+        Ok(Plan { and_count: ands.sum(), program, config, schedules, keeps: false })
     }
 
-    /// The amounts that a run takes of what is prepared.
+    /// The same, if the outputs of its runs are kept.
+    ///
+    /// *Errors*: more outputs than a store holds.
+    pub(crate) fn keeping(self, keeps: bool) -> Result<Self, ProtocolError> {
+        if keeps {
+            saved::check_room(&self.program, self.config.code)?;
+        }
+        Ok(Plan { keeps, ..self })
+    }
+
+    /// Tells whether both parties say at the end of a run that they have kept its outputs.
+    pub(crate) fn keeps(&self) -> bool {
+        self.keeps
+    }
+
+    /// The amounts of prepared material that a run takes.
     pub fn amounts(&self) -> Amounts {
         let bits = |party| party_io::input_bits(&self.program, party) as u64;
         Amounts {
@@ -75,7 +92,7 @@ impl Plan {
         }
     }
 
-    /// The order of what is made for one run alone.
+    /// The order for one run without a store.
     ///
     /// *Errors*: as [`Order::new`].
     pub fn order(&self) -> Result<Order, ProtocolError> {
@@ -87,7 +104,7 @@ impl Plan {
         self.and_count
     }
 
-    /// The AND gates of each lot, one after another: what is joined to the function, and evaluated, at once. At least one lot.
+    /// The AND gates of each lot, which are joined to the function and evaluated at once, one lot after another. At least one lot.
     pub(crate) fn lots(&self) -> impl ExactSizeIterator<Item = Range<usize>> + use<> {
         let ands = self.and_count() as usize;
         let count = ands.div_ceil(LOT).max(1);
@@ -104,13 +121,13 @@ impl Plan {
         openings
     }
 
-    /// Bits that the evaluator finds if it comes to know the difference: inputs that are not its own, and outputs that it does not learn.
+    /// The number of bits that the evaluator finds if it learns the difference: inputs that are not its own, and outputs that it does not learn.
     pub(crate) fn sought(&self) -> usize {
         let bits = |party| party_io::input_bits(&self.program, party);
         bits(CONSTRUCTOR) + bits(SAVED) + self.outputs() - party_io::output_bits(&self.program, EVALUATOR)
     }
 
-    /// The schedule by which the component of an instance is gone through.
+    /// The schedule of an instance's component.
     pub(crate) fn schedule(&self, instance: InstanceId) -> &Schedule {
         &self.schedules[self.program.component_id(instance).0 as usize]
     }
@@ -154,7 +171,7 @@ impl Plan {
         self.program.inputs().iter().flat_map(each).collect()
     }
 
-    /// The wires of all input bits: those that were prepared, and for inputs that are read the kept ones.
+    /// The wires of all input bits: the prepared ones, and the kept ones of inputs that are read.
     ///
     /// *Shape*: `kept` by the input's number.
     ///
@@ -185,13 +202,13 @@ impl Plan {
         Ok(all)
     }
 
-    /// Values of all output bits, output by output with their names.
+    /// Values of all output bits that can be kept, output by output with their names: all outputs except those that report panics.
     pub(crate) fn named_outputs<W: Copy>(&self, bits: &[W]) -> impl Iterator<Item = (String, Vec<W>)> {
         let mut rest = bits;
-        self.program.outputs().iter().map(move |output| {
+        self.program.outputs().iter().enumerate().filter_map(move |(number, output)| {
             let (own, later) = rest.split_at(output.port.width() as usize);
             rest = later;
-            (output.port.name.clone(), own.to_vec())
+            (!self.program.notes().tells_panics(number)).then(|| (output.port.name.clone(), own.to_vec()))
         })
     }
 

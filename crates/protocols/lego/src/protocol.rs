@@ -3,7 +3,7 @@
 use crate::checks;
 use std::{ops::RangeInclusive, sync::Arc};
 
-use garblet_circuit::Bits;
+use garblet_circuit::{Bits, ScheduleDigest};
 use garblet_net::{Channel, Hello};
 use garblet_store::Store;
 
@@ -12,10 +12,10 @@ use super::{
     communication,
     constructor::ConstructorSide,
     evaluator::EvaluatorSide,
-    side::Side,
+    side::{Computed, Side, Wire},
     stock::{
-        saved::{saved_mark, saved_names},
-        store::no_store,
+        saved::{self, SavedOutputs, saved_names},
+        store::check_amounts,
     },
     unfinished,
 };
@@ -23,9 +23,11 @@ use garblet_protocol::{
     Adversary, Protocol, ProtocolError, Role, Security, Session,
     checks::Check,
     conduct::Honest,
+    kept::{self, Part, WORD_BYTES, has_kept, not_kept},
     parameters::{Parameter, named, ot_width, put},
+    party_io,
     protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Precision, Request, Sample, Terms, tabulate},
-    stock::{Filled, ReadInput, SavedNames, SavedValues, StockKinds, yes_or_no},
+    stock::{Filled, ReadInput, SavedNames, SavedValues, StockKinds, has_panicked, yes_or_no},
 };
 
 /// Gates made one by one before the function is known, two parties, malicious.
@@ -66,7 +68,11 @@ impl Protocol for Lego {
 
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
         let read = request.saved.inputs(&request.program)?;
-        Plan::reading(request.program.clone(), request.config, &read)
+        Plan::reading(request.program.clone(), request.config, &read)?.keeping(request.saved.keep.is_some())
+    }
+
+    fn schedule(plan: &Plan) -> Option<ScheduleDigest> {
+        Some(ScheduleDigest::of_all(plan.schedules(), &[]))
     }
 
     fn costs(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {
@@ -82,8 +88,7 @@ impl Protocol for Lego {
         let hello = hello.with("keep", saved.keep.as_deref().unwrap_or_default());
         saved.read.iter().fold(hello, |hello, ReadInput { port, name, output }| {
             let output = output.as_ref().map_or(String::new(), |output| format!(".{output}"));
-            let kept = saved_mark(&stock.store, name).map_or("never kept".into(), |mark| format!("kept as {mark}"));
-            hello.with(&format!("read {port}"), format!("{name}{output}, {kept}"))
+            hello.with(&format!("read {port}"), format!("{name}{output}"))
         })
     }
 
@@ -112,6 +117,10 @@ impl Protocol for Lego {
         Ok(Amounts { gates, inputs, input_pairs: (inputs + outputs).div_ceil(2), outputs })
     }
 
+    fn check_stock(job: &Job<Self>, store: &Store, _: &Amounts) -> Result<(), ProtocolError> {
+        check_amounts(store, job.plan.config().code, &job.plan.amounts())
+    }
+
     fn greet_filling(filling: &Filling<Self>) -> Hello {
         let Amounts { gates, inputs, input_pairs, outputs } = filling.stock.order;
         filling.hello().with("amounts", format!("{gates}, {inputs}, {input_pairs}, {outputs}"))
@@ -133,7 +142,7 @@ impl Protocol for Lego {
     }
 
     fn forgive(store: &mut Store) -> Result<u32, ProtocolError> {
-        allow_unfinished(store)
+        Ok(allow_unfinished(store)? + kept::allow(store)?)
     }
 }
 
@@ -148,13 +157,20 @@ async fn fill<S: Side<Conduct = Honest>>(
         role.fill(session, &Order::new(short, config)?).await?;
     }
     let lost = role.lost();
-    Ok(Filled { store: role.into_store().ok_or_else(no_store)?, lost, phases: session.costs() })
+    Ok(Filled { store: role.into_store().ok_or_else(kept::no_store)?, lost, phases: session.costs() })
 }
 
-/// A role of `lego`, which serves any program, with the one of this run.
+/// The wires of a run's outputs, on one side.
+type Saved<S> = SavedOutputs<<<S as Side>::Wire as Wire>::Saved>;
+
+/// A role of `lego`, which serves any program, with the program of this run.
 struct Gatewise<S> {
     role: Participant<S>,
     job: Arc<Job<Lego>>,
+    /// The most runs that were to keep outputs and did not end.
+    retries: u32,
+    /// The number of runs that were to keep outputs and have begun.
+    keeps: u64,
     unsaved: Option<ProtocolError>,
 }
 
@@ -162,17 +178,75 @@ impl<S: Side<Conduct = Honest> + 'static> Gatewise<S> {
     async fn set_up(session: &mut Session, terms: Terms<Lego>) -> Result<BoxedRole<Channel>, ProtocolError> {
         let Terms { job, stock, .. } = terms;
         let config = Config { top_up: stock.as_ref().is_some_and(|stock| stock.top_up), ..job.request.config };
+        let retries = stock.as_ref().and_then(|stock| stock.retries).unwrap_or(kept::RETRIES);
+        let saved = &job.request.saved;
         let role = match stock {
-            Some(stock) => Participant::<S>::meet(session, config, stock.store, &stock.peer).await?,
-            None if job.request.saved != SavedValues::default() => return Err(no_store()),
+            Some(stock) => {
+                let mut role = Participant::<S>::meet(session, config, stock.store, &stock.peer).await?;
+                if *saved != SavedValues::default() {
+                    saved::meet(session, role.store().ok_or_else(kept::no_store)?, (S::PARTY, saved)).await?;
+                }
+                role
+            }
+            None if *saved != SavedValues::default() => return Err(kept::no_store()),
             None => Participant::<S>::setup(session, config).await?,
         };
-        Ok(Box::new(Gatewise { role, job, unsaved: None }))
+        Ok(Box::new(Gatewise { role, job, retries, keeps: 0, unsaved: None }))
+    }
+
+    /// Counts a run that is to keep outputs, before its first message. A run whose input does not fit is not counted.
+    ///
+    /// *Errors*: too many that did not end; an input that does not fit; the store's.
+    fn begin(&mut self, name: &str, inputs: &[Bits]) -> Result<(), ProtocolError> {
+        party_io::own_input(self.job.plan.program(), S::PARTY, inputs)?;
+        kept::begin(self.role.store().ok_or_else(kept::no_store)?, name, self.retries)?;
+        self.keeps += 1;
+        Ok(())
+    }
+
+    /// Keeps the outputs of a run, unless it has panicked, and makes sure that both parties do: the evaluator's are pending until the constructor has its own and says so.
+    ///
+    /// *Errors*: the store's; a peer that could not keep its part; the connection's, after which the next meeting settles it.
+    async fn keep(
+        &mut self,
+        session: &mut Session,
+        name: &str,
+        computed: &Computed<S::Wire>,
+    ) -> Result<(), ProtocolError> {
+        let (outputs, wires) = computed;
+        let has_panicked = has_panicked(&self.job.request.program, outputs);
+        if S::PARTY == CONSTRUCTOR {
+            let mut word = [0; WORD_BYTES];
+            session.channel().receive_bytes(&mut word).await?;
+            let (part, failed) = match has_kept(word)? {
+                true => self.write(name, wires, has_panicked),
+                false => (Part::Failed, Some(not_kept(name))),
+            };
+            let store = self.role.store().ok_or_else(kept::no_store)?;
+            let concluded = kept::conclude(session, store, name, part).await;
+            return failed.map_or(concluded, Err);
+        }
+        let (part, failed) = self.write(name, wires, has_panicked);
+        kept::tell(session, failed.is_none()).await;
+        let heard = kept::hear(session, self.role.store().ok_or_else(kept::no_store)?, name, part).await;
+        failed.map_or(heard, Err)
+    }
+
+    /// Writes this party's part of a run, unless it has panicked.
+    fn write(&mut self, name: &str, wires: &Saved<S>, has_panicked: bool) -> (Part, Option<ProtocolError>) {
+        if has_panicked {
+            return (Part::Nothing, None);
+        }
+        match self.role.save(name, wires) {
+            Ok(()) => (Part::Written, None),
+            Err(error) => (Part::Failed, Some(error)),
+        }
     }
 }
 
 impl<S: Side<Conduct = Honest> + 'static> Role for Gatewise<S> {
-    type Prepared = Prepared<S::Wire>;
+    /// With the number of runs of the session that were to keep outputs and had begun when it was prepared.
+    type Prepared = (Prepared<S::Wire>, u64);
     const NAME: &'static str = S::NAME;
 
     fn security(&self) -> Security {
@@ -181,29 +255,43 @@ impl<S: Side<Conduct = Honest> + 'static> Role for Gatewise<S> {
 
     async fn prepare(&mut self, session: &mut Session) -> Result<Self::Prepared, ProtocolError> {
         let Request { program, saved, .. } = &self.job.request;
+        // What was to be kept is not there, and what is there under its name is older.
+        if let Some(error) = self.unsaved.take() {
+            return Err(error);
+        }
+        if let (Some(name), Some(store)) = (&saved.keep, self.role.store()) {
+            kept::check(store, name, self.retries)?;
+        }
         let mut prepared = self.role.prepare(session, self.job.plan.clone()).await?;
         for (input, read) in saved.inputs(program)?.into_iter().zip(&saved.read) {
             prepared.read(input, &self.role.saved(&read.name)?, read.output.as_deref())?;
         }
         self.role.build(session, &mut prepared).await?;
-        Ok(prepared)
+        Ok((prepared, self.keeps))
     }
 
     async fn online(
         &mut self,
         session: &mut Session,
-        prepared: Self::Prepared,
+        (prepared, keeps): Self::Prepared,
         inputs: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let (outputs, saved) = self.role.online_saving(session, prepared, inputs).await?;
-        // The run is over: its outputs are this party's, whether they can be saved or not.
-        if let Some(name) = &self.job.request.saved.keep {
-            self.unsaved = self.role.save(name, &saved).err();
+        if let Some(error) = self.unsaved.take() {
+            return Err(error);
         }
-        Ok(outputs)
+        let job = self.job.clone();
+        kept::check_fresh(&job.request.saved, keeps, self.keeps)?;
+        let name = job.request.saved.keep.as_deref();
+        name.map_or(Ok(()), |name| self.begin(name, inputs))?;
+        let computed = self.role.online_saving(session, prepared, inputs).await?;
+        if let Some(name) = name {
+            // The outputs are this party's, whether they can be kept or not.
+            self.unsaved = self.keep(session, name, &computed).await.err();
+        }
+        Ok(computed.0)
     }
 
-    fn unsaved(&mut self) -> Option<ProtocolError> {
+    fn late_error(&mut self) -> Option<ProtocolError> {
         self.unsaved.take()
     }
 }

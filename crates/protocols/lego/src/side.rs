@@ -1,4 +1,4 @@
-//! The two sides of the protocol as one type sees them, and what either has for a run.
+//! The two sides of the protocol behind one trait, and their material for a run.
 
 use std::{collections::BTreeMap, ops::BitXor, sync::Arc};
 
@@ -130,7 +130,7 @@ impl<W: Wire> Prepared<W> {
     /// Reads an input, by its number, from an output that was saved.
     ///
     /// *Errors*: no such output.
-    pub fn read(
+    pub(crate) fn read(
         &mut self,
         input: usize,
         saved: &SavedOutputs<W::Saved>,

@@ -120,7 +120,7 @@ impl<K: Conduct<Step>, B: BasePlan> Role<Mesh> for Client<K, B> {
         Ok(recipients.map(|to: &Recipients| if to.contains(self.party) { values.next() } else { None }).collect())
     }
 
-    fn unsaved(&mut self) -> Option<ProtocolError> {
+    fn late_error(&mut self) -> Option<ProtocolError> {
         self.unsaved.take()
     }
 }

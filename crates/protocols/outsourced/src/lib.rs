@@ -40,6 +40,23 @@
 //! Malicious, static: any coalition without both servers, clients on either side; over `yao` semi-honest, since nothing is proved there. Secure with abort, without fairness. What a server was dealt is bound by a linear hash under a challenge that it does not know until its bits
 //! are fixed; the hash is hidden by bits of its own, so that it says nothing to the other server. Whoever changes a bit is found out but for `2^-h` a client, before a label leaves, whatever
 //! the inputs are. If a hash does not fit, a client or the other server lies: nobody can tell which.
+//! # Where to read what
+//!
+//! 1. A client's messages are not here but in `garblet_client`, which has no channel and no protocol below it, so that it can be built for browsers: `deal.rs`
+//!    (S0) has the formulas, `open.rs` (S7) opens answers, `visit.rs` is both over connections. Known answers by other code: `vectors/outsourced_client.py`.
+//! 2. Telling shares (S1, S2): `garblet_authenticated::others`. Challenges and proofs (S2 to S5): `settle.rs`. Bytes: `cost.rs`.
+//! 3. Roles are `client` and `server`; `plan` says whose a bit is, `dealt` where dealt bits are; `receipts` is a client's memory of its servers.
+//! 4. States, the versions of everything that stays with servers between runs: `state.rs`, and `meeting.rs` for two servers after a crash. Tests cut
+//!    servers off in `crates/garblet/tests/face/outsourced_states.rs`.
+//! 5. Servers that wait for clients: `service.rs` has a table of steps; clients leave and fetch at `desk.rs`; the servers talk in `pair.rs`. The command's side is
+//!    `crates/cli/src/serve/clients.rs`, `crates/cli/src/agreement.rs` and `crates/cli/src/visit.rs`. Tests kill servers in `crates/cli/tests/cli/visits.rs`,
+//!    and at every write in `crates/garblet/tests/outsourced_service/kill.rs`.
+//! 6. Over the other bases servers run a program that `changed` makes of the parties' one, with `garblet_cut_and_choose::others` and `settle/circuits`.
+//! 7. `partialgc.rs` has a table of steps of the published construction and its deviations; `oot.rs` the transfers of clients, `split.rs` the hidden choice of
+//!    circuits, `gates.rs` equations (5) to (15), `as_published.rs` the weakness of a literal reading.
+//! 8. Deviations of parties and their outcome: `crates/cheat/src/outsourced.rs`, `crates/cheat/tests/cheat/outsourced.rs`.
+//!
+//! The decisions (`docs/decisions/protocols.md`) say why clients deal shares and take part in no transfers.
 
 mod changed;
 mod client;
@@ -54,6 +71,8 @@ mod server;
 pub mod service;
 mod settle;
 mod state;
+#[cfg(test)]
+mod views;
 
 pub use changed::{ChangedServer, Seat};
 pub use client::Client;

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use garblet_authenticated::{self as base, Authenticated, Config, Statistical, others};
-use garblet_circuit::{InputId, Party, Program, Recipients};
+use garblet_circuit::{Bits, InputId, Party, Program, Recipients, ScheduleDigest};
 use garblet_client::{self as client, Destination, Identity, Job, JobError, Kept, Origin, Server, Terms};
-use garblet_net::Hello;
+use garblet_net::{Hello, SCHEDULE};
 use garblet_protocol::{
     Collusion, Protocol, Security,
     checks::hex,
     error::ProtocolError,
     parameters,
     party_io::{EVALUATOR, GARBLER, check_party_count},
-    stock::{ReadInput, SavedValues, yes_or_no},
+    stock::{ReadInput, SavedValues, has_panicked, yes_or_no},
 };
 
 use crate::{
@@ -52,6 +52,9 @@ pub trait BasePlan: Send + Sync + 'static {
 
     /// The security of a run of the servers, as far as it is known before.
     fn security(&self) -> Security;
+
+    /// The order of gates, which servers must have in common.
+    fn schedule(&self) -> ScheduleDigest;
 }
 
 impl BasePlan for base::Plan {
@@ -61,11 +64,15 @@ impl BasePlan for base::Plan {
     fn security(&self) -> Security {
         self.stated_security()
     }
+
+    fn schedule(&self) -> ScheduleDigest {
+        self.schedules().digest()
+    }
 }
 
 impl Plan {
     /// Makes a program ready for so many parties, of whom the first and the last are servers, with the states that it reads and keeps: kept is what nobody
-    /// learns.
+    /// learns, but nothing if the computation panics, of which all parties learn ([`SavedValues::program`]).
     ///
     /// *Errors*: parties that there are not; more input or output bits than a client may have; more gates than can be prepared; a state
     /// without an output.
@@ -95,6 +102,7 @@ impl<B: BasePlan> Plan<B> {
         saved: SavedValues,
         base: impl FnOnce(Outline<'_>) -> Result<B, ProtocolError>,
     ) -> Result<Self, ProtocolError> {
+        let program = saved.program(NAME, &program)?;
         let read = saved.inputs(&program)?;
         let mut owned = (*program).clone();
         // Party 0 stands in for nobody as long as it is checked that all others are there.
@@ -192,6 +200,12 @@ impl<B: BasePlan> Plan<B> {
         self.saved.keep.is_some()
     }
 
+    /// Tells whether the computation has panicked, as far as the outputs of a party tell.
+    pub(crate) fn has_panicked(&self, outputs: &[Option<Bits>]) -> bool {
+        let code = self.program.notes().panic_output().and_then(|at| outputs.get(at)?.as_ref());
+        has_panicked(&self.program, outputs) || code.is_some_and(|code| code.iter().any(|bit| bit))
+    }
+
     /// The inputs that are read, by the names under which the base has states that stand so.
     ///
     /// *Errors*: a state that is not there.
@@ -214,9 +228,29 @@ impl<B: BasePlan> Plan<B> {
         Some((name, self.standing(standings, name)))
     }
 
+    /// The inputs that are read: the state, the output if it is named, and the bits of each.
+    pub(crate) fn read_outputs(&self) -> impl Iterator<Item = (&str, Option<&str>, u32)> {
+        self.saved.read.iter().filter_map(|read| {
+            let input = self.program.inputs().iter().find(|input| input.port.name == read.port)?;
+            Some((&read.name[..], read.output.as_deref(), input.port.width()))
+        })
+    }
+
+    /// The outputs that are kept as a state, and the bits of each; none if that is not kept.
+    pub(crate) fn kept_outputs(&self, state: &str) -> Option<Vec<(&str, u32)>> {
+        self.saved.keep.as_ref().filter(|kept| *kept == state)?;
+        let kept = self.terms.outputs.iter().filter(|output| output.to == Destination::State);
+        Some(kept.map(|output| (&output.port.name[..], output.port.width())).collect())
+    }
+
     /// The servers' plan.
     pub(crate) fn base(&self) -> &Arc<B> {
         &self.base
+    }
+
+    /// The order of gates, which servers must have in common.
+    pub(crate) fn schedule(&self) -> ScheduleDigest {
+        self.base.schedule()
     }
 
     /// The program; inputs that are read belong to no party.
@@ -250,7 +284,7 @@ impl<B: BasePlan> Plan<B> {
     /// A server's word to the other about its store, if it has one, and whether a run makes what that lacks.
     pub(crate) fn servers_hello(&self, server: Server, top_up: Option<bool>) -> Hello {
         let seat = if server == Server::Generator { GARBLER } else { EVALUATOR };
-        let hello = Hello::new(NAME, seat.0, SERVERS, *self.outline().digest());
+        let hello = Hello::new(NAME, seat.0, SERVERS, *self.outline().digest()).with(SCHEDULE, self.schedule());
         hello.with("store", yes_or_no(top_up.is_some())).with("top-up", yes_or_no(top_up.unwrap_or_default()))
     }
 
@@ -281,7 +315,7 @@ impl<B: BasePlan> Plan<B> {
     }
 }
 
-/// The outputs that are kept: all that nobody learns.
+/// The outputs that are kept: all of the result that nobody learns.
 ///
 /// *Errors*: none where one is to be kept; more than a store takes.
 fn kept(program: &Program, keeps: bool) -> Result<Vec<usize>, ProtocolError> {
@@ -289,7 +323,7 @@ fn kept(program: &Program, keeps: bool) -> Result<Vec<usize>, ProtocolError> {
         return Ok(Vec::new());
     }
     let nobodys = |to: &Recipients| matches!(to, Recipients::Only(parties) if parties.is_empty());
-    let outputs = program.outputs().iter().enumerate();
+    let outputs = program.outputs().iter().enumerate().filter(|(at, _)| !program.notes().tells_panics(*at));
     let kept: Vec<usize> = outputs.filter(|(_, output)| nobodys(&output.recipients)).map(|(at, _)| at).collect();
     if kept.is_empty() {
         let (what, expected) = ("to keep".into(), "an output that nobody learns (`--to OUTPUT=nobody`)".into());

@@ -3,7 +3,7 @@
 use std::{ops::RangeInclusive, sync::Arc};
 
 use garblet_authenticated::{Amounts, Authenticated, EvaluatorSide, GarblerSide, Side};
-use garblet_circuit::Party;
+use garblet_circuit::{Party, ScheduleDigest};
 use garblet_client::Server;
 use garblet_cut_and_choose::{self as circuits, CutAndChoose, MAX_CIRCUITS, MIN_CIRCUITS};
 use garblet_net::{Hello, Mesh};
@@ -109,7 +109,6 @@ impl Protocol for Outsourced {
         },
         named!("reuse", "labels or partial-gates", reuse, REUSES),
     ];
-    const LATER: &'static [&'static str] = &["base"];
     // The published form is not among them: its own tests hold it to the contract.
     const SAMPLES: &'static [Sample] = &[
         Authenticated::SAMPLES[0],
@@ -176,6 +175,15 @@ impl Protocol for Outsourced {
         })
     }
 
+    fn schedule(plan: &FormPlan) -> Option<ScheduleDigest> {
+        Some(match plan {
+            FormPlan::Shares(plan) => plan.schedule(),
+            FormPlan::OverCircuits(plan) => plan.schedule(),
+            FormPlan::OverYao(plan) => plan.schedule(),
+            FormPlan::PartialGc(plan) => plan.schedule(),
+        })
+    }
+
     fn costs(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {
         let parties = job.request.parties;
         Ok(tabulate(parties, |party, phase| {
@@ -239,6 +247,10 @@ impl Protocol for Outsourced {
             state::close(store, name)?;
         }
         Ok(known)
+    }
+
+    fn forgive(store: &mut Store) -> Result<u32, ProtocolError> {
+        state::allow(store)
     }
 
     async fn fill(session: &mut MeshSession, filling: Filling<Self>) -> Result<Filled, ProtocolError> {
@@ -342,10 +354,9 @@ mod tests {
         Job::<Outsourced>::new(request).expect("it can be run").hello(Party(party))
     }
 
-    /// A party that knows no other base says the same as one that wants the first.
     #[test]
     fn parties_that_want_different_bases_hear_so() {
-        assert_eq!(hello(Base::Authenticated, 0).parameter("base"), None);
+        assert_eq!(hello(Base::Authenticated, 0).parameter("base"), Some("authenticated"));
         let differences = garblet_net::agree(&hello(Base::Authenticated, 0), &hello(Base::Yao, 1));
         let named: Vec<_> = differences.iter().map(|difference| (&*difference.field, &*difference.theirs)).collect();
         assert!(named.contains(&("base", "yao")), "{named:?}");

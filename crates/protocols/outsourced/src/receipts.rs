@@ -35,7 +35,7 @@ impl Receipts {
     /// *Errors*: one that cannot be read.
     pub(crate) fn of(&self, state: &str) -> Result<Receipt, ProtocolError> {
         let receipt = match self.0.state(&format!("{PLACE}{state}")) {
-            Some(kept) => Receipt::decode(&kept.bytes).map_err(|malformed| ProtocolError::Material {
+            Some(kept) => Receipt::decode(&kept.bytes).map_err(|malformed| ProtocolError::Stored {
                 what: "receipt",
                 expected: "what was stored".into(),
                 got: malformed.to_string(),

@@ -14,7 +14,7 @@ use garblet_protocol::{
     party_io,
     run_id::{RunExchanges, RunId},
     session::Session,
-    stock::{SavedValues, Stock},
+    stock::Stock,
 };
 
 use crate::{
@@ -41,6 +41,8 @@ const SESSION_CONTEXT: &str = "garblet 2026 outsourced session v1";
 pub struct ServerRole<S, K = Honest> {
     plan: Arc<Plan>,
     server: Server,
+    /// Those of every state.
+    limits: Limits,
     run: Run<S, Honest>,
     /// The name of the session, which jobs have.
     session: [u8; SESSION_BYTES],
@@ -48,6 +50,8 @@ pub struct ServerRole<S, K = Honest> {
     prepared: u64,
     /// The last counter of each client.
     counters: Vec<u64>,
+    /// The error of an answer that did not reach its client.
+    unsent: Option<ProtocolError>,
     conduct: K,
 }
 
@@ -74,12 +78,14 @@ impl<S: Side, K: Conduct<Step>> ServerRole<S, K> {
         let other = plan.party(server.other());
         let (mut pair, lent) = session.lend(other)?;
         let top_up = stock.as_ref().is_some_and(|stock| stock.top_up);
+        let retries = stock.as_ref().and_then(|stock| stock.retries);
+        let limits = retries.map_or(Limits::default(), |retries| Limits { retries, ..Limits::default() });
         let participant = join(&mut pair, &plan, server, stock).await;
         session.give_back(pair, lent);
         let (participant, name) = participant.map_err(|error| with(other, error))?;
-        let run = Run::new(participant, plan.base().clone(), SavedValues::default(), top_up);
+        let run = Run::new(participant, plan.base().clone(), top_up);
         let counters = vec![0; plan.clients().len()];
-        Ok(ServerRole { plan, server, run, session: name, prepared: 0, counters, conduct })
+        Ok(ServerRole { plan, server, limits, run, session: name, prepared: 0, counters, unsent: None, conduct })
     }
 
     /// The states of the plan, as they stand now.
@@ -89,7 +95,7 @@ impl<S: Side, K: Conduct<Step>> ServerRole<S, K> {
         let Some(store) = self.run.store() else {
             return if self.plan.states().is_empty() { Ok(Vec::new()) } else { Err(no_store()) };
         };
-        self.plan.states().iter().map(|name| state::standing(store, name, Limits::default())).collect()
+        self.plan.states().iter().map(|name| state::standing(store, name, self.limits)).collect()
     }
 }
 
@@ -221,7 +227,7 @@ impl<S: Side, K: Conduct<Step>> Role<Mesh> for ServerRole<S, K> {
     async fn prepare(&mut self, session: &mut MeshSession) -> Result<PreparedRun<S>, ProtocolError> {
         let standings = self.standings()?;
         let job = self.plan.job(&standings, &self.session)?;
-        self.run.read_from(self.plan.reads(&standings)?);
+        self.run.read_for_others(self.plan.reads(&standings)?)?;
         let other = self.plan.party(self.server.other());
         let (mut pair, lent) = session.lend(other)?;
         let prepared = Role::<garblet_net::Channel>::prepare(&mut self.run, &mut pair).await;
@@ -245,7 +251,7 @@ impl<S: Side, K: Conduct<Step>> Role<Mesh> for ServerRole<S, K> {
         if let Some(store) = self.run.store() {
             // Another run that was prepared for the same version may have made the next one.
             let mut states = self.plan.states().iter().zip(&standings);
-            states.try_for_each(|(name, prepared)| state::check(store, name, Limits::default(), *prepared))?;
+            states.try_for_each(|(name, prepared)| state::check(store, name, self.limits, *prepared))?;
         }
         let to_this = (&*self.plan, self.server);
         let all = submissions(session, to_this, &job, number, &mut self.counters).await?;
@@ -256,9 +262,13 @@ impl<S: Side, K: Conduct<Step>> Role<Mesh> for ServerRole<S, K> {
         let computed = compute(&mut self.run, &mut pair, of_base, inputs, &mut submissions).await;
         session.give_back(pair, lent);
         let (outputs, for_clients) = computed.map_err(|error| with(other, error))?;
-        // Step S6.
-        send_to_clients(session, &submissions.answers(&for_clients)).await?;
+        // Step S6. A client that does not take its answer keeps this server's outputs from nobody.
+        self.unsent = send_to_clients(session, &submissions.answers(&for_clients)).await.err();
         Ok(outputs)
+    }
+
+    fn late_error(&mut self) -> Option<ProtocolError> {
+        self.unsent.take()
     }
 }
 

@@ -52,7 +52,7 @@ pub struct Submissions<'a, K, B = base::Plan> {
     server: Server,
     /// The states as the run was prepared for them.
     standings: Vec<Standing>,
-    /// The next version of the state that is kept.
+    /// The next version of the state that is kept; none once it is known that the computation panicked.
     next: Option<Standing>,
     /// The version of which answers speak.
     answered: Standing,
@@ -227,13 +227,13 @@ impl<K: Conduct<Step>> Submissions<'_, K> {
                     channel.send_bytes(&[1; WORD_BYTES]).await?;
                     channel.flush().await?;
                 }
-                Server::Cloud => channel.receive_bytes(&mut [0; WORD_BYTES]).await?,
+                Server::Cloud => hear_word(channel).await?,
             }
         }
         let Some(store) = store else { return Ok(()) };
         self.plan.states().iter().try_for_each(|name| match kept == Some(name) {
-            true => state::commit(store, name),
-            false => state::succeeded(store, name),
+            true if self.next.is_some() => state::commit(store, name),
+            keeps => state::succeeded(store, name, keeps),
         })
     }
 
@@ -247,6 +247,18 @@ impl<K: Conduct<Step>> Submissions<'_, K> {
         let macs = keys.iter().zip(of_told.iter()).zip(submission.other_hash().iter());
         let macs = macs.map(|((&key, told_bit), dealt_bit)| told.mac(key, told_bit ^ dealt_bit));
         Zeroizing::new(macs.collect())
+    }
+}
+
+/// Hears that the other server has the next version, or that an answer follows.
+///
+/// *Errors*: another word; the connection's.
+pub(crate) async fn hear_word(channel: &mut Channel) -> Result<(), ProtocolError> {
+    let mut word = [0; WORD_BYTES];
+    channel.receive_bytes(&mut word).await?;
+    match word {
+        [1] => Ok(()),
+        [other] => Err(NetError::Unexpected { expected: "the word 1".into(), got: other.to_string() }.into()),
     }
 }
 
@@ -328,11 +340,37 @@ impl<K: Conduct<Step>> Dealing for Submissions<'_, K> {
         Ok(())
     }
 
-    fn keep(&mut self, keeping: Keeping<'_>) -> Result<(), ProtocolError> {
-        let (Some((name, _)), Some(next)) = (self.plan.kept(&self.standings), self.next) else { return Ok(()) };
+    fn keep(&mut self, keeping: Option<Keeping<'_>>) -> Result<(), ProtocolError> {
+        let Some((name, before)) = self.plan.kept(&self.standings) else { return Ok(()) };
+        let (Some(keeping), Some(next)) = (keeping, self.next) else {
+            // The computation has panicked: the state stays where it was, and answers say so.
+            (self.next, self.answered) = (None, before);
+            return Ok(());
+        };
         match self.server {
             Server::Generator => state::keep(keeping, name, next),
             Server::Cloud => state::keep_pending(keeping, name, next),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use garblet_net::memory_pair;
+
+    use super::*;
+
+    #[test]
+    fn a_word_has_one_encoding() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        for word in 0..=255 {
+            let heard = runtime.block_on(async {
+                let (mut ours, mut theirs) = memory_pair();
+                theirs.send_bytes(&[word; WORD_BYTES]).await.expect("it is there");
+                theirs.flush().await.expect("it is there");
+                hear_word(&mut ours).await
+            });
+            assert_eq!(heard.is_ok(), word == 1, "{word}");
         }
     }
 }

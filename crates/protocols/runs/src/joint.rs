@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Party, Program};
+use garblet_circuit::{Bits, Party, Program, ScheduleDigest};
 use garblet_net::{Hello, Mesh, STEP};
 use garblet_store::Store;
 
@@ -25,6 +25,9 @@ pub trait JointParty: Sized + Send {
 
     /// The number of parties of a plan.
     fn parties(plan: &Self::Plan) -> u16;
+
+    /// The order of gates, which all parties must have in common.
+    fn schedule(plan: &Self::Plan) -> ScheduleDigest;
 
     /// The security of a run.
     fn security(plan: &Self::Plan) -> Security;
@@ -151,6 +154,10 @@ macro_rules! runs_in_stores {
     () => {
         const STOCK: Option<$crate::protocol::stock::StockKinds> = Some($crate::protocol::stock::StockKinds::Runs);
 
+        fn schedule(plan: &Self::Plan) -> Option<$crate::circuit::ScheduleDigest> {
+            Some($crate::joint::schedule::<Self>(plan))
+        }
+
         fn costs(
             job: &$crate::protocol::protocol::Job<Self>,
             hellos: &[Hello],
@@ -191,6 +198,11 @@ macro_rules! runs_in_stores {
 }
 
 pub use crate::runs_in_stores;
+
+/// As [`Protocol::schedule`].
+pub fn schedule<P: Joint>(plan: &P::Plan) -> ScheduleDigest {
+    P::Party::schedule(plan)
+}
 
 /// As [`Protocol::costs`].
 ///
@@ -262,7 +274,8 @@ async fn meet<P: Joint>(
     peers: &str,
 ) -> Result<RunStore, ProtocolError> {
     let Request { program, config, .. } = &job.request;
-    RunStore::meet(session, store, &Purpose { program, protocol: with_parameters::<P>(config), peers }).await
+    let (schedule, protocol) = (P::Party::schedule(&job.plan), with_parameters::<P>(config));
+    RunStore::meet(session, store, &Purpose { program, schedule, protocol, peers }).await
 }
 
 /// The name of the protocol with all parameters.

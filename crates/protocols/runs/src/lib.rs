@@ -23,9 +23,10 @@ mod messages;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[doc(hidden)]
+pub use garblet_circuit as circuit;
 pub use garblet_protocol as protocol;
 
-use garblet_circuit::{Party, Program};
+use garblet_circuit::{Party, Program, ScheduleDigest};
 use garblet_net::Line;
 use garblet_primitives::Block;
 use garblet_store::{Binding, Kind, PIECE_BYTES_MAX, PieceId, State, Store, Summary};
@@ -39,7 +40,7 @@ use garblet_protocol::{
 use messages::HasRuns;
 
 /// The version of stored runs.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 1;
 
 /// A party's preparation of one run, as bytes.
 pub trait StoredRun: Sized {
@@ -66,7 +67,7 @@ impl<'a> Reader<'a> {
         Reader(bytes)
     }
 
-    /// The next so many bytes.
+    /// The next `count` bytes.
     pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -78,7 +79,7 @@ impl<'a> Reader<'a> {
         Some(Block::from_bytes(self.take(16)?.try_into().ok()?))
     }
 
-    /// The next so many blocks.
+    /// The next `count` blocks.
     pub fn blocks(&mut self, count: usize) -> Option<Vec<Block>> {
         let (bytes, _) = self.take(count.checked_mul(16)?)?.as_chunks();
         Some(bytes.iter().map(|block| Block::from_bytes(*block)).collect())
@@ -89,6 +90,8 @@ impl<'a> Reader<'a> {
 pub struct Purpose<'a> {
     /// The program.
     pub program: &'a Program,
+    /// The order of its gates.
+    pub schedule: ScheduleDigest,
     /// The protocol, with all parameters.
     pub protocol: String,
     /// The identities of the peers, in order.
@@ -134,7 +137,7 @@ impl RunStore {
         }
         let theirs: Vec<Summary> = theirs.into_iter().map(|(_, summary)| summary).collect();
         let lost = store.reconcile_all(&theirs)?.dropped.iter().map(|(_, count)| count).sum();
-        let kind = kind_of(purpose.program);
+        let kind = kind_of(purpose.program, purpose.schedule);
         Ok(RunStore { store, kind, program: purpose.program.name().into(), lost })
     }
 
@@ -171,7 +174,7 @@ impl RunStore {
         });
         run.ok_or_else(|| {
             let (expected, got) = ("what was stored".into(), "other bytes".into());
-            ProtocolError::Material { what: "a run of a store", expected, got }
+            ProtocolError::Stored { what: "a run", expected, got }
         })
     }
 
@@ -183,7 +186,7 @@ impl RunStore {
         NotPrepared::NoRun { program: self.program.clone(), others }
     }
 
-    /// Pieces that were given up because not all stores had them.
+    /// Pieces that were discarded because not all stores had them.
     pub fn lost(&self) -> u64 {
         self.lost
     }
@@ -213,11 +216,11 @@ pub(crate) fn check_size<R: StoredRun>(
     }
 }
 
-/// Runs of a program, as stores know them: names of programs are not agreed on.
-pub fn kind_of(program: &Program) -> Kind {
+/// Runs of a program with its gates in an order, as stores know them: names of programs are not agreed on.
+pub fn kind_of(program: &Program, schedule: ScheduleDigest) -> Kind {
     let digest = program.digest();
     let start: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-    Kind::new(&format!("run of program {start}"), &digest)
+    Kind::new(&format!("run of program {start}"), &[digest, *schedule.as_bytes()].concat())
 }
 
 /// The name of the program that a kind is runs of.

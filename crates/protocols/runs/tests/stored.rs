@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use garblet_circuit::{Bits, Party, Program, evaluate, random};
+use garblet_circuit::{Bits, Party, Program, ScheduleDigest, evaluate, random};
 use garblet_net::Mesh;
 use garblet_ot::Width;
 use garblet_primitives::{Block, Prg};
@@ -40,6 +40,7 @@ impl Stores {
 trait AnyPlan {
     fn name(&self) -> &str;
     fn program(&self) -> &Program;
+    fn schedule(&self) -> ScheduleDigest;
     fn parties(&self) -> u16;
     fn online_cost(&self, party: u16) -> Communication;
 
@@ -62,7 +63,8 @@ trait AnyPlan {
     fn reads(&self, party: Party, bytes: &[u8]) -> bool;
 
     fn purpose(&self) -> Purpose<'_> {
-        Purpose { program: self.program(), protocol: self.name().into(), peers: PEERS }
+        let (program, schedule, protocol) = (self.program(), self.schedule(), self.name().into());
+        Purpose { program, schedule, protocol, peers: PEERS }
     }
 }
 
@@ -102,6 +104,10 @@ impl<P: JointParty> AnyPlan for Of<P> {
 
     fn program(&self) -> &Program {
         P::program(&self.plan)
+    }
+
+    fn schedule(&self) -> ScheduleDigest {
+        P::schedule(&self.plan)
     }
 
     fn parties(&self) -> u16 {
@@ -219,10 +225,12 @@ fn what_one_party_lacks_is_given_up_by_all_and_counted() {
     assert!(plan.prepare(&stores, 3, 1).iter().all(Result::is_ok));
     // Party 1 was cut off after it had marked a run as used; party 2 before it had kept the last.
     let mut store = stores.get(1);
-    drop(store.take_next(&kind_of(plan.program()), 1).expect("three"));
+    drop(store.take_next(&kind_of(plan.program(), plan.schedule()), 1).expect("three"));
     stores.put(1, store);
     let mut store = stores.get(2);
-    store.drop_pieces(&kind_of(plan.program()), &garblet_store::IdSet::range(PieceId(2), 1)).expect("durable");
+    store
+        .drop_pieces(&kind_of(plan.program(), plan.schedule()), &garblet_store::IdSet::range(PieceId(2), 1))
+        .expect("durable");
     stores.put(2, store);
     let inputs = [Bits::from_u128(3, 4), Bits::from_u128(4, 4)];
     let ran: Vec<Ran> = plan.run(&stores, &inputs, 2).into_iter().map(|ran| ran.expect("one is left")).collect();
@@ -282,7 +290,8 @@ fn other_peers_other_parameters_and_another_number_of_parties_are_refused_by_nam
         stores.put(2, store);
         stores
     };
-    let purpose = Purpose { program: &program, protocol: "bmr, hash rekeyed".into(), peers: PEERS };
+    let schedule = ScheduleDigest::default();
+    let purpose = Purpose { program: &program, schedule, protocol: "bmr, hash rekeyed".into(), peers: PEERS };
     for (protocol, peers, role, expected) in [
         ("bmr, hash rekeyed", "somebody else", "party 2 of 3", "another peer: expected the others, got somebody else"),
         ("bmr, hash fixed-key", PEERS, "party 2 of 3", "another protocol: expected bmr, hash rekeyed"),

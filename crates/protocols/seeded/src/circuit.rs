@@ -3,7 +3,7 @@
 use garblet_circuit::Bits;
 use garblet_garble::{self as garble, Workspace, published::Garbled};
 use garblet_ot::BitVec;
-use garblet_primitives::{Block, Delta, Prg};
+use garblet_primitives::{Bit, Block, Delta, Prg};
 use zeroize::Zeroizing;
 
 use super::{blueprint::Blueprint, buffers::Pool, consistency::InputHash, published::Published};
@@ -82,7 +82,7 @@ impl Secrets {
     }
 
     /// The label of one of the evaluator's wires.
-    pub(crate) fn evaluator_label(&self, wire: usize, value: bool) -> Block {
+    pub(crate) fn evaluator_label(&self, wire: usize, value: impl Into<Bit>) -> Block {
         self.evaluator[wire] ^ (Block::mask(value) & self.difference(self.garbler.len() + wire))
     }
 
@@ -229,7 +229,7 @@ impl Tables<'_> {
 /// The garbler with free XOR, chunk by chunk: the encoding is taken on labels.
 fn garbler<'p>(blueprint: &'p Blueprint, shared: &Shared, secrets: &Secrets) -> garble::Garbler<'p> {
     let own = &secrets.garbler[..blueprint.garbler_inputs()];
-    let theirs = Zeroizing::new(shared.encoding.sums(&secrets.evaluator));
+    let theirs = shared.encoding.sums(&secrets.evaluator);
     let inputs = party_io::labels_by_input(blueprint.program(), own, &theirs);
     let seeds = garble::Seeds::new(secrets.hash_seed, *secrets.secret);
     let (program, schedules, config) = (blueprint.program(), blueprint.schedules(), blueprint.garbling());
@@ -243,9 +243,9 @@ fn garbler<'p>(blueprint: &'p Blueprint, shared: &Shared, secrets: &Secrets) -> 
 fn head(blueprint: &Blueprint, shared: &Shared, circuit: usize, secrets: &Secrets) -> Vec<Block> {
     let mut blocks = vec![secrets.hash_seed; blueprint.hash_seed_blocks()];
     let committed = blueprint.committed();
-    let garbler = secrets.garbler_pairs().filter(|_| committed.garbler).map(|[zero, one]| match zero.lsb() {
-        true => [one, zero],
-        false => [zero, one],
+    let garbler = secrets.garbler_pairs().filter(|_| committed.garbler).map(|[zero, one]| {
+        let swap = Block::mask(zero.lsb()) & (zero ^ one);
+        [zero ^ swap, one ^ swap]
     });
     let evaluator = secrets.evaluator_pairs().filter(|_| committed.evaluator);
     for (wire, labels) in garbler.chain(evaluator).enumerate() {

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 use garblet_circuit::Bits;
 use garblet_ot::BitVec;
-use garblet_primitives::{Block, Prg, subset_sums};
+use garblet_primitives::{Bit, Block, Prg, subset_sums};
 use zeroize::Zeroizing;
 
 /// Bits that are encoded together where there are more than twice as many: keeps the sums short.
@@ -135,7 +135,7 @@ impl Encoding {
     ///
     /// *Shape*: [`Encoding::bits`] bits in, as many corrections out; [`Encoding::wires`] choices.
     pub fn choose(&self, input: &Bits, random: &BitVec) -> (BitVec, BitVec) {
-        let first = self.first_wires(input.iter(), |wire| random.get(wire));
+        let first = self.first_wires(input.iter().map(Bit::from), |wire| random.get(wire));
         let others = (self.bits()..self.wires()).map(|wire| random.get(wire));
         let corrections = first.iter().zip(random.iter()).map(|(&wanted, had)| wanted ^ had).collect();
         (first.iter().copied().chain(others).collect(), corrections)
@@ -144,8 +144,9 @@ impl Encoding {
     /// The first wires that make the sums `input`, the others being `others`.
     ///
     /// *Shape*: `input` has [`Encoding::bits`] bits; `others` is asked for wires from there on.
-    fn first_wires(&self, input: impl Iterator<Item = bool>, others: impl Fn(usize) -> bool) -> Vec<bool> {
-        self.rows.iter().zip(input).map(|(row, bit)| row.wires().fold(bit, |sum, wire| sum ^ others(wire))).collect()
+    fn first_wires(&self, input: impl Iterator<Item = Bit>, others: impl Fn(usize) -> Bit) -> Zeroizing<Vec<Bit>> {
+        let first = self.rows.iter().zip(input);
+        Zeroizing::new(first.map(|(row, bit)| row.wires().fold(bit, |sum, wire| sum ^ others(wire))).collect())
     }
 
     /// The labels of the sums, from those of the wires.
@@ -155,8 +156,8 @@ impl Encoding {
     ///
     /// # Panics
     /// If there are fewer labels.
-    pub fn sums(&self, labels: &[Block]) -> Vec<Block> {
-        let mut sums = labels[..self.rows.len()].to_vec();
+    pub fn sums(&self, labels: &[Block]) -> Zeroizing<Vec<Block>> {
+        let mut sums = Zeroizing::new(labels[..self.rows.len()].to_vec());
         let mut rest = &mut sums[..];
         for rows in self.rows.chunk_by(|a, b| a.start == b.start) {
             let (sums, later) = rest.split_at_mut(rows.len());
@@ -325,12 +326,13 @@ mod tests {
             let mut rng = Prg::new(Block::from_u128(seed));
             for encoding in all(bits) {
                 prop_assert_eq!(encoding.bits(), bits);
-                let input: Vec<bool> = (0..bits).map(|_| rng.next_block().lsb()).collect();
-                let mut wires: Vec<bool> = (0..encoding.wires()).map(|_| rng.next_block().lsb()).collect();
-                let first = encoding.first_wires(input.iter().copied(), |wire| wires[wire]);
-                wires[..bits].copy_from_slice(&first);
+                let mut bit = || rng.next_block().lsb();
+                let input: Vec<bool> = (0..bits).map(|_| bit()).collect();
+                let mut wires: Vec<bool> = (0..encoding.wires()).map(|_| bit()).collect();
+                let first = encoding.first_wires(input.iter().map(|&bit| bit.into()), |wire| wires[wire].into());
+                wires.iter_mut().zip(first.iter()).for_each(|(wire, bit)| *wire = bit.public("a test"));
                 let labels: Vec<Block> = wires.iter().map(|&bit| Block::mask(bit)).collect();
-                let sums: Vec<bool> = encoding.sums(&labels).into_iter().map(Block::lsb).collect();
+                let sums: Vec<bool> = encoding.sums(&labels).iter().map(|sum| sum.lsb()).collect();
                 prop_assert_eq!(&sums, &input);
                 prop_assert_eq!(&encoding.gates(&wires, |a, b| a ^ b), &input);
             }
@@ -413,10 +415,10 @@ mod tests {
         let mut rng = Prg::new(Block::from_u128(5));
         let labels: Vec<Block> = (0..followed.wires()).map(|_| rng.next_block()).collect();
         assert!(followed.sums(&labels) == alone.sums(&labels[..alone.wires()]));
-        let random = labels.iter().map(|label| label.lsb()).collect();
+        let random: BitVec = labels.iter().map(|label| label.lsb()).collect();
         let (choices, corrections) = followed.choose(&Bits::from_u128(300, 9), &random);
         assert_eq!((choices.len(), corrections.len()), (followed.wires(), 9));
-        assert!((9..followed.wires()).all(|wire| choices.get(wire) == random.get(wire)));
+        assert!((9..followed.wires()).all(|wire| !(choices.get(wire) ^ random.get(wire)).public("a test")));
     }
 
     #[test]
@@ -445,7 +447,7 @@ mod tests {
                 .collect();
             extra += further;
             let of_giver = encoding.sums(&own);
-            assert!(places.iter().zip(&of_giver).all(|(&place, sum)| sums[place] == *sum));
+            assert!(places.iter().zip(of_giver.iter()).all(|(&place, sum)| sums[place] == *sum));
         }
         assert!([4, 5].iter().all(|&bit| sums[bit] == labels[bit]));
     }

@@ -120,7 +120,7 @@ impl<'e> Evaluation<'e> {
         }
         self.garbler_labels_fit = fit.into();
         let Some(&hash_seed) = hash_seed.first() else { return };
-        let own = Zeroizing::new(shared.encoding.sums(labels.own));
+        let own = shared.encoding.sums(labels.own);
         let garbler = &labels.garbler[..blueprint.garbler_inputs()];
         let inputs = party_io::labels_by_input(blueprint.program(), garbler, &own);
         let (program, schedules, garbling) = (blueprint.program(), blueprint.schedules(), blueprint.garbling());

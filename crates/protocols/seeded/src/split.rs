@@ -36,7 +36,7 @@ impl Split {
 
     /// Tells whether a circuit is checked.
     pub fn is_checked(&self, circuit: usize) -> bool {
-        self.checked.get(circuit)
+        self.checked.get(circuit).public("circuits: which are checked, of which nothing shows before that is told")
     }
 
     /// The circuits that are evaluated, in order.

@@ -1,7 +1,7 @@
 //! The evaluator's wires: OTs whose choices are corrected, and the labels of many circuits by one OT for each wire.
 
 use garblet_ot::BitVec;
-use garblet_primitives::{Aes128, Block};
+use garblet_primitives::{Aes128, Bit, Block};
 use zeroize::Zeroizing;
 
 use super::circuit::Secrets;
@@ -24,7 +24,7 @@ pub fn both_labels(secrets: &Secrets) -> Zeroizing<Vec<Block>> {
 /// The keys of the ciphers of a receiver's choices, one for each wire. *Secret*.
 pub fn chosen_keys(domain: Domain, pads: &[Block], choices: &BitVec) -> Zeroizing<Vec<Block>> {
     let keys = pads.iter().zip(choices.iter()).enumerate();
-    let key = |(wire, (&pad, choice))| domain.at(wire as u64).branch(u8::from(choice)).key(pad);
+    let key = |(wire, (&pad, choice)): (usize, (&Block, Bit))| domain.at(wire as u64).branch(choice.number()).key(pad);
     Zeroizing::new(keys.map(key).collect())
 }
 

@@ -25,7 +25,7 @@ use garblet_protocol::{
 pub struct Evaluator {
     plan: Arc<Plan>,
     ot: Option<CotReceiver>,
-    /// The number of gates of all circuits that have come.
+    /// The number of gates of all received circuits.
     gates_done: u64,
 }
 
@@ -36,11 +36,11 @@ pub struct EvaluatorPrepared {
     ahead: Option<Ahead>,
 }
 
-/// A circuit that has come already.
+/// A circuit that was received ahead.
 struct Ahead {
     hash_seed: Block,
     tables: Vec<u8>,
-    /// The number of its first gate: runs are not always used in the order in which they were prepared.
+    /// The number of its first gate, since runs may be used in another order than they were prepared.
     first_gate: u64,
 }
 
@@ -67,7 +67,7 @@ impl Role for Evaluator {
         self.plan.security()
     }
 
-    /// Steps 2 and 3: whatever can be done before the inputs are known.
+    /// Steps 2 and 3: all work that can be done before the inputs are known.
     ///
     /// *Errors*: tables garbled ahead that this machine cannot hold.
     async fn prepare(&mut self, session: &mut Session) -> Result<EvaluatorPrepared, ProtocolError> {
@@ -191,7 +191,7 @@ impl Evaluator {
         Ok(Zeroizing::new(evaluation.into_outputs()))
     }
 
-    /// Numbers the gates of the next circuit as it comes: the first one's.
+    /// The number of the first gate of the next circuit, in the order of arrival.
     fn number_gates(&mut self) -> u64 {
         let first = self.gates_done;
         self.gates_done += self.plan.and_count();

@@ -79,7 +79,7 @@ impl Role for Garbler {
         self.plan.security()
     }
 
-    /// Steps 2 and 3: whatever can be done before the inputs are known.
+    /// Steps 2 and 3: all work that can be done before the inputs are known.
     async fn prepare(&mut self, session: &mut Session) -> Result<GarblerPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
         let ot = match &mut self.ot {

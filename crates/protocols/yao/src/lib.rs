@@ -44,7 +44,7 @@
 //! # Adversary and assumptions
 //!
 //! Semi-honest: a party that follows the steps learns nothing beyond its outputs. A garbler that does not follow them
-//! can garble another function; nothing here detects that. Assumes a hash that is circularly correlation robust for
+//! can garble another function, and nothing detects that. Assumes a hash that is circularly correlation robust for
 //! naturally derived keys (Choi, Katz, Kumaresan, Zhou, TCC 2012), and the OT's assumptions. With the scheme
 //! `privacy-free` the evaluator sees every wire's value, so it is refused where the garbler has an input.
 

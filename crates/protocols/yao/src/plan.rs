@@ -31,13 +31,13 @@ pub struct Config {
     pub ot_width: Width,
 }
 
-/// Chunks of tables that are sent, and received, together: to wake a peer that waits costs more than to move a chunk. Six
-/// chunks of half gates are 768 KiB, which stay in a second cache.
+/// Chunks of tables that are sent and received together: waking a waiting peer costs more than moving a chunk. Six
+/// chunks of half gates are 768 KiB, which fit in the second-level cache.
 const PIECE_CHUNKS: usize = 6;
 
 /// A piece of the tables.
 pub(super) struct Piece {
-    /// AND gates up to its end.
+    /// The number of AND gates up to its end.
     pub(super) end: u64,
     /// Its bytes.
     pub(super) bytes: usize,

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use garblet_circuit::ScheduleDigest;
 use garblet_net::{Channel, Hello};
 
 use super::{Build, Config, Evaluator, GARBLER, Garbler, NAME, Plan, communication};
@@ -31,6 +32,10 @@ impl Protocol for Yao {
 
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
         Plan::new(request.program.clone(), request.config)
+    }
+
+    fn schedule(plan: &Plan) -> Option<ScheduleDigest> {
+        Some(plan.schedules().digest())
     }
 
     fn costs(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {

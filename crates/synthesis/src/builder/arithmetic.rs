@@ -34,14 +34,14 @@ impl CircuitBuilder {
         (I::new(bits), !no_borrow)
     }
 
-    /// `a + b` modulo `2^n`, and whether the true sum is no value of that type. *Cost*: n.
+    /// `a + b` modulo `2^n`, and whether the true sum is out of range. *Cost*: n.
     pub fn add_overflow<I: Integer>(&mut self, a: &I, b: &I) -> (I, Bit) {
         let n = a.width().max(b.width());
         let bits = self.ripple(n + 1, |i| (a.bit(i), b.bit(i)), Bit::FALSE);
         self.split_overflow(n, bits)
     }
 
-    /// `a - b` modulo `2^n`, and whether the true difference is no value of that type. *Cost*: n.
+    /// `a - b` modulo `2^n`, and whether the true difference is out of range. *Cost*: n.
     pub fn sub_overflow<I: Integer>(&mut self, a: &I, b: &I) -> (I, Bit) {
         let n = a.width().max(b.width());
         let bits = self.ripple(n + 1, |i| (a.bit(i), !b.bit(i)), Bit::TRUE);
@@ -59,7 +59,7 @@ impl CircuitBuilder {
         I::new(self.ripple(a.width(), |i| (Bit::FALSE, flipped[i]), condition))
     }
 
-    /// The absolute value; unsigned, so that it always fits. *Cost*: n - 1.
+    /// The absolute value, unsigned so that it always fits. *Cost*: n - 1.
     pub fn abs(&mut self, a: &Signed) -> Unsigned {
         let sign = a.bits().last().copied().unwrap_or(Bit::FALSE);
         self.neg_if(sign, a).as_unsigned()
@@ -82,7 +82,7 @@ impl CircuitBuilder {
         sum
     }
 
-    /// Takes off bit n of the true result: the carry or borrow, or if signed the true sign, which the sign bit must be.
+    /// Removes bit n of the true result: the carry or borrow or, if signed, the true sign, which must equal the sign bit.
     fn split_overflow<I: Integer>(&mut self, n: usize, mut bits: Vec<Bit>) -> (I, Bit) {
         let beyond = bits.pop().expect("n + 1 bits");
         let sign = if I::SIGNED && n > 0 { bits[n - 1] } else { Bit::FALSE };
@@ -90,7 +90,7 @@ impl CircuitBuilder {
     }
 }
 
-/// The bits within the width; beyond it zeros, so that the sum there is the carry.
+/// The bits within the width, then zeros, so that the next bit of the sum is the carry.
 fn low(n: usize, i: usize, a: Bit, b: Bit) -> (Bit, Bit) {
     if i < n { (a, b) } else { (Bit::FALSE, Bit::FALSE) }
 }

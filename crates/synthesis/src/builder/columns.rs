@@ -7,9 +7,9 @@ use super::{
 
 /// Bits to be added, by their weight: column `i` holds bits worth `2^i`.
 ///
-/// Each column is brought to one bit by full adders (three bits in, one AND) and at the end perhaps a half adder, its
-/// carries go to the next column: `floor(m / 2)` ANDs for `m` bits, none in the last column. That is never more than
-/// adding the numbers one after another.
+/// Full adders (three bits in, one AND) and at the end perhaps a half adder reduce each column to one bit; their
+/// carries go to the next column: `floor(m / 2)` ANDs for `m` bits, none in the last column. This never costs more
+/// than adding the numbers one after another.
 pub(super) struct Columns {
     columns: Vec<Column>,
 }
@@ -21,7 +21,7 @@ struct Column {
 }
 
 impl Columns {
-    /// No bits, for a sum of `width` bits; what would overflow is dropped.
+    /// No bits, for a sum of `width` bits; overflow is dropped.
     pub(super) fn new(width: usize) -> Self {
         Columns { columns: vec![Column::default(); width] }
     }
@@ -45,7 +45,7 @@ impl Columns {
         bits.iter().enumerate().for_each(|(i, &bit)| self.push(shift + i, bit));
     }
 
-    /// Subtracts an unsigned number times `2^shift`, modulo the width: adds its complement, ones above, and one.
+    /// Subtracts an unsigned number times `2^shift`, modulo the width: adds its complement, ones above it, and one.
     pub(super) fn subtract(&mut self, bits: &[Bit], shift: usize) {
         bits.iter().enumerate().for_each(|(i, &bit)| self.push(shift + i, !bit));
         (shift + bits.len()..self.columns.len()).for_each(|i| self.push(i, Bit::TRUE));
@@ -72,7 +72,7 @@ impl Columns {
     }
 }
 
-/// Brings a column to one bit, oldest bits first so that the adders form a tree, and hands its carries on.
+/// Reduces a column to one bit, oldest bits first so that the adders form a tree, and returns its carries.
 fn reduce(c: &mut CircuitBuilder, bits: &mut Vec<Bit>, one: bool, mut carry: impl FnMut(Bit)) -> Bit {
     let mut first = 0;
     while bits.len() - first >= 3 {
@@ -81,7 +81,7 @@ fn reduce(c: &mut CircuitBuilder, bits: &mut Vec<Bit>, one: bool, mut carry: imp
         bits.push(sum);
         carry(out);
     }
-    // A constant one comes last: it makes the half adder a full adder of the same cost, or one without an AND.
+    // A constant one comes last: it turns the half adder into a full adder of the same cost, or one without an AND.
     let (sum, out) = match bits[first..] {
         [a, b] => c.full_adder(a, b, one.into()),
         [a] => (a.invert_if(one), if one { a } else { Bit::FALSE }),
@@ -94,7 +94,7 @@ fn reduce(c: &mut CircuitBuilder, bits: &mut Vec<Bit>, one: bool, mut carry: imp
 impl CircuitBuilder {
     /// The number of bits that are set.
     ///
-    /// *Shape*: as many bits as the number n needs. *Cost*: n less the number of ones in n written in binary.
+    /// *Shape*: as many bits as the number n needs. *Cost*: n minus the number of ones in the binary form of n.
     pub fn count_ones(&mut self, bits: &[Bit]) -> Unsigned {
         let width = (usize::BITS - bits.len().leading_zeros()) as usize;
         let mut columns = Columns::new(width);

@@ -11,7 +11,7 @@ impl CircuitBuilder {
         let n = a.width().max(b.width());
         let mut carry = Bit::FALSE;
         for i in 0..n {
-            // The carry of b + !a says a < b. The weight of a sign bit is negative, so there a and b change places.
+            // The carry of b + !a is one if a < b. The weight of a sign bit is negative, so there a and b change places.
             let sign = I::SIGNED && i + 1 == n;
             let (x, y) = if sign { (b.bit(i), a.bit(i)) } else { (a.bit(i), b.bit(i)) };
             (_, carry) = self.full_adder(y, !x, carry);
@@ -91,7 +91,7 @@ mod tests {
         (x << (128 - width)) as i128 >> (128 - width)
     }
 
-    /// Numbers that differ in few places, or not at all.
+    /// Numbers that differ in few places or none.
     fn close_pair() -> impl Strategy<Value = (u128, u128)> {
         (any::<u128>(), prop_oneof![Just(0), (0..128).prop_map(|i| 1u128 << i), any::<u128>()])
             .prop_map(|(a, d)| (a, a ^ d))

@@ -11,8 +11,8 @@ impl CircuitBuilder {
     /// Division by zero gives all ones, and the low m bits of `a` as the remainder.
     ///
     /// *Cost*: the quotient alone, for n = m, n(n+1)/2 + 2n - 3 (32 bits: 589, 64 bits: 2,205); the remainder
-    /// 2 min(n, m) - 1 more. In general the quotient costs `sum over i < n of min(i + 1, m)` + min(n, m - 1) + max(m - 2, 0), and
-    /// n - m + 1 more if n > m > 1 (n - 1 if m = 1).
+    /// 2 min(n, m) - 1 more. In general the quotient costs `sum over i < n of min(i + 1, m)` + min(n, m - 1) + max(m - 2, 0), plus
+    /// n - m + 1 if n > m > 1 (n - 1 if m = 1).
     ///
     /// *Source*: non-restoring division, with steps only as wide as the part of `a` read so far.
     pub fn div_rem(&mut self, a: &Unsigned, b: &Unsigned) -> (Unsigned, Unsigned) {
@@ -25,9 +25,9 @@ impl CircuitBuilder {
         let mut rest = vec![Bit::FALSE];
         let mut subtract = Bit::TRUE;
         for step in 0..n {
-            // In step i the remainder r becomes 2r + a bit - b, or + b if r is negative, and bits up to i + 1 of it are
-            // kept: all there are if b < 2^(i+1). Otherwise r is negative, whatever the kept bits say, and they are
-            // right all the same.
+            // Step i replaces the remainder r with 2r + a bit - b, or + b if r is negative. It keeps bits up to i + 1, which
+            // are all bits if b < 2^(i+1). Otherwise r is negative, whatever the kept bits say, and the kept bits are still
+            // correct.
             rest.insert(0, a.bits()[n - 1 - step]);
             let width = (step + 2).min(m + 1);
             let divisor: Vec<Bit> = (0..width).map(|i| self.xor(b.bit(i), subtract)).collect();
@@ -38,7 +38,7 @@ impl CircuitBuilder {
             quotient[n - 1 - step] = subtract;
         }
         if n > m {
-            // Without a divisor the remainder outgrows its m + 1 bits.
+            // Without a divisor the remainder would exceed its m + 1 bits.
             let divides = self.or(above[0], b.bits()[0]);
             for bit in &mut quotient[..n - m] {
                 *bit = !self.and(!*bit, divides);
@@ -83,7 +83,7 @@ impl CircuitBuilder {
         above
     }
 
-    /// Adds the divisor back to a negative remainder, which has w = min(n, m) bits then. *Cost*: 2w - 1.
+    /// Adds the divisor back to a negative remainder, which has w = min(n, m) bits at that point. *Cost*: 2w - 1.
     fn restore(&mut self, rest: &[Bit], b: &Unsigned, negative: Bit) -> Unsigned {
         let rest = Unsigned::new(rest[..rest.len() - 1].to_vec());
         let back = self.mask(negative, &b.resize(rest.width()));
@@ -125,7 +125,7 @@ mod tests {
                 let stated = stated_ands(n.into(), m.into());
                 assert_eq!(div, stated, "{n} by {m}");
                 let (w, more) = (u64::from(n.min(m)), both - stated);
-                // A remainder of one bit may be found among the other gates.
+                // Other gates may already compute a remainder of one bit.
                 assert!(more == 2 * w - 1 || w == 1 && more == 0, "{n} by {m}: {more} more for the remainder");
             }
         }

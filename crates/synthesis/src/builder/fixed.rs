@@ -1,7 +1,7 @@
 //! Quotients and roots of fixed-point numbers, rounded down.
 //!
-//! A number with f bits behind the point is an integer times 2^-f; its sum, difference, comparison and remainder are those of
-//! integers, its product is the upper part of [`CircuitBuilder::mul_full`].
+//! A number with f bits after the point is an integer times 2^-f. Sum, difference, comparison and remainder work as for integers;
+//! the product is the upper part of [`CircuitBuilder::mul_full`].
 
 use super::{
     Bit, CircuitBuilder,
@@ -13,9 +13,8 @@ impl CircuitBuilder {
     ///
     /// Division by zero gives 2^(n + fraction) - 1, or -2^(n + fraction) if `a` is negative.
     ///
-    /// *Cost*: [`CircuitBuilder::div`] of n + `fraction` by m bits, and n + m - 1 for signs (32 bits, 16 of them behind the point:
-    /// 1,181): as
-    /// `floor(-x / b) = !((x - 1) / b)`, which is how `!x / b` is rounded, only the divisor's sign costs anything.
+    /// *Cost*: [`CircuitBuilder::div`] of n + `fraction` by m bits, and n + m - 1 for signs (32 bits, 16 of them after the point:
+    /// 1,181). Only the divisor's sign costs anything, because `floor(-x / b) = !((x - 1) / b)`, which rounds as `!x / b` does.
     pub fn div_floor(&mut self, a: &Signed, b: &Signed, fraction: usize) -> Signed {
         let n = a.width();
         let sign_b = b.bits().last().copied().unwrap_or(Bit::FALSE);
@@ -36,8 +35,8 @@ impl CircuitBuilder {
     ///
     /// *Cost*: k(k + 1)/2 for 2k bits, k > 1 (32 bits: 136, 64 bits: 528).
     ///
-    /// *Source*: non-restoring digit by digit, as [`CircuitBuilder::div_rem`] divides: with a root q so far, 4q + 1 is
-    /// subtracted from the remainder, or 4q + 3 added if it is negative. Either is q or its complement, and two ones.
+    /// *Source*: non-restoring digit by digit, as in [`CircuitBuilder::div_rem`]: with root q so far, a step subtracts 4q + 1
+    /// from the remainder, or adds 4q + 3 if it is negative. Either operand is q or its complement, followed by two ones.
     pub fn sqrt(&mut self, a: &Unsigned) -> Unsigned {
         let k = a.width().div_ceil(2);
         let mut root: Vec<Bit> = Vec::with_capacity(k);

@@ -9,13 +9,13 @@ use super::{
     word::{Integer, Unsigned},
 };
 
-/// Width from which Karatsuba's way has fewer AND gates for a whole product.
+/// Width from which Karatsuba's method has fewer AND gates for a whole product.
 const SPLIT_FROM: usize = 14;
 
 /// The same for a square.
 const SPLIT_SQUARE_FROM: usize = 18;
 
-/// The same for the low half of a product, of which only one of the three parts is whole.
+/// The same for the low half of a product, in which only one of the three parts is whole.
 const SPLIT_LOW_FROM: usize = 27;
 
 impl CircuitBuilder {
@@ -28,13 +28,13 @@ impl CircuitBuilder {
         I::new(self.low_product(a.bits(), b.bits()))
     }
 
-    /// `a * b` modulo `2^n`, and whether the true product is no value of that type; n is the greater width.
+    /// `a * b` modulo `2^n`, and whether the true product is out of range; n is the greater width.
     ///
-    /// *Cost*: that of [`CircuitBuilder::mul`] for one more bit, of which partial products are not needed, and at most 3n - 4
+    /// *Cost*: [`CircuitBuilder::mul`] for one more bit, minus the partial products of that bit, plus at most 3n - 4
     /// (32 bits: 1,109, 64 bits: 3,805; signed: 1,107, 3,803).
     ///
-    /// *Source*: Schulte, Gok, Balzola and Brocato 2000. If no two bits of the magnitudes have weights that multiply to
-    /// more than the result holds, the product has one bit more than the result at most, and that bit tells.
+    /// *Source*: Schulte, Gok, Balzola and Brocato 2000. If no two bits of the magnitudes have weights whose product exceeds
+    /// the result's range, the product has at most one bit more than the result, and that bit shows overflow.
     pub fn mul_overflow<I: Integer>(&mut self, a: &I, b: &I) -> (I, Bit) {
         let n = a.width().max(b.width());
         if n == 0 {
@@ -49,7 +49,7 @@ impl CircuitBuilder {
             columns.sum(self)
         };
         let beyond = bits.pop().expect("n + 1 bits");
-        // The bits of a magnitude, less one if it is negative: a power of two more or less makes no difference.
+        // The bits of a magnitude; one less if it is negative, since a power of two more or less makes no difference.
         let sign = |x: &I| if I::SIGNED { x.bit(n - 1) } else { Bit::FALSE };
         let (sign_a, sign_b) = (sign(&a), sign(&b));
         let size = n - usize::from(I::SIGNED);
@@ -60,7 +60,7 @@ impl CircuitBuilder {
         (I::new(bits), self.or(large, outside))
     }
 
-    /// Tells whether bits i of `a` and j of `b` are both set for any i + j >= `least`, of two numbers with `least` bits.
+    /// Tells whether bits i of `a` and j of `b` are both set for some i + j >= `least`, for two numbers of `least` bits.
     fn any_product_from(&mut self, a: &[Bit], b: &[Bit], least: usize) -> Bit {
         let mut from = Bit::FALSE;
         let mut found = Vec::with_capacity(least);
@@ -144,7 +144,7 @@ impl CircuitBuilder {
             self.partial_products(&mut columns, a, b);
             return columns.sum(self);
         }
-        // Three fifths cost least, in an even number, as whole products of odd widths cost more than their share.
+        // Three fifths, rounded to an even number, cost least: whole products of odd widths cost more than their share.
         let split = n * 3 / 10 * 2;
         let low = self.product(&a[..split], &b[..split]);
         columns.add(&low, 0);
@@ -155,9 +155,9 @@ impl CircuitBuilder {
         columns.sum(self)
     }
 
-    /// Two's complement operands: the partial products of exactly one sign bit are negative.
+    /// Two's complement operands: the partial products with exactly one sign bit are negative.
     ///
-    /// `-x 2^k = !x 2^k - 2^k`, and all those powers together are three ones. *Source*: Baugh and Wooley 1973.
+    /// `-x 2^k = !x 2^k - 2^k`, and the sum of all these powers is three ones. *Source*: Baugh and Wooley 1973.
     fn signed_product(&mut self, a: &[Bit], b: &[Bit]) -> Vec<Bit> {
         let (n, m) = (a.len(), b.len());
         let mut columns = Columns::new(n + m);
@@ -177,7 +177,7 @@ impl CircuitBuilder {
         columns.sum(self)
     }
 
-    /// Adds all products of a bit of `a` and a bit of `b` that fall within the columns.
+    /// Adds all products of a bit of `a` and a bit of `b` whose columns are within the sum.
     fn partial_products(&mut self, columns: &mut Columns, a: &[Bit], b: &[Bit]) {
         self.partial_products_below(columns, a, b, columns.width());
     }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use garblet_circuit::{
-    CircuitError, Component, ComponentId, Input, Link, Party, Port, Program, Recipients, Source, Type, notes::Ordered,
+    CircuitError, Component, ComponentId, Input, Link, Party, Port, Program, Recipients, Source, Type,
+    notes::{Limit, Ordered},
 };
 
 /// A typed value on wires of a program under construction: an input, an output port of an instance, a part of one,
-/// a constant, or several put together.
+/// a constant, or a concatenation.
 ///
 /// Wires belong to the builder that made them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,12 +43,12 @@ impl ProgramBuilder {
         ProgramBuilder { program: Program::new(name) }
     }
 
-    /// Adds a component type, to be instantiated any number of times.
+    /// Adds a component type, which may be instantiated any number of times.
     pub fn component(&mut self, component: impl Into<Arc<Component>>) -> ComponentId {
         self.program.add_component(component)
     }
 
-    /// Adds an input that `owner` gives.
+    /// Adds an input that `owner` provides.
     ///
     /// *Errors*: a name that is taken.
     pub fn input(&mut self, name: impl Into<String>, ty: Type, owner: Party) -> Result<Wires, CircuitError> {
@@ -55,14 +56,21 @@ impl ProgramBuilder {
         Ok(Wires { ty, links: vec![self.program.input_link(id)] })
     }
 
-    /// Notes that an input counts as empty if its rows are not in order.
+    /// Records that an input counts as empty if its rows are not in order.
     pub fn note_order(&mut self, ordered: Ordered) {
         let mut notes = self.program.notes().clone();
         notes.ordered.push(ordered);
         self.program.set_notes(notes);
     }
 
-    /// Adds an instance, its input ports fed by those wires, and gives its output ports.
+    /// Records that numbers of an input are ignored if they are too large.
+    pub fn note_limit(&mut self, limit: Limit) {
+        let mut notes = self.program.notes().clone();
+        notes.limits.push(limit);
+        self.program.set_notes(notes);
+    }
+
+    /// Adds an instance with these wires as its input ports, and returns its output ports.
     ///
     /// *Errors*: a wrong number of wires for a port, a wrong number of ports, or a component that does not exist.
     pub fn instance(&mut self, component: ComponentId, inputs: &[&Wires]) -> Result<Vec<Wires>, CircuitError> {
@@ -99,7 +107,7 @@ impl ProgramBuilder {
         self.program.inputs()
     }
 
-    /// The program.
+    /// Finishes the program.
     pub fn finish(self) -> Program {
         self.program
     }
@@ -120,10 +128,10 @@ impl Wires {
         Wires::constant(Type::Bytes(bytes.len() as u32), |i| bytes[i / 8] >> (i % 8) & 1 == 1)
     }
 
-    /// Several values, one after another, as one of type `ty`.
+    /// Concatenates several values to one of type `ty`.
     ///
     /// # Panics
-    /// If the widths do not add up to that of `ty`.
+    /// If the widths do not add up to the width of `ty`.
     pub fn concat<'a>(ty: Type, parts: impl IntoIterator<Item = &'a Wires>) -> Wires {
         let mut wires = Wires { ty, links: Vec::new() };
         parts.into_iter().flat_map(|part| &part.links).for_each(|&link| wires.push(link));
@@ -131,25 +139,25 @@ impl Wires {
         wires
     }
 
-    /// The type.
+    /// The type of the value.
     pub fn ty(&self) -> &Type {
         &self.ty
     }
 
-    /// The same wires as another type.
+    /// The same wires with another type.
     ///
     /// # Panics
-    /// If that type has another width.
+    /// If the widths differ.
     pub fn cast(mut self, ty: Type) -> Wires {
         assert_eq!(ty.width(), self.width(), "wires of a {ty}");
         self.ty = ty;
         self
     }
 
-    /// The wires from `start` on, as many as `ty` is wide.
+    /// The wires from `start` on, for a value of type `ty`.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If there are too few wires.
     pub fn slice(&self, start: u64, ty: Type) -> Wires {
         let (mut skip, mut rest) = (start, ty.width());
         assert!(start + rest <= self.width(), "wires {start}..{} of {}", start + rest, self.width());
@@ -182,7 +190,7 @@ impl Wires {
         self.links.iter().map(|link| u64::from(link.len)).sum()
     }
 
-    /// Appends wires, as part of the link before if they follow it.
+    /// Appends wires; extends the previous link if they continue it.
     fn push(&mut self, link: Link) {
         if link.len == 0 {
             return;
@@ -198,7 +206,7 @@ impl Wires {
     }
 }
 
-/// Refuses wires that add up for the component but not port by port.
+/// Rejects wires that add up for the component but not port by port.
 fn check_ports(component: &Component, inputs: &[&Wires]) -> Result<(), CircuitError> {
     let target = |what: String| format!("`{}`, {what}", component.name());
     if inputs.len() != component.inputs().len() {
@@ -242,7 +250,7 @@ mod tests {
         let middle = Wires::concat(Type::Bytes(4), &outputs).slice(8, Type::Bytes(2));
         p.output("middle", &middle, Recipients::All).unwrap();
         let program = p.finish();
-        // The second byte of one port and the first of the next are neighbours: one link.
+        // The second byte of one port and the first byte of the next are adjacent, so they form one link.
         assert_eq!(program.outputs()[0].links.len(), 1);
         let out = simulate::program(&program, &[simulate::bytes_to_bits(&[1, 2, 3])]);
         assert_eq!(simulate::bits_to_bytes(&out[0]), [0x0f ^ 1, 3]);

@@ -36,7 +36,7 @@ impl CircuitBuilder {
 
     /// `a * 2^amount` modulo `2^n` for a secret amount of k bits.
     ///
-    /// *Cost*: n for each bit of the amount worth less than n; if it has more, n and those others less one.
+    /// *Cost*: n for each bit of the amount worth less than n; if the amount has more bits, n plus their number minus one.
     pub fn shift_left_by<I: Integer>(&mut self, a: &I, amount: &Unsigned) -> I {
         let zero = I::new(vec![Bit::FALSE; a.width()]);
         self.shift_by(a, amount, &zero, Self::shift_left)
@@ -60,7 +60,7 @@ impl CircuitBuilder {
         self.rotate_by(a, amount, Self::rotate_right)
     }
 
-    /// One stage per bit of the amount; `gone` is what is left when the amount is n or more.
+    /// One stage per bit of the amount; `gone` is the result when the amount is n or more.
     fn shift_by<I: Integer>(&mut self, a: &I, amount: &Unsigned, gone: &I, shift: fn(&mut Self, &I, usize) -> I) -> I {
         let stages = a.width().max(1).next_power_of_two().trailing_zeros() as usize;
         let (stages, beyond) = amount.bits().split_at(stages.min(amount.width()));

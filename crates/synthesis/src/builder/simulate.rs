@@ -22,7 +22,7 @@ pub(crate) fn component(component: &Component, inputs: &[u128]) -> Vec<u128> {
     component.outputs().iter().map(|port| take(port.width() as usize)).collect()
 }
 
-/// Output ports of a program for wires of its input ports.
+/// Output ports of a program for given wires of its input ports.
 pub(crate) fn program(program: &Program, inputs: &[Vec<bool>]) -> Vec<Vec<bool>> {
     let lanes = inputs.iter().map(|wires| wires.iter().map(|&bit| bit.into()).collect()).collect();
     let outputs = evaluate_lanes(program, lanes);

@@ -1,4 +1,4 @@
-//! Sorting by a network of comparators, which does the same steps whatever the values are.
+//! Sorting by a network of comparators, whose steps do not depend on the values.
 
 use garblet_circuit::{CircuitError, ComponentId};
 
@@ -41,15 +41,15 @@ impl CircuitBuilder {
 }
 
 impl ProgramBuilder {
-    /// Sorts values by instances of a component, so that there is one comparator's circuit however many values there are.
+    /// Sorts values with instances of a component, so that all comparators share one circuit.
     ///
-    /// *Shape*: `comparator` takes two values and gives the one that comes first and the other. *Cost*: its own for each of
+    /// *Shape*: `comparator` takes two values and returns them in order. *Cost*: the comparator's own cost for each of
     /// the [`sort_comparators`].
     ///
     /// *Errors*: a component with other input ports.
     ///
     /// # Panics
-    /// If the component has other output ports than two.
+    /// If the component does not have two output ports.
     pub fn sort(&mut self, comparator: ComponentId, values: &mut [Wires]) -> Result<(), CircuitError> {
         let mut places = Vec::new();
         sort_places(values.len(), |low, high| places.push((low, high)));
@@ -62,15 +62,15 @@ impl ProgramBuilder {
     }
 }
 
-/// The number of comparators that merge so many values, of which the first ascend and the others descend.
+/// The number of comparators that merge n values, where a first part ascends and the rest descends.
 pub fn merge_comparators(n: usize) -> u64 {
     let mut count = 0;
     merge_places(n, |_, _| count += 1);
     count
 }
 
-/// The network that merges n values, of which the first ascend and the others descend: that of the next power of two, without
-/// values less than all, which would stand before them and stay there. Gives each comparator's two places, lower one first.
+/// The network that merges n values, where a first part ascends and the rest descends. It is the network of the next power of two
+/// without leading padding, which would be less than every value and stay in place. Passes each comparator's places, lower first.
 ///
 /// *Source*: Batcher 1968.
 pub(crate) fn merge_places(n: usize, mut comparator: impl FnMut(usize, usize)) {
@@ -85,14 +85,14 @@ pub(crate) fn merge_places(n: usize, mut comparator: impl FnMut(usize, usize)) {
     }
 }
 
-/// The sorting network with the fewest comparators of those here: gives each one's two places, lower one first.
+/// The smaller of the two sorting networks here. Passes each comparator's places, lower first.
 pub fn sort_places(n: usize, comparator: impl FnMut(usize, usize)) {
     let mut exchange = 0;
     merge_exchange(n, |_, _| exchange += 1);
     if sort_comparators(n) < exchange { merge_sort(n, comparator) } else { merge_exchange(n, comparator) }
 }
 
-/// The network for the next power of two, without the places that are not there: what is greater than all stays there.
+/// The network for the next power of two, without the padding at its end, which would be greater than every value and stay there.
 ///
 /// Runs of 16 are sorted by Green's network and merged by Batcher's odd-even merge.
 fn merge_sort(n: usize, mut comparator: impl FnMut(usize, usize)) {
@@ -146,7 +146,7 @@ const SIXTEEN: [(u8, u8); 60] = [
     (6, 7), (8, 9),
 ];
 
-/// Batcher's merge exchange for any n: gives each comparator's two places, lower one first.
+/// Batcher's merge exchange for any n. Passes each comparator's places, lower first.
 ///
 /// *Source*: Batcher 1968; Knuth, The Art of Computer Programming 3, algorithm 5.2.2M.
 fn merge_exchange(n: usize, mut comparator: impl FnMut(usize, usize)) {
@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    /// A merge that is right for all runs of zeros and ones is right for all sorted runs.
+    /// A merge that is correct for all runs of zeros and ones is correct for all sorted runs.
     #[test]
     fn merges_are_right() {
         for (len, ones) in [2usize, 8, 32, 64].into_iter().flat_map(|len| (0..=len / 2).map(move |ones| (len, ones))) {

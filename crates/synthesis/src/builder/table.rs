@@ -10,7 +10,7 @@ pub fn lookup_ands(index_bits: usize, entry_bits: usize) -> u64 {
     (0..=index_bits / 2).map(|high| split_ands(index_bits, entry_bits, high)).min().unwrap_or(0)
 }
 
-/// All products of the high bits and of the low bits, and for each output one AND per product of high bits.
+/// All products of the high bits and of the low bits, and per output one AND for each product of high bits.
 fn split_ands(index_bits: usize, entry_bits: usize, high: usize) -> u64 {
     let products = |bits: usize| (1u64 << bits) - bits as u64 - 1;
     products(high) + products(index_bits - high) + entry_bits as u64 * ((1 << high) - 1)
@@ -19,14 +19,14 @@ fn split_ands(index_bits: usize, entry_bits: usize, high: usize) -> u64 {
 impl CircuitBuilder {
     /// Entry number `index` of a constant table, as `width` bits; zero beyond the table's end.
     ///
-    /// *Cost*: at most [`lookup_ands`]; for k index bits `2^k - k - 1` whatever the width, and for narrow entries about
-    /// `2^(k/2 + 1)`.
+    /// *Cost*: at most [`lookup_ands`]: for k index bits, `2^k - k - 1` for any width, and about
+    /// `2^(k/2 + 1)` for narrow entries.
     ///
-    /// *Source*: each output is a polynomial over the index bits; its terms are grouped by the high bits, and only
-    /// products of secret factors cost something (Boyar, Peralta and Pochuev 2000).
+    /// *Source*: each output is a polynomial over the index bits. Its terms are grouped by the high bits, and only
+    /// products of secret factors cost gates (Boyar, Peralta and Pochuev 2000).
     ///
     /// # Panics
-    /// If the index has more than 24 bits or the table more entries than the index can name.
+    /// If the index has more than 24 bits, or the table has more entries than the index can address.
     pub fn lookup(&mut self, table: &[u128], width: usize, index: &Unsigned) -> Unsigned {
         let k = index.bits().len();
         assert!(k <= 24 && table.len() <= 1 << k, "{} entries for an index of {k} bits", table.len());
@@ -53,7 +53,7 @@ impl CircuitBuilder {
     /// *Cost*: (entries - 1) times the bits of a word.
     ///
     /// # Panics
-    /// If the array is empty, or longer than the index can name.
+    /// If the array is empty, or longer than the index can address.
     pub fn element<W: Word>(&mut self, array: &[W], index: &Unsigned) -> W {
         let bits = index.bits();
         assert!(!array.is_empty() && array.len() as u64 <= 1 << bits.len().min(63), "an index names every entry");
@@ -65,9 +65,9 @@ impl CircuitBuilder {
         level.swap_remove(0)
     }
 
-    /// The array with another word at `index`; unchanged if the index is beyond its end.
+    /// The array with the word at `index` replaced; unchanged if the index is beyond its end.
     ///
-    /// *Cost*: one AND per bit of the array, and that of [`CircuitBuilder::one_hot`].
+    /// *Cost*: one AND per bit of the array, and [`CircuitBuilder::one_hot`].
     ///
     /// # Panics
     /// As [`CircuitBuilder::element`].
@@ -81,7 +81,7 @@ impl CircuitBuilder {
     /// *Cost*: `2^k - k - 1` if n is `2^k`, k the bits of the index; else at most n + k.
     ///
     /// # Panics
-    /// If n is more than the index can name.
+    /// If n is more than the index can address.
     pub fn one_hot(&mut self, index: &Unsigned, n: usize) -> Vec<Bit> {
         let bits = index.bits();
         assert!(n as u64 <= 1 << bits.len().min(63), "an index names every entry");
@@ -114,7 +114,7 @@ impl CircuitBuilder {
         terms
     }
 
-    /// The products of all subsets of some bits, the subset's members being the ones of its number.
+    /// The products of all subsets of some bits; the ones in a subset's number are its members.
     fn products(&mut self, bits: &[Bit]) -> Vec<Bit> {
         let mut products = vec![Bit::TRUE];
         for &bit in bits {
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(lookup_ands(2, 64), 1);
         assert_eq!(lookup_ands(8, 1), 37);
         assert_eq!(lookup_ands(8, 200), 247);
-        // A table with every product in every output costs what is stated.
+        // A table with every product in every output reaches the stated cost.
         for (k, width) in [(1, 1), (2, 3), (4, 1), (6, 2), (8, 1), (8, 8)] {
             let mut table = vec![0; 1 << k];
             table[0] = u128::MAX;

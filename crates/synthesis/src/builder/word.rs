@@ -1,23 +1,23 @@
-//! Typed words: bits with a meaning, from one bit to arrays and records.
+//! Typed words: bits with a meaning, from single bits to arrays and records.
 
 use garblet_circuit::Type;
 
 use super::Bit;
 
-/// A value made of bits, with the [`Type`] that a port for it has.
+/// A value made of bits, with the [`Type`] of a port for it.
 ///
 /// Implement it for a struct to use that struct with ports, [`select`](super::CircuitBuilder::select), sorting and
 /// lookup: usually a [`Type::Record`] whose fields are words themselves.
 pub trait Word: Clone {
-    /// The type.
+    /// The type of the word.
     fn ty(&self) -> Type;
 
     /// Appends the bits in wire order.
     fn append_bits(&self, into: &mut Vec<Bit>);
 
-    /// A word of that type with those bits, or `None` if this is no word for that type.
+    /// A word of this type with these bits, or `None` if the type does not match.
     ///
-    /// *Shape*: as many bits as the type is wide.
+    /// *Shape*: as many bits as the type's width.
     fn from_bits(ty: &Type, bits: &[Bit]) -> Option<Self>;
 
     /// The bits in wire order.
@@ -30,7 +30,7 @@ pub trait Word: Clone {
     /// A word of the same type with other bits.
     ///
     /// # Panics
-    /// If the number of bits is another.
+    /// If the number of bits differs.
     fn with_bits(&self, bits: &[Bit]) -> Self {
         let ty = self.ty();
         assert_eq!(bits.len() as u64, ty.width(), "bits of a {ty}");
@@ -43,7 +43,7 @@ pub trait Integer: Word {
     /// Set if the top bit is a sign.
     const SIGNED: bool;
 
-    /// An integer of those bits, least significant first.
+    /// An integer with these bits, least significant first.
     fn new(bits: Vec<Bit>) -> Self;
 
     /// The bits, least significant first.
@@ -54,19 +54,19 @@ pub trait Integer: Word {
         self.bits().len()
     }
 
-    /// The same value with more bits, or its low bits.
+    /// The same value with more bits, or only its low bits.
     fn resize(&self, width: usize) -> Self {
         Self::new((0..width).map(|i| self.bit(i)).collect())
     }
 
-    /// Bit `i` of the value, beyond the width too.
+    /// Bit `i` of the value, also beyond the width.
     fn bit(&self, i: usize) -> Bit {
         let beyond = if Self::SIGNED { self.bits().last().copied() } else { None };
         self.bits().get(i).copied().or(beyond).unwrap_or(Bit::FALSE)
     }
 }
 
-/// Bits without a further meaning.
+/// Bits without further meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BitString(pub Vec<Bit>);
 
@@ -82,10 +82,10 @@ pub struct Signed(Vec<Bit>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bytes(pub Vec<Bit>);
 
-/// A word of a type that is known only when the builder runs, and the form in which records come without a struct.
+/// A word whose type is known only at run time; also represents records that have no struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// Wires without a further meaning.
+    /// Wires without further meaning.
     Bits(BitString),
     /// A Boolean.
     Bool(Bit),

@@ -2,7 +2,7 @@
 //!
 //! Only the S-box has AND gates: 32 of them. A block takes 160 S-boxes, the key schedule 40.
 
-/// One gate per assignment, as tables of circuits are printed: `+` is XOR, `*` is AND.
+/// One gate per assignment, in the notation of published circuits: `+` is XOR, `*` is AND.
 macro_rules! straight_line {
     ($c:ident: $($out:ident = $a:ident $op:tt $b:ident;)*) => { $(let $out = straight_line!(@ $c $a $op $b);)* };
     (@ $c:ident $a:ident + $b:ident) => { $c.xor($a, $b) };
@@ -19,14 +19,14 @@ use crate::builder::{Bit, Bytes, CircuitBuilder, ProgramBuilder, Wires};
 use mix_columns::mix_column;
 use sbox::sub_byte;
 
-/// - `aes128`: 6,400 AND gates and 22,164 XOR gates, as one component: 200 S-boxes of 32 and 81, 36 columns of 91 XOR
-///   gates, 1,408 for adding round keys and 1,280 in the key schedule.
+/// - `aes128`: 6,400 AND gates and 22,164 XOR gates, as one component: 200 S-boxes of 32 AND and 81 XOR gates, 36 columns of
+///   91 XOR gates, 1,408 XOR gates for adding round keys and 1,280 in the key schedule.
 /// - `aes128-expanded`: the same with the key schedule outside, 5,120.
 /// - `aes-round`, `aes-last-round`: 512 each. `aes-key-schedule`: 1,280.
 /// - `aes128-chain(n)`: n instances of `aes128`, each encrypting the ciphertext of the one before.
 /// - `aes128-chains(n, w)`: w such chains side by side, each of its own block, under one key.
 ///
-/// *Source*: FIPS 197; the S-box is that of Boyar and Peralta 2012 with a shorter last layer.
+/// *Source*: FIPS 197; the S-box of Boyar and Peralta 2012 with a shorter last layer.
 pub(super) const MEMBERS: &[Member] = &[
     Member {
         name: "aes128",
@@ -92,7 +92,7 @@ type Byte = [Bit; 8];
 /// 16 bytes in the order of FIPS 197: column after column.
 type Block = [Byte; 16];
 
-/// About the gates of one AES-128, so that tables grow once.
+/// The approximate number of gates of one AES-128, so that tables grow only once.
 const GATES: usize = 32_000;
 
 fn aes128(name: String) -> Result<Component, CircuitError> {
@@ -174,7 +174,7 @@ fn sub_bytes(c: &mut CircuitBuilder, state: &Block) -> Block {
     state.map(|byte| sub_byte(c, byte))
 }
 
-/// Section 5.1.2: row r, whose bytes are r, r + 4, r + 8 and r + 12, moves r columns to the left.
+/// Section 5.1.2: row r, which has bytes r, r + 4, r + 8 and r + 12, moves r columns to the left.
 fn shift_rows(state: &Block) -> Block {
     std::array::from_fn(|i| state[(i + 4 * (i % 4)) % 16])
 }
@@ -192,8 +192,8 @@ fn add_round_key(c: &mut CircuitBuilder, state: &Block, key: &Block) -> Block {
     std::array::from_fn(|i| xor(c, state[i], key[i]))
 }
 
-/// Section 5.2: each word is the word four before it, plus the word before it, which at each key's start is rotated,
-/// goes through the S-box and gets a round constant.
+/// Section 5.2: each word is the word four before it, plus the word before it. At the start of each key, the latter is
+/// rotated, passes through the S-box, and gets a round constant.
 fn expand_key(c: &mut CircuitBuilder, key: Block) -> Vec<Block> {
     let mut keys = vec![key];
     let mut constant = 1u16;

@@ -1,7 +1,7 @@
-//! Rows that count, moved to the front in their order, without a comparison.
+//! Moves marked rows to the front, in order, without comparisons.
 //!
-//! A row moves as many places as there are rows before it that do not count, by powers of two, the least first; no two rows
-//! meet. Rows that do not count must be zero: where one row goes and none comes is nothing.
+//! Each row moves by the number of unmarked rows before it, in powers of two from the least up, so no two rows collide.
+//! Unmarked rows must be zero, so a place that a row leaves becomes zero unless another row arrives.
 //!
 //! *Source*: Goodrich 2011, for compaction by a butterfly network.
 
@@ -10,16 +10,16 @@ use garblet_circuit::{CircuitError, Component, Type};
 use super::lists::count_bits;
 use crate::builder::{Bit, BitString, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires};
 
-/// Rows without those that do not count.
+/// The marked rows, compacted.
 pub(super) struct Compact {
-    /// The first rows; zero beyond the last that counts.
+    /// The first rows; zero beyond the last marked one.
     pub(super) rows: Vec<Wires>,
-    /// The number of rows that do not count.
+    /// The number of unmarked rows.
     pub(super) gaps: Wires,
 }
 
-/// The AND gates of [`compact`] for so many rows of so many bits, of which at most `most` are kept: two for each bit of a
-/// distance in each row, and in each step the row and the rest of its distance.
+/// The AND gates of [`compact`] for this many rows of this many bits, keeping at most `most` rows: per row, two for each bit of a
+/// distance; and per step and row, the row and the rest of its distance.
 pub(super) fn compact_ands(rows: u64, most: u64, width: u64) -> u64 {
     let steps = count_bits(rows - 1);
     let counting = rows * (count_bits(rows) - 1 + steps);
@@ -30,7 +30,7 @@ pub(super) fn compact_ands(rows: u64, most: u64, width: u64) -> u64 {
     counting + moving.sum::<u64>()
 }
 
-/// A step: by how much rows move, how many places are looked at, and how many are kept.
+/// A step: the distance that rows move, the number of places to examine, and the number to keep.
 struct Step {
     number: usize,
     arriving_from: usize,
@@ -41,7 +41,7 @@ fn plan(rows: usize, most: usize) -> impl Iterator<Item = Step> {
     let steps = count_bits(rows as u64 - 1) as usize;
     let mut left = rows;
     (0..steps).map(move |number| {
-        // Beyond are rows that no later step brings to a place below `most`.
+        // No later step brings rows beyond this to a place below `most`.
         let kept = left.min(most + (1 << steps) - (2 << number));
         let arriving_from = left.min(kept + (1 << number));
         left = kept;
@@ -49,7 +49,7 @@ fn plan(rows: usize, most: usize) -> impl Iterator<Item = Step> {
     })
 }
 
-/// Moves rows that are marked to the front, in their order, and keeps `most`. Rows have one type; those that are not marked are
+/// Moves marked rows to the front, in order, and keeps `most`. All rows have one type; unmarked rows are
 /// zero. *Cost*: [`compact_ands`].
 pub(super) fn compact(p: &mut ProgramBuilder, rows: Vec<(Wires, Wires)>, most: u32) -> Result<Compact, CircuitError> {
     let count = rows.len();
@@ -61,7 +61,7 @@ pub(super) fn compact(p: &mut ProgramBuilder, rows: Vec<(Wires, Wires)>, most: u
         let rest = distance - step.number as u32 - 1;
         let [moves, stays] = [p.component(moves(rest + width)?), p.component(stays(rest + width)?)];
         let none = Wires::constant(Type::Bits(rest + width), |_| false);
-        // What comes to a place has been at one further behind.
+        // A row that arrives at a place was at one further back.
         let mut coming: Vec<Wires> = vec![none; step.arriving_from];
         for place in (0..step.arriving_from).rev() {
             if place >= by {
@@ -78,7 +78,7 @@ pub(super) fn compact(p: &mut ProgramBuilder, rows: Vec<(Wires, Wires)>, most: u
     Ok(Compact { rows: items, gaps })
 }
 
-/// Rows behind the distances that they move, and the number of those that do not count.
+/// Prefixes each row with the distance that it moves, and counts the unmarked rows.
 fn with_distances(
     p: &mut ProgramBuilder,
     rows: Vec<(Wires, Wires)>,
@@ -97,7 +97,7 @@ fn with_distances(
     Ok((items, gaps))
 }
 
-/// One gap more if the row is not marked, and how far the row moves if it is.
+/// Counts one more gap if the row is unmarked, and gives the row's distance if it is marked.
 fn next_distance(bits: u32, distance: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("distance({bits})"));
     let gaps: Unsigned = c.input("gaps", Type::Unsigned(bits));
@@ -109,7 +109,7 @@ fn next_distance(bits: u32, distance: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// A place from which a row goes if the lowest bit of its distance is set, and to which another one may come.
+/// A place whose row leaves if the lowest bit of its distance is set, and at which another may arrive.
 fn moves(width: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("move({width})"));
     let own: BitString = c.input("own", Type::Bits(width + 1));
@@ -123,7 +123,7 @@ fn moves(width: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// A place that no row goes from, as there is nowhere to go.
+/// A place that no row leaves, because it is too close to the front.
 fn stays(width: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("stay({width})"));
     let own: BitString = c.input("own", Type::Bits(width + 1));
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
     use crate::builder::simulate;
 
-    /// Rows of 8 bits, those that are zero left out.
+    /// Compacts rows of 8 bits by dropping the zero ones.
     fn run(rows: &[u8], most: u32) -> (u64, Vec<u8>, u128) {
         let mut p = ProgramBuilder::new("compact");
         let n = rows.len();

@@ -1,16 +1,16 @@
-//! The faults that a library name can have.
+//! Errors of library names.
 
 use garblet_circuit::CircuitError;
 
-/// A name that is not in the library, or parameters that its member does not take.
+/// A name that is not in the library, or parameters that a member does not accept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LibraryError {
-    /// No member has that name.
+    /// No member has this name.
     #[error("no library circuit `{name}`, {}", advice(near, known))]
     Unknown {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// Names that look alike, best first.
+        /// Similar names, best first.
         near: Vec<&'static str>,
         /// All names.
         known: Vec<&'static str>,
@@ -26,12 +26,12 @@ pub enum LibraryError {
     ParameterCount {
         /// Name and parameters of the member.
         signature: String,
-        /// Parameters that it takes.
+        /// The number of parameters that it takes.
         expected: usize,
-        /// Parameters given.
+        /// The number of parameters given.
         got: usize,
     },
-    /// A parameter is too small or too great.
+    /// A parameter is out of range.
     #[error("`{signature}`: {parameter} is {got}, expected {least} to {most}")]
     ParameterRange {
         /// Name and parameters of the member.
@@ -45,17 +45,17 @@ pub enum LibraryError {
         /// The greatest value allowed.
         most: u32,
     },
-    /// The parameters ask for more gates than is reasonable.
+    /// The circuit would be unreasonably large.
     #[error("`{call}` would have about {size} gates and instances, the limit is {limit}")]
     TooLarge {
         /// Name and parameters.
         call: String,
-        /// About how many gates, and instances of components.
+        /// About how many gates and instances of components it would have.
         size: u64,
         /// The most allowed.
         limit: u64,
     },
-    /// The member has several components, or one several times.
+    /// The member has several components, or several instances of one.
     #[error("`{call}` has {instances} instances, expected a single component")]
     NotOneComponent {
         /// Name and parameters.
@@ -63,7 +63,7 @@ pub enum LibraryError {
         /// Instances of components.
         instances: usize,
     },
-    /// The member is not well formed: a fault of the library.
+    /// The member is malformed: a fault of the library.
     #[error("library circuit is not well formed: {0}")]
     Circuit(#[from] CircuitError),
 }
@@ -72,7 +72,7 @@ impl LibraryError {
     /// The error for a name that no member has.
     pub(super) fn unknown(name: &str) -> Self {
         let known: Vec<&'static str> = super::list().map(|m| m.name).collect();
-        // Only names of a usual length are compared, so that a long text costs nothing. None at all asks for all.
+        // Compare only names of usual length, so that a long text costs nothing. An empty name asks for all.
         let comparable = if (1..=64).contains(&name.len()) { &known[..] } else { &[] };
         let mut near: Vec<(usize, &'static str)> =
             comparable.iter().map(|k| (unlikeness(name, k), *k)).filter(|(d, _)| *d <= 3).collect();
@@ -81,7 +81,7 @@ impl LibraryError {
     }
 }
 
-/// Edits from one name to the other; few if one begins with the other.
+/// Edit distance of two names; small if one begins with the other.
 fn unlikeness(a: &str, b: &str) -> usize {
     if a.len() >= 2 && b.starts_with(a) {
         return 1;

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use garblet_circuit::{CircuitError, Component, ComponentId, Party, Program, Recipients, Type, notes::Order};
+use garblet_circuit::{
+    CircuitError, Component, ComponentId, Party, Program, Recipients, Type,
+    notes::{Limit, Order},
+};
 
 use super::{
     compact::{compact, compact_ands},
@@ -13,14 +16,14 @@ use crate::builder::{
     Bit, BitString, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires, Word, merge_comparators,
 };
 
-/// - `group-sum(n, groups, value bits)`: party 0 has the group of each row, 0 to groups - 1, and party 1 the row's value: the sum
-///   of each group, and whether both have as many rows. A row that one of them does not have counts nowhere, nor does one of a group that
-///   there is not.
-/// - `group-sum-by-key(n, m, groups, key bits, value bits)`: the sum of both parties' values of each key, for the least keys, so
-///   many at most. Lists are sorted by key, and have keys as often as they like. They are merged, sums run along equal keys, and
-///   the last of each key are moved to the front.
-/// - `histogram(n, m, bits, least, width, buckets)`: how many of both parties' values are in each of so many ranges of one width,
-///   of which the first begins with `least`; values outside of all count nowhere.
+/// - `group-sum(n, groups, value bits)`: party 0 has the group of each row, 0 to groups - 1, and party 1 has the row's value.
+///   Outputs the sum of each group, and whether both have equally many rows. A row counts nowhere if one party lacks it or its
+///   group does not exist.
+/// - `group-sum-by-key(n, m, groups, key bits, value bits)`: for each key, the sum of both parties' values; at most `groups` keys,
+///   the least ones. Lists are sorted by key and may repeat keys. They are merged, sums run along equal keys, and the last row of
+///   each key moves to the front.
+/// - `histogram(n, m, bits, least, width, buckets)`: the number of both parties' values in each of several ranges of equal width,
+///   the first of which begins with `least`; values outside every range count nowhere.
 pub(super) const MEMBERS: &[Member] = &[
     Member {
         name: "group-sum",
@@ -71,12 +74,12 @@ pub(super) const MEMBERS: &[Member] = &[
     },
 ];
 
-/// The bits of a sum of so many values.
+/// The width of a sum of this many values.
 fn sum_bits(count: u64, bits: u64) -> u64 {
     bits + count_bits(count - 1)
 }
 
-/// The AND gates of `total` for each of the groups.
+/// The AND gates of `total` for each group.
 fn total_ands(count: u64, bits: u64) -> u64 {
     match count {
         1 => 0,
@@ -84,12 +87,12 @@ fn total_ands(count: u64, bits: u64) -> u64 {
     }
 }
 
-/// The bits of a group's number.
+/// The width of a group number.
 fn group_bits(groups: u64) -> u64 {
     count_bits(groups - 1).max(1)
 }
 
-/// The splits of a value by the bits of a group's number.
+/// The number of times that a value is split by the bits of a group number.
 fn splits(groups: u64) -> u64 {
     (1..=group_bits(groups)).map(|level| groups.div_ceil(1 << level)).sum()
 }
@@ -115,10 +118,10 @@ fn histogram_ands(n: u64, m: u64, bits: u64, buckets: u64) -> u64 {
     presence_ands(n) + presence_ands(m) + (n + m) * (buckets + 1) * bits + counting
 }
 
-/// The array of a number.
+/// Produces the array with a given number.
 type Leaf<'a> = Box<dyn FnMut(&mut ProgramBuilder, usize) -> Result<Wires, CircuitError> + 'a>;
 
-/// Adds up arrays of so many numbers, `leaf(k)` giving the k-th; about one AND gate for each bit of each number.
+/// Adds up arrays of numbers, where `leaf(k)` produces array k; about one AND gate for each bit of each number.
 struct Total<'a> {
     numbers: u32,
     bits: u32,
@@ -135,7 +138,7 @@ impl<'a> Total<'a> {
         Total { numbers, bits, adders: BTreeMap::new(), leaf: Box::new(leaf) }
     }
 
-    /// The sums of `count` arrays from the `from`-th on, halves after halves, so that few are held at a time.
+    /// The sum of `count` arrays from the `from`-th on, by halves, so that few arrays are held at a time.
     fn sum(&mut self, p: &mut ProgramBuilder, from: usize, count: usize) -> Result<Wires, CircuitError> {
         if count == 1 {
             return (self.leaf)(p, from);
@@ -159,7 +162,7 @@ fn numbers(count: u32, bits: u32) -> Type {
     Type::Array(Box::new(Type::Unsigned(bits)), count)
 }
 
-/// The sums of two arrays, element by element, with a bit more than the first has.
+/// The sum of two arrays, element by element, with one bit more than the first has.
 fn adder(count: u32, [first, second]: [u32; 2]) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("add({count}, {first})"));
     let a: Vec<Unsigned> = c.input("a", numbers(count, first));
@@ -180,6 +183,7 @@ fn group_sum(name: String, parameters: &[u32]) -> Result<Program, CircuitError> 
     };
     let (group_count, groups_present, group_of) = list("groups", index, 0)?;
     let (value_count, values_present, values) = list("values", value, 1)?;
+    p.note_limit(Limit { input: "groups".into(), field: "groups".into(), bits: index, below: groups.into() });
     let same = p.component(same_count(n)?);
     let same = p.instance(same, &[&group_count, &value_count])?.remove(0);
     let spread = p.component(spread(groups, index, value)?);
@@ -193,7 +197,7 @@ fn group_sum(name: String, parameters: &[u32]) -> Result<Program, CircuitError> 
     Ok(p.finish())
 }
 
-/// Tells whether two lists of at most so many have as many.
+/// Tells whether two lists of at most `most` rows have equally many.
 fn same_count(most: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("same({most})"));
     let [a, b]: [Unsigned; 2] = ["a", "b"].map(|name| c.input(name, Type::Unsigned(Type::count_width(most))));
@@ -202,7 +206,7 @@ fn same_count(most: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// The value at the place of its group, zeros at others.
+/// The value at the place of its group, and zeros elsewhere.
 fn spread(groups: u32, index: u32, value: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("spread({groups}, {value})"));
     let (x, y): (Bit, Bit) = (c.input("group_present", Type::Bool), c.input("value_present", Type::Bool));
@@ -267,7 +271,7 @@ fn group_sum_by_key(name: String, parameters: &[u32]) -> Result<Program, Circuit
     Ok(p.finish())
 }
 
-/// Tells whether the second of two neighbours has the key of the first, and the sum of its key up to it.
+/// Tells whether two neighbours have the same key, and gives the running sum of the second one's key.
 fn running_sum(item: Item, sum: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("sum({}, {sum})", item.key));
     let running: Unsigned = c.input("running", Type::Unsigned(sum));
@@ -282,7 +286,7 @@ fn running_sum(item: Item, sum: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// Key and sum of an element that is there and the last of its key, zeros of others.
+/// Key and sum of a present element if it is the last of its key; otherwise zeros.
 fn last_of_key(item: Item, sum: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("last({}, {sum})", item.key));
     let same: Bit = c.input("same", Type::Bool);
@@ -299,7 +303,7 @@ fn last_of_key(item: Item, sum: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// `rows` less a number of gaps, as a count of at most `most`, and whether it is more than that.
+/// `rows` minus a number of gaps, as a count of at most `most`, and whether it exceeds `most`.
 fn count_of(rows: u32, most: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("count({rows}, {most})"));
     let bits = Type::count_width(rows);
@@ -330,7 +334,7 @@ fn histogram(name: String, parameters: &[u32]) -> Result<Program, CircuitError> 
     Ok(p.finish())
 }
 
-/// A one at the place of the range in which a value is, zeros at others.
+/// A one at the place of the value's range, and zeros elsewhere.
 fn bucket(bits: u32, ends: &[u64]) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("bucket({}, {bits})", ends.len() - 1));
     let present: Bit = c.input("present", Type::Bool);

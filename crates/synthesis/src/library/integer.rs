@@ -8,7 +8,7 @@ use crate::builder::{Bit, CircuitBuilder, Unsigned};
 const BITS: &[Parameter] = &[Parameter::new("bits", 32, 1, 1 << 16)];
 const OWNERS: &[Party] = &[Party(0), Party(1)];
 
-/// Unsigned integers of n bits; AND gates as each formula says.
+/// Unsigned integers of n bits; the AND gates are as each formula states.
 ///
 /// *Source*: the operations of [`CircuitBuilder`], whose docs cite theirs.
 pub(super) const MEMBERS: &[Member] = &[

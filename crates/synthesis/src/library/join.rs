@@ -1,4 +1,4 @@
-//! Two lists by their keys: sums over the intersection, the intersection itself, and a join.
+//! Operations on two lists by key: sums over the intersection, the intersection itself, and a join.
 
 use garblet_circuit::{CircuitError, Component, Party, Program, Recipients, Type, notes::Order};
 
@@ -11,14 +11,14 @@ use crate::builder::{
     Bit, BitString, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires, Word, merge_comparators,
 };
 
-/// - `intersection-sum(n, m, key bits, value bits)`: how many keys party 0's list and party 1's records share, and the sum of the
-///   values of these records.
-/// - `intersection(n, m, key bits, a bits, b bits)`: the keys that both lists have, each with the values that both parties have
-///   for it; a party whose values have no bits has none.
-/// - `join(n, m, key bits, value bits)`: for each of party 0's keys the value that party 1 has for it, or that it has none.
+/// - `intersection-sum(n, m, key bits, value bits)`: the number of keys that party 0's list and party 1's records share, and the
+///   sum of the values of these records.
+/// - `intersection(n, m, key bits, a bits, b bits)`: the keys that both lists have, each with both parties' values for it. A party
+///   with values of 0 bits contributes none.
+/// - `join(n, m, key bits, value bits)`: for each of party 0's keys, party 1's value for it, or that there is none.
 ///
-/// Lists are sorted by key, without repeats but for party 0's in `join`. They are merged, and neighbours compared; what is found
-/// is moved to the front, or goes the merge's way back to party 0's rows.
+/// Lists are sorted by key, without repeats, except that party 0's list in `join` may repeat keys. The lists are merged and
+/// neighbours compared. Results move to the front, or return along the merge to party 0's rows.
 ///
 /// *Source*: Huang, Evans and Katz 2012, section 5, for merging and comparing neighbours.
 pub(super) const MEMBERS: &[Member] = &[
@@ -55,8 +55,8 @@ const N: Parameter = Parameter::new("n", 16, 1, 1 << 18);
 const M: Parameter = Parameter::new("m", 16, 1, 1 << 18);
 const KEY_BITS: Parameter = Parameter::new("key_bits", 32, 1, 1024);
 
-/// Gates of the components, of which around each AND gate stand a few free ones, and instances, with those that move so many
-/// rows to the front.
+/// Gates of the components, with a few free gates for each AND gate, and instances, including those that compact this many
+/// rows.
 fn program_size(n: u64, m: u64, bits: u64, moved: u64) -> u64 {
     let moving = moved * (count_bits(moved) + 1) + 10 * bits * count_bits(moved);
     20 * (bits + 64) + 3 * (n + m) + merge_comparators((n + m) as usize) + 4 * (n + m) + moving
@@ -85,7 +85,7 @@ fn intersection_ands(n: u64, m: u64, key: u64, values: [u64; 2]) -> u64 {
     lists_ands(n, m, key) + comparators_ands(item, n, m) + pairs + compact_ands(rows, n.min(m), width) + count
 }
 
-/// The AND gates of `rows` less a number, of which the bits of a count of `most` are wanted.
+/// The AND gates of `rows` minus a number, of which only the bits of a count of at most `most` are needed.
 fn count_of_gaps_ands(rows: u64, most: u64) -> u64 {
     (count_bits(most) - 1).saturating_sub(1 + u64::from(rows.trailing_ones()))
 }
@@ -136,7 +136,7 @@ fn intersection_sum(name: String, parameters: &[u32]) -> Result<Program, Circuit
     Ok(p.finish())
 }
 
-/// Counts two neighbours that have one key: one of each list, as no list has a key twice.
+/// Counts a pair of neighbours with the same key: one of each list, as no list has a key twice.
 fn sum_step(item: Item, bits: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("count({}, {})", item.key, item.payload));
     let size: Unsigned = c.input("size", Type::Unsigned(bits));
@@ -145,7 +145,7 @@ fn sum_step(item: Item, bits: u32) -> Result<Component, CircuitError> {
     let b: BitString = c.input("b", item.ty());
     let ((a, x), (b, y)) = (item.parts(&a), item.parts(&b));
     let found = same_key(&mut c, &a, &b);
-    // One of both has no value.
+    // Only one of the two has a value.
     let both = c.xor_words(&x, &y);
     let value = c.mask(found, &both);
     let sum = c.add(&sum, &Unsigned::new(value.0));
@@ -155,7 +155,7 @@ fn sum_step(item: Item, bits: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// Elements of which the first list's come first if both have values, so that it is known whose value is whose.
+/// If both lists have values, the first list's elements come first among equal keys, to show which value belongs to which list.
 fn common_item(key: u32, values: [u32; 2]) -> Item {
     Item { key, marked: values[0] > 0 && values[1] > 0, descending: false, payload: values[0].max(values[1]) }
 }
@@ -170,7 +170,7 @@ fn intersection(name: String, parameters: &[u32]) -> Result<Program, CircuitErro
     let pair = p.component(common_row(item, [a_bits, b_bits])?);
     let found: Vec<Vec<Wires>> =
         all.windows(2).map(|pair_of| p.instance(pair, &[&pair_of[0], &pair_of[1]])).collect::<Result<_, _>>()?;
-    // An element that is in two pairs has a partner in one of them at most.
+    // An element in two pairs has a partner in at most one of them.
     let either = p.component(either(key + a_bits + b_bits)?);
     let mut rows = Vec::with_capacity(found.len().div_ceil(2));
     for pairs in found.chunks(2) {
@@ -194,7 +194,7 @@ fn intersection(name: String, parameters: &[u32]) -> Result<Program, CircuitErro
     Ok(p.finish())
 }
 
-/// Tells whether two neighbours have one key, and if so the key and both values, else zeros.
+/// Tells whether two neighbours have the same key. If so, gives the key and both values; otherwise zeros.
 fn common_row(item: Item, [a_bits, b_bits]: [u32; 2]) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("pair({}, {a_bits}, {b_bits})", item.key));
     let a: BitString = c.input("a", item.ty());
@@ -207,7 +207,7 @@ fn common_row(item: Item, [a_bits, b_bits]: [u32; 2]) -> Result<Component, Circu
         row.extend(&x.0[..a_bits as usize]);
         row.extend(&y.0[..b_bits as usize]);
     } else {
-        // One of both has no value.
+        // Only one of the two has a value.
         row.extend(c.xor_words(&x, &y).0);
     }
     let row = c.mask(found, &BitString(row));
@@ -216,7 +216,7 @@ fn common_row(item: Item, [a_bits, b_bits]: [u32; 2]) -> Result<Component, Circu
     c.finish()
 }
 
-/// The one of two rows that is not zero.
+/// Combines two rows, at least one of which is zero.
 fn either(width: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("either({width})"));
     let x: (Bit, BitString) = (c.input("x", Type::Bool), c.input("x_row", Type::Bits(width)));
@@ -227,7 +227,7 @@ fn either(width: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// `rows` less a number of gaps, as a count of at most `most`.
+/// `rows` minus a number of gaps, as a count of at most `most`.
 fn less_than(rows: u32, most: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("count({rows})"));
     let gaps: Unsigned = c.input("gaps", Type::Unsigned(Type::count_width(rows)));
@@ -242,7 +242,7 @@ fn join(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
     let mut p = ProgramBuilder::new(name);
     let [a, b] = two_lists(&mut p, [n, m, key], [0, value], Order::Ascending)?;
     let in_order = both_in_order(&mut p, &a, &b)?;
-    // A record stands before the keys that are to find it.
+    // A record precedes the keys that look it up.
     let item = Item { key, marked: true, descending: false, payload: value };
     let mut moves = Vec::new();
     let all = item.merge(&mut p, [&b, &a], Some(&mut moves))?;
@@ -257,14 +257,14 @@ fn join(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
     }
     bring_back(&mut p, &moves, &mut found, |place| place >= m as usize)?;
     let fields = vec![("found".into(), Type::Bool), ("value".into(), Type::Unsigned(value))];
-    // The second list of the merge is in it from its last row to its first.
+    // The merge takes the second list in reverse.
     let rows = Wires::concat(Type::Array(Box::new(Type::Record(fields)), n), found[m as usize..].iter().rev());
     p.output("rows", &rows, Recipients::All)?;
     p.output("in_order", &in_order, Recipients::All)?;
     Ok(p.finish())
 }
 
-/// Tells whether an element is a record, and its value.
+/// Tells whether an element is a record, and gives its value.
 fn first_of_join(item: Item) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("first({}, {})", item.key, item.payload));
     let own: BitString = c.input("item", item.ty());
@@ -275,7 +275,7 @@ fn first_of_join(item: Item) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// Gives the value of the record before to an element with the same key.
+/// Passes the value of the preceding record on to an element with the same key.
 fn next_of_join(item: Item) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("next({}, {})", item.key, item.payload));
     let has: Bit = c.input("has", Type::Bool);
@@ -287,7 +287,7 @@ fn next_of_join(item: Item) -> Result<Component, CircuitError> {
     let found = c.and(has, same);
     let found_value = c.mask(found, &value);
     let record = c.and(!own.0[0], !key.to_bits()[item.key as usize]);
-    // A record has no other one before it with its key, and a key no value of its own.
+    // No record follows another with the same key, and a key has no value of its own.
     let has = c.xor(record, found);
     let value = c.xor_words(&own_value, &found_value);
     c.output("has", &has);

@@ -8,9 +8,9 @@ use crate::builder::{Bit, BitString, CircuitBuilder};
 /// Bits of each input, and of the output.
 const INPUT_BITS: u32 = 128;
 
-/// - `layered(depth, ands)`: so many AND gates in so many layers of the same size, each gate of which reads the layer before.
-///   The default size is that of the circuits of depth 10 to 4,000 in Ben-Efraim, Lindell, Omri (CCS 2016), section 5, which
-///   is the size of their SHA-256.
+/// - `layered(depth, ands)`: `ands` AND gates in `depth` layers of equal size; each gate reads the layer before it.
+///   The default size matches the circuits of depth 10 to 4,000 in Ben-Efraim, Lindell, Omri (CCS 2016), section 5, whose size
+///   is that paper's SHA-256 circuit.
 pub(super) const MEMBERS: &[Member] = &[Member {
     name: "layered",
     summary: "ands AND gates in depth layers, each of which reads the one before, to measure the cost of depth",
@@ -31,7 +31,7 @@ fn layered(name: String, depth: u32, ands: u32) -> Result<Component, CircuitErro
     for level in 0..depth {
         let size = ands / depth + usize::from(level < ands % depth);
         layer = (0..size).map(|gate| next(&mut c, &layer, &inputs, level, gate)).collect();
-        // Every gate reaches an output, so that none can be left out.
+        // Every gate reaches an output, so no gate can be removed.
         for (gate, &bit) in layer.iter().enumerate() {
             let output = &mut outputs[gate % INPUT_BITS as usize];
             *output = c.xor(*output, bit);
@@ -41,7 +41,7 @@ fn layered(name: String, depth: u32, ands: u32) -> Result<Component, CircuitErro
     c.finish()
 }
 
-/// One gate of a layer: of a wire of the layer before, and of another plus an input, which differ from gate to gate.
+/// One gate of a layer: reads one wire of the layer before, and the sum of another and an input; the choice differs between gates.
 fn next(c: &mut CircuitBuilder, before: &[Bit], inputs: &[Bit], level: usize, gate: usize) -> Bit {
     let turn = gate / before.len();
     let left = before[gate % before.len()];

@@ -1,8 +1,8 @@
 //! Edit distance, as a grid of one small component.
 //!
-//! The table of distances D is never held: neighbours in it differ by -1, 0 or 1, and a cell turns the differences on
+//! The table of distances D is never stored. Its neighbours differ by -1, 0 or 1, and a cell turns the differences on
 //! its left and top edges into those on its right and bottom edges. With t = D(i, j) - D(i-1, j-1), which is 0 if the
-//! symbols are equal or one of the edges falls, else 1, the right edge is t less the top one and the bottom edge t less
+//! symbols are equal or one of the edges falls, else 1, the right edge is t minus the top one and the bottom edge is t minus
 //! the left one. D(n, m) is the number of ones among the t on a diagonal, plus the rest of the way along the border.
 //!
 //! *Source*: Masek and Paterson 1980 for the differences, Hyyrö 2003 for t; the unary form of the edges is ours.
@@ -15,7 +15,7 @@ use super::member::{Build, Member, Parameter};
 use crate::builder::{Bit, BitString, CircuitBuilder, Integer, Unsigned};
 
 /// - `levenshtein(n, m, symbol bits)`: the least number of insertions, deletions and substitutions that turn party 0's
-///   n symbols into party 1's m. `bits` + 3 AND gates for each of the n m cells; the sum at the end takes min(n, m) less
+///   n symbols into party 1's m. Each of the n m cells takes `bits` + 3 AND gates. The final sum takes min(n, m) minus
 ///   the ones of that number in binary if n = m, and about as many otherwise.
 /// - `levenshtein-cell(symbol bits)`: the cell, `bits` + 3.
 pub(super) const MEMBERS: &[Member] = &[
@@ -44,7 +44,7 @@ pub(super) const MEMBERS: &[Member] = &[
     },
 ];
 
-/// Wires of a difference: one more than it, in unary. Both set is +1, the first alone 0, none -1.
+/// Wires of a difference, as its value plus one, in unary: both set is +1, only the first set is 0, none set is -1.
 const EDGE: u32 = 2;
 
 /// Bits of a distance of at most `most`.
@@ -69,7 +69,7 @@ fn cell(name: String, bits: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// `step` less an edge, where the step is 0 if the edge falls.
+/// `step` minus an edge, where the step is 0 if the edge falls.
 fn step_less(c: &mut CircuitBuilder, step: Bit, [level, rising]: [Bit; 2]) -> BitString {
     let both = c.and(step, rising);
     // It falls if the edge rises and there is no step, and rises if the edge falls or is level under a step.
@@ -78,7 +78,7 @@ fn step_less(c: &mut CircuitBuilder, step: Bit, [level, rising]: [Bit; 2]) -> Bi
     BitString(vec![!falls, rises])
 }
 
-/// The sum of the steps along a diagonal of so many cells and of `border` steps before it.
+/// The sum of the steps along a diagonal of this many cells, and of `border` steps before it.
 fn diagonal_sum(cells: u32, border: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("diagonal-sum({cells}, {border})"));
     let width = width(u64::from(cells) + u64::from(border)) as usize;
@@ -177,7 +177,7 @@ impl Grid {
     }
 }
 
-/// The type of so many symbols: a byte string if they are bytes.
+/// The type of a string of symbols: a byte string if they are bytes.
 pub(super) fn symbols(count: u32, bits: u32) -> Type {
     if bits == 8 { Type::Bytes(count) } else { Type::Array(Box::new(Type::Unsigned(bits)), count) }
 }

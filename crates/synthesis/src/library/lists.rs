@@ -1,8 +1,8 @@
-//! Lists of at most so many rows, each sorted by the party that gives it, and the merge of two.
+//! Lists of bounded length, each sorted by its owner, and the merge of two.
 //!
-//! **Invariant**: a list that is not in the order that the program relies on counts as an empty one, so that what comes out
-//! depends on a party's rows only as the function says; networks on rows that are not in order would let it depend on how they
-//! compare to the other party's. Everybody learns whether the lists were in order.
+//! **Invariant**: a list that violates the order the program relies on counts as empty. So outputs depend on a party's rows only
+//! through the specified function. On unsorted rows, the networks would leak how they compare to the other party's rows. Everybody
+//! learns whether the lists were in order.
 
 use garblet_circuit::{
     CircuitError, Component, ComponentId, Party, Type,
@@ -13,19 +13,19 @@ use crate::builder::{
     Bit, BitString, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires, merge_comparators, merge_places,
 };
 
-/// An input: a list of keys, or of keys with a value each.
+/// An input: a list of keys, or of keys with one value each.
 pub(super) struct ListInput {
     pub(super) name: &'static str,
     pub(super) party: Party,
-    /// The most rows.
+    /// The maximum number of rows.
     pub(super) most: u32,
     pub(super) key: (&'static str, u32),
-    /// Name and bits of the value, of which there is none if they are 0.
+    /// Name and width of the value; width 0 means no value.
     pub(super) value: (&'static str, u32),
     pub(super) order: Order,
 }
 
-/// A list that has been looked at.
+/// A list whose order was checked.
 pub(super) struct Sorted {
     pub(super) rows: Vec<Row>,
     /// Set if the rows are in order.
@@ -34,7 +34,7 @@ pub(super) struct Sorted {
 
 /// A row of a list.
 pub(super) struct Row {
-    /// Set if there is no such row.
+    /// Set if the row is absent.
     pub(super) absent: Wires,
     pub(super) key: Wires,
     pub(super) value: Wires,
@@ -46,13 +46,13 @@ pub(super) fn presence_ands(most: u64) -> u64 {
     (1 << bits) - bits - 1
 }
 
-/// The AND gates of reading a list whose keys have so many bits: (most - 1)(bits + 2) + most, and [`presence_ands`].
+/// The AND gates of reading a list with keys of this many bits: (most - 1)(bits + 2) + most, and [`presence_ands`].
 pub(super) fn list_ands(most: u64, bits: u64) -> u64 {
     presence_ands(most) + (most - 1) * (bits + 2) + most
 }
 
 impl ListInput {
-    /// Adds the input and looks whether it is in order. *Cost*: [`list_ands`].
+    /// Adds the input and checks its order. *Cost*: [`list_ands`].
     pub(super) fn add(&self, p: &mut ProgramBuilder) -> Result<Sorted, CircuitError> {
         let (most, key, value) = (self.most, self.key.1, self.value.1);
         let row = match value {
@@ -83,7 +83,7 @@ impl ListInput {
     }
 }
 
-/// Splits a list into a bit for each row that says whether it is there, and the wires of the rows.
+/// Splits a list into one presence bit per row, and the rows' wires.
 pub(super) fn split_list(
     p: &mut ProgramBuilder,
     list: &Wires,
@@ -97,11 +97,11 @@ pub(super) fn split_list(
     Ok((present, (0..most).map(row).collect()))
 }
 
-/// Tells for each row whether a list of so many has it. A count that is too large is that of a full list.
+/// Tells for each row whether a list of `most` rows at most has it. A count that is too large means a full list.
 fn presence(most: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("rows({most})"));
     let count: Unsigned = c.input("count", Type::Unsigned(Type::count_width(most)));
-    // For each k, whether the bits so far are more than k.
+    // For each k, whether the bits so far exceed k.
     let mut more: Vec<Bit> = Vec::new();
     for &bit in count.bits() {
         let both: Vec<Bit> = more.iter().map(|&rest| c.and(bit, rest)).collect();
@@ -118,7 +118,7 @@ fn presence(most: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// Tells whether a list that was in order still is with its next row, if there is one.
+/// Tells whether a list that was in order so far still is after its next row, if there is one.
 fn order(bits: u32, order: Order) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("order({bits})"));
     let before: Bit = c.input("before", Type::Bool);
@@ -136,7 +136,7 @@ fn order(bits: u32, order: Order) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// Tells for each row whether it is not there, or in a list that is not in order.
+/// Tells for each row whether it is absent or in a list that is out of order.
 fn absent(most: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("absent({most})"));
     let present: BitString = c.input("present", Type::Bits(most));
@@ -157,21 +157,21 @@ pub(super) fn both_in_order(p: &mut ProgramBuilder, a: &Sorted, b: &Sorted) -> R
     Ok(p.instance(both, &[&a.in_order, &b.in_order])?.remove(0))
 }
 
-/// The shape of the elements of a merge: wires of a number by which they are ordered, and further ones.
+/// The shape of the elements of a merge: wires of a number that orders them, and a payload.
 ///
-/// The number is the key, above it a bit that is set if the row is absent, and below it one that says which list it is of, where
-/// the order among equal keys matters.
+/// The number is the key, with a bit above it that is set if the row is absent. Where the order among equal keys matters, a bit
+/// below the key says to which list the row belongs.
 #[derive(Clone, Copy)]
 pub(super) struct Item {
     pub(super) key: u32,
     pub(super) marked: bool,
-    /// Set if the greatest keys come first.
+    /// Set for descending order of keys.
     pub(super) descending: bool,
     pub(super) payload: u32,
 }
 
 impl Item {
-    /// The bits of the number.
+    /// The width of the number.
     pub(super) fn number(self) -> u32 {
         self.key + 1 + u32::from(self.marked)
     }
@@ -180,7 +180,7 @@ impl Item {
         Type::Bits(self.number() + self.payload)
     }
 
-    /// The AND gates of a comparator: two for each bit of the number, one for each further bit.
+    /// The AND gates of a comparator: two for each bit of the number, one for each payload bit.
     pub(super) fn comparator_ands(self) -> u64 {
         u64::from(2 * self.number() + self.payload)
     }
@@ -199,7 +199,7 @@ impl Item {
         (Unsigned::new(number[usize::from(self.marked)..].to_vec()), BitString(payload.to_vec()))
     }
 
-    /// Two elements in order; `tells` adds whether they were in the other one.
+    /// Puts two elements in order; `tells` adds an output that says whether they were swapped.
     pub(super) fn comparator(self, tells: bool) -> Result<Component, CircuitError> {
         let mut c = CircuitBuilder::new(format!("comparator({}, {})", self.number(), self.payload));
         let a: BitString = c.input("a", self.ty());
@@ -225,7 +225,7 @@ impl Item {
         Unsigned::new(bits)
     }
 
-    /// The rows of two lists in one order; `moved` hears of every comparator: its places and whether it swapped.
+    /// Merges the rows of two lists in order; records every comparator in `moved`: its places and whether it swapped.
     ///
     /// *Cost*: [`Item::comparator_ands`] for each of the [`merge_comparators`].
     pub(super) fn merge(
@@ -241,7 +241,7 @@ impl Item {
         Ok(items)
     }
 
-    /// Orders elements of which the first are in order and the others in the reverse one, as [`Item::merge`].
+    /// Orders elements as [`Item::merge`] does: a first part is in order and the rest in reverse order.
     pub(super) fn merge_items(
         self,
         p: &mut ProgramBuilder,
@@ -264,16 +264,16 @@ impl Item {
     }
 }
 
-/// A comparator of a merge that has been made.
+/// A comparator of a merge, after it has run.
 pub(super) struct Move {
     low: usize,
     high: usize,
     swapped: Wires,
 }
 
-/// Brings what belongs to the elements of a merge back to the places where the elements came from; only to those that are wanted.
+/// Carries values from a merge's elements back to the places that the elements came from, for the wanted places only.
 ///
-/// *Cost*: the bits of a value for each comparator that [`return_comparators`] counts.
+/// *Cost*: the width of a value for each comparator that [`return_comparators`] counts.
 pub(super) fn bring_back(
     p: &mut ProgramBuilder,
     moves: &[Move],
@@ -293,7 +293,7 @@ fn two(p: &mut ProgramBuilder, component: ComponentId, inputs: [&Wires; 3]) -> R
     Ok(p.instance(component, &inputs)?.try_into().expect("a component with two outputs"))
 }
 
-/// The comparators of a merge of so many by which values come back to wanted places.
+/// The comparators of a merge of n elements through which values return to wanted places.
 pub(super) fn return_comparators(n: usize, wanted: impl Fn(usize) -> bool) -> u64 {
     let mut places = Vec::new();
     merge_places(n, |low, high| places.push((low, high)));
@@ -311,7 +311,7 @@ fn used(places: impl Iterator<Item = (usize, usize)>, n: usize, wanted: impl Fn(
     places.map(&mut reaches).collect()
 }
 
-/// Two values, in the other order if their elements were swapped.
+/// Two values, exchanged if their elements were swapped.
 fn back(ty: &Type) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("back({})", ty.width()));
     let swapped: Bit = c.input("swapped", Type::Bool);
@@ -323,7 +323,7 @@ fn back(ty: &Type) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// Equality of the keys of two neighbours that are there. *Cost*: the bits of the key and 1.
+/// Equality of the keys of two present neighbours. *Cost*: the bits of the key and 1.
 pub(super) fn same_key(c: &mut CircuitBuilder, a: &Unsigned, b: &Unsigned) -> Bit {
     let same = c.equal(a, b);
     let absent = a.bits().last().copied().unwrap_or(Bit::FALSE);
@@ -339,7 +339,7 @@ pub(super) fn count_bits(most: u64) -> u64 {
 pub(super) mod encode {
     use crate::{builder::simulate, library};
 
-    /// The outputs of a member, whose AND gates are those that are stated; not fewer by more than 600 if only a bound is.
+    /// The outputs of a member. Checks that its AND gates match the stated number, or are at most 600 below a stated bound.
     pub(in crate::library) fn run(member: &str, parameters: &[usize], inputs: &[Vec<bool>]) -> Vec<Vec<bool>> {
         let text: Vec<String> = parameters.iter().map(usize::to_string).collect();
         let program = library::find(&format!("{member}({})", text.join(", "))).unwrap();
@@ -351,7 +351,7 @@ pub(super) mod encode {
         simulate::program(&program, inputs)
     }
 
-    /// The bits of a list of at most so many rows, whose fields have these widths. Beyond the last row are ones.
+    /// The bits of a list of at most `most` rows with fields of these widths. Ones follow the last row.
     pub(in crate::library) fn list(rows: &[Vec<u128>], most: usize, widths: &[usize]) -> Vec<bool> {
         let mut bits = simulate::to_bits(rows.len() as u128, super::count_bits(most as u64) as usize);
         for row in rows {
@@ -361,7 +361,7 @@ pub(super) mod encode {
         bits
     }
 
-    /// The rows of a list, and whether there are zeros beyond.
+    /// The rows of a list, after a check that only zeros follow them.
     pub(in crate::library) fn rows(bits: &[bool], most: usize, widths: &[usize]) -> Vec<Vec<u128>> {
         let (count, bits) = bits.split_at(super::count_bits(most as u64) as usize);
         let count = simulate::from_bits(count) as usize;

@@ -7,8 +7,8 @@ use crate::builder::{CircuitBuilder, ProgramBuilder, Unsigned, Wires};
 
 /// - `matrix-multiplication(n, bits)`: the product of two n by n matrices of integers modulo `2^bits`, as n²
 ///   instances of `dot-product`.
-/// - `dot-product(n, bits)`: at most n (bits² - bits + 1) + (n - 1)(bits - 1) AND gates: the partial products of all
-///   terms are summed in one go.
+/// - `dot-product(n, bits)`: at most n (bits² - bits + 1) + (n - 1)(bits - 1) AND gates: sums the partial products of all
+///   terms in one go.
 pub(super) const MEMBERS: &[Member] = &[
     Member {
         name: "matrix-multiplication",

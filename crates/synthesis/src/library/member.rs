@@ -1,49 +1,49 @@
-//! One circuit of the library: its name, parameters, size and how it is built.
+//! A circuit of the library: its name, parameters, size and construction.
 
 use garblet_circuit::{CircuitError, Component, Party, Program};
 
 use super::error::LibraryError;
 
-/// About how many gates and instances a library circuit may have: a few gigabytes of memory.
+/// The approximate maximum of gates and instances of a library circuit: a few gigabytes of memory.
 const SIZE_LIMIT: u64 = 1 << 26;
 
 /// A circuit of the library.
 #[derive(Debug)]
 pub struct Member {
-    /// The name, after `lib:`.
+    /// The name after `lib:`.
     pub name: &'static str,
-    /// One line that says what it computes.
+    /// A line that says what it computes.
     pub summary: &'static str,
     /// Its parameters in order.
     pub parameters: &'static [Parameter],
-    /// Its AND gates as a formula over the parameters, for people.
+    /// The number of AND gates as a formula over the parameters, for people.
     pub ands: &'static str,
     /// The same as a function; where the formula says `at most` or `fewer`, an upper bound.
     pub(super) and_count: fn(&[u64]) -> u64,
     pub(super) build: Build,
 }
 
-/// A number that a library circuit takes.
+/// A numeric parameter of a library circuit.
 #[derive(Debug)]
 pub struct Parameter {
     /// The name, for people.
     pub name: &'static str,
-    /// The value if none is given.
+    /// The default value.
     pub default: u32,
-    /// The least value.
+    /// The least value allowed.
     pub least: u32,
-    /// The greatest value.
+    /// The greatest value allowed.
     pub most: u32,
-    /// Parameters whose sum it must not exceed, by number; none if it may be anything up to `most`.
+    /// Parameters, by number, whose sum limits this one; empty if only `most` limits it.
     pub within: &'static [usize],
 }
 
-/// The way in which a member is built.
+/// The construction of a member.
 #[derive(Debug)]
 pub(super) enum Build {
-    /// One component of that name; input `k` belongs to party `owners[k]`.
+    /// One component; input `k` belongs to party `owners[k]`.
     Component { owners: &'static [Party], build: fn(String, &[u32]) -> Result<Component, CircuitError> },
-    /// Several instances, with about so many gates and instances.
+    /// Several instances, with an estimate of gates and instances.
     Program { size: fn(&[u64]) -> u64, build: fn(String, &[u32]) -> Result<Program, CircuitError> },
 }
 
@@ -52,7 +52,7 @@ impl Parameter {
         Parameter { name, default, least, most, within: &[] }
     }
 
-    /// The same parameter, at most as great as the sum of others.
+    /// The same parameter, limited by the sum of others.
     pub(super) const fn within(self, others: &'static [usize]) -> Self {
         Parameter { within: others, ..self }
     }
@@ -69,9 +69,9 @@ impl Member {
         call(self.name, self.parameters.iter().map(|p| p.name.to_string()))
     }
 
-    /// The AND gates for those parameters, without building anything.
+    /// The number of AND gates for these parameters, without building anything.
     ///
-    /// Exact, but an upper bound if [`Member::ands`] says `at most` or `fewer`.
+    /// Exact, except that it is an upper bound if [`Member::ands`] says `at most` or `fewer`.
     ///
     /// *Errors*: a wrong number of parameters, or a parameter out of range.
     pub fn and_count(&self, parameters: &[u32]) -> Result<u64, LibraryError> {
@@ -79,7 +79,7 @@ impl Member {
         Ok((self.and_count)(&wide(parameters)))
     }
 
-    /// The program for those parameters.
+    /// The program for these parameters.
     ///
     /// *Errors*: a wrong number of parameters, a parameter out of range, or a circuit that would be too large.
     pub fn program(&self, parameters: &[u32]) -> Result<Program, LibraryError> {
@@ -90,9 +90,9 @@ impl Member {
         }
     }
 
-    /// The component for those parameters.
+    /// The component for these parameters.
     ///
-    /// *Errors*: as [`Member::program`], or a member that is not a single component.
+    /// *Errors*: as [`Member::program`], or a member with more than one component.
     pub fn component(&self, parameters: &[u32]) -> Result<Component, LibraryError> {
         let call = self.check(parameters)?;
         match self.build {
@@ -123,12 +123,12 @@ impl Member {
         Ok(())
     }
 
-    /// Checks parameters and gives the name with them.
+    /// Checks parameters and returns the name with them.
     fn check(&self, parameters: &[u32]) -> Result<String, LibraryError> {
         self.check_ranges(parameters)?;
         let call = call(self.name, parameters.iter().map(u32::to_string));
         let size = match self.build {
-            // Around each AND gate stand a few free ones.
+            // Each AND gate comes with a few free ones.
             Build::Component { .. } => (self.and_count)(&wide(parameters)).saturating_mul(5),
             Build::Program { size, .. } => size(&wide(parameters)),
         };

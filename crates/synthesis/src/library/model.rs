@@ -1,6 +1,6 @@
-//! Models of one party on the features of the other: linear ones and decision trees.
+//! One party's models on the other party's features: linear models and decision trees.
 
-use garblet_circuit::{CircuitError, Component, Party, Program, Recipients, Type};
+use garblet_circuit::{CircuitError, Component, Party, Program, Recipients, Type, notes::Limit};
 
 use super::{
     lists::count_bits,
@@ -8,11 +8,11 @@ use super::{
 };
 use crate::builder::{CircuitBuilder, Integer, ProgramBuilder, Signed, Unsigned, Wires};
 
-/// - `linear-model(rows, features, integer bits, fraction bits)`: for each row of party 1 the sum of its features times party 0's
-///   weights, and of party 0's bias, exact but for one rounding down. The result is wide enough for all of them.
-/// - `decision-tree(rows, depth, features, bits, class bits)`: for each row of party 1 the class that party 0's tree gives it. Of a
-///   tree's nodes, level by level, node k has the nodes 2k + 1 and 2k + 2 below it, and a row goes to the latter if its feature of
-///   that number is greater than the threshold. Each row costs the same, whatever way it takes.
+/// - `linear-model(rows, features, integer bits, fraction bits)`: for each row of party 1, the sum of its features times party 0's
+///   weights, plus party 0's bias, exact except for one rounding down. The result is wide enough for every case.
+/// - `decision-tree(rows, depth, features, bits, class bits)`: for each row of party 1, the class that party 0's tree assigns.
+///   Nodes are numbered level by level: node k has the nodes 2k + 1 and 2k + 2 below it, and a row goes to the latter if the
+///   feature that the node names exceeds the node's threshold. Every row costs the same, whatever path it takes.
 pub(super) const MEMBERS: &[Member] = &[
     Member {
         name: "linear-model",
@@ -43,14 +43,14 @@ pub(super) const MEMBERS: &[Member] = &[
     },
 ];
 
-/// The bits of a sum of products and a bias times 2^fraction.
+/// The width of a sum of products and a bias times 2^fraction.
 fn score_bits(features: u64, width: u64) -> u64 {
     2 * width - 1 + count_bits(features)
 }
 
 fn score_ands(features: u64, integer: u64, fraction: u64) -> u64 {
     let width = integer + fraction;
-    // The lowest product of a lone feature is cut off, and carries nothing.
+    // The lowest product of a single feature is cut off, and carries nothing.
     let lowest = u64::from(features == 1 && fraction > 0);
     features * (2 * width * width - width + score_bits(features, width) - 1) - fraction - lowest
 }
@@ -85,7 +85,7 @@ fn linear(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
     Ok(p.finish())
 }
 
-/// The sum of products and of the bias, without the lowest `fraction` bits.
+/// The sum of products and bias, without the lowest `fraction` bits.
 fn score(features: u32, width: u32, fraction: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("score({features}, {width})"));
     let weights: Vec<Signed> = c.input("weights", array(Type::Signed(width), features));
@@ -110,6 +110,7 @@ fn tree(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
     let nodes = p.input("nodes", array(Type::Record(node), (1 << depth) - 1), Party(0))?;
     let classes = p.input("classes", array(Type::Unsigned(class), 1 << depth), Party(0))?;
     let inputs = p.input("rows", array(array(Type::Unsigned(bits), features), rows), Party(1))?;
+    p.note_limit(Limit { input: "nodes".into(), field: "feature".into(), bits: feature, below: features.into() });
     let walk = p.component(walk(depth, features, feature, bits, class)?);
     let found: Vec<Wires> = (0..rows)
         .map(|k| Ok(p.instance(walk, &[&nodes, &classes, &inputs.element(k)])?.remove(0)))

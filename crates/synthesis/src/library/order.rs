@@ -1,4 +1,4 @@
-//! The greatest values of two lists, and the one at a given place.
+//! The greatest values of two lists, and the value at a given rank.
 
 use garblet_circuit::{CircuitError, Component, Party, Program, Recipients, Type, notes::Order};
 
@@ -10,14 +10,14 @@ use crate::builder::{
     Bit, BitString, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires, Word, merge_comparators,
 };
 
-/// - `top-k(k, value bits, payload bits)`: the k greatest of both parties' values, each with what goes with it. Each party gives
-///   its own k greatest, or all if it has fewer, in descending order. The greater of the first and the last, of the second and
-///   the last but one and so on are the k greatest of all, and are merged.
-/// - `quantile(n, m, bits, per mille)`: the value that so many thousandths of both parties' values do not exceed: number
-///   ceil(N per mille / 1000) of N values in order, the first for 0. Lists are sorted. Of half as many values in each step, those
-///   are kept among which it is: all lesser ones, or all greater ones, of the two halves of a bitonic sequence.
+/// - `top-k(k, value bits, payload bits)`: the k greatest of both parties' values, each with its payload. Each party provides
+///   its own k greatest, or all if it has fewer, in descending order. Compare the first value of one list with the last of the
+///   other, the second with the last but one, and so on: the greater ones are the k greatest of all, and are merged.
+/// - `quantile(n, m, bits, per mille)`: the least value that at least `per mille` thousandths of both parties' values do not exceed:
+///   number ceil(N per mille / 1000) of N values in order, the first for 0. Lists are sorted. Each step halves the values, and
+///   keeps the half that contains the result: the lesser or the greater ones of the two halves of a bitonic sequence.
 ///
-/// *Source*: Batcher 1968, of whose merge either half is gone through.
+/// *Source*: Batcher 1968; each step follows one half of his merge.
 pub(super) const MEMBERS: &[Member] = &[
     Member {
         name: "top-k",
@@ -107,7 +107,7 @@ fn top(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
     Ok(p.finish())
 }
 
-/// Value and payload of an element that is there, zeros of another.
+/// Value and payload of a present element, zeros of an absent one.
 fn shown(item: Item) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("shown({}, {})", item.key, item.payload));
     let own: BitString = c.input("item", item.ty());
@@ -120,7 +120,7 @@ fn shown(item: Item) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// The number of rows that are not absent.
+/// The number of present rows.
 fn present_count(rows: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("count({rows})"));
     let absent: BitString = c.input("absent", Type::Bits(rows));
@@ -149,7 +149,7 @@ fn quantile(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
     let rank = p.component(rank(n + m, rank_bits, per_mille)?);
     let [found, rank]: [Wires; 2] = p.instance(rank, &[&absent])?.try_into().expect("whether and which");
     let item = Item { key: bits, marked: false, descending: false, payload: 0 };
-    // First ascending, then descending; in between is what no list has.
+    // First ascending, then descending; absent elements fill the middle.
     let between = (n + m..1 << rank_bits).map(|_| Wires::constant(item.ty(), |_| true));
     let first = a.rows.iter().map(|row| item.of(row, false));
     let second = b.rows.iter().rev().map(|row| item.of(row, true));
@@ -170,7 +170,7 @@ fn quantile(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
     Ok(p.finish())
 }
 
-/// Tells whether there are values at all, and which one in order is wanted, the first being 0.
+/// Tells whether there are any values, and gives the wanted rank, counted from 0.
 fn rank(rows: u32, bits: u32, per_mille: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("rank({rows}, {per_mille})"));
     let absent: BitString = c.input("absent", Type::Bits(rows));
@@ -190,7 +190,7 @@ fn rank(rows: u32, bits: u32, per_mille: u32) -> Result<Component, CircuitError>
     c.finish()
 }
 
-/// The greater of two if it is set, else the lesser.
+/// The greater of two if `greater` is set, else the lesser.
 fn pick(item: Item) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("pick({})", item.key));
     let greater: Bit = c.input("greater", Type::Bool);

@@ -1,4 +1,4 @@
-//! Databases and sets: keyed lookup, sorting, size of an intersection.
+//! Databases and sets: keyed lookup, sorting, and the size of an intersection.
 
 use garblet_circuit::{CircuitError, Component, Party, Program, Recipients, Type};
 
@@ -11,9 +11,9 @@ const OWNERS: &[Party] = &[Party(0), Party(1)];
 ///   zero if none has it; n (key bits + value bits) - 1 AND gates.
 /// - `sort(n, bits)`: party 0's ceil(n/2) and party 1's floor(n/2) integers in one sorted list; 2 `bits` for each
 ///   comparator of Batcher's network.
-/// - `intersection-size(n, m, bits)`: how many values two lists share, each without repeats; by comparing all pairs or
-///   by sorting both lists together, whichever takes fewer: n m (bits - 1) + n - ones(n), or
-///   2 `bits` C(n + m) + (n + m - 1)(bits - 1) and the count, C being the comparators. Pairs win for short lists.
+/// - `intersection-size(n, m, bits)`: the number of values that two lists share, each list without repeats. Compares all pairs or
+///   sorts both lists together, whichever takes fewer AND gates: n m (bits - 1) + n - ones(n), or
+///   2 `bits` C(n + m) + (n + m - 1)(bits - 1) and the count, with C the comparators. Pairs win for short lists.
 pub(super) const MEMBERS: &[Member] = &[
     Member {
         name: "keyed-database",
@@ -62,7 +62,7 @@ fn database(name: String, n: u32, key_bits: u32, value_bits: u32) -> Result<Comp
     for (key, value) in records {
         level.push((c.equal(&key, &wanted), value));
     }
-    // A tournament in which the first with the key wins; who loses against nobody does not matter.
+    // A tournament that the first record with the key wins; without such a record any winner will do.
     while level.len() > 1 {
         let mut next = Vec::with_capacity(level.len().div_ceil(2));
         for pair in level.chunks(2) {
@@ -119,7 +119,7 @@ fn intersection(name: String, parameters: &[u32]) -> Result<Program, CircuitErro
         false => shared_by_sorting(&mut p, lists.concat(), bits)?,
     };
     let shared = Wires::concat(Type::Bits(shared.len() as u32), &shared);
-    // One type for the size, however it is found.
+    // One type for the size, for either method.
     let width = u32::BITS - n.min(m).leading_zeros();
     let count = p.component(count(shared.ty(), width)?);
     let size = p.instance(count, &[&shared])?.remove(0);
@@ -127,7 +127,7 @@ fn intersection(name: String, parameters: &[u32]) -> Result<Program, CircuitErro
     Ok(p.finish())
 }
 
-/// The number of bits that are set, in so many bits.
+/// The number of set bits among this many.
 fn count(bits: &Type, width: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("count({})", bits.width()));
     let shared: BitString = c.input("shared", bits.clone());
@@ -144,7 +144,7 @@ fn shared_by_pairs(p: &mut ProgramBuilder, [a, b]: [Vec<Wires>; 2], bits: u32) -
     short.iter().map(|x| Ok(p.instance(among, &[x, &list])?.remove(0))).collect()
 }
 
-/// Tells whether a value is in a list without repeats: at most one there is equal, so the sum of the comparisons says so.
+/// Tells whether a value is in a list without repeats: at most one entry is equal, so the sum of the comparisons suffices.
 fn among(n: u32, bits: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("among({n}, {bits})"));
     let x: Unsigned = c.input("x", Type::Unsigned(bits));
@@ -155,7 +155,7 @@ fn among(n: u32, bits: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// Sorts all values; a shared one stands twice, side by side.
+/// Sorts all values; a shared value appears twice, side by side.
 fn shared_by_sorting(p: &mut ProgramBuilder, mut all: Vec<Wires>, bits: u32) -> Result<Vec<Wires>, CircuitError> {
     let comparator = p.component(comparator(bits)?);
     p.sort(comparator, &mut all)?;
@@ -184,7 +184,7 @@ fn pairs_win(n: u64, m: u64, bits: u64) -> bool {
     pairwise_ands(n, m, bits) <= sorting_ands(n, m, bits)
 }
 
-/// Gates of the components, of which around each AND gate stand a few free ones, and instances.
+/// Gates of the components, with a few free gates for each AND gate, and instances.
 fn intersection_size(n: u64, m: u64, bits: u64) -> u64 {
     match pairs_win(n, m, bits) {
         true => 5 * n.max(m) * bits + 6 * n.min(m),
@@ -260,11 +260,11 @@ mod tests {
         assert_eq!(intersection_size(&a, &b, 9), shared);
         let ands = library::find("intersection-size(100, 90, 9)").unwrap().stats().and;
         let stated = sorting_ands(100, 90, 9).min(pairwise_ands(100, 90, 9));
-        // The count's top bits can be zero only, so a gate or two is left out.
+        // The count's top bits are always zero, so a gate or two is left out.
         assert!(ands <= stated && ands + 9 > stated, "{ands} of {stated}");
     }
 
-    /// However long the lists are, one comparator is kept, not one for each two values that are compared.
+    /// However long the lists are, one comparator is stored, not one for each comparison.
     #[test]
     fn long_lists_take_little_memory() {
         for (name, instances) in [

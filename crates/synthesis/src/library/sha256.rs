@@ -1,7 +1,7 @@
 //! SHA-256 (FIPS 180-4).
 //!
-//! Sums of several words are made column by column, which takes fewer AND gates than one adder after another, and more
-//! so as round constants have zeros at the low end.
+//! Sums of several words are computed column by column, which takes fewer AND gates than a chain of adders; round
+//! constants with zeros at the low end save more.
 
 use garblet_circuit::{CircuitError, Component, Party, Program, Recipients, Type};
 
@@ -53,7 +53,7 @@ const ROUND: [u32; 64] = [
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 ];
 
-/// Compressions for a message: its bytes, one byte 0x80, and 8 bytes of length, in blocks of 64.
+/// The number of compressions for a message: its bytes, one byte 0x80, and 8 bytes of length, in blocks of 64.
 fn blocks(bytes: u64) -> u64 {
     (bytes + 9).div_ceil(64)
 }
@@ -113,14 +113,14 @@ fn small_sigma(c: &mut CircuitBuilder, x: &Unsigned, rotations: [usize; 2], shif
     c.xor_words(&sum, &shifted)
 }
 
-/// Bits of `y` where `x` is one, of `z` where it is zero: one AND each.
+/// Bits of `y` where `x` is one, of `z` where it is zero; one AND each.
 fn choice(c: &mut CircuitBuilder, x: &Unsigned, y: &Unsigned, z: &Unsigned) -> Unsigned {
     let differ = c.xor_words(y, z);
     let taken = c.and_words(x, &differ);
     c.xor_words(&taken, z)
 }
 
-/// The bit that two or three of the words have: one AND each.
+/// The majority bit of three words; one AND each.
 fn majority(c: &mut CircuitBuilder, x: &Unsigned, y: &Unsigned, z: &Unsigned) -> Unsigned {
     // In the next round x is y and y is z, so the builder finds `y ^ z` there already.
     let (xy, yz) = (c.xor_words(x, y), c.xor_words(y, z));
@@ -149,7 +149,7 @@ fn message(name: String, bytes: u32) -> Result<Program, CircuitError> {
     Ok(p.finish())
 }
 
-/// Block `k` of a message of so many bytes and the padding after it.
+/// Block `k` of a message of this many bytes and its padding.
 fn block([message, padding]: &[Wires; 2], bytes: u32, k: u32) -> Wires {
     let (start, end) = (64 * k, 64 * (k + 1));
     let of_message = message.slice(8 * u64::from(start.min(bytes)), Type::Bytes(end.min(bytes) - start.min(bytes)));
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn padding_at_the_block_boundaries() {
-        // SHA-256 of so many letters `a`, computed with another program.
+        // SHA-256 of this many letters `a`, computed with another program.
         for (n, expected) in DIGESTS_OF_A {
             assert_eq!(digest(&vec![b'a'; n]), expected, "{n} bytes");
             let instances = library::find(&format!("sha256-message({n})")).unwrap().instance_count();

@@ -8,13 +8,13 @@ use super::{
 };
 use crate::builder::{Bit, BitString, CircuitBuilder, Integer, Unsigned, Word};
 
-/// - `hamming(n)`: the number of places where two strings of n bits differ; n less the ones of n in binary.
+/// - `hamming(n)`: the number of places where two strings of n bits differ; n minus the ones of n in binary.
 /// - `longest-common-substring(n, symbol bits)`: the length of the longest run of symbols that two strings of n
 ///   symbols share; n² (bits - 1) AND gates to compare the symbols and at most 4 n² log2(n + 1), rounded up, to find the run
 ///   (n = 16: 3,937 in all, n = 32: 18,980).
-/// - `lcs-incremental(n)`: the same for a string of n bits and one that comes bit by bit, of which n bits count at most:
-///   a row of the table of common runs, from the one before it. 4 w - 2 AND gates for each of the n lengths of w = log2(n + 1) bits,
-///   rounded up, and 2 w for the first.
+/// - `lcs-incremental(n)`: the same for a string of n bits and one that arrives bit by bit, of which at most n bits count:
+///   computes a row of the table of common runs from the row before. 4 w - 2 AND gates for each of the n lengths of w = log2(n + 1)
+///   bits, rounded up, and 2 w for the first.
 pub(super) const MEMBERS: &[Member] = &[
     Member {
         name: "hamming",
@@ -64,8 +64,8 @@ fn common(name: String, n: u32, bits: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// One row of the table of common runs from the one before it: `runs[j]` is the length of the run that ends at `string[j]` and at the
-/// symbol that came last.
+/// One row of the table of common runs, from the row before: `runs[j]` is the length of the run that ends at `string[j]` and at
+/// the latest symbol.
 fn one_symbol_more(name: String, n: u32) -> Result<Component, CircuitError> {
     let width = u32::BITS - n.leading_zeros();
     let number = Type::Unsigned(width);
@@ -91,7 +91,7 @@ fn one_symbol_more(name: String, n: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// The greatest of some numbers, one at least, by pairs, so that few gates depend on one another.
+/// The greatest of one or more numbers, by pairs to keep the depth low.
 fn greatest(c: &mut CircuitBuilder, mut numbers: Vec<Unsigned>) -> Unsigned {
     while numbers.len() > 1 {
         let of_pair =
@@ -125,10 +125,10 @@ impl Table {
 
 /// The length of the longest run of ones along a diagonal, found bit by bit from the top.
 ///
-/// `runs[k]` says where a run of `2^k` begins: one half as long does, and another where it ends. `ends` says where a
-/// run ends (one place after it) whose length is given by the bits found so far; if one of them goes on for another
-/// `2^k`, bit k is one, and only those remain. This takes about 4 n² ANDs for each bit of the length, where a table of
-/// lengths and their maximum would take 4 n² as well as the sums and masks of lengths.
+/// `runs[k]` marks where a run of `2^k` begins: where a run half as long begins, and another one where that ends. `ends` marks
+/// the end (one place after it) of each run whose length is given by the bits found so far. If one of them continues for another
+/// `2^k`, bit k is one, and only those remain. This takes about 4 n² ANDs for each bit of the length; a table of
+/// lengths and their maximum would take 4 n² plus the sums and masks of lengths.
 fn longest_run(c: &mut CircuitBuilder, equal: Table) -> Unsigned {
     let n = equal.side;
     let mut runs = vec![equal];
@@ -145,7 +145,7 @@ fn longest_run(c: &mut CircuitBuilder, equal: Table) -> Unsigned {
             _ => Bit::FALSE,
         });
         let bit = c.any(&longer.bits);
-        // If the bit is zero no run is longer, so what remains is `longer` or, all of it being zero, `ends`.
+        // If the bit is zero, no run is longer, so the rest is `longer` or, where it is all zero, `ends`.
         ends = Table::new(n + 1, |i, j| {
             let kept = c.and(ends.at(i, j), !bit);
             c.xor(kept, longer.at(i, j))
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(length(b"sixteen letters!", b"sixteen letters!", 8), 16);
     }
 
-    /// The string, runs of zeros, and the longest of them; then the runs and the longest after each further symbol.
+    /// The string, runs of zeros, and the longest run; then the runs and the longest one after each further symbol.
     fn incrementally(string: &[u8], symbols: &[u8]) -> Vec<u128> {
         let n = string.len();
         let program = library::find(&format!("lcs-incremental({n})")).unwrap();

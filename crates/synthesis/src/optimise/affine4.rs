@@ -1,4 +1,4 @@
-//! The fewest AND gates of every function of four variables: three at most.
+//! The fewest AND gates of every function of four variables: at most three.
 
 mod table;
 
@@ -12,7 +12,7 @@ pub(super) struct FourProducts {
     pub(super) factors: [(u8, u8); 3],
     /// The number of products.
     pub(super) count: u8,
-    /// The sum that is the function, up to a constant.
+    /// The sum that equals the function, up to a constant.
     pub(super) sum: u8,
 }
 
@@ -21,7 +21,7 @@ const VARIABLE: [u16; 4] = [0xaaaa, 0xcccc, 0xf0f0, 0xff00];
 /// The monomials of degree at least two.
 const NONLINEAR: u16 = !(1 | 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8);
 
-/// The fewest products for a function, given by its table.
+/// The fewest products for a function given by its table.
 pub(super) fn products(table: u16) -> FourProducts {
     let mut found = unpack(TABLE[index(polynomial(table))]);
     let rest = polynomial(table ^ evaluate(&found));

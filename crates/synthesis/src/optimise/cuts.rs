@@ -1,24 +1,24 @@
-//! Cuts: small sets of nodes that a node is a function of.
+//! Cuts: small sets of nodes that determine a node.
 
 use garblet_circuit::Literal;
 
 use super::functions::{AFFINE, VARIABLE, VARIABLES, exchanged, polynomial};
 use crate::xag::{Node, Xag};
 
-/// The most cuts that a node keeps.
+/// The most cuts to keep per node.
 const MOST: usize = 6;
 
-/// Volumes above this are alike. The double counts of a long shared path say nothing.
+/// Volumes above this count as equal: the double counts of a long shared path carry no information.
 const MOST_VOLUME: u32 = 40;
 
-/// Nodes, and another node as a function of them.
+/// A set of leaves, and a node as a function of them.
 #[derive(Clone, Copy)]
 pub(super) struct Cut {
     leaves: [u32; VARIABLES],
     len: u8,
-    /// A bit for each leaf's number modulo 64: two cuts with too many bits between them have too many leaves.
+    /// A bit for each leaf's number modulo 64: if two cuts have too many bits together, they have too many leaves.
     signature: u64,
-    /// AND nodes between leaves and node, counted again for each way that leads through them.
+    /// AND nodes between leaves and node, counted once per path through them.
     volume: u32,
     /// The function.
     pub(super) table: u64,
@@ -36,7 +36,7 @@ impl Cut {
         &self.leaves[..usize::from(self.len)]
     }
 
-    /// The lower, the more a cut is worth keeping: few leaves, much to be saved.
+    /// Lower is better: few leaves and a large possible saving.
     fn rank(&self) -> i32 {
         i32::from(self.len) - self.volume.min(MOST_VOLUME) as i32
     }
@@ -46,14 +46,14 @@ impl Cut {
         polynomial(self.table) & !AFFINE == 0
     }
 
-    /// Tells whether every leaf of this cut is one of the other.
+    /// Tells whether every leaf of this cut is a leaf of the other.
     fn is_within(&self, other: &Cut) -> bool {
         self.len <= other.len
             && self.signature & !other.signature == 0
             && self.leaves().iter().all(|leaf| other.leaves().contains(leaf))
     }
 
-    /// The cut with the leaves of both, and no function yet.
+    /// The cut with the leaves of both, without a function yet.
     fn joined(&self, other: &Cut) -> Option<Cut> {
         let signature = self.signature | other.signature;
         if signature.count_ones() as usize > VARIABLES {
@@ -75,7 +75,7 @@ impl Cut {
         Some(Cut { leaves, len: len as u8, signature, volume, table: 0 })
     }
 
-    /// The function as one of another cut's leaves, among which are all of this one.
+    /// The function in terms of another cut's leaves, which include all leaves of this one.
     fn table_within(&self, other: &Cut) -> u64 {
         let mut table = self.table;
         let mut place = usize::from(other.len);
@@ -92,11 +92,11 @@ impl Cut {
     }
 }
 
-/// The cuts of nodes that later nodes will still ask for.
+/// The cuts of nodes that later nodes still need.
 pub(super) struct Cuts {
     of: Vec<Vec<Cut>>,
     last_reader: Vec<u32>,
-    /// The cuts of the node at hand, with those of its operands that they join; kept to save allocations.
+    /// The cuts of the current node, with the cuts of its operands that they join; kept to save allocations.
     found: Vec<(Cut, usize, usize)>,
 }
 
@@ -114,7 +114,7 @@ impl Cuts {
         Cuts { of, last_reader, found: Vec::with_capacity(MOST + 1) }
     }
 
-    /// Finds the cuts of a node, and gives those that are more than the node itself.
+    /// Finds the cuts of a node, and returns those other than the node itself.
     pub(super) fn add(&mut self, graph: &Xag, at: usize) -> &[Cut] {
         let node = graph.node(at);
         let (Node::Xor(a, b) | Node::And(a, b)) = node else { return &[] };
@@ -150,7 +150,7 @@ impl Cuts {
     }
 }
 
-/// Keeps a cut, unless there are enough with fewer leaves or one within it; those that it is within are dropped.
+/// Keeps a cut, unless there are enough better ones or it contains another; drops cuts that contain it.
 fn keep(found: &mut Vec<(Cut, usize, usize)>, new: (Cut, usize, usize)) {
     if found.iter().any(|(cut, ..)| cut.is_within(&new.0)) {
         return;

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use garblet_circuit::{Circuit, Component, Gate, InstanceId, Link, Program, Source};
 
-/// The wires of each component that any of its instances needs to have.
+/// The wires of each component that at least one instance needs.
 pub(super) struct Needs {
     outputs: Vec<Vec<bool>>,
     inputs: Vec<Vec<bool>>,
 }
 
 impl Needs {
-    /// The needs of the program's outputs, through all links.
+    /// Computes what the program's outputs need, through all links.
     ///
-    /// *Cost*: a walk over all links for each time that it finds more, at most once for each layer of components.
+    /// *Cost*: one walk over all links for each round that finds more, at most once for each layer of components.
     pub(super) fn of(program: &Program) -> Self {
         let none = |width: fn(&Component) -> u32| {
             program.components().iter().map(|c| vec![false; width(c) as usize]).collect::<Vec<_>>()
@@ -40,7 +40,7 @@ impl Needs {
         }
     }
 
-    /// Marks the wires behind links, as far as they are needed; whether that is news.
+    /// Marks the needed wires behind links as needed; returns whether any was new.
     fn need(
         &mut self,
         program: &Program,
@@ -61,7 +61,7 @@ impl Needs {
         more
     }
 
-    /// The component's circuit with the constant false in place of outputs that nothing needs, or as it is.
+    /// The component's circuit with the constant false in place of unneeded outputs; none if all outputs are needed.
     pub(super) fn without_dead_outputs(&self, number: usize, component: &Arc<Component>) -> Option<Circuit> {
         let circuit = component.circuit();
         let needed = &self.outputs[number];
@@ -102,7 +102,7 @@ mod tests {
         optimise::optimise_program,
     };
 
-    /// Products and sums, of which a chain uses the sums alone.
+    /// Products and sums; a chain uses only the sums.
     fn chain_of_sums() -> Program {
         let mut c = CircuitBuilder::new("both");
         let (a, b): (Unsigned, Unsigned) = (c.input("a", Type::Unsigned(8)), c.input("b", Type::Unsigned(8)));

@@ -31,8 +31,8 @@ pub(super) const QUADRATIC: u64 = {
     mask
 };
 
-/// Turns a table to the coefficients of its polynomial over GF(2), and back: bit `m` belongs to the product of the
-/// variables that are the ones of `m`.
+/// Converts a table to the coefficients of its polynomial over GF(2), and back: bit `m` belongs to the product of the
+/// variables whose bits are set in `m`.
 pub(super) fn polynomial(mut table: u64) -> u64 {
     for (i, variable) in VARIABLE.iter().enumerate() {
         table ^= (table & !variable) << (1 << i);

@@ -1,4 +1,4 @@
-//! One pass over a graph: sums are taken apart, merged and put together again.
+//! One pass over a graph: takes sums apart, merges products, and puts the sums together again.
 
 use std::collections::HashMap;
 
@@ -6,15 +6,25 @@ use garblet_circuit::Literal;
 
 use crate::xag::{Node, Xag};
 
-/// The most terms of a sum that are looked at together. More would find little, and keep more wires alive at once.
+/// The most terms of a sum to examine together. More would find little, and keep more wires alive at once.
 const MAX_TERMS: u32 = 16;
+/// The most product nodes to visit in search of a factor.
+const MAX_FACTORS: u32 = 128;
 
-/// A graph that computes the same.
-pub(super) fn run(old: &Xag) -> Xag {
+/// An equivalent graph. With `shared`, a product that only sums read is expanded in each of them: its copies may merge with
+/// others, but if they do not, there are more products than before.
+pub(super) fn run(old: &Xag, shared: bool) -> Xag {
     let readers = old.readers();
+    let only_summed = if shared { only_summed(old, &readers) } else { vec![false; old.len()] };
     let part_of_sum = parts_of_sums(old, &readers);
-    let mut pass =
-        Pass { new: old.of_same_inputs(), moved: old.leaves(), old, readers: &readers, part_of_sum: &part_of_sum };
+    let mut pass = Pass {
+        new: old.of_same_inputs(),
+        moved: old.leaves(),
+        old,
+        readers: &readers,
+        part_of_sum: &part_of_sum,
+        only_summed: &only_summed,
+    };
     for at in pass.moved.len()..old.len() {
         let edge = match old.node(at) {
             _ if readers[at] == 0 || part_of_sum[at] => Literal::FALSE,
@@ -29,7 +39,19 @@ pub(super) fn run(old: &Xag) -> Xag {
     new
 }
 
-/// The XOR nodes that are read by one XOR node alone, and are small enough to be looked at as a part of it.
+/// The nodes that only XOR nodes read.
+fn only_summed(old: &Xag, readers: &[u32]) -> Vec<bool> {
+    let mut summed = vec![true; old.len()];
+    old.outputs.iter().for_each(|output| summed[output.node()] = false);
+    for (_, node) in old.nodes().enumerate().filter(|(at, _)| readers[*at] > 0) {
+        if let Node::And(a, b) = node {
+            (summed[a.node()], summed[b.node()]) = (false, false);
+        }
+    }
+    summed
+}
+
+/// The XOR nodes that exactly one XOR node reads, and that are small enough to count as a part of it.
 fn parts_of_sums(old: &Xag, readers: &[u32]) -> Vec<bool> {
     let mut part = vec![false; old.len()];
     let mut terms = vec![1u32; old.len()];
@@ -55,13 +77,14 @@ fn parts_of_sums(old: &Xag, readers: &[u32]) -> Vec<bool> {
 struct Pass<'a> {
     old: &'a Xag,
     new: Xag,
-    /// The edge of the new graph that each old node has become.
+    /// The edge of the new graph that replaces each old node.
     moved: Vec<Literal>,
     readers: &'a [u32],
     part_of_sum: &'a [bool],
+    only_summed: &'a [bool],
 }
 
-/// An AND of the new graph that only the sum at hand reads.
+/// An AND of the new graph that only the current sum reads.
 #[derive(Clone, Copy)]
 struct Product {
     a: Literal,
@@ -84,10 +107,49 @@ impl Pass<'_> {
             return !carry;
         }
         let (a, b) = (self.at(a), self.at(b));
+        for (x, product) in [(a, b), (b, a)] {
+            if product.inverted() && self.is_factor(x, product) {
+                // x & !(x & y & z) = x ^ (x & y & z)
+                return self.new.xor(x, !product);
+            }
+        }
         self.new.and(a, b)
     }
 
-    /// The OR of old nodes `xy` and `z(x | y)`, of which only this OR reads the second: `xy ^ z(x ^ y)`, or one AND if
+    /// Tells whether an edge is a factor of the product at a node of the new graph.
+    fn is_factor(&self, x: Literal, product: Literal) -> bool {
+        let mut open = vec![product.node()];
+        let mut visits = 0;
+        while let Some(node) = open.pop() {
+            let Some([a, b]) = self.factors(node) else { continue };
+            visits += 1;
+            if a == x || b == x {
+                return true;
+            }
+            if visits == MAX_FACTORS {
+                return false;
+            }
+            open.extend([a, b].into_iter().filter(|edge| !edge.inverted()).map(Literal::node));
+        }
+        false
+    }
+
+    /// The factors of a node of the new graph that is a product, including x ^ xy = x(!y).
+    fn factors(&self, node: usize) -> Option<[Literal; 2]> {
+        match self.new.node(node) {
+            Node::And(a, b) => Some([a, b]),
+            Node::Xor(p, q) => {
+                [(p, q), (q, p)].into_iter().find_map(|(x, product)| match self.new.node(product.node()) {
+                    Node::And(a, b) if a == x => Some([x, !b]),
+                    Node::And(a, b) if b == x => Some([x, !a]),
+                    _ => None,
+                })
+            }
+            Node::Leaf => None,
+        }
+    }
+
+    /// The OR of old nodes `xy` and `z(x | y)`, where only this OR reads the second: `xy ^ z(x ^ y)`, or one AND if
     /// nothing else reads the first either.
     fn carry(&mut self, both: usize, rest: usize) -> Option<Literal> {
         let (Node::And(x, y), Node::And(p, q)) = (self.old.node(both), self.old.node(rest)) else { return None };
@@ -125,7 +187,7 @@ impl Pass<'_> {
         opposite || [r, s].iter().any(|&edge| differs(edge, p, q)) || [p, q].iter().any(|&edge| differs(edge, r, s))
     }
 
-    /// The sum of old edges, the first of which may be the XOR node that is being moved.
+    /// The sum of old edges; the first may be the XOR node that is being moved.
     fn sum(&mut self, edges: &[Literal]) -> Literal {
         let mut invert = false;
         let mut products = Vec::new();
@@ -142,7 +204,9 @@ impl Pass<'_> {
                     invert ^= moved.inverted();
                     let plain = moved.invert_if(moved.inverted());
                     match self.new.node(plain.node()) {
-                        Node::And(a, b) if self.readers[node] == 1 => products.push((plain, Product { a, b })),
+                        Node::And(a, b) if self.readers[node] == 1 || self.only_summed[node] => {
+                            products.push((plain, Product { a, b }))
+                        }
                         _ => terms.push(plain),
                     }
                 }
@@ -159,13 +223,13 @@ impl Pass<'_> {
         terms.into_iter().fold(Literal::FALSE.invert_if(invert), |sum, term| self.new.xor(sum, term))
     }
 
-    /// Merges products while two of them can be one; what is left over besides goes to `terms`.
+    /// Merges pairs of products as long as possible; remaining single terms go to `terms`.
     fn merge(&mut self, mut products: Vec<Product>, terms: &mut Vec<Literal>) -> Vec<Product> {
         let mut done: Vec<Product> = Vec::new();
         while let Some(product) = products.pop() {
             let partner = (0..done.len()).find_map(|k| Some((k, self.merged(product, done[k], terms)?)));
             match partner {
-                // The merged product may meet another one.
+                // The merged product may match another one.
                 Some((k, merged)) => {
                     done.swap_remove(k);
                     products.push(merged);
@@ -176,7 +240,7 @@ impl Pass<'_> {
         done
     }
 
-    /// One product, and more terms, that have the sum of two.
+    /// Merges two products to one and further terms with the same sum.
     fn merged(&mut self, x: Product, y: Product, terms: &mut Vec<Literal>) -> Option<Product> {
         for (a, b) in [(x.a, x.b), (x.b, x.a)] {
             for (other, c) in [(y.a, y.b), (y.b, y.a)] {
@@ -197,7 +261,7 @@ impl Pass<'_> {
                 if (u.node(), v.node()) != (b.node(), c.node()) {
                     continue;
                 }
-                // a(b ^ c) ^ bc = (a ^ c)(b ^ c) ^ c; with the sum inverted there is another a.
+                // a(b ^ c) ^ bc = (a ^ c)(b ^ c) ^ c; if the sum is inverted, one more a.
                 if sum.inverted() != (b.inverted() ^ c.inverted()) {
                     terms.push(a);
                 }
@@ -209,13 +273,13 @@ impl Pass<'_> {
     }
 }
 
-/// Drops what is in a sum twice.
+/// Cancels terms that occur twice in a sum.
 fn cancel(products: &mut Vec<(Literal, Product)>, terms: &mut Vec<Literal>) {
     let mut odd: HashMap<Literal, bool> = HashMap::new();
     for edge in products.iter().map(|(edge, _)| *edge).chain(terms.iter().copied()) {
         *odd.entry(edge).or_default() ^= true;
     }
-    // Of an odd number of equal ones the first is kept.
+    // Keep the first of an odd number of equal terms.
     let mut keep = |edge: &Literal| odd.insert(*edge, false).unwrap_or(false);
     products.retain(|(edge, _)| keep(edge));
     terms.retain(keep);

@@ -1,13 +1,13 @@
 //! Functions of up to six variables as sums of few products.
 //!
-//! The number of AND gates that a function takes at least, its multiplicative complexity, does not change under
-//! invertible affine maps of the variables, nor if an affine function is added. So
+//! Invertible affine maps of the variables, and the addition of an affine function, do not change the multiplicative complexity
+//! of a function: the least number of AND gates that it takes. So
 //!
 //! - a quadratic function of rank 2r takes r products (Dickson 1901);
-//! - a function that is another one of fewer linear forms, but for an affine function, takes what that other one takes;
+//! - a function that equals another one of fewer linear forms, up to an affine function, takes as many products as that one;
 //! - for four variables and fewer the products come from a table.
 //!
-//! All functions that two products can compute are among these, whatever the number of variables: two products have
+//! This covers all functions that two products can compute, for any number of variables: two products have
 //! four factors. Functions of five forms and higher degree are split along the best linear form; six are left alone.
 //!
 //! *Source*: Boyar, Peralta and Pochuev 2000; Turan Sönmez and Peralta 2014 for four and five variables; Çalık, Sönmez Turan
@@ -25,14 +25,14 @@ use super::{
 pub(super) struct Products {
     /// The two factors of each product, which may contain earlier products.
     pub(super) factors: Vec<(u16, u16)>,
-    /// The sum that is the function.
+    /// The sum that equals the function.
     pub(super) sum: u16,
     /// Set if the sum is negated.
     pub(super) invert: bool,
 }
 
 impl Products {
-    /// The variables that are used.
+    /// The variables in use.
     pub(super) fn used(&self) -> u16 {
         self.factors.iter().fold(self.sum, |used, (a, b)| used | a | b) & ((1 << VARIABLES) - 1)
     }
@@ -44,24 +44,24 @@ pub(super) struct Finder {
     known: HashMap<u64, Known>,
 }
 
-/// The knowledge of a polynomial without affine terms.
+/// Known products of a polynomial without affine terms.
 enum Known {
     /// These products, as few as can be found.
     Products(Products),
-    /// There are five forms, so that it takes three products at least; they have not been asked for.
+    /// The function has five forms, so it takes at least three products, which are not computed yet.
     FiveForms,
-    /// Nothing is known to it.
+    /// No products are known.
     Nothing,
 }
 
 impl Finder {
-    /// The number of products for a table, if it is known to be below `limit`.
+    /// The number of products for a table, if it is known and below `limit`.
     pub(super) fn count(&mut self, table: u64, limit: usize) -> Option<usize> {
         let count = self.find(polynomial(table) & !AFFINE, limit)?.factors.len();
         (count < limit).then_some(count)
     }
 
-    /// Few products for the function of that table.
+    /// Few products for the function with this table.
     pub(super) fn products(&mut self, table: u64) -> Option<Products> {
         let affine = polynomial(table) & AFFINE;
         let mut products = self.find(polynomial(table) & !AFFINE, usize::MAX)?.clone();
@@ -70,7 +70,7 @@ impl Finder {
     }
 
     fn find(&mut self, key: u64, limit: usize) -> Option<&Products> {
-        // More functions than this are met in no circuit that is written by people; it bounds memory.
+        // No circuit written by people reaches this many functions; the limit bounds memory.
         if self.known.len() > 1 << 18 {
             self.known.clear();
         }
@@ -97,7 +97,7 @@ fn find(key: u64) -> Known {
     }
 }
 
-/// Adds what products lack of a polynomial: an affine function.
+/// Adds the affine function that the products lack to equal a polynomial.
 fn exact(mut products: Products, key: u64) -> Products {
     let rest = polynomial(evaluate(&products)) ^ key;
     debug_assert_eq!(rest & !AFFINE, 0, "products are right but for an affine function");
@@ -113,7 +113,7 @@ fn add_affine(products: &mut Products, polynomial: u64) {
     }
 }
 
-/// The table of what products compute.
+/// The table of the function that the products compute.
 fn evaluate(products: &Products) -> u64 {
     let mut values = VARIABLE.to_vec();
     let sum = |values: &[u64], mask: u16| {
@@ -125,7 +125,7 @@ fn evaluate(products: &Products) -> u64 {
     sum(&values, products.sum) ^ if products.invert { u64::MAX } else { 0 }
 }
 
-/// `x_i x_j + x_i A + x_j B + rest = (x_i + B)(x_j + A) + AB + rest`, where A, B and the rest are without x_i and x_j.
+/// `x_i x_j + x_i A + x_j B + rest = (x_i + B)(x_j + A) + AB + rest`, where A, B and the rest do not contain x_i and x_j.
 fn quadratic(key: u64) -> Products {
     // Row i: the variables that are multiplied with variable i.
     let mut rows = [0u16; VARIABLES];
@@ -154,7 +154,7 @@ fn quadratic(key: u64) -> Products {
     products
 }
 
-/// A function as another one of as few linear forms as possible, but for a linear function.
+/// A function in terms of another one of as few linear forms as possible, up to a linear function.
 struct Essential {
     /// The forms, as masks of variables.
     forms: Vec<u8>,
@@ -163,7 +163,7 @@ struct Essential {
 }
 
 impl Essential {
-    /// Directions along which the function is constant or always changes span the space that is divided out.
+    /// Divides out the span of directions along which the function is constant or always changes.
     fn of(table: u64) -> Self {
         let mut basis: Vec<usize> = Vec::new();
         for direction in 1..1usize << VARIABLES {
@@ -208,7 +208,7 @@ fn few_forms(essential: &Essential) -> Products {
     products
 }
 
-/// Appends products of forms, and gives the mask of their sum.
+/// Appends products of forms, and returns the mask of their sum.
 fn append(into: &mut Products, four: &FourProducts, forms: &[u8; 4]) -> u16 {
     let before = into.factors.len();
     let mask = |four: u8| {
@@ -232,14 +232,14 @@ struct Split {
     count: u8,
 }
 
-/// Splits a function of five forms where that costs least: one product, and those of both parts.
+/// Splits a function of five forms at the least cost: one product, and the products of both parts.
 fn split(essential: &Essential) -> Products {
     let splits = (1..32).flat_map(|form| {
         let [zero, one] = halves(essential.table, form);
         (0..16).flat_map(move |shift| {
             let one = shifted(one.into(), shift) as u16;
             let difference = zero ^ one;
-            // With l + 1 in place of l the other half takes the place of H.
+            // With l + 1 in place of l, the other half replaces H.
             [zero, one].map(|rest| {
                 let count = 1 + affine4::count(difference) + affine4::count(rest);
                 Split { form, parts: [difference, rest], shift, count }
@@ -275,7 +275,7 @@ fn whole(essential: &Essential) -> u64 {
     })
 }
 
-/// The function of five variables where a form is zero and where it is one, by the variables but for the form's first.
+/// The two functions of five variables where a form is zero and where it is one, in all variables except the form's first.
 fn halves(table: u64, form: usize) -> [u16; 2] {
     let pivot = form.trailing_zeros() as usize;
     [0, 1].map(|value| {
@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(check(a & b | !a & c), Some(1));
         assert_eq!(check(a & b ^ c & d ^ e & f), Some(3));
         assert_eq!(check((a ^ b) & (c ^ d ^ e) & f), Some(2));
-        // All pairs: rank six, less of them: the sum of squares of a sum.
+        // All six pairs of four variables have rank four: two products.
         assert_eq!(check(a & b ^ a & c ^ a & d ^ b & c ^ b & d ^ c & d), Some(2));
         // Five ANDed take four; six are out of reach.
         assert_eq!(check(a & b & c & d & e), Some(4));

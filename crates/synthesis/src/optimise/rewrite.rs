@@ -1,4 +1,4 @@
-//! Rewriting of small cuts: a node becomes a sum of fewer products of the leaves of one of its cuts.
+//! Rewriting of small cuts: replaces a node with a sum of fewer products of the leaves of one of its cuts.
 
 use garblet_circuit::Literal;
 
@@ -9,16 +9,16 @@ use super::{
 };
 use crate::xag::{Node, Xag};
 
-/// A graph that computes the same with no more AND nodes.
+/// An equivalent graph with no more AND nodes.
 ///
-/// Nodes are visited in order. Each of a node's cuts is tried: what would no longer be read without the node's operands
-/// is saved, what the cut's leaves need that is read no longer must come back, and the function takes its products. The
-/// best cut is taken if that is a gain. *Source*: Testa, Soeken, Amarù and De Micheli 2019, section 4, with exact counts of
-/// readers, so that a gain here is never lost to another one.
+/// Nodes are visited in order, and each cut of a node is tried. The saving counts nodes that nothing would read without the
+/// node's operands. The cost counts nodes that must return because the cut's leaves need them, and the function's products. The
+/// best cut is taken if it is a gain. *Source*: Testa, Soeken, Amarù and De Micheli 2019, section 4, with exact counts of
+/// readers, so that one gain never cancels another.
 pub(super) fn run(old: &Xag, finder: &mut Finder) -> Xag {
     let mut cuts = Cuts::new(old);
     let mut plan = Plan { old, readers: old.readers(), formulas: vec![None; old.len()], open: Vec::new() };
-    // Until its turn a node is read by all that read it at first.
+    // Until its turn, a node keeps all its original readers.
     for at in old.leaves().len()..old.len() {
         if plan.readers[at] > 0 {
             plan.improve(at, cuts.add(old, at), finder);
@@ -27,14 +27,14 @@ pub(super) fn run(old: &Xag, finder: &mut Finder) -> Xag {
     plan.build()
 }
 
-/// A node by products of other nodes.
+/// A node computed from products of other nodes.
 #[derive(Clone)]
 struct Formula {
     leaves: Vec<u32>,
     products: Products,
 }
 
-/// The plan of a graph: how often nodes are read, and which are to be computed in another way than in the old graph.
+/// The plan of a graph: the number of readers of each node, and the nodes to compute differently than in the old graph.
 struct Plan<'a> {
     old: &'a Xag,
     readers: Vec<u32>,
@@ -48,7 +48,7 @@ impl Plan<'_> {
         let mut best: Option<(usize, &Cut)> = None;
         let alone = !self.old.node(at).operands().any(|edge| self.readers[edge.node()] == 1);
         for cut in cuts {
-            // If all operands stay, nothing but the node itself is saved, and only for an affine function.
+            // If all operands stay, only the node itself is saved, and only for an affine function.
             if alone && !cut.is_affine() {
                 continue;
             }
@@ -65,12 +65,12 @@ impl Plan<'_> {
         self.formulas[at] = Some(Box::new(Formula { leaves: cut.leaves().to_vec(), products }));
     }
 
-    /// The number of AND nodes that are saved if a node is computed from a cut.
+    /// The number of AND nodes saved by computing a node from a cut.
     fn gain(&mut self, at: usize, cut: &Cut, finder: &mut Finder) -> usize {
         let back: usize = support(cut).map(|leaf| self.read(leaf)).sum();
         let saved = self.and_count(at) + self.forget_operands(at);
         let room = saved.saturating_sub(back);
-        // What is not affine takes a product at least.
+        // A function that is not affine takes at least one product.
         let gain = match room {
             0 => 0,
             1 if !cut.is_affine() => 0,
@@ -81,7 +81,7 @@ impl Plan<'_> {
         gain
     }
 
-    /// AND nodes that a node is made of, without its operands.
+    /// The AND nodes of a node itself, without its operands.
     fn and_count(&self, at: usize) -> usize {
         match &self.formulas[at] {
             Some(formula) => formula.products.factors.len(),
@@ -89,7 +89,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The nodes that a node is computed from.
+    /// The nodes from which a node is computed.
     fn operands(&self, at: usize) -> [Option<u32>; VARIABLES] {
         let mut operands = [None; VARIABLES];
         match &self.formulas[at] {
@@ -108,7 +108,7 @@ impl Plan<'_> {
         operands
     }
 
-    /// One more reader of a node; the AND nodes that are needed for it and were not before.
+    /// Adds a reader to a node; returns the number of AND nodes that this makes necessary.
     fn read(&mut self, node: u32) -> usize {
         let mut ands = 0;
         self.open.push(node);
@@ -124,7 +124,7 @@ impl Plan<'_> {
         ands
     }
 
-    /// One reader less; the AND nodes that nothing reads now.
+    /// Removes a reader from a node; returns the number of AND nodes that nothing reads any more.
     fn forget(&mut self, node: u32) -> usize {
         let mut ands = 0;
         self.open.push(node);
@@ -148,7 +148,7 @@ impl Plan<'_> {
         self.operands(at).into_iter().flatten().map(|node| self.forget(node)).sum()
     }
 
-    /// The graph of what is still read.
+    /// Builds the graph of the nodes that are still read.
     fn build(self) -> Xag {
         let mut new = self.old.of_same_inputs();
         let mut moved = self.old.leaves();

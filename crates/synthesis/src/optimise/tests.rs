@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use super::*;
 use crate::builder::{Bit, CircuitBuilder, Integer, Unsigned};
 
-/// Optimises and checks: the same function on random inputs, no more ANDs, nothing dead, nothing left for a second run.
+/// Optimises and checks: the same function on random inputs, no more ANDs, no dead gates, and no gain in a second run.
 fn check(circuit: &Circuit, rng: &mut StdRng) -> Circuit {
     let better = optimise(circuit);
     assert_eq!(better.input_count(), circuit.input_count());
@@ -27,7 +27,7 @@ fn built(input_count: u32, gates: &[Gate]) -> Circuit {
     Circuit::new(input_count, gates.to_vec(), vec![last]).unwrap()
 }
 
-/// AND gates of what is left of the last gate of a list.
+/// AND gates that remain of the last gate of a list.
 fn ands(input_count: u32, gates: &[Gate]) -> u64 {
     check(&built(input_count, gates), &mut StdRng::seed_from_u64(1)).stats().and
 }
@@ -168,7 +168,7 @@ fn an_alu_shares_its_adder() {
 
 #[test]
 fn tables_as_sums_of_minterms_shrink() {
-    // The inverse in GF(2^4) with all 16 products of four literals. Five ANDs would do.
+    // The inverse in GF(2^4) with all 16 products of four literals. Five ANDs would suffice.
     let inverse = [0u8, 1, 9, 14, 13, 11, 7, 6, 15, 2, 12, 5, 10, 4, 3, 8];
     let mut c = CircuitBuilder::new("inverse");
     let x: Unsigned = c.input("x", Type::Unsigned(4));
@@ -195,7 +195,7 @@ fn small_circuits_are_right_for_every_input() {
         let better = check(&circuit, rng);
         let inputs: Vec<u64> = (0..6).map(|i| (0..64).fold(0, |table, x: u64| table | (x >> i & 1) << x)).collect();
         assert_eq!(evaluate_circuit(&better, &inputs), evaluate_circuit(&circuit, &inputs));
-        // One function of six variables at most takes six ANDs (Çalık, Sönmez Turan and Peralta 2019), three 18.
+        // A function of at most six variables takes at most six ANDs (Çalık, Sönmez Turan and Peralta 2019), three functions 18.
         assert!(better.stats().and <= 18);
     }
 }

@@ -1,4 +1,4 @@
-//! Making circuits of tables: constants, copies, negations and equal gates fold away.
+//! Builds circuits of tables; constants, copies, negations and equal gates fold away.
 
 use std::collections::HashMap;
 
@@ -14,16 +14,16 @@ pub struct TableBuilder {
 }
 
 impl TableBuilder {
-    /// Begins a circuit with so many inputs, which are its first wires.
+    /// Begins a circuit with this many inputs, which are its first wires.
     pub fn new(input_count: u32) -> Self {
         TableBuilder { input_count, gates: Vec::new(), known: HashMap::new() }
     }
 
-    /// The function of `operands` that is bit `x` of `table` where operand `i` is bit `i` of `x`. It becomes a gate unless it is
-    /// trivial, or known already.
+    /// The function of `operands` that is bit `x` of `table` where operand `i` is bit `i` of `x`. Becomes a gate unless it is
+    /// trivial or known already.
     ///
     /// # Panics
-    /// If there are more than three operands, or one is no wire so far.
+    /// If there are more than three operands, or one is not a wire yet.
     pub fn gate(&mut self, operands: &[Signal], table: u8) -> Signal {
         assert!(operands.len() <= MOST_OPERANDS, "at most three operands, got {}", operands.len());
         let mut wires: Vec<Wire> = operands.iter().filter_map(wire_of).collect();
@@ -41,7 +41,7 @@ impl TableBuilder {
             let place = operands.iter().enumerate().map(|(i, operand)| usize::from(at(operand, wires, point)) << i);
             table >> place.sum::<usize>() & 1 == 1
         };
-        // What the function does not depend on may as well be false, as `at` takes it to be if it is not listed.
+        // Operands without influence may as well be false, which `at` assumes for unlisted ones.
         let points = 0..1usize << wires.len();
         let matters = |i: &usize| points.clone().any(|point| value(&wires, point) != value(&wires, point ^ 1 << i));
         let support: Vec<Wire> = (0..wires.len()).filter(matters).map(|i| wires[i]).collect();
@@ -51,7 +51,7 @@ impl TableBuilder {
         self.simplified(&support, table).invert_if(inverted)
     }
 
-    /// A gate with operands as [`TableGate`] has them.
+    /// A gate with operands in the form that [`TableGate`] requires.
     fn simplified(&mut self, support: &[Wire], table: u8) -> Signal {
         match support {
             [] => return Signal::Constant(false),
@@ -69,10 +69,10 @@ impl TableBuilder {
         Signal::of(wire)
     }
 
-    /// Appends the gates of a circuit that reads those signals; what its outputs are then.
+    /// Appends the gates of a circuit that reads these signals; returns its outputs.
     ///
     /// # Panics
-    /// If there are not as many inputs as the circuit has, or one is no wire so far.
+    /// If the number of inputs differs from the circuit's, or one is not a wire yet.
     pub fn append(&mut self, circuit: &TableCircuit, inputs: &[Signal]) -> Vec<Signal> {
         assert_eq!(inputs.len(), circuit.input_count as usize, "as many inputs as the circuit has");
         let mut signals = inputs.to_vec();
@@ -91,10 +91,10 @@ impl TableBuilder {
         self.input_count as usize + self.gates.len()
     }
 
-    /// The circuit with those outputs, without gates on which none depends.
+    /// The circuit with these outputs, without gates that no output depends on.
     ///
     /// # Panics
-    /// If an output is no wire so far.
+    /// If an output is not a wire yet.
     pub fn finish(self, outputs: Vec<Signal>) -> TableCircuit {
         let inputs = self.input_count as usize;
         let mut needed = vec![false; self.wire_count()];

@@ -1,4 +1,4 @@
-//! Sets of gates that one gate of three inputs can replace, chosen so that all together cost little.
+//! Chooses sets of gates to replace by one gate of three inputs, so that the whole costs little.
 //!
 //! *Source*: the cover by cuts and area flow of technology mapping: Mishchenko, Chatterjee and Brayton, "Improvements to
 //! technology mapping for LUT-based FPGAs" (2007).
@@ -7,12 +7,12 @@ use garblet_circuit::Wire;
 
 use super::{MOST_OPERANDS, Signal, TableBuilder, TableCircuit, TableGate};
 
-/// The most cuts that a wire keeps.
+/// The most cuts to keep per wire.
 const MOST_CUTS: usize = 8;
-/// The number of times that the choice is made anew, with how often wires are read under the last one.
+/// The number of rounds; each counts readers under the choice of the round before.
 const ROUNDS: u32 = 4;
 
-/// Wires in ascending order, and another one as a function of them.
+/// Wires in ascending order, and another wire as a function of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Cut {
     leaves: [Wire; MOST_OPERANDS],
@@ -29,14 +29,14 @@ impl Cut {
         &self.leaves[..usize::from(self.len)]
     }
 
-    /// The value where leaf `i` of `leaves`, among which are all of this cut, is bit `i` of `point`.
+    /// The value where leaf `i` of `leaves`, which include all leaves of this cut, is bit `i` of `point`.
     fn value(&self, leaves: &[Wire], point: usize) -> bool {
         let bit = |leaf: &Wire| leaves.iter().position(|l| l == leaf).map_or(0, |place| point >> place & 1);
         let own = self.leaves().iter().enumerate().map(|(i, leaf)| bit(leaf) << i);
         self.table >> own.sum::<usize>() & 1 == 1
     }
 
-    /// The gate as a function of the leaves of cuts of its operands, of which there are few enough.
+    /// The gate as a function of the leaves of its operands' cuts, which must be few enough.
     fn joined(gate: &TableGate, cuts: &[Cut]) -> Cut {
         let all = leaves(cuts);
         let at = |point: usize| cuts.iter().enumerate().map(|(i, cut)| usize::from(cut.value(&all, point)) << i).sum();
@@ -47,7 +47,7 @@ impl Cut {
         Cut { leaves, len: all.len() as u8, table }
     }
 
-    /// The cut as a gate, to see what it costs; none if it is trivial.
+    /// The cut as a gate, to determine its cost; none if it is trivial.
     fn gate(&self) -> Option<TableGate> {
         let mut builder = TableBuilder::new(self.len.into());
         let leaves: Vec<Signal> = (0..u32::from(self.len)).map(|i| Signal::of(Wire(i))).collect();
@@ -56,7 +56,7 @@ impl Cut {
     }
 }
 
-/// The leaves of cuts together, in ascending order.
+/// The leaves of several cuts together, in ascending order.
 fn leaves(cuts: &[Cut]) -> Vec<Wire> {
     let mut all: Vec<Wire> = cuts.iter().flat_map(|cut| cut.leaves().iter().copied()).collect();
     all.sort();
@@ -64,7 +64,7 @@ fn leaves(cuts: &[Cut]) -> Vec<Wire> {
     all
 }
 
-/// The circuit with each of its outputs computed by gates of up to three inputs, which cost as little as was found.
+/// The circuit with each output computed by gates of up to three inputs, at the least cost found.
 pub(super) fn cover(circuit: &TableCircuit, cost: impl Fn(&TableGate) -> u32) -> TableCircuit {
     let mut readers = vec![0u32; circuit.input_count as usize + circuit.gates.len()];
     let operands = circuit.gates.iter().flat_map(TableGate::operands);
@@ -84,7 +84,7 @@ fn prices(cost: impl Fn(&TableGate) -> u32) -> Vec<f64> {
     (0..=u8::MAX).map(|table| cut(table).gate().map_or(0.0, |gate| cost(&gate).into())).collect()
 }
 
-/// The cut of each gate that costs least, if what a leaf costs is shared by all that read it.
+/// The cheapest cut of each gate, where all readers of a leaf share its cost.
 fn choose(circuit: &TableCircuit, prices: &[f64], readers: &[u32]) -> Vec<Cut> {
     let mut cuts: Vec<Vec<Cut>> = (0..circuit.input_count).map(|i| vec![Cut::of_itself(Wire(i))]).collect();
     let mut flow = vec![0.0; cuts.len()];
@@ -102,7 +102,7 @@ fn choose(circuit: &TableCircuit, prices: &[f64], readers: &[u32]) -> Vec<Cut> {
         }
         found.sort_by(|(a, x), (b, y)| a.total_cmp(b).then(x.len.cmp(&y.len)));
         found.truncate(MOST_CUTS);
-        // The operands themselves are always a cut.
+        // The operands themselves always form a cut.
         let (least, best) = found[0];
         flow.push(least);
         chosen.push(best);
@@ -112,12 +112,12 @@ fn choose(circuit: &TableCircuit, prices: &[f64], readers: &[u32]) -> Vec<Cut> {
     chosen
 }
 
-/// The table as one of three variables.
+/// The table extended to three variables.
 fn widened(cut: &Cut) -> u8 {
     (usize::from(cut.len)..MOST_OPERANDS).fold(cut.table, |table, i| table | table << (1 << i))
 }
 
-/// The choices of a cut for each operand that have no more leaves together than a gate may have inputs.
+/// The combinations of one cut per operand whose leaves together fit the inputs of a gate.
 fn combinations(gate: &TableGate, cuts: &[Vec<Cut>]) -> Vec<Vec<Cut>> {
     gate.operands().iter().fold(vec![Vec::new()], |chosen, operand| {
         let mut longer = Vec::new();
@@ -133,7 +133,7 @@ fn combinations(gate: &TableGate, cuts: &[Vec<Cut>]) -> Vec<Vec<Cut>> {
     })
 }
 
-/// The number of times that each wire is read by outputs and by chosen gates that are needed.
+/// The number of times that outputs and needed gates read each wire.
 fn uses(circuit: &TableCircuit, chosen: &[Cut]) -> Vec<u32> {
     let mut uses = vec![0; circuit.input_count as usize + chosen.len()];
     circuit.outputs.iter().filter_map(wire_of).for_each(|wire| uses[wire.index()] += 1);

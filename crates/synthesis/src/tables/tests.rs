@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use super::*;
 use crate::{library, optimise::optimise};
 
-/// Both forms are the circuit's function: on all inputs if these are few, on random ones otherwise.
+/// Both forms equal the circuit's function: on all inputs if these are few, on random ones otherwise.
 fn check(circuit: &Circuit, rng: &mut StdRng) -> [TableCircuit; 2] {
     let forms = [two_inputs(circuit), three_inputs(circuit)];
     let count = circuit.input_count();
@@ -119,12 +119,12 @@ fn the_papers_functions_have_fewer_gates_than_published() {
     let mut rng = StdRng::seed_from_u64(2);
     let function = flat("compare-and-count(32)");
     let [two, three] = check(&function, &mut rng).map(|form| form.counts());
-    // Published: 531 gates of two inputs, 240 of them no XOR; 245 of two and three.
+    // Published: 531 gates of two inputs, 240 of them not XOR; 245 of two and three.
     assert_eq!(two.non_xor(), 95);
     assert!(two.gates < 300 && three.gates < 170, "{two:?} {three:?}");
     let aes = flat("aes128");
     let [two, three] = check(&aes, &mut rng).map(|form| form.counts());
-    // Published: 33,880 gates, 34 % no XOR, that is 11,519; 28,216 of two and three.
+    // Published: 33,880 gates, 34 % not XOR, that is 11,519; 28,216 of two and three.
     assert_eq!(two.non_xor(), 6400);
     assert!(two.gates <= 28_564 && three.gates < 21_000, "{two:?} {three:?}");
 }

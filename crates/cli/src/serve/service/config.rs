@@ -8,8 +8,10 @@ use std::{
     time::Duration,
 };
 
-use garblet::{OrderRequest, Party, Plan, Program, SavedValues};
-use garblet_net::{Fingerprint, Identity, OnRefused, Options, Tls, TrustStore};
+use garblet::{OrderRequest, Party, Plan, Program, SavedValues, meet::mark_of_peer};
+use garblet_circuit::InputId;
+use garblet_formats::value::{Arrange, KeyHash, has_use};
+use garblet_net::{Fingerprint, Identity, OnRefused, Options, Tls, check_is_file, read_small_file};
 
 use super::{
     data::{InputSource, ResultSink},
@@ -18,9 +20,10 @@ use super::{
     written::{Inputs, Limits, Log, Refill, Results, Written, WrittenRule},
 };
 use crate::{
-    configuration::in_configuration,
+    configuration::{check_unwritable, check_unwritable_in_folder, in_configuration},
     failure::Failure,
     hints::{identity_failure, refusal_hint},
+    identity::checked_trust,
     job::Job,
     settings::Settings,
     stock::{Folder, library_file, no_store},
@@ -60,6 +63,8 @@ pub(super) struct Offer {
     pub(super) gates: u64,
     pub(super) plan: Plan,
     pub(super) settings: Settings,
+    /// The hash of keys that are texts, if there are any.
+    pub(super) keys: Option<KeyHash>,
     pub(super) is_mesh: bool,
     /// The identities of all parties; none with plain TCP.
     pub(super) identities: Vec<Option<Fingerprint>>,
@@ -83,20 +88,27 @@ impl Config {
 
     /// Logs what is odd but not wrong.
     pub(super) fn tell_odd(&self) {
-        for offer in self.offers.iter().filter(|offer| offer.rules.is_empty()) {
-            tracing::warn!(job = offer.name, "no rule names this job: nobody may run it");
+        self.odd().iter().for_each(|note| tracing::warn!("{note}"));
+    }
+
+    /// Whatever is odd but not wrong.
+    pub(super) fn odd(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        for Offer { name, .. } in self.offers.iter().map(|offer| &**offer).filter(|offer| offer.rules.is_empty()) {
+            notes.push(format!("{name}: no rule names this job: nobody may run it"));
         }
         let limit = self.limits.timeout.0;
         for (offer, rule) in self.offers.iter().flat_map(|offer| offer.rules.iter().map(move |rule| (offer, rule))) {
             if let Some(InputSource::Command(program)) = &rule.inputs
                 && program.time + rule.beat >= limit
             {
-                tracing::warn!(
-                    job = offer.name,
-                    "inputs.time is no less than limits.timeout: callers go before such a run begins, and it counts"
-                );
+                notes.push(format!(
+                    "{}: inputs.time is no less than limits.timeout: callers go before such a run begins",
+                    offer.name
+                ));
             }
         }
+        notes
     }
 }
 
@@ -124,15 +136,12 @@ impl Reading<'_> {
 /// *Errors*: with the place, whatever is wrong in it or in the files that it names.
 pub(super) fn load(path: &Path) -> Result<Config, Failure> {
     let unreadable = |error| Failure::unreadable(path, &error);
-    let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
-    if bytes > FILE_BYTES_MAX {
-        return Err(Failure::call(format!("{}: {bytes} bytes, expected at most {FILE_BYTES_MAX}", path.display())));
-    }
-    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let text = read_small_file(path, FILE_BYTES_MAX).map_err(unreadable)?;
+    check_unwritable_in_folder(path)?;
     let reading = Reading { path, text: &text };
     let written: Written = toml::from_str(&text).map_err(|error| {
         reading
-            .wrong(error.span().map(|span| span.start), error.message())
+            .wrong(error.span().map(|span| span.start), error.message().replace('\n', ", "))
             .hint("the book's chapter on the service and examples/service/serve.toml have every field")
     })?;
     check_limits(&reading, written.limits)?;
@@ -163,7 +172,12 @@ pub(super) fn load(path: &Path) -> Result<Config, Failure> {
 }
 
 fn check_limits(reading: &Reading<'_>, limits: Limits) -> Result<(), Failure> {
-    let least_one = [("sessions", limits.sessions), ("per_peer", limits.per_peer), ("unproven", limits.unproven)];
+    let least_one = [
+        ("sessions", limits.sessions),
+        ("per_peer", limits.per_peer),
+        ("unproven", limits.unproven),
+        ("gathering", limits.gathering),
+    ];
     match least_one.iter().find(|(_, limit)| *limit == 0) {
         Some((name, _)) => Err(reading.wrong(None, format!("limits: {name}: expected 1 or more, got 0"))),
         None => Ok(()),
@@ -191,8 +205,13 @@ fn identities(reading: &Reading<'_>, written: &Written) -> Result<Known, Failure
         Some(named) => Ok(reading.path(named)),
         None => in_configuration(None, name),
     };
-    let identity = Identity::load(&file(&written.identity, "identity.pem")?).map_err(|e| identity_failure(&e))?;
-    let trust = TrustStore::open(&file(&written.trust, "trust.toml")?).map_err(Failure::call)?;
+    let (own, path) = (file(&written.identity, "identity.pem")?, file(&written.trust, "trust.toml")?);
+    // Nobody waits for a pipe. What is missing is told where it is read.
+    for file in [&own, &path].into_iter().filter(|file| file.exists()) {
+        check_is_file(file).map_err(|error| Failure::unreadable(file, &error))?;
+    }
+    let identity = Identity::load(&own).map_err(|e| identity_failure(&e))?;
+    let trust = checked_trust(&path)?;
     let names: Vec<_> = trust.peers().iter().map(|(name, fingerprint)| (name.clone(), *fingerprint)).collect();
     let own = identity.fingerprint();
     Ok((Some(Tls::new(identity, names.clone())), Some(own), names))
@@ -203,6 +222,7 @@ fn jobs(reading: &Reading<'_>, written: &Written) -> Result<Vec<Offer>, Failure>
     let folder = reading.path(&written.jobs);
     let unreadable = |error| Failure::unreadable(&folder, &error);
     let mut files = BTreeSet::new();
+    check_unwritable(&folder)?;
     for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
         // Editors keep files of their own, which are hidden.
@@ -232,6 +252,7 @@ fn jobs(reading: &Reading<'_>, written: &Written) -> Result<Vec<Offer>, Failure>
 
 fn offer(file: &Path, timeout: Duration) -> Result<Offer, Failure> {
     let job = Job::load(file)?;
+    job.check_unwritable()?;
     let (settings, program) = (job.settings(timeout), job.program()?);
     let parties = settings.parties(&program, Some(job.party_count()))?;
     let plan = settings.plan(program.clone(), parties, SavedValues::default())?;
@@ -245,6 +266,7 @@ fn offer(file: &Path, timeout: Duration) -> Result<Offer, Failure> {
         program,
         plan,
         settings,
+        keys: job.key_hash(),
         is_mesh,
         identities,
         rules: Vec::new(),
@@ -260,6 +282,7 @@ fn add_rule(
     reading: &Reading<'_>,
 ) -> Result<(), Failure> {
     let known: Vec<String> = offers.iter().map(|offer| offer.name.clone()).collect();
+    let stores: Vec<Folder> = offers.iter().flat_map(|o| &o.rules).filter_map(|rule| rule.store.clone()).collect();
     let Some(offer) = offers.iter_mut().find(|offer| offer.name == rule.job || offer.digest == rule.job) else {
         return Err(wrong(format!("job: there is no job `{}`, there are {}", rule.job, known.join(", "))));
     };
@@ -294,15 +317,23 @@ fn add_rule(
     if inputs.is_some() && beat.is_zero() {
         return Err(wrong("inputs: beat: expected more than 0".into()));
     }
+    let arrange = arrange(rule, offer, party).map_err(wrong)?;
     let results = rule.results.as_ref().map(|results| sink(results, reading)).transpose().map_err(wrong)?;
+    let of_inputs = inputs.as_ref().and_then(InputSource::program);
+    for program in of_inputs.into_iter().chain(results.as_ref().and_then(ResultSink::program)) {
+        program.check()?;
+    }
     let store =
         rule.store.as_ref().map(|store| folder(rule, (&reading.path(store), key.clone()), offer, &peers, reading));
     let budget = rule.budget.clone().unwrap_or_else(|| offer.digest.clone());
     let store = store
         .transpose()
         .map_err(|failure| Failure { hint: failure.hint.clone(), ..wrong(format!("store: {}", failure.message)) })?;
+    if let Some(store) = &store {
+        check_one_peer(store, &stores).map_err(|what| wrong(what).hint("give each peer a store of its own"))?;
+    }
     let refill = refill(rule).map_err(wrong)?;
-    offer.rules.push(Rule { party, peers, often, budget, addresses, inputs, beat, results, store, refill });
+    offer.rules.push(Rule { party, peers, often, budget, addresses, inputs, arrange, beat, results, store, refill });
     Ok(())
 }
 
@@ -388,6 +419,7 @@ fn check_peers(peers: &[(String, Fingerprint)], offer: &Offer, own: Party) -> Re
 /// The file of addresses, which has the job's parties.
 fn addresses(file: &Path, offer: &Offer, own: Party) -> Result<garblet_net::PeersFile, Failure> {
     let peers = open_peers(file)?;
+    check_unwritable_in_folder(file)?;
     let same = peers.parties().iter().map(|party| party.fingerprint).eq(offer.identities.iter().copied());
     let wrong = |what: String| Failure::call(format!("{}: {what}", file.display()));
     match same {
@@ -423,6 +455,21 @@ fn source(inputs: &Inputs, reading: &Reading<'_>) -> Result<InputSource, String>
     }
 }
 
+/// The arrangement of those lists of the service whose order the program relies on.
+fn arrange(rule: &WrittenRule, offer: &Offer, party: Party) -> Result<Arrange, String> {
+    let (how, name) = match rule.inputs.as_ref().map(|inputs| (inputs.sort, inputs.sum_by_key)) {
+        Some((true, true)) => return Err("inputs: expected one of sort and sum_by_key, which sorts too".into()),
+        Some((true, false)) => (Arrange::Sort, "sort"),
+        Some((false, true)) => (Arrange::SumByKey, "sum_by_key"),
+        Some((false, false)) | None => return Ok(Arrange::Check),
+    };
+    let own = offer.program.inputs().iter().enumerate().filter(|(_, input)| input.owner == party);
+    match has_use(how, &offer.program, own.map(|(at, _)| InputId(at as u32))) {
+        true => Ok(how),
+        false => Err(format!("inputs: {name}: the program relies on the order of none of this party's lists")),
+    }
+}
+
 fn sink(results: &Results, reading: &Reading<'_>) -> Result<ResultSink, String> {
     match (&results.folder, &results.exec) {
         (Some(folder), None) => Ok(ResultSink::Folder(reading.path(folder))),
@@ -431,6 +478,17 @@ fn sink(results: &Results, reading: &Reading<'_>) -> Result<ResultSink, String> 
             program(command, time, reading).map(ResultSink::Command).map_err(|what| format!("results: {what}"))
         }
         _ => Err("results: expected one of folder and exec".into()),
+    }
+}
+
+/// Looks whether a store is another peer's already. Several jobs with one peer may share one.
+fn check_one_peer(store: &Folder, others: &[Folder]) -> Result<(), String> {
+    let real = |folder: &Folder| folder.path.canonicalize().unwrap_or_else(|_| folder.path.clone());
+    match others.iter().find(|other| other.peer != store.peer && real(other) == real(store)) {
+        Some(other) => {
+            Err(format!("store: {}: it is for the peer {} by another rule", store.path.display(), other.peer))
+        }
+        None => Ok(()),
     }
 }
 
@@ -448,7 +506,7 @@ fn folder(
     }
     let peer = match peers {
         [] => crate::way::without_identities(offer.identities.len() as u16),
-        [(_, fingerprint)] if !offer.is_mesh => fingerprint.to_string(),
+        [(_, fingerprint)] if !offer.is_mesh => mark_of_peer(*fingerprint),
         _ => {
             return Err(Failure::call("a store is for one peer of two parties")
                 .hint("write a rule for each peer, each with its store"));

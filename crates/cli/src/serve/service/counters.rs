@@ -3,21 +3,36 @@
 //! They lie in a store of their own, sealed and written in one transaction, which only one process has open; a copy that was put back is
 //! noticed as that of any store is. What cannot be read or written is refused to everybody.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
 
-use garblet::store::{Past, State, Store};
+use garblet::store::{Past, State, Store, StoreError, StoreKey};
 use garblet_net::Refusal;
 
 use super::written::Often;
 use crate::{
+    configuration::make_own_folder,
     failure::Failure,
     hints::store_failure,
+    receipts::Receipt,
     stock::load_or_create_key,
     whole_file::{self, Readers},
 };
 
+/// The form of a count.
 const VERSION: u32 = 1;
+
+/// The form of a receipt of a run that has begun, which no count has.
+const BEGUN: u32 = 2;
+
 const DAY_SECONDS: u64 = 86_400;
+
+/// The longest wait for counters that another process has open.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The name of the count of all peers together.
 const ALL: &str = "all";
@@ -27,6 +42,90 @@ pub(super) struct Counters {
     store: Store,
     /// Set once something could not be written: nobody knows what was counted.
     broken: bool,
+    /// Runs that may begin and are not counted yet, by the name of the count.
+    reserved: HashMap<String, u64>,
+}
+
+/// The counters as sessions share them; clones are the same.
+#[derive(Clone)]
+pub(super) struct SharedCounters(Arc<Mutex<Counters>>);
+
+/// A run that may begin. Unless it does, others may begin in its place.
+pub(super) struct Reserved {
+    counters: SharedCounters,
+    budget: String,
+    peers: Vec<String>,
+    often: Often,
+    /// The counts that hold a place for it; none once it is counted.
+    names: Vec<String>,
+}
+
+impl SharedCounters {
+    pub(super) fn new(counters: Counters) -> Self {
+        SharedCounters(Arc::new(Mutex::new(counters)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Counters> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks whether a run may begin, so that nothing is done for who has used up its runs. While a count is being written, it is not known, and may.
+    ///
+    /// *Errors*: as [`Counters::look`].
+    pub(super) fn may_begin(&self, budget: &str, peers: &[String], often: Often, now: u64) -> Result<(), Refusal> {
+        match self.0.try_lock() {
+            Ok(counters) => counters.look(budget, peers, often, now).map(drop),
+            Err(std::sync::TryLockError::Poisoned(broken)) => {
+                broken.into_inner().look(budget, peers, often, now).map(drop)
+            }
+            Err(std::sync::TryLockError::WouldBlock) => Ok(()),
+        }
+    }
+
+    /// Holds a place for a run with these peers, if it may begin now, in seconds from 1970.
+    ///
+    /// *Errors*: as [`Counters::look`].
+    pub(super) fn reserve(&self, budget: &str, peers: &[String], often: Often, now: u64) -> Result<Reserved, Refusal> {
+        let names = self.lock().reserve(budget, peers, often, now)?;
+        Ok(Reserved { counters: self.clone(), budget: budget.into(), peers: peers.into(), often, names })
+    }
+
+    /// The receipts of runs that were counted, and of whose end nothing was written down.
+    pub(super) fn begun(&self) -> Vec<(String, Option<Receipt>)> {
+        self.lock().begun()
+    }
+
+    /// Forgets the receipt of a run's beginning: there is one of its end.
+    ///
+    /// *Errors*: counters that cannot be written, which are broken from then on.
+    pub(super) fn ended(&self, session: &str) -> Result<(), StoreError> {
+        self.lock().ended(session)
+    }
+}
+
+impl Reserved {
+    /// Counts the run, and keeps the receipt of its beginning. Both are on disk when this returns.
+    ///
+    /// *Errors*: [`Refusal::Closed`] if they cannot be written, with the reason; otherwise as [`Counters::look`].
+    pub(super) fn count(
+        mut self,
+        session: &str,
+        begun: &Receipt,
+        now: u64,
+    ) -> Result<(), (Refusal, Option<StoreError>)> {
+        let names = std::mem::take(&mut self.names);
+        let mut counters = self.counters.lock();
+        counters.release(&names);
+        counters.count((&self.budget, &self.peers, self.often), (session, begun), now)
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        if !self.names.is_empty() {
+            self.counters.lock().release(&self.names);
+        }
+    }
 }
 
 /// A count of one budget.
@@ -48,23 +147,26 @@ impl Counters {
             move |error| Failure::unwritable(&path, &error)
         };
         let path = real(folder).map_err(|error| Failure::unreadable(folder, &error))?.join("counters");
-        let name = blake3::hash(path.as_os_str().as_encoded_bytes());
-        let known = records.join(format!("counters-{}", name.to_hex()));
-        let were_there = known.exists();
+        // By the name that the configuration has, too: a link in the folder's place leads to other counters, or to none.
+        let named = std::path::absolute(folder).map_err(|error| Failure::unreadable(folder, &error))?.join("counters");
+        let known = [&path, &named].map(|path| {
+            records.join(format!("counters-{}", blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex()))
+        });
+        let were_there = known.iter().any(|known| known.exists());
         let hint = || {
-            format!(
-                "put them back as they were last; to begin anew, with everything that was counted forgotten, remove {} and {}",
-                path.display(),
-                known.display()
-            )
+            let records = known.iter().filter(|known| known.exists()).map(|known| format!(" and {}", known.display()));
+            let anew =
+                "put them back as they were last; to begin anew, with everything that was counted forgotten, remove";
+            format!("{anew} {}{}", path.display(), records.collect::<String>())
         };
         if were_there && Store::find(&path).is_err() {
             return Err(Failure::no_result(format!("{}: the counters that this service had are gone", path.display()))
                 .hint(hint()));
         }
+        let is_old = Store::find(&path).is_ok();
         let key = load_or_create_key(key)?;
-        std::fs::create_dir_all(folder).map_err(unwritable(folder))?;
-        let mut store = Store::open_or_create(&path, &key, &mut rand::rng()).map_err(|error| store_failure(&error))?;
+        make_own_folder(folder).map_err(unwritable(folder))?;
+        let mut store = open_store(&path, &key)?;
         match store.known_record_in(records).map_err(|error| store_failure(&error))? {
             Past::Known => {}
             Past::Unknown => {
@@ -76,45 +178,83 @@ impl Counters {
             }
         }
         let id = store.id();
-        match were_there.then(|| std::fs::read_to_string(&known)).transpose() {
-            Ok(None) => {
-                tracing::warn!(folder = %path.display(), "these counters are new: nothing has been counted yet");
-                whole_file::write(&known, Readers::Owner, |out| out.write_all(id.as_bytes()))
-                    .map_err(unwritable(&known))?;
-            }
-            Ok(Some(told)) if told == id => {}
-            Ok(Some(_)) => {
+        for known in &known {
+            if !is_known_as(known, &id)? {
                 let what = format!("{}: these counters are others than this service had", path.display());
                 return Err(Failure::no_result(what).hint(hint()));
             }
-            Err(error) => return Err(Failure::unreadable(&known, &error)),
+        }
+        if !is_old {
+            tracing::warn!(folder = %path.display(), "these counters are new: nothing has been counted yet");
+        }
+        for known in known.iter().filter(|known| !known.exists()) {
+            whole_file::write(known, Readers::Owner, |out| out.write_all(id.as_bytes())).map_err(unwritable(known))?;
         }
         if store.binding().is_some() || !store.stock().is_empty() {
             return Err(
                 Failure::no_result(format!("{}: this is a store of something else", path.display())).hint(hint())
             );
         }
-        Ok(Counters { store, broken: false })
+        Ok(Counters { store, broken: false, reserved: HashMap::new() })
     }
 
-    /// Counts a run with these peers, if it may begin now, in seconds from 1970. It is on disk when this returns.
+    fn reserve(&mut self, budget: &str, peers: &[String], often: Often, now: u64) -> Result<Vec<String>, Refusal> {
+        let names: Vec<String> = self.look(budget, peers, often, now)?.into_iter().map(|(name, _)| name).collect();
+        for name in &names {
+            *self.reserved.entry(name.clone()).or_default() += 1;
+        }
+        Ok(names)
+    }
+
+    fn release(&mut self, names: &[String]) {
+        for name in names {
+            if let Some(count) = self.reserved.get_mut(name) {
+                *count -= 1;
+                if *count == 0 {
+                    self.reserved.remove(name);
+                }
+            }
+        }
+    }
+
+    /// Counts a run of this budget with these peers, if it may begin now, and keeps the receipt of its beginning, in one transaction.
+    fn count(
+        &mut self,
+        (budget, peers, often): (&str, &[String], Often),
+        (session, begun): (&str, &Receipt),
+        now: u64,
+    ) -> Result<(), (Refusal, Option<StoreError>)> {
+        let counted = self.look(budget, peers, often, now).map_err(|refusal| (refusal, None))?;
+        let bytes = serde_json::to_vec(begun).map_err(|_| (Refusal::Closed, None))?;
+        let counts = counted.iter().map(|(name, count)| (name.clone(), VERSION, count.encode()));
+        let states = counts.chain([(begun_name(session), BEGUN, bytes)]);
+        let states = states.map(|(name, version, bytes)| (name, State { version, bytes }));
+        // Recorded outside of the folder, as nothing in a batch is.
+        let written = self.store.set_states(states);
+        self.broken |= written.is_err();
+        written.map_err(|error| (Refusal::Closed, Some(error)))
+    }
+
+    fn begun(&self) -> Vec<(String, Option<Receipt>)> {
+        let begun = self.store.states().filter(|(_, state)| state.version == BEGUN);
+        begun
+            .filter_map(|(name, state)| {
+                Some((name.strip_prefix(BEGINNING)?.into(), serde_json::from_slice(&state.bytes).ok()))
+            })
+            .collect()
+    }
+
+    fn ended(&mut self, session: &str) -> Result<(), StoreError> {
+        let name = begun_name(session);
+        let forgotten = self.store.remove_states(|other| other == name);
+        self.broken |= forgotten.is_err();
+        forgotten
+    }
+
+    /// The counts that there would be if a run with these peers began now, in seconds from 1970, beside those that may begin already.
     ///
     /// *Errors*: [`Refusal::UsedUp`]; [`Refusal::Closed`] if nobody can know.
-    pub(super) fn count(&mut self, budget: &str, peers: &[String], often: Often, now: u64) -> Result<(), Refusal> {
-        let counted = self.look(budget, peers, often, now)?;
-        self.write(&counted).ok_or(Refusal::Closed)
-    }
-
-    /// The counts that there would be if a run with these peers began now, in seconds from 1970.
-    ///
-    /// *Errors*: as [`Counters::count`].
-    pub(super) fn look(
-        &self,
-        budget: &str,
-        peers: &[String],
-        often: Often,
-        now: u64,
-    ) -> Result<Vec<(String, Count)>, Refusal> {
+    fn look(&self, budget: &str, peers: &[String], often: Often, now: u64) -> Result<Vec<(String, Count)>, Refusal> {
         if self.broken {
             return Err(Refusal::Closed);
         }
@@ -125,10 +265,11 @@ impl Counters {
         let mut counted = Vec::new();
         for (name, per_day, total) in all.chain(each) {
             let count = self.read(&name).ok_or(Refusal::Closed)?.on(day);
-            if total.is_some_and(|total| count.total >= total) {
+            let reserved = self.reserved.get(&name).copied().unwrap_or(0);
+            if total.is_some_and(|total| count.total.saturating_add(reserved) >= total) {
                 return Err(Refusal::UsedUp { again_after: None });
             }
-            if per_day.is_some_and(|most| count.on_that_day >= most) {
+            if per_day.is_some_and(|most| count.on_that_day.saturating_add(reserved) >= most) {
                 // A clock that was put back shows a day that is not over for long.
                 let next = (count.day + 1).saturating_mul(DAY_SECONDS).saturating_sub(now);
                 return Err(Refusal::UsedUp { again_after: Some(u32::try_from(next).unwrap_or(u32::MAX)) });
@@ -146,20 +287,32 @@ impl Counters {
             Some(_) => None,
         }
     }
+}
 
-    /// Writes all of them in one transaction.
-    fn write(&mut self, counts: &[(String, Count)]) -> Option<()> {
-        let states = counts.iter().map(|(name, count)| {
-            let state = State { version: VERSION, bytes: count.encode() };
-            (name.clone(), state)
-        });
-        // Recorded outside of the folder, as nothing in a batch is.
-        let written = self.store.set_states(states);
-        if let Err(error) = &written {
-            self.broken = true;
-            tracing::error!(%error, "counters cannot be written: everybody is refused until the service is started again");
+/// The beginning of the name of a receipt of a run that has begun.
+const BEGINNING: &str = "begun ";
+
+fn begun_name(session: &str) -> String {
+    format!("{BEGINNING}{session}")
+}
+
+/// Opens the store, or makes it. A service that was killed while it started a program may hold it for a moment, until that program has begun.
+fn open_store(path: &Path, key: &StoreKey) -> Result<Store, Failure> {
+    let begin = Instant::now();
+    loop {
+        match Store::open_or_create(path, key, &mut rand::rng()) {
+            Err(StoreError::InUse { .. }) if begin.elapsed() < PATIENCE => std::thread::sleep(PATIENCE / 40),
+            opened => return opened.map_err(|error| store_failure(&error)),
         }
-        written.ok()
+    }
+}
+
+/// Tells whether a file names no other store than this one.
+fn is_known_as(known: &Path, id: &str) -> Result<bool, Failure> {
+    match std::fs::read_to_string(known) {
+        Ok(told) => Ok(told == id),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(Failure::unreadable(known, &error)),
     }
 }
 
@@ -220,6 +373,21 @@ mod tests {
             .expect("opens")
     }
 
+    /// A receipt of a run that begins.
+    fn begun() -> Receipt {
+        let receipt = serde_json::json!({
+            "time": "", "session": "7", "party": 0, "parties": 2, "identity": null, "peers": [], "job": null, "program": "", "version": "", "wire_version": 1,
+            "protocol": "yao", "adversary": "", "parameters": {}, "security": null, "bytes_sent": 0, "bytes_received": 0,
+            "ended": { "failed": { "class": "other", "message": "" } }, "transcripts": [],
+        });
+        serde_json::from_value(receipt).expect("a receipt")
+    }
+
+    fn count(counters: &mut Counters, budget: &str, peers: &[String], often: Often, now: u64) -> Result<(), Refusal> {
+        let counted = counters.count((budget, peers, often), ("7", &begun()), now);
+        counted.map_err(|(refusal, _)| refusal)
+    }
+
     fn peers(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| name.to_string()).collect()
     }
@@ -235,9 +403,9 @@ mod tests {
         for (often, expected) in cases {
             let (_folder, mut counters) = counters();
             let runs = [("bob", NOW), ("bob", NOW), ("eve", NOW), ("eve", NOW), ("bob", NOW + DAY_SECONDS)];
-            let began = runs.map(|(peer, now)| counters.count("job", &peers(&[peer]), often, now).is_ok());
+            let began = runs.map(|(peer, now)| count(&mut counters, "job", &peers(&[peer]), often, now).is_ok());
             assert_eq!(began, expected, "{often:?}");
-            assert!(counters.count("another", &peers(&["bob"]), often, NOW).is_ok(), "budgets are apart");
+            assert!(count(&mut counters, "another", &peers(&["bob"]), often, NOW).is_ok(), "budgets are apart");
         }
     }
 
@@ -245,11 +413,11 @@ mod tests {
     fn the_refusal_says_when_there_is_more() {
         let (_folder, mut counters) = counters();
         let often = Often { per_day: Some(1), ..Often::default() };
-        assert_eq!(counters.count("job", &[], often, NOW), Ok(()));
+        assert_eq!(count(&mut counters, "job", &[], often, NOW), Ok(()));
         let seconds = (DAY_SECONDS - 100) as u32;
-        assert_eq!(counters.count("job", &[], often, NOW), Err(Refusal::UsedUp { again_after: Some(seconds) }));
+        assert_eq!(count(&mut counters, "job", &[], often, NOW), Err(Refusal::UsedUp { again_after: Some(seconds) }));
         // A clock that is put back by a day gives no more.
-        let put_back = counters.count("job", &[], often, NOW - DAY_SECONDS);
+        let put_back = count(&mut counters, "job", &[], often, NOW - DAY_SECONDS);
         assert!(matches!(put_back, Err(Refusal::UsedUp { .. })), "{put_back:?}");
     }
 
@@ -257,18 +425,18 @@ mod tests {
     fn counts_are_there_when_the_process_is_gone() {
         let (folder, mut counters) = counters();
         let often = Often { total: Some(2), ..Often::default() };
-        assert_eq!(counters.count("job", &peers(&["bob", "eve"]), often, NOW), Ok(()));
+        assert_eq!(count(&mut counters, "job", &peers(&["bob", "eve"]), often, NOW), Ok(()));
         drop(counters);
         let mut again = open(folder.path());
-        assert_eq!(again.count("job", &peers(&["bob"]), often, NOW), Ok(()));
-        assert_eq!(again.count("job", &peers(&["bob"]), often, NOW), Err(Refusal::UsedUp { again_after: None }));
+        assert_eq!(count(&mut again, "job", &peers(&["bob"]), often, NOW), Ok(()));
+        assert_eq!(count(&mut again, "job", &peers(&["bob"]), often, NOW), Err(Refusal::UsedUp { again_after: None }));
     }
 
     #[test]
     fn counters_that_are_gone_put_back_or_of_another_machine_are_refused() {
         let (folder, mut counters) = counters();
         let often = Often { total: Some(9), ..Often::default() };
-        assert_eq!(counters.count("job", &[], often, NOW), Ok(()));
+        assert_eq!(count(&mut counters, "job", &[], often, NOW), Ok(()));
         drop(counters);
         let [state, old, key, records, others] =
             ["state", "old", "key", "records", "others"].map(|name| folder.path().join(name));
@@ -276,7 +444,7 @@ mod tests {
             |records: &Path| Counters::open(&state, Some(&key), records).map(drop).map_err(|failure| failure.message);
         copy(&state, &old);
         let mut counters = super::tests::open(folder.path());
-        assert_eq!(counters.count("job", &[], often, NOW), Ok(()));
+        assert_eq!(count(&mut counters, "job", &[], often, NOW), Ok(()));
         drop(counters);
         std::fs::rename(&state, folder.path().join("new")).expect("moved");
         assert!(open(&records).is_err_and(|message| message.contains("are gone")));
@@ -317,6 +485,76 @@ mod tests {
         let (_folder, mut counters) = counters();
         let strange = State { version: VERSION + 1, bytes: Vec::new() };
         counters.store.set_state(&format!("job {ALL}"), strange).expect("written");
-        assert_eq!(counters.count("job", &[], Often::default(), NOW), Err(Refusal::Closed));
+        assert_eq!(count(&mut counters, "job", &[], Often::default(), NOW), Err(Refusal::Closed));
+    }
+
+    #[test]
+    fn a_run_that_may_begin_holds_its_place_until_it_is_counted_or_does_not_begin() {
+        let (folder, counters) = counters();
+        let (counters, bob) = (SharedCounters::new(counters), peers(&["bob"]));
+        for often in [Often { total: Some(1), ..Often::default() }, Often { peer_per_day: Some(1), ..Often::default() }]
+        {
+            let reserve = || counters.reserve("job", &bob, often, NOW);
+            let first = reserve().map_err(|refusal| refusal.name()).expect("it may");
+            assert!(matches!(reserve().err(), Some(Refusal::UsedUp { .. })), "one is about to begin");
+            assert!(matches!(counters.may_begin("job", &bob, often, NOW), Err(Refusal::UsedUp { .. })));
+            drop(first);
+            assert!(reserve().is_ok() && reserve().is_ok(), "none has begun");
+        }
+        let often = Often { total: Some(1), ..Often::default() };
+        let reserved = counters.reserve("job", &bob, often, NOW).map_err(|refusal| refusal.name()).expect("it may");
+        reserved.count("7", &begun(), NOW).map_err(|(refusal, _)| refusal).expect("counted");
+        assert!(matches!(counters.reserve("job", &bob, often, NOW).err(), Some(Refusal::UsedUp { .. })));
+        drop(counters);
+        let again = SharedCounters::new(open(folder.path()));
+        assert!(matches!(again.may_begin("job", &bob, often, NOW), Err(Refusal::UsedUp { .. })));
+    }
+
+    #[test]
+    fn the_receipt_of_a_beginning_stays_until_there_is_one_of_the_end() {
+        let (folder, mut counters) = counters();
+        assert_eq!(count(&mut counters, "job", &[], Often::default(), NOW), Ok(()));
+        drop(counters);
+        let counters = SharedCounters::new(open(folder.path()));
+        assert_eq!(counters.begun(), [("7".to_string(), Some(begun()))]);
+        counters.ended("7").expect("written");
+        assert_eq!(counters.begun(), []);
+        drop(counters);
+        assert_eq!(open(folder.path()).begun(), []);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_was_moved_linked_or_copied_gives_no_runs() {
+        use std::os::unix::fs::symlink;
+        let (folder, mut counters) = counters();
+        let often = Often { total: Some(3), ..Often::default() };
+        assert_eq!(count(&mut counters, "job", &[], often, NOW), Ok(()));
+        drop(counters);
+        let [state, moved, copied, empty, key, records] =
+            ["state", "moved", "copied", "empty", "key", "records"].map(|name| folder.path().join(name));
+        let open = |state: &Path| Counters::open(state, Some(&key), &records).map_err(|failure| failure.message);
+        let refused = |state: &Path| open(state).map(drop).expect_err("refused");
+        // A link to nothing that was counted, in place of the folder.
+        std::fs::create_dir(&empty).expect("a folder");
+        std::fs::rename(&state, &moved).expect("moved");
+        symlink(&empty, &state).expect("a link");
+        assert!(refused(&state).contains("are gone"));
+        std::fs::remove_file(&state).expect("there");
+        symlink(folder.path().join("nowhere"), &state).expect("a link");
+        assert!(open(&state).is_err());
+        std::fs::remove_file(&state).expect("there");
+        // Moved, by its new name and by a link in its old place: the counts go on.
+        let mut counters = open(&moved).expect("the same counters");
+        assert_eq!(count(&mut counters, "job", &[], often, NOW), Ok(()));
+        drop(counters);
+        symlink(&moved, &state).expect("a link");
+        copy(&moved, &copied);
+        let mut counters = open(&state).expect("the same counters");
+        assert_eq!(count(&mut counters, "job", &[], often, NOW), Ok(()));
+        assert_eq!(count(&mut counters, "job", &[], often, NOW), Err(Refusal::UsedUp { again_after: None }));
+        drop(counters);
+        // A copy knows less.
+        assert!(refused(&copied).contains("older than its record"));
     }
 }

@@ -37,6 +37,8 @@ pub(super) struct Refused {
     /// The reason for the log, which may say more than the caller hears.
     pub(super) reason: &'static str,
     pub(super) config: Arc<Config>,
+    /// The number of the session that it waited for.
+    pub(super) session: Option<String>,
 }
 
 /// A refusal as it is counted: of whom, for which job, why.
@@ -76,8 +78,8 @@ impl Farewells {
     }
 
     /// Refuses somebody: tells it, and then writes it down.
-    pub(super) fn refuse(&self, channel: Channel, refusal: Refusal, refused: Refused) {
-        let Refused { peer, job, watched, reason, config } = refused;
+    pub(super) fn refuse(&self, tell: impl Future<Output = ()> + Send + 'static, refusal: Refusal, refused: Refused) {
+        let Refused { peer, job, watched, reason, config, session } = refused;
         self.metrics.refused(reason);
         let name = job.as_ref().map(|(offer, _)| offer.name.clone());
         let more = self.is_first((peer.clone(), name.clone(), reason));
@@ -87,14 +89,15 @@ impl Farewells {
         let (place, farewells) = (self.places.clone().try_acquire_owned().ok(), self.clone());
         self.runtime.spawn(async move {
             if place.is_some() {
-                channel.refuse(refusal).await;
+                tell.await;
             }
             if let (Some(_), Some((offer, rule))) = (more, job) {
                 // Nobody waits for it but who ends the service, by its place.
                 let kept = spawn_blocking(move || {
                     let stopped = Err(Stopped::Refused(refusal));
-                    let kept = receipt::keep(&farewells.receipts, (&offer, rule), &watched, &config, &stopped);
-                    kept.map_err(|failure| farewells.close(&failure.message))
+                    let id = session.as_deref();
+                    let session = receipt::Session { offer: &offer, rule, watched: &watched, config: &config, id };
+                    session.keep(&farewells.receipts, &stopped).map_err(|failure| farewells.close(&failure.message))
                 });
                 let _ = kept.await;
             }
@@ -121,14 +124,17 @@ impl Farewells {
 
     /// Writes down what has not been for a minute, or all of it, and forgets the rest.
     pub(super) fn tell_rest(&self, is_end: bool) {
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        written.retain(|(peer, job, reason), (last, more)| {
+        let mut over = Vec::new();
+        self.written.lock().unwrap_or_else(PoisonError::into_inner).retain(|kind, (last, more)| {
             let is_over = is_end || last.elapsed() >= APART;
             if is_over && *more > 0 {
-                tracing::info!(peer, job, reason, more, "refused as before");
+                over.push((kind.clone(), *more));
             }
             !is_over
         });
+        for ((peer, job, reason), more) in over {
+            tracing::info!(peer, job, reason, more, "refused as before");
+        }
     }
 
     /// The number of those that were not written down since the last, if this one is to be.

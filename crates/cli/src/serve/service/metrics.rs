@@ -15,7 +15,10 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use crate::report::rss_bytes;
+use crate::{
+    output::{escaped, one_line},
+    report::rss_bytes,
+};
 
 type Labels = Vec<(&'static str, String)>;
 
@@ -30,10 +33,13 @@ pub(super) struct Metrics {
     seconds: Family<Labels, Counter<f64, AtomicU64>>,
     running: Gauge,
     waiting: Gauge,
+    gathering: Gauge,
+    results: Gauge,
     strangers: Gauge,
     memory: Gauge,
     stock: Family<Labels, Gauge>,
     misbehaviours: Family<Labels, Counter>,
+    lost_lines: Counter,
     is_ready: Arc<AtomicBool>,
 }
 
@@ -50,9 +56,15 @@ impl Metrics {
         registry.register("and_gates", "AND gates of sessions with a result", gates.clone());
         let seconds: Family<Labels, Counter<f64, AtomicU64>> = Family::default();
         registry.register("phase_seconds", "Time of sessions with a result, by phase", seconds.clone());
-        let [running, waiting, strangers, memory] = std::array::from_fn(|_| Gauge::default());
+        let [running, waiting, gathering, results, strangers, memory] = std::array::from_fn(|_| Gauge::default());
         registry.register("sessions_running", "Sessions that are running", running.clone());
         registry.register("sessions_waiting", "Callers that wait for a session to end", waiting.clone());
+        registry.register(
+            "sessions_gathering",
+            "Sessions of several parties that have not all come",
+            gathering.clone(),
+        );
+        registry.register("results_waiting", "Results that were not taken and are offered again", results.clone());
         registry.register("strangers", "Connections since the start that were no callers", strangers.clone());
         registry.register("resident_memory_bytes", "Memory of the process", memory.clone());
         let stock = Family::default();
@@ -63,6 +75,8 @@ impl Metrics {
             "Sessions in which a peer was found to cheat, by peer",
             misbehaviours.clone(),
         );
+        let lost_lines = Counter::default();
+        registry.register("log_lines_lost", "Lines of the log that could not be written", lost_lines.clone());
         let is_ready = Arc::default();
         let registry = Arc::new(registry);
         Metrics {
@@ -74,17 +88,25 @@ impl Metrics {
             seconds,
             running,
             waiting,
+            gathering,
+            results,
             strangers,
             memory,
             stock,
             misbehaviours,
+            lost_lines,
             is_ready,
         }
     }
 
+    /// The counter of lines of the log that are lost.
+    pub(super) fn lost_lines(&self) -> Counter {
+        self.lost_lines.clone()
+    }
+
     /// A session has ended.
     pub(super) fn ended(&self, job: &str, outcome: &str) {
-        self.sessions.get_or_create(&vec![("job", job.into()), ("outcome", outcome.into())]).inc();
+        self.sessions.get_or_create(&vec![("job", shown(job)), ("outcome", outcome.into())]).inc();
     }
 
     /// A session had a result, which cost so much.
@@ -107,18 +129,24 @@ impl Metrics {
 
     /// A peer was found to cheat.
     pub(super) fn misbehaved(&self, peer: &str) {
-        self.misbehaviours.get_or_create(&vec![("peer", peer.into())]).inc();
+        self.misbehaviours.get_or_create(&vec![("peer", shown(peer))]).inc();
     }
 
     pub(super) fn stocked(&self, job: &str, peer: &str, pieces: u64) {
-        let gauge = self.stock.get_or_create(&vec![("job", job.into()), ("peer", peer.into())]).clone();
+        let gauge = self.stock.get_or_create(&vec![("job", shown(job)), ("peer", shown(peer))]).clone();
         gauge.set(pieces.try_into().unwrap_or(i64::MAX));
     }
 
-    /// So many run, wait, and were strangers.
-    pub(super) fn see(&self, running: usize, waiting: usize, strangers: u64) {
+    /// So many results were not taken, and wait.
+    pub(super) fn set_waiting_results(&self, results: usize) {
+        self.results.set(results as i64);
+    }
+
+    /// So many run, wait, are gathered, and were strangers.
+    pub(super) fn see(&self, [running, waiting, gathering]: [usize; 3], strangers: u64) {
         self.running.set(running as i64);
         self.waiting.set(waiting as i64);
+        self.gathering.set(gathering as i64);
         self.strangers.set(strangers.try_into().unwrap_or(i64::MAX));
     }
 
@@ -127,7 +155,7 @@ impl Metrics {
     }
 
     pub(super) fn is_ready(&self) -> bool {
-        self.is_ready.load(Ordering::Relaxed)
+        self.is_ready.load(Ordering::Relaxed) && self.results.get() == 0
     }
 
     /// All of them as text.
@@ -140,7 +168,35 @@ impl Metrics {
     }
 }
 
+/// A name as the page shows it: a terminal may.
+fn shown(name: &str) -> String {
+    escaped(&one_line(name)).into_owned()
+}
+
 /// The time since the beginning of 1970.
 pub(super) fn clock() -> Duration {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_job_or_a_peer_is_called_controls_the_page_or_a_terminal() {
+        let metrics = Metrics::new();
+        let name = "a\"} 7\n\\garblet_sessions 8\u{1b}[2J\u{202e}\u{200b}";
+        metrics.ended(name, "done");
+        metrics.stocked(name, name, 3);
+        metrics.misbehaved(name);
+        let text = metrics.text();
+        let shown = "a\\\"} 7\\\\u{a}\\\\garblet_sessions 8\\\\u{1b}[2J\\\\u{202e}\\\\u{200b}";
+        for line in [
+            format!("garblet_sessions_total{{job=\"{shown}\",outcome=\"done\"}} 1\n"),
+            format!("garblet_stock_pieces{{job=\"{shown}\",peer=\"{shown}\"}} 3\n"),
+            format!("garblet_misbehaviours_total{{peer=\"{shown}\"}} 1\n"),
+        ] {
+            assert!(text.contains(&line), "{line}{text}");
+        }
+    }
 }

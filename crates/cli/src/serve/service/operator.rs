@@ -1,10 +1,15 @@
 //! Programs of the operator: started without a shell, given JSON, ended when their time is over.
 
-use std::{process::Stdio, time::Duration};
+use std::{path::PathBuf, process::Stdio, time::Duration};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::Command,
+};
+
+use crate::{
+    configuration::{check_unwritable_in_folder, find_program},
+    failure::Failure,
 };
 
 /// The most that is read of what a program prints.
@@ -19,13 +24,28 @@ pub(super) struct OperatorProgram {
 }
 
 impl OperatorProgram {
+    /// Looks whether nobody else may write the program, or put another in its place. One that is not there yet may come.
+    ///
+    /// *Errors*: otherwise.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        self.file().map_or(Ok(()), |file| check_unwritable_in_folder(&file))
+    }
+
+    /// Its file, if it is there.
+    pub(super) fn file(&self) -> Option<PathBuf> {
+        find_program(self.command.first()?)
+    }
+
     /// Runs it: gives it a text on standard input and returns what it prints on standard output. What it says on standard error is not kept: nobody knows
     /// whether it is secret.
     ///
     /// *Errors*: a program that cannot be started, fails, takes too long or prints too much. None holds anything of what it printed.
     pub(super) async fn run(&self, text: Vec<u8>) -> Result<Vec<u8>, String> {
         let [name, arguments @ ..] = &self.command[..] else { return Err("there is no program".into()) };
-        let mut command = Command::new(name);
+        // Also one that has come since the configuration was read, or was changed. What is looked at is what is started.
+        let file = self.file().ok_or_else(|| format!("{name}: there is no such program that may be executed"))?;
+        check_unwritable_in_folder(&file).map_err(|failure| failure.message)?;
+        let mut command = Command::new(file);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
         #[cfg(unix)]
         command.process_group(0);
@@ -55,7 +75,11 @@ impl OperatorProgram {
             }
         });
         let ended: Result<Result<_, std::io::Error>, _> = ended.await;
-        drop(group);
+        match ended {
+            // By itself: what it has started may go on, and its number may be another's by now.
+            Ok(Ok((_, Some(_)))) => group.leave(),
+            _ => drop(group),
+        }
         match ended {
             Err(_) => Err(format!("{name}: took longer than {} s, and was ended", self.time.as_secs_f64())),
             Ok(Err(error)) => Err(format!("{name}: {error}")),
@@ -70,6 +94,13 @@ impl OperatorProgram {
 
 /// The processes that a program has started too: all end with this.
 struct Group(Option<u32>);
+
+impl Group {
+    /// Lets them go on.
+    fn leave(mut self) {
+        self.0 = None;
+    }
+}
 
 impl Drop for Group {
     fn drop(&mut self) {
@@ -114,12 +145,26 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_a_program_that_has_ended_by_itself_has_started_goes_on() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mark = folder.path().join("mark");
+        let script = format!("(sleep 0.3; touch {}) > /dev/null & echo done", mark.display());
+        assert_eq!(shell(&script, 10_000).run(Vec::new()).await.as_deref(), Ok(&b"done\n"[..]));
+        let begin = Instant::now();
+        while !mark.exists() {
+            assert!(begin.elapsed() < Duration::from_secs(30), "it was ended");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    #[tokio::test]
     async fn one_that_fails_or_is_not_there_or_prints_for_ever_is_told() {
         let failed = shell("echo secret; exit 3", 10_000).run(Vec::new()).await.expect_err("fails");
         assert!(failed.contains("exit status: 3") && !failed.contains("secret"), "{failed}");
         let command = vec!["/no/such/program".to_string()];
         let missing = OperatorProgram { command, time: Duration::from_secs(1) }.run(Vec::new()).await;
-        assert!(missing.expect_err("is not there").contains("cannot be started"));
+        let missing = missing.expect_err("is not there");
+        assert!(missing.contains("there is no such program"), "{missing}");
         let endless = shell("yes", 60_000).run(Vec::new()).await.expect_err("prints for ever");
         assert!(endless.contains("printed more than"), "{endless}");
     }

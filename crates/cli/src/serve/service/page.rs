@@ -1,12 +1,16 @@
 //! The page of a service for its operator: metrics, health and readiness, over HTTP.
 
-use std::{convert::Infallible, time::Duration};
+use std::{
+    convert::Infallible,
+    net::{IpAddr, Ipv6Addr, SocketAddr},
+    time::Duration,
+};
 
 use http_body_util::Full;
 use hyper::{
     Method, Request, Response, StatusCode,
     body::{Bytes, Incoming},
-    header::{CONTENT_TYPE, HeaderValue},
+    header::{CONTENT_TYPE, HOST, HeaderValue},
     server::conn::http1,
     service::service_fn,
 };
@@ -44,8 +48,32 @@ pub(super) async fn answer(listener: TcpListener, metrics: Metrics) -> Infallibl
     }
 }
 
+/// Tells whether a request is for this machine by an address, or by `localhost`. A page in a browser that has its own name point here asks for that name.
+fn is_for_us(request: &Request<Incoming>) -> bool {
+    let mut hosts = request.headers().get_all(HOST).iter();
+    let (first, more) = (hosts.next(), hosts.next());
+    match (first.map(|host| host.to_str()), more) {
+        (None, _) => true,
+        (Some(Ok(host)), None) => {
+            let is_address = host.parse::<SocketAddr>().is_ok()
+                || host.parse::<IpAddr>().is_ok()
+                || host
+                    .strip_prefix('[')
+                    .and_then(|host| host.strip_suffix(']'))
+                    .is_some_and(|host| host.parse::<Ipv6Addr>().is_ok());
+            is_address || host.split(':').next().is_some_and(|name| name.eq_ignore_ascii_case("localhost"))
+        }
+        _ => false,
+    }
+}
+
 fn respond(request: &Request<Incoming>, metrics: &Metrics) -> Response<Full<Bytes>> {
     let (status, kind, text) = match (request.method(), request.uri().path()) {
+        _ if !is_for_us(request) => (
+            StatusCode::MISDIRECTED_REQUEST,
+            "text/plain",
+            "ask for this page by an address, as 127.0.0.1, or as localhost\n".into(),
+        ),
         (&Method::GET, "/metrics") => {
             (StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", metrics.text())
         }

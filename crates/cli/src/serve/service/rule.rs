@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use garblet::Party;
+use garblet_formats::value::Arrange;
 use garblet_net::{Fingerprint, Hello, JOB, MESH, PeersFile};
 
 use super::{
@@ -27,6 +28,8 @@ pub(super) struct Rule {
     /// The addresses of all parties, for a protocol of several.
     pub(super) addresses: Option<PeersFile>,
     pub(super) inputs: Option<InputSource>,
+    /// The arrangement of lists whose order the program relies on.
+    pub(super) arrange: Arrange,
     /// Answers that wait for inputs leave after a whole number of these.
     pub(super) beat: Duration,
     pub(super) results: Option<ResultSink>,
@@ -82,6 +85,22 @@ impl Config {
         let with_store = |rule: &Rule| rule.store.is_some() && rule.applies_to(peer);
         let rule = self.offers[offer].rules.iter().position(with_store);
         Ok((offer, rule.ok_or("not-allowed")?))
+    }
+
+    /// Tells whether all of these may run the job of that digest, or fill a store for it.
+    pub(super) fn allows(&self, digest: &str, peers: &[Option<Fingerprint>], fills: bool) -> bool {
+        let rules = self.offers.iter().find(|offer| offer.digest == digest).map_or(&[][..], |offer| &offer.rules);
+        let is_allowed = |peer: &Option<Fingerprint>| {
+            rules.iter().any(|rule| rule.applies_to(*peer) && (!fills || rule.store.is_some()))
+        };
+        peers.iter().all(is_allowed)
+    }
+
+    /// The place for results of the job of that digest with these others, if there is one.
+    pub(super) fn results(&self, digest: &str, others: &[Option<Fingerprint>]) -> Option<&ResultSink> {
+        let offer = self.offers.iter().find(|offer| offer.digest == digest)?;
+        let applies = |rule: &&Rule| others.iter().all(|other| rule.applies_to(*other));
+        offer.rules.iter().find(applies)?.results.as_ref()
     }
 
     /// The name of somebody who has proved an identity.

@@ -3,48 +3,82 @@
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-use garblet::{Ends, Error, PhaseCosts, store::Store};
-use garblet_net::{Caller, Channel, Mesh, Refusal, connect};
-use tokio::sync::{OwnedMutexGuard, mpsc};
+use garblet::{Declined, Ends, Error, PhaseCosts, Stock, store::Store};
+use garblet_net::{Channel, Fingerprint, Mesh, Refusal, connect};
+use tokio::sync::OwnedMutexGuard;
 
 use super::{
     super::{pause, unfinished},
-    config::Offer,
-    counters::Counters,
-    data::{self, RequestWords},
+    config::{Config, Offer},
+    counters::{Reserved, SharedCounters},
+    data::RequestWords,
     farewells::Farewells,
     metrics::{Metrics, clock},
+    outbox::Outbox,
     read_ahead::ReadAhead,
+    receipt,
     rule::Rule,
     written::Refill,
 };
 use crate::{
     failure::Failure,
-    hints::{explain, mesh_failure, net_failure},
+    hints::{explain, net_failure},
     inputs::PartyInputs,
     receipts::Receipts,
-    session::{Outcome, Task, Watched, compute_with, fill_with},
-    stock::{self, Folder, Source},
+    session::{Outcome, Task, Watched, compute_opened, fill_with},
+    stock::{self, Folder},
 };
 
-/// The time between counts of the pieces in a store that runs use.
-const COUNTED_EVERY: Duration = Duration::from_secs(60);
-
-/// A session that has a place.
+/// A session that has a place, or waits for one.
 pub(super) struct Admitted {
     pub(super) request: RequestWords,
     pub(super) offer: Arc<Offer>,
     /// The rule's place.
     pub(super) rule: usize,
+    /// The configuration by which it was let in.
+    pub(super) config: Arc<Config>,
+    /// The identities of all others.
+    pub(super) others: Vec<Option<Fingerprint>>,
     pub(super) work: Work,
+    /// Set once nobody else uses the store of its rule, if that has one.
+    pub(super) alone: Option<OwnedMutexGuard<()>>,
+    pub(super) counting: Counting,
     /// The way in which connections are made.
     pub(super) options: garblet_net::Options,
     /// The peers and what goes through the channels to them, once they are met.
     pub(super) watched: Arc<Mutex<Watched>>,
+}
+
+/// The answer to whether a run is counted, as far as it is known: once somebody has given it up, it is not counted any more. Clones are of the same run.
+#[derive(Clone, Default)]
+pub(super) struct Counting(Arc<Mutex<Option<bool>>>);
+
+impl Counting {
+    fn lock(&self) -> MutexGuard<'_, Option<bool>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts the run. Whoever asks meanwhile waits until that is done.
+    ///
+    /// *Errors*: those of `count`; [`Refusal::Stopping`] if the run was given up.
+    fn count(&self, count: impl FnOnce() -> Result<(), Refusal>) -> Result<(), Refusal> {
+        let mut known = self.lock();
+        if known.is_some() {
+            return Err(Refusal::Stopping);
+        }
+        count()?;
+        *known = Some(true);
+        Ok(())
+    }
+
+    /// Tells whether the run is counted; if it is not, it never will be.
+    pub(super) fn settle(&self) -> bool {
+        *self.lock().get_or_insert(false)
+    }
 }
 
 /// The work of a session.
@@ -55,24 +89,35 @@ pub(super) enum Work {
     Fill(Box<Channel>, u8),
     /// The same with a peer that this service calls.
     Refill(Refill),
-    /// With several, who come one after another.
-    Mesh(mpsc::Receiver<Caller>),
+    /// With several; none until all have come.
+    Mesh(Option<Box<Mesh>>),
+}
+
+impl Work {
+    /// Tells whether it is a run, and not the filling of a store.
+    pub(super) fn is_run(&self) -> bool {
+        !matches!(self, Work::Fill(..) | Work::Refill(_))
+    }
 }
 
 /// The things that all sessions share.
 #[derive(Clone)]
 pub(super) struct Shared {
-    pub(super) counters: Arc<Mutex<Counters>>,
+    pub(super) counters: SharedCounters,
     pub(super) metrics: Metrics,
     pub(super) stores: Stores,
     pub(super) receipts: Arc<Receipts>,
     pub(super) farewells: Farewells,
     pub(super) ahead: ReadAhead,
+    pub(super) outbox: Outbox,
 }
 
 /// Stores, each used by one session at a time.
 #[derive(Clone, Default)]
 pub(super) struct Stores(Arc<Mutex<HashMap<PathBuf, Known>>>);
+
+/// A store that another session uses.
+pub(super) struct InUse;
 
 /// A store, as far as the service knows it since it was started.
 #[derive(Default)]
@@ -84,8 +129,6 @@ struct Known {
     unfinished: Option<u32>,
     /// The time until which it is not filled, as there were more of these.
     rests_until: Option<Instant>,
-    /// The time at which its pieces were counted last.
-    counted: Option<Instant>,
 }
 
 impl Stores {
@@ -94,15 +137,22 @@ impl Stores {
         with(stores.entry(path.into()).or_default())
     }
 
-    /// Waits until no other session uses the store of a rule, if it has one.
+    /// Keeps others from the store of a rule, if it has one.
     ///
-    /// *Errors*: the refusal where it is not to be used, or not there.
-    async fn alone(&self, rule: &Rule) -> Result<Option<OwnedMutexGuard<()>>, Refusal> {
+    /// *Errors*: another session uses it.
+    pub(super) fn alone(&self, rule: &Rule) -> Result<Option<OwnedMutexGuard<()>>, InUse> {
         let Some(folder) = &rule.store else { return Ok(None) };
-        let alone = self.of(&folder.path, |known| known.alone.clone()).lock_owned().await;
-        match self.of(&folder.path, |known| known.is_condemned) {
-            true => Err(Refusal::Closed),
-            false => Ok(Some(alone)),
+        let alone = self.of(&folder.path, |known| known.alone.clone());
+        alone.try_lock_owned().map(Some).map_err(|_| InUse)
+    }
+
+    /// Looks whether the store of a rule may be used, if it has one.
+    ///
+    /// *Errors*: the refusal where it may not.
+    fn check(&self, rule: &Rule) -> Result<(), Refusal> {
+        match &rule.store {
+            Some(folder) if self.of(&folder.path, |known| known.is_condemned) => Err(Refusal::Closed),
+            _ => Ok(()),
         }
     }
 
@@ -121,35 +171,36 @@ impl Stores {
 
     /// Lets a store rest if its peer has left one more order unfinished, each time longer.
     fn rest(&self, offer: &Offer, folder: &Folder) {
-        let Some(now) = unfinished(&offer.settings, folder) else { return };
-        self.note_unfinished(&offer.name, &folder.path, now);
+        match unfinished(&offer.settings, folder) {
+            Ok(now) => self.note_unfinished(&offer.name, &folder.path, now),
+            Err(Failure { message: reason, .. }) => {
+                tracing::error!(
+                    job = offer.name,
+                    reason,
+                    "nobody knows how many orders of gates the peer has left unfinished"
+                );
+            }
+        }
     }
 
     fn note_unfinished(&self, job: &str, path: &Path, now: u32) {
-        self.of(path, |known| {
-            if known.unfinished.replace(now).unwrap_or(0) < now {
+        let rests = self.of(path, |known| {
+            let has_more = known.unfinished.replace(now).unwrap_or(0) < now;
+            has_more.then(|| {
                 let rest = pause(now);
-                tracing::warn!(
-                    job,
-                    unfinished = now,
-                    seconds = rest.as_secs(),
-                    "the peer has left an order of gates unfinished: the store rests"
-                );
                 known.rests_until = Some(Instant::now() + rest);
-            }
+                rest
+            })
         });
-    }
-
-    /// Counts the pieces of a store, unless that was done a moment ago.
-    fn pieces(&self, offer: &Offer, folder: &Folder) -> Option<u64> {
-        let is_due = |known: &mut Known| {
-            let is_due = known.counted.is_none_or(|counted| counted.elapsed() > COUNTED_EVERY);
-            is_due.then(|| known.counted = Some(Instant::now()))
-        };
-        self.of(&folder.path, is_due)?;
-        let config = offer.settings.config().ok()?;
-        let stock = folder.open(folder.order(&config, 2).ok()?, (&config, 2), Store::open).ok()?;
-        Some(pieces(&stock.store))
+        if let Some(rest) = rests {
+            let seconds = rest.as_secs();
+            tracing::warn!(
+                job,
+                unfinished = now,
+                seconds,
+                "the peer has left an order of gates unfinished: the store rests"
+            );
+        }
     }
 }
 
@@ -160,11 +211,7 @@ fn pieces(store: &Store) -> u64 {
 /// The result of a session.
 pub(super) enum Done {
     Filled(PhaseCosts),
-    Computed {
-        outcome: Box<Outcome>,
-        /// The reason why the results went nowhere.
-        unhanded: Option<Failure>,
-    },
+    Computed(Box<Outcome>),
 }
 
 /// A session without a result.
@@ -198,8 +245,29 @@ impl From<Failure> for Stopped {
 ///
 /// *Errors*: whatever ends it without a result. Of two parties, a caller that is refused has heard it; of several, they hear that it is broken off.
 pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stopped> {
-    let Admitted { request, offer, rule, work, options, watched } = admitted;
-    let rule = &offer.rules[rule];
+    let Admitted { request, offer, rule: at, config, work, alone: _alone, counting, options, watched, .. } = admitted;
+    let rule = &offer.rules[at];
+    let ready = async || {
+        shared.stores.check(rule)?;
+        // Results of the rule that nothing takes may have come while this one waited.
+        if shared.outbox.blocks(rule) {
+            return Err(Refusal::Closed);
+        }
+        let inputs = inputs(&offer, rule, &request, &shared).await?;
+        let stock = stock(&offer, rule, &request, &shared)?;
+        let reserved = shared.counters.reserve(&rule.budget, &request.counted, rule.often, clock().as_secs());
+        Ok::<_, Refusal>((inputs, stock, reserved?))
+    };
+    let begin = |reserved| Beginning {
+        request: request.clone(),
+        offer: offer.clone(),
+        rule: at,
+        config,
+        watched: watched.clone(),
+        reserved,
+        shared: shared.clone(),
+        counting,
+    };
     match work {
         Work::Fill(channel, below) => fill((&offer, rule), &request, (*channel, below), &shared).await,
         Work::Refill(Refill { at, below, .. }) => {
@@ -212,39 +280,24 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
             }
         }
         Work::Compute(channel) => {
-            let ready = async {
-                // First, so that no refill waits for a store that this caller has open while it waits for us.
-                let alone = shared.stores.alone(rule).await?;
-                let inputs = inputs(&offer, rule, &request, &shared).await?;
-                find_store(&offer, rule, &request, &shared)?;
-                count(&offer, rule, &request, &shared).map(|()| (inputs, alone))
-            };
-            let (inputs, _alone) = match ready.await {
+            let (inputs, stock, reserved) = match ready().await {
                 Ok(ready) => ready,
                 Err(refusal) => return Err(refuse(*channel, refusal, &shared).await),
             };
-            let computed = compute(&offer, rule, Ends::from(*channel), inputs).await;
-            if let Some(folder) = &rule.store {
-                if let Err(Stopped::Failed(failure)) = &computed {
-                    shared.stores.note(folder, failure);
-                }
-                if let Some(pieces) = shared.stores.pieces(&offer, folder) {
-                    shared.metrics.stocked(&offer.name, request.peer(), pieces);
-                }
+            let computed = compute(&offer, rule, Ends::from(*channel), (inputs, stock), begin(reserved)).await;
+            if let (Some(folder), Err(Stopped::Failed(failure))) = (&rule.store, &computed) {
+                shared.stores.note(folder, failure);
             }
             computed
         }
-        Work::Mesh(callers) => {
-            let Some(peers) = &rule.addresses else { return Err(Stopped::Refused(Refusal::UnknownJob)) };
-            let mesh = Mesh::join_callers(rule.party.0, peers, callers, &options).await;
-            let mesh = mesh.map_err(|error| Stopped::NotMet(mesh_failure(&error)))?;
+        Work::Mesh(mesh) => {
+            let Some(mesh) = mesh else { return Err(Stopped::Refused(Refusal::UnknownJob)) };
             // Now that all are there: nobody has the inputs fetched, or uses up the runs of others, alone.
-            let inputs = inputs(&offer, rule, &request, &shared).await;
-            match inputs.and_then(|inputs| count(&offer, rule, &request, &shared).map(|()| inputs)) {
-                Ok(inputs) => {
-                    let mut ends = Ends::from(mesh);
+            match ready().await {
+                Ok((inputs, stock, reserved)) => {
+                    let mut ends = Ends::from(*mesh);
                     watched.lock().unwrap_or_else(PoisonError::into_inner).begin(&mut ends, rule.party);
-                    compute(&offer, rule, ends, inputs).await
+                    compute(&offer, rule, ends, (inputs, stock), begin(reserved)).await
                 }
                 Err(refusal) => {
                     mesh.abort(None).await;
@@ -260,21 +313,37 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
 /// *Errors*: the refusal; the log says more.
 async fn inputs(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Shared) -> Result<PartyInputs, Refusal> {
     let inputs = shared.ahead.inputs(offer, rule, request).await;
-    inputs.map_err(|failure| no_data(offer, request, shared, &failure))
+    inputs.map_err(|failure| no_data("no inputs", offer, request, shared, &failure))
 }
 
-/// Looks whether the store of a rule is there, if it has one.
+/// Opens the store of a rule, if it has one, for the one run that draws on it, and counts what is in it. A run for which there is too little does not begin,
+/// so that it costs the caller nothing.
 ///
 /// *Errors*: the refusal; the log says more.
-fn find_store(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Shared) -> Result<(), Refusal> {
-    let found = rule.store.as_ref().map_or(Ok(()), |folder| stock::find_store(&folder.path));
-    found.map_err(|failure| no_data(offer, request, shared, &failure))
+fn stock(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Shared) -> Result<Option<Stock>, Refusal> {
+    let Some(folder) = &rule.store else { return Ok(None) };
+    let refused = |what, failure: &Failure| no_data(what, offer, request, shared, failure);
+    stock::find_store(&folder.path).map_err(|failure| refused("no store", &failure))?;
+    let stock = open_stock(offer, folder).map_err(|failure| refused("the store cannot be used", &failure))?;
+    shared.metrics.stocked(&offer.name, request.peer(), pieces(&stock.store));
+    match offer.plan.check_stock(&stock) {
+        Ok(()) => Ok(Some(stock)),
+        Err(error @ Error::NotPrepared(_)) => Err(refused("the store holds too little", &explain(&error))),
+        Err(error) => Err(refused("the store cannot be used", &explain(&error))),
+    }
+}
+
+/// Opens the store of a rule, which is of two parties.
+fn open_stock(offer: &Offer, folder: &Folder) -> Result<Stock, Failure> {
+    let config = offer.settings.config()?;
+    folder.open(folder.order(&config, 2)?, (&config, 2), Store::open)
 }
 
 /// Logs why a caller is refused for want of data: once a minute, as it costs the caller nothing.
-fn no_data(offer: &Offer, request: &RequestWords, shared: &Shared, failure: &Failure) -> Refusal {
-    if let Some(more) = shared.farewells.is_first((request.peer().into(), Some(offer.name.clone()), "no-inputs")) {
-        tracing::error!(session = request.id, job = offer.name, reason = failure.message, more, "no inputs");
+fn no_data(what: &'static str, offer: &Offer, request: &RequestWords, shared: &Shared, failure: &Failure) -> Refusal {
+    if let Some(more) = shared.farewells.is_first((request.peer().into(), Some(offer.name.clone()), what)) {
+        let (reason, hint) = (&failure.message, &failure.hint);
+        tracing::error!(session = request.id, job = offer.name, reason, hint, more, "{what}");
     }
     Refusal::NoData
 }
@@ -285,27 +354,62 @@ async fn refuse(channel: Channel, refusal: Refusal, shared: &Shared) -> Stopped 
     Stopped::Refused(refusal)
 }
 
-/// Counts the run: on disk, before a peer hears anything that depends on an input. Only now the log says that it begins.
-///
-/// *Errors*: the refusal.
-fn count(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Shared) -> Result<(), Refusal> {
-    let now = clock().as_secs();
-    let mut counters = shared.counters.lock().unwrap_or_else(PoisonError::into_inner);
-    let counted = counters.count(&rule.budget, &request.counted, rule.often, now);
-    if counted == Err(Refusal::Closed) {
-        shared.metrics.set_ready(false);
+/// A run that begins once all parties agree on it.
+struct Beginning {
+    request: RequestWords,
+    offer: Arc<Offer>,
+    rule: usize,
+    config: Arc<Config>,
+    watched: Arc<Mutex<Watched>>,
+    reserved: Reserved,
+    shared: Shared,
+    counting: Counting,
+}
+
+impl Beginning {
+    /// Counts the run: on disk, with a receipt of its beginning, before a peer hears anything that depends on an input. Only now the log says that it
+    /// begins.
+    ///
+    /// *Errors*: the refusal; the log says more.
+    fn count(self) -> Result<(), Refusal> {
+        let Beginning { request, offer, rule, config, watched, reserved, shared, counting } = self;
+        let id = Some(&request.id[..]);
+        let session = receipt::Session { offer: &offer, rule, watched: &watched, config: &config, id };
+        let begun = session.begun().map_err(|_| Refusal::Closed)?;
+        counting.count(|| {
+            if let Err((refusal, error)) = reserved.count(&request.id, &begun, clock().as_secs()) {
+                if refusal == Refusal::Closed {
+                    shared.metrics.set_ready(false);
+                }
+                if let Some(error) = error {
+                    tracing::error!(%error, "COUNTERS CANNOT BE WRITTEN: everybody is refused until the service is started again");
+                }
+                return Err(refusal);
+            }
+            let (peer, protocol) = (request.peer(), &offer.settings.protocol);
+            let (session, name, digest) = (&request.id, &request.session, &offer.digest);
+            tracing::info!(session, name, peer, job = offer.name, digest, protocol, "begins");
+            Ok(())
+        })
     }
-    if counted.is_ok() {
-        let (peer, protocol) = (request.peer(), &offer.settings.protocol);
-        let (session, name, digest) = (&request.id, &request.session, &offer.digest);
-        tracing::info!(session, name, peer, job = offer.name, digest, protocol, "begins");
-    }
-    counted
 }
 
 /// Computes with peers who are there.
-async fn compute(offer: &Offer, rule: &Rule, ends: Ends, inputs: PartyInputs) -> Result<Done, Stopped> {
-    let folder = rule.store.clone();
+async fn compute(
+    offer: &Offer,
+    rule: &Rule,
+    ends: Ends,
+    (inputs, stock): (PartyInputs, Option<Stock>),
+    beginning: Beginning,
+) -> Result<Done, Stopped> {
+    let refused = Arc::new(Mutex::new(None));
+    let told = refused.clone();
+    let begins = move || {
+        beginning.count().map_err(|refusal| {
+            *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(refusal);
+            Declined
+        })
+    };
     let task = Task {
         plan: offer.plan.clone(),
         party: rule.party,
@@ -314,19 +418,13 @@ async fn compute(offer: &Offer, rule: &Rule, ends: Ends, inputs: PartyInputs) ->
         progress: false,
         // It was there before the peer came.
         loaded: Duration::ZERO,
-        source: folder.map(|folder| Source::Store { folder, top_up: false, make: false }),
+        source: None,
+        begins: Some(Box::new(begins)),
     };
-    Ok(Done::Computed { outcome: Box::new(compute_with(task, ends).await?), unhanded: None })
-}
-
-/// Hands over the results of a session, if it has some, whatever time that takes.
-pub(super) async fn hand_over(done: Done, offer: &Offer, rule: usize, request: &RequestWords) -> Done {
-    match done {
-        Done::Computed { outcome, .. } => {
-            let unhanded = data::hand_over(offer, &offer.rules[rule], request, &outcome.outputs).await.err();
-            Done::Computed { outcome, unhanded }
-        }
-        filled => filled,
+    let computed = compute_opened(task, ends, stock).await;
+    match refused.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        Some(refusal) => Err(Stopped::Refused(refusal)),
+        None => Ok(Done::Computed(Box::new(computed?))),
     }
 }
 
@@ -338,11 +436,12 @@ async fn fill(
     shared: &Shared,
 ) -> Result<Done, Stopped> {
     let Some(folder) = &rule.store else { return Err(refuse(channel, Refusal::UnknownJob, shared).await) };
-    let _alone = match shared.stores.alone(rule).await {
-        Ok(_) if !shared.stores.may_be_filled(&folder.path) => return Err(refuse(channel, Refusal::Busy, shared).await),
-        Ok(alone) => alone,
-        Err(refusal) => return Err(refuse(channel, refusal, shared).await),
-    };
+    if let Err(refusal) = shared.stores.check(rule) {
+        return Err(refuse(channel, refusal, shared).await);
+    }
+    if !shared.stores.may_be_filled(&folder.path) {
+        return Err(refuse(channel, Refusal::Busy, shared).await);
+    }
     let filled = fill_with(&offer.settings, rule.party, folder, channel, below).await;
     let done = filled.map(|filled| {
         shared.metrics.stocked(&offer.name, request.peer(), pieces(&filled.store));
@@ -377,6 +476,7 @@ mod tests {
             budget: String::new(),
             addresses: None,
             inputs: None,
+            arrange: Default::default(),
             beat: Duration::ZERO,
             results: None,
             store: Some(folder.clone()),
@@ -385,13 +485,46 @@ mod tests {
         (rule, folder)
     }
 
-    #[tokio::test]
-    async fn a_store_that_could_not_be_given_up_is_used_by_nobody() {
+    #[test]
+    fn a_run_that_was_given_up_is_not_counted_any_more_and_one_that_is_being_counted_is_waited_for() {
+        let given_up = Counting::default();
+        assert!(!given_up.settle());
+        assert_eq!(given_up.count(|| unreachable!("it was given up")), Err(Refusal::Stopping));
+        assert!(!given_up.settle());
+        let refused = Counting::default();
+        assert_eq!(refused.count(|| Err(Refusal::Closed)), Err(Refusal::Closed));
+        assert!(!refused.settle());
+        let slow = Counting::default();
+        let (say, begun) = std::sync::mpsc::channel();
+        let counting = slow.clone();
+        let counted = std::thread::spawn(move || {
+            counting.count(|| {
+                say.send(()).expect("somebody waits");
+                std::thread::sleep(Duration::from_millis(200));
+                Ok(())
+            })
+        });
+        begun.recv().expect("it begins");
+        assert!(slow.settle());
+        assert_eq!(counted.join().expect("it ends"), Ok(()));
+    }
+
+    #[test]
+    fn one_session_at_a_time_uses_a_store() {
+        let ((rule, _), stores) = (with_store(), Stores::default());
+        let alone = stores.alone(&rule).map_err(|_| "in use").expect("nobody is there");
+        assert!(alone.is_some() && stores.alone(&rule).is_err());
+        drop(alone);
+        assert!(stores.alone(&rule).is_ok());
+    }
+
+    #[test]
+    fn a_store_that_could_not_be_given_up_is_used_by_nobody() {
         let ((rule, folder), stores) = (with_store(), Stores::default());
         stores.note(&folder, &Failure::no_result("the peer has cheated"));
-        assert!(stores.alone(&rule).await.is_ok_and(|alone| alone.is_some()) && stores.may_be_filled(&folder.path));
+        assert!(stores.check(&rule).is_ok() && stores.may_be_filled(&folder.path));
         stores.note(&folder, &Failure { condemned: true, ..Failure::no_result("and the disk is full") });
-        assert_eq!(stores.alone(&rule).await.err(), Some(Refusal::Closed));
+        assert_eq!(stores.check(&rule), Err(Refusal::Closed));
         assert!(!stores.may_be_filled(&folder.path));
         assert!(stores.may_be_filled(Path::new("another")));
     }

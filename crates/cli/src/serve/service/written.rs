@@ -69,6 +69,8 @@ pub(super) struct Limits {
     pub(super) sessions: usize,
     /// Callers that wait until one of them has ended.
     pub(super) waiting: usize,
+    /// Sessions of several parties that have not all come.
+    pub(super) gathering: usize,
     /// Sessions of one caller, those that wait included.
     pub(super) per_peer: usize,
     /// Connections at once of those who have not said yet what they want.
@@ -90,6 +92,7 @@ impl Default for Limits {
         Limits {
             sessions: 16,
             waiting: 64,
+            gathering: 64,
             per_peer: 8,
             unproven: 256,
             memory_mb: None,
@@ -189,6 +192,12 @@ pub(super) struct Inputs {
     /// Answers that wait for the command, or for a file that has just changed, leave after a whole number of these.
     #[serde(default = "a_second")]
     pub(super) beat: Long,
+    /// Set if the rows of lists are sorted by key, where the program relies on their order.
+    #[serde(default)]
+    pub(super) sort: bool,
+    /// Set if also the values of rows with the same key are added up.
+    #[serde(default)]
+    pub(super) sum_by_key: bool,
 }
 
 fn a_second() -> Long {

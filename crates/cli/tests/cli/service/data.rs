@@ -26,6 +26,11 @@ fn commands_of_the_operator_give_inputs_and_take_results() {
     let mut service = company.start();
     is_sum(&finish(company.call("bob", 9, &service, &[])), 9);
     service.wait_for(" done session=");
+    // It is handed over behind that.
+    let begin = std::time::Instant::now();
+    while !std::fs::read_to_string(&result).is_ok_and(|text| text.ends_with("}\n")) {
+        assert!(begin.elapsed().as_secs() < 60, "{}", service.log());
+    }
     let read = |path: &str| std::fs::read_to_string(path).expect("written");
     let request: serde_json::Value = serde_json::from_str(&read(&request)).expect("JSON");
     assert_eq!(
@@ -83,6 +88,55 @@ fn a_command_that_hangs_fails_or_prints_garbage_gives_no_inputs_and_none_of_it_i
 }
 
 #[test]
+fn a_command_that_fails_is_not_started_for_every_caller() {
+    let company = Company::new("service-exec-rest");
+    company.trust("bob");
+    let starts = company.folder.path("starts");
+    script(&company, "give", &format!("echo x >> {starts}; exit 1"));
+    company.configure("", &rule("bob", "often = { total = 9 }\ninputs = { exec = [\"./give\"], beat = \"100ms\" }\n"));
+    let service = company.start();
+    for _ in 0..8 {
+        company.is_refused("bob", &service, "it has no inputs for this run", ASK);
+    }
+    let started = std::fs::read_to_string(&starts).expect("it was started").lines().count();
+    assert!(started <= 4, "{started} starts for 8 callers");
+    script(&company, "give", &format!("echo '{{\"a\": {PLANTED}}}'"));
+    let begin = std::time::Instant::now();
+    while finish(company.call("bob", 9, &service, &[])).status != Some(0) {
+        assert!(begin.elapsed().as_secs() < 90, "{}", service.log());
+        std::thread::sleep(std::time::Duration::from_millis(500));
+    }
+}
+
+#[test]
+fn a_caller_that_does_not_agree_under_the_right_job_uses_up_no_run() {
+    let company = with_stored_job("service-differs");
+    let [job, store, key] = ["jobs/stored.toml", "store-bob", "bob.key"].map(|name| company.folder.path(name));
+    let rule =
+        "[[rule]]\njob = \"stored\"\npeers = [\"bob\"]\noften = { total = 1 }\ninputs = { file = \"own.json\" }\n";
+    company.configure("", rule);
+    let mut service = company.start();
+    let made = garblet(&["store", "init", &store, "--store-key", &key]);
+    assert_eq!(made.status, Some(0), "{}", made.stderr);
+    // With a store, where the service has none.
+    for _ in 0..3 {
+        let ran = finish(company.call_under(
+            &job,
+            ("bob", 8),
+            &service,
+            &["--store", &store, "--store-key", &key, "--top-up"],
+        ));
+        assert!(ran.status == Some(1) && ran.stderr.contains("the peer does not agree with us"), "{}", ran.stderr);
+    }
+    assert!(service.wait_for("failed session=").contains("does not agree with us"), "{}", service.log());
+    assert_eq!(service.log().matches("failed session=").count(), 1, "it is free, and written down once a minute");
+    assert_eq!(service.log().matches("begins session=").count(), 0, "{}", service.log());
+    is_sum(&finish(company.call_under(&job, ("bob", 9), &service, &[])), 9);
+    let again = finish(company.call_under(&job, ("bob", 9), &service, &[]));
+    assert!(again.stderr.contains("the job was run as often as it ever may be"), "{}", again.stderr);
+}
+
+#[test]
 fn folders_have_a_file_for_each_peer_or_job() {
     for (by, file) in [("peer", "bob.json"), ("job", "sum-bob.json")] {
         let company = Company::new("service-folder");
@@ -95,6 +149,9 @@ fn folders_have_a_file_for_each_peer_or_job() {
         assert!(service.wait_for("no inputs").contains(&format!("there is no {file} or")), "{}", service.log());
         company.folder.file(&format!("inputs/{file}"), &format!("{{\"a\": {PLANTED}}}"));
         is_sum(&finish(company.call("bob", 3, &service, &[])), 3);
+        // Which of two files is meant, nobody knows.
+        company.folder.file(&format!("inputs/{}", file.replace(".json", ".csv")), "a\n1\n");
+        company.is_refused("bob", &service, "it has no inputs for this run", ASK);
     }
 }
 
@@ -115,6 +172,90 @@ fn a_caller_fills_the_store_of_its_rule_and_draws_on_it() {
     let stored = ["--store", &store, "--store-key", &key];
     is_sum(&finish(company.call_under(&out, ("bob", 8), &service, &stored)), 8);
     service.wait_for("job=\"stored\"");
+}
+
+#[test]
+fn a_store_that_is_missing_damaged_empty_or_short_costs_no_run_and_the_log_says_what_is_wrong() {
+    let company = with_stored_job("service-short-store");
+    let [out, store, key, identity, own] =
+        ["jobs/stored.toml", "store-bob", "bob.key", "bob.pem", "store-service"].map(|name| company.folder.path(name));
+    let fields = "job = \"stored\"\npeers = [\"bob\"]\noften = { total = 1 }\ninputs = { file = \"own.json\" }\n";
+    let stock = "store = \"store-service\"\nstock = { triples = 600, masks = 300 }\n";
+    company.configure("", &format!("[[rule]]\n{fields}{stock}"));
+    let service = company.start();
+    let made = garblet(&["store", "init", &store, "--store-key", &key]);
+    assert_eq!(made.status, Some(0), "{}", made.stderr);
+    let stored = ["--store", &store, "--store-key", &key];
+    let refused = || {
+        let ran = finish(company.call_under(&out, ("bob", 8), &service, &stored));
+        ran.fails(1, &format!("error: the peer refuses: it has no inputs for this run\nhint: {ASK}\n"));
+    };
+    refused();
+    // Something lies in its place that is no store.
+    let index = format!("{own}/index.sqlite");
+    std::fs::create_dir(&own).and_then(|()| std::fs::write(&index, [7; 4_000])).expect("written");
+    (0..2).for_each(|_| refused());
+    std::fs::remove_dir_all(&own).expect("there");
+    let made = garblet(&["store", "init", &own, "--store-key", &company.folder.path("state.key")]);
+    assert_eq!(made.status, Some(0), "{}", made.stderr);
+    (0..3).for_each(|_| refused());
+    // Some, but too few.
+    let way = ["--connect", &service.address, "--identity", &identity, "--peer", &company.fingerprint];
+    let fill = |triples: &str, masks: &str| {
+        let fill = ["prepare", "--job", &out, "--stock", triples, "--stock", masks, "--party", "1"];
+        let filled = finish(company.begin(&[&fill[..], &stored, &way].concat()));
+        assert_eq!(filled.status, Some(0), "{} {}", filled.stderr, service.log());
+    };
+    company.configure("", &format!("[[rule]]\n{fields}{}", stock.replace("600", "16").replace("300", "16")));
+    service.signal(rustix::process::Signal::HUP);
+    service.wait_for_all("the new configuration is in force", 1);
+    fill("triples=16", "masks=16");
+    (0..2).for_each(|_| refused());
+    for (what, reason) in [
+        (" no store session=", "no store in "),
+        (" the store cannot be used session=", "store-service"),
+        (" the store holds too little session=", "triples"),
+    ] {
+        let log = service.wait_for_all(what, 1);
+        assert!(log.lines().any(|line| line.contains(what) && line.contains(reason)), "{log}");
+    }
+    assert!(!service.log().contains(" no inputs session="), "{}", service.log());
+    assert!(!service.log().contains(" begins session="), "none of them was counted: {}", service.log());
+    company.configure("", &format!("[[rule]]\n{fields}{stock}"));
+    service.signal(rustix::process::Signal::HUP);
+    service.wait_for_all("the new configuration is in force", 2);
+    fill("triples=600", "masks=300");
+    is_sum(&finish(company.call_under(&out, ("bob", 8), &service, &stored)), 8);
+}
+
+#[test]
+fn a_session_that_waits_for_a_store_keeps_nobody_from_a_place() {
+    let company = with_stored_job("service-store-waits");
+    company.trust("carol");
+    let [out, store, key, identity] =
+        ["jobs/stored.toml", "store-bob", "bob.key", "bob.pem"].map(|name| company.folder.path(name));
+    script(&company, "give", &format!("sleep 4; echo '{{\"a\": {PLANTED}}}'"));
+    let fields = "job = \"stored\"\npeers = [\"bob\"]\noften = { total = 9 }\ninputs = { exec = [\"./give\"] }\n";
+    let stock = "store = \"store-service\"\nstock = { triples = 600, masks = 300 }\n";
+    let limits = "log.level = \"debug\"\n[limits]\nsessions = 2\n";
+    company.configure(limits, &format!("[[rule]]\n{fields}{stock}{}", rule("carol", "")));
+    let service = company.start();
+    let way = ["--connect", &service.address, "--identity", &identity, "--peer", &company.fingerprint];
+    let own = ["--store", &store, "--store-key", &key, "--party", "1"];
+    let fill = ["prepare", "--job", &out, "--stock", "triples=600", "--stock", "masks=300"];
+    let filled = finish(company.begin(&[&fill[..], &own, &way].concat()));
+    assert_eq!(filled.status, Some(0), "{} {}", filled.stderr, service.log());
+    let mut first = company.call_under(&out, ("bob", 8), &service, &["--store", &store, "--store-key", &key]);
+    service.wait_for_all("has a place session=", 2);
+    // The store is in use, so this one waits, and has no place.
+    let mut second = company.call_under(&out, ("bob", 9), &service, &[]);
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    is_sum(&finish(company.call("carol", 5, &service, &[])), 5);
+    assert_eq!(service.log().matches("has a place session=").count(), 3, "{}", service.log());
+    assert_eq!(first.try_wait().expect("a child"), None, "the first has not ended: {}", service.log());
+    is_sum(&finish(first), 8);
+    second.kill().expect("a child");
+    second.wait().expect("ends");
 }
 
 #[test]
@@ -160,4 +301,93 @@ fn with_stored_job(name: &str) -> Company {
     let ran = garblet(&[&job[..], &["--party", &parties[0], "--party", &parties[1]]].concat());
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     company
+}
+
+/// A job of lists with bob, and the rule for it; the service's list is in `seen.csv`, out of order. The number of runs, and how inputs are given, are missing.
+fn with_lists(name: &str) -> (Company, impl Fn(u32, &str) -> String) {
+    let company = Company::new(name);
+    company.trust("bob");
+    let out = company.folder.path("jobs/lists.toml");
+    let bob = garblet(&["id", &company.folder.path("bob.pem")]).stdout.trim().to_string();
+    let parties = [format!("service={}", company.fingerprint), format!("bob={bob}")];
+    let new = ["job", "new", "lib:intersection-sum(4,4,32,32)", "--party", &parties[0], "--party", &parties[1]];
+    assert_eq!(garblet(&[&new[..], &["--out", &out]].concat()).status, Some(0));
+    company.folder.file("seen.csv", &format!("a\n{PLANTED}\n5\n"));
+    let rule = |total: u32, inputs: &str| {
+        let rule = format!("[[rule]]\njob = \"lists\"\npeers = [\"bob\"]\noften = {{ total = {total} }}\n");
+        format!("{rule}inputs = {{ file = \"seen.csv\"{inputs} }}\n")
+    };
+    (company, rule)
+}
+
+/// Bob calls for the job of lists.
+fn call_with_lists(company: &Company, service: &super::Running) -> crate::invocation::Ran {
+    let rows = format!("1={}", company.folder.file("rows.csv", "key,value\n5,10\n6,11\n"));
+    let [job, identity] = ["jobs/lists.toml", "bob.pem"].map(|name| company.folder.path(name));
+    let run = ["run", "--job", &job, "--input", &rows, "--connect", &service.address, "--identity", &identity];
+    finish(company.begin(&[&run[..], &["--timeout", "20s"]].concat()))
+}
+
+const LISTS: &str = "size = 1\nsum = 10\nin_order = true\n";
+
+#[test]
+fn a_service_refuses_callers_before_they_are_counted_while_its_own_list_is_not_in_order() {
+    let (company, rule) = with_lists("service-order");
+    company.configure("", &rule(1, ""));
+    let mut service = company.start();
+    let line = service.wait_for("these inputs cannot be used");
+    assert!(
+        line.contains("seen.csv:3: input `a`, row 2: expected ascending order, each key once, got a lesser key"),
+        "{line}"
+    );
+    assert!(line.contains("sort = true"), "{line}");
+    for _ in 0..2 {
+        let ran = call_with_lists(&company, &service);
+        ran.fails(1, &format!("error: the peer refuses: it has no inputs for this run\nhint: {ASK}\n"));
+    }
+    assert!(!service.log().contains(&PLANTED.to_string()), "{}", service.log());
+    drop(service);
+    company.configure("", &rule(1, ", sort = true"));
+    let service = company.start();
+    let ran = call_with_lists(&company, &service);
+    assert_eq!(ran.stdout, LISTS, "{} {}", ran.stderr, service.log());
+    drop(service);
+    company
+        .configure("", &super::rule("bob", "often = { total = 1 }\ninputs = { file = \"own.json\", sort = true }\n"));
+    let wrong = company.does_not_begin();
+    assert!(
+        wrong.stderr.contains("inputs: sort: the program relies on the order of none of this party's lists"),
+        "{}",
+        wrong.stderr
+    );
+}
+
+#[test]
+fn how_lists_are_arranged_changes_with_the_configuration() {
+    let (company, rule) = with_lists("service-rearrange");
+    let seen = company.folder.file("seen.csv", "a\n5\n5\n");
+    // What was written long ago is read once.
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    let file = std::fs::File::options().append(true).open(seen).expect("there");
+    file.set_modified(long_ago).expect("ours");
+    company.configure("", &rule(9, ", sort = true"));
+    let mut service = company.start();
+    let line = service.wait_for("these inputs cannot be used");
+    assert!(line.contains("expected each key once, got the key of row 1 again"), "{line}");
+    for (at, (inputs, is_served)) in
+        [(", sum_by_key = true", true), (", sort = true", false), ("", false), (", sum_by_key = true", true)]
+            .into_iter()
+            .enumerate()
+    {
+        company.configure("", &rule(9, inputs));
+        service.signal(rustix::process::Signal::HUP);
+        service.wait_for_all("the new configuration is in force", at + 1);
+        let ran = call_with_lists(&company, &service);
+        match is_served {
+            true => assert_eq!(ran.stdout, LISTS, "{} {}", ran.stderr, service.log()),
+            false => ran.fails(1, &format!("error: the peer refuses: it has no inputs for this run\nhint: {ASK}\n")),
+        }
+    }
+    let log = service.log();
+    assert!(log.contains("input `a`: rows with the same key were left out, but for one"), "{log}");
 }

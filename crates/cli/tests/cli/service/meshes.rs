@@ -118,7 +118,7 @@ fn nobody_uses_up_the_runs_of_others_alone_or_comes_in_twice() {
     let peers = |name: &str| three.peers_file(&format!("{name}.toml"), &service.address, &prints);
     for (at, name) in ["one", "two"].iter().enumerate() {
         let alone = three.party(1, &peers(name), &["--session", name], 5);
-        service.wait_for_all("has a place session=", at + 1);
+        service.wait_for_all("is being gathered session=", at + 1);
         let again = finish(three.party(1, &peers("again"), &["--session", name], 5));
         assert!(again.stderr.contains("the peer refuses: a session of this name is running there"), "{}", again.stderr);
         assert_eq!(finish(alone).status, Some(1));
@@ -130,6 +130,44 @@ fn nobody_uses_up_the_runs_of_others_alone_or_comes_in_twice() {
     let expected = format!("out0 = {}\n", super::PLANTED ^ 17 ^ 18);
     for ran in parties.map(finish) {
         assert_eq!((ran.status, &ran.stdout), (Some(0), &expected), "{} {}", ran.stderr, service.log());
+    }
+}
+
+#[test]
+fn sessions_that_are_never_met_keep_nobody_from_a_place() {
+    let three = Three::new("service-mesh-unmet");
+    let path = three.company.folder.path("serve.toml");
+    three.company.trust("dave");
+    let text = std::fs::read_to_string(&path).expect("a configuration");
+    let limits =
+        "log.level = \"debug\"\nmetrics = \"127.0.0.1:0\"\n[limits]\nsessions = 2\nwait = \"30s\"\ngathering = 3\n";
+    let text = text.replace("[limits]\nwait = \"4s\"\n", limits) + &super::rule("dave", "");
+    three.company.folder.file("serve.toml", &text);
+    let mut service = three.company.start();
+    let page = super::word(&service.wait_for("metrics are at"), "address=");
+    let prints = three.prints();
+    let unmet: Vec<Child> = ["one", "two", "three"]
+        .iter()
+        .enumerate()
+        .map(|(at, name)| {
+            let peers = three.peers_file(&format!("{name}.toml"), &service.address, &prints);
+            let alone = three.party(1, &peers, &["--session", name], 5);
+            service.wait_for_all("is being gathered session=", at + 1);
+            alone
+        })
+        .collect();
+    // There is room for no more of them, and for all others.
+    let peers = three.peers_file("four.toml", &service.address, &prints);
+    let refused = finish(three.party(1, &peers, &["--session", "four"], 5));
+    assert!(refused.stderr.contains("it has as many sessions as it may have at once"), "{}", refused.stderr);
+    super::is_sum(&finish(three.company.call("dave", 7, &service, &[])), 7);
+    let mut metrics = super::get(&page, "/metrics");
+    while !metrics.contains("garblet_sessions_gathering 3") {
+        metrics = super::get(&page, "/metrics");
+    }
+    for mut child in unmet {
+        child.kill().expect("it runs");
+        child.wait().expect("ends");
     }
 }
 

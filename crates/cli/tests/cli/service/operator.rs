@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::{Company, get, is_sum, rule, word};
+use super::{Company, get, get_as, is_sum, rule, word};
 use crate::invocation::finish;
 
 const LATER: &str = "nothing was computed and nothing is counted: try again later";
@@ -118,21 +118,18 @@ fn a_change_while_the_configuration_is_read_is_not_lost_and_no_port_loses_its_tl
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     company.configure("", &rule("bob", ""));
     let mut service = company.start();
-    // A file that is not read to its end before somebody writes to it.
-    let pipe = company.folder.path("jobs/slow.toml");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo starts");
-    assert!(made.success());
-    service.signal(Signal::HUP);
-    std::thread::sleep(Duration::from_millis(500));
+    // Many signals, of which each finds the file as it is then, or as it will be.
+    for _ in 0..20 {
+        service.signal(Signal::HUP);
+    }
     company.configure("", &rule("carol", ""));
     service.signal(Signal::HUP);
-    std::thread::sleep(Duration::from_millis(300));
-    let job = std::fs::read_to_string(company.job("carol")).expect("a job");
-    let pipe_end = std::fs::OpenOptions::new().write(true).open(&pipe).expect("it is read");
-    std::fs::remove_file(&pipe).expect("there");
-    std::io::Write::write_all(&mut { pipe_end }, job.replace("intersection", "x").as_bytes()).expect("read");
-    let log = service.wait_for_all("the new configuration is in force", 1);
-    is_sum(&finish(company.call("carol", 5, &service, &[])), 5);
+    let begin = Instant::now();
+    let served = || finish(company.call("carol", 5, &service, &[])).status == Some(0);
+    while !served() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{}", service.log());
+    }
+    let log = service.log();
     assert!(!log.contains("insecure_plain_tcp"), "{log}");
     let address =
         format!("listen = \"{}\"\ninsecure_plain_tcp = true\njobs = \"jobs\"\nstate = \"state\"\n", service.address);
@@ -153,6 +150,13 @@ fn pages_show_what_happened_and_the_log_may_be_json() {
     let page = word(&service.wait_for("metrics are at"), "address=");
     assert!(get(&page, "/healthz").starts_with("HTTP/1.1 200") && get(&page, "/readyz").starts_with("HTTP/1.1 200"));
     assert!(get(&page, "/other").starts_with("HTTP/1.1 404"));
+    // A page of somebody else's, whose name leads here.
+    for host in ["evil.example", "evil.example:9745", "127.0.0.1.evil.example", ""] {
+        assert!(get_as(&page, host, "/metrics").starts_with("HTTP/1.1 4"), "{host}");
+    }
+    for host in ["localhost", "localhost:1", "127.0.0.1", "[::1]", "[::1]:1"] {
+        assert!(get_as(&page, host, "/metrics").starts_with("HTTP/1.1 200"), "{host}");
+    }
     is_sum(&finish(company.call("bob", 4, &service, &[])), 4);
     let ask = "its operator decides how often: wait, or ask for more";
     company.is_refused("bob", &service, "the job was run as often as it ever may be", ask);
@@ -189,4 +193,147 @@ fn pages_show_what_happened_and_the_log_may_be_json() {
     child.wait().expect("ends");
     let line: serde_json::Value = serde_json::from_str(&line).expect("JSON");
     assert_eq!((&line["level"], &line["message"], &line["jobs"]), (&"INFO".into(), &"listening".into(), &1.into()));
+}
+
+#[test]
+fn who_waits_and_is_revoked_meanwhile_is_not_served() {
+    let company = Company::new("service-revoked");
+    ["bob", "carol"].iter().for_each(|name| company.trust(name));
+    let limits = "log.level = \"debug\"\n[limits]\nsessions = 1\n";
+    company.configure(limits, &[slow("bob", "4"), rule("carol", "")].concat());
+    let mut service = company.start();
+    let first = company.call("bob", 2, &service, &[]);
+    service.wait_for("has a place session=");
+    let second = company.call("carol", 3, &service, &[]);
+    std::thread::sleep(Duration::from_millis(700));
+    company.configure(limits, &slow("bob", "4"));
+    service.signal(Signal::HUP);
+    let ask = "give --job FILE, the job that both sides have (compare `garblet job show`); its operator decides who may run it";
+    let refused = "error: the peer refuses: it has no such job for us, or we have named none\n";
+    finish(second).fails(1, &format!("{refused}hint: {ask}\n"));
+    is_sum(&finish(first), 2);
+}
+
+#[test]
+fn a_result_that_nothing_takes_is_offered_again_and_the_service_is_not_ready() {
+    let company = Company::new("service-unhanded");
+    ["bob", "carol"].iter().for_each(|name| company.trust(name));
+    company.configure(
+        "metrics = \"127.0.0.1:0\"\n",
+        &[rule("bob", ""), rule("carol", "often = { total = 9 }\ninputs = { file = \"own.json\" }\n")].concat(),
+    );
+    company.folder.file("results", "no folder");
+    let mut service = company.start();
+    let page = word(&service.wait_for("metrics are at"), "address=");
+    is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
+    service.wait_for("A RESULT COULD NOT BE HANDED OVER");
+    assert!(service.log().contains(" done session="), "{}", service.log());
+    assert!(
+        get(&page, "/readyz").starts_with("HTTP/1.1 503")
+            && get(&page, "/metrics").contains("garblet_results_waiting 1")
+    );
+    let hint = "tell its operator, whose log says what is wrong";
+    company.is_refused("bob", &service, "it refuses everybody until its operator has mended something", hint);
+    is_sum(&finish(company.call("carol", 6, &service, &[])), 6);
+    std::fs::remove_file(company.folder.path("results")).expect("there");
+    service.wait_for("the result is handed over");
+    assert!(get(&page, "/readyz").starts_with("HTTP/1.1 200"));
+    let results = std::fs::read_dir(company.folder.path("results")).expect("a folder").count();
+    assert_eq!(results, 1);
+    is_sum(&finish(company.call("bob", 7, &service, &[])), 7);
+    let receipts = std::fs::read_to_string(company.folder.path("state/receipts.jsonl")).expect("a log");
+    assert!(receipts.matches("\"ended\":{\"ok\"").count() >= 2, "{receipts}");
+}
+
+#[test]
+fn a_result_that_waits_goes_where_the_new_configuration_says() {
+    let company = Company::new("service-new-sink");
+    company.trust("bob");
+    company.configure("", &rule("bob", ""));
+    company.folder.file("results", "no folder");
+    let mut service = company.start();
+    is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
+    service.wait_for("A RESULT COULD NOT BE HANDED OVER");
+    // A place that refuses as well is told too.
+    company.folder.file("second-place", "no folder");
+    for (folder, said) in [("second-place", "second-place"), ("others", "the result is handed over")] {
+        let to = format!("results = {{ folder = \"{folder}\" }}");
+        company.configure("", &rule("bob", "").replace("results = { folder = \"results\" }", &to));
+        service.signal(Signal::HUP);
+        let line = service.wait_for(said);
+        assert!(folder == "others" || line.contains("A RESULT COULD NOT BE HANDED OVER"), "{line}");
+    }
+    assert_eq!(std::fs::read_dir(company.folder.path("others")).expect("a folder").count(), 1);
+    is_sum(&finish(company.call("bob", 7, &service, &[])), 7);
+}
+
+#[test]
+fn a_log_of_receipts_that_is_locked_holds_no_stop_up_for_long() {
+    // The service waits for the log, or gives the session up before that.
+    for (stop, expected) in [("30s", "NO RECEIPT COULD BE KEPT"), ("1s", "NOT ALL IS WRITTEN DOWN")] {
+        let company = Company::new("service-locked");
+        company.trust("bob");
+        let fields = "often = { total = 1 }\ninputs = { file = \"own.json\" }\n";
+        company.configure(&format!("[limits]\nstop = \"{stop}\"\n"), &rule("bob", fields));
+        let mut service = company.start();
+        let receipts = company.folder.path("state/receipts.jsonl");
+        let other = std::fs::File::open(&receipts).expect("a log");
+        other.lock().expect("nobody has it");
+        is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
+        let begin = Instant::now();
+        service.signal(Signal::TERM);
+        service.wait_for("another program holds its lock");
+        service.wait_for(expected);
+        let (status, log) = service.ended();
+        assert_eq!(status, Some(0), "{log}");
+        assert!(begin.elapsed() < Duration::from_secs(20), "{:?}: {log}", begin.elapsed());
+        drop(other);
+        assert_eq!(std::fs::read_to_string(&receipts).expect("a log"), "");
+        // Its receipt comes when the log can be written, and the run stays counted.
+        let service = company.start();
+        let ask = "its operator decides how often: wait, or ask for more";
+        company.is_refused("bob", &service, "the job was run as often as it ever may be", ask);
+        let text = std::fs::read_to_string(&receipts).expect("a log");
+        assert!(text.lines().next().is_some_and(|line| line.contains("how the run ended is unknown")), "{text}");
+    }
+}
+
+#[test]
+fn a_service_without_room_for_connections_does_not_flood_its_log() {
+    let company = Company::new("service-full");
+    company.trust("bob");
+    company.configure("", &rule("bob", ""));
+    let serve = company.serve("serve.toml");
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "ulimit -n 40; exec \"$@\"", "sh"]).arg(serve.get_program()).args(serve.get_args());
+    let log = company.folder.path("log");
+    shell.env("XDG_CONFIG_HOME", company.folder.path("config")).stderr(std::fs::File::create(&log).expect("a log"));
+    let mut child = shell.spawn().expect("it starts");
+    let read = || std::fs::read_to_string(&log).expect("a log");
+    let begin = Instant::now();
+    while !read().contains("listening address=") {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{}", read());
+    }
+    let address = word(&read(), "listening address=");
+    let strangers: Vec<_> = (0..60).map(|_| std::net::TcpStream::connect(&address).expect("listens")).collect();
+    std::thread::sleep(Duration::from_secs(4));
+    child.kill().expect("it runs");
+    child.wait().expect("ends");
+    drop(strangers);
+    let lines = read().matches("cannot accept a connection now").count();
+    assert!((1..=11).contains(&lines), "{lines}: {}", read());
+}
+
+#[test]
+fn a_result_that_nothing_has_taken_at_the_end_is_told() {
+    let company = Company::new("service-lost");
+    company.trust("bob");
+    company.configure("[limits]\nstop = \"300ms\"\n", &rule("bob", ""));
+    company.folder.file("results", "no folder");
+    let mut service = company.start();
+    is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
+    service.wait_for("A RESULT COULD NOT BE HANDED OVER");
+    service.signal(Signal::TERM);
+    let (status, log) = service.ended();
+    assert!(status == Some(0) && log.contains("THE RESULT OF THIS SESSION IS LOST"), "{log}");
 }

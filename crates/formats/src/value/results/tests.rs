@@ -35,7 +35,7 @@ fn arrays_and_lists_are_rows() {
     assert_eq!(text_of(&table, TableFormat::Csv), "id,at.zip,at.ok,price\n-3,7,true,1.5\n4,9,false,-2\n");
     assert_eq!(
         text_of(&table, TableFormat::JsonLines),
-        "{\"at\":{\"ok\":true,\"zip\":7},\"id\":-3,\"price\":\"1.5\"}\n{\"at\":{\"ok\":false,\"zip\":9},\"id\":4,\"price\":\"-2\"}\n"
+        "{\"id\":-3,\"at\":{\"zip\":7,\"ok\":true},\"price\":\"1.5\"}\n{\"id\":4,\"at\":{\"zip\":9,\"ok\":false},\"price\":\"-2\"}\n"
     );
     let port = Port::new("ids", Type::Array(Box::new(Type::Unsigned(4)), 2));
     let table = ResultTable::of_elements(&port, &"10000100".parse().unwrap()).expect("an array");

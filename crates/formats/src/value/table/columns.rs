@@ -27,6 +27,7 @@ pub(super) struct Columns<'a> {
     rows: u64,
     ignored: Vec<String>,
     units: Vec<(String, &'static str)>,
+    lines: Vec<u64>,
     wrong: Vec<Diagnostic>,
 }
 
@@ -52,8 +53,8 @@ struct Search<'a, 'h> {
 impl<'a> Columns<'a> {
     /// Nothing read yet of fields of these names and types.
     pub(super) fn new(file: &'a str, renamed: &'a [Renamed], wanted: Vec<(&'a str, &'a Type)>, most: u64) -> Self {
-        let (leaves, bits, ignored, units, wrong) = Default::default();
-        Columns { file, renamed, wanted, most, header: None, leaves, bits, rows: 0, ignored, units, wrong }
+        let (leaves, bits, ignored, units, lines, wrong) = Default::default();
+        Columns { file, renamed, wanted, most, header: None, leaves, bits, rows: 0, ignored, units, lines, wrong }
     }
 
     /// Looks for the fields among columns of these names, which the next rows have; the place is where they are named.
@@ -116,6 +117,11 @@ impl<'a> Columns<'a> {
         self.rows <= self.most
     }
 
+    /// Notes in which line the row stands that was counted last.
+    pub(super) fn stands_in(&mut self, line: u64) {
+        self.lines.push(line);
+    }
+
     /// Reads the row that was counted last, cell by cell at their places.
     ///
     /// *Errors*: too many cells that cannot be read.
@@ -144,7 +150,7 @@ impl<'a> Columns<'a> {
     /// *Errors*: the cells that could not be read.
     pub(super) fn finish(self) -> Result<Rows, Diagnostics> {
         Diagnostics::check(self.wrong)?;
-        Ok(Rows { bits: self.bits, count: self.rows, ignored: self.ignored, units: self.units })
+        Ok(Rows { bits: self.bits, count: self.rows, ignored: self.ignored, units: self.units, lines: self.lines })
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) fn read(file: &str, text: &str, columns: &mut Columns) -> Result<(), 
             continue;
         }
         let number = at as u64 + 1;
+        columns.stands_in(number);
         let placed = |error: Diagnostic| in_line(error, number, line);
         let json = JsonText { file, text: line };
         let value = json.parse().map_err(placed)?;

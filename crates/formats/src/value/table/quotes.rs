@@ -23,10 +23,10 @@ enum State {
     Closed,
 }
 
-/// Checks the quotation marks of a text. Gives the first empty line that has rows before and behind it.
+/// Checks the quotation marks of a text whose cells are separated so. Gives the first empty line that has rows before and behind it.
 ///
 /// *Errors*: the first that is misplaced.
-pub(super) fn check(text: &str) -> Result<Option<Range<usize>>, Misplaced> {
+pub(super) fn check(text: &str, separator: u8) -> Result<Option<Range<usize>>, Misplaced> {
     let (mut state, mut opened, mut before) = (State::Row, 0, 0u8);
     let (mut has_rows, mut empty, mut between) = (false, None, None);
     for (at, byte) in text.bytes().enumerate() {
@@ -43,7 +43,7 @@ pub(super) fn check(text: &str) -> Result<Option<Range<usize>>, Misplaced> {
                 has_rows = true;
                 between = between.or(empty.take());
                 match (state, byte) {
-                    (_, b',') => State::Cell,
+                    (_, byte) if byte == separator => State::Cell,
                     (State::Row | State::Cell, b'"') => {
                         opened = at;
                         State::Quoted
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn cells_are_closed_where_they_are_opened() {
         for text in ["", "a", "a,\"\"\n", "\"a,\n\"\"b\"\"\",c\r\n\"\"", "5\" inch, 6\"", "\"a\"\r\"b\"\n"] {
-            assert_eq!(check(text), Ok(None), "{text:?}");
+            assert_eq!(check(text, b','), Ok(None), "{text:?}");
         }
         for (text, expected) in [
             ("a\n\"1", Misplaced::Open(2..3)),
@@ -81,17 +81,19 @@ mod tests {
             ("\"a\" ,b", Misplaced::Behind(0..3)),
             ("a, \"b\"", Misplaced::Blank(3..4)),
         ] {
-            assert_eq!(check(text), Err(expected), "{text:?}");
+            let tabs: String = text.replace(',', "\t");
+            assert_eq!(check(&tabs, b'\t'), Err(expected.clone()), "{tabs:?}");
+            assert_eq!(check(text, b','), Err(expected), "{text:?}");
         }
     }
 
     #[test]
     fn an_empty_line_is_told_between_rows_alone() {
         for text in ["\n\na\n1\n2\n\n\r\n", "a\r\n1\r\n", "a\r1\r\r", "a\n\"\n\n\"\n", "a\n \nb"] {
-            assert_eq!(check(text), Ok(None), "{text:?}");
+            assert_eq!(check(text, b','), Ok(None), "{text:?}");
         }
         for (text, at) in [("a\n1\n\n2", 4), ("a\r\n1\r\n\r\n2", 6), ("a\n\n\n1\n\n2", 2), ("a\r\r\n1", 2)] {
-            assert_eq!(check(text), Ok(Some(at..at)), "{text:?}");
+            assert_eq!(check(text, b','), Ok(Some(at..at)), "{text:?}");
         }
     }
 }

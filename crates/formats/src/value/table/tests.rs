@@ -63,6 +63,52 @@ fn rows_become_elements() {
 }
 
 #[test]
+fn semicolons_and_tabs_separate_cells_too() {
+    let expected =
+        csv(&people(2), "age,balance,kind,code\n42,-3,Guest,ab\n127,4,\"{\"\"Member\"\": 5}\",\"[1, 2]\"\n").unwrap();
+    for separator in [";", "\t"] {
+        let text =
+            ["age", "balance", "kind", "code"].join(separator) + "\r\n" + &["42", "-3", "Guest", "ab"].join(separator);
+        let text = text + "\n" + &["127", "4", "\"{\"\"Member\"\": 5}\"", "\"[1, 2]\""].join(separator) + "\n";
+        assert_eq!(csv(&people(2), &text).unwrap(), expected, "{separator:?}");
+        let wrong = text.replace("127", "128");
+        let place = "t.csv:3:1: row 2, column `age`: expected u7, got a number out of range (u7 is 0 to 127)";
+        assert_eq!(csv(&people(2), &wrong).unwrap_err(), place, "{separator:?}");
+        let wrong = text.replace("-3", "-300");
+        assert!(
+            csv(&people(2), &wrong).unwrap_err().starts_with("t.csv:2:4: row 1, column `balance`"),
+            "{separator:?}"
+        );
+        let short = format!("age{separator}balance\n1\n");
+        assert!(csv(&people(1), &short).unwrap_err().starts_with("t.csv:1:1: column `code`"), "{separator:?}");
+    }
+    let port = Port::new("a", Type::List(Box::new(record(&[("a;b", Type::Unsigned(4)), ("c", Type::Unsigned(4))])), 3));
+    assert_eq!(csv(&port, "\"a;b\",c\n1,2\n").unwrap(), r#"[{"a;b":1,"c":2}]"#);
+    assert_eq!(csv(&port, "a;b,c\n1,2\n").unwrap(), r#"[{"a;b":1,"c":2}]"#);
+    let error = csv(&people(1), "age;\"kind\" ;balance;code\n").unwrap_err();
+    assert!(error.contains("expected a semicolon or the end of the line behind a cell"), "{error}");
+}
+
+#[test]
+fn a_cell_that_is_no_number_is_told_what_to_write_there() {
+    let hint = |ty: Type, cell: &str| {
+        let port = Port::new("n", Type::Array(Box::new(ty), 1));
+        let error = csv(&port, &format!("n\n{cell}\n")).unwrap_err();
+        error.rsplit_once(" (").map(|(_, hint)| hint.trim_end_matches(')').to_string())
+    };
+    for cell in ["10.5", "\"10,5\"", "1e3", "-0.5"] {
+        for ty in [Type::Unsigned(8), Type::Signed(8), Type::Bits(8)] {
+            assert_eq!(hint(ty, cell).as_deref(), Some(FRACTION_HINT.trim_end_matches(')')), "{cell}");
+        }
+    }
+    assert_eq!(hint(Type::Unsigned(8), "ten").as_deref(), Some("write a whole number"));
+    assert_eq!(hint(Type::Unsigned(8), "256").as_deref(), Some("u8 is 0 to 255"));
+    assert_eq!(hint(Type::Fixed(8, 8), "\"1,25\"").as_deref(), Some("write a decimal point, as 1.25"));
+    let json = read_value("v", "10.5", &Type::Unsigned(8)).unwrap_err();
+    assert_eq!(json.hint.as_deref(), Some(FRACTION_HINT));
+}
+
+#[test]
 fn plain_arrays_have_one_column() {
     let port = Port::new("ids", Type::Array(Box::new(Type::Unsigned(4)), 3));
     assert_eq!(csv(&port, "ids\n1\n2\n15\n").unwrap(), "[1,2,15]");
@@ -286,4 +332,35 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_build_without_arrow_and_parquet_says_so_and_how_to_get_them() {
+    for (format, endings) in TableFormat::ALL {
+        let file = format!("sales.{}", endings[0]);
+        assert_eq!(format.check_in_build(&file, true), Ok(()));
+        match format {
+            TableFormat::Csv | TableFormat::JsonLines => assert_eq!(format.check_in_build(&file, false), Ok(())),
+            TableFormat::Arrow | TableFormat::Parquet => {
+                let lacks = format.check_in_build(&file, false).expect_err("it is not there");
+                assert_eq!(
+                    lacks.render(),
+                    format!(
+                        "this build has no Arrow and Parquet\n --> {file}\n\
+                         hint: build the command with `--features parquet`, or use CSV or JSON lines\n"
+                    )
+                );
+            }
+        }
+        // This build has them or not, and both reading and writing ask.
+        assert_eq!(format.check_built(&file), format.check_in_build(&file, cfg!(feature = "arrow")));
+    }
+}
+
+#[cfg(not(feature = "arrow"))]
+#[test]
+fn a_build_without_them_reads_and_writes_no_such_file() {
+    let table = Table { file: "sales.parquet", format: TableFormat::Parquet, bytes: b"PAR1", renamed: &[] };
+    let refused = table.port(&people(1)).map(drop).expect_err("it is not there");
+    assert!(refused.render().starts_with("this build has no Arrow and Parquet\n"), "{refused:?}");
 }

@@ -1,54 +1,26 @@
 //! Constants, structs and enums.
 
 use super::{Checked, Checker};
-use crate::{
-    front::ast::{ConstDef, ConstExpr, ConstKind, Type},
-    source_error::SourceError,
-};
+use crate::{front::ast::Type, source_error::SourceError};
+
+/// The most names that a hint lists.
+const MAX_NAMES: usize = 16;
+
+/// Names as a hint lists them: all, or the first if there are many.
+pub(super) fn listed<S: Into<String>>(names: impl ExactSizeIterator<Item = S>) -> String {
+    let more = names.len().saturating_sub(MAX_NAMES);
+    let shown: Vec<String> = names.take(MAX_NAMES).map(S::into).collect();
+    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
+}
 
 impl Checker<'_> {
-    /// Checks all definitions but functions.
+    /// Checks the types in all definitions but functions.
     pub(super) fn definitions(&mut self) {
         let program = self.program;
-        let mut constants: Vec<_> = program.constants.iter().collect();
-        constants.sort_by_key(|(_, definition)| definition.span);
-        for (at, (_, definition)) in constants.iter().enumerate() {
-            // A constant is made of those before.
-            let before = |name: &str| constants[..at].iter().find(|(own, _)| *own == name).map(|(_, own)| &own.ty);
-            let _: Checked = self.constant(&definition.value, definition, &before);
-        }
         let fields = program.structs.values().flat_map(|definition| definition.fields.iter().map(|(_, ty)| ty));
         let variants = program.enums.values().flat_map(|definition| &definition.variants);
         for ty in fields.chain(variants.flat_map(|(_, fields)| fields.all())) {
             let _: Checked = self.known(ty);
-        }
-    }
-
-    fn constant<'d>(
-        &mut self,
-        value: &ConstExpr,
-        definition: &ConstDef,
-        before: &impl Fn(&str) -> Option<&'d Type>,
-    ) -> Checked {
-        let ty = match &value.kind {
-            ConstKind::Bool(_) => Type::Bool,
-            ConstKind::Number(_, ty) => ty.clone(),
-            ConstKind::External(..) => return Ok(()),
-            ConstKind::Constant(name) => match before(name) {
-                Some(ty) => ty.clone(),
-                None => return self.unknown(name, value.span),
-            },
-            ConstKind::Max(args) | ConstKind::Min(args) => {
-                return args.iter().try_for_each(|arg| self.constant(arg, definition, before));
-            }
-            ConstKind::Add(a, b) | ConstKind::Sub(a, b) => {
-                self.constant(a, definition, before)?;
-                return self.constant(b, definition, before);
-            }
-        };
-        match ty == definition.ty {
-            true => Ok(()),
-            false => self.mismatch(&definition.ty, &ty, value.span),
         }
     }
 
@@ -70,6 +42,15 @@ impl Checker<'_> {
         }
     }
 
+    /// As [`Checker::known`], of a type in a function's body, whose sizes become numbers.
+    pub(super) fn written(&mut self, ty: &mut Type, span: crate::tree::Span) -> Checked {
+        self.known(ty)?;
+        match self.values.fix(ty, span) {
+            Ok(()) => Ok(()),
+            Err(fault) => self.refuse(fault),
+        }
+    }
+
     /// There is no struct of that name.
     pub(super) fn no_struct<T>(&mut self, name: &str, span: crate::tree::Span) -> Checked<T> {
         let hint = self.type_meant(name);
@@ -83,13 +64,13 @@ impl Checker<'_> {
         field: &str,
         span: crate::tree::Span,
     ) -> Checked<T> {
-        let names: Vec<&str> = fields.iter().map(|(field, _)| field.as_str()).collect();
+        let hint = format!("it has: {}", listed(fields.iter().map(|(field, _)| field)));
         let what = if self.program.structs.contains_key(name) { "the struct " } else { "" };
         let fault = SourceError::new(span, format!("{what}`{name}` has no field `{field}`"));
-        self.refuse(fault.hint(format!("it has: {}", names.join(", "))))
+        self.refuse(fault.hint(hint))
     }
 
-    /// A field is not there.
+    /// A field is missing.
     pub(super) fn missing_field<T>(&mut self, name: &str, field: &str, span: crate::tree::Span) -> Checked<T> {
         let fault = SourceError::new(span, format!("the field `{field}` of `{name}` is missing"));
         self.refuse(fault.hint("in a pattern, `..` stands for all others"))

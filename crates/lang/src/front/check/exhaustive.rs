@@ -3,13 +3,17 @@
 //! *Source*: Maranget, "Warnings for pattern matching" 2007, section 3. Numbers are looked at in the ranges between the ends
 //! that patterns have.
 
+use std::ops::Range;
+
 use crate::{
-    front::ast::{Fields, Int, Pattern, PatternKind, Program, Type},
+    front::ast::{Fields, Int, Pattern, PatternKind, Program, Type, field_of},
     number::{Number, ONE},
 };
 
-/// The most patterns that are looked at, each time that one is.
-const MAX_WORK: usize = 1 << 20;
+/// The most parts of patterns that are looked at, each time that one is, for all of a source.
+pub(super) const MAX_WORK: usize = 1 << 22;
+/// The most cases that are told.
+const MAX_CASES: usize = 3;
 
 /// Values that no pattern matches.
 #[derive(Clone)]
@@ -52,58 +56,120 @@ impl std::fmt::Display for Case {
     }
 }
 
-/// The cases of a value of that type that no pattern matches; `None` if there are too many to look at.
-pub(super) fn missing(program: &Program, ty: &Type, patterns: &[&Pattern]) -> Option<Vec<Case>> {
-    let mut search = Search { program, work: 0 };
-    let rows = patterns.iter().map(|pattern| vec![Some(*pattern)]).collect();
-    let cases = search.missing(rows, &[ty])?;
-    Some(cases.into_iter().flatten().collect())
+/// The outcome of looking at the patterns of a `match`.
+pub(super) struct Looked {
+    /// Some of the cases that no pattern matches, and the number of all of them.
+    pub(super) missing: Vec<Case>,
+    pub(super) count: usize,
+    /// The patterns that match nothing but what those before match.
+    pub(super) unreached: Vec<usize>,
 }
 
-/// Patterns of values side by side; `None` matches all.
-type Row<'a> = Vec<Option<&'a Pattern>>;
+/// Looks at patterns of values of that type: one search splits the values into cases of which each is matched by no pattern, or as a whole
+/// by a first one. Its work is added to `work`, that of all `match`es of the source; `None` if that is too much.
+pub(super) fn look(program: &Program, ty: &Type, patterns: &[&Pattern], work: &mut usize) -> Option<Looked> {
+    let mut search = Search { program, work, reached: vec![false; patterns.len()] };
+    let rows = patterns.iter().enumerate().map(|(arm, pattern)| Row { arm, cells: vec![Some(*pattern)] }).collect();
+    let missing = search.missing(rows, &[ty])?;
+    let unreached = (0..patterns.len()).filter(|&arm| !search.reached[arm]).collect();
+    Some(Looked { missing: missing.some.into_iter().flatten().collect(), count: missing.count, unreached })
+}
 
-struct Search<'p> {
+/// Patterns of values side by side, `None` matching all, and the arm that they are of.
+#[derive(Clone)]
+struct Row<'a> {
+    arm: usize,
+    cells: Vec<Option<&'a Pattern>>,
+}
+
+impl<'a> Row<'a> {
+    /// The form of the first value; `None` if any will do.
+    fn first(&self) -> Option<&'a PatternKind> {
+        self.cells[0].map(|pattern| &pattern.kind).filter(|kind| !matches!(kind, PatternKind::Bind(_)))
+    }
+
+    fn matches_all(&self) -> bool {
+        self.cells.iter().all(|cell| cell.is_none_or(|pattern| matches!(pattern.kind, PatternKind::Bind(_))))
+    }
+}
+
+/// Cases that no row matches: some of them, each with a value beside the other, and the number of all.
+#[derive(Default)]
+struct Missing {
+    some: Vec<Vec<Case>>,
+    count: usize,
+}
+
+impl Missing {
+    fn add(&mut self, more: Missing) {
+        self.count += more.count;
+        self.some.extend(more.some.into_iter().take(MAX_CASES.saturating_sub(self.some.len())));
+    }
+}
+
+struct Search<'p, 'w> {
     program: &'p Program,
-    work: usize,
+    work: &'w mut usize,
+    /// Set for each arm that matches something first.
+    reached: Vec<bool>,
 }
 
-impl<'p> Search<'p> {
+impl<'p> Search<'p, '_> {
+    fn charge(&mut self, cells: usize) -> Option<()> {
+        *self.work = self.work.saturating_add(cells);
+        (*self.work <= MAX_WORK).then_some(())
+    }
+
     /// The cases that no row matches, for values of these types.
-    fn missing<'a>(&mut self, rows: Vec<Row<'a>>, types: &[&Type]) -> Option<Vec<Vec<Case>>> {
-        self.work += 1 + rows.len() * types.len();
-        if self.work > MAX_WORK {
-            return None;
+    fn missing<'a>(&mut self, rows: Vec<Row<'a>>, types: &[&Type]) -> Option<Missing> {
+        self.charge(1 + rows.len().max(1) * types.len())?;
+        let Some(first) = rows.first() else {
+            return Some(Missing { some: vec![vec![Case::Any; types.len()]], count: 1 });
+        };
+        if first.matches_all() {
+            self.reached[first.arm] = true;
+            return Some(Missing::default());
         }
-        let is_any = |cell: &Option<&Pattern>| matches!(cell.map(|p| &p.kind), None | Some(PatternKind::Bind(_)));
-        let Some(first) = rows.first() else { return Some(vec![vec![Case::Any; types.len()]]) };
-        if first.iter().all(is_any) {
-            return Some(Vec::new());
-        }
-        if rows.iter().all(|row| is_any(&row[0])) {
-            return self.narrowed(&rows, types, &[], &|_| Some(Vec::new()), &|_| Case::Any);
+        if rows.iter().all(|row| row.first().is_none()) {
+            return self.narrowed(&rows, types, &[], &|_| Vec::new(), &|_| Case::Any);
         }
         match types[0] {
             Type::Bool => {
-                let mut all = Vec::new();
-                for value in [true, false] {
-                    let of =
-                        |kind: &PatternKind| matches!(kind, PatternKind::Bool(own) if *own == value).then(Vec::new);
-                    all.extend(self.narrowed(&rows, types, &[], &of, &|_| Case::Bool(value))?);
+                let of = |kind: &PatternKind| if let PatternKind::Bool(true) = kind { 0..1 } else { 1..2 };
+                let mut all = Missing::default();
+                for (rows, value) in self.split(rows, 2, &of)?.into_iter().zip([true, false]) {
+                    all.add(self.narrowed(&rows, types, &[], &|_| Vec::new(), &|_| Case::Bool(value))?);
                 }
                 Some(all)
             }
             Type::Tuple(fields) => {
                 let fields: Vec<&Type> = fields.iter().collect();
-                let of = |kind: &'a PatternKind| match kind {
-                    PatternKind::Tuple(parts) => Some(parts.iter().map(Some).collect()),
-                    _ => None,
+                let parts = |kind: &'a PatternKind| match kind {
+                    PatternKind::Tuple(parts) => parts.iter().map(Some).collect(),
+                    _ => vec![None; fields.len()],
                 };
-                self.narrowed(&rows, types, &fields, &of, &Case::Tuple)
+                self.narrowed(&rows, types, &fields, &parts, &Case::Tuple)
             }
-            Type::Named(name) => self.named(&rows, types, &name.text),
-            ty => self.numbers(&rows, types, ty),
+            Type::Named(name) => self.named(rows, types, &name.text),
+            ty => self.numbers(rows, types, ty),
         }
+    }
+
+    /// The rows that match values of each form, of which a pattern matches those that `of` gives.
+    fn split<'a>(
+        &mut self,
+        rows: Vec<Row<'a>>,
+        forms: usize,
+        of: &dyn Fn(&'a PatternKind) -> Range<usize>,
+    ) -> Option<Vec<Vec<Row<'a>>>> {
+        self.charge(forms)?;
+        let mut split = vec![Vec::new(); forms];
+        for row in rows {
+            let own = row.first().map_or(0..forms, of);
+            self.charge(own.len().saturating_mul(row.cells.len()))?;
+            own.for_each(|form| split[form].push(row.clone()));
+        }
+        Some(split)
     }
 
     /// The cases in which the first value is of one form, with parts of these types: `of` gives the parts of a pattern of that
@@ -113,47 +179,48 @@ impl<'p> Search<'p> {
         rows: &[Row<'a>],
         types: &[&Type],
         parts: &[&Type],
-        of: &dyn Fn(&'a PatternKind) -> Option<Row<'a>>,
+        of: &dyn Fn(&'a PatternKind) -> Vec<Option<&'a Pattern>>,
         case: &dyn Fn(Vec<Case>) -> Case,
-    ) -> Option<Vec<Vec<Case>>> {
+    ) -> Option<Missing> {
         let narrow = |row: &Row<'a>| {
-            let own = match row[0].map(|pattern| &pattern.kind) {
-                None | Some(PatternKind::Bind(_)) => Some(vec![None; parts.len()]),
-                Some(kind) => of(kind),
-            };
-            own.map(|own| own.into_iter().chain(row[1..].iter().copied()).collect())
+            let own = row.first().map_or_else(|| vec![None; parts.len()], of);
+            Row { arm: row.arm, cells: own.into_iter().chain(row.cells[1..].iter().copied()).collect() }
         };
-        let rows: Vec<Row<'a>> = rows.iter().filter_map(narrow).collect();
-        let types: Vec<&Type> = parts.iter().copied().chain(types[1..].iter().copied()).collect();
-        let cases = self.missing(rows, &types)?;
+        let types: Vec<&Type> = parts.iter().chain(&types[1..]).copied().collect();
+        let Missing { some, count } = self.missing(rows.iter().map(narrow).collect(), &types)?;
         let whole = |mut cases: Vec<Case>| {
             let rest = cases.split_off(parts.len());
             [case(cases)].into_iter().chain(rest).collect()
         };
-        Some(cases.into_iter().map(whole).collect())
+        Some(Missing { some: some.into_iter().map(whole).collect(), count })
     }
 
-    fn named<'a>(&mut self, rows: &[Row<'a>], types: &[&Type], name: &str) -> Option<Vec<Vec<Case>>> {
+    fn named<'a>(&mut self, rows: Vec<Row<'a>>, types: &[&Type], name: &str) -> Option<Missing> {
         let program = self.program;
         if let Some(definition) = program.structs.get(name) {
             let fields: Vec<&Type> = definition.fields.iter().map(|(_, ty)| ty).collect();
             let names = || definition.fields.iter().map(|(name, _)| name);
             let of = |kind: &'a PatternKind| match kind {
-                PatternKind::Struct(_, parts) => Some(in_order(names(), parts)),
-                _ => None,
+                PatternKind::Struct(_, parts) => in_order(names(), parts),
+                _ => vec![None; fields.len()],
             };
             let case = |cases| Case::Struct(name.into(), names().cloned().zip::<Vec<Case>>(cases).collect());
-            return self.narrowed(rows, types, &fields, &of, &case);
+            return self.narrowed(&rows, types, &fields, &of, &case);
         }
-        let mut all = Vec::new();
-        for (variant, fields) in program.enums.get(name).map(|definition| &definition.variants)? {
+        let definition = program.enums.get(name)?;
+        let variants = &definition.variants;
+        let form = |kind: &PatternKind| match kind {
+            PatternKind::Variant(_, own, _) => definition.place(own).map_or(0..0, |at| at..at + 1),
+            _ => 0..0,
+        };
+        let mut all = Missing::default();
+        for (rows, (variant, fields)) in self.split(rows, variants.len(), &form)?.into_iter().zip(variants) {
             let of = |kind: &'a PatternKind| match (kind, fields) {
-                (PatternKind::Variant(_, own, _), _) if own != variant => None,
                 (PatternKind::Variant(_, _, Fields::Named(parts)), Fields::Named(names)) => {
-                    Some(in_order(names.iter().map(|(name, _)| name), parts))
+                    in_order(names.iter().map(|(name, _)| name), parts)
                 }
-                (PatternKind::Variant(_, _, parts), _) => Some(parts.all().into_iter().map(Some).collect()),
-                _ => None,
+                (PatternKind::Variant(_, _, parts), _) => parts.all().into_iter().map(Some).collect(),
+                _ => Vec::new(),
             };
             let case = |cases: Vec<Case>| {
                 let fields = match fields {
@@ -165,39 +232,42 @@ impl<'p> Search<'p> {
                 };
                 Case::Variant(name.into(), variant.clone(), fields)
             };
-            all.extend(self.narrowed(rows, types, &fields.all(), &of, &case)?);
+            all.add(self.narrowed(&rows, types, &fields.all(), &of, &case)?);
         }
         Some(all)
     }
 
-    fn numbers<'a>(&mut self, rows: &[Row<'a>], types: &[&Type], ty: &Type) -> Option<Vec<Vec<Case>>> {
-        let int = match ty {
-            Type::Int(int) => *int,
-            Type::Natural => Int::Unsigned(32),
-            _ => Int::Signed(32),
-        };
+    fn numbers<'a>(&mut self, rows: Vec<Row<'a>>, types: &[&Type], ty: &Type) -> Option<Missing> {
+        let int = if let Type::Int(int) = ty { *int } else { Int::Signed(32) };
         let mut starts = vec![int.min(), int.max() + ONE];
-        for pattern in rows.iter().filter_map(|row| row[0]) {
-            if let PatternKind::Range(lo, hi, _) = pattern.kind {
-                starts.extend([lo, hi + ONE].into_iter().filter(|start| (int.min()..=int.max()).contains(start)));
+        for pattern in rows.iter().filter_map(Row::first) {
+            if let PatternKind::Numbers(lo, hi) = pattern {
+                starts.extend([*lo, *hi + ONE].into_iter().filter(|start| (int.min()..=int.max()).contains(start)));
             }
         }
         starts.sort_unstable();
         starts.dedup();
-        let mut all = Vec::new();
-        for (lo, hi) in starts.windows(2).map(|pair| (pair[0], pair[1] - ONE)) {
-            let of = |kind: &'a PatternKind| {
-                matches!(kind, PatternKind::Range(first, last, _) if *first <= lo && hi <= *last).then(Vec::new)
-            };
-            let whole = starts.len() == 2;
+        let whole = starts.len() == 2;
+        let place = |start: Number| starts.partition_point(|own| *own < start);
+        let of = |kind: &PatternKind| match kind {
+            PatternKind::Numbers(lo, hi) => place(*lo)..place(*hi + ONE).min(starts.len() - 1),
+            _ => 0..0,
+        };
+        let split = self.split(rows, starts.len() - 1, &of)?;
+        let mut all = Missing::default();
+        for (rows, ends) in split.into_iter().zip(starts.windows(2)) {
+            let (lo, hi) = (ends[0], ends[1] - ONE);
             let case = |_| if whole { Case::Any } else { Case::Range(lo, hi, ty.clone()) };
-            all.extend(self.narrowed(rows, types, &[], &of, &case)?);
+            all.add(self.narrowed(&rows, types, &[], &|_| Vec::new(), &case)?);
         }
         Some(all)
     }
 }
 
 /// The patterns of fields in the order of their names; those that are not there match all.
-fn in_order<'a, 'n>(names: impl Iterator<Item = &'n String>, parts: &'a [(String, Pattern)]) -> Row<'a> {
-    names.map(|name| parts.iter().find_map(|(own, part)| (own == name).then_some(part))).collect()
+fn in_order<'a, 'n>(
+    names: impl Iterator<Item = &'n String>,
+    parts: &'a [(String, Pattern)],
+) -> Vec<Option<&'a Pattern>> {
+    names.map(|name| field_of(parts, name)).collect()
 }

@@ -1,16 +1,18 @@
 //! Expressions.
 
-use super::{Checked, Checker, exhaustive};
+use super::{Checked, Checker, Failed};
 use crate::{
-    front::ast::{ConstExpr, ConstKind, Expr, ExprKind, Int, Op, Pattern, Size, Type},
-    number::ONE,
+    front::{
+        ast::{ConstExpr, ConstKind, Expr, ExprKind, Int, Op, Open, Pattern, Size, StmtKind, Type},
+        built_in::BuiltIn,
+        parser::names::in_source,
+    },
+    number::{Number, ONE, ZERO},
     source_error::SourceError,
     tree::Span,
 };
 
 const USIZE: Type = Type::Int(Int::Usize);
-/// The most cases that are told of those that a `match` leaves out.
-const MAX_CASES: usize = 3;
 
 impl Checker<'_> {
     /// Finds out the type of an expression and of all in it.
@@ -18,13 +20,16 @@ impl Checker<'_> {
         let span = expr.span;
         expr.ty = match &mut expr.kind {
             ExprKind::Bool(_) => Type::Bool,
-            ExprKind::Number(_, ty) => ty.clone(),
-            ExprKind::Decimal(_) => Type::Decimal,
-            ExprKind::Range(from, to, ty) => Type::Array(ty.clone().into(), Size::Number((*to - *from) as usize)),
+            ExprKind::Number(literal) => self.literal(*literal, span),
+            ExprKind::Decimal(decimal) => self.decimal(*decimal, span),
+            ExprKind::Range(from, to, inclusive) => self.range(from, to, *inclusive, span)?,
             ExprKind::Variable(name) => self.named(name, span)?,
             ExprKind::Array(elements) => self.array(elements)?,
             ExprKind::Repeat(element, size) => {
-                self.size(size, span)?;
+                match self.values.size(size, span) {
+                    Ok(count) => *size = Size::Number(count),
+                    Err(fault) => return self.refuse(fault),
+                }
                 self.expr(element)?;
                 Type::Array(element.ty.clone().into(), size.clone())
             }
@@ -59,28 +64,34 @@ impl Checker<'_> {
             ExprKind::Match(value, arms) => self.matching(value, arms, span)?,
             ExprKind::Not(x) => {
                 self.expr(x)?;
-                self.expect_bool_or_integer(&x.ty.clone(), x.span)?;
+                self.expect_bool_or_integer(&self.shallow(&x.ty), x.span)?;
                 x.ty.clone()
             }
-            ExprKind::Neg(x) => {
-                self.expr(x)?;
-                self.expect_signed(&x.ty.clone(), x.span)?;
-                if x.ty == Type::Natural { Type::Integer } else { x.ty.clone() }
-            }
+            ExprKind::Neg(x) => self.negated(x)?,
             ExprKind::Op(op, a, b) => self.operation(*op, a, b, span)?,
             ExprKind::Block(body) => self.block(body)?,
             ExprKind::Call(name, arguments) => self.call(name, arguments, span)?,
             ExprKind::If(condition, then, other) => {
                 self.all([&mut **condition, &mut **then, &mut **other])?;
                 self.check(condition, &Type::Bool)?;
-                self.unify(then, other, span)?
+                self.same(then, other, span)?
             }
             ExprKind::Cast(ty, x) => {
-                self.known(ty)?;
+                self.written(ty, span)?;
                 self.cast(ty, x, span)?
             }
         };
         Ok(())
+    }
+
+    /// The type of `-x`.
+    fn negated(&mut self, x: &mut Expr) -> Checked<Type> {
+        self.expr(x)?;
+        match self.shallow(&x.ty) {
+            Type::Open(Open::Integer | Open::Decimal, _) => self.open.signed.push((x.ty.clone(), x.span)),
+            known => self.expect_signed(&known, x.span)?,
+        }
+        Ok(x.ty.clone())
     }
 
     fn no_value(&mut self, span: Span) -> Checked {
@@ -90,22 +101,69 @@ impl Checker<'_> {
 
     fn array(&mut self, elements: &mut [Expr]) -> Checked<Type> {
         if elements.is_empty() {
-            return Ok(Type::Array(Type::Unknown.into(), Size::Number(0)));
+            return Ok(Type::Array(self.something().into(), Size::Number(0)));
         }
         self.all(elements.iter_mut())?;
-        let ty = self.common(elements.iter().map(|element| &element.ty))?;
         let count = Size::Number(elements.len());
-        elements.iter_mut().try_for_each(|element| self.check(element, &ty))?;
-        Ok(Type::Array(ty.into(), count))
+        Ok(Type::Array(self.common(elements.iter_mut())?.into(), count))
     }
 
-    /// Looks whether a size that is a constant is of type usize.
-    fn size(&mut self, size: &Size, span: Span) -> Checked {
-        let Size::Constant(name) = size else { return Ok(()) };
-        match self.program.constants.get(name).map(|constant| &constant.ty) {
-            Some(ty) if *ty == USIZE => Ok(()),
-            Some(ty) => self.mismatch(&USIZE, &ty.clone(), span),
-            None => self.unknown(name, span),
+    /// The type of a range, which is an array.
+    fn range(&mut self, from: &ConstExpr, to: &ConstExpr, inclusive: bool, span: Span) -> Checked<Type> {
+        let ty = self.some_integer();
+        let [from, to] = self.range_of([from, to], &ty)?;
+        let count = if inclusive { to + ONE } else { to }.max(from) - from;
+        match u32::try_from(count) {
+            Ok(count) => Ok(Type::Array(ty.into(), Size::Number(count as usize))),
+            Err(_) => {
+                let range = format!("{from}{}{to}", if inclusive { "..=" } else { ".." });
+                let message =
+                    format!("the range {range} is too long: expected at most {} numbers, got {count}", u32::MAX);
+                self.refuse(SourceError::new(span, message))
+            }
+        }
+    }
+
+    /// The values of the ends of a range, which become of type `ty`.
+    pub(super) fn range_of(&mut self, ends: [&ConstExpr; 2], ty: &Type) -> Checked<[Number; 2]> {
+        for end in ends {
+            self.constant(end, ty)?;
+        }
+        // Whether they fit their type is looked at when it is known.
+        let ty = self.shallow(ty);
+        let mut values = [ZERO; 2];
+        for (value, end) in values.iter_mut().zip(ends) {
+            *value = match self.values.plain(end, &ty) {
+                Some(value) => value,
+                None if matches!(ty, Type::Open(..)) => {
+                    let fault = SourceError::new(end.span, format!("the type of `{end}` is not known here"));
+                    return self.refuse(fault.hint("write a type behind a number, as in `!250u8`"));
+                }
+                None => return Err(Failed),
+            };
+        }
+        Ok(values)
+    }
+
+    /// Makes a constant expression one of type `ty`.
+    fn constant(&mut self, expr: &ConstExpr, ty: &Type) -> Checked {
+        let own = match &expr.kind {
+            ConstKind::Number(literal) => self.literal(*literal, expr.span),
+            ConstKind::Constant(name) => match self.values.get(name) {
+                Some((own, _)) => own.clone(),
+                None => return self.unknown(name, expr.span),
+            },
+            ConstKind::Bool(_) => Type::Bool,
+            ConstKind::Decimal(decimal) => self.decimal(*decimal, expr.span),
+            ConstKind::External(..) => match self.values.evaluate(expr, ty) {
+                Ok(_) => return Ok(()),
+                Err(fault) => return self.refuse(fault),
+            },
+            _ => return expr.parts().into_iter().try_for_each(|part| self.constant(part, ty)),
+        };
+        match self.unify(&own, ty) {
+            true => Ok(()),
+            false => self.mismatch(ty, &own, expr.span),
         }
     }
 
@@ -113,35 +171,32 @@ impl Checker<'_> {
         self.all([&mut *a, &mut *b])?;
         Ok(match op {
             Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem => {
-                let ty = self.unify(a, b, span)?;
-                self.expect_number(&ty, span)?;
+                let ty = self.same(a, b, span)?;
+                self.expect_number(&self.shallow(&ty), span)?;
                 ty
             }
             Op::BitAnd | Op::BitXor | Op::BitOr => {
-                let ty = self.unify(a, b, span)?;
-                self.expect_bool_or_integer(&ty, span)?;
+                let ty = self.same(a, b, span)?;
+                self.expect_bool_or_integer(&self.shallow(&ty), span)?;
                 ty
             }
             Op::Greater | Op::Less => {
-                let ty = self.unify(a, b, span)?;
-                self.expect_number(&ty, span)?;
+                let ty = self.same(a, b, span)?;
+                self.expect_number(&self.shallow(&ty), span)?;
                 Type::Bool
             }
             Op::Equal | Op::NotEqual => {
-                self.unify(a, b, span)?;
+                self.same(a, b, span)?;
                 Type::Bool
             }
             Op::ShiftLeft | Op::ShiftRight => {
-                self.expect_integer(&a.ty.clone(), a.span)?;
-                self.check(b, &Type::Int(Int::Unsigned(8)))?;
+                self.expect_integer(&self.shallow(&a.ty), a.span)?;
+                self.expect_integer(&self.shallow(&b.ty), b.span)?;
                 a.ty.clone()
             }
             Op::Both | Op::Either => {
-                for operand in [a, b] {
-                    if operand.ty != Type::Bool {
-                        return self.mismatch(&Type::Bool, &operand.ty.clone(), operand.span);
-                    }
-                }
+                self.check(a, &Type::Bool)?;
+                self.check(b, &Type::Bool)?;
                 Type::Bool
             }
         })
@@ -149,38 +204,43 @@ impl Checker<'_> {
 
     fn cast(&mut self, ty: &Type, x: &mut Expr, span: Span) -> Checked<Type> {
         self.expr(x)?;
-        self.expect_bool_or_number(&x.ty.clone(), span)?;
+        let own = self.shallow(&x.ty);
+        self.expect_bool_or_number(&own, span)?;
         self.expect_bool_or_number(ty, span)?;
-        match (&x.ty, ty) {
-            (Type::Decimal, Type::Fixed(..)) => self.check(x, ty)?,
-            (Type::Fixed(..), Type::Bool) => return self.mismatch(ty, &x.ty.clone(), span),
+        match (&own, ty) {
+            (Type::Open(Open::Decimal, _), Type::Fixed(..)) => self.check(x, ty)?,
+            (Type::Fixed(..) | Type::Int(_) | Type::Open(..), Type::Bool) => {
+                let fault = SourceError::new(span, format!("{own} cannot be converted to bool"));
+                return self.refuse(fault.hint("compare it: `x != 0`"));
+            }
+            // As in Rust, a literal that is converted is one of the type, and what is computed before is not.
+            (Type::Open(Open::Integer, _), Type::Int(_)) if is_literal(x) => self.check(x, ty)?,
             _ => {}
-        }
-        // A number that is one of the type is meant as one.
-        if let (ExprKind::Number(value, Type::Natural | Type::Integer), Type::Int(int)) = (&x.kind, ty)
-            && (int.min()..=int.max()).contains(value)
-        {
-            self.check(x, ty)?;
         }
         Ok(ty.clone())
     }
 
     fn call(&mut self, name: &str, arguments: &mut [Expr], span: Span) -> Checked<Type> {
-        if name == "join" {
-            return self.join(arguments, span);
+        let is_variable = self.variable(name).is_some();
+        if is_variable || self.program.constants.contains_key(name) {
+            let what = if is_variable { "variable" } else { "constant" };
+            let message = format!("expected a function, got the {what} `{}`", in_source(name));
+            return self.refuse(SourceError::new(span, message).hint(format!("rename the {what}, or the function")));
         }
-        if is_of_rows(name) && !self.functions.contains_key(name) {
-            return self.of_rows(name, arguments, span);
-        }
-        if is_built_in(name) && !self.functions.contains_key(name) {
-            return self.built_in(name, arguments, span);
-        }
-        if self.variable(name).is_some() {
-            let fault = SourceError::new(span, format!("`{name}` is a variable here, no function"));
-            return self.refuse(fault.hint("rename one of them"));
-        }
-        if !self.functions.contains_key(name) {
-            return self.unknown(name, span);
+        if let Some(built_in) = self.built_in(name) {
+            self.all(arguments.iter_mut())?;
+            self.arity(built_in.arity(), arguments.len(), span)?;
+            return match built_in {
+                BuiltIn::Min | BuiltIn::Max | BuiltIn::Sqrt => self.of_numbers(built_in, arguments, span),
+                BuiltIn::Sort | BuiltIn::Keep => self.of_rows(built_in, arguments),
+                BuiltIn::Join => self.join(arguments),
+                BuiltIn::JoinIter => {
+                    let fault = SourceError::new(span, "`join_iter` is no value: only a `for` loop runs over it");
+                    self.refuse(
+                        fault.hint("write `for (x, y) in join_iter(a, b) { .. }`, or `join(a, b)` for an array"),
+                    )
+                }
+            };
         }
         self.all(arguments.iter_mut())?;
         let Some(signature) = self.functions.get(name) else { return self.unknown(name, span) };
@@ -193,51 +253,49 @@ impl Checker<'_> {
         all.map(|()| result)
     }
 
+    /// The built-in function that a call of `name` means.
+    pub(super) fn built_in(&self, name: &str) -> Option<BuiltIn> {
+        BuiltIn::called(name, &self.functions)
+    }
+
     /// The type of `min(a, b)`, `max(a, b)` or `sqrt(a)`.
-    fn built_in(&mut self, name: &str, arguments: &mut [Expr], span: Span) -> Checked<Type> {
-        self.all(arguments.iter_mut())?;
-        self.arity(if name == "sqrt" { 1 } else { 2 }, arguments.len(), span)?;
+    fn of_numbers(&mut self, built_in: BuiltIn, arguments: &mut [Expr], span: Span) -> Checked<Type> {
         let ty = match arguments {
-            [a, b] => self.unify(a, b, span)?,
+            [a, b] => self.same(a, b, span)?,
             _ => arguments[0].ty.clone(),
         };
-        self.expect_number(&ty, span)?;
-        if name == "sqrt"
-            && let Type::Integer | Type::Int(Int::Signed(_)) = ty
-        {
-            let fault = SourceError::new(span, format!("expected an unsigned or fixed-point number, got {ty}"));
-            return self.refuse(fault.hint("convert it first, as in `sqrt(x as u32)`"));
+        self.expect_number(&self.shallow(&ty), span)?;
+        if built_in == BuiltIn::Sqrt {
+            self.open.unsigned.push((ty.clone(), span));
         }
         Ok(ty)
     }
 
     /// The type of `sort(rows)` or `keep(rows)`.
-    fn of_rows(&mut self, name: &str, arguments: &mut [Expr], span: Span) -> Checked<Type> {
-        self.all(arguments.iter_mut())?;
-        self.arity(1, arguments.len(), span)?;
+    fn of_rows(&mut self, built_in: BuiltIn, arguments: &[Expr]) -> Checked<Type> {
         let (ty, at) = (arguments[0].ty.clone(), arguments[0].span);
         let row = self.expect_array(&ty, at)?;
-        if name == "sort" {
-            return match &row {
-                Type::Bool | Type::Int(_) | Type::Fixed(..) => Ok(ty),
+        if built_in == BuiltIn::Sort {
+            return match &self.shallow(&row) {
+                Type::Bool | Type::Int(_) | Type::Fixed(..) | Type::Open(Open::Integer | Open::Decimal, _) => Ok(ty),
                 Type::Tuple(fields) if !fields.is_empty() => Ok(ty),
                 other => {
+                    let other = self.so_far(other);
                     let fault = SourceError::new(at, format!("expected rows that are numbers or tuples, got {other}"));
-                    self.refuse(
-                        fault.hint("put what is sorted by first, as in `(row.price, row)`, and give numbers a type"),
-                    )
+                    self.refuse(fault.hint("put what is sorted by first, as in `(row.price, row)`"))
                 }
             };
         }
-        let kept = match &row {
-            Type::Tuple(fields) if fields.len() > 1 && fields[0] == Type::Bool => &fields[1..],
+        let kept = match &self.shallow(&row) {
+            Type::Tuple(fields) if fields.len() > 1 && self.shallow(&fields[0]) == Type::Bool => fields[1..].to_vec(),
             other => {
+                let other = self.so_far(other);
                 let fault = SourceError::new(at, format!("expected tuples that begin with a bool, got {other}"));
                 return self.refuse(fault.hint("the first field says what is kept, as in `(x > 5, x)`"));
             }
         };
-        let kept = if let [only] = kept { only.clone() } else { Type::Tuple(kept.to_vec()) };
-        match ty {
+        let kept = if let [only] = &kept[..] { only.clone() } else { Type::Tuple(kept) };
+        match self.shallow(&ty) {
             Type::Array(_, size) | Type::List(_, size) => Ok(Type::List(kept.into(), size)),
             other => self.expected("an array", &other, at),
         }
@@ -253,37 +311,39 @@ impl Checker<'_> {
     }
 
     /// The type of `join(a, b)`: rows of whether it is one, and elements of both.
-    fn join(&mut self, arguments: &mut [Expr], span: Span) -> Checked<Type> {
-        self.all(arguments.iter_mut())?;
-        self.arity(2, arguments.len(), span)?;
+    fn join(&mut self, arguments: &[Expr]) -> Checked<Type> {
         let (a, b) = (&arguments[0], &arguments[1]);
-        let sides = [self.expect_whole_array(a)?, self.expect_whole_array(b)?];
+        let sides = [self.expect_whole_array(a)?, self.expect_whole_array(b)?].map(|side| self.shallow(&side));
         let row = match &sides {
             [Type::Tuple(first), Type::Tuple(second)] => {
                 for (fields, at) in [(first, a.span), (second, b.span)] {
                     if fields.is_empty() {
-                        let fault = SourceError::new(at, "this tuple has 0 fields");
+                        let fault = SourceError::new(at, "expected a tuple with at least one field, got ()");
                         return self.refuse(fault.hint("the first one is what is joined on"));
                     }
                 }
-                if first[0] != second[0] {
+                if !self.unify(&first[0], &second[0]) {
                     return self.mismatch(&first[0], &second[0], b.span);
                 }
                 vec![Type::Bool, sides[0].clone(), sides[1].clone()]
             }
             [other, Type::Tuple(_)] => return self.expected("a tuple", other, a.span),
             [Type::Tuple(_), other] => return self.expected("a tuple", other, b.span),
-            [first, second] if first != second => return self.mismatch(first, second, b.span),
+            [first, second] if !self.unify(first, second) => return self.mismatch(first, second, b.span),
             [first, _] => vec![Type::Bool, first.clone()],
         };
-        Ok(Type::Array(Type::Tuple(row).into(), joined_size(&a.ty, &b.ty)))
+        // The rows of both, less one.
+        let count = |ty: &Type| if let Type::Array(_, Size::Number(count)) = self.shallow(ty) { count } else { 0 };
+        let size = (count(&a.ty).saturating_add(count(&b.ty))).saturating_sub(1);
+        Ok(Type::Array(Type::Tuple(row).into(), Size::Number(size)))
     }
 
     fn matching(&mut self, value: &mut Expr, arms: &mut [(Pattern, Expr)], span: Span) -> Checked<Type> {
         self.expr(value)?;
-        if value.ty.element().is_some() || value.ty.is_fixed() {
-            let fault = SourceError::new(span, format!("a value of type {} cannot be matched", value.ty));
-            return self.refuse(fault.hint(match value.ty.is_fixed() {
+        let ty = self.shallow(&value.ty);
+        if ty.element().is_some() || ty.is_fixed() {
+            let fault = SourceError::new(span, format!("a value of type {} cannot be matched", self.so_far(&ty)));
+            return self.refuse(fault.hint(match ty.is_fixed() {
                 true => "compare it, with `if`",
                 false => "match elements of it, one by one or in a tuple",
             }));
@@ -296,43 +356,19 @@ impl Checker<'_> {
             self.scopes.pop();
         }
         all?;
-        let ty = self.common(arms.iter().map(|(_, body)| &body.ty))?;
-        arms.iter_mut().try_for_each(|(_, body)| self.check(body, &ty))?;
-        let patterns: Vec<&Pattern> = arms.iter().map(|(pattern, _)| pattern).collect();
-        let Some(missing) = exhaustive::missing(self.program, &value.ty, &patterns) else {
-            let fault = SourceError::new(span, "this `match` has too many cases to look at them all");
-            return self.refuse(fault.hint("match only what decides, and take the rest from the value"));
-        };
-        if missing.is_empty() {
-            return Ok(ty);
-        }
-        let cases: Vec<String> = missing.iter().take(MAX_CASES).map(|case| format!("`{case}`")).collect();
-        let more = missing.len().saturating_sub(cases.len());
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let fault = SourceError::new(span, format!("this `match` leaves out {}{more}", cases.join(", ")));
-        self.refuse(fault.hint("add the missing patterns, or `_ => ...`"))
+        self.common(arms.iter_mut().map(|(_, body)| body))
     }
 }
 
-/// Tells whether it is the name of a function that there is already, unless the source has one of that name.
-pub(in crate::front) fn is_built_in(name: &str) -> bool {
-    matches!(name, "min" | "max" | "sqrt")
-}
-
-/// Tells whether it is the name of a function of rows that there is already, unless the source has one of that name.
-pub(in crate::front) fn is_of_rows(name: &str) -> bool {
-    matches!(name, "sort" | "keep")
-}
-
-/// The number of rows of a join: those of both, less one.
-fn joined_size(a: &Type, b: &Type) -> Size {
-    let expr = |kind: ConstKind| Box::new(ConstExpr { kind, span: Span::default() });
-    let size = |ty: &Type| match ty {
-        Type::Array(_, Size::Number(number)) => expr(ConstKind::Number(crate::number::number(*number as i128), USIZE)),
-        Type::Array(_, Size::Constant(name)) => expr(ConstKind::Constant(name.clone())),
-        Type::Array(_, Size::Computed(value)) => value.clone(),
-        _ => expr(ConstKind::Number(ONE, USIZE)),
-    };
-    let sum = expr(ConstKind::Add(size(a), size(b)));
-    Size::Computed(expr(ConstKind::Sub(sum, expr(ConstKind::Number(ONE, USIZE)))))
+/// Tells whether it is a literal, with a sign perhaps or as the value of a block, whose type a conversion decides.
+fn is_literal(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Number(literal) => literal.suffix.is_none(),
+        ExprKind::Neg(x) | ExprKind::Not(x) => is_literal(x),
+        ExprKind::Block(body) => match body.last().map(|last| &last.kind) {
+            Some(StmtKind::Expr(value)) => is_literal(value),
+            _ => false,
+        },
+        _ => false,
+    }
 }

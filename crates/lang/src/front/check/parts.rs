@@ -1,8 +1,8 @@
 //! Parts of tuples, structs and enums.
 
-use super::{Checked, Checker};
+use super::{Checked, Checker, definitions::listed};
 use crate::{
-    front::ast::{Expr, Fields, Type},
+    front::ast::{Expr, Fields, Type, field_of},
     source_error::SourceError,
     tree::Span,
 };
@@ -14,7 +14,8 @@ impl Checker<'_> {
         match fields.get(index) {
             Some(field) => Ok(field.clone()),
             None => {
-                let fault = SourceError::new(span, format!("this tuple has {} fields", fields.len()));
+                let fault =
+                    SourceError::new(span, format!("there is no field {index}: the tuple has {} fields", fields.len()));
                 self.refuse(fault.hint("the first one is `.0`"))
             }
         }
@@ -25,8 +26,8 @@ impl Checker<'_> {
         let name = self.expect_struct(ty, span)?;
         let program = self.program;
         let fields = program.structs.get(&name).map_or(&[][..], |definition| &definition.fields);
-        match fields.iter().find(|(own, _)| own == field) {
-            Some((_, ty)) => Ok(ty.clone()),
+        match field_of(fields, field) {
+            Some(ty) => Ok(ty.clone()),
             None => self.no_field((&name, fields), field, span),
         }
     }
@@ -37,7 +38,7 @@ impl Checker<'_> {
         let Some(definition) = program.structs.get(name) else { return self.no_struct(name, span) };
         let mut all = self.fields_match(name, &definition.fields, values, span);
         for (field, value) in values {
-            let ty = definition.fields.iter().find_map(|(own, ty)| (own == field).then_some(ty));
+            let ty = field_of(&definition.fields, field);
             let checked = self.expr(value).and_then(|()| ty.map_or(Ok(()), |ty| self.check(value, ty)));
             all = checked.and(all);
         }
@@ -54,8 +55,15 @@ impl Checker<'_> {
         self.variant(name, variant, values, span)?;
         let program = self.program;
         let types = program.enums.get(name).and_then(|definition| definition.variant(variant));
+        let values: Vec<(&mut Expr, &Type)> = match (values, types) {
+            // They are as they are written.
+            (Fields::Named(values), Some(Fields::Named(types))) => {
+                values.iter_mut().filter_map(|(field, value)| Some((value, field_of(types, field)?))).collect()
+            }
+            (values, types) => values.all_mut().into_iter().zip(types.into_iter().flat_map(Fields::all)).collect(),
+        };
         let mut all = Ok(());
-        for (value, ty) in values.all_mut().into_iter().zip(types.into_iter().flat_map(Fields::all)) {
+        for (value, ty) in values {
             all = self.expr(value).and_then(|()| self.check(value, ty)).and(all);
         }
         all.map(|()| Type::named(name))
@@ -70,9 +78,9 @@ impl Checker<'_> {
         };
         let wrong = |message: String| SourceError::new(span, message);
         let Some(types) = definition.variant(variant) else {
-            let known: Vec<String> = definition.variants.iter().map(|(name, fields)| form(name, fields)).collect();
+            let known = definition.variants.iter().map(|(name, fields)| form(name, fields));
             let fault = wrong(format!("the enum `{name}` has no variant `{variant}`"));
-            return self.refuse(fault.hint(format!("it has: {}", known.join(", "))));
+            return self.refuse(fault.hint(format!("it has: {}", listed(known))));
         };
         match (types, fields) {
             (Fields::Unit, Fields::Unit) => Ok(()),
@@ -107,8 +115,7 @@ fn form(name: &str, fields: &Fields<Type>) -> String {
         Fields::Unit => name.into(),
         Fields::Tuple(_) => format!("{name}(..)"),
         Fields::Named(fields) => {
-            let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
-            format!("{name} {{ {} }}", names.join(", "))
+            format!("{name} {{ {} }}", listed(fields.iter().map(|(name, _)| name)))
         }
     }
 }

@@ -1,34 +1,45 @@
 //! Patterns.
 
+use std::collections::HashSet;
+
 use super::{Checked, Checker};
 use crate::{
-    front::ast::{Fields, Int, Pattern, PatternKind, Type},
+    front::{
+        ast::{ConstExpr, Fields, Pattern, PatternKind, Type, field_of},
+        parser::names::of_constant,
+    },
+    number::ONE,
     source_error::SourceError,
     tree::Span,
 };
 
 impl Checker<'_> {
     /// Checks a pattern for values of a type, and declares its variables; `None` if the value is wrong.
-    pub(super) fn pattern(&mut self, pattern: &Pattern, ty: Option<&Type>) -> Checked {
+    pub(super) fn pattern(&mut self, pattern: &mut Pattern, ty: Option<&Type>) -> Checked {
         let span = pattern.span;
-        match (&pattern.kind, ty) {
+        let shallow = ty.map(|ty| self.shallow(ty));
+        let ty = shallow.as_ref();
+        match (&mut pattern.kind, ty) {
             (PatternKind::Bind(name), ty) => {
                 self.declare(name, ty.cloned(), false);
                 Ok(())
             }
-            (PatternKind::Bool(_) | PatternKind::Range(..), None) => Ok(()),
-            (PatternKind::Bool(_), Some(ty)) if *ty == Type::Bool => Ok(()),
-            (PatternKind::Bool(_), Some(ty)) => self.mismatch(&Type::Bool, ty, span),
-            (PatternKind::Range(_, _, Type::Integer | Type::Int(Int::Signed(_))), Some(ty)) => {
-                self.expect_integer(ty, span)?;
-                self.expect_signed(ty, span)
+            (PatternKind::Bool(_), Some(ty)) if !self.unify(ty, &Type::Bool) => self.mismatch(&Type::Bool, ty, span),
+            (PatternKind::Bool(_) | PatternKind::Numbers(..), _) => Ok(()),
+            (PatternKind::Constant(name), ty) => {
+                let name = name.clone();
+                pattern.kind = self.constant_pattern(&name, ty, span)?;
+                Ok(())
             }
-            (PatternKind::Range(..), Some(ty)) => self.expect_integer(ty, span),
+            (PatternKind::Range(from, to, inclusive), ty) => {
+                pattern.kind = self.range_pattern([from, to], *inclusive, ty, span)?;
+                Ok(())
+            }
             (PatternKind::Tuple(parts), Some(Type::Tuple(types))) if parts.len() == types.len() => {
-                self.patterns(parts.iter().zip(types.iter().map(Some)))
+                self.patterns(parts.iter_mut().zip(types.iter().map(Some)))
             }
             (PatternKind::Tuple(parts), ty) => {
-                let _: Checked = self.patterns(parts.iter().map(|part| (part, None)));
+                let _: Checked = self.patterns(parts.iter_mut().map(|part| (part, None)));
                 let Some(ty) = ty else { return Ok(()) };
                 let types = self.expect_tuple(ty, span)?;
                 self.refuse(SourceError::new(span, format!("expected {} fields, got {}", types.len(), parts.len())))
@@ -38,7 +49,63 @@ impl Checker<'_> {
         }
     }
 
-    fn patterns<'a>(&mut self, parts: impl Iterator<Item = (&'a Pattern, Option<&'a Type>)>) -> Checked {
+    /// A pattern that compares with a constant.
+    fn constant_pattern(&mut self, name: &str, ty: Option<&Type>, span: Span) -> Checked<PatternKind> {
+        let values = self.values;
+        let Some((own, value)) = values.get(name) else { return self.unknown(name, span) };
+        if own.is_fixed() {
+            let fault = SourceError::new(span, format!("expected a pattern, got `{name}`, a number with a point"));
+            return self.refuse(fault.hint("numbers with a point are compared: take an `if`"));
+        }
+        match ty {
+            Some(ty) if !self.unify(own, ty) => self.mismatch(ty, own, span),
+            _ if *own == Type::Bool => Ok(PatternKind::Bool(value == ONE)),
+            _ => Ok(PatternKind::Numbers(value, value)),
+        }
+    }
+
+    /// A pattern of numbers.
+    fn range_pattern(
+        &mut self,
+        ends: [&ConstExpr; 2],
+        inclusive: bool,
+        ty: Option<&Type>,
+        span: Span,
+    ) -> Checked<PatternKind> {
+        let integer = self.some_integer();
+        let [from, to] = self.range_of(ends, &integer)?;
+        if let Some(ty) = ty {
+            let shallow = self.shallow(ty);
+            self.expect_integer(&shallow, span)?;
+            if !self.unify(&integer, ty) {
+                return self.mismatch(ty, &integer, span);
+            }
+        }
+        let last = if inclusive { to } else { to - ONE };
+        match from <= last {
+            true => Ok(PatternKind::Numbers(from, last)),
+            false => {
+                let range = format!("{from}{}{to}", if inclusive { "..=" } else { ".." });
+                let fault = SourceError::new(span, format!("there is no number in this range: {range}"));
+                self.refuse(fault.hint("the lesser end comes first"))
+            }
+        }
+    }
+
+    /// Refuses a pattern of variables in which there is a constant.
+    pub(super) fn expect_no_constant(&mut self, pattern: &Pattern) -> Checked {
+        match &pattern.kind {
+            PatternKind::Constant(name) => self.refuse(of_constant(name, self.values.line(name), pattern.span)),
+            PatternKind::Tuple(parts) => parts.iter().try_for_each(|part| self.expect_no_constant(part)),
+            PatternKind::Struct(_, fields) => fields.iter().try_for_each(|(_, part)| self.expect_no_constant(part)),
+            PatternKind::Variant(_, _, fields) => {
+                fields.all().into_iter().try_for_each(|part| self.expect_no_constant(part))
+            }
+            PatternKind::Bind(_) | PatternKind::Bool(_) | PatternKind::Range(..) | PatternKind::Numbers(..) => Ok(()),
+        }
+    }
+
+    fn patterns<'a>(&mut self, parts: impl Iterator<Item = (&'a mut Pattern, Option<&'a Type>)>) -> Checked {
         let mut all = Ok(());
         for (part, ty) in parts {
             all = self.pattern(part, ty).and(all);
@@ -48,19 +115,18 @@ impl Checker<'_> {
 
     fn struct_pattern(
         &mut self,
-        (name, parts): (&String, &[(String, Pattern)]),
+        (name, parts): (&String, &mut [(String, Pattern)]),
         ty: Option<&Type>,
         span: Span,
     ) -> Checked {
         let program = self.program;
         let definition = program.structs.get(name);
-        let field = |field: &str| {
-            definition.and_then(|own| own.fields.iter().find_map(|(name, ty)| (name == field).then_some(ty)))
-        };
-        let all = self.patterns(parts.iter().map(|(name, part)| (part, field(name))));
+        let field = |field: &str| definition.and_then(|own| field_of(&own.fields, field));
+        let all = self.patterns(parts.iter_mut().map(|(name, part)| (part, field(name))));
         if let Some(ty) = ty
-            && self.expect_struct(ty, span)? != *name
+            && !self.unify(ty, &Type::named(name))
         {
+            self.expect_struct(ty, span)?;
             return self.mismatch(ty, &Type::named(name), span);
         }
         let Some(definition) = definition else { return self.no_struct(name, span) };
@@ -77,10 +143,11 @@ impl Checker<'_> {
         span: Span,
     ) -> Checked {
         let mut all = Ok(());
-        for (part, _) in parts.iter().filter(|(part, _)| !fields.iter().any(|(field, _)| field == part)) {
+        for (part, _) in parts.iter().filter(|(part, _)| field_of(fields, part).is_none()) {
             all = self.no_field((name, fields), part, span);
         }
-        for (field, _) in fields.iter().filter(|(field, _)| !parts.iter().any(|(part, _)| part == field)) {
+        let known: HashSet<&str> = parts.iter().map(|(part, _)| part.as_str()).collect();
+        for (field, _) in fields.iter().filter(|(field, _)| !known.contains(field.as_str())) {
             all = self.missing_field(name, field, span);
         }
         all
@@ -88,25 +155,24 @@ impl Checker<'_> {
 
     fn variant_pattern(
         &mut self,
-        (name, variant, parts): (&String, &String, &Fields<Pattern>),
+        (name, variant, parts): (&String, &String, &mut Fields<Pattern>),
         ty: Option<&Type>,
         span: Span,
     ) -> Checked {
         let program = self.program;
         let types = program.enums.get(name).and_then(|definition| definition.variant(variant));
-        let all = match (parts, types) {
+        let all = match (&mut *parts, types) {
             (Fields::Tuple(parts), Some(Fields::Tuple(types))) => {
                 let types = types.iter().map(Some).chain(std::iter::repeat(None));
-                self.patterns(parts.iter().zip(types))
+                self.patterns(parts.iter_mut().zip(types))
             }
             (Fields::Named(parts), Some(Fields::Named(types))) => {
-                let ty = |name| types.iter().find_map(|(own, ty)| (own == name).then_some(ty));
-                self.patterns(parts.iter().map(|(name, part)| (part, ty(name))))
+                self.patterns(parts.iter_mut().map(|(name, part)| (part, field_of(types, name))))
             }
-            (parts, _) => self.patterns(parts.all().into_iter().map(|part| (part, None))),
+            (parts, _) => self.patterns(parts.all_mut().into_iter().map(|part| (part, None))),
         };
         if let Some(ty) = ty
-            && *ty != Type::named(name)
+            && !self.unify(ty, &Type::named(name))
         {
             return self.mismatch(&Type::named(name), ty, span);
         }

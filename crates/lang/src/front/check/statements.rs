@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::{Checked, Checker, Failed};
 use crate::{
     front::{
-        ast::{Expr, ExprKind, Int, Place, Size, StepKind, Stmt, StmtKind, Type},
+        ast::{Expr, ExprKind, Int, Op, Place, Size, StepKind, Stmt, StmtKind, Type},
+        built_in::BuiltIn,
         parser::names::in_source,
     },
     source_error::SourceError,
@@ -17,8 +18,11 @@ impl Checker<'_> {
     pub(super) fn block(&mut self, body: &mut [Stmt]) -> Checked<Type> {
         self.scopes.push(HashMap::new());
         let mut all = Ok(());
-        for stmt in body.iter_mut() {
-            all = self.statement(stmt).and(all);
+        let count = body.len();
+        for (at, stmt) in body.iter_mut().enumerate() {
+            let checked = self.statement(stmt);
+            let checked = if at + 1 < count { checked.and_then(|()| self.expect_no_value(stmt)) } else { checked };
+            all = checked.and(all);
         }
         self.scopes.pop();
         all?;
@@ -28,15 +32,25 @@ impl Checker<'_> {
         })
     }
 
+    /// As in Rust, a block whose value is not used has none, unless a semicolon drops it.
+    fn expect_no_value(&mut self, stmt: &Stmt) -> Checked {
+        let StmtKind::Expr(value) = &stmt.kind else { return Ok(()) };
+        if self.unify(&value.ty, &Type::UNIT) {
+            return Ok(());
+        }
+        let fault = SourceError::new(stmt.span, format!("expected (), got {}", self.so_far(&value.ty)));
+        self.refuse(fault.hint("this value is not used: write a semicolon behind it"))
+    }
+
     fn statement(&mut self, stmt: &mut Stmt) -> Checked {
         match &mut stmt.kind {
             StmtKind::Let(pattern, ty, value) => {
-                let checked = self.declared(ty.as_ref(), value);
+                let checked = self.declared(ty.as_mut(), value).and_then(|()| self.expect_no_constant(pattern));
                 let ty = checked.is_ok().then(|| value.ty.clone());
                 self.pattern(pattern, ty.as_ref()).and(checked)
             }
             StmtKind::LetMut(name, ty, value) => {
-                let checked = self.declared(ty.as_ref(), value).and_then(|()| self.default_numbers(value));
+                let checked = self.declared(ty.as_mut(), value);
                 let ty = checked.is_ok().then(|| value.ty.clone());
                 self.declare(name, ty, true);
                 checked
@@ -46,34 +60,59 @@ impl Checker<'_> {
                 self.expr(value)?;
                 self.check(value, &ty)
             }
+            StmtKind::Update(place, op, value) => {
+                let ty = self.changed(place, stmt.span)?;
+                self.expr(value)?;
+                self.updated(*op, &ty, value, stmt.span)
+            }
             StmtKind::Push(place, value) => {
                 let ty = self.changed(place, stmt.span)?;
                 self.expr(value)?;
-                match ty {
+                match self.shallow(&ty) {
                     Type::List(element, _) => self.check(value, &element),
                     other => self.expected("a list, as `[u8; ..8]`", &other, stmt.span),
                 }
             }
             StmtKind::For(pattern, over, body) => {
-                let element = self.iterated(over, stmt.span);
+                let element = self.iterated(over, stmt.span).and_then(|ty| {
+                    self.expect_no_constant(pattern)?;
+                    Ok(ty)
+                });
                 self.scopes.push(HashMap::new());
                 let pattern = self.pattern(pattern, element.as_ref().ok());
-                let body = self.block(body);
+                let checked = self.block(body);
                 self.scopes.pop();
                 element?;
                 pattern?;
-                body.map(drop)
+                checked?;
+                body.last().map_or(Ok(()), |last| self.expect_no_value(last))
             }
-            StmtKind::Expr(value) => self.expr(value),
+            StmtKind::Expr(value) | StmtKind::Effect(value) => self.expr(value),
+        }
+    }
+
+    /// Checks a value by which a place is changed, with an operator before the `=`.
+    fn updated(&mut self, op: Op, ty: &Type, value: &mut Expr, span: Span) -> Checked {
+        let (own, other) = (self.shallow(ty), self.shallow(&value.ty));
+        if let Op::ShiftLeft | Op::ShiftRight = op {
+            self.expect_integer(&own, span)?;
+            return self.expect_integer(&other, value.span);
+        }
+        if !self.unify(ty, &value.ty) {
+            return self.mismatch(ty, &value.ty.clone(), value.span);
+        }
+        match op {
+            Op::BitAnd | Op::BitXor | Op::BitOr => self.expect_bool_or_integer(&own, span),
+            _ => self.expect_number(&own, span),
         }
     }
 
     /// Checks the value of a variable, and its type if that is written.
-    fn declared(&mut self, ty: Option<&Type>, value: &mut Expr) -> Checked {
+    fn declared(&mut self, ty: Option<&mut Type>, value: &mut Expr) -> Checked {
         self.expr(value)?;
         match ty {
             Some(ty) => {
-                self.known(ty)?;
+                self.written(ty, value.span)?;
                 self.check(value, ty)
             }
             None => Ok(()),
@@ -82,22 +121,24 @@ impl Checker<'_> {
 
     /// The type of what a loop goes through one by one.
     fn iterated(&mut self, over: &mut Expr, span: Span) -> Checked<Type> {
-        let ExprKind::Call(name, arguments) = &mut over.kind else {
-            self.expr(over)?;
-            return self.expect_array(&over.ty.clone(), span);
+        let arguments = match &mut over.kind {
+            ExprKind::Call(name, arguments) if self.built_in(name) == Some(BuiltIn::JoinIter) => arguments,
+            _ => {
+                self.expr(over)?;
+                return self.expect_array(&over.ty.clone(), span);
+            }
         };
-        if name != "join_iter" {
-            self.expr(over)?;
-            return self.expect_array(&over.ty.clone(), span);
-        }
-        let [a, b] = &mut arguments[..] else {
-            let message = format!("expected 2 arguments, got {}", arguments.len());
-            return self.refuse(SourceError::new(span, message));
-        };
+        self.arity(BuiltIn::JoinIter.arity(), arguments.len(), span)?;
+        let [a, b] = &mut arguments[..] else { return Err(Failed) };
         self.all([&mut *a, &mut *b])?;
         let (first, second) = (self.expect_whole_array(a)?, self.expect_whole_array(b)?);
         let keys = [self.expect_tuple(&first, a.span)?, self.expect_tuple(&second, b.span)?];
-        if keys[0].is_empty() || keys[0].first() != keys[1].first() {
+        let same = match (keys[0].first(), keys[1].first()) {
+            (Some(a), Some(b)) => self.unify(a, b),
+            _ => false,
+        };
+        if !same {
+            let (first, second) = (self.so_far(&first), self.so_far(&second));
             return self.refuse(SourceError::new(span, format!("incompatible types: {first} and {second}")));
         }
         let pair = Type::Tuple(vec![first, second]);

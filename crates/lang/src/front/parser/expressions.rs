@@ -1,9 +1,9 @@
 //! Operators, conditions and matches.
 
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, USE_LET, types};
 use crate::{
     front::{
-        ast::{Expr, ExprKind, Op, Stmt, StmtKind},
+        ast::{Expr, ExprKind, Literal, Op, Stmt, StmtKind},
         scanner::Kind,
     },
     source_error::SourceError,
@@ -11,11 +11,10 @@ use crate::{
 };
 
 /// Binary operators, the loosest first; those of a line bind alike, from the left.
-const LEVELS: [&[&str]; 10] = [
+const LEVELS: [&[&str]; 9] = [
     &["||"],
     &["&&"],
-    &["==", "!="],
-    &["<", ">", "<=", ">="],
+    &["==", "!=", "<", ">", "<=", ">="],
     &["|"],
     &["^"],
     &["&"],
@@ -23,14 +22,14 @@ const LEVELS: [&[&str]; 10] = [
     &["+", "-"],
     &["*", "/", "%"],
 ];
-/// The level of comparisons.
-const COMPARISONS: usize = 3;
+/// The level of comparisons, of which only one may stand without brackets.
+const COMPARISONS: usize = 2;
 
 impl Parser<'_> {
     /// An expression.
     pub(super) fn expression(&mut self) -> Parsed<Expr> {
         let first = self.cast()?;
-        self.operators_behind(first, 0, false)
+        self.operators_behind(first, 0)
     }
 
     /// An expression before a `{` that is not part of it.
@@ -48,47 +47,27 @@ impl Parser<'_> {
         }
     }
 
-    /// An expression that begins with a block, an `if` or a `match`, as a statement: what follows a block is another one.
-    pub(super) fn block_statement(&mut self) -> Parsed<Expr> {
-        if self.is("{") {
-            return self.primary();
-        }
-        let first = self.cast()?;
-        self.operators_behind(first, 0, true)
-    }
-
     /// `left` and the operators of `least` level on that follow it.
-    fn operators_behind(&mut self, mut left: Expr, least: usize, after_block: bool) -> Parsed<Expr> {
+    fn operators_behind(&mut self, mut left: Expr, least: usize) -> Parsed<Expr> {
         let mut before = None;
         while let Kind::Symbol(symbol) = self.peek() {
             let Some(level) = LEVELS.iter().position(|level| level.contains(&symbol)).filter(|&level| level >= least)
             else {
                 break;
             };
-            // After a statement that is a block, `-1` is the next one.
-            if after_block && before.is_none() && symbol == "-" && self.is_negative_number() {
-                break;
-            }
             if level == COMPARISONS && before == Some(COMPARISONS) {
                 let fault = SourceError::new(self.ahead(0).span, "comparisons cannot be chained");
-                return Err(fault.hint("write `a < b && b < c`"));
+                return Err(fault.hint("write `a < b && b < c`, or `(a < b) == c`"));
             }
             self.next();
             self.operator()?;
             let first = self.cast()?;
-            let right = self.operators_behind(first, level + 1, false)?;
+            let right = self.operators_behind(first, level + 1)?;
             let at = left.span.to(right.span);
             left = operation(symbol, left, right, at);
             before = Some(level);
         }
         Ok(left)
-    }
-
-    /// Tells whether a minus and, right behind it, a number are next.
-    fn is_negative_number(&self) -> bool {
-        let (sign, number) = (self.ahead(0).span, self.ahead(1));
-        matches!(number.kind, Kind::Number(_) | Kind::Decimal(_))
-            && (sign.end_line, sign.end_column) == (number.span.line, number.span.column)
     }
 
     fn cast(&mut self) -> Parsed<Expr> {
@@ -103,7 +82,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn unary(&mut self) -> Parsed<Expr> {
-        self.nested(|parser| {
+        self.nested(USE_LET, |parser| {
             let begin = parser.ahead(0).span;
             let op = match parser.peek() {
                 Kind::Symbol("-") if matches!(parser.ahead(1).kind, Kind::Number(_) | Kind::Decimal(_)) => {
@@ -118,9 +97,22 @@ impl Parser<'_> {
                 Kind::Word("match") => return parser.matching(),
                 _ => return parser.primary(),
             };
-            parser.next();
-            let value = parser.unary()?;
+            let minus = parser.next().kind == Kind::Symbol("-");
+            let in_parentheses = parser.is("(");
+            let mut value = parser.unary()?;
             let at = begin.to(value.span);
+            // As in Rust, `-N..N` begins with `-N`.
+            if let (false, ExprKind::Range(from, to, inclusive)) = (in_parentheses, &value.kind) {
+                let from = types::signed(minus, (**from).clone(), begin);
+                return Ok(Expr::new(ExprKind::Range(from.into(), to.clone(), *inclusive), at));
+            }
+            // `-(128i8)` is a literal, as `-128i8` is.
+            if let (true, ExprKind::Number(literal)) = (minus, &mut value.kind)
+                && !literal.minus
+            {
+                *literal = Literal { value: -literal.value, minus: true, ..*literal };
+                return Ok(Expr { span: at, ..value });
+            }
             Ok(Expr::new(op(Box::new(value)), at))
         })
     }

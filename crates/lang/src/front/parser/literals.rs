@@ -2,14 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::{Parsed, Parser, only_once, types::decimal};
+use super::{Parsed, Parser, only_once};
 use crate::{
     front::{
-        ast::{ConstExpr, ConstKind, Expr, ExprKind, Fields, Int, Type},
-        constants,
+        ast::{ConstExpr, ConstKind, Expr, ExprKind, Fields, Int, Literal},
         scanner::{Kind, Unsigned},
     },
-    number::{Number, ONE, ZERO},
     source_error::SourceError,
     tree::Span,
 };
@@ -46,11 +44,8 @@ impl Parser<'_> {
             if self.eat("[").is_some() {
                 self.operator()?;
                 let outer = std::mem::replace(&mut self.structs_allowed, true);
-                let mut index = self.expression()?;
+                let index = self.expression()?;
                 self.structs_allowed = outer;
-                if let ExprKind::Number(_, ty @ Type::Natural) = &mut index.kind {
-                    *ty = Type::Int(Int::Usize);
-                }
                 let end = self.expect("]")?;
                 let at = value.span.to(end);
                 value = Expr::new(ExprKind::Index(Box::new(value), Box::new(index)), at);
@@ -73,7 +68,7 @@ impl Parser<'_> {
         if let Kind::Decimal(text) = token.kind {
             // `.0.1` are two fields.
             self.next();
-            let large = || SourceError::new(token.span, "there is no such field");
+            let large = || no_position(text, token.span);
             let indices = text.split('.').map(|index| index.parse::<usize>().ok());
             let indices = indices.collect::<Option<Vec<_>>>().ok_or_else(large)?;
             return Ok(indices
@@ -82,8 +77,7 @@ impl Parser<'_> {
         }
         if let Kind::Number(Unsigned { value, suffix: None }) = token.kind {
             self.next();
-            let large = |_| SourceError::new(token.span, "there is no such field");
-            let index = usize::try_from(value).map_err(large)?;
+            let index = usize::try_from(value).map_err(|_| no_position(&value.to_string(), token.span))?;
             return Ok(Expr::new(ExprKind::Position(Box::new(whole), index), at));
         }
         let (field, _) = self.name("the name of a field, or its number")?;
@@ -117,13 +111,11 @@ impl Parser<'_> {
             Kind::Symbol("(") => {
                 self.next();
                 let (arguments, end) = self.list(")", Self::expression)?;
-                Ok(Expr::new(ExprKind::Call(name, arguments), at.to(end)))
+                // As in Rust, a variable hides the function of its name.
+                Ok(Expr::new(ExprKind::Call(self.names.resolve(name), arguments), at.to(end)))
             }
             Kind::Symbol("{") if self.structs_allowed => self.struct_literal(name, at),
-            Kind::Symbol(".." | "..=") => {
-                let from = ConstExpr { kind: ConstKind::Constant(name), span: at };
-                self.range(from, at)
-            }
+            Kind::Symbol(".." | "..=") => self.range(ConstExpr { kind: ConstKind::Constant(name), span: at }),
             _ => Ok(self.variable(name, at)),
         }
     }
@@ -137,7 +129,7 @@ impl Parser<'_> {
         self.expect("::")?;
         let (variant, end) = self.name("the name of a variant")?;
         if let Some(bound) = bound(&name, &variant) {
-            return Ok(Expr::new(bound, begin.to(end)));
+            return Ok(Expr::new(ExprKind::Number(bound), begin.to(end)));
         }
         let (fields, end) = match self.eat("(") {
             Some(_) => {
@@ -159,11 +151,11 @@ impl Parser<'_> {
         Ok(Expr::new(ExprKind::Struct(name, fields), begin.to(end)))
     }
 
-    /// `{ FIELD: VALUE, FIELD, .. }`: values in the order of the names, and the end.
+    /// `{ FIELD: VALUE, FIELD, .. }`: values as they are written, and the end.
     fn field_values(&mut self) -> Parsed<(Vec<(String, Expr)>, Span)> {
         self.expect("{")?;
         let mut names = HashSet::new();
-        let (mut fields, end) = self.list("}", |parser| {
+        self.list("}", |parser| {
             if parser.is("..") {
                 return Err(parser.unexpected("the name of a field").hint("all fields are written out"));
             }
@@ -174,99 +166,49 @@ impl Parser<'_> {
                 None => parser.variable(field.clone(), at),
             };
             Ok((field, value))
-        })?;
-        fields.sort_by(|a, b| a.0.cmp(&b.0));
-        Ok((fields, end))
+        })
     }
 
     /// A number with its sign, or a range that begins with it.
     fn number(&mut self) -> Parsed<Expr> {
-        let begin = self.ahead(0).span;
-        let minus = self.eat("-").is_some();
-        if let Kind::Decimal(text) = self.peek() {
-            let at = begin.to(self.next().span);
-            return Ok(Expr::new(ExprKind::Decimal(decimal(text, minus, at)?), at));
-        }
-        let Kind::Number(number) = self.peek() else { return Err(self.unexpected("a number")) };
-        let end = self.next().span;
-        let at = begin.to(end);
-        let (value, ty) = Self::literal(number, minus, begin)?;
-        if !self.is("..") && !self.is("..=") {
-            return Ok(Expr::new(ExprKind::Number(value, ty), at));
-        }
-        if ty == Type::Integer || matches!(ty, Type::Int(Int::Signed(_))) {
-            let fault = SourceError::new(begin, "a range is of numbers without a sign");
-            return Err(fault.hint("convert within the loop: `(k as i32) - 5i32`"));
-        }
-        self.range(ConstExpr { kind: ConstKind::Number(value, ty), span: at }, begin)
+        let number = self.constant_number()?;
+        let kind = match number.kind {
+            ConstKind::Decimal(decimal) => ExprKind::Decimal(decimal),
+            _ if self.is("..") || self.is("..=") => return self.range(number),
+            ConstKind::Number(literal) => ExprKind::Number(literal),
+            _ => return Err(self.unexpected("a number")),
+        };
+        Ok(Expr::new(kind, number.span))
     }
 
     /// `FROM..END` or `FROM..=END`, after its beginning; the end may be a sum of constants.
-    fn range(&mut self, from: ConstExpr, begin: Span) -> Parsed<Expr> {
+    fn range(&mut self, from: ConstExpr) -> Parsed<Expr> {
         let inclusive = self.next().kind == Kind::Symbol("..=");
-        if !matches!(self.peek(), Kind::Number(_) | Kind::Word(_) | Kind::Symbol("(")) {
+        if !matches!(self.peek(), Kind::Number(_) | Kind::Word(_) | Kind::Symbol("(" | "-" | "!")) {
             return Err(self.unexpected("the number that the range ends with"));
         }
-        let end = self.constant_expression(None)?;
+        let end = self.constant_expression()?;
+        [&from, &end].into_iter().try_for_each(|end| self.range_end(end))?;
         let at = from.span.to(end.span);
-        let mut ty = Type::Natural;
-        let from = self.range_end(&from, begin, &mut ty)?;
-        let end = self.range_end(&end, begin, &mut ty)?;
-        // Constants that are not known are a fault that is found later.
-        let from = from.unwrap_or(ZERO);
-        let end = end.map_or(from + ONE, |end| if inclusive { end + ONE } else { end });
-        if from >= end {
-            return Err(SourceError::new(begin, format!("the range from {from} to {end} is empty")));
-        }
-        match (u64::try_from(from), u64::try_from(end)) {
-            (Ok(from), Ok(end)) if end - from <= u64::from(u32::MAX) => {
-                Ok(Expr::new(ExprKind::Range(from, end, ty), at))
-            }
-            _ => Err(SourceError::new(begin, format!("the range from {from} to {end} is too long"))),
-        }
+        Ok(Expr::new(ExprKind::Range(from.into(), end.into(), inclusive), at))
     }
 
-    /// The value of an end of a range, and its type into `ty`.
-    fn range_end(&self, end: &ConstExpr, begin: Span, ty: &mut Type) -> Parsed<Option<Number>> {
-        let own = self.range_type(end)?;
-        *ty = match (&*ty, own) {
-            (Type::Natural, own) => own,
-            (ty, Type::Natural) => ty.clone(),
-            (a, b) if *a == b => b,
-            (a, b) => return Err(SourceError::new(begin, format!("a range of one type: these ends are {a} and {b}"))),
-        };
-        let value = constants::evaluate(end, &|name| self.constants.get(name).and_then(|constant| constant.1));
-        match value.ok() {
-            Some(value) if value < ZERO => Err(SourceError::new(begin, "a range is of numbers without a sign")),
-            value => Ok(value),
-        }
-    }
-
-    /// The type of a constant that is the end of a range.
-    fn range_type(&self, end: &ConstExpr) -> Parsed<Type> {
-        let fault = |message: String| Err(SourceError::new(end.span, message));
-        let is_unsigned = |ty: &Type| *ty == Type::Natural || matches!(ty, Type::Int(int) if !int.is_signed());
+    /// Looks whether an end of a range is made of constants.
+    fn range_end(&self, end: &ConstExpr) -> Parsed<()> {
         match &end.kind {
-            ConstKind::Number(_, ty) if is_unsigned(ty) => Ok(ty.clone()),
-            ConstKind::Constant(name) => match self.constants.get(name).map(|(definition, _)| &definition.ty) {
-                Some(ty) if is_unsigned(ty) => Ok(ty.clone()),
-                Some(ty) => fault(format!("a range is of numbers without a sign, `{name}` is {ty}")),
-                None => Err(SourceError::new(end.span, format!("`{name}` is no constant")).hint(
+            ConstKind::Constant(name) if !self.constants.contains_key(name) => {
+                let fault = SourceError::new(end.span, format!("`{name}` is no constant"));
+                Err(fault.hint(
                     "how often a loop runs is known before: go to the most that it can be, and take an `if` in the loop",
-                )),
-            },
-            ConstKind::Add(a, b) | ConstKind::Sub(a, b) => match (self.range_type(a)?, self.range_type(b)?) {
-                (Type::Natural, ty) | (ty, _) => Ok(ty),
-            },
-            ConstKind::Max(list) | ConstKind::Min(list) => {
-                let types = list.iter().map(|end| self.range_type(end)).collect::<Parsed<Vec<_>>>()?;
-                Ok(types.into_iter().find(|ty| *ty != Type::Natural).unwrap_or(Type::Natural))
+                ))
             }
-            ConstKind::External(party, name) => {
-                let hint = format!("`const {name}: usize = {party}::{name};`");
-                Err(SourceError::new(end.span, "a party's constant is declared first").hint(hint))
+            ConstKind::Add(a, b) | ConstKind::Sub(a, b) => {
+                self.range_end(a)?;
+                self.range_end(b)
             }
-            _ => fault("a range is of numbers without a sign".into()),
+            ConstKind::Neg(a) | ConstKind::Not(a) => self.range_end(a),
+            ConstKind::Max(list) | ConstKind::Min(list) => list.iter().try_for_each(|end| self.range_end(end)),
+            _ => Ok(()),
         }
     }
 
@@ -280,7 +222,8 @@ impl Parser<'_> {
             Ok(part)
         })?;
         match lone && parts.len() == 1 {
-            true => Ok(parts.remove(0)),
+            // As in Rust, what panics in parentheses is told with their place.
+            true => Ok(Expr { span: begin.to(end), ..parts.remove(0) }),
             false => Ok(Expr::new(ExprKind::Tuple(parts), begin.to(end))),
         }
     }
@@ -310,12 +253,17 @@ impl Parser<'_> {
     }
 }
 
+/// No tuple has a field of that number.
+fn no_position(number: &str, at: Span) -> SourceError {
+    SourceError::new(at, format!("there is no field `{number}`")).hint("the first field of a tuple is `.0`")
+}
+
 /// `TYPE::MAX` or `TYPE::MIN`.
-fn bound(ty: &str, which: &str) -> Option<ExprKind> {
+pub(super) fn bound(ty: &str, which: &str) -> Option<Literal> {
     let ty = Int::named(ty)?;
     match which {
-        "MAX" => Some(ExprKind::Number(ty.max(), Type::Int(ty))),
-        "MIN" => Some(ExprKind::Number(ty.min(), Type::Int(ty))),
+        "MAX" => Some(Literal { value: ty.max(), minus: false, suffix: Some(ty) }),
+        "MIN" => Some(Literal { value: ty.min(), minus: ty.is_signed(), suffix: Some(ty) }),
         _ => None,
     }
 }

@@ -5,12 +5,20 @@
 
 use std::collections::HashMap;
 
+use crate::{source_error::SourceError, tree::Span};
+
 /// The character between the name and its number.
 const SEPARATOR: char = '#';
 
 /// The name as it is in the source.
 pub(in crate::front) fn in_source(name: &str) -> &str {
     name.split(SEPARATOR).next().unwrap_or(name)
+}
+
+/// The fault that a variable has the name of a constant, which is declared in line `line`.
+pub(in crate::front) fn of_constant(name: &str, line: u32, at: Span) -> SourceError {
+    let message = format!("`{name}` is a constant, declared in line {line}: no variable can have its name");
+    SourceError::new(at, message).hint("rename the variable")
 }
 
 /// The names of the variables of a function.

@@ -2,13 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::{Parsed, Parser, only_once};
+use super::{Parsed, Parser, literals::bound, only_once};
 use crate::{
     front::{
-        ast::{Fields, Int, Pattern, PatternKind, Type},
+        ast::{ConstExpr, ConstKind, Fields, Pattern, PatternKind},
         scanner::Kind,
     },
-    number::{Number, ONE},
     source_error::SourceError,
     tree::Span,
 };
@@ -16,7 +15,7 @@ use crate::{
 impl Parser<'_> {
     /// A pattern.
     pub(super) fn pattern(&mut self) -> Parsed<Pattern> {
-        let pattern = self.nested(|parser| {
+        let pattern = self.nested("bind a part to a variable, and match that", |parser| {
             let token = parser.ahead(0);
             match token.kind {
                 Kind::Number(_) | Kind::Symbol("-") => parser.number_pattern(),
@@ -36,7 +35,7 @@ impl Parser<'_> {
                 Kind::Word(_) => parser.named_pattern(),
                 _ => Err(parser
                     .unexpected("a pattern")
-                    .hint("`x`, `_`, `7u8`, `1..=5`, `(a, b)`, `S { x, .. }`, `E::V(x)`")),
+                    .hint("`x`, `_`, `7u8`, `1..=5`, `N`, `(a, b)`, `S { x, .. }`, `E::V(x)`")),
             }
         })?;
         match self.peek() {
@@ -64,6 +63,9 @@ impl Parser<'_> {
         let (name, begin) = self.name("a pattern")?;
         if self.eat("::").is_some() {
             let (variant, end) = self.name("the name of a variant")?;
+            if let Some(bound) = bound(&name, &variant) {
+                return self.numbers_from(ConstExpr { kind: ConstKind::Number(bound), span: begin.to(end) });
+            }
             return Ok(match self.eat("(") {
                 Some(_) => {
                     let (fields, end) = self.list(")", Self::pattern)?;
@@ -80,6 +82,9 @@ impl Parser<'_> {
             true => {
                 let (fields, end) = self.field_patterns(&name)?;
                 Ok(Pattern::new(PatternKind::Struct(name, fields), begin.to(end)))
+            }
+            false if self.is("..") || self.is("..=") => {
+                self.numbers_from(ConstExpr { kind: ConstKind::Constant(name), span: begin })
             }
             false => Ok(self.binding(&name, begin)),
         }
@@ -116,53 +121,52 @@ impl Parser<'_> {
         Ok((fields, end))
     }
 
-    /// A variable that is bound.
+    /// A variable that is bound, or a constant that is compared with.
     fn binding(&mut self, name: &str, at: Span) -> Pattern {
-        let name = if name == "_" { name.into() } else { self.names.new_name(name) };
-        Pattern::new(PatternKind::Bind(name), at)
+        let kind = match name {
+            "_" => PatternKind::Bind(name.into()),
+            _ if self.constants.contains_key(name) => PatternKind::Constant(name.into()),
+            _ => PatternKind::Bind(self.names.new_name(name)),
+        };
+        Pattern::new(kind, at)
     }
 
     /// A number, or a range of them.
     fn number_pattern(&mut self) -> Parsed<Pattern> {
-        let (lo, ty, begin) = self.pattern_number(None)?;
+        let from = self.constant_number()?;
+        self.numbers_from(from)
+    }
+
+    /// A number alone, or a range that begins with it.
+    fn numbers_from(&mut self, from: ConstExpr) -> Parsed<Pattern> {
+        let at = from.span;
         let inclusive = self.is("..=");
         if !inclusive && !self.is("..") {
-            return Ok(Pattern::new(PatternKind::Range(lo, lo, ty), begin));
+            let same = Box::new(from.clone());
+            return Ok(Pattern::new(PatternKind::Range(from.into(), same, true), at));
         }
         self.next();
-        if !matches!(self.peek(), Kind::Number(_) | Kind::Symbol("-")) {
-            return Err(self.unexpected("the number that the range ends with").hint("for all others take `_`"));
-        }
-        let own = if let Type::Int(own) = ty { Some(own) } else { None };
-        let (hi, hi_ty, end) = self.pattern_number(own)?;
-        let at = begin.to(end);
-        let hi = if inclusive { hi } else { hi - ONE };
-        let ty = common(ty, hi_ty).map_err(|message| SourceError::new(at, message))?;
-        match lo <= hi {
-            true => Ok(Pattern::new(PatternKind::Range(lo, hi, ty), at)),
-            false => Err(SourceError::new(at, "there is no number in this range")),
-        }
+        let end = match self.peek() {
+            Kind::Number(_) | Kind::Symbol("-") => self.constant_number()?,
+            Kind::Word(_) => self.named_end()?,
+            _ => return Err(self.unexpected("the number that the range ends with").hint("for all others take `_`")),
+        };
+        let span = at.to(end.span);
+        Ok(Pattern::new(PatternKind::Range(from.into(), end.into(), inclusive), span))
     }
 
-    /// A number with its type, which is `or` if it states none, and its place.
-    fn pattern_number(&mut self, or: Option<Int>) -> Parsed<(Number, Type, Span)> {
-        let begin = self.ahead(0).span;
-        let minus = self.eat("-").is_some();
-        let Kind::Number(mut number) = self.peek() else { return Err(self.unexpected("a number")) };
-        let at = begin.to(self.next().span);
-        number.suffix = number.suffix.or(or);
-        let (value, ty) = Self::literal(number, minus, at)?;
-        Ok((value, ty, at))
-    }
-}
-
-/// The type of both ends of a range; an end without a type has that of the other.
-fn common(lo: Type, hi: Type) -> Result<Type, &'static str> {
-    match (lo, hi) {
-        (a, b) if a == b => Ok(a),
-        (Type::Natural, Type::Integer) | (Type::Integer, Type::Natural) => Ok(Type::Integer),
-        (Type::Natural, ty @ Type::Int(_)) => Ok(ty),
-        (Type::Integer, Type::Int(ty)) if ty.is_signed() => Ok(Type::Int(ty)),
-        _ => Err("the ends of this range are of different types"),
+    /// The end of a range: a constant, or the greatest or least number of a type.
+    fn named_end(&mut self) -> Parsed<ConstExpr> {
+        let (name, begin) = self.name("the number that the range ends with")?;
+        if self.eat("::").is_none() {
+            return Ok(ConstExpr { kind: ConstKind::Constant(name), span: begin });
+        }
+        let (which, end) = self.name("`MAX` or `MIN`")?;
+        let span = begin.to(end);
+        match bound(&name, &which) {
+            Some(bound) => Ok(ConstExpr { kind: ConstKind::Number(bound), span }),
+            None => Err(SourceError::new(span, format!("expected a number, got `{name}::{which}`"))
+                .hint("end a range with a number, a constant, or a bound such as `u8::MAX`")),
+        }
     }
 }

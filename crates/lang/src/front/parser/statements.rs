@@ -3,7 +3,7 @@
 use super::{Parsed, Parser};
 use crate::{
     front::{
-        ast::{Expr, ExprKind, Op, Pattern, PatternKind, Place, Step, StepKind, Stmt, StmtKind, Type},
+        ast::{Expr, ExprKind, Op, Place, Step, StepKind, Stmt, StmtKind, Type},
         scanner::Kind,
     },
     source_error::SourceError,
@@ -14,14 +14,16 @@ impl Parser<'_> {
     /// `{ STATEMENTS }`: its statements, and its end.
     pub(super) fn block(&mut self) -> Parsed<(Vec<Stmt>, Span)> {
         let begin = self.expect("{")?;
-        self.nested(|parser| {
+        self.nested("move inner blocks to functions", |parser| {
             let outer = std::mem::replace(&mut parser.structs_allowed, true);
             parser.names.enter();
             let body = parser.side_by_side(|parser| {
                 while parser.eat(";").is_some() {}
                 match parser.peek() {
                     Kind::Symbol("}") => Ok(None),
-                    Kind::End => Err(SourceError::new(begin, "this `{` is never closed")),
+                    Kind::End => {
+                        Err(SourceError::new(begin, "this `{` is never closed").hint("end the block with `}`"))
+                    }
                     _ => parser.statement().map(Some),
                 }
             })?;
@@ -36,9 +38,13 @@ impl Parser<'_> {
             Kind::Word("let") => self.let_statement(),
             Kind::Word("for") => self.for_statement(),
             _ => {
-                let (statement, is_block) = self.effect()?;
-                if !is_block && !self.is("}") && self.peek() != Kind::End && self.eat(";").is_none() {
+                let (mut statement, is_block) = self.effect()?;
+                let ended = self.eat(";").is_some();
+                if !ended && !is_block && !self.is("}") && self.peek() != Kind::End {
                     return Err(self.after_expression());
+                }
+                if ended && let StmtKind::Expr(value) = statement.kind {
+                    statement.kind = StmtKind::Effect(value);
                 }
                 Ok(statement)
             }
@@ -51,7 +57,7 @@ impl Parser<'_> {
         match self.peek() {
             Kind::Symbol("!") => fault.hint("there are no macros"),
             Kind::Symbol(":") => fault.hint("a variable begins with `let`"),
-            Kind::Symbol("..") | Kind::Symbol("..=") => fault.hint("the ends of a range are numbers or constants"),
+            Kind::Symbol(".." | "..=") => fault.hint("the ends of a range are numbers or constants"),
             _ => fault,
         }
     }
@@ -61,8 +67,8 @@ impl Parser<'_> {
         let begin = self.next().span;
         let mutable = match self.eat_word("mut") {
             Some(_) => {
-                let (name, _) = self.name("the name of a variable")?;
-                Some(self.names.new_name(&name))
+                let (name, at) = self.name("the name of a variable")?;
+                Some(self.variable_name(&name, at)?)
             }
             None => None,
         };
@@ -118,12 +124,15 @@ impl Parser<'_> {
 
     /// An expression or an assignment without the semicolon, and whether it needs none.
     fn effect(&mut self) -> Parsed<(Stmt, bool)> {
+        // As in Rust, what follows a block is another statement.
         let is_block = matches!(self.peek(), Kind::Word("if" | "match") | Kind::Symbol("{"));
-        let target = if is_block { self.block_statement()? } else { self.expression()? };
+        let target = if is_block { self.unary()? } else { self.expression()? };
         if let ExprKind::Push(list, value) = target.kind {
             let span = target.span;
             let Some(place) = place(*list) else {
-                return Err(SourceError::new(span, "this is no variable that has room for one more"));
+                let fault =
+                    SourceError::new(span, "expected a list that can be changed before `.push(..)`, got another value");
+                return Err(fault.hint("a variable, an element `a[k]` or a field `s.x` of one"));
             };
             return Ok((Stmt { kind: StmtKind::Push(place, *value), span }, false));
         }
@@ -147,41 +156,13 @@ impl Parser<'_> {
             return Err(fault.hint("a variable, an element `a[k]` or a field `s.x` of one; `==` compares"));
         };
         let value = self.expression()?;
-        let at = begin.to(value.span);
-        Ok((assignment(place, op, value, at), false))
-    }
-}
-
-/// `PLACE = VALUE`, or `op=`. Indices that are more than names and numbers are evaluated once, before.
-fn assignment(mut place: Place, op: Option<Op>, value: Expr, at: Span) -> Stmt {
-    let Some(op) = op else { return Stmt { kind: StmtKind::Assign(place, value), span: at } };
-    let mut before = Vec::new();
-    let mut target = Expr::new(ExprKind::Variable(place.variable.clone()), at);
-    for step in &mut place.steps {
-        let kind = match &mut step.kind {
-            StepKind::Index(index) => {
-                if !matches!(index.kind, ExprKind::Variable(_) | ExprKind::Number(..)) {
-                    // No name in a source has a blank.
-                    let name = format!("index {}", before.len());
-                    let by_name = Expr::new(ExprKind::Variable(name.clone()), index.span);
-                    let value = std::mem::replace(index, by_name);
-                    let pattern = Pattern::new(PatternKind::Bind(name), value.span);
-                    before.push(Stmt { kind: StmtKind::Let(pattern, None, value), span: step.span });
-                }
-                ExprKind::Index(Box::new(target), Box::new(index.clone()))
-            }
-            StepKind::Position(index) => ExprKind::Position(Box::new(target), *index),
-            StepKind::Field(field) => ExprKind::Field(Box::new(target), field.clone()),
+        let span = begin.to(value.span);
+        let kind = match op {
+            Some(op) => StmtKind::Update(place, op, value),
+            None => StmtKind::Assign(place, value),
         };
-        target = Expr::new(kind, step.span);
+        Ok((Stmt { kind, span }, false))
     }
-    let value = Expr::new(ExprKind::Op(op, Box::new(target), Box::new(value)), at);
-    let assign = Stmt { kind: StmtKind::Assign(place, value), span: at };
-    if before.is_empty() {
-        return assign;
-    }
-    before.push(assign);
-    Stmt { kind: StmtKind::Expr(Expr::new(ExprKind::Block(before), at)), span: at }
 }
 
 /// The place that an expression is, if it can be assigned to.

@@ -8,7 +8,7 @@ use crate::front::scanner;
 mod theirs;
 
 fn ours(text: &str) -> UntypedProgram {
-    let program = parse(scanner::scan(text).unwrap(), &Constants::default());
+    let program = parse(scanner::scan(text).unwrap());
     theirs::program(&program.unwrap_or_else(|faults| panic!("{faults:?}\n{text}")))
 }
 
@@ -78,7 +78,7 @@ pub fn f(mut a: [u8; N], b: [(u8, i64); 3], c: [[bool; const { N + M - 1usize }]
     let (p, _, (q, true, -3i8..=4i8)) = t;
     let Point { x, y: 3 } = p;
     let z = !-!a & b | c ^ d << 1u8 >> 2u8 + 3 - 4 * 5 / 6 % 7;
-    let w = a == b < c != d > e && f || g && h;
+    let w = (a == b) != (d > e) && f || g && h;
     let v = x as u8 as i32 + 1i32;
     a[0] = 3;
     a[i] = if b { c } else if d { e } else { f };
@@ -132,7 +132,6 @@ fn sources_of_tests_and_examples_are_the_same() {
 #[test]
 fn what_rust_allows_is_allowed() {
     for (text, same) in [
-        ("const N: usize = 4; fn f(a: u8) -> u8 { a }", "const N: usize = 4usize; fn f(a: u8) -> u8 { a }"),
         ("fn f(a: u8) -> (u8) { a -1 }", "fn f(a: u8) -> u8 { a - 1 }"),
         ("fn f(a: u8) -> u8 { let x = 0xffu8; 1_0 }", "fn f(a: u8) -> u8 { let x = 255u8; 10 }"),
         ("fn f(a: u8) -> u8 { for i in 0..=4 { } }", "fn f(a: u8) -> u8 { for i in 0..5 { } }"),
@@ -140,6 +139,7 @@ fn what_rust_allows_is_allowed() {
             "const N: usize = 4usize; fn f(a: u8) -> u8 { for i in 1..N - 1 { } }",
             "const N: usize = 4usize; fn f(a: u8) -> u8 { for i in 1..3usize { } }",
         ),
+        ("fn f(a: u8) -> u8 { -(5) }", "fn f(a: u8) -> u8 { -5 }"),
         ("fn f(a: u8) -> u8 { u8::MAX + i8::MIN }", "fn f(a: u8) -> u8 { 255u8 + -128i8 }"),
         (
             "struct S { x: u8, y: u8 } fn f(a: S) -> u8 { let S { y, .. } = a; ; y }",
@@ -158,19 +158,11 @@ fn a_comparison_does_not_copy_its_operands() {
 }
 
 #[test]
-fn an_index_of_an_update_is_evaluated_once() {
-    let text = "fn f(a: u8) -> u8 { a[g(1)][2] += 3; a }";
-    let same = "fn f(a: u8) -> u8 { { let i = g(1); a[i][2] = a[i][2] + 3; } a }";
-    let ours = shown(&ours(text)).concat().replace("index 0", "i");
-    assert_eq!(ours, shown(&theirs(same)).concat());
-}
-
-#[test]
 fn nesting_is_bounded() {
     let refused = |inner: &str| {
         let text = format!("fn f(a: u8) -> u8 {{ {inner} }}");
-        let faults = parse(scanner::scan(&text).unwrap(), &Constants::default()).unwrap_err();
-        assert_eq!(faults[0].message, "this is nested too deep");
+        let faults = parse(scanner::scan(&text).unwrap()).unwrap_err();
+        assert!(faults[0].message.starts_with("this is nested too deep: expected at most "), "{}", faults[0].message);
     };
     for (open, middle, close) in [
         ("(", "a", ")"),

@@ -1,20 +1,20 @@
 //! Types and sizes.
 
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, literals::bound};
 use crate::{
     front::{
-        ast::{ConstExpr, ConstKind, Int, Name, Size, Type},
-        scanner::{Kind, Unsigned, greatest},
+        ast::{ConstExpr, ConstKind, Int, Literal, Name, Size, Type},
+        scanner::{Kind, Unsigned},
     },
     number::{Decimal, Number},
     source_error::SourceError,
-    tree::{Scalar, Span},
+    tree::Span,
 };
 
 impl Parser<'_> {
     /// A type and its place.
     pub(super) fn ty(&mut self) -> Parsed<(Type, Span)> {
-        self.nested(|parser| {
+        self.nested("declare a struct for a part of it", |parser| {
             if let Some(begin) = parser.eat("(") {
                 let mut lone = false;
                 let (mut fields, end) = parser.list(")", |parser| {
@@ -74,10 +74,11 @@ impl Parser<'_> {
         let at = begin.to(self.eat(">").ok_or_else(|| missing(self.unexpected("`>`")))?);
         let fault = |message: String| Err(missing(SourceError::new(at, message)));
         match (u16::from(integer), u16::from(fraction)) {
-            (0, _) => fault("there is no bit before the point for the sign".into()),
-            (integer, fraction) if integer + fraction > MAX_FIXED_BITS => {
-                fault(format!("this type has {} bits, the most is {MAX_FIXED_BITS}", integer + fraction))
-            }
+            (0, _) => fault("expected at least 1 bit before the point, for the sign, got 0".into()),
+            (integer, fraction) if integer + fraction > MAX_FIXED_BITS => fault(format!(
+                "this type is too wide: expected at most {MAX_FIXED_BITS} bits, got {}",
+                integer + fraction
+            )),
             (integer, fraction) => Ok((Type::Fixed(integer, fraction), at)),
         }
     }
@@ -95,22 +96,26 @@ impl Parser<'_> {
 
     /// The array type of an element and the size that is next.
     fn sized(&mut self, element: Type) -> Parsed<Type> {
-        let element = Box::new(element);
-        if self.eat_word("const").is_some() {
-            self.expect("{")?;
-            let size = self.constant_expression(Some(&Type::Int(Int::Usize)))?;
-            self.expect("}")?;
-            return Ok(Type::Array(element, Size::Computed(Box::new(size))));
-        }
-        Ok(Type::Array(element, self.size()?))
+        Ok(Type::Array(element.into(), self.size()?))
     }
 
-    /// A size: a number or the name of a constant.
+    /// A size: a number, the name of a constant, or `const { .. }`.
     pub(super) fn size(&mut self) -> Parsed<Size> {
+        if self.eat_word("const").is_some() {
+            self.expect("{")?;
+            let size = self.constant_expression()?;
+            self.expect("}")?;
+            return Ok(Size::Computed(size.into()));
+        }
         let token = self.ahead(0);
         let size = match token.kind {
             Kind::Number(Unsigned { value, suffix: None | Some(Int::Usize) }) => {
-                let large = || SourceError::new(token.span, "this size is too large");
+                let large = || {
+                    SourceError::new(
+                        token.span,
+                        format!("this size is too large: expected at most {}, got {value}", usize::MAX),
+                    )
+                };
                 Size::Number(usize::try_from(value).map_err(|_| large())?)
             }
             Kind::Word(name) if self.looking_ahead || self.constants.contains_key(name) => Size::Constant(name.into()),
@@ -127,128 +132,127 @@ impl Parser<'_> {
         self.next();
         match self.is("]") {
             true => Ok(size),
-            false => {
-                Err(self.unexpected("`]`").hint("a size that is computed is written `const { N + 1 }`, in a type"))
-            }
+            false => Err(self.unexpected("`]`").hint("a size that is computed is written `const { N + 1 }`")),
         }
     }
 
-    /// An expression of constants: numbers, names, `PARTY::NAME`, `min(..)`, `max(..)`, sums and differences; numbers
-    /// without a suffix have the type `wanted`.
+    /// An expression of constants: numbers, names, `PARTY::NAME`, `min(..)`, `max(..)`, sums, differences, `-` and `!`.
     ///
     /// *Errors*: anything else.
-    pub(super) fn constant_expression(&mut self, wanted: Option<&Type>) -> Parsed<ConstExpr> {
-        let mut sum = self.constant_term(wanted)?;
+    pub(super) fn constant_expression(&mut self) -> Parsed<ConstExpr> {
+        let mut sum = self.constant_term()?;
         let mut terms = 0;
         while self.is("+") || self.is("-") {
             let minus = self.next().kind == Kind::Symbol("-");
-            let term = self.constant_term(wanted)?;
+            let term = self.constant_term()?;
             let at = sum.span.to(term.span);
             let (a, b) = (Box::new(sum), Box::new(term));
             let kind = if minus { ConstKind::Sub(a, b) } else { ConstKind::Add(a, b) };
             sum = ConstExpr { kind, span: at };
             terms += 1;
             if terms > super::MAX_NESTING {
-                return Err(SourceError::new(self.ahead(0).span, "this sum of constants is too long"));
+                let message =
+                    format!("this sum of constants is too long: expected at most {} terms", super::MAX_NESTING + 1);
+                return Err(SourceError::new(self.ahead(0).span, message).hint("declare constants for parts of it"));
             }
         }
         Ok(sum)
     }
 
-    fn constant_term(&mut self, wanted: Option<&Type>) -> Parsed<ConstExpr> {
-        self.nested(|parser| {
+    fn constant_term(&mut self) -> Parsed<ConstExpr> {
+        self.nested("declare a constant for a part of it", |parser| {
             let token = parser.ahead(0);
             match token.kind {
                 Kind::Symbol("(") => {
                     parser.next();
-                    let inner = parser.constant_expression(wanted)?;
-                    parser.expect(")")?;
+                    let inner = parser.constant_expression()?;
+                    if !parser.is(")") {
+                        return Err(parser.unexpected("`)`").hint(CONSTANTS));
+                    }
+                    parser.next();
                     Ok(inner)
                 }
-                Kind::Number(_) | Kind::Decimal(_) | Kind::Symbol("-") => {
-                    let (kind, span) = parser.signed_number(wanted)?;
-                    Ok(ConstExpr { kind, span })
+                Kind::Symbol("-") if !matches!(parser.ahead(1).kind, Kind::Number(_) | Kind::Decimal(_)) => {
+                    parser.next();
+                    Ok(signed(true, parser.constant_term()?, token.span))
                 }
+                Kind::Symbol("!") => {
+                    parser.next();
+                    Ok(signed(false, parser.constant_term()?, token.span))
+                }
+                Kind::Number(_) | Kind::Decimal(_) | Kind::Symbol("-") => parser.constant_number(),
                 Kind::Word("true" | "false") => {
                     let value = parser.next().kind == Kind::Word("true");
                     Ok(ConstExpr { kind: ConstKind::Bool(value), span: token.span })
                 }
-                Kind::Word(_) => parser.named_constant(wanted),
+                Kind::Word(_) => parser.named_constant(),
                 _ => Err(parser.unexpected("a constant").hint(CONSTANTS)),
             }
         })
     }
 
-    fn named_constant(&mut self, wanted: Option<&Type>) -> Parsed<ConstExpr> {
+    fn named_constant(&mut self) -> Parsed<ConstExpr> {
         let (name, at) = self.name("a constant")?;
         if self.eat("::").is_some() {
             let (identifier, end) = self.name("the name of a party's constant")?;
+            if let Some(bound) = bound(&name, &identifier) {
+                return Ok(ConstExpr { kind: ConstKind::Number(bound), span: at.to(end) });
+            }
             return Ok(ConstExpr { kind: ConstKind::External(name, identifier), span: at.to(end) });
         }
         if !self.is("(") {
             return Ok(ConstExpr { kind: ConstKind::Constant(name), span: at });
         }
+        if !self.looking_ahead && self.functions.contains(&name) {
+            let fault = SourceError::new(at, format!("expected a constant, got a call of the function `{name}`"));
+            return Err(
+                fault.hint("a constant takes the built-in `min` and `max`, which a function of that name replaces")
+            );
+        }
         if !["min", "max"].contains(&name.as_str()) {
-            return Err(SourceError::new(at, format!("`{name}` cannot be called for a constant")).hint(CONSTANTS));
+            return Err(SourceError::new(at, format!("expected `min` or `max`, got `{name}`")).hint(CONSTANTS));
         }
         self.expect("(")?;
-        let (list, end) = self.list(")", |parser| parser.constant_expression(wanted))?;
+        let (list, end) = self.list(")", |parser| parser.constant_expression())?;
         if list.is_empty() {
-            return Err(SourceError::new(at, format!("`{name}` of nothing")));
+            return Err(SourceError::new(at, "expected at least 1 argument, got 0"));
         }
         let kind = if name == "min" { ConstKind::Min(list) } else { ConstKind::Max(list) };
         Ok(ConstExpr { kind, span: at.to(end) })
     }
 
-    fn signed_number(&mut self, wanted: Option<&Type>) -> Parsed<(ConstKind, Span)> {
+    /// A number with its sign.
+    pub(super) fn constant_number(&mut self) -> Parsed<ConstExpr> {
         let begin = self.ahead(0).span;
         let minus = self.eat("-").is_some();
         if let Kind::Decimal(text) = self.peek() {
-            let at = begin.to(self.next().span);
-            let decimal = decimal(text, minus, at)?;
-            let Some(ty @ &Type::Fixed(integer, fraction)) = wanted else {
-                return Err(SourceError::new(at, "this number with a point is no integer"));
-            };
-            let value = crate::front::constants::of_scalar(decimal, Scalar::fixed(integer, fraction));
-            let value = value.ok_or_else(|| SourceError::new(at, format!("{decimal} is no value of {ty}")))?;
-            return Ok((ConstKind::Number(value, ty.clone()), at));
+            let span = begin.to(self.next().span);
+            return Ok(ConstExpr { kind: ConstKind::Decimal(decimal(text, minus, span)?), span });
         }
-        let Kind::Number(mut number) = self.peek() else { return Err(self.unexpected("a number")) };
-        let end = self.next().span;
-        number.suffix = match (number.suffix, wanted) {
-            (None, Some(Type::Int(ty))) if !minus || ty.is_signed() => Some(*ty),
-            (suffix, _) => suffix,
-        };
-        let (value, ty) = Self::literal(number, minus, begin)?;
-        Ok((ConstKind::Number(value, ty), begin.to(end)))
+        let Kind::Number(number) = self.peek() else { return Err(self.unexpected("a number")) };
+        let span = begin.to(self.next().span);
+        Ok(ConstExpr { kind: ConstKind::Number(literal(number, minus)), span })
     }
+}
 
-    /// The number with its sign and type.
-    ///
-    /// *Errors*: a number that its type does not have.
-    pub(super) fn literal(number: Unsigned, minus: bool, at: Span) -> Parsed<(Number, Type)> {
-        let Unsigned { value, suffix } = number;
-        let most = greatest(suffix);
-        let value = Number::from(value);
-        if value > most {
-            return Err(SourceError::new(at, format!("this number is too large, the most is {most}")));
+/// `-` or `!` at `begin`, of an expression.
+pub(super) fn signed(minus: bool, inner: ConstExpr, begin: Span) -> ConstExpr {
+    let span = begin.to(inner.span);
+    let kind = match inner.kind {
+        // `-(128i8)` is a literal, as `-128i8` is.
+        ConstKind::Number(literal) if minus && !literal.minus => {
+            ConstKind::Number(Literal { value: -literal.value, minus: true, ..literal })
         }
-        let signed = if minus { -value } else { value };
-        let Some(ty) = suffix else {
-            return match signed < Int::Signed(128).min() {
-                true => Err(SourceError::new(at, format!("{signed} is less than any number"))),
-                false => Ok((signed, if minus { Type::Integer } else { Type::Natural })),
-            };
-        };
-        if minus && !ty.is_signed() {
-            let fault = SourceError::new(at, format!("a number of type {ty} is not negative"));
-            return Err(fault.hint("take a signed type, as i32"));
-        }
-        match (ty.min()..=ty.max()).contains(&signed) {
-            true => Ok((signed, Type::Int(ty))),
-            false => Err(SourceError::new(at, format!("{signed} is not between {} and {}", ty.min(), ty.max()))),
-        }
-    }
+        _ if minus => ConstKind::Neg(inner.into()),
+        _ => ConstKind::Not(inner.into()),
+    };
+    ConstExpr { kind, span }
+}
+
+/// The number with its sign.
+pub(super) fn literal(number: Unsigned, minus: bool) -> Literal {
+    let value = Number::from(number.value);
+    Literal { value: if minus { -value } else { value }, minus, suffix: number.suffix }
 }
 
 /// The most bits of a fixed-point number.
@@ -257,9 +261,18 @@ const MAX_FIXED_BITS: u16 = 128;
 /// The number with a point that a text is.
 pub(super) fn decimal(text: &str, minus: bool, at: Span) -> Parsed<Decimal> {
     let sign = if minus { "-" } else { "" };
-    Decimal::of(&[sign, &text.replace('_', "")].concat())
-        .ok_or_else(|| SourceError::new(at, "a number with a point has 38 digits at most"))
+    Decimal::of(&[sign, &text.replace('_', "")].concat()).ok_or_else(|| {
+        SourceError::new(
+            at,
+            format!("expected a number of at most 38 digits, got {}", text.bytes().filter(u8::is_ascii_digit).count()),
+        )
+    })
+}
+
+/// Tells whether it is the name of a type that the language has.
+pub(super) fn is_built_in(name: &str) -> bool {
+    matches!(name, "bool" | "fixed") || Int::named(name).is_some()
 }
 
 /// The parts that a constant is made of.
-pub(super) const CONSTANTS: &str = "a constant is made of numbers, names, PARTY_0::NAME, min(..), max(..), + and -";
+pub(super) const CONSTANTS: &str = "a constant is made of numbers, names, PARTY_0::NAME, min(..), max(..), +, - and !";

@@ -1,6 +1,6 @@
-//! Set-ups that serve many sessions: the leaves of all trees, from which each session has streams of its own.
+//! Set-ups that serve many sessions: the leaves of all trees, from which each session derives its own streams.
 //!
-//! Base OTs anew would let the party with delta take another one. Leaves that are kept bind it: whatever is stretched from them is under the
+//! New base OTs would let the party with delta choose another one. Stored leaves bind it: everything stretched from them has the
 //! same delta.
 
 use garblet_net::Channel;
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::softspoken::{receiver::CotReceiver, sender::CotSender, tags::TreesConsistent};
 
-/// The sender's leaves of a set-up, which were checked: it serves any number of sessions.
+/// The sender's checked leaves of a set-up, which serve any number of sessions.
 ///
 /// *Secret*: all of it. *Unique*: one per peer.
 #[derive(Clone, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
@@ -23,7 +23,7 @@ pub struct SenderSeeds {
     leaves: Vec<Block>,
 }
 
-/// The receiver's leaves of a set-up: it serves any number of sessions.
+/// The receiver's leaves of a set-up, which serve any number of sessions.
 ///
 /// *Secret*: all of it. *Unique*: one per peer.
 #[derive(Clone, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
@@ -49,9 +49,9 @@ impl SenderSeeds {
         Ok(SenderSeeds { leaves: setup.leaves().to_vec() })
     }
 
-    /// The sender of a session, of which both parties have the same name.
+    /// The sender of a session; both parties use the same session name.
     ///
-    /// *Unique*: `session` is fresh, by randomness of both parties. `delta` is that of the set-up.
+    /// *Unique*: `session` is fresh, with randomness from both parties. `delta` is the set-up's delta.
     ///
     /// *Errors*: [`OtError::WrongLength`] for leaves of another width.
     pub fn session(

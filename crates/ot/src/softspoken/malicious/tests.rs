@@ -44,7 +44,7 @@ impl Session {
         (self.ours.traffic(), self.theirs.traffic())
     }
 
-    /// Extends by `n` while somebody changes the receiver's corrections and digest.
+    /// Extends by `n` while a third party changes the receiver's corrections and digest.
     fn extend_altered(
         &mut self,
         n: usize,
@@ -102,12 +102,12 @@ fn the_correlation_holds_and_the_cost_is_the_formula() {
 fn one_wrong_correction_in_any_tree_is_found() {
     for tree in 0..Width::Four.trees() - 1 {
         let mut session = session(Width::Four, StatisticalSecurity::Forty);
-        // Three squares of 16 bytes per tree; the last of them only hides the others.
+        // Three squares of 16 bytes per tree; the last one only hides the others.
         let at = tree * 48 + tree % 48;
         let result = session.extend_altered(200, |bytes| bytes[at] ^= 1 << (tree % 8), |_| {});
         let number = tree + 1;
         let delta = session.sender.delta.as_bytes()[number / 2] >> (4 * (number % 2)) & 15;
-        // Where delta has only zeros in a tree, the correction is not used, and there is nothing to find.
+        // If delta is all zeros in a tree, the correction is not used, and there is nothing to detect.
         assert_eq!(matches!(result, Err(OtError::InconsistentChoices)), delta != 0, "tree {number}");
     }
 }
@@ -123,8 +123,8 @@ fn a_wrong_hash_of_any_column_is_found() {
     }
 }
 
-/// A receiver that guesses the four bits of delta of one tree can make its digest fit: what the protocol allows, at the price
-/// of being found out for fifteen of sixteen deltas.
+/// A receiver that guesses the four bits of delta of one tree can make its digest fit. The protocol allows this: for fifteen of
+/// sixteen deltas the receiver is caught.
 #[test]
 fn a_receiver_that_guesses_delta_of_a_tree_passes_only_if_it_guesses_right() {
     let mut passed = 0;
@@ -145,7 +145,7 @@ fn a_receiver_that_guesses_delta_of_a_tree_passes_only_if_it_guesses_right() {
     assert_eq!(passed, 1);
 }
 
-/// Sets up with somebody between who changes the receiver's corrections of trees and tags.
+/// Sets up while a third party changes the receiver's corrections of trees and tags.
 fn setup_altered(alter: impl FnOnce(&mut [u8])) -> Result<MaliciousCotSender, OtError> {
     let width = Width::Four;
     let (mut ours, mut to_sender) = channels();
@@ -181,7 +181,7 @@ fn setup_altered(alter: impl FnOnce(&mut [u8])) -> Result<MaliciousCotSender, Ot
 fn trees_that_depend_on_delta_are_found() {
     assert!(setup_altered(|_| {}).is_ok());
     let corrections = Width::Four.corrections() * 16;
-    // Of the two corrections of a level one is used: changing both is always a tree that is none.
+    // The sender uses one of the two corrections of a level; changing both always makes an invalid tree.
     let error = setup_altered(|trees| (0..32).for_each(|at| trees[at] ^= 1)).err();
     assert!(matches!(error, Some(OtError::InconsistentTrees)));
     for at in [0, 31, 32 * 31, 32 * 32, 32 * 33 - 1] {
@@ -208,16 +208,16 @@ fn a_peer_without_checks_is_refused() {
     assert!(text.ends_with("expected k = 4 with checks of 40 bits, got k = 4 without checks"), "{text}");
 }
 
-/// Receivers that deviate, for the list of all checks.
+/// Deviating receivers, for the list of all checks.
 pub(crate) mod deviations {
     use super::*;
 
-    /// One whose trees depend on delta.
+    /// A receiver whose trees depend on delta.
     pub(crate) fn wrong_trees() -> Option<OtError> {
         setup_altered(|trees| (0..32).for_each(|at| trees[at] ^= 1)).err()
     }
 
-    /// One that uses other choices in every tree but the first.
+    /// A receiver that uses different choices in every tree except the first.
     pub(crate) fn other_choices() -> Option<OtError> {
         session(Width::Four, StatisticalSecurity::Forty)
             .extend_altered(200, |corrections| corrections.iter_mut().for_each(|byte| *byte ^= 1), |_| {})

@@ -1,4 +1,4 @@
-//! Putting labels into slots, for four instances of a list at a time.
+//! Gathers labels into slots, for four instances of a list at a time.
 
 use super::BatchLabels;
 use crate::{
@@ -7,10 +7,10 @@ use crate::{
     gates::labels::Line,
 };
 
-/// Labels that go into the same slots of four instances of a list.
+/// Labels to gather into the same slots of four instances of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gather {
-    /// The number of the four instances: those from that number times four on.
+    /// The number of the group of four instances, which begin at four times this number.
     pub quad: u32,
     /// The first slot.
     pub slot: u32,
@@ -18,29 +18,28 @@ pub struct Gather {
     pub len: u32,
     /// The places of the labels.
     pub from: Sources,
-    /// The places where what is added to them begins, for each instance.
+    /// The places of the labels to add, for each instance, or none to add.
     pub add: Option<[u32; QUAD_LANES]>,
 }
 
 /// The places of the labels of four instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sources {
-    /// Anywhere: for each instance its first label, and from one to the next.
+    /// Arbitrary places: for each instance its first label, and the distance between labels.
     Strided([u32; QUAD_LANES], [u32; QUAD_LANES]),
-    /// Those of a slot are one behind the other: the first of them for the first slot, from one slot to the next, and whether
-    /// the last instance's comes first.
+    /// The four labels of a slot are adjacent, perhaps in reverse order.
     Contiguous {
         /// Place of the first.
         first: u32,
         /// The distance from slot to slot.
         stride: u32,
-        /// Set if they are in the opposite order.
+        /// Set if the last instance's label comes first.
         reversed: bool,
     },
 }
 
 impl Sources {
-    /// The place of the first instance's first label, and the distance from one to the next.
+    /// The place of the first instance's first label, and the distance between labels.
     pub fn of_first(&self) -> (usize, usize) {
         let (first, stride) = match *self {
             Sources::Strided([first, ..], [stride, ..]) => (first, stride),
@@ -53,7 +52,7 @@ impl Sources {
 }
 
 impl BatchLabels {
-    /// Sets labels of four instances of a list. Lanes without an instance take any labels.
+    /// Sets labels of four instances of a list. Lanes without an instance take arbitrary labels.
     ///
     /// # Panics
     /// If there are no such instances, slots or labels.
@@ -64,14 +63,15 @@ impl BatchLabels {
         if len == 0 {
             return;
         }
-        assert!(quad < per_slot && (slot + len) * per_slot <= lines.len(), "instances and slots of a list");
+        let end = slot.checked_add(len).and_then(|slots| slots.checked_mul(per_slot));
+        assert!(quad < per_slot && end.is_some_and(|end| end <= lines.len()), "instances and slots of a list");
         let lines = (lines[slot * per_slot + quad..].as_mut_ptr(), per_slot);
         let added = gather.add.map(
             #[inline(always)]
             |first| Rows::new(added, first, [1; QUAD_LANES], len),
         );
-        // SAFETY: the list has `len` slots from the first on, as was asserted, and so have the rows, as they have checked. A
-        // loop for each, so that none decides anything at a slot.
+        // SAFETY: the assertion checked that the list has `len` slots from the first on, and `row` and `Rows` have checked theirs.
+        // Each case has its own loop, so that no slot needs a decision.
         unsafe {
             match gather.from {
                 Sources::Strided(first, stride) => {
@@ -114,15 +114,17 @@ impl BatchLabels {
 /// The first of `len` places, `stride` blocks apart, with `width` blocks at each.
 ///
 /// # Panics
-/// If there are not as many blocks.
+/// If there are not that many blocks.
 #[inline(always)]
 fn row(blocks: &[Block], first: u32, stride: u32, len: usize, width: usize) -> *const Block {
     let row = &blocks[first as usize..];
-    assert!((len - 1) * stride as usize + width <= row.len(), "labels of a gather");
+    // A `usize` may have no more bits than these numbers.
+    let end = (len - 1).checked_mul(stride as usize).and_then(|last| last.checked_add(width));
+    assert!(end.is_some_and(|end| end <= row.len()), "labels of a gather");
     row.as_ptr()
 }
 
-/// Labels of four instances, as many of each.
+/// Labels of four instances, the same number for each.
 struct Rows {
     first: [*const Block; QUAD_LANES],
     stride: [usize; QUAD_LANES],
@@ -146,10 +148,10 @@ impl Rows {
         }
     }
 
-    /// Number `i` of each.
+    /// Label number `i` of each instance.
     ///
     /// # Safety
-    /// There are so many, and the blocks are still there.
+    /// There are more than `i` labels, and the blocks are still alive.
     #[inline(always)]
     unsafe fn quad<E: Engine>(&self, e: E, i: usize) -> E::Quad {
         let [a, b, c, d] = self.first;
@@ -159,10 +161,10 @@ impl Rows {
     }
 }
 
-/// Puts, for each of `len` slots, what `from` says and what is added; `lines` are the first and the step from slot to slot.
+/// Stores, for each of `len` slots, the result of `from` plus the label to add; `lines` are the first line and the step between slots.
 ///
 /// # Safety
-/// There are as many lines, and as many blocks to be added.
+/// There are that many lines, and that many blocks to add.
 #[inline(always)]
 unsafe fn fill<E: Engine>(
     e: E,

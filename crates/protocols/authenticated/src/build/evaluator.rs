@@ -5,7 +5,11 @@ use std::ops::Range;
 use garblet_garble::masked::{CheckMut, GateMasks, MaskedEvaluator};
 use garblet_primitives::{Block, with_room};
 use garblet_protocol::{
-    bulk::receive_blocks, conduct::Conduct, domain::Hasher, error::ProtocolError, session::Session,
+    bulk::{check_padding, receive_blocks},
+    conduct::Conduct,
+    domain::Hasher,
+    error::ProtocolError,
+    session::Session,
 };
 
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
@@ -74,6 +78,8 @@ impl<'p> Receiving<'p> {
             let begin = pieces.len();
             pieces.resize(begin + plan.piece_bytes(piece.len()), 0);
             session.channel().receive_bytes(&mut pieces[begin..]).await?;
+            let selects = pieces.len() - piece.len().div_ceil(8);
+            check_padding(&pieces[selects..], piece.len())?;
             transcript.add(&pieces[begin..]);
             self.done += piece.len() as u64;
             session.advance(self.done, plan.and_count());

@@ -2,13 +2,15 @@
 
 use garblet_circuit::{Bits, Party};
 use garblet_garble::masked::MaskedEvaluator;
-use garblet_primitives::Block;
+use garblet_primitives::{Block, secrets};
 use garblet_protocol::{
-    bulk::receive_blocks, checks::Cheating, conduct::Conduct, domain::Hasher, error::ProtocolError, session::Session,
+    bulk::receive_blocks, checks::Cheating, conduct::Conduct, domain::Hasher, error::ProtocolError, kept::WORD_BYTES,
+    session::Session,
 };
+use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::{CONFIRMATION_BYTES, RUN_BYTES, check_run, masked_own};
+use super::{RUN_BYTES, check_run, masked_own};
 use crate::{
     EVALUATOR, GARBLER, Step,
     build::{
@@ -32,7 +34,7 @@ use crate::{
 /// Party 1's side.
 pub struct EvaluatorSide;
 
-/// A circuit that came.
+/// A received circuit.
 pub struct Built {
     run: u64,
     read: Read,
@@ -142,7 +144,7 @@ fn begin<'p, C: Conduct<Step>>(
     Ok(MaskedEvaluator::new(program, schedules, hash_seed, ground.delta.block(), with_tags, labels))
 }
 
-/// Steps O1 and O2: sends the masked input, and receives the labels of all inputs that somebody gives.
+/// Steps O1 and O2: sends the masked input, and receives the labels of all inputs that a party provides.
 ///
 /// *Errors*: [`checks::INPUT_LABEL`]; the connection's.
 async fn receive_labels<C: Conduct<Step>, D: Dealing>(
@@ -172,7 +174,7 @@ async fn receive_labels<C: Conduct<Step>, D: Dealing>(
         let mut message = vec![0; garblers.div_ceil(8) + dealt.len().div_ceil(8)];
         session.channel().receive_bytes(&mut message).await?;
         let (theirs, told) = message.split_at(garblers.div_ceil(8));
-        let (theirs, told) = (Packed(theirs.to_vec()).first(garblers), Packed(told.to_vec()).first(dealt.len()));
+        let (theirs, told) = (Packed::received(theirs, garblers)?, Packed::received(told, dealt.len())?);
         transcript.add(&theirs.0);
         transcript.add(&told.0);
         let others = settle(ground, session, dealing, dealt, [&own_told, &told]).await?;
@@ -187,7 +189,10 @@ async fn receive_labels<C: Conduct<Step>, D: Dealing>(
         let giver = usize::from(owner.0).min(2);
         let at = next[giver];
         next[giver] += 1;
-        if known[giver].as_ref().is_some_and(|told| told.get(at) != label.lsb()) {
+        let wrong = known[giver].as_ref().map(|told| told.get(at) ^ label.lsb());
+        if wrong.is_some_and(|wrong| {
+            secrets::public(wrong, "authenticated: whether a label is that of the told masked input")
+        }) {
             return Err(Cheating::new(checks::INPUT_LABEL, format!("input bit {at}")).into());
         }
     }
@@ -198,12 +203,12 @@ async fn receive_labels<C: Conduct<Step>, D: Dealing>(
 struct Verdict<'p> {
     plan: &'p Plan,
     run: u64,
-    /// The sum that the garbler's must be.
+    /// The sum that the garbler's must equal.
     sum: Block,
     labels: Option<Hasher>,
 }
 
-/// Proof that the garbler's sum is right: before it nothing leaves that depends on outputs. Only [`Verdict::verify`] makes it.
+/// Proof that the garbler's sum is right. Nothing that depends on outputs is sent before. Only [`Verdict::verify`] makes it.
 struct Verified(());
 
 impl<'p> Verdict<'p> {
@@ -212,7 +217,7 @@ impl<'p> Verdict<'p> {
         Verdict { plan, run, sum: Block::ZERO, labels: reveals.then(|| ground.revealed(run)) }
     }
 
-    /// Takes a lot that was evaluated: weighs its values, and tells the masked values if they are revealed.
+    /// Adds an evaluated lot: weighs its values, and sends the masked values if they are revealed.
     ///
     /// *Errors*: the connection's.
     async fn lot<C: Conduct<Step>>(
@@ -243,7 +248,7 @@ impl<'p> Verdict<'p> {
         Ok(())
     }
 
-    /// Hears the garbler's sum.
+    /// Receives the garbler's sum and checks it.
     ///
     /// *Errors*: [`checks::TAGS`] or [`checks::REVEALED_GATES`]; the connection's.
     async fn verify<C: Conduct<Step>>(
@@ -260,7 +265,8 @@ impl<'p> Verdict<'p> {
         }
         let mut theirs = [Block::ZERO];
         receive_blocks(session, &mut theirs).await?;
-        match theirs[0] == self.sum {
+        let fits = theirs[0].ct_eq(&self.sum);
+        match secrets::verdict(fits, "authenticated: whether all gates are right") {
             true => Ok(Verified(())),
             false => Err(Cheating::new(check, format!("{} AND gates", self.plan.and_count())).into()),
         }
@@ -294,18 +300,18 @@ async fn finish<C: Conduct<Step>, D: Dealing>(
         outputs = plan.decoded(EVALUATOR, (0..ours).map(bit));
         padded = (ours..count).map(bit).collect();
     }
-    keep(ground, (plan, run, &wires), dealing)?;
+    keep(ground, (plan, run, &wires), &outputs, dealing)?;
     if plan.output_bits(GARBLER) + plan.pads() > 0 {
         hand_over(ground, session, plan, run, (&wires, dealt), &verified).await?;
     }
     if plan.confirms() {
-        ground.send(session, Step::Confirmation, &mut [1; CONFIRMATION_BYTES]).await?;
+        ground.send(session, Step::Confirmation, &mut [dealing.has_kept().into(); WORD_BYTES]).await?;
     }
     session.channel().flush().await?;
     Ok(Computed { outputs, padded })
 }
 
-/// Step O5: hands the garbler its outputs, and those of others: masked values, the masks, and the digest of the labels.
+/// Step O5: sends the garbler its outputs and those of others: masked values, the masks, and the digest of the labels.
 async fn hand_over<C: Conduct<Step>>(
     ground: &mut Ground<C>,
     session: &mut Session,

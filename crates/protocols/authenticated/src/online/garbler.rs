@@ -2,14 +2,19 @@
 
 use garblet_circuit::{Bits, Party};
 use garblet_garble::masked::MaskWalk;
-use garblet_primitives::Block;
-use garblet_protocol::{checks::Cheating, conduct::Conduct, domain::Hasher, error::ProtocolError, session::Session};
+use garblet_primitives::{Block, secrets};
+use garblet_protocol::{
+    checks::Cheating,
+    conduct::Conduct,
+    domain::Hasher,
+    error::ProtocolError,
+    kept::{WORD_BYTES, has_kept},
+    session::Session,
+};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::{
-    CHALLENGE_BYTES, CONFIRMATION_BYTES, DIGEST_BYTES, RUN_BYTES, by_owner, check_run, masked_own, masked_values,
-};
+use super::{CHALLENGE_BYTES, DIGEST_BYTES, RUN_BYTES, by_owner, check_run, masked_own, masked_values};
 use crate::{
     EVALUATOR, GARBLER, Step,
     build::{
@@ -33,10 +38,10 @@ use crate::{
 /// Party 0's side.
 pub struct GarblerSide;
 
-/// A circuit that was garbled and sent.
+/// A circuit that is garbled and sent.
 pub struct Built {
     run: u64,
-    /// Zero labels of the inputs that somebody gives, and of those that are read.
+    /// Zero labels of the inputs that a party provides, and of those that are read.
     labels: Zeroizing<Vec<Block>>,
     read: Read,
     own_masks: Zeroizing<Vec<bool>>,
@@ -87,7 +92,7 @@ impl Side for GarblerSide {
     }
 }
 
-/// Uniform zero labels, of which bit 0 is zero.
+/// Uniform zero labels, with bit 0 zero.
 fn fresh_labels(session: &mut Session, count: usize) -> Zeroizing<Vec<Block>> {
     Zeroizing::new((0..count).map(|_| Block::random(session.rng()).with_lsb(false)).collect())
 }
@@ -132,7 +137,7 @@ async fn compute_streamed<C: Conduct<Step>, D: Dealing>(
     finish(ground, session, judge, garbled, (&dealt, dealing)).await
 }
 
-/// Step O1: the masked values of all inputs that somebody gives, in program order. The number of the run is sent.
+/// Step O1: the masked values of all inputs that a party provides, in program order. Sends the number of the run.
 async fn masked_inputs<C: Conduct<Step>, D: Dealing>(
     ground: &mut Ground<C>,
     session: &mut Session,
@@ -147,13 +152,17 @@ async fn masked_inputs<C: Conduct<Step>, D: Dealing>(
     let (number, rest) = message.split_at(RUN_BYTES);
     check_run(run, number)?;
     let (theirs, told) = rest.split_at(bits.div_ceil(8));
-    let theirs = Packed(theirs.to_vec()).first(bits);
+    let theirs = Packed::received(theirs, bits)?;
     transcript.add(&theirs.0);
-    let ours = masked_own(own, own_masks);
+    let mut ours = masked_own(own, own_masks);
+    secrets::publish(
+        &mut ours.0,
+        "authenticated: the garbler's masked input, which the labels that it sends next tell",
+    );
     let mut message = run.to_le_bytes().to_vec();
     let mut others = Packed::zeros(0);
     if !dealt.is_empty() {
-        let (told, own_told) = (Packed(told.to_vec()).first(dealt.len()), hidden(dealing, dealt)?);
+        let (told, own_told) = (Packed::received(told, dealt.len())?, hidden(dealing, dealt)?);
         transcript.add(&told.0);
         for bits in [&ours, &own_told] {
             message.extend_from_slice(&bits.0);
@@ -167,7 +176,7 @@ async fn masked_inputs<C: Conduct<Step>, D: Dealing>(
     Ok(by_owner(plan, [&ours, &theirs, &others]))
 }
 
-/// Step O2: the active labels of all inputs that somebody gives.
+/// Step O2: the active labels of all inputs that a party provides.
 async fn send_labels<C: Conduct<Step>>(
     ground: &mut Ground<C>,
     session: &mut Session,
@@ -183,7 +192,7 @@ async fn send_labels<C: Conduct<Step>>(
     Ok(())
 }
 
-/// The proof for the evaluator that all gates are right: the sum of tags, or of shares for the masked values that it tells.
+/// The proof for the evaluator that all gates are right: the sum of tags, or of shares for the masked values that the evaluator sends.
 struct Judge<'p> {
     plan: &'p Plan,
     run: u64,
@@ -191,7 +200,7 @@ struct Judge<'p> {
     told: Option<Told<'p>>,
 }
 
-/// The masked values that the evaluator has told so far.
+/// The masked values that the evaluator has sent so far.
 struct Told<'p> {
     values: MaskWalk<'p>,
     labels: Hasher,
@@ -202,7 +211,7 @@ impl<'p> Judge<'p> {
         Judge { plan, run, sum: Block::ZERO, told: None }
     }
 
-    /// Takes a lot that was sent: adds its tags up, or hears its masked values.
+    /// Adds a lot that was sent: sums its tags, or receives its masked values.
     ///
     /// *Errors*: the connection's.
     async fn lot<C: Conduct<Step>>(
@@ -233,11 +242,11 @@ impl<'p> Judge<'p> {
         let ands = secrets.labels.len();
         // Before the first gates those of the inputs that are read, of which the garbler has not heard.
         let first = if self.told.is_none() { read.all_labels() } else { Zeroizing::default() };
-        let bits = first.len() + ands;
-        let mut message = vec![0; bits.div_ceil(8) + CHALLENGE_BYTES];
+        let count = first.len() + ands;
+        let mut message = vec![0; count.div_ceil(8) + CHALLENGE_BYTES];
         session.channel().receive_bytes(&mut message).await?;
-        let (bits, challenge) = message.split_at(bits.div_ceil(8));
-        let bits = Packed(bits.to_vec());
+        let (bits, challenge) = message.split_at(count.div_ceil(8));
+        let bits = Packed::received(bits, count)?;
         let challenge = Block::from_bytes(*challenge.first_chunk().unwrap_or(&[0; CHALLENGE_BYTES]));
         let value = |bit: bool| Block::from_u128(bit.into());
         if self.told.is_none() {
@@ -264,14 +273,17 @@ impl<'p> Judge<'p> {
         Ok(())
     }
 
-    /// The sum, once the digest of all labels of told values is there and fits them.
+    /// The sum, once the digest of the labels of all revealed values has arrived and is right.
     ///
     /// *Errors*: [`checks::REVEALED_LABELS`]; the connection's.
     async fn sum(self, session: &mut Session) -> Result<Block, ProtocolError> {
         if let Some(Told { labels, .. }) = self.told {
             let mut digest = [0; DIGEST_BYTES];
             session.channel().receive_bytes(&mut digest).await?;
-            if !bool::from(labels.finish().ct_eq(&digest)) {
+            if !secrets::verdict(
+                labels.finish().ct_eq(&digest),
+                "authenticated: whether the digest is of the labels of told values",
+            ) {
                 return Err(Cheating::new(checks::REVEALED_LABELS, "the digest is of other labels").into());
             }
         }
@@ -305,11 +317,13 @@ async fn finish<C: Conduct<Step>, D: Dealing>(
         _ => own_outputs(ground, session, plan, run, (&garbled, dealt)).await?,
     };
     if plan.confirms() {
-        session.channel().receive_bytes(&mut [0; CONFIRMATION_BYTES]).await?;
+        let mut word = [0; WORD_BYTES];
+        session.channel().receive_bytes(&mut word).await?;
+        dealing.peer_has_kept(has_kept(word)?)?;
     }
     let Garbled { labels, masks } = &mut { garbled };
     let wires = Wires::new(std::mem::take(masks), std::mem::take(labels));
-    keep(ground, (plan, run, &wires), dealing)?;
+    keep(ground, (plan, run, &wires), &outputs, dealing)?;
     Ok(Computed { outputs, padded })
 }
 
@@ -331,14 +345,15 @@ async fn own_outputs<C: Conduct<Step>>(
     session.channel().receive_bytes(&mut message).await?;
     let (masked, rest) = message.split_at(bytes);
     let (told, digest) = rest.split_at(opened_bytes(count));
-    let masked = Packed(masked.to_vec());
+    let masked = Packed::received(masked, count)?;
     let sums = |alone, others, pads| Sums::default().and_alone(alone).and(others, plan.pads_of(pads));
     let shares = (&sums(&own, &own_others, &dealt.own), &sums(&peer, &peer_others, &dealt.peer));
     let domain = ground.domain(EVALUATOR, Place::OutputMasks, run);
     let masks = opened(&domain, told, checks::OUTPUT_MASKS, shares, delta)?;
     let active = labels.iter().enumerate().map(|(at, &zero)| zero ^ (Block::mask(masked.get(at)) & delta));
     let active = Zeroizing::new(active.collect::<Vec<Block>>());
-    if !bool::from(ground.output_digest(run, &active).ct_eq(digest)) {
+    let fits = ground.output_digest(run, &active).ct_eq(digest);
+    if !secrets::verdict(fits, "authenticated: whether the digest is of the labels of outputs") {
         return Err(Cheating::new(checks::OUTPUT_LABELS, "the digest is of other labels").into());
     }
     let bit = |at| masked.get(at) ^ masks.get(at);

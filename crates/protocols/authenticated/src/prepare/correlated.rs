@@ -10,7 +10,7 @@ use crate::{GARBLER, Step, ground::Ground, place::Place, secrets::OT_CHECK, shar
 /// Bytes of the answer to a check of OTs.
 const ANSWER_BYTES: usize = OT_CHECK.digest_bytes();
 
-/// OTs in both directions, checked by both parties: nothing that depends on unchecked ones leaves.
+/// OTs in both directions, checked by both parties. Nothing that depends on unchecked OTs is sent.
 pub(super) struct CotChecked {
     /// This party's bits.
     pub(super) bits: BitVec,
@@ -35,7 +35,7 @@ impl CotChecked {
 }
 
 impl<C: Conduct<Step>> Ground<C> {
-    /// Step P1: so many authenticated bits of each party.
+    /// Step P1: makes `count` authenticated bits of each party.
     ///
     /// *Errors*: those of checked OTs.
     pub(super) async fn correlate(

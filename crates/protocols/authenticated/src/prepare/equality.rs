@@ -1,9 +1,9 @@
-//! Step P5: both parties' sums of the leaky triples are equal, or somebody has cheated.
+//! Step P5: both parties' sums of the leaky triples are equal, or one has cheated.
 //!
-//! The sums themselves are never sent: their difference would tell an honest party's difference. What is compared are digests, which the garbler
-//! opens only if they are equal. What a party keeps of that in a store is in [`unsettled`](crate::stock::unsettled).
+//! The sums themselves are never sent: their difference would reveal an honest party's difference. The parties compare digests, and the garbler
+//! opens its own only if they are equal. For what a store keeps of that see [`unsettled`](crate::stock::unsettled).
 
-use garblet_primitives::Block;
+use garblet_primitives::{Block, secrets};
 use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
 use subtle::ConstantTimeEq;
 
@@ -54,7 +54,7 @@ impl<C: Conduct<Step>> Ground<C> {
         let mut theirs = [0; DIGEST_BYTES];
         session.channel().receive_bytes(&mut theirs).await?;
         self.keep_check(&last(Some(theirs)))?;
-        if !bool::from(digest.ct_eq(&theirs)) {
+        if !secrets::verdict(digest.ct_eq(&theirs), "authenticated: whether the digests of a batch are equal") {
             return Err(differs().into());
         }
         self.send(session, Step::DigestOpening, &mut opening_message(&told, &opening)).await

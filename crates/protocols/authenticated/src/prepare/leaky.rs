@@ -1,10 +1,12 @@
-//! Steps P2 to P4: leaky triples, of which a peer that cheats may learn the first factor, and is found out with probability one half.
+//! Steps P2 to P4: leaky triples. A cheating peer may learn the first factor of one, and is caught with probability one half.
 //!
 //! *Symbols*: a leaky triple has shares `a`, `b`, `r`; `c = r + d` for a public `d`. `Phi_i = b^i D_i + K_i[b] + M_i[b]`, so that the sum of both parties' is
 //! `b (D_0 + D_1)`.
 
 use garblet_primitives::{Block, OtHash, with_room};
-use garblet_protocol::{checks::Cheating, conduct::Conduct, domain::Domain, error::ProtocolError, session::Session};
+use garblet_protocol::{
+    bulk::check_padding, checks::Cheating, conduct::Conduct, domain::Domain, error::ProtocolError, session::Session,
+};
 use zeroize::Zeroizing;
 
 use super::correlated::CotChecked;
@@ -88,7 +90,7 @@ impl<C: Conduct<Step>> Ground<C> {
         Ok(Leaky { shares: self.shares(checked, &product_bits, count), shift_coin, shift_commitment })
     }
 
-    /// Step P4: commits to bits, tells them, and adds the peer's.
+    /// Step P4: commits to bits, opens them, and adds the peer's.
     async fn tell_product_bits(
         &mut self,
         session: &mut Session,
@@ -106,6 +108,7 @@ impl<C: Conduct<Step>> Ground<C> {
         let mut told = vec![0; count.div_ceil(8) + 32];
         self.exchange(session, Step::ProductBits, &mut message, &mut told).await?;
         let (bits, opening) = told.split_at(count.div_ceil(8));
+        check_padding(bits, count)?;
         let commitment = garblet_primitives::Commitment::from_bytes(theirs);
         let opening = garblet_primitives::Opening::from_bytes(*opening.first_chunk().unwrap_or(&[0; 32]));
         let domain = self.domain(self.peer(), Place::ProductBits, number);

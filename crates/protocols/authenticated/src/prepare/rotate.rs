@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use garblet_circuit::Party;
 use garblet_primitives::Block;
-use garblet_protocol::{checks::Cheating, conduct::Conduct, error::ProtocolError, session::Session};
+use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
 use rand_core::Rng;
 
 use super::leaky::Leaky;
@@ -70,7 +70,7 @@ impl<C: Conduct<Step>> Ground<C> {
         (rows, shifts): (Rows, &[usize]),
         number: u64,
         told: Option<&[u8]>,
-    ) -> Result<(Vec<u8>, Packed), Cheating> {
+    ) -> Result<(Vec<u8>, Packed), ProtocolError> {
         let domain = |party| self.domain(party, Place::BucketBits, number);
         let [own, peers] = [&shares.own, &shares.peer].map(|blocks| rows.sums(&blocks[rows.all..], shifts));
         let Some(told) = told else { return Ok((open(&domain(self.party), &peers), Packed::zeros(0))) };

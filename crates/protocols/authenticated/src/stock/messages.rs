@@ -12,7 +12,7 @@ pub(crate) struct Has {
     pub(crate) secrets: Option<[u8; 32]>,
     /// Fresh randomness, on which all of this meeting depends.
     pub(crate) nonce: [u8; 32],
-    /// The evaluator's digest of a batch of which it does not know the garbler's, with the name of the batch.
+    /// The name of the batch whose check is open, and the evaluator's digest of it.
     pub(crate) unsettled: Option<[[u8; 32]; 2]>,
 }
 

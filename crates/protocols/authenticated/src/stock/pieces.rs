@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use garblet_primitives::Block;
-use garblet_protocol::error::ProtocolError;
 
 use crate::shares::Shares;
 
@@ -34,9 +33,4 @@ pub(crate) fn read(bytes: &[u8], count: usize, into: &mut [&mut Shares]) -> Opti
 pub(crate) fn append(shares: &Shares, range: Range<usize>, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(bytemuck::cast_slice(&shares.own[range.clone()]));
     bytes.extend_from_slice(bytemuck::cast_slice(&shares.peer[range]));
-}
-
-/// The error of a store that gave back what was not put into it.
-pub(crate) fn unreadable(what: &'static str) -> ProtocolError {
-    ProtocolError::Material { what, expected: "what was stored".into(), got: "other bytes".into() }
 }

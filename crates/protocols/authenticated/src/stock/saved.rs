@@ -1,24 +1,30 @@
-//! Values that stay on wires after a run, for programs that come later.
+//! Values that stay on wires after a run, for later programs.
 //!
-//! A wire is kept as the shares of its mask and its label, of which bit 0 is the masked value for the evaluator, and zero for the garbler: 48 bytes. It is read any number
-//! of times, since no two garblings have a key of their hash in common.
+//! A kept wire has the shares of its mask and its label, whose bit 0 is the masked value for the evaluator, and zero for the garbler: 48 bytes. It can be read any number
+//! of times, since no two garblings share a key of their hash.
+//!
+//! The evaluator makes its part pending before it sends what the garbler needs to keep its own. For how both end up with the same value see [`kept`].
 
+use garblet_circuit::{Party, Program};
 use garblet_primitives::Block;
-use garblet_protocol::{error::ProtocolError, stock::SavedNames};
-use garblet_store::{State, Store, StoreError};
+use garblet_protocol::{
+    error::ProtocolError,
+    kept::{self, place},
+    secrets::unreadable,
+    session::Session,
+    stock::{SavedNames, SavedValues},
+};
+use garblet_store::{State, Store};
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{
-    pieces::{VERSION, unreadable},
-    store::{Stock, kept},
+    pieces::VERSION,
+    store::{Stock, secrets},
 };
-use crate::{place::Place, plan::Plan, wires::Wires};
+use crate::{GARBLER, NAME, place::Place, wires::Wires};
 
-/// The beginning of the places where a store has what was kept.
-const PLACE: &str = "kept ";
-
-/// The beginning of names under which outputs are kept for others: runs of the two parties for themselves have no such names.
+/// Prefix of names under which outputs are kept for others. Runs of the two parties for themselves use no such names.
 pub const FOR_OTHERS: &str = "state ";
 
 /// Kept outputs as they are stored.
@@ -26,77 +32,84 @@ pub const FOR_OTHERS: &str = "state ";
 struct Stored {
     /// The name of the secrets that they belong to.
     secrets: [u8; 32],
-    /// The mark that tells them from others under the same name: both parties have the same.
+    /// The mark that distinguishes them from others under the same name. Both parties have the same.
     mark: [u8; 8],
     /// Names, and for each shares of this party's multiples, of the peer's, and labels.
     outputs: Vec<(String, [Vec<Block>; 3])>,
 }
 
-fn place(name: &str) -> String {
-    format!("{PLACE}{name}")
+fn read_stored(state: &State) -> Option<Stored> {
+    postcard::from_bytes(&state.bytes).ok()
 }
 
-fn stored(store: &Store, name: &str) -> Option<Stored> {
-    postcard::from_bytes(&store.state(&place(name))?.bytes).ok()
+fn output_names(stored: &Stored) -> Vec<String> {
+    stored.outputs.iter().map(|(name, _)| name.clone()).collect()
 }
 
-/// The names of what a store keeps for its own party, in alphabetical order.
+/// The names under which a store keeps values for its own party, in alphabetical order.
 pub(crate) fn names(store: &Store) -> Vec<SavedNames> {
-    let kept = store.states().filter_map(|(place, _)| {
-        let name = place.strip_prefix(PLACE).filter(|name| !name.starts_with(FOR_OTHERS))?;
-        let outputs = stored(store, name)?.outputs.iter().map(|(name, _)| name.clone()).collect();
-        Some(SavedNames { name: name.into(), outputs, state: None })
-    });
-    kept.collect()
+    let mut names = kept::names(store, NAME, |state| read_stored(state).as_ref().map(output_names));
+    names.retain(|saved| !saved.name.starts_with(FOR_OTHERS));
+    names
 }
 
-/// The outputs that are kept under a name; none if there are none, or if they are of no use with the secrets of today.
+/// The outputs kept under a name; none if there are none, or if they belong to earlier secrets.
 pub(crate) fn outputs(store: &Store, name: &str) -> Option<Vec<String>> {
-    let stored = stored(store, name)?;
-    let secrets = kept(store).ok()??.name;
-    (stored.secrets == secrets).then(|| stored.outputs.iter().map(|(name, _)| name.clone()).collect())
+    let stored = read_stored(store.state(&place(name))?)?;
+    (stored.secrets == secrets(store).ok()??.name).then(|| output_names(&stored))
 }
 
-/// Forgets what is kept under names that are `gone`.
+/// Checks the names under which the two parties keep values for themselves.
 ///
-/// *Errors*: the store's.
-pub(crate) fn forget_named(store: &mut Store, gone: impl Fn(&str) -> bool) -> Result<(), StoreError> {
-    store.remove_states(|place| place.strip_prefix(PLACE).is_some_and(&gone))
+/// *Errors*: a name that cannot be used, or that stands for others.
+pub(crate) fn check_names(saved: &SavedValues) -> Result<(), ProtocolError> {
+    saved.check_names()?;
+    let mut names = saved.keep.iter().chain(saved.read.iter().map(|read| &read.name));
+    match names.find(|name| name.starts_with(FOR_OTHERS)) {
+        Some(name) => {
+            let expected = format!("one that does not begin with `{FOR_OTHERS}`");
+            Err(ProtocolError::KeptName { expected, got: name.clone() })
+        }
+        None => Ok(()),
+    }
 }
 
-/// The mark of the outputs that are kept under a name; none if there are none. Both parties' stores must say the same.
-pub(crate) fn mark(store: &Store, name: &str) -> Option<String> {
-    Some(garblet_protocol::checks::hex(&stored(store, name)?.mark))
-}
-
-/// Keeps the outputs of a run that are to be kept under a name, in place of those that were there.
+/// Compares the values that both parties keep under names, and settles pending ones: both continue with what the garbler has.
 ///
-/// *Errors*: the store's.
-pub(crate) fn keep(
-    stock: &mut Stock,
-    (name, run): (&str, u64),
-    plan: &Plan,
-    wires: &Wires,
+/// *Errors*: as [`kept::meet`].
+pub(crate) async fn meet(
+    session: &mut Session,
+    store: &mut Store,
+    (party, saved): (Party, &SavedValues),
 ) -> Result<(), ProtocolError> {
+    kept::meet(session, store, (party == GARBLER, saved), |state| Some(read_stored(state)?.mark)).await
+}
+
+/// Bytes of a kept bit: the shares of both parties' multiples, and a label.
+const BIT_BYTES: usize = 3 * size_of::<Block>();
+
+/// Checks that a store can hold the outputs to keep.
+///
+/// *Errors*: as [`kept::check_room`].
+pub(crate) fn check_room(program: &Program, kept: &[usize]) -> Result<(), ProtocolError> {
+    kept::check_room(NAME, program, kept, BIT_BYTES)
+}
+
+/// The outputs of a run to keep, as a state of the store.
+///
+/// *Shape*: `kept` has the numbers of these outputs of the program.
+pub(crate) fn state(stock: &Stock, run: u64, (program, kept): (&Program, &[usize]), wires: &Wires) -> State {
     let secrets = stock.kept.as_ref().map(|kept| kept.name).unwrap_or_default();
-    let mark = stock.meeting.domain(crate::GARBLER, Place::KeptMark as u8).at(run).digest(b"");
+    let mark = stock.meeting.domain(GARBLER, Place::KeptMark as u8).at(run).digest(b"");
     let output = |&number: &usize| {
         let blocks = [&wires.own, &wires.peer, &wires.labels].map(|all| all[number].to_vec());
-        (plan.program().outputs()[number].port.name.clone(), blocks)
+        (program.outputs()[number].port.name.clone(), blocks)
     };
-    let outputs = plan.kept().iter().map(output).collect();
-    let stored = Stored { secrets, mark: *mark.first_chunk().unwrap_or(&[0; 8]), outputs };
-    Ok(stock.store.set_state(&place(name), State::encoded(VERSION, &stored))?)
+    let outputs = kept.iter().map(output).collect();
+    State::encoded(VERSION, &Stored { secrets, mark: *mark.first_chunk().unwrap_or(&[0; 8]), outputs })
 }
 
-/// Forgets all that is kept: it is of no use with other secrets.
-///
-/// *Errors*: the store's.
-pub(crate) fn forget(store: &mut Store) -> Result<(), StoreError> {
-    forget_named(store, |_| true)
-}
-
-/// The wires of an output that is kept under a name, and the mark; where there is one output only, it needs no name.
+/// The wires of an output kept under a name, and the mark. A single output needs no name.
 ///
 /// *Errors*: nothing of that name, or of an earlier store of the peer; no such output.
 pub(crate) fn read(

@@ -1,10 +1,13 @@
-//! Equality checks whose outcome is not known to both parties: whatever a party does, it cannot escape one.
+//! Equality checks whose outcome one party does not know: no party can escape one.
 //!
-//! A garbler that hears by the evaluator's digest that it is found out, and hangs up, would have had a try for nothing. So the evaluator is *unsettled* from the
-//! time that its digest leaves until the garbler's fits, and with a store it is so durably: at the next meeting the garbler opens what it committed to, or nothing
-//! else is done. The garbler keeps its digest from before the commitment leaves, and what it heard from before it opens.
+//! A garbler could learn from the evaluator's digest that it is caught, and hang up: a free try. So the evaluator is *unsettled* from the moment it sends its
+//! digest until the garbler's matches, durably if there is a store: at the next meeting the garbler opens its commitment, or nothing else is done. The garbler
+//! stores its digest before it sends the commitment, and the evaluator's digest before it opens.
+//!
+//! The order on disk: the evaluator's digest leaves after the store says that the check is open; the garbler's commitment and its opening leave after they are stored. At a
+//! meeting nothing is compared, taken or made before every open check is settled, and a participant makes nothing after a batch that did not end well.
 
-use garblet_primitives::Opening;
+use garblet_primitives::{Opening, secrets};
 use garblet_protocol::{
     checks::Cheating,
     domain::{Domain, SessionId},
@@ -29,11 +32,11 @@ const STATE: &str = "authenticated check";
 /// A party's side of the last equality check.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) enum LastCheck {
-    /// The garbler's: the name of the batch, its digest, what opens the commitment to it, and the evaluator's digest if it came.
+    /// The garbler's: the name of the batch, its digest, the opening of the commitment, and the evaluator's digest if it has arrived.
     Committed { name: [u8; 32], digest: [u8; 32], opening: [u8; 32], heard: Option<[u8; 32]> },
-    /// The evaluator's, until the garbler's digest fits: the name of the batch, its digest, and the garbler's commitment.
+    /// The evaluator's, until the garbler's digest matches: the name of the batch, its digest, and the garbler's commitment.
     Unsettled { name: [u8; 32], digest: [u8; 32], commitment: [u8; 32] },
-    /// Nothing is left open.
+    /// No check is open.
     Settled,
 }
 
@@ -61,7 +64,11 @@ pub(crate) fn check_opening(
 ) -> Result<(), Cheating> {
     let theirs = opened(&commitment_domain(name), commitment, message)
         .ok_or_else(|| Cheating::new(checks::EQUALITY_OPENING, "it does not open the commitment"))?;
-    if bool::from(digest.ct_eq(&theirs)) { Ok(()) } else { Err(differs()) }
+    let fits = digest.ct_eq(&theirs);
+    match secrets::verdict(fits, "authenticated: whether the digests of a batch are equal") {
+        true => Ok(()),
+        false => Err(differs()),
+    }
 }
 
 /// The failure of the check.
@@ -70,14 +77,14 @@ pub(crate) fn differs() -> Cheating {
 }
 
 impl LastCheck {
-    /// That of a store.
+    /// Reads it from a store.
     ///
     /// *Errors*: a state of another version.
     pub(crate) fn of(store: &Store) -> Result<Self, ProtocolError> {
         let Some(state) = store.state(STATE) else { return Ok(LastCheck::Settled) };
         let read = (state.version == VERSION).then(|| postcard::from_bytes(&state.bytes).ok()).flatten();
-        read.ok_or_else(|| ProtocolError::Material {
-            what: "last check of the store",
+        read.ok_or_else(|| ProtocolError::Stored {
+            what: "the last check",
             expected: format!("version {VERSION}"),
             got: format!("version {}", state.version),
         })
@@ -88,6 +95,17 @@ impl LastCheck {
         matches!(self, LastCheck::Unsettled { .. })
     }
 
+    /// Refuses to do anything else while this party, the evaluator, does not know how a check of the peer ended.
+    ///
+    /// *Errors*: [`ProtocolError::Unsettled`].
+    pub(crate) fn must_be_settled(&self, store: &Store) -> Result<(), ProtocolError> {
+        let reason = "the peer must open it when the stores meet again";
+        match self.is_unsettled() {
+            true => Err(ProtocolError::Unsettled { folder: store.folder().into(), reason }),
+            false => Ok(()),
+        }
+    }
+
     /// Writes it, durably.
     ///
     /// *Errors*: the store's.
@@ -95,7 +113,7 @@ impl LastCheck {
         Ok(store.set_state(STATE, State::encoded(VERSION, self))?)
     }
 
-    /// The evaluator's account of what it does not know, for the peer.
+    /// The evaluator's open check, for the peer.
     pub(crate) fn told(&self) -> Option<[[u8; 32]; 2]> {
         match self {
             LastCheck::Unsettled { name, digest, .. } => Some([*name, *digest]),
@@ -103,9 +121,9 @@ impl LastCheck {
         }
     }
 
-    /// Fails again if the peer's digest is known to differ: this party may have been cut off when it gave the store up.
+    /// Fails again if the peer's digest is known to differ, since this party may have been cut off while it gave the store up.
     ///
-    /// *Errors*: [`checks::EQUALITY`], and the store is to be given up.
+    /// *Errors*: [`checks::EQUALITY`]; give the store up.
     pub(crate) fn judge(&self) -> Result<(), ProtocolError> {
         match self {
             LastCheck::Committed { digest, heard: Some(theirs), .. } if !bool::from(digest.ct_eq(theirs)) => {
@@ -115,10 +133,10 @@ impl LastCheck {
         }
     }
 
-    /// Settles what is left open at a meeting, before anything else: the garbler opens its digest to an evaluator that does not know it, and the
+    /// Settles an open check at a meeting, before anything else: the garbler opens its digest to an evaluator that does not know it, and the
     /// evaluator checks it.
     ///
-    /// *Errors*: digests that differ, and the store is to be given up; a peer that does not settle.
+    /// *Errors*: digests that differ: give the store up; a peer that does not settle.
     pub(crate) async fn settle(
         self,
         session: &mut Session,
@@ -156,7 +174,7 @@ impl LastCheck {
             return unsettled("the peer says another digest of it than before");
         }
         LastCheck::Committed { name, digest, opening, heard: Some(theirs) }.keep(store)?;
-        if !bool::from(digest.ct_eq(&theirs)) {
+        if !secrets::verdict(digest.ct_eq(&theirs), "authenticated: whether the digests of a batch are equal") {
             return Err(differs().into());
         }
         let message = opening_message(&digest, &Opening::from_bytes(opening));

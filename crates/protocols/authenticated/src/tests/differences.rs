@@ -95,7 +95,7 @@ fn labels_of_another_difference_than_that_of_shares_never_give_a_wrong_result() 
                     let built = GarblerSide::build(&mut ground, session, &plan, supply, &Read::default()).await?;
                     let work = crate::side::Work::Built(built);
                     let own = own_input(&plan, GARBLER, &inputs);
-                    GarblerSide::compute(&mut ground, session, &plan, work, (&own, &mut Nothing::default()))
+                    GarblerSide::compute(&mut ground, session, &plan, work, (&own, &mut Nothing::new(GARBLER, None)))
                         .await
                         .map(|_| ())
                 },

@@ -180,3 +180,40 @@ fn a_wrong_row_is_found_half_of_the_time_whatever_the_inputs_are() {
         }
     }
 }
+
+/// Changes a row of the first gate in a bit that stands for no value.
+struct SpoiledRow(usize);
+
+impl Conduct<Step> for SpoiledRow {
+    fn touch(&mut self, step: Step, index: usize, bytes: &mut [u8]) {
+        if step == Step::Tables && index == 0 {
+            bytes[16 * self.0 + 15] ^= 0x80;
+        }
+    }
+}
+
+/// With tags a garbler reads, by the digest of its output's label, whether a row was used, and nobody notices. It learns a masked value, which is uniform whatever the
+/// inputs are.
+#[test]
+fn what_a_garbler_reads_of_an_output_of_its_own_is_uniform() {
+    const TRIALS: usize = 240;
+    let plan = plan(product(), Config::default());
+    for row in [0, 1] {
+        for value in 0..4u128 {
+            let inputs = [Bits::from_u128(value & 1, 1), Bits::from_u128(value >> 1, 1)];
+            let was_used = |seed: u64| {
+                let batch = Some(Batch { triples: plan.and_count(), bucket: 2 });
+                let [garbler, evaluator] = run(&plan, batch, &inputs, (SpoiledRow(row), Honest), seed);
+                let (outputs, _) = evaluator.expect("it notices nothing");
+                assert!(outputs == learned(&plan, EVALUATOR, &inputs), "and its result is right");
+                match garbler {
+                    Ok(_) => false,
+                    Err(ProtocolError::Cheating(cheating)) if cheating.check == checks::OUTPUT_LABELS => true,
+                    Err(other) => panic!("{other}"),
+                }
+            };
+            let used = (0..TRIALS as u64).filter(|&seed| was_used(1000 * row as u64 + seed)).count();
+            assert!(!is_far(used, TRIALS, 0.5), "row {row}, inputs {value:02b}: {used} of {TRIALS}");
+        }
+    }
+}

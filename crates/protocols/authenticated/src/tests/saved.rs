@@ -1,12 +1,15 @@
 //! Programs that read what earlier ones have kept.
 
+use garblet_circuit::{Port, Recipients, Type};
+use garblet_net::Accuses;
 use garblet_protocol::{
-    Role,
+    Class, Role,
     stock::{ReadInput, SavedValues},
 };
-use garblet_store::Store;
+use garblet_store::{STATE_BYTES_MAX, State, Store};
 
 use super::*;
+use crate::stock::saved;
 
 /// A program of a chain: its plan, all inputs, and what it reads and keeps.
 pub(super) struct Link {
@@ -19,11 +22,11 @@ type Lived = Result<(Vec<Option<Bits>>, Store), ProtocolError>;
 
 async fn live<S: Side>(session: &mut Session, store: Store, step: &Link) -> Lived {
     let role = Participant::<S, Honest>::meet(session, step.plan.config(), (store, "test"), Honest).await?;
-    let mut run = Run::new(role, step.plan.clone(), step.saved.clone(), true);
+    let mut run = Run::saving(session, role, step.plan.clone(), step.saved.clone(), true).await?;
     let owned = step.plan.program().inputs().iter().zip(&step.inputs).filter(|(input, _)| input.owner == S::PARTY);
     let own: Vec<Bits> = owned.map(|(_, value)| value.clone()).collect();
     let outputs = run.run(session, &own).await?;
-    assert!(run.unsaved().is_none(), "it was kept");
+    assert!(run.late_error().is_none(), "it was kept");
     Ok((outputs, run.into_store().expect("it came with one")))
 }
 
@@ -139,14 +142,120 @@ fn what_was_kept_is_forgotten_with_the_secrets_that_it_belongs_to() {
     }
 }
 
-/// Values that one party has kept since, and the other has not: labels that do not fit, and the evaluator finds it.
+/// A copy of what a store has kept or has pending.
+fn kept(store: &Store, place: &str) -> State {
+    let State { version, bytes } = store.state(place).expect("it was kept");
+    State { version: *version, bytes: bytes.clone() }
+}
+
+/// The evaluator was cut off when it had its part as pending and the garbler had kept its own: the program that reads the value next has what both kept last.
 #[test]
-fn values_of_different_runs_do_not_fit() {
+fn a_run_that_was_cut_off_is_settled_before_its_value_is_read() {
+    for config in configs() {
+        let chain = chain([config; 3]);
+        let [first, second] = check(meet(stores(), &chain[0].0, 1), &chain[0].1, "first");
+        let old = kept(&second, "kept last");
+        let [first, mut second] = check(meet([first, second], &chain[0].0, 2), &chain[0].1, "again");
+        let new = kept(&second, "kept last");
+        second.set_states([("kept last".into(), old), ("pending last".into(), new)]).expect("memory");
+        let [_, second] = check(meet([first, second], &chain[1].0, 3), &chain[1].1, "settled");
+        assert!(second.state("pending last").is_none());
+    }
+}
+
+/// A party that has kept another run's value than the peer says so, and neither accuses the other.
+#[test]
+fn values_of_different_runs_are_refused_before_they_are_read() {
     let chain = chain([Config::default(); 3]);
     let [first, second] = check(meet(stores(), &chain[0].0, 1), &chain[0].1, "first");
-    let old = first.state("kept last").expect("it was kept").bytes.clone();
+    let old = kept(&first, "kept last");
     let [mut first, second] = check(meet([first, second], &chain[0].0, 2), &chain[0].1, "again");
-    first.set_state("kept last", garblet_store::State { version: 1, bytes: old }).expect("memory");
+    first.set_state("kept last", old).expect("memory");
+    for lived in meet([first, second], &chain[1].0, 3) {
+        let error = lived.err().expect("it does not fit");
+        assert!(error.to_string().contains("expected outputs that both parties have kept in the same run"), "{error}");
+        assert_eq!((Class::from(&error), error.accuses(0)), (Class::Call, None));
+    }
+}
+
+#[test]
+fn a_run_whose_plan_and_names_do_not_both_keep_outputs_is_refused() {
+    let (step, _) = chain([Config::default(); 3]).remove(0);
+    let program = Arc::new(library::find("add(8)").expect("in the library"));
+    let quiet = Plan::new(program, Config::default(), &[], false).expect("can be run");
+    let named = Link { plan: Arc::new(quiet), inputs: step.inputs.clone(), saved: step.saved.clone() };
+    let unnamed = Link { plan: step.plan.clone(), inputs: step.inputs.clone(), saved: SavedValues::default() };
+    for (link, expected) in [
+        (named, "expected none, as the plan keeps no outputs, got one"),
+        (unnamed, "expected one, as the plan keeps outputs, got none"),
+    ] {
+        for lived in meet(stores(), &link, 1) {
+            let error = lived.err().expect("nothing would be kept").to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_run_for_the_two_parties_has_no_name_of_others_and_the_reverse() {
+    let refused = |saved: &SavedValues| saved::check_names(saved).expect_err("not this name").to_string();
+    let read = |name: &str| ReadInput { port: "x".into(), name: name.into(), output: None };
+    let kept = SavedValues { keep: Some("state x".into()), read: Vec::new() };
+    let reads = SavedValues { keep: None, read: vec![read("last"), read("state x 1")] };
+    for saved in [kept, reads] {
+        assert!(refused(&saved).contains("expected one that does not begin with `state `, got `state x"));
+    }
+    let (run, _) = both(
+        1,
+        async |session| {
+            let role = Participant::<GarblerSide, Honest>::setup(session, Config::default(), Honest).await?;
+            let plan =
+                Plan::new(Arc::new(library::find("add(8)").expect("in the library")), Config::default(), &[], false);
+            Ok::<_, ProtocolError>(Run::new(role, Arc::new(plan?), false))
+        },
+        async |session| Participant::<EvaluatorSide, Honest>::setup(session, Config::default(), Honest).await.map(drop),
+    );
+    let mut run = run.expect("both are honest");
+    run.read_for_others(vec![read("state x 1")]).expect("others' name");
+    let error = run.read_for_others(vec![read("last")]).expect_err("it was not settled").to_string();
+    assert!(error.contains("expected one that begins with `state `, got `last`"), "{error}");
+}
+
+/// A program that gives its one input out.
+fn passes(bits: u32) -> Arc<Program> {
+    let mut program = Program::new("passes");
+    let input = program.add_input(Port::new("x", Type::Bits(bits)), Party(0)).expect("a new name");
+    let links = vec![program.input_link(input)];
+    program.add_output(Port::new("y", Type::Bits(bits)), Recipients::All, links).expect("it fits");
+    Arc::new(program)
+}
+
+#[test]
+fn a_run_that_is_to_keep_more_than_a_store_holds_is_refused_before_it_begins() {
+    let plan = |bits: u32, keeps: bool| Plan::new(passes(bits), Config::default(), &[], keeps);
+    let error = plan(1_400_000, true).err().expect("too much");
+    let ProtocolError::KeepsTooMuch { most, got: 1_400_000, .. } = error else { panic!("{error}") };
+    plan(1_400_000, false).expect("it keeps nothing");
+    let most = u32::try_from(most).expect("few");
+    plan(most, true).expect("it fits");
+    assert!(plan(most + 1, true).is_err());
+    let outputs = vec![("y".to_string(), [0; 3].map(|_| vec![Block::ONES; most as usize]))];
+    let state = State::encoded(1, &([0u8; 32], [0u8; 8], outputs));
+    assert!(state.bytes.len() > STATE_BYTES_MAX - 1024, "{}", state.bytes.len());
+    Store::in_memory(&mut StdRng::seed_from_u64(1)).expect("memory").set_state("kept y", state).expect("it fits");
+}
+
+/// Values that one party has kept since, and the other has not, of a party that says that they are of the same run: labels that do not fit, and the evaluator finds it.
+#[test]
+fn values_of_different_runs_do_not_fit() {
+    type Stored = ([u8; 32], [u8; 8], Vec<(String, [Vec<Block>; 3])>);
+    let chain = chain([Config::default(); 3]);
+    let [first, second] = check(meet(stores(), &chain[0].0, 1), &chain[0].1, "first");
+    let old = kept(&first, "kept last");
+    let [mut first, second] = check(meet([first, second], &chain[0].0, 2), &chain[0].1, "again");
+    let stored = |state: &State| postcard::from_bytes::<Stored>(&state.bytes).expect("it was stored");
+    let ((secrets, _, outputs), (_, mark, _)) = (stored(&old), stored(&kept(&first, "kept last")));
+    first.set_state("kept last", State::encoded(old.version, &(secrets, mark, outputs))).expect("memory");
     let [_, evaluator] = meet([first, second], &chain[1].0, 3);
     let error = evaluator.err().expect("it does not fit");
     assert!(

@@ -2,13 +2,15 @@
 
 use std::{
     future::poll_fn,
+    io,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     path::Path,
     pin::pin,
+    sync::atomic::{AtomicBool, Ordering},
     task::Poll,
 };
 
-use garblet_store::{State, Store};
+use garblet_store::{State, Store, StoreError, StoreKey, testing::open_hooked};
 
 use super::{put_back::open, *};
 use crate::{
@@ -268,10 +270,39 @@ fn nothing_is_made_or_taken_with_a_store_that_was_given_up() {
         let found: Result<(), ProtocolError> =
             role.ground.revoked(Err(garblet_protocol::checks::Cheating::new(checks::TAGS, "a test").into()));
         assert!(found.is_err());
-        refused.push(role.fill(session, ORDER).await.err());
+        let error = role.fill(session, ORDER).await.expect_err("nothing more is made with it");
+        assert!(matches!(error, ProtocolError::Over), "{error}");
         let stock = role.ground.stock.as_mut().expect("a store");
         refused.push(stock.take(Amounts::default()).err());
     });
-    assert!(refused.iter().all(|error| matches!(error, Some(ProtocolError::Material { .. }))), "{refused:?}");
+    assert!(refused.iter().all(|error| matches!(error, Some(ProtocolError::Stored { .. }))), "{refused:?}");
     assert!(secrets_of(scratch.path()).is_empty());
+}
+
+/// The disk is full when a cheat is found: the store cannot be written, and its record can.
+#[test]
+fn a_store_that_could_not_be_written_when_the_peer_cheated_is_refused_after_a_restart() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let key = StoreKey::generate(&mut StdRng::seed_from_u64(1));
+    for cannot in ["index change", "given up"] {
+        let fails = Arc::new(AtomicBool::new(false));
+        let heard = fails.clone();
+        let hook = move |step: &str| match heard.load(Ordering::Relaxed) && (step == "index change" || step == cannot) {
+            true => Err(io::Error::other("no space")),
+            false => Ok(()),
+        };
+        let is_kept = cannot == "given up";
+        let [folder, records] = ["store of ", "records of "].map(|name| scratch.path().join(format!("{name}{cannot}")));
+        let mut store = open_hooked(&folder, &key, &mut StdRng::seed_from_u64(2), hook).expect("opens");
+        let _ = store.record_in(&records).expect("it is new");
+        let cheated = Err::<(), _>(garblet_protocol::checks::Cheating::new(checks::TAGS, "a test").into());
+        fails.store(true, Ordering::Relaxed);
+        let error = crate::stock::store::STATE.revoke_if_cheated(&mut store, cheated).expect_err("it is passed on");
+        assert_eq!(matches!(error, ProtocolError::NotGivenUp { .. }), is_kept, "{cannot}: {error}");
+        assert!(error.is_evidence());
+        drop(store);
+        let mut store = Store::open(&folder, &key, &mut StdRng::seed_from_u64(3)).expect("opens");
+        let past = store.record_in(&records);
+        assert_eq!(matches!(past, Err(StoreError::GivenUp { .. })), !is_kept, "{cannot}: {past:?}");
+    }
 }

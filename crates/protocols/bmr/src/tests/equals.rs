@@ -5,7 +5,7 @@ use garblet_synthesis::library;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-use super::{super::ideal, *};
+use super::*;
 use garblet_runs::testing::is_full;
 
 fn assert_equals(program: &Program, inputs: &[Bits], parties: u16, config: Config, seed: u64) {

@@ -147,13 +147,13 @@ async fn all_runs(
     for _ in 0..RUNS {
         let mut secrets = garbler.secrets(session);
         let of_inputs = plan.inputs_of(own).zip(values.iter().flat_map(|value| value.iter().collect::<Vec<_>>()));
-        let mut bits: Vec<bool> = secrets.permutation.iter().collect();
+        let mut bits: Vec<bool> = secrets.permutation.public("a test").collect();
         of_inputs.for_each(|(at, value)| bits[at] = value);
         secrets.permutation = bits.into_iter().collect();
-        let mut known: Vec<bool> = secrets.permutation.iter().collect();
+        let mut known: Vec<bool> = secrets.permutation.public("a test").collect();
         let ots = source.prepare(session, plan, &secrets).await?;
         for (_, ots) in ots.iter() {
-            known.extend(ots.q.0.iter().chain(&ots.t.0).map(|block| block.lsb()).chain(ots.later.iter()));
+            known.extend(ots.q.0.iter().chain(&ots.t.0).map(|block| block.lsb()).chain(ots.later.public("a test")));
         }
         let mut prepared = garbler.garble(session, &mut source, secrets, ots).await?;
         if !with_zeros {
@@ -162,7 +162,7 @@ async fn all_runs(
         for recipient in (first..plan.parties()).map(Party) {
             let shares = prepared.zeros.0.iter();
             known.extend(shares.flat_map(|seed| {
-                zeros::of_pair(*seed, recipient, plan.output_bits(recipient)).iter().collect::<Vec<_>>()
+                zeros::of_pair(*seed, recipient, plan.output_bits(recipient)).public("a test").collect::<Vec<_>>()
             }));
         }
         all.push(Kept { secrets: prepared.secrets.clone(), numbered: prepared.numbered, known });
@@ -180,7 +180,8 @@ fn evaluated<'a>(plan: &Plan, inputs: &[Bits], kept: impl Iterator<Item = &'a Ke
         .map(|kept| &kept.secrets.permutation)
         .fold(BitVec::zeros(plan.base_count()), |sum, bits| sum.xor(bits).unwrap());
     let values = inputs.iter().flat_map(|bits| bits.iter().collect::<Vec<_>>());
-    let carried = values.enumerate().map(|(at, value)| [wire(value, sum.get(at)); QUAD_LANES]).collect();
+    let carried =
+        values.enumerate().map(|(at, value)| [wire(value, sum.get(at).public("a test")); QUAD_LANES]).collect();
     let mut evaluated =
         Evaluated { permutation: sum, inputs: plan.input_count(), rows: Vec::new(), public: Vec::new() };
     walk(Backend::PORTABLE, plan.schedule(), 1, carried, &mut evaluated);
@@ -213,7 +214,7 @@ impl AndGates for Evaluated {
         };
         self.rows.push(2 * usize::from(gate.a[0][0].lsb()) + usize::from(gate.b[0][0].lsb()));
         let value = value(&gate.a[0], gate.inverted[0]) & value(&gate.b[0], gate.inverted[1]);
-        let permutation = self.permutation.get(self.inputs + gate.index);
+        let permutation = self.permutation.get(self.inputs + gate.index).public("a test");
         self.public.push(value ^ permutation);
         out[0] = [wire(value, permutation); QUAD_LANES];
     }

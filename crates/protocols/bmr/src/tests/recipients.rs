@@ -77,10 +77,10 @@ impl Coalition for Case {
 
     /// Permutation bits, and what the member has in common with each other party.
     fn known(&self, run: &Prepared) -> Vec<bool> {
-        let mut bits: Vec<bool> = run.secrets.permutation.iter().collect();
+        let mut bits: Vec<bool> = run.secrets.permutation.public("a test").collect();
         for recipient in (self.first..self.plan.parties()).map(Party) {
             let outputs = self.plan.output_bits(recipient);
-            run.zeros.0.iter().for_each(|seed| bits.extend(zeros::of_pair(*seed, recipient, outputs).iter()));
+            run.zeros.0.iter().for_each(|seed| bits.extend(zeros::of_pair(*seed, recipient, outputs).public("a test")));
         }
         bits
     }
@@ -94,7 +94,7 @@ impl Coalition for Case {
         let [inputs, outputs] = self.told_bits(from, to);
         let (public, share) = (&message[..inputs.div_ceil(8)], &message[message.len() - outputs.div_ceil(8)..]);
         let bits = |bytes: &[u8], count| BitVec::from_bytes(bytes.to_vec(), count).unwrap();
-        bits(public, inputs).iter().chain(bits(share, outputs).iter()).collect()
+        bits(public, inputs).public("a test").chain(bits(share, outputs).public("a test")).collect()
     }
 }
 

@@ -149,8 +149,9 @@ impl Seen {
     fn public_bits(&self, run: usize) -> Vec<bool> {
         let plan = &self.plan;
         let all: Vec<&Kept> = self.kept.iter().map(|kept| &kept[run]).collect();
-        let sum =
-            |parties: &[&Kept], at| parties.iter().fold(false, |sum, kept| sum ^ kept.secrets.permutation.get(at));
+        let sum = |parties: &[&Kept], at| {
+            parties.iter().fold(false, |sum, kept| sum ^ kept.secrets.permutation.get(at).public("a test"))
+        };
         let values: Vec<bool> = self.inputs.iter().flat_map(|bits| bits.iter().collect::<Vec<_>>()).collect();
         let labels = |at: usize| {
             let public = values[at] ^ sum(&all, at);
@@ -225,7 +226,7 @@ async fn spoilt<S: RowSource>(
 
 /// The bits but one, which is 0.
 fn with_zero(bits: &BitVec, at: usize) -> BitVec {
-    bits.iter().enumerate().map(|(k, bit)| bit && k != at).collect()
+    bits.iter().enumerate().map(|(k, bit)| bit & (k != at)).collect()
 }
 
 #[test]

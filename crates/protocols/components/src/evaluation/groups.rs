@@ -1,4 +1,4 @@
-//! The instances that the evaluator runs together, and where their labels go.
+//! The instances that the evaluator runs together, and the places of their labels.
 
 use std::ops::Range;
 
@@ -20,12 +20,12 @@ impl Places {
         Places { first: place, stride: 1, len: 1 }
     }
 
-    /// Number `i` of them.
+    /// Place number `i`.
     pub(crate) fn of(&self, i: u32) -> u32 {
         self.first + i * self.stride
     }
 
-    /// These and one more, if that is as far apart.
+    /// Adds one more place, if its distance is the same.
     pub(crate) fn and(self, place: u32) -> Option<Self> {
         let stride = if self.len == 1 { place.checked_sub(self.first)? } else { self.stride };
         let more = Places { stride, len: self.len + 1, ..self };
@@ -36,7 +36,7 @@ impl Places {
 /// Instances of one type that are evaluated together.
 pub(crate) struct Group {
     pub(crate) ty: TypeId,
-    /// Groups of a level do not feed one another.
+    /// The level. Groups of a level do not feed one another.
     pub(crate) level: u32,
     /// The number of the first instance's first gate; those of the others follow.
     pub(crate) first_gate: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Group {
 /// All groups of a plan, in the order of execution.
 pub(crate) struct Groups {
     all: Vec<Group>,
-    /// The place where each label of a program's input or of an output goes, and the distance from there to the next of its instance.
+    /// The place of each label of a program's input or of an output, and the distance to the next label of its instance.
     places: Vec<[u32; 2]>,
     table_bytes: usize,
 }
@@ -111,8 +111,7 @@ impl Groups {
         &self.all[self.all.partition_point(|group| group.tasks.end <= task)]
     }
 
-    /// The place of the label of an input of the program or of an output, and how far apart the next ones of the same instance
-    /// are.
+    /// The place of the label of an input of the program or of an output, and the distance to the next labels of the same instance.
     pub(crate) fn places(&self, label: Label) -> Places {
         let [first, stride] = self.places[label];
         Places { first, stride, len: 1 }

@@ -1,7 +1,7 @@
-//! The steps by which evaluation feeds instances: the plan's feeds in few bytes, four instances at a time, and with as few labels kept as
-//! need be.
+//! The steps by which evaluation feeds instances: the plan's feeds in few bytes, four instances at a time, keeping as few labels as
+//! possible.
 //!
-//! A run of small components has nearly as many feeds as gates, so that what is said about each counts.
+//! A run of small components has nearly as many feeds as gates, so the size of each feed matters.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,30 +17,30 @@ use crate::pieces::material::Material;
 /// Stands for no place.
 const NOWHERE: u32 = u32::MAX;
 
-/// The most places of labels, so that the place behind any row of them can be named.
+/// The most places of labels, so that the place after any row of them has a number.
 const MOST_PLACES: u32 = 1 << 30;
 
-/// An input that feeds so many others is worth a copy of its label beside those that are read with it.
+/// An input that feeds this many others gets a copy of its label next to those that are read with it.
 const READ_BY_MANY: u8 = QUAD_LANES as u8;
 
 /// Labels and link labels that add up to those of an instance's inputs.
 #[derive(Clone, Copy)]
 struct Step {
     from: Places,
-    /// Place of the first link label; the others follow.
+    /// The place of the first link label. The others follow.
     link: Option<u32>,
 }
 
-/// Labels of inputs that are kept, because links lead on from there.
+/// Labels of inputs that are kept because they feed further links.
 #[derive(Clone, Copy)]
 pub(crate) struct Keep {
     step: Step,
-    /// The places where the sums are kept.
+    /// The places of the sums.
     to: Places,
 }
 
 impl Step {
-    /// This and one more wire, if that goes on where this one ends.
+    /// Adds one more wire, if it continues this step.
     fn and(self, next: &Step) -> Option<Self> {
         let goes_on = self.link.map(|link| link + self.from.len) == next.link;
         Some(Step { from: self.from.and(next.from.first).filter(|_| goes_on)?, ..self })
@@ -48,12 +48,12 @@ impl Step {
 }
 
 impl Keep {
-    /// This and one more wire, if that goes on where this one ends.
+    /// Adds one more wire, if it continues this step.
     fn and(self, next: &Keep) -> Option<Self> {
         Some(Keep { step: self.step.and(&next.step)?, to: self.to.and(next.to.first)? })
     }
 
-    /// Puts the sums where they are kept.
+    /// Writes the sums to their places.
     pub(crate) fn run(&self, labels: &mut [Block], links: &[Block]) {
         let Keep { step: Step { from, link }, to } = *self;
         for i in 0..from.len {
@@ -63,7 +63,7 @@ impl Keep {
     }
 }
 
-/// Appends to the items from `first` on, or makes the last of them one longer.
+/// Appends to the items from `first` on, or extends the last of them by one.
 fn push_or_join<T: Copy>(items: &mut Vec<T>, first: usize, next: T, and: impl Fn(T, &T) -> Option<T>) {
     let joined = items[first..].last().and_then(|last| and(*last, &next));
     match (joined, items.last_mut()) {
@@ -74,21 +74,21 @@ fn push_or_join<T: Copy>(items: &mut Vec<T>, first: usize, next: T, and: impl Fn
 
 /// The steps of all groups.
 ///
-/// Labels have places, so that those of four instances that are fed together lie side by side where that can be. Labels of
-/// the program's inputs have the plan's numbers; those of outputs follow, see [`Groups::places`]. Then come a zero, which is
-/// the label of constants, the inputs that are kept, and room for reading four at the end. Link labels have the plan's
-/// numbers, and as many zeros follow as the longest feed has wires.
+/// Labels have places, so that those of four instances that are fed together are adjacent if possible. Labels of
+/// the program's inputs have the plan's numbers. Those of outputs follow, see [`Groups::places`]. Then come a zero, which is
+/// the label of constants, the kept inputs, and room for reading four at the end. Link labels have the plan's
+/// numbers, and zeros follow, as many as the longest feed has wires.
 pub(crate) struct Steps {
     groups: Groups,
     keeps: Vec<Keep>,
     feeds: Vec<garble::Gather>,
-    /// The keeps and the feeds of each group.
+    /// The kept inputs and the feeds of each group.
     of_groups: Vec<(Range<usize>, Range<usize>)>,
     labels: usize,
 }
 
 impl Steps {
-    /// The steps of a plan, unless it has more labels than can be named.
+    /// The steps of a plan, unless it has more labels than there are places.
     pub(crate) fn new(plan: &Plan, material: &Material) -> Option<Self> {
         let most = plan.labels.max(plan.links).checked_add(plan.longest_feed)?;
         u32::try_from(most).ok().filter(|most| *most < MOST_PLACES)?;
@@ -143,8 +143,8 @@ impl Steps {
     }
 }
 
-/// Joins the steps of four instances, which have as many wires: each feed goes as far as a step of every instance does.
-/// The lanes that are not `present` have the steps of the last that is.
+/// Joins the steps of four instances with the same number of wires: each feed is as long as a step of every instance allows.
+/// The lanes that are not `present` get the steps of the last one that is.
 fn join(quad: u32, (lanes, present): ([&[Step]; QUAD_LANES], usize), no_link: u32, feeds: &mut Vec<garble::Gather>) {
     let mut lanes = lanes;
     let mut done = [0; QUAD_LANES];
@@ -173,7 +173,7 @@ fn join(quad: u32, (lanes, present): ([&[Step]; QUAD_LANES], usize), no_link: u3
     }
 }
 
-/// The places of the labels of four lanes, of which so many are present.
+/// The places of the labels of four lanes, some of which are present.
 fn sources(from: [Places; QUAD_LANES], present: usize) -> garble::Sources {
     let Places { first, stride, len } = from[0];
     let others = (0..).zip(&from[..present]);
@@ -197,18 +197,18 @@ fn zero_place(plan: &Plan) -> usize {
     plan.first_input
 }
 
-/// Gives the inputs that are kept their places.
+/// Assigns places to the kept inputs.
 struct Layout<'a> {
     plan: &'a Plan,
     groups: &'a Groups,
-    /// The place where each input of each instance is kept.
+    /// The place of each kept input of each instance.
     places: Vec<u32>,
-    /// The number of feeds that lead on from each input of each instance.
+    /// The number of feeds that each input of each instance has.
     readers: Vec<u8>,
-    /// A place of its own for each input of each instance that [many](READ_BY_MANY) read: those of the same input of other
-    /// instances of the type are beside it.
+    /// A separate place for each input of each instance that [many](READ_BY_MANY) read, next to those of the same input of other
+    /// instances of the type.
     shared: Vec<u32>,
-    /// The first place that is for inputs, and the next that is free.
+    /// The first place of inputs, and the next free one.
     first: u32,
     next: u32,
 }
@@ -256,8 +256,8 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Finds a place for an input that is fed by that step: its own if many read it, or where its label is already, or the
-    /// place of the input that it is fed by, if nothing else is fed by that, or a new one.
+    /// Finds a place for an input that this step feeds: its own if many read it, or the current place of its label, or the
+    /// place of the input that feeds it, if that feeds nothing else, or a new one.
     fn keep(&mut self, input: Label, source: Option<usize>, step: Step) -> u32 {
         let input = input - self.plan.first_input;
         let Step { from: Places { first: from, .. }, link } = step;
@@ -276,7 +276,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Places from `next` on for the inputs that many read, and the next that is free then.
+/// Places from `next` on for the inputs that many read, and the next free place after them.
 fn shared_places(plan: &Plan, material: &Material, readers: &[u8], next: u32) -> (Vec<u32>, u32) {
     let mut shared = vec![NOWHERE; readers.len()];
     let mut by_wire: BTreeMap<(TypeId, usize), Vec<usize>> = BTreeMap::new();
@@ -295,7 +295,7 @@ fn shared_places(plan: &Plan, material: &Material, readers: &[u8], next: u32) ->
     (shared, next)
 }
 
-/// The number among all instances' inputs of the first that a feed leads on from, if it does.
+/// The number, among all instances' inputs, of the first input that a feed reads, if it reads one.
 fn kept_source(plan: &Plan, feed: &Feed) -> Option<usize> {
     match feed.from {
         Origin::Labels(from) => from.checked_sub(plan.first_input),

@@ -1,4 +1,4 @@
-//! The data that the evaluator computes on: laid out when the function is known, so that opening links and evaluating touch memory
+//! The data that the evaluator computes on, laid out when the function is known. Opening links and evaluating then access memory
 //! once and in order.
 
 use garblet_circuit::Bits;
@@ -12,17 +12,17 @@ use crate::pieces::keys::{LinkKeys, Masks, Reveal};
 use crate::pieces::material::Material;
 use crate::run::{self, Piece};
 use crate::{EVALUATOR, GARBLER, NAME, evaluation::execute};
-use garblet_protocol::{error::ProtocolError, party_io};
+use garblet_protocol::{bulk::check_padding, error::ProtocolError, party_io};
 
-/// Everything that evaluation reads and writes.
+/// All data that evaluation reads and writes.
 pub(crate) struct Work {
     /// The steps that feed instances.
     steps: Steps,
-    /// Link labels: room for those that are sent, then those that are opened where they are, then zeros.
+    /// Link labels: those that are sent, then those that are opened in place, then zeros.
     pub(crate) links: Zeroizing<Vec<Block>>,
     /// Tables, group after group.
     tables: Vec<u8>,
-    /// Active labels; where which is, say the steps.
+    /// Active labels, at the places that the steps give.
     pub(crate) labels: Zeroizing<Vec<Block>>,
     /// The evaluator of instances, with room for every group.
     evaluator: InstanceEvaluator,
@@ -31,7 +31,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Room for all that a plan needs. `hash_seed` is the garbler's.
+    /// Room for all data of a plan. `hash_seed` is the garbler's.
     ///
     /// *Errors*: a program of more than 2^30 wires.
     pub(crate) fn new(material: &Material, plan: &Plan, hash_seed: Block) -> Result<Self, ProtocolError> {
@@ -78,7 +78,7 @@ impl Work {
         }
     }
 
-    /// The links that a component carries to its likely partners, of which the plan uses some.
+    /// Lays out the links of a component to its likely partners that the plan uses.
     fn put_keyed(&mut self, material: &Material, plan: &Plan, task: usize, bytes: &[u8]) {
         let uses = plan.keyed_of_task.range((task, 0)..=(task, usize::MAX));
         for (_, number) in uses {
@@ -100,7 +100,7 @@ impl Work {
         }
     }
 
-    /// Step 5: takes the garbler's message apart. Labels of its inputs go where they belong, prepared links are opened.
+    /// Step 5: takes the garbler's message apart. Puts the labels of its inputs in place, and opens prepared links.
     ///
     /// *Shape*: `message` is as long as [`message_bytes`] says. Returns the select bits of the zero labels of the
     /// evaluator's outputs.
@@ -114,7 +114,8 @@ impl Work {
         self.open_keyed(material, plan, keys);
         self.open_templates(material, plan, reveals)?;
         run::put_inputs(plan, GARBLER, theirs, &mut self.labels);
-        Ok(Bits::from_bytes(bits).slice(0, decode_bits(plan)))
+        check_padding(bits, decode_bits(plan))?;
+        Ok(Bits::filled(decode_bits(plan), |own| own.copy_from_slice(bits)))
     }
 
     /// Keyed links follow those that are sent.
@@ -134,9 +135,10 @@ impl Work {
             let links = &mut self.links[*first..][..masks.blocks()];
             let keys = Reveal::from_blocks(used.part, own).and_then(|reveal| LinkKeys::revealed(used.part, &reveal));
             if !keys.is_some_and(|keys| keys.mask(masks, links)) {
+                // The peer's message has the keys. Their number follows from this party's own plan, so no peer can cause this.
                 let name = &material.library().templates()[used.template as usize].name;
-                let (expected, got) = (format!("what opens {:?} of `{name}`", used.part), "less".into());
-                return Err(ProtocolError::Material { what: "keys of a template", expected, got });
+                let what = format!("the plan has too few keys for {:?} of template `{name}`", used.part);
+                return Err(ProtocolError::Internal { what });
             }
         }
         Ok(())

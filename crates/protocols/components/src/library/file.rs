@@ -1,7 +1,7 @@
 //! Library files: TOML or JSON.
 //!
 //! ```toml
-//! # Oblivious transfers for so many input bits of the evaluator are kept ready.
+//! # Keep oblivious transfers ready for this number of input bits of the evaluator.
 //! input-bits = 4096
 //!
 //! [[component]]
@@ -70,7 +70,7 @@ impl Library {
 
 fn read_toml(file: &str, text: &str) -> Result<File, Diagnostics> {
     toml::from_str(text).map_err(|error| {
-        let diagnostic = Diagnostic::new(file, error.message());
+        let diagnostic = Diagnostic::new(file, error.message().replace('\n', ", "));
         let diagnostic = match error.span() {
             Some(span) => diagnostic.at(Place::in_text(text, span)),
             None => diagnostic,

@@ -1,8 +1,8 @@
 //! Filling two stores before a function is known: step 2.
 //!
-//! Nothing here has a program to look at. Both parties know what is missing from what both stores have, so that
-//! pieces follow one another without headers. A batch is durable at each side for itself; what only one side has after a
-//! cut is given up at the next meeting, and made anew under later identifiers.
+//! No program is known here. Both parties know what is missing from the contents of both stores, so pieces follow one another
+//! without headers. A batch is durable at each side separately. If a connection is cut, pieces that only one side has are
+//! discarded at the next meeting, and made again under later identifiers.
 
 use std::ops::Range;
 
@@ -17,17 +17,17 @@ use crate::pieces::secrets::Secrets;
 use crate::pieces::stock::Kind;
 use garblet_protocol::{error::ProtocolError, session::Session};
 
-/// Bytes of a batch at the evaluator, if a piece is not larger.
+/// Bytes of a batch at the evaluator, unless a piece is larger.
 const BATCH_BYTES: usize = 64 << 20;
 /// Most pieces of a batch.
 const BATCH_PIECES: u64 = 1 << 14;
-/// Bytes that leave while more is garbled.
+/// Bytes that are sent while more is garbled.
 const SEND_BYTES: usize = 256 << 10;
 
 /// A batch: identifiers of one kind.
 type Batch = (Kind, Range<u64>);
 
-/// The batches in which a shortage is made up for.
+/// The batches that fill a shortage.
 ///
 /// *Errors*: identifiers that are used up.
 fn batches(store: &Store, material: &Material, shortage: &[(Kind, u64)]) -> Result<Vec<Batch>, ProtocolError> {
@@ -38,7 +38,7 @@ fn batches(store: &Store, material: &Material, shortage: &[(Kind, u64)]) -> Resu
         if end > material.most(kind) {
             let (what, expected) =
                 ("pieces of a kind", format!("at most {} {}", material.most(kind), material.name(kind)));
-            return Err(ProtocolError::Material { what, expected, got: end.to_string() });
+            return Err(ProtocolError::Stored { what, expected, got: end.to_string() });
         }
         let mut next = first;
         while next < end {
@@ -51,7 +51,7 @@ fn batches(store: &Store, material: &Material, shortage: &[(Kind, u64)]) -> Resu
     Ok(batches)
 }
 
-/// Bytes that the evaluator gets for a piece, those of a template's cells included.
+/// Bytes that the evaluator gets for a piece, including those of a template's cells.
 fn piece_bytes(material: &Material, kind: Kind, id: u64) -> usize {
     let own = material.evaluator_bytes(kind, id);
     let Kind::Template(t) = kind else { return own };
@@ -206,7 +206,7 @@ pub(crate) async fn evaluator(
     Ok(())
 }
 
-/// Receives single components and puts them into the store while they are in the processor's cache.
+/// Receives single components and adds them to the store while they are in the processor's cache.
 async fn receive_singles(
     session: &mut Session,
     store: &mut Store,
@@ -236,7 +236,7 @@ async fn receive_singles(
     Ok(batch.commit()?)
 }
 
-/// Receives so many bytes. That many are due by our own library.
+/// Receives bytes, whose number follows from our own library.
 async fn receive(session: &mut Session, bytes: usize) -> Result<Vec<u8>, ProtocolError> {
     let mut all = vec![0; bytes];
     session.channel().receive_bytes(&mut all).await?;
@@ -254,7 +254,7 @@ fn put(
     put_all(store, material, &[(kind, ids, bytes)], size)
 }
 
-/// Puts pieces that stand one after another into the store, in one change.
+/// Adds consecutive pieces to the store, in one change.
 fn put_all(
     store: &mut Store,
     material: &Material,

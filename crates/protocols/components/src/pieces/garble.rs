@@ -11,7 +11,7 @@ use crate::pieces::material::{Material, Place};
 use crate::pieces::secrets::{Secrets, Streams};
 use crate::pieces::stock::Kind;
 
-/// Pieces of one kind, garbled: what the evaluator gets and what the garbler keeps, each piece after piece.
+/// Garbled pieces of one kind: the evaluator's parts and the garbler's parts, each piece after piece.
 #[derive(Default)]
 pub(crate) struct Garbled {
     pub(crate) sent: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Keys of prepared links: how they hang together, and the masks that they make.
+//! Keys of prepared links: their relations, and the masks made from them.
 
 use garblet_primitives::{Aes128, Block, MaskedRun, add_keystreams};
 use zeroize::Zeroizing;
@@ -12,7 +12,7 @@ pub(crate) fn one_way(purpose: &str, block: Block) -> Block {
     Block::from_digest(hash.finalize().as_bytes())
 }
 
-/// A seed for one purpose, from the seed of everything.
+/// A seed for one purpose, derived from the main seed.
 pub(crate) fn derive(seed: Block, purpose: &str, number: u32) -> Block {
     let mut hash = blake3::Hasher::new_derive_key("garblet 2026 components seed v1");
     hash.update(&seed.to_bytes()).update(&number.to_le_bytes()).update(purpose.as_bytes());
@@ -23,7 +23,7 @@ const CHAIN: &str = "garblet 2026 components chain of keys v2";
 
 /// The chain that ends with `top`: element `i` from 0 is `E(x) + x` of element `x = i + 1`, under a public key.
 ///
-/// In the ideal cipher model that is one-way, and it costs less than a hash: long chains are walked online.
+/// In the ideal cipher model that is one-way. It costs less than a hash, which matters because long chains are walked online.
 fn chain(top: Block, len: usize) -> Zeroizing<Vec<Block>> {
     let [chain] = chains([top], [len]);
     chain
@@ -68,7 +68,7 @@ impl Reveal {
         }
     }
 
-    /// Reads it from as many blocks as the part takes.
+    /// Reads it from the blocks of a part.
     pub(crate) fn from_blocks(part: Part, blocks: &[Block]) -> Option<Self> {
         match (part, blocks) {
             (Part::Levels(_), [key]) => Some(Reveal::Levels(*key)),
@@ -87,9 +87,9 @@ pub(crate) enum LinkKeys {
     Rectangle(GridKeys),
 }
 
-/// Those of a grid: a group of links has the key of a line and that of a column, which together make its masks.
+/// The keys of a grid: a group of links has the key of a line and the key of a column, which together make its masks.
 pub(crate) struct GridKeys {
-    /// Those that are known, see [`line_and_column`].
+    /// The known keys of lines, see [`line_and_column`].
     lines: Vec<Option<Aes128>>,
     columns: Zeroizing<Vec<Block>>,
 }
@@ -105,7 +105,7 @@ fn line_and_column(opens: Opens) -> Option<(usize, u32)> {
     }
 }
 
-/// The assignment of masks to blocks of groups of links that lie one behind the other: worked out once for a part.
+/// The assignment of masks to the blocks of consecutive groups of links, worked out once for a part.
 pub(crate) struct Masks {
     /// The levels of a chain or a tree, and their lengths.
     levels: Vec<(u32, usize)>,
@@ -115,7 +115,7 @@ pub(crate) struct Masks {
 }
 
 impl Masks {
-    /// Those of groups, of which is said what opens each and how many blocks it has.
+    /// The masks of groups, given the part that opens each and its number of blocks.
     pub(crate) fn new(groups: impl Iterator<Item = (Opens, usize)>) -> Self {
         let mut masks = Masks { levels: Vec::new(), lines: Vec::new(), blocks: 0 };
         for (opens, length) in groups {
@@ -143,7 +143,7 @@ impl Masks {
 /// The secrets of one template: as many blocks as [`secret_blocks`] says.
 pub(crate) struct TemplateSecrets<'a>(pub(crate) &'a [Block]);
 
-/// Uniform blocks that a template's keys are made of.
+/// The number of uniform blocks from which a template's keys are made.
 pub(crate) fn secret_blocks(template: &Template) -> usize {
     match template.shape() {
         Shape::Chain(_) | Shape::Tree(_) => 1,
@@ -204,9 +204,9 @@ impl LinkKeys {
         }
     }
 
-    /// Adds the masks of groups of links to their blocks, which masks them or unmasks them.
+    /// Adds the masks of groups of links to their blocks, to mask or unmask them.
     ///
-    /// Returns whether all keys are there, and as many blocks; if not, no block has changed.
+    /// Returns whether all keys are known and the number of blocks is right. If not, no block has changed.
     pub(crate) fn mask(&self, masks: &Masks, blocks: &mut [Block]) -> bool {
         blocks.len() == masks.blocks
             && match self {
@@ -227,7 +227,7 @@ fn mask_levels(keys: &[Block], levels: &[(u32, usize)], blocks: &mut [Block]) ->
 }
 
 impl GridKeys {
-    /// Those of so many rows and columns, whose chains end with `ends`; `under` are the keys under rows that are known.
+    /// The keys of a number of rows and columns, whose chains end with `ends`. `under` are the known keys under rows.
     fn new(
         ends: [Block; 2],
         size: [u32; 2],

@@ -9,10 +9,10 @@ use crate::library::{Library, TypeId};
 use crate::pieces::stock::Kind;
 use garblet_protocol::Security;
 
-/// Gate numbers of one kind of piece: more than any store will hold.
+/// The gate numbers of one kind of piece, more than any store holds.
 const GATES_PER_KIND: u64 = 1 << 44;
 
-/// Gates that a store is assumed to hold in its life when security is stated.
+/// The gates of a store over its life, as assumed by the stated security.
 const GATES_PER_STORE: u64 = 1 << 40;
 
 /// The place of a garbled component among the prepared ones.
@@ -45,11 +45,21 @@ pub struct Material {
 struct TemplateLayout {
     /// The first gate of the sequence of each cell's type, counted from the template's, and the cell's place there.
     cells: Vec<Numbered>,
-    /// Gate numbers that a template takes.
+    /// The number of gate numbers of a template.
     gates: u64,
     /// The place where each cell's input wires begin among those of all cells.
     inputs: Vec<u64>,
     input_wires: u64,
+}
+
+/// The digest of a library with this garbling of its components.
+fn digest(library: &Library, types: &[ComponentGarbling]) -> [u8; 32] {
+    let mut hash = blake3::Hasher::new_derive_key("garblet 2026 component material v1");
+    hash.update(&library.digest());
+    for ty in types {
+        hash.update(ty.digest().as_bytes());
+    }
+    hash.finalize().into()
 }
 
 impl Material {
@@ -58,16 +68,16 @@ impl Material {
         let types: Vec<ComponentGarbling> =
             library.types().iter().map(|t| ComponentGarbling::new(&t.component, garbling)).collect();
         let templates = library.templates().iter().map(|t| TemplateLayout::new(t.cells(), &types)).collect();
-        let digest = library.digest();
+        let digest = digest(&library, &types);
         Material { library, garbling, types, templates, digest }
     }
 
-    /// The library's digest.
+    /// The digest of the library and of the order in which the gates of its components are garbled.
     pub fn digest(&self) -> [u8; 32] {
         self.digest
     }
 
-    /// A kind as stores know it.
+    /// A kind as a kind of the store.
     pub fn stored(&self, kind: Kind) -> garblet_store::Kind {
         let GarblingConfig { scheme, hash } = self.garbling;
         let number = match kind {
@@ -84,8 +94,8 @@ impl Material {
         &self.library
     }
 
-    /// The security of a run: the computational security of the garbling hash, which one seed serves for the life of a
-    /// store. Fewer bits than for a single run where the hash does not change its key.
+    /// The security of a run: the computational security of the garbling hash, whose seed stays the same for the life of a
+    /// store. It has fewer bits than for a single run if the hash does not change its key.
     pub fn security(&self) -> Security {
         let computational_bits = self.garbling.security_bits(GATES_PER_STORE);
         Security { computational_bits, ..Security::default() }
@@ -108,7 +118,7 @@ impl Material {
         std::iter::once(Kind::Transfers).chain(types).chain(templates).collect()
     }
 
-    /// The number of pieces of a kind that are kept ready.
+    /// The number of pieces of a kind to keep ready.
     pub fn wanted(&self, kind: Kind) -> u64 {
         match kind {
             Kind::Transfers => self.library.input_bits().div_ceil(OTS_PER_PIECE),
@@ -123,12 +133,12 @@ impl Material {
         self.templates[template as usize].cells.len() as u64
     }
 
-    /// Tells whether cells of a template can serve alone.
+    /// Tells whether cells of a template can be used alone.
     pub(crate) fn is_severable(&self, template: u32) -> bool {
         self.library.templates()[template as usize].is_severable()
     }
 
-    /// Templates with cells of a type that can serve alone.
+    /// Templates with cells of a type that can be used alone.
     pub(crate) fn severable_with(&self, ty: TypeId) -> impl Iterator<Item = u32> + '_ {
         let templates = (0..).zip(self.library.templates());
         templates.filter(move |(_, t)| t.is_severable() && t.cells().contains(&ty)).map(|(number, _)| number)
@@ -157,7 +167,7 @@ impl Material {
         }
     }
 
-    /// The largest number of pieces of a kind that can ever be made: so that gate numbers do not overlap.
+    /// The largest number of pieces of a kind that can ever be made without overlapping gate numbers.
     pub(crate) fn most(&self, kind: Kind) -> u64 {
         let gates = match kind {
             Kind::Single(ty) => self.instances(ty).numbering().gates(1),
@@ -180,7 +190,7 @@ impl Material {
         }
     }
 
-    /// Tells whether the input labels of the component at one place are followed in their stream by those of the other.
+    /// Tells whether the input labels of one component directly follow those of the other in their stream.
     pub(crate) fn is_behind(&self, one: Place, other: Place) -> bool {
         let end = || self.input_stream(one) + self.instances(self.type_at(one)).input_count() as u64;
         one.kind == other.kind && self.input_stream(other) == end()
@@ -223,7 +233,7 @@ impl Material {
         }
     }
 
-    /// A kind's name, for people.
+    /// A kind's name, for users.
     pub fn name(&self, kind: Kind) -> String {
         let template = |t: u32| &self.library.templates()[t as usize].name;
         match kind {

@@ -14,7 +14,7 @@ use garblet_protocol::{error::ProtocolError, session::Session};
 /// The name of the protocol's state in a store.
 const STATE: &str = "components";
 
-/// Says for whom and for what a store is.
+/// Binds a store to its peer and purpose.
 pub(crate) fn bind(store: &mut Store, material: &Material, role: &str, peer: &str) -> Result<(), ProtocolError> {
     let garbling = material.garbling();
     if garbling.scheme.is_privacy_free() {
@@ -31,7 +31,7 @@ pub(crate) fn bind(store: &mut Store, material: &Material, role: &str, peer: &st
     Ok(())
 }
 
-/// Both stores keep what both have; returns what was lost. Cells that nothing can use any more go as well.
+/// Both stores keep the pieces that both have. Also discards cells that are no longer usable. Returns the number of discarded pieces.
 pub(crate) async fn reconcile(
     session: &mut Session,
     store: &mut Store,
@@ -45,7 +45,7 @@ pub(crate) async fn reconcile(
     Ok(lost)
 }
 
-/// Drops cells that cannot serve alone and whose template is gone.
+/// Discards cells whose template is gone and that cannot be used alone.
 fn drop_useless(store: &mut Store, material: &Material) -> Result<(), ProtocolError> {
     let stock = stock(store, material);
     for number in (0..material.library().templates().len() as u32).filter(|t| !material.is_severable(*t)) {
@@ -58,7 +58,7 @@ fn drop_useless(store: &mut Store, material: &Material) -> Result<(), ProtocolEr
     Ok(())
 }
 
-/// The garbler's secrets, new ones in a new store; the seed of the hash goes to the evaluator.
+/// The garbler's secrets, which are new in a new store. Sends the seed of the hash to the evaluator.
 pub(crate) async fn garbler_secrets(session: &mut Session, store: &mut Store) -> Result<Secrets, ProtocolError> {
     let known = store.state(STATE).map(|state| (state.version, Zeroizing::new(state.bytes.clone())));
     let secrets = match known {
@@ -90,15 +90,11 @@ pub(crate) async fn evaluator_hash(session: &mut Session, store: &mut Store) -> 
 }
 
 fn other_version(version: u32) -> ProtocolError {
-    ProtocolError::Material {
-        what: "version of the store's state",
-        expected: VERSION.to_string(),
-        got: version.to_string(),
-    }
+    ProtocolError::Stored { what: "version of its state", expected: VERSION.to_string(), got: version.to_string() }
 }
 
 fn unreadable(got: &str) -> ProtocolError {
-    ProtocolError::Material { what: "the store's state", expected: "what was stored".into(), got: got.into() }
+    ProtocolError::Stored { what: "its state", expected: "what was stored".into(), got: got.into() }
 }
 
 /// The part of a store that a plan can use.
@@ -111,8 +107,7 @@ pub(crate) fn stock(store: &Store, material: &Material) -> Stock {
     stock
 }
 
-/// The number of pieces that must be made of each kind of which there is less than `below` percent of what is wanted; cells are
-/// made with their templates.
+/// The number of pieces to make of each kind that is below `below` percent of the wanted number. Cells are made with their templates.
 pub(crate) fn shortage(store: &Store, material: &Material, below: u8) -> Vec<(Kind, u64)> {
     let missing = |kind: Kind| {
         let (wanted, available) = (material.wanted(kind), store.count(&material.stored(kind)));

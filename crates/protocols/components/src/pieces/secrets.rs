@@ -15,8 +15,8 @@ const BYTES: usize = 48;
 
 /// The garbler's secrets of one store.
 ///
-/// A component's input labels, the keys of links and the randomness of gates are functions of the seed and of the piece's
-/// identifier: a piece that is garbled again after a crash is the same, bit by bit.
+/// A component's input labels, the keys of links and the randomness of gates are functions of the seed and the piece's
+/// identifier. So a piece that is garbled again after a crash is identical.
 /// *Unique*: one per pair of stores.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Secrets {
@@ -49,7 +49,7 @@ impl Secrets {
         Seeds::new(self.hash, derive(self.seed, "gates", 0))
     }
 
-    /// The streams that labels and keys are drawn from, ready to be used many times.
+    /// The streams of labels and keys, ready for repeated use.
     pub(crate) fn streams(&self, material: &Material) -> Streams {
         let stream = |purpose, number: usize| Prg::new(derive(self.seed, purpose, number as u32));
         let library = material.library();
@@ -71,7 +71,7 @@ pub(crate) struct Streams {
 }
 
 impl Streams {
-    /// Zero labels of inputs of the component at a place, from wire `start` on; goes on into those of the next components.
+    /// Zero labels of inputs of the component at a place, from wire `start` on, continued by those of the next components.
     pub(crate) fn inputs(&mut self, material: &Material, place: Place, start: u32, labels: &mut [Block]) {
         let stream = match place.kind {
             Kind::Single(TypeId(ty)) => &mut self.singles[ty as usize],
@@ -89,7 +89,7 @@ impl Streams {
         self.keyed[link].next_block()
     }
 
-    /// The secrets that the keys of a template are made of.
+    /// The secrets from which the keys of a template are made.
     pub(crate) fn template<R>(
         &mut self,
         material: &Material,

@@ -1,4 +1,4 @@
-//! The part of a store that can be used: sets of identifiers from which pieces are chosen.
+//! The usable part of a store: sets of identifiers from which pieces are chosen.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::library::TypeId;
 pub enum Kind {
     /// 64 correlated OTs.
     Transfers,
-    /// A garbled component that stands for itself.
+    /// A single garbled component.
     Single(TypeId),
     /// The links of a template, by its number in the library.
     Template(u32),
@@ -35,7 +35,7 @@ impl Ids {
         self.range_of(id).is_some()
     }
 
-    /// Removes an identifier; says whether it was there.
+    /// Removes an identifier. Returns whether it was there.
     pub(crate) fn take(&mut self, id: u64) -> bool {
         let Some(Range { start, end }) = self.range_of(id) else { return false };
         self.ranges.remove(&start);
@@ -53,7 +53,7 @@ impl Ids {
         self.ranges.iter().flat_map(|(start, end)| *start..*end)
     }
 
-    /// The identifiers in ascending order, but those from one that `skip` names on to where it says.
+    /// The identifiers in ascending order, without the ranges that `skip` gives.
     pub(crate) fn but(&self, skip: impl Fn(u64) -> Option<u64>) -> Vec<u64> {
         let mut all = Vec::new();
         for (start, end) in &self.ranges {
@@ -77,14 +77,14 @@ impl Ids {
     }
 }
 
-/// The pieces of both stores that can be used.
+/// The usable pieces of both stores.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stock {
     ids: BTreeMap<Kind, Ids>,
 }
 
 impl Stock {
-    /// Says what there is of a kind.
+    /// Sets the pieces of a kind.
     pub(crate) fn set(&mut self, kind: Kind, ids: Ids) {
         self.ids.insert(kind, ids);
     }
@@ -97,12 +97,12 @@ impl Stock {
         self.of(kind).is_some_and(|ids| ids.contains(id))
     }
 
-    /// Removes a piece; says whether it was there.
+    /// Removes a piece. Returns whether it was there.
     pub(crate) fn take(&mut self, kind: Kind, id: u64) -> bool {
         self.ids.get_mut(&kind).is_some_and(|ids| ids.take(id))
     }
 
-    /// Cells of a template whose own piece is gone; it has so many.
+    /// The cells of templates whose links are used or lost.
     pub(crate) fn without_template(&self, template: u32, cells: u64) -> Vec<u64> {
         let has_template = |id: u64| self.contains(Kind::Template(template), id / cells);
         // All cells of a template at once.

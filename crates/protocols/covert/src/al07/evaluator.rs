@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use garblet_circuit::Bits;
 use garblet_ot::BitVec;
-use garblet_primitives::Block;
+use garblet_primitives::{Block, Prg};
 use zeroize::Zeroizing;
 
 use super::{
     super::{
         GARBLER, Step,
-        comparison::Comparison,
+        comparison::{ChosenLabels, Comparison},
         evaluator::{Evaluator, FromCircuit},
         plan::Plan,
     },
@@ -90,7 +90,8 @@ pub(in super::super) async fn evaluate<C: Conduct<Step>>(
     let shared = Arc::new(shared(&plan, &prepared.run, prepared.encoding_seed));
     let own = received.own[chosen].clone();
     let parts = std::mem::take(&mut received.parts);
-    let verified = verify(session.workers(), &plan, &shared, &prepared, received, &seeds, &choices).await?;
+    let workers = (session.workers(), session.rng());
+    let verified = verify(workers, &plan, &shared, &prepared, received, &seeds, &choices).await?;
     let labels = InputLabels { garbler: &garbler, own: &own };
     let evaluated = evaluate_circuit(&plan, &shared, chosen, labels, &parts, verified)?;
     let Evaluated { garbler_labels_fit, outputs, labels, .. } = evaluated;
@@ -185,11 +186,13 @@ struct CircuitCheck {
     seed: Block,
     hash: [u8; 32],
     own: Zeroizing<Vec<Block>>,
+    /// The generator of what hides the labels in evidence.
+    rng: Prg,
 }
 
 /// The second half of step 7: makes the opened circuits again, on all workers.
 async fn verify(
-    workers: usize,
+    (workers, rng): (usize, &mut Prg),
     plan: &Arc<Plan>,
     shared: &Arc<Shared>,
     prepared: &EvaluatorWires,
@@ -198,24 +201,25 @@ async fn verify(
     choices: &BitVec,
 ) -> Result<CircuitsVerified, ProtocolError> {
     let Received { own, hashes, .. } = received;
-    let check = |(circuit, &seed): (usize, &Block)| CircuitCheck {
+    let mut check = |(circuit, &seed): (usize, &Block)| CircuitCheck {
         circuit,
         seed,
         hash: hashes[circuit],
         own: own[circuit].clone(),
+        rng: Prg::random(rng),
     };
-    let checks = prepared.split.checked().zip(seeds).map(check);
+    let checks: Vec<CircuitCheck> = prepared.split.checked().zip(seeds).map(&mut check).collect();
     let (plan, shared, run, choices) = (plan.clone(), shared.clone(), prepared.run, choices.clone());
-    let run = move |check: CircuitCheck| check.run(&plan, &shared, run, &choices);
-    for result in Divided::begin(workers, checks, run).results().await? {
+    let run = move |mut check: CircuitCheck| check.run(&plan, &shared, run, &choices);
+    for result in Divided::begin(workers, checks.into_iter(), run).results().await? {
         result?;
     }
     Ok(CircuitsVerified(()))
 }
 
 impl CircuitCheck {
-    fn run(&self, plan: &Plan, shared: &Shared, run: SessionId, choices: &BitVec) -> Result<(), Box<Corrupted>> {
-        let CircuitCheck { circuit, seed, hash: said, ref own } = *self;
+    fn run(&mut self, plan: &Plan, shared: &Shared, run: SessionId, choices: &BitVec) -> Result<(), Box<Corrupted>> {
+        let CircuitCheck { circuit, seed, hash: said, ref own, ref mut rng } = *self;
         let secrets = Secrets::of_seed(plan.blueprint(), seed);
         let mut stream = Stream::new(plan.blueprint(), shared, circuit, &secrets);
         let mut hash = domain(&run, circuit).hasher();
@@ -224,10 +228,7 @@ impl CircuitCheck {
             hash.add(bytemuck::cast_slice(blocks));
         }
         Comparison { check: checks::CIRCUIT_OF_SEED, said, due: hash.finish() }.verify(run, circuit, seed)?;
-        let due = secrets.chosen(choices);
-        let domain = run.domain(GARBLER, Step::EvaluatorLabels as u8).at(circuit as u64);
-        let [said, due] = [own, &due].map(|labels| domain.digest(bytemuck::cast_slice(labels)));
-        Comparison { check: checks::LABEL_OF_SEED, said, due }.verify(run, circuit, seed)
+        ChosenLabels { run, circuit, seed, choices, got: own }.verify(&secrets, rng)
     }
 }
 

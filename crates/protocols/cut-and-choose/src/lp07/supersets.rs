@@ -105,7 +105,7 @@ pub(super) struct Sets {
 impl Sets {
     /// Sets in a random order, for each of so many wires.
     pub(super) fn random(wires: usize, rng: &mut Prg) -> Vec<Sets> {
-        let mut bits = vec![0; wires.div_ceil(8)];
+        let mut bits = Zeroizing::new(vec![0; wires.div_ceil(8)]);
         rng.fill_bytes(&mut bits);
         let of = |first: u8| Sets { indicators: [first, 1 - first], labels: [first, 1 - first] };
         (0..wires).map(|wire| of(bits[wire / 8] >> (wire % 8) & 1)).collect()

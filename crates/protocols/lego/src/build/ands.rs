@@ -1,4 +1,4 @@
-//! The buckets of a run's AND gates from the time they are taken until they are evaluated.
+//! The buckets of a run's AND gates, from taking to evaluating them.
 
 use std::{collections::VecDeque, ops::Range, sync::mpsc};
 
@@ -13,33 +13,33 @@ const MEMORY_BYTES: usize = if cfg!(test) { 100_000 } else { 96 << 20 };
 
 /// The buckets of all AND gates in the order of the plan.
 pub(crate) enum AndBuckets {
-    /// Those of all lots.
+    /// The buckets of all lots.
     Whole(Buckets),
-    /// Those of one lot after another.
+    /// The buckets of one lot after another.
     Lots(Box<Lots>),
 }
 
 pub(crate) struct Lots {
-    /// Lots that were taken and are not joined yet, the oldest first.
+    /// Lots that are taken and not joined yet, the oldest first.
     waiting: VecDeque<Buckets>,
     joined: Vec<Joined>,
-    /// Room of lots that are away, for those that are to be read.
+    /// Memory of lots that are on disk, for lots that are read next.
     spare: Vec<Buckets>,
-    /// Bytes for which there is room in memory.
+    /// Bytes that may still stay in memory.
     memory: usize,
-    /// Room for those for which there is none, sealed beside the store, two streams for each lot: its gates, and its authenticators. Both
-    /// are read whether or not gates of a bucket differ, so that nobody sees by the time whether they do.
+    /// Encrypted room beside the store for the rest, two streams for each lot: its gates, and its authenticators. Both are always read, so the time
+    /// does not reveal whether gates of a bucket differ.
     scratch: Scratch,
 }
 
-/// A lot that is joined.
+/// A joined lot.
 enum Joined {
     InMemory(Buckets),
     OnDisk(OnDisk),
 }
 
 impl AndBuckets {
-    /// No lot yet; `room` gives streams of scratch room for those of so many lots that memory has none for.
+    /// No lot yet. `room` provides streams on disk for the lots that memory cannot hold.
     ///
     /// *Errors*: the disk's.
     pub(crate) fn lots(
@@ -50,7 +50,7 @@ impl AndBuckets {
         Ok(AndBuckets::Lots(Box::new(Lots { waiting, joined, spare: Vec::new(), memory: MEMORY_BYTES, scratch })))
     }
 
-    /// Room for the next lot, which others had before if they do not need it any more.
+    /// Memory for the next lot, reused from another lot if possible.
     pub(crate) fn room(&mut self) -> Buckets {
         match self {
             AndBuckets::Whole(_) => Buckets::default(),
@@ -58,15 +58,15 @@ impl AndBuckets {
         }
     }
 
-    /// Takes the buckets of the next lot, if there are not those of all.
+    /// Takes the buckets of the next lot, unless all are there.
     pub(crate) fn put(&mut self, buckets: Buckets) {
         if let AndBuckets::Lots(lots) = self {
             lots.waiting.push_back(buckets);
         }
     }
 
-    /// Joins the next lot, which are these gates of all, to the function: what was opened leads from the left and right input
-    /// of each gate to the first gate of its bucket. Gives what else was opened.
+    /// Joins the next lot, which has these gates, to the function: the openings lead from the left and right input of each gate to the first gate of its
+    /// bucket. Returns the remaining openings.
     ///
     /// *Errors*: the disk's.
     pub(crate) fn join(&mut self, gates: Range<usize>, opened: Vec<Block>) -> Result<Vec<Block>, ProtocolError> {
@@ -84,7 +84,7 @@ impl AndBuckets {
         Ok(others)
     }
 
-    /// Frees what only joining needs.
+    /// Frees data that only joining needs.
     pub(crate) fn joined(&mut self) {
         if let AndBuckets::Lots(lots) = self {
             lots.spare = Vec::new();
@@ -103,8 +103,7 @@ impl AndBuckets {
         }
     }
 
-    /// Visits all buckets in order, as many at once as are in memory together: which they are, and where. Lots are read by so many
-    /// threads.
+    /// Visits all buckets in order, in groups that are in memory together, with their numbers. `threads` threads read lots.
     ///
     /// *Errors*: the disk's.
     pub(crate) fn visit(
@@ -124,11 +123,11 @@ impl AndBuckets {
     }
 }
 
-/// The most threads that read lots: each has one in memory.
+/// The most threads that read lots. Each has one lot in memory.
 const READERS: usize = 4;
 
 impl Lots {
-    /// Keeps a lot that is joined.
+    /// Keeps a joined lot.
     fn keep(&mut self, mut buckets: Buckets) -> Result<(), ProtocolError> {
         let bytes = buckets.bytes().into_iter().map(<[u8]>::len).sum();
         let joined = match self.memory.checked_sub(bytes) {
@@ -147,7 +146,7 @@ impl Lots {
         Ok(())
     }
 
-    /// Gives the buckets of one lot after another.
+    /// The buckets of one lot after another.
     fn read_all(&self, threads: usize, mut give: impl FnMut(usize, &Buckets)) -> Result<(), ProtocolError> {
         let on_disk: Vec<usize> =
             (0..self.joined.len()).filter(|&number| matches!(self.joined[number], Joined::OnDisk(_))).collect();
@@ -184,7 +183,7 @@ impl Lots {
         })
     }
 
-    /// The buckets of a lot, in room that others had.
+    /// The buckets of a lot, in reused memory.
     fn read(&self, number: usize, room: Buckets) -> Result<Buckets, ProtocolError> {
         let mut buckets = room;
         if let Joined::OnDisk(on_disk) = &self.joined[number] {
@@ -194,16 +193,16 @@ impl Lots {
     }
 }
 
-/// Buckets that lie beside a store, in two streams of scratch room: their gates, and their authenticators.
+/// Buckets on disk beside a store, in two streams: their gates, and their authenticators.
 struct OnDisk {
     /// The numbers of gates and authenticators of each bucket.
     sizes: Vec<[u8; 2]>,
-    /// The first of the streams.
+    /// The number of the first stream.
     stream: usize,
 }
 
 impl OnDisk {
-    /// Puts buckets there.
+    /// Writes buckets.
     fn put(buckets: &Buckets, room: &mut Scratch, stream: usize) -> Result<Self, ProtocolError> {
         for (part, bytes) in buckets.bytes().into_iter().enumerate() {
             room.append(stream + part, bytes)?;
@@ -211,25 +210,25 @@ impl OnDisk {
         Ok(OnDisk { sizes: buckets.sizes(), stream })
     }
 
-    /// Reads them in place of others.
+    /// Reads the buckets in place of others.
     fn read(&self, room: &Scratch, buckets: &mut Buckets) -> Result<(), ProtocolError> {
         Ok(buckets.lay_out(&self.sizes, |part, into| room.fill(self.stream + part, into))?)
     }
 }
 
-/// Buckets of inputs, which nothing needs while AND gates are joined.
+/// Buckets of inputs, which are not needed while AND gates are joined.
 pub(crate) struct SpilledBuckets {
     in_memory: Buckets,
     on_disk: Option<(OnDisk, Box<Scratch>)>,
 }
 
 impl SpilledBuckets {
-    /// Leaves them in memory.
+    /// Keeps them in memory.
     pub(crate) fn in_memory(buckets: Buckets) -> Self {
         SpilledBuckets { in_memory: buckets, on_disk: None }
     }
 
-    /// Puts them into room for so many streams.
+    /// Writes them to disk, to a number of streams.
     ///
     /// *Errors*: the disk's.
     pub(crate) fn on_disk(
@@ -241,7 +240,7 @@ impl SpilledBuckets {
         Ok(SpilledBuckets { in_memory: Buckets::default(), on_disk: Some((on_disk, room)) })
     }
 
-    /// The buckets, in memory from now on.
+    /// The buckets, which are in memory from now on.
     ///
     /// *Errors*: the disk's.
     pub(crate) fn get(&mut self) -> Result<&Buckets, ProtocolError> {
@@ -264,7 +263,7 @@ mod tests {
         generate::buckets::{BucketAuthenticator, BucketGate},
     };
 
-    /// So many buckets, of sizes and with numbers that differ.
+    /// A number of buckets, with different sizes and numbers.
     fn buckets(numbers: Range<usize>) -> Buckets {
         let mut buckets = Buckets::default();
         for number in numbers {

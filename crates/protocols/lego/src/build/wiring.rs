@@ -1,4 +1,4 @@
-//! The common ground of keys, solderings and commitments: XOR and NOT are sums, and AND gates come one after another.
+//! The walk that keys, solderings and commitments share: XOR and NOT are sums, and AND gates come one after another.
 
 use std::ops::BitXor;
 
@@ -11,8 +11,8 @@ use crate::{
     plan::{Owner, Plan},
 };
 
-/// A way through a plan's program, some AND gates at a time. Both parties come to the AND gates in the same order, that of
-/// the schedules.
+/// A walk through a plan's program, some AND gates at a time. Both parties visit the AND gates in the same order, that of the
+/// schedules.
 struct Wiring<'p, W: Copy + Zeroize> {
     plan: &'p Plan,
     walk: Walk<'p, W>,
@@ -22,27 +22,27 @@ struct Wiring<'p, W: Copy + Zeroize> {
     wires: Vec<W>,
 }
 
-/// The instance that is being gone through, and how far: operations of the schedule that are done.
+/// The current instance, and the number of operations of its schedule that are done.
 #[derive(Clone, Copy)]
 struct Running {
     instance: InstanceId,
     step: usize,
     xors: usize,
     ands: usize,
-    /// AND gates of the step that are still to be done, once its XOR gates are.
+    /// The remaining AND gates of the step, once its XOR gates are done.
     ands_left: Option<usize>,
 }
 
 impl<'p, W: Copy + Default + Zeroize + BitXor<Output = W>> Wiring<'p, W> {
     /// Begins.
     ///
-    /// *Shape*: `inputs` as the program's; `one` stands for the constant true, and is what NOT adds.
+    /// *Shape*: `inputs` as the program's. `one` is the constant true, which NOT adds.
     fn new(plan: &'p Plan, inputs: &[W], one: W) -> Self {
         let walk = Walk::new(plan.program(), plan.by_port(inputs), [W::default(), one]);
         Wiring { plan, walk, one, running: None, slots: Slots(Vec::new()), wires: Vec::new() }
     }
 
-    /// Goes through so many AND gates and all that needs no more: `and` makes the output of every AND gate from its inputs.
+    /// Walks through `count` AND gates and everything that depends only on these. `and` makes the output of every AND gate from its inputs.
     fn run(&mut self, ands: usize, mut and: impl FnMut(W, W) -> W) {
         let mut left = ands;
         while let Some(mut running) = self.running.take().or_else(|| self.begin()) {
@@ -65,8 +65,7 @@ impl<'p, W: Copy + Default + Zeroize + BitXor<Output = W>> Wiring<'p, W> {
         Some(Running { instance, step: 0, xors: 0, ands: 0, ands_left: None })
     }
 
-    /// Goes through the AND gates of a lot, which are buckets with these heads: appends what joins both inputs of every gate to
-    /// its bucket.
+    /// Walks through the AND gates of a lot, whose buckets have these heads. Appends the solderings of both inputs of every gate to its bucket.
     fn solder(&mut self, heads: &[GateWires<W>], solderings: &mut Vec<W>) {
         let mut next = heads.iter();
         self.run(heads.len(), |left, right| {
@@ -76,7 +75,7 @@ impl<'p, W: Copy + Default + Zeroize + BitXor<Output = W>> Wiring<'p, W> {
         });
     }
 
-    /// The values of all output bits, when no instance is left.
+    /// The values of all output bits, after the last instance.
     pub(crate) fn into_outputs(self) -> Zeroizing<Vec<W>> {
         Zeroizing::new(Zeroizing::new(self.walk.into_outputs()).concat())
     }
@@ -99,7 +98,7 @@ impl<'p, W: Copy + Default + Zeroize + BitXor<Output = W>> FunctionSoldering<'p,
         FunctionSoldering { plan, inputs, input_gates, wiring, lots_left, outputs: Zeroizing::default() }
     }
 
-    /// The solderings of the next lot, whose buckets have these heads, and with the last one those to the input buckets.
+    /// The solderings of the next lot, whose buckets have these heads. The last lot has those to the input buckets as well.
     pub(crate) fn next_lot(&mut self, heads: &[GateWires<W>]) -> Vec<W> {
         self.lots_left = self.lots_left.saturating_sub(1);
         let is_last = self.lots_left == 0;
@@ -115,7 +114,7 @@ impl<'p, W: Copy + Default + Zeroize + BitXor<Output = W>> FunctionSoldering<'p,
         solderings
     }
 
-    /// The wires of all outputs, behind the last lot.
+    /// The wires of all outputs, after the last lot.
     pub(crate) fn into_outputs(self) -> Zeroizing<Vec<W>> {
         self.outputs
     }
@@ -140,7 +139,7 @@ impl<W: Copy + Default + Zeroize + BitXor<Output = W>> Slots<W> {
         self.0[..inputs.len()].copy_from_slice(inputs);
     }
 
-    /// Goes on to the end or until an AND gate is one too many of those that are `left`.
+    /// Continues to the end, or until no AND gate is `left`.
     fn run(
         &mut self,
         schedule: &Schedule,
@@ -173,7 +172,7 @@ impl<W: Copy + Default + Zeroize + BitXor<Output = W>> Slots<W> {
         }
     }
 
-    /// Appends the outputs of a component that was gone through.
+    /// Appends the outputs of a completed component.
     fn outputs(&self, schedule: &Schedule, one: W, outputs: &mut Vec<W>) {
         outputs.extend(schedule.outputs().iter().map(|output| match *output {
             OutputWire::Slot(operand) => value(&self.0, operand, one),
@@ -182,20 +181,19 @@ impl<W: Copy + Default + Zeroize + BitXor<Output = W>> Slots<W> {
     }
 }
 
-/// The value of an operand: inlined, or each of these large values would be passed through memory.
+/// The value of an operand. Inlined, since each of these large values would be passed through memory otherwise.
 #[inline(always)]
 fn value<W: Copy + BitXor<Output = W>>(slots: &[W], operand: Operand, one: W) -> W {
     flip(slots[operand.slot()], operand.inverted(), one)
 }
 
-/// A value, or that of its negation.
+/// A value, or its negation.
 #[inline(always)]
 fn flip<W: BitXor<Output = W>>(value: W, invert: bool, one: W) -> W {
     if invert { value ^ one } else { value }
 }
 
-/// The values, of all inputs and all outputs, of which the evaluator does not learn the bits from anybody, as many as
-/// [`Plan::sought`].
+/// The values of all inputs and outputs whose bits the evaluator does not learn, [`Plan::sought`] of them.
 pub(crate) fn sought<W: Copy + Zeroize>(plan: &Plan, inputs: &[W], outputs: &[W]) -> Zeroizing<Vec<W>> {
     let mut sought = Zeroizing::new(Vec::with_capacity(plan.sought()));
     let (owners, learned) = (plan.owners(), plan.learned(EVALUATOR));
@@ -204,8 +202,7 @@ pub(crate) fn sought<W: Copy + Zeroize>(plan: &Plan, inputs: &[W], outputs: &[W]
     sought
 }
 
-/// The solderings that join wires two by two to the input buckets. Without a partner, the last one goes to both ends: the bucket would not
-/// tell its value if another end had no key that is known.
+/// The solderings that join wires in pairs to the input buckets. A last wire without a partner goes to both ends, since a bucket reveals no value if the key of one end is unknown.
 fn sought_solderings<W>(sought: &[W], buckets: &[[W; 2]]) -> Vec<W>
 where
     W: Copy + BitXor<Output = W>,

@@ -1,9 +1,8 @@
-//! Evaluating buckets: the key that most of the components vouch for.
+//! Evaluating buckets: the key that most of the components support.
 //!
-//! *Source*: Frederiksen et al. 2015; Nielsen, Schneider and Trifiletti 2017, section II. Of a bucket that is not bad the true key is
-//! always accepted and garbage never. If two keys are accepted, their sum is the difference: the constructor has cheated and
-//! given away its secret, and [`extract`](super::extract) uses it. Which of the two is right need not be known to go on: with either of them
-//! the buckets behind give keys of their wires.
+//! *Source*: Frederiksen et al. 2015; Nielsen, Schneider and Trifiletti 2017, section II. A bucket that is not bad always accepts the true key, and never
+//! garbage. If it accepts two keys, their sum is the difference: the constructor has cheated and revealed its secret, and
+//! [`extract`](super::extract) uses it. The evaluation can continue with either key: the following buckets give keys of their wires.
 
 use crate::checks;
 use std::sync::{
@@ -12,7 +11,7 @@ use std::sync::{
 };
 
 use garblet_garble::{BucketEvaluator, Schedules};
-use garblet_primitives::Block;
+use garblet_primitives::{Block, secrets};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -26,10 +25,10 @@ use crate::{
 };
 use garblet_protocol::{checks::Cheating, error::ProtocolError};
 
-/// Inputs whose keys are hashed at once: what that takes stays in the cache.
+/// Inputs whose keys are hashed at once, so that they stay in the cache.
 const INPUTS_AT_ONCE: usize = 64;
 
-/// The evaluator's pieces of a run but their wires.
+/// The evaluator's pieces of a run, without their wires.
 pub struct Material {
     pub(crate) components: Arc<Components>,
     /// One for every AND gate.
@@ -41,7 +40,7 @@ pub struct Material {
     pub(crate) transfers: Zeroizing<Vec<Transfer>>,
     /// Select bits of the output masks.
     pub(crate) claimed: Vec<bool>,
-    /// Those of the program, once it is known.
+    /// The schedules of the program, once it is known.
     pub(crate) schedules: Schedules,
     /// The solderings of the sought wires to the input buckets, once the function is known.
     pub(crate) joins: Vec<Block>,
@@ -59,18 +58,18 @@ impl AcceptedKeys {
 /// The results of a bucket.
 struct Given {
     key: Block,
-    /// The difference, if the bucket has shown it.
+    /// The difference, if the bucket has revealed it.
     delta: Option<Block>,
 }
 
 impl Material {
-    /// Keys of all outputs for those of all inputs, once the buckets are joined, and the difference if a bucket has
-    /// shown it. Then each is one of both keys of its wire, not necessarily the right one.
+    /// Keys of all outputs for keys of all inputs, once the buckets are joined, and the difference if a bucket has revealed it. In that case each
+    /// is one of the two keys of its wire, not necessarily the right one.
     ///
-    /// Votes are provided for so many bad gates, each of which brings one key more into some bucket:
-    /// what its components hash then, but is not hashed, is made up for, so that this takes the same work whatever gates gave.
+    /// There are dummy votes for a number of bad gates, each of which brings one more key into some bucket: hashes that the votes do not need are
+    /// computed as dummies, so the work is the same for all results of gates.
     ///
-    /// *Cost*: instances that do not read one another run on so many threads.
+    /// *Cost*: independent instances run on several threads.
     ///
     /// *Errors*: the disk's.
     pub(crate) fn evaluate(
@@ -103,12 +102,12 @@ impl Material {
         Ok((outputs, shown.into_inner()))
     }
 
-    /// Checks that most authenticators of each of a party's inputs accept its key. Saved keys have none: they were found right when
+    /// Checks that most authenticators of each of a party's inputs accept its key. Saved keys have none: they were checked when
     /// they were made.
     ///
     /// *Shape*: the owners of all inputs; a key for each of the party's.
     ///
-    /// *Errors*: [`checks::INPUT_KEY`] for the first that is wrong; the disk's.
+    /// *Errors*: [`checks::INPUT_KEY`] for the first wrong key; the disk's.
     pub(crate) fn check_keys(
         &mut self,
         owners: &[Owner],
@@ -137,7 +136,8 @@ impl Material {
                 let (own, others) = rest.split_at(authenticators.len());
                 rest = others;
                 let accepting = authenticators.iter().zip(own).filter(|(of, hash)| of.is(**hash)).count();
-                if 2 * accepting <= authenticators.len() {
+                let accepted = 2 * accepting > authenticators.len();
+                if !secrets::public(accepted, "lego: whether authenticators accept the key of an input") {
                     let what = format!("input bit {input} of party {}", of as u8);
                     return Err(Cheating::new(checks::INPUT_KEY, what).into());
                 }
@@ -152,7 +152,7 @@ impl Material {
 struct Votes {
     /// Authenticators of the largest bucket.
     authenticators: u64,
-    /// Hashes if in every bucket every gate gave another key.
+    /// The number of hashes if every gate of every bucket gave another key.
     all: u64,
 }
 
@@ -165,14 +165,14 @@ impl Votes {
         }
     }
 
-    /// The most hashes that votes take with so many bad gates: there are as many keys that differ from right ones, at worst in as many buckets,
-    /// where these vote as well.
+    /// The most hashes that votes take with a number of bad gates: each gives a key that differs from the right one, at worst each in another
+    /// bucket, whose right keys vote as well.
     fn most(&self, bad_gates: u64) -> u64 {
         bad_gates.saturating_mul(2 * self.authenticators).min(self.all)
     }
 }
 
-/// Does the work of the votes that take so many hashes: votes over two keys that are none, and a part of one.
+/// Does the work of votes with this number of hashes: dummy votes over two keys, and a part of one.
 fn vote_in_vain(components: &Components, buckets: &Buckets, hashes: u64) {
     let (mut left, hashed) = (hashes as usize, AtomicU64::new(0));
     let of_each = (0..buckets.len()).map(|bucket| buckets.authenticators(bucket));
@@ -191,8 +191,7 @@ fn vote_in_vain(components: &Components, buckets: &Buckets, hashes: u64) {
     }
 }
 
-/// A bucket's gates disagree: those and its authenticators vote. Counts the hashes that this takes, which are twice as many as authenticators
-/// for each key more than one.
+/// The vote of a bucket's gates and authenticators when its gates disagree. Counts its hashes: twice the number of authenticators for each key beyond the first.
 fn vote(components: &Components, authenticators: &[BucketAuthenticator], keys: &[Block], hashed: &AtomicU64) -> Given {
     let mut different = Zeroizing::new(Vec::with_capacity(keys.len()));
     keys.iter().for_each(|&key| {
@@ -240,19 +239,19 @@ mod tests {
 
     const DELTA: Block = Block::from_u128(0x5555_5555_5555_5555_5555_5555_5555_5555);
     const RIGHT: Block = Block::from_u128(0x100);
-    /// The number of keys that a bad gate may give: both keys of its wire, and two that are none.
+    /// The number of keys that a bad gate may give: both keys of its wire, and two other blocks.
     const GIVEN: usize = 4;
-    /// The number of ways in which a bad authenticator may accept: nothing, the right key, the other one, or one that is none.
+    /// The number of ways in which a bad authenticator may accept: nothing, the right key, the other one, or another block.
     const ACCEPTED: usize = 4;
 
-    /// All sequences of so many numbers below `range`.
+    /// All sequences of a number of numbers below `range`.
     fn sequences(length: usize, range: usize) -> impl Iterator<Item = Vec<usize>> {
         (0..range.pow(length as u32))
             .map(move |number| (0..length as u32).map(|place| number / range.pow(place) % range).collect())
     }
 
-    /// Checks what buckets of so many gates come to, of which the bad ones, fewer than make a bad bucket, do whatever they like: a key of the
-    /// wire, and if no difference is shown the right one.
+    /// Checks the results of buckets of a number of gates, in which the bad ones, too few to make a bad bucket, do anything: the result is a key of the
+    /// wire, and the right one unless the difference is revealed.
     fn check(gates: usize) {
         let components = Components::new([Block::ZERO, Block::ONES]);
         let keys = [RIGHT, RIGHT ^ DELTA, Block::from_u128(7), Block::from_u128(8)];

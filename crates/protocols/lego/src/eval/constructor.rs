@@ -1,9 +1,9 @@
-//! The constructor's steps: gives input keys and decoding, takes keys of outputs.
+//! The constructor's steps: sends input keys and decoding, receives keys of outputs.
 
 use crate::checks;
 use garblet_circuit::Bits;
 use garblet_homcommit::SenderShare;
-use garblet_primitives::Block;
+use garblet_primitives::{Block, secrets};
 use subtle::ConstantTimeEq;
 
 use crate::{
@@ -24,7 +24,7 @@ use garblet_protocol::{
 };
 
 impl<C: Conduct<Step>> ConstructorSide<C> {
-    /// Steps 2 and 3: gives both parties' input keys and what decodes outputs; the evaluator hands back keys of this party's outputs.
+    /// Steps 2 and 3: sends both parties' input keys and the openings that decode outputs. The evaluator returns keys of this party's outputs.
     pub(crate) async fn eval(
         &mut self,
         session: &mut Session,
@@ -81,7 +81,7 @@ impl<C: Conduct<Step>> ConstructorSide<C> {
             };
             let zero = key.ct_eq(&output.message());
             let one = key.ct_eq(&(output.message() ^ delta));
-            if !bool::from(zero | one) {
+            if !secrets::verdict(zero | one, "lego: whether the key of an output is one of its two") {
                 return Err(Cheating::new(checks::OUTPUT_KEY, format!("output bit {index}")).into());
             }
             bits.push(one.into());

@@ -3,7 +3,8 @@
 use crate::checks;
 use garblet_circuit::Bits;
 use garblet_homcommit::ReceiverShare;
-use garblet_primitives::Block;
+use garblet_ot::BitVec;
+use garblet_primitives::{Block, secrets};
 use zeroize::Zeroizing;
 
 use super::{
@@ -19,7 +20,7 @@ use crate::{
     stock::saved::{SavedOutputs, SavedWire},
 };
 use garblet_protocol::{
-    bulk::{receive_blocks, send_bits, send_blocks},
+    bulk::{receive_blocks, send_blocks},
     checks::Cheating,
     conduct::Conduct,
     error::ProtocolError,
@@ -30,8 +31,8 @@ use garblet_protocol::{
 };
 
 impl<C: Conduct<Step>> EvaluatorSide<C> {
-    /// Steps 1, 4 and 5: gets input keys, evaluates, decodes, and hands the constructor the keys of its outputs. As many bad gates are
-    /// provided for as may have escaped all checks.
+    /// Steps 1, 4 and 5: gets input keys, evaluates, decodes, and sends the constructor the keys of its outputs. There are dummy votes for all bad gates
+    /// that may have escaped the checks.
     pub(crate) async fn eval(
         &mut self,
         session: &mut Session,
@@ -43,8 +44,9 @@ impl<C: Conduct<Step>> EvaluatorSide<C> {
         let own = party_io::own_input(plan.program(), EVALUATOR, values)?;
         session.enter(Phase::Online);
         let choices = prepared.material.transfers.iter().map(|transfer| transfer.choice);
-        let masked: Bits = own.iter().zip(choices).map(|(y, choice)| y ^ choice).collect();
-        send_bits(session, &masked).await?;
+        let masked: BitVec = own.iter().zip(choices).map(|(y, choice)| choice ^ y).collect();
+        masked.send(session.channel()).await?;
+        let masked: Bits = masked.public("lego: masked inputs, which are told").collect();
         session.channel().flush().await?;
         let (keys, decoding) = self.receive_keys(session, &mut prepared, &masked, &own).await?;
         let given = Given { keys: &keys, own: &own, decoding };
@@ -61,17 +63,17 @@ impl<C: Conduct<Step>> EvaluatorSide<C> {
         let wires = Zeroizing::new(wires.collect::<Vec<_>>());
         let saved = SavedOutputs::new(plan.named_outputs(&wires));
         self.free(prepared, threads);
-        Ok((plan.outputs_for(EVALUATOR, bits.into_iter()), saved))
+        Ok((plan.outputs_for(EVALUATOR, bits.iter().copied()), saved))
     }
 
-    /// Receives the keys of all inputs and checks them, and opens what decodes this party's outputs.
+    /// Receives and checks the keys of all inputs and the openings that decode this party's outputs.
     async fn receive_keys(
         &mut self,
         session: &mut Session,
         prepared: &mut EvaluatorPrepared,
         masked: &Bits,
         own: &Bits,
-    ) -> Result<(Zeroizing<Vec<Block>>, Vec<bool>), ProtocolError> {
+    ) -> Result<(Zeroizing<Vec<Block>>, Zeroizing<Vec<bool>>), ProtocolError> {
         let plan = prepared.plan.clone();
         let (owners, learned) = (plan.owners(), plan.learned(EVALUATOR));
         let own_inputs = prepared.inputs.iter().zip(&owners).filter(|(_, owner)| **owner == Owner::Evaluator);
@@ -91,7 +93,8 @@ impl<C: Conduct<Step>> EvaluatorSide<C> {
         {
             let key = transfer.block ^ masked_key;
             let zero = select_bit(masked_key) ^ transfer.claimed ^ masked.get(i);
-            if select_bit(key) ^ zero != y {
+            let wrong = select_bit(key) ^ zero ^ y;
+            if secrets::public(wrong, "lego: whether the key of an own input bit is that of its bit") {
                 return Err(Cheating::new(checks::INPUT_KEY_BIT, format!("input bit {i}")).into());
             }
             ours.push(key);
@@ -99,11 +102,11 @@ impl<C: Conduct<Step>> EvaluatorSide<C> {
         let ours = prepared.material.check_keys(&owners, Owner::Evaluator, ours)?;
         let keys = deal(&owners, &theirs, &ours, &prepared.inputs);
         let masks = prepared.material.claimed.iter().zip(&learned).filter(|(_, learned)| **learned);
-        let zeros = decoding.into_iter().zip(masks).map(|(block, (&mask, _))| select_bit(block) ^ mask).collect();
-        Ok((keys, zeros))
+        let zeros = decoding.into_iter().zip(masks).map(|(block, (&mask, _))| select_bit(block) ^ mask);
+        Ok((keys, Zeroizing::new(zeros.collect())))
     }
 
-    /// Frees what a run had. For a large function that takes as long as to evaluate it, so that a thread of its own does it if
+    /// Frees the material of a run. For a large function that takes as long as evaluating it, so a separate thread does it if
     /// there may be several.
     fn free(&mut self, prepared: EvaluatorPrepared, threads: usize) {
         let large = threads > 1 && prepared.plan.lots().len() > 1;
@@ -128,21 +131,21 @@ struct Given<'a> {
     keys: &'a [Block],
     own: &'a Bits,
     /// True where the select bits of the outputs that this party learns are negated.
-    decoding: Vec<bool>,
+    decoding: Zeroizing<Vec<bool>>,
 }
 
 /// The results of an evaluation.
 struct Evaluated {
-    /// Set if gates have shown delta.
+    /// Set if gates have revealed delta.
     exposed: bool,
     /// The keys of all outputs.
     keys: Zeroizing<Vec<Block>>,
-    /// The bits of all outputs, though only right for those that this party learns.
-    bits: Vec<bool>,
+    /// The bits of all outputs. Only those that this party learns are right.
+    bits: Zeroizing<Vec<bool>>,
 }
 
-/// Evaluates, and extracts the constructor's input whether or not gates show delta, so that the time tells nobody that they did: without one,
-/// a block takes its place. Provides for `escaping` bad gates.
+/// Evaluates, and always extracts the constructor's input, so the time does not reveal whether gates revealed delta: if they did not, another block takes its place. There are dummy
+/// votes for `escaping` bad gates.
 ///
 /// *Errors*: the disk's.
 fn evaluate(
@@ -153,16 +156,17 @@ fn evaluate(
     threads: usize,
 ) -> Result<Evaluated, ProtocolError> {
     let (mut labels, shown) = material.evaluate(plan, given.keys, escaping, threads)?;
-    let mut zeros = given.decoding.into_iter();
+    let mut zeros = given.decoding.iter();
     let decoded = labels.iter().zip(plan.learned(EVALUATOR));
-    let decoded: Vec<bool> =
-        decoded.map(|(&key, learned)| learned && zeros.next().is_some_and(|zero| zero ^ select_bit(key))).collect();
+    let decode = |(&key, learned)| learned && zeros.next().is_some_and(|zero| *zero ^ select_bit(key));
+    let decoded: Zeroizing<Vec<bool>> = Zeroizing::new(decoded.map(decode).collect());
     let (exposed, delta) = (shown.is_some(), Zeroizing::new(shown.unwrap_or(Block::ONES)));
     let Extracted { outputs, held } = extract(plan, material, *delta, (given.keys, &labels), given.own, &decoded)?;
-    let mut bits = Vec::with_capacity(decoded.len());
-    for (((label, right), held), decoded) in labels.iter_mut().zip(outputs.iter()).zip(held.iter()).zip(decoded) {
+    let mut bits = Zeroizing::new(Vec::with_capacity(decoded.len()));
+    for (((label, right), held), decoded) in labels.iter_mut().zip(outputs.iter()).zip(held.iter()).zip(decoded.iter())
+    {
         *label ^= Block::mask(exposed & (right ^ held)) & *delta;
-        bits.push(decoded ^ (exposed & (right ^ decoded)));
+        bits.push(decoded ^ (exposed & (right ^ *decoded)));
     }
     Ok(Evaluated { exposed, keys: labels, bits })
 }

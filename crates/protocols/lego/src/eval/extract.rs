@@ -1,14 +1,14 @@
-//! The evaluator's use of a difference that the constructor has given away: it finds the constructor's input, computes in
-//! the clear, and does on the wire what it would have done.
+//! The evaluator's use of a difference that the constructor has revealed: it finds the constructor's input, computes in
+//! the clear, and sends the same messages as in any other run.
 //!
 //! *Source*: Frederiksen et al. 2015, section 5: with both keys of a wire an AND gate is evaluated for all four inputs, of which
 //! the one that differs is that of two ones.
 //!
-//! Whether gates show the difference depends on the input, so nothing may show that they did, nor the time that anything takes. So all of
-//! this is done in every run, with a difference that is none if there was none. That is affordable because no gate of the function is evaluated
-//! again. Where both keys of a wire are accepted, the evaluation goes on with any: what comes out is one of both keys of every output. Of
-//! those that the evaluator learns it has the select bits, and others are joined to input buckets like the constructor's inputs, so that
-//! it knows the bit of every key that it has; where that is not the right bit, it adds the difference.
+//! Whether gates reveal the difference depends on the input, so neither messages nor time may show it. So all of this is done in every run, with a
+//! dummy difference if there is none. That is affordable because no gate of the function is evaluated again. If both keys of a wire are accepted, the
+//! evaluation continues with either, and gives one of the two keys of every output. The evaluator has the select bits of the outputs that it learns. The
+//! others are joined to input buckets like the constructor's inputs. So it knows the bit of every key that it has, and adds the difference if that is not
+//! the right bit.
 //!
 //! *Deviation*: the source evaluates every gate of the function for all four inputs, to know which of its keys is which. Half of a
 //! bucket's gates may then make the wrong one likelier, which an output's bucket of gates alone, most of which are good, cannot.
@@ -29,11 +29,11 @@ use garblet_protocol::error::ProtocolError;
 pub(crate) struct Extracted {
     /// The function's.
     pub(crate) outputs: Zeroizing<Vec<bool>>,
-    /// Those that the evaluator's keys stand for.
+    /// The bits that the evaluator's keys stand for.
     pub(crate) held: Zeroizing<Vec<bool>>,
 }
 
-/// Finds what the evaluator does not know, and computes.
+/// Finds the bits that the evaluator does not know, and computes.
 ///
 /// *Shape*: `keys` are those of all inputs, and of all outputs; `own` the evaluator's input, `decoded` the bits of the outputs that it learns.
 ///
@@ -63,7 +63,7 @@ pub(crate) fn extract(
     Ok(Extracted { outputs, held })
 }
 
-/// The bits that keys stand for: which of the four inputs of their input buckets is that of two ones.
+/// The bits that keys stand for, from the one of four inputs of their input buckets that is two ones.
 fn find(material: &mut Material, delta: Block, keys: &[Block]) -> Result<Zeroizing<Vec<bool>>, ProtocolError> {
     let Material { components, input_gates, joins, .. } = material;
     let buckets = input_gates.get()?;
@@ -81,10 +81,10 @@ fn find(material: &mut Material, delta: Block, keys: &[Block]) -> Result<Zeroizi
     Ok(bits)
 }
 
-/// The combinations of a pair of keys: true where a key is exchanged for the other one of its wire.
+/// The combinations of a pair of keys: true where a key is replaced by the other one of its wire.
 const COMBINATIONS: [[bool; 2]; 4] = [[false, false], [false, true], [true, false], [true, true]];
 
-/// The combination for which most gates give another key than for the three others, of what each gate gives for all of them.
+/// The combination for which most gates give a different key than for the three others.
 fn both_ones(given: [&[Block]; 4]) -> [bool; 2] {
     let mut votes = [0; 4];
     for gate in 0..given[0].len() {
@@ -103,7 +103,7 @@ fn both_ones(given: [&[Block]; 4]) -> [bool; 2] {
 mod tests {
     use super::*;
 
-    /// Buckets of the sizes in use have up to five gates, of which the bad ones give whatever they like for the four inputs.
+    /// Buckets of the sizes in use have up to five gates. The bad ones give anything for the four inputs.
     #[test]
     fn most_gates_of_an_input_bucket_tell_which_keys_are_for_one() {
         let delta = Block::from_u128(0x5555);

@@ -1,4 +1,4 @@
-//! Buckets of soldered gates and authenticators, as the evaluator has them.
+//! The evaluator's buckets of soldered gates and authenticators.
 
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use garblet_garble::GateBuckets;
@@ -6,11 +6,11 @@ use garblet_primitives::Block;
 use garblet_store::SLACK_BYTES;
 use subtle::ConstantTimeEq;
 
-/// A garbled gate and what joins it to the first of its bucket; once the function is known, to the wires that are there.
-/// Its output is moved to the key that is committed to, and from there to the first gate's.
+/// A garbled gate and the blocks that join it to the first gate of its bucket, and once the function is known to the function's wires.
+/// Its output is shifted to the committed key, and from there to the first gate's.
 pub(crate) type BucketGate = garblet_garble::SolderedGate;
 
-/// A wire authenticator and what joins it to the wire of its bucket.
+/// A wire authenticator and the block that joins it to the wire of its bucket.
 #[derive(Clone, Copy, Default, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct BucketAuthenticator {
@@ -21,13 +21,13 @@ pub(crate) struct BucketAuthenticator {
 }
 
 impl BucketAuthenticator {
-    /// Tells whether it is an authenticator of what has this hash.
+    /// Tells whether it accepts a key with this hash.
     pub(crate) fn is(&self, hash: Block) -> bool {
         (hash.ct_eq(&self.pair[0]) | hash.ct_eq(&self.pair[1])).into()
     }
 }
 
-/// Buckets one after another, each of so many gates and authenticators.
+/// Buckets one after another, each with a number of gates and authenticators.
 #[derive(Default)]
 pub(crate) struct Buckets {
     gates: Vec<BucketGate>,
@@ -49,7 +49,7 @@ impl Buckets {
         self.authenticator_ends.push(self.authenticators.len());
     }
 
-    /// Makes room for so many buckets more, which have so many gates and authenticators.
+    /// Reserves room for further buckets with these numbers of gates and authenticators.
     pub(crate) fn reserve(&mut self, buckets: usize, [gates, authenticators]: [usize; 2]) {
         self.gates.reserve(gates);
         self.authenticators.reserve(authenticators);
@@ -57,7 +57,7 @@ impl Buckets {
         self.authenticator_ends.reserve(buckets);
     }
 
-    /// Leaves room for others.
+    /// Empties it, and keeps the memory for others.
     pub(crate) fn clear(&mut self) {
         self.gates.clear();
         self.authenticators.clear();
@@ -82,7 +82,7 @@ impl Buckets {
         self.gate_ends.len()
     }
 
-    /// Joins the buckets from `first` on to what the solderings of their left and right inputs lead from.
+    /// Joins the buckets from `first` on to the sources of their left and right inputs' solderings.
     pub(crate) fn join(&mut self, first: usize, solderings: &[[Block; 2]]) {
         for (bucket, [left, right]) in (first..).zip(solderings) {
             for gate in self.gates_mut(bucket) {
@@ -104,8 +104,8 @@ impl Buckets {
         [cast_slice(&self.gates), cast_slice(&self.authenticators)]
     }
 
-    /// Becomes buckets of these sizes, of which `fill` fills in all gates, part 0, and then all authenticators, part 1. What it
-    /// fills has [`SLACK_BYTES`] more.
+    /// Becomes buckets of these sizes. `fill` fills in all gates (part 0), and then all authenticators (part 1). Its buffer has
+    /// [`SLACK_BYTES`] more.
     pub(crate) fn lay_out<E>(
         &mut self,
         sizes: &[[u8; 2]],
@@ -134,7 +134,7 @@ fn start(ends: &[usize], bucket: usize) -> usize {
     bucket.checked_sub(1).map_or(0, |before| ends[before])
 }
 
-/// Has so many items filled in, in a room that has [`SLACK_BYTES`] more.
+/// Fills in `count` items, in a buffer with [`SLACK_BYTES`] more.
 fn fill_in<T: Pod + Default, E>(
     items: &mut Vec<T>,
     count: usize,

@@ -1,12 +1,12 @@
 //! The choice of the components that are checked, and the permutations of the others.
 
-use garblet_primitives::{Block, Prg};
+use garblet_primitives::{Block, Prg, secrets};
 use rand_core::Rng;
 
 use crate::parameters::Parameters;
 
-/// The evaluator's challenge: what it asks to see, component by component in their order, and how the others are permuted. Everything that it
-/// depends on has arrived when the constructor learns the seed.
+/// The evaluator's challenge: the components to open, in their order, and the permutation of the others. All components have arrived when the
+/// constructor learns the seed.
 pub(crate) struct Challenge {
     pub(crate) gates: Coins<2>,
     pub(crate) authenticators: Coins<1>,
@@ -17,6 +17,10 @@ pub(crate) struct Challenge {
 impl Challenge {
     /// The challenge of a seed.
     pub(crate) fn of(seed: Block, parameters: &Parameters) -> Self {
+        let seed = secrets::public(
+            seed,
+            "lego: the challenge, which the constructor is told when all that it is about is there",
+        );
         let mut rng = Prg::new(seed);
         Challenge {
             gates: Coins::new(rng.next_block(), parameters.check_gates),
@@ -26,7 +30,7 @@ impl Challenge {
     }
 }
 
-/// The coins that say whether one component after another is checked, and for which bits.
+/// The coins that decide for each component whether it is checked, and for which bits.
 pub(crate) struct Coins<const N: usize> {
     rng: Prg,
     threshold: u64,

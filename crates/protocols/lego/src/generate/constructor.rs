@@ -1,8 +1,8 @@
-//! Steps 2 to 12: makes what an order says, has it checked and joined to buckets.
+//! Steps 2 to 12: makes the components of an order, has them checked and joined to buckets.
 //!
-//! All of it is sent before the evaluator says what it checks, and nothing is kept of it: the wires are made anew from the seeds
-//! of the commitments when it has said so. In every loop over parts the evaluator's challenge to a part is answered when some more are
-//! on its way, so that neither party waits for the other.
+//! All components are sent before the evaluator says which it checks, and nothing of them is kept: the wires are made again from the seeds
+//! of the commitments afterwards. In every loop over parts, the evaluator's challenge to a part is answered after further parts are
+//! sent, so neither party waits for the other.
 
 use garblet_circuit::Bits;
 use garblet_homcommit::SenderShare;
@@ -21,7 +21,7 @@ use crate::{
     Step,
     amounts::Kind,
     constructor::ConstructorSide,
-    order::{Order, Part, STATISTICAL},
+    order::{CHECK_BITS, Order, Part},
     pipeline::Pipeline,
     stock::{
         orders::Orders,
@@ -39,8 +39,8 @@ use garblet_protocol::{
 type UncheckedWires = Unchecked<GateWires<SenderShare>, SenderShare>;
 
 impl<C: Conduct<Step>> ConstructorSide<C> {
-    /// Makes gates and authenticators, has them checked, and joins them to buckets; nothing here depends on a function but
-    /// the order's size. Gives the pieces that the workshop has left.
+    /// Makes gates and authenticators, has them checked, and joins them to buckets. Nothing here depends on a function except
+    /// the order's size. Returns the pieces that the workshop has not taken.
     pub(crate) async fn generate(
         &mut self,
         session: &mut Session,
@@ -50,8 +50,8 @@ impl<C: Conduct<Step>> ConstructorSide<C> {
     ) -> Result<Wires<SenderShare>, ProtocolError> {
         let (channel, rng) = session.parts();
         let inputs = order.inputs();
-        let blocks = self.delta_ot.extend(channel, rng, inputs + STATISTICAL as usize).await?;
-        let masks = self.commitments.commit(channel, order.outputs() + STATISTICAL as usize).await?;
+        let blocks = self.delta_ot.extend(channel, rng, inputs + CHECK_BITS as usize).await?;
+        let masks = self.commitments.commit(channel, order.outputs() + CHECK_BITS as usize).await?;
         let mut masks = Zeroizing::new(masks);
         let mut committed_blocks = blocks.clone();
         self.conduct.touch(Step::Strings, 0, bytemuck::cast_slice_mut(&mut committed_blocks[..inputs]));
@@ -70,7 +70,7 @@ impl<C: Conduct<Step>> ConstructorSide<C> {
         self.solder_buckets(session, order, unchecked, (strings, &masks), workshop).await
     }
 
-    /// Commits to the wires of all components, and sends these; where the commitments of each part begin.
+    /// Commits to the wires of all components, and sends these. Returns the beginning of each part's commitments.
     async fn send_parts(&mut self, session: &mut Session, order: &Order) -> Result<Vec<u64>, ProtocolError> {
         let (mut places, mut pipeline) = (Vec::new(), Pipeline::new());
         for (index, part) in order.parts().enumerate() {
@@ -121,7 +121,7 @@ impl<C: Conduct<Step>> ConstructorSide<C> {
         Ok(session.channel().flush().await?)
     }
 
-    /// Tells the select bits of the OTs' blocks and of the output masks, and opens blinded combinations of them.
+    /// Sends the select bits of the OTs' blocks and of the output masks, and opens blinded combinations of them.
     async fn leak(
         &mut self,
         session: &mut Session,
@@ -139,7 +139,7 @@ impl<C: Conduct<Step>> ConstructorSide<C> {
         Ok(self.commitments.open(session.channel(), &combinations).await?)
     }
 
-    /// Opens, of OTs of which the evaluator shows to know its block, this block: so both have the same difference.
+    /// Opens blocks of OTs, after the evaluator has proved that it knows them. So both have the same difference.
     async fn open_delta(
         &mut self,
         session: &mut Session,
@@ -154,7 +154,7 @@ impl<C: Conduct<Step>> ConstructorSide<C> {
         Ok(self.commitments.open_batch(session.channel(), &opened.collect::<Vec<_>>()).await?)
     }
 
-    /// Opens the keys of the gates and authenticators that the evaluator checks; the others are to be joined.
+    /// Opens the keys of the gates and authenticators that the evaluator checks. Returns the others.
     async fn open_checked(
         &mut self,
         session: &mut Session,
@@ -195,7 +195,7 @@ impl<C: Conduct<Step>> ConstructorSide<C> {
         Ok(unchecked)
     }
 
-    /// Opens what joins the components of every bucket.
+    /// Opens the solderings within every bucket.
     async fn solder_buckets(
         &mut self,
         session: &mut Session,

@@ -19,12 +19,12 @@ use crate::{
 };
 use garblet_protocol::{error::ProtocolError, session::Session};
 
-/// Components of a part as they came.
+/// The received components of a part.
 pub(crate) struct Received {
     /// Numbers of the first gate and the first authenticator.
     pub(crate) first: [u64; 2],
     pub(crate) tables: Vec<[Block; 2]>,
-    /// The shifts from each gate's key to the one that is committed to.
+    /// The shifts from each gate's key to the committed one.
     pub(crate) shifts: Vec<Block>,
     pub(crate) authenticators: Vec<[Block; 2]>,
 }

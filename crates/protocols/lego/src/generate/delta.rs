@@ -1,8 +1,8 @@
-//! Step 10: the committed delta is that of the OTs.
+//! Step 10: the committed delta is the one of the OTs.
 
 use crate::checks;
 use garblet_circuit::Bits;
-use garblet_primitives::Block;
+use garblet_primitives::{Block, secrets};
 use subtle::ConstantTimeEq;
 
 use garblet_protocol::{checks::Cheating, error::ProtocolError};
@@ -21,7 +21,9 @@ impl DeltaClaimed {
         claimed: &[Block],
     ) -> Result<Self, ProtocolError> {
         let right = strings.iter().zip(choices.iter()).map(|(&string, bit)| string ^ (Block::mask(bit) & delta));
-        let wrong = right.zip(claimed).position(|(right, claimed)| !bool::from(right.ct_eq(claimed)));
+        let wrong = right.zip(claimed).position(|(right, claimed)| {
+            !secrets::verdict(right.ct_eq(claimed), "lego: whether the evaluator knows the blocks of its OTs")
+        });
         match wrong {
             None => Ok(DeltaClaimed(choices)),
             Some(index) => Err(Cheating::new(checks::DELTA_CLAIM, format!("OT {index}")).into()),
@@ -34,7 +36,7 @@ impl DeltaClaimed {
     }
 }
 
-/// The committed delta is that of the OTs, and so the OTs serve for input keys.
+/// Proof that the committed delta is the one of the OTs, so the OTs serve for input keys.
 pub(crate) struct DeltaConsistent(());
 
 impl DeltaConsistent {
@@ -42,7 +44,10 @@ impl DeltaConsistent {
     ///
     /// *Errors*: [`checks::COMMITTED_DELTA`].
     pub(crate) fn verify(opened: &[Block], blocks: &[Block]) -> Result<Self, ProtocolError> {
-        match opened.iter().zip(blocks).position(|(a, b)| !bool::from(a.ct_eq(b))) {
+        let fits = |(a, b): (&Block, &Block)| {
+            secrets::verdict(a.ct_eq(b), "lego: whether the committed delta is that of the OTs")
+        };
+        match opened.iter().zip(blocks).position(|pair| !fits(pair)) {
             None => Ok(DeltaConsistent(())),
             Some(index) => Err(Cheating::new(checks::COMMITTED_DELTA, format!("OT {index}")).into()),
         }

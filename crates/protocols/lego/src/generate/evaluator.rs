@@ -1,8 +1,8 @@
-//! Steps 2 to 12: takes what the constructor makes, checks some of it, and has the rest joined to buckets.
+//! Steps 2 to 12: receives the constructor's components, checks some of them, and has the rest joined to buckets.
 //!
-//! The evaluator decides what is checked and how the rest is permuted before anything arrives, so that each component is at once put
-//! where it belongs; the constructor is told when everything has arrived. In every loop over parts the answer to this party's challenge comes
-//! behind some more parts ([`Pipeline`]), so that neither party waits for the other.
+//! The evaluator decides which components to check and how to permute the rest before anything arrives, so each component goes directly to its
+//! place. The constructor learns the decision when everything has arrived. In every loop over parts, further parts arrive before the answer to this
+//! party's challenge ([`Pipeline`]), so neither party waits for the other.
 
 use garblet_homcommit::{Challenged, ClaimedOpenings, ReceiverShare};
 use garblet_ot::BitVec;
@@ -21,7 +21,7 @@ use crate::{
     Checks, Step,
     amounts::Kind,
     evaluator::EvaluatorSide,
-    order::{Order, Part, STATISTICAL, Span},
+    order::{CHECK_BITS, Order, Part, Span},
     pipeline::Pipeline,
     stock::{
         orders::Orders,
@@ -35,11 +35,11 @@ use garblet_protocol::{
     session::Session,
 };
 
-/// Components of buckets, the sums of which are being opened.
+/// Components of buckets whose sums are being opened.
 type Joining = (Span, Components<MadeGate, MadeAuthenticator>);
 
 impl<C: Conduct<Step>> EvaluatorSide<C> {
-    /// Takes gates and authenticators, checks some, and has the others joined to buckets. Gives the pieces that the workshop has left.
+    /// Receives gates and authenticators, checks some, and has the others joined to buckets. Returns the pieces that the workshop has not taken.
     pub(crate) async fn generate(
         &mut self,
         session: &mut Session,
@@ -49,9 +49,9 @@ impl<C: Conduct<Step>> EvaluatorSide<C> {
     ) -> Result<(EvaluatorPieces, Checks), ProtocolError> {
         let (channel, rng) = session.parts();
         let inputs = order.inputs();
-        let wanted = inputs + STATISTICAL as usize;
+        let wanted = inputs + CHECK_BITS as usize;
         let (choices, blocks) = self.delta_ot.extend(channel, rng, wanted, &mut self.conduct).await?;
-        let mut masks = self.commitments.commit(channel, rng, order.outputs() + STATISTICAL as usize).await?;
+        let mut masks = self.commitments.commit(channel, rng, order.outputs() + CHECK_BITS as usize).await?;
         let mut strings = self.commitments.commit_to(channel, rng, wanted).await?;
         let checked = strings.split_off(inputs);
         let seed = Block::random(rng);
@@ -74,7 +74,7 @@ impl<C: Conduct<Step>> EvaluatorSide<C> {
         Ok((pieces, checks))
     }
 
-    /// Takes all components, and puts each where the challenge of a seed says.
+    /// Receives all components, and puts each where the challenge of a seed says.
     async fn receive_parts(
         &mut self,
         session: &mut Session,
@@ -112,7 +112,7 @@ impl<C: Conduct<Step>> EvaluatorSide<C> {
         Ok(Received { first, tables, shifts, authenticators })
     }
 
-    /// Steps 5 to 7: takes the claimed select bits, and checks them by random combinations.
+    /// Steps 5 to 7: receives the claimed select bits, and checks them by random combinations.
     async fn verify_leak(
         &mut self,
         session: &mut Session,
@@ -127,7 +127,7 @@ impl<C: Conduct<Step>> EvaluatorSide<C> {
         LsbLeakVerified::verify(seed, &claimed, strings.len(), &opened)
     }
 
-    /// Step 10: shows to know the blocks of some OTs, and has them opened.
+    /// Step 10: proves that it knows the blocks of some OTs, and has them opened.
     async fn verify_delta(
         &mut self,
         session: &mut Session,
@@ -139,7 +139,8 @@ impl<C: Conduct<Step>> EvaluatorSide<C> {
         let mut claims = blocks.to_vec();
         self.conduct.touch(Step::Claims, 0, bytemuck::cast_slice_mut(&mut claims));
         send_blocks(session, &claims).await?;
-        let watched = strings.iter().zip(choices.iter()).map(|(&string, bit)| key(*self.delta, string, bit));
+        let told = choices.public("lego: choices of OTs that no input has, which are told");
+        let watched = strings.iter().zip(told).map(|(&string, bit)| key(*self.delta, string, bit));
         let (channel, rng) = session.parts();
         let opened = self.commitments.open_batch(channel, rng, &watched.collect::<Vec<_>>()).await?;
         DeltaConsistent::verify(&opened, blocks)
@@ -185,7 +186,7 @@ fn transfers<'a>(
     ots.map(|((choice, &block), &claimed)| Transfer { choice, block, claimed })
 }
 
-/// The solderings within buckets, as they are watched.
+/// The solderings within buckets, as the evaluator watches them.
 fn sums((span, (gates, authenticators)): &Joining) -> Vec<ReceiverShare> {
     let mut sums = Vec::with_capacity(span.buckets * span.openings());
     for bucket in 0..span.buckets {
@@ -196,7 +197,7 @@ fn sums((span, (gates, authenticators)): &Joining) -> Vec<ReceiverShare> {
     sums
 }
 
-/// Joins the components of buckets by the sums that were opened.
+/// Joins the components of buckets by the opened sums.
 fn join(
     pieces: &mut EvaluatorPieces,
     (span, (gates, authenticators)): Joining,

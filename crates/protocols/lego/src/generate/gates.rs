@@ -1,7 +1,7 @@
-//! Garbled AND gates and wire authenticators, each with a number of its own that its hashes depend on.
+//! Garbled AND gates and wire authenticators. Each has its own number, on which its hashes depend.
 //!
-//! A gate is a garbled component with one AND gate. What it gives is moved by a public block, its shift, to the key that
-//! is committed to. An authenticator accepts a key of its wire and shows nothing: the hashes of both keys, in random order.
+//! A gate is a garbled component with one AND gate. A public block, its shift, maps its output key to the committed
+//! key. An authenticator accepts a key of its wire and reveals nothing: the hashes of both keys, in random order.
 
 use garblet_circuit::{Circuit, Component, Gate, Port, Type, Wire};
 use garblet_garble::{
@@ -45,7 +45,7 @@ impl Components {
         }
     }
 
-    /// Garbles gates from number `first` on: their tables, and the zero keys of what they give.
+    /// Garbles gates from number `first` on: their tables, and the zero keys of their outputs.
     ///
     /// *Shape*: `inputs` are the zero keys of left and right input, gate by gate.
     pub(crate) fn garble(
@@ -63,7 +63,7 @@ impl Components {
         (tables, outputs)
     }
 
-    /// Evaluates gates by their numbers: the keys that they give, not yet moved.
+    /// Evaluates gates by their numbers: their output keys, not yet shifted.
     ///
     /// *Shape*: `inputs` are keys of left and right input, gate by gate; a table of [`TABLE_BYTES`] for each.
     pub(crate) fn evaluate(&self, numbers: &[u64], inputs: &[Block], tables: &[&[u8]], outputs: &mut [Block]) {
@@ -95,7 +95,7 @@ impl Components {
         self.work.done()
     }
 
-    /// Authenticators from number `first` on for wires with these zero keys; `swaps` says which stand in reverse order.
+    /// Authenticators from number `first` on for wires with these zero keys. `swaps` marks those in reverse order.
     pub(crate) fn authenticate(
         &self,
         delta: &Delta,

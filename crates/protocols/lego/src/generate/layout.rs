@@ -1,4 +1,4 @@
-//! The wires of components, and how those of a bucket are joined.
+//! The wires of components, and the sums that join those of a bucket.
 
 use std::ops::BitXor;
 
@@ -18,9 +18,9 @@ pub(crate) fn key<W: Copy + Default + BitXor<Output = W>>(delta: W, zero: W, bit
     zero ^ if bit { delta } else { W::default() }
 }
 
-/// The sums that are opened to join the components of a bucket: of every wire with that of the first gate, of authenticators
-/// with its output, or, in a bucket without gates, with the first authenticator. For the constructor these are
-/// commitments, for the evaluator what it watches of them.
+/// The sums that are opened to join the components of a bucket: of every wire with that of the first gate, and of authenticators
+/// with its output or, in a bucket without gates, with the first authenticator. For the constructor these are
+/// commitments, for the evaluator its watched parts of them.
 pub(crate) fn solderings<W: Copy + BitXor<Output = W>>(
     mut gates: impl Iterator<Item = GateWires<W>>,
     mut authenticators: impl Iterator<Item = W>,

@@ -1,8 +1,8 @@
-//! Gates and authenticators as the evaluator has them before they are in buckets.
+//! The evaluator's gates and authenticators before they are in buckets.
 
 use crate::checks;
 use garblet_homcommit::{Code, ReceiverShare};
-use garblet_primitives::Block;
+use garblet_primitives::{Block, secrets};
 use subtle::ConstantTimeEq;
 use zeroize::DefaultIsZeroes;
 
@@ -14,17 +14,17 @@ use super::{
 use crate::stock::pieces::Storable;
 use garblet_protocol::{checks::Cheating, error::ProtocolError};
 
-/// A gate, and what is watched of its wires.
+/// A gate, and the watched parts of its wires.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct MadeGate {
     pub(crate) number: u64,
     pub(crate) table: [Block; 2],
-    /// The block that moves the gate's key to the one that is committed to.
+    /// The block that maps the gate's key to the committed one.
     pub(crate) shift: Block,
     pub(crate) wires: GateWires<ReceiverShare>,
 }
 
-/// An authenticator, and what is watched of its wire.
+/// An authenticator, and the watched part of its wire.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct MadeAuthenticator {
     pub(crate) number: u64,
@@ -32,7 +32,7 @@ pub(crate) struct MadeAuthenticator {
     pub(crate) wire: ReceiverShare,
 }
 
-/// A component that is checked, and the bits for which.
+/// A checked component, and the bits of the check.
 #[derive(Clone, Copy)]
 pub(crate) struct Checked<T, const N: usize> {
     pub(crate) component: T,
@@ -62,7 +62,7 @@ fn write_head<const N: usize>(number: u64, blocks: [Block; N], into: &mut [u8]) 
     rest
 }
 
-/// Reads what `write_head` wrote; what is missing is zero.
+/// Reads the bytes of `write_head`. Missing bytes are zero.
 fn read_head<const N: usize>(bytes: &[u8]) -> (u64, [Block; N], &[u8]) {
     let (number, mut rest) = bytes.split_first_chunk().unwrap_or((&[0; 8], &[]));
     let blocks = std::array::from_fn(|_| {
@@ -122,7 +122,7 @@ impl<T: Storable + Default, const N: usize> Storable for Checked<T, N> {
 }
 
 impl MadeGate {
-    /// Checks that each checked gate gives, for the keys that were opened of both inputs, what was opened of the output.
+    /// Checks that each checked gate gives the opened key of its output for the opened keys of its inputs.
     pub(crate) fn check(
         components: &Components,
         checked: &[Checked<MadeGate, 2>],
@@ -135,14 +135,14 @@ impl MadeGate {
         let mut given = vec![Block::ZERO; numbers.len()];
         components.evaluate(&numbers, &inputs, &tables, &mut given);
         for ((Checked { component: gate, .. }, given), [_, _, output]) in checked.iter().zip(given).zip(triples) {
-            if !bool::from((given ^ gate.shift).ct_eq(output)) {
+            if !secrets::verdict((given ^ gate.shift).ct_eq(output), "lego: whether a checked gate is right") {
                 return Err(Cheating::new(checks::GATE, format!("gate {}", gate.number)).into());
             }
         }
         Ok(())
     }
 
-    /// The gates of a bucket, with what was opened to join them.
+    /// The gates of a bucket, with the openings that join them.
     pub(crate) fn joined(gates: &[MadeGate], opened: &[Block]) -> impl Iterator<Item = BucketGate> {
         let alone = |gate: &MadeGate| {
             let mut alone = BucketGate::new(gate.number, gate.table);
@@ -161,7 +161,7 @@ impl MadeGate {
 }
 
 impl MadeAuthenticator {
-    /// Checks that each checked authenticator accepts the key that was opened.
+    /// Checks that each checked authenticator accepts the opened key.
     pub(crate) fn check(
         components: &Components,
         checked: &[Checked<MadeAuthenticator, 1>],
@@ -176,8 +176,8 @@ impl MadeAuthenticator {
         Ok(())
     }
 
-    /// The authenticators of a bucket with what was opened to join them; the first one, if fewer were opened, is what the others
-    /// are joined to.
+    /// The authenticators of a bucket with the openings that join them. If there is one opening fewer, the others are joined to the
+    /// first one.
     pub(crate) fn joined(
         authenticators: &[MadeAuthenticator],
         opened: &[Block],

@@ -1,7 +1,7 @@
 //! A random permutation of more items than memory holds.
 //!
-//! *Source*: Rao 1961, Sandelius 1962: each item falls into one of some bins at random, and each bin is shuffled by itself when it
-//! is read. One bin after another is then a uniform permutation, and no more than one has to be in memory.
+//! *Source*: Rao 1961, Sandelius 1962: each item goes to a random bin, and each bin is shuffled when it is read. The bins one after
+//! another are then a uniform permutation, and only one has to be in memory.
 
 use std::marker::PhantomData;
 
@@ -14,28 +14,28 @@ use zeroize::Zeroizing;
 use crate::stock::pieces::Storable;
 use garblet_protocol::error::ProtocolError;
 
-/// About how many items fall into one bin, up to the most bins: few enough that a bin is in the cache of a core while it is shuffled.
-/// Tests have small ones.
+/// The approximate number of items per bin, up to the most bins: few enough that a bin fits in the cache of a core while it is shuffled.
+/// Tests have small bins.
 const BIN: usize = if cfg!(test) { 1 << 12 } else { 1 << 13 };
 const BINS_MAX: usize = 1 << 9;
 
-/// Items that are put in one after another, and come out in an order that both parties' equal seeds give.
+/// Items that go in one after another, and come out in an order that follows from the seed, which both parties have.
 pub(crate) struct Shuffle<T> {
     code: Code,
     scratch: Scratch,
     bins: usize,
     rng: Prg,
-    /// The number of items that were put in.
+    /// The number of items.
     len: u64,
-    /// The bin that is being read, and which of its items come next, the last one first.
+    /// The bin that is being read, and its remaining items, the last one first.
     bin: Zeroizing<Vec<u8>>,
     next: Vec<u32>,
-    /// Bins that were read.
+    /// The number of bins read so far.
     read: usize,
     items: PhantomData<T>,
 }
 
-/// The number of streams of scratch room that about so many items take.
+/// The number of bins, and so of streams, for a number of items.
 pub(crate) fn bins(items: usize) -> usize {
     items.div_ceil(BIN).clamp(1, BINS_MAX)
 }
@@ -47,12 +47,12 @@ impl<T: Storable> Shuffle<T> {
         Shuffle { code, scratch, bins, rng, len: 0, bin, next, read: 0, items: PhantomData }
     }
 
-    /// The number of items that were put in.
+    /// The number of items.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Puts an item in; all before any is taken out.
+    /// Adds an item. Add all before any is taken.
     ///
     /// *Errors*: the disk's.
     pub(crate) fn put(&mut self, item: &T) -> Result<(), ProtocolError> {
@@ -61,7 +61,7 @@ impl<T: Storable> Shuffle<T> {
         Ok(self.scratch.append_with(bin, T::bytes(self.code), |into| item.write(into))?)
     }
 
-    /// Appends the next items, so many if there are.
+    /// Appends the next `count` items, or all if there are fewer.
     ///
     /// *Errors*: the disk's.
     pub(crate) fn take(&mut self, count: usize, items: &mut Vec<T>) -> Result<(), ProtocolError> {
@@ -83,7 +83,7 @@ impl<T: Storable> Shuffle<T> {
     }
 }
 
-/// A number below `range`: a product keeps it there without a loop; 64 random bits make its bias far smaller than the range.
+/// A number below `range`, by a product without a loop. With 64 random bits its bias is negligible.
 fn below(rng: &mut Prg, range: usize) -> usize {
     ((u128::from(rng.next_u64()) * range as u128) >> 64) as usize
 }

@@ -1,25 +1,25 @@
-//! Correlated OTs whose difference stays hard to guess, although the other party may guess bits of what it is made of.
+//! Correlated OTs whose difference stays hard to guess, although the other party may guess bits from which it is made.
 //!
 //! *Source*: Nielsen, Schneider and Trifiletti 2017, section III-B. OT extension lets a cheating receiver learn some bits of the
-//! difference, each at the risk of one half of being found out. So the difference is made of `128 + 40` bits: a public random
-//! matrix takes them to 128.
+//! difference, and it is caught with probability one half for each. So the difference is made from `128 + 40` bits: a public random
+//! matrix maps them to 128.
 //!
-//! *Deviation*: if the matrix were drawn after all guesses, the 128 bits would be within `2^-40` of uniform whatever was guessed (theorem 1
-//! there). Here it is public from set-up on, before any guess. The lightest words of such a matrix's code weigh 7 or 8, so that whoever guesses as
-//! many bits rightly, with probability `2^-7` or `2^-8`, knows one bit of the difference for certain. Guesses that fail end everything, and
-//! nothing that the difference is used for needs more than 127 of its bits.
+//! *Deviation*: if the matrix were drawn after all guesses, the 128 bits would be within `2^-40` of uniform for any guesses (theorem 1
+//! there). Here it is public from the setup on, before any guess. The lightest words of such a matrix's code weigh 7 or 8, so a receiver that guesses
+//! that many bits correctly, with probability `2^-7` or `2^-8`, knows one bit of the difference for certain. A failed guess ends everything, and
+//! no use of the difference needs more than 127 of its bits.
 //!
 //! | step | who | what |
 //! |---|---|---|
 //! | 1 | evaluator | has both seeds of 168 OTs, stretches them to rows `t_j` and `t'_j`; sends `u_j = t_j + t'_j + b` for uniform bits `b` |
 //! | 2 | constructor | has the seeds of its choices `d`, so `q_j = t_j + d_j b` |
-//! | 3 | both | the constructor sends `alpha`; the evaluator sends the same combination of every `t_j` and of `b`; they must fit the `q_j` |
+//! | 3 | both | the constructor sends `alpha`; the evaluator sends the same combination of every `t_j` and of `b`; they must match the `q_j` |
 //! | 4 | both | the rows times the matrix, transposed: `r_i`, and `r_i + b_i delta` with `delta = d M`, whose lowest bit is then set |
 
 use crate::checks;
 use garblet_net::Channel;
 use garblet_ot::BitVec;
-use garblet_primitives::{Aes128, BLOCK_BITS as SQUARE, Block, Delta, Prg, gf128, transpose};
+use garblet_primitives::{Aes128, BLOCK_BITS as SQUARE, Block, Delta, Prg, gf128, secrets, transpose};
 use rand_core::CryptoRng;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -41,7 +41,7 @@ fn squares(n: usize) -> usize {
     n.div_ceil(SQUARE) + 1
 }
 
-/// The public matrix of step 4: row `j` is what bit `j` of the difference adds.
+/// The public matrix of step 4: bit `j` of the difference adds row `j`.
 struct Matrix(Vec<Block>);
 
 impl Matrix {
@@ -99,7 +99,7 @@ pub(crate) struct Public {
 }
 
 impl Public {
-    /// Draws a matrix for the bits that the constructor has chosen, and tells the evaluator.
+    /// Draws a matrix for the constructor's chosen bits, and sends it to the evaluator.
     ///
     /// *Cost*: 17 bytes. *Errors*: the connection's.
     pub(crate) async fn send(
@@ -107,14 +107,15 @@ impl Public {
         rng: &mut (impl CryptoRng + ?Sized),
         bits: &BitVec,
     ) -> Result<Self, ProtocolError> {
-        let matrix = Block::random(rng);
+        let matrix = secrets::public(Block::random(rng), "lego: the matrix of OTs, which is told");
         let flip = !lowest(product(&Matrix::of(matrix), bits));
+        let flip = secrets::public(flip, "lego: whether the lowest bit of delta is flipped, which is told");
         channel.send_bytes(&matrix.to_bytes()).await?;
         channel.send_bytes(&[u8::from(flip)]).await?;
         Ok(Public { matrix, flip })
     }
 
-    /// Receives what the constructor has sent.
+    /// Receives the constructor's message.
     ///
     /// *Errors*: the connection's.
     pub(crate) async fn receive(channel: &mut Channel) -> Result<Self, ProtocolError> {
@@ -140,7 +141,7 @@ fn lowest(block: Block) -> bool {
 }
 
 impl Constructor {
-    /// The constructor who has chosen by `bits` among the seeds of 168 OTs.
+    /// The constructor, which has chosen among the seeds of 168 OTs by `bits`.
     pub(crate) fn new(bits: BitVec, seeds: &[Block], public: Public) -> Self {
         let matrix = Matrix::of(public.matrix);
         let delta = Delta::new(product(&matrix, &bits) ^ public.flip());
@@ -198,7 +199,8 @@ impl Constructor {
             let expected = sum ^ (Block::mask(bit) & of_bits);
             mismatch |= (gf128::inner_product(row, &powers) ^ expected).to_u128();
         }
-        match Block::from_u128(mismatch).ct_eq(&Block::ZERO).into() {
+        let fits = Block::from_u128(mismatch).ct_eq(&Block::ZERO);
+        match secrets::verdict(fits, "lego: whether choices are the same in every row") {
             true => Ok(OneChoice(rows)),
             false => Err(Cheating::new(checks::DELTA_CHOICES, "its choices are not the same in every row").into()),
         }
@@ -206,7 +208,7 @@ impl Constructor {
 }
 
 impl Evaluator {
-    /// The evaluator who has both seeds of 168 OTs.
+    /// The evaluator, which has both seeds of 168 OTs.
     pub(crate) fn new(seeds: &[[Block; 2]], public: Public) -> Self {
         let streams = [0, 1].map(|side| {
             let seeds: Zeroizing<Vec<Block>> = Zeroizing::new(seeds.iter().map(|pair| pair[side]).collect());

@@ -1,8 +1,8 @@
-//! The secrets that a party keeps for as long as there are prepared gates, and what it derives from them for each meeting.
+//! The secrets that a party keeps as long as there are prepared gates, and the values derived from them for each meeting.
 //!
-//! Nothing is remembered of how far a meeting came, and a crash takes nothing back: each meeting has streams and gate numbers
-//! of its own, and it is durable that it took place before anything of it is used. Both follow from fresh randomness of both parties beside the
-//! number of the meeting, so that they do not return either if a store is put back and the number does.
+//! A store does not remember the progress of a meeting, and a crash reuses nothing: each meeting has its own streams and gate numbers,
+//! and is recorded durably before any of them is used. Both follow from fresh randomness of both parties in addition to the
+//! number of the meeting, so they do not repeat even if a restored store repeats the number.
 
 use garblet_homcommit::{CommitReceiver, CommitSender};
 use garblet_ot::{BitVec, MaliciousCotReceiver, MaliciousCotSender, RotReceiver, RotSender, StatisticalSecurity};
@@ -22,23 +22,23 @@ use garblet_protocol::{
 /// The number of times that the two parties can meet with the same secrets.
 pub(crate) const MEETINGS_MAX: u64 = 1 << 22;
 
-/// Numbers of gates, and of authenticators, in one meeting. Those that are used begin somewhere in the first half, at a multiple of the second
-/// number: if two meetings have the same number, theirs overlap with a probability of `2 n / 2^39` for `n` gates each, some millionths for a million.
-/// A peer that sends its nonce last can choose among as many places as it tries; but there is an overlap only with a meeting of the same number,
-/// after a store was put back, and then a hash key serves twice as many gates: their streams, and so their keys, differ all the same.
+/// Numbers of gates, and of authenticators, in one meeting. The used ones begin at a random multiple of the second number in the first half. If two
+/// meetings have the same number, theirs overlap with a probability of `2 n / 2^39` for `n` gates each, some millionths for a million gates.
+/// A peer that sends its nonce last can try several places. But an overlap is only possible with a meeting of the same number, after a store was
+/// restored from a backup, and then only a hash key serves twice as many gates: their streams, and so their keys, still differ.
 const NUMBERS_PER_MEETING: u64 = 1 << 40;
 const NUMBERS_APART: u64 = 1 << 12;
 
-/// A party's secrets. OTs go both ways: the constructor has sent those of the commitments and received those of the
-/// difference, the evaluator the other way round.
+/// A party's secrets. OTs go in both directions: the constructor is the sender of those for commitments and the receiver of those for
+/// the difference, and the evaluator the other way round.
 #[derive(Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
 pub struct Secrets {
-    /// Both blocks of the OTs that this party has sent.
+    /// Both blocks of the OTs in which this party was the sender.
     sent: Vec<[Block; 2]>,
-    /// Choices and blocks of those that it has received.
+    /// Choices and blocks of the OTs in which it was the receiver.
     choices: Vec<u8>,
     received: Vec<Block>,
-    /// Public: the seed of the matrix, by which the secrets are known, the flip, and the seeds of the hashes.
+    /// Public: the seed of the matrix, which identifies the secrets, the flip, and the seeds of the hashes.
     pub(crate) matrix: Block,
     flip: bool,
     hashes: [Block; 2],
@@ -56,12 +56,12 @@ pub struct Secrets {
 pub(crate) struct Fresh {
     /// Makes streams of seeds.
     stream: Block,
-    /// The first number among those of the meeting.
+    /// The first number of the meeting.
     first: u64,
 }
 
 impl Fresh {
-    /// That of a meeting to which constructor and evaluator have contributed these nonces.
+    /// The values of a meeting with these nonces of constructor and evaluator.
     pub(crate) fn new(meeting: u64, nonces: [[u8; 32]; 2]) -> Self {
         let mut number = [0; 32];
         number[..8].copy_from_slice(&meeting.to_le_bytes());
@@ -74,14 +74,14 @@ impl Fresh {
 }
 
 impl Secrets {
-    /// Those of a new constructor; the difference is not committed to yet.
+    /// The secrets of a new constructor, which has not committed to the difference yet.
     pub(crate) async fn of_constructor(session: &mut Session, config: Config) -> Result<Self, ProtocolError> {
         let (channel, rng) = session.parts();
         let unused = Delta::random(rng);
         let sender =
-            MaliciousCotSender::setup(channel, rng, &unused, config.ot_width, StatisticalSecurity::Forty).await?;
+            MaliciousCotSender::setup(channel, rng, &unused, config.ot_width, StatisticalSecurity::Eighty).await?;
         let sent = RotSender::new(sender).extend(channel, config.code.length()).await?;
-        let receiver = MaliciousCotReceiver::setup(channel, rng, config.ot_width, StatisticalSecurity::Forty).await?;
+        let receiver = MaliciousCotReceiver::setup(channel, rng, config.ot_width, StatisticalSecurity::Eighty).await?;
         let (choices, received) = RotReceiver::new(receiver).extend(channel, SEEDS).await?;
         let Public { matrix, flip } = Public::send(channel, rng, &choices).await?;
         let hashes = [Block::random(rng), Block::random(rng)];
@@ -89,14 +89,14 @@ impl Secrets {
         Ok(Secrets::new(sent, &choices, received, Public { matrix, flip }, hashes))
     }
 
-    /// Those of a new evaluator.
+    /// The secrets of a new evaluator.
     pub(crate) async fn of_evaluator(session: &mut Session, config: Config) -> Result<Self, ProtocolError> {
         let (channel, rng) = session.parts();
-        let receiver = MaliciousCotReceiver::setup(channel, rng, config.ot_width, StatisticalSecurity::Forty).await?;
+        let receiver = MaliciousCotReceiver::setup(channel, rng, config.ot_width, StatisticalSecurity::Eighty).await?;
         let (choices, received) = RotReceiver::new(receiver).extend(channel, config.code.length()).await?;
         let unused = Delta::random(rng);
         let sender =
-            MaliciousCotSender::setup(channel, rng, &unused, config.ot_width, StatisticalSecurity::Forty).await?;
+            MaliciousCotSender::setup(channel, rng, &unused, config.ot_width, StatisticalSecurity::Eighty).await?;
         let sent = RotSender::new(sender).extend(channel, SEEDS).await?;
         let public = Public::receive(channel).await?;
         let mut hashes = [Block::ZERO; 2];
@@ -159,7 +159,7 @@ impl Secrets {
         (self.meetings, self.meeting) = (meetings, fresh);
     }
 
-    /// All that follows from the meeting.
+    /// The values that follow from the meeting.
     #[cfg(test)]
     pub(crate) fn of_meeting(&self) -> (Vec<[u64; 2]>, u64) {
         let sent = self.sent_seeds();

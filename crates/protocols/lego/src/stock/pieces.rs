@@ -1,8 +1,8 @@
-//! The material that is prepared, piece by piece: what each party keeps of an AND gate, an input bit, two inputs of the constructor, and an
-//! output bit. A run takes as many of each as its function has.
+//! Prepared material in pieces: each party's part of an AND gate, an input bit, two inputs of the constructor, or an
+//! output bit. A run takes one piece for each of these in its function.
 
 use garblet_homcommit::{Code, ReceiverShare, SenderShare, opening_bytes};
-use garblet_primitives::Block;
+use garblet_primitives::{Bit, Block};
 use garblet_store::Scratch;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -18,9 +18,9 @@ use garblet_protocol::error::ProtocolError;
 
 /// A wire as a party keeps it.
 pub trait Storable: Copy + Zeroize + Send + Sync {
-    /// Bytes that it is kept in.
+    /// Bytes of a stored wire.
     fn bytes(code: Code) -> usize;
-    /// Fills as many bytes.
+    /// Fills these bytes.
     fn write(&self, into: &mut [u8]);
     fn read(bytes: &[u8]) -> Self;
 
@@ -79,19 +79,19 @@ where
     }
 }
 
-/// The place where pieces are made: room for components on their way into buckets, and what becomes of pieces that are complete.
+/// The place where pieces are made: room for components that wait for buckets, and the destination of complete pieces.
 pub trait Workshop: Send {
-    /// Room for so many streams.
+    /// Room for `streams` streams.
     fn room(&mut self, streams: usize) -> Result<Scratch, ProtocolError>;
 
-    /// Keeps, durably, what was ordered, whatever becomes of what is made.
+    /// Records the orders, durably, even if making them fails.
     fn order(&mut self, orders: &Orders) -> Result<(), ProtocolError>;
 
-    /// Takes what is complete, while more is made, or leaves it where it is.
+    /// Takes complete pieces while more are made, or leaves them where they are.
     fn pass<P: Pieces>(&mut self, pieces: &mut P) -> Result<(), ProtocolError>;
 }
 
-/// Everything stays in memory.
+/// Keeps everything in memory.
 pub(crate) struct InMemory;
 
 impl Workshop for InMemory {
@@ -114,15 +114,15 @@ pub trait Pieces: Default + Send {
     fn count(&self, kind: Kind) -> usize;
     /// Appends a piece.
     fn write(&self, kind: Kind, index: usize, code: Code, bytes: &mut Vec<u8>);
-    /// Adds a piece behind the others of its kind; none if it has another length than any piece.
+    /// Adds a piece after the others of its kind; none if its length is wrong.
     fn read(&mut self, kind: Kind, code: Code, bytes: &[u8]) -> Option<()>;
 }
 
-/// The wires of prepared pieces. For the constructor that is all.
+/// The wires of prepared pieces. The constructor has nothing else.
 pub struct Wires<W: Zeroize> {
     /// The wires of every AND gate.
     pub(crate) gates: Vec<GateWires<W>>,
-    /// The wire of every input bit, and the block of an OT that comes with it: the constructor's `r_i`.
+    /// The wire of every input bit, and the block of its OT: the constructor's `r_i`.
     pub(crate) inputs: Vec<W>,
     pub(crate) strings: Vec<W>,
     /// The two inputs of every input bucket.
@@ -132,7 +132,7 @@ pub struct Wires<W: Zeroize> {
 }
 
 impl<W: Copy + Zeroize> Wires<W> {
-    /// Adds the wires of a bucket: those of its first gate, or its first authenticator's.
+    /// Adds the wires of a bucket: those of its first gate, or of its first authenticator.
     pub(crate) fn push_head(&mut self, kind: Kind, gates: &[GateWires<W>], authenticators: &[W]) {
         match (kind, gates, authenticators) {
             (Kind::Gate, [head, ..], _) => self.gates.push(*head),
@@ -151,7 +151,7 @@ impl<W: Zeroize> Default for Wires<W> {
 }
 
 impl<W: Zeroize> Wires<W> {
-    /// Wipes and frees what is not needed any more once buckets are joined to the function.
+    /// Wipes and frees data that is not needed once buckets are joined to the function.
     pub(crate) fn joined(&mut self) {
         std::mem::take(&mut self.gates).zeroize();
         std::mem::take(&mut self.input_gates).zeroize();
@@ -203,11 +203,11 @@ impl<W: Storable> Pieces for Wires<W> {
     }
 }
 
-/// An OT as the evaluator has it, and what the constructor has told of it.
+/// The evaluator's end of an OT, and the constructor's claim about it.
 #[derive(Clone, Copy, Default, Zeroize)]
 pub(crate) struct Transfer {
     /// The bit `b_i`, and the block `r_i + b_i delta`.
-    pub(crate) choice: bool,
+    pub(crate) choice: Bit,
     pub(crate) block: Block,
     /// The select bit of `r_i`.
     pub(crate) claimed: bool,
@@ -224,7 +224,7 @@ pub struct EvaluatorPieces {
     pub(crate) claimed: Vec<bool>,
 }
 
-/// Appends an item; where there is no room for it, wipes the place where the others were.
+/// Appends an item. If the items have to move, wipes their old place.
 pub(crate) fn put<T: Copy + Zeroize>(all: &mut Vec<T>, item: T) {
     if all.len() == all.capacity() {
         let mut larger = Vec::with_capacity(2 * all.len().max(64));
@@ -234,7 +234,7 @@ pub(crate) fn put<T: Copy + Zeroize>(all: &mut Vec<T>, item: T) {
     all.push(item);
 }
 
-/// The index of those of [`EvaluatorPieces::buckets`] that belong to a kind of piece.
+/// The index in [`EvaluatorPieces::buckets`] of a kind of piece.
 pub(crate) fn bucket_of(kind: Kind) -> Option<usize> {
     [Kind::Gate, Kind::InputPair, Kind::Input].iter().position(|&other| other == kind)
 }
@@ -255,7 +255,7 @@ impl Pieces for EvaluatorPieces {
             Kind::Input => {
                 let Transfer { choice, block, claimed } = self.transfers[index];
                 bytes.extend(block.to_bytes());
-                bytes.push(u8::from(choice) | u8::from(claimed) << 1);
+                bytes.push(choice.number() | u8::from(claimed) << 1);
             }
             Kind::Output => bytes.push(u8::from(self.claimed[index])),
             Kind::Gate | Kind::InputPair => {}
@@ -274,7 +274,7 @@ impl Pieces for EvaluatorPieces {
             Kind::Input => {
                 let (block, later) = rest.split_first_chunk()?;
                 let (bits, later) = later.split_first()?;
-                let (choice, claimed) = (bits & 1 == 1, bits & 2 == 2);
+                let (choice, claimed) = (Bit::lowest_of(u64::from(*bits)), bits & 2 == 2);
                 put(&mut self.transfers, Transfer { choice, block: Block::from_bytes(*block), claimed });
                 rest = later;
             }

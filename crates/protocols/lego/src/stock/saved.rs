@@ -1,25 +1,31 @@
-//! Values that stay on wires after a run, for programs that come later.
+//! Values that stay on wires after a run, for programs that come later. The evaluator has its part as pending until the constructor has its own; how both end with the same is [`kept`]'s matter.
 //!
 //! An output's wires have committed keys like any others, so that an input of a later program can be joined to them: it is they.
-//! Nobody gives such an input, and nobody learns what it is unless a program gives it out.
+//! No party provides such an input, and nobody learns its value unless a program reveals it.
 //!
 //! Saved values are right also of a run in which a bucket has shown the difference: each output is one that the evaluator learns, so that it has the
 //! select bit of its key, or is joined to an input bucket; see `eval/extract`.
 
-use garblet_homcommit::{Code, ReceiverShare};
+use garblet_circuit::{Party, Program};
+use garblet_homcommit::{Code, ReceiverShare, SenderShare};
 use garblet_primitives::Block;
-use garblet_store::{State, Store, StoreError};
+use garblet_store::{State, Store};
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{pieces::Storable, store::Stock};
-use crate::setup::secrets::Secrets;
-use garblet_protocol::{error::ProtocolError, stock::SavedNames};
+use crate::{CONSTRUCTOR, NAME, setup::secrets::Secrets};
+use garblet_protocol::{
+    error::ProtocolError,
+    kept::{self, place},
+    session::Session,
+    stock::{SavedNames, SavedValues},
+};
 
 /// The version of what is stored.
 const VERSION: u32 = 1;
 
-/// A wire that the evaluator keeps: what it watches of the commitment, and the key that it has.
+/// A wire that the evaluator keeps: the watched part of the commitment, and its key.
 #[derive(Clone, Copy, Default)]
 pub struct SavedWire {
     pub(crate) watched: ReceiverShare,
@@ -88,54 +94,60 @@ impl<W: Zeroize + Copy> SavedOutputs<W> {
     }
 }
 
-/// The beginning of the places where a store has what was kept.
-const PLACE: &str = "kept ";
+/// Bytes of a mark: the numbers of the meeting and of the run.
+const MARK_BYTES: usize = 16;
 
-/// The place where a store has what was kept under a name.
-fn place(name: &str) -> String {
-    format!("{PLACE}{name}")
-}
-
-/// The names of what a store keeps, in alphabetical order.
+/// The names under which a store keeps values, in alphabetical order.
 pub(crate) fn saved_names(store: &Store) -> Vec<SavedNames> {
-    let kept = store.states().filter_map(|(place, state)| {
+    kept::names(store, NAME, |state| {
         let mut stored: Stored = postcard::from_bytes(&state.bytes).ok()?;
         let outputs = stored.outputs.iter().map(|(name, _)| name.clone()).collect();
         stored.zeroize();
-        Some(SavedNames { name: place.strip_prefix(PLACE)?.into(), outputs, state: None })
-    });
-    kept.collect()
+        Some(outputs)
+    })
 }
 
-/// The mark that tells the outputs that are kept under a name from others that were there before; none if there are none. Both parties'
-/// stores must say the same.
-pub(crate) fn saved_mark(store: &Store, name: &str) -> Option<String> {
-    let stored: Stored = postcard::from_bytes(&store.state(&place(name))?.bytes).ok()?;
-    let [meeting, run] = stored.run;
-    Some(format!("{meeting}.{run}"))
+/// The mark that distinguishes a kept value from earlier ones under the same name. Both parties have the same.
+fn mark(state: &State) -> Option<[u8; MARK_BYTES]> {
+    let mut stored: Stored = postcard::from_bytes(&state.bytes).ok()?;
+    let [meeting, run] = stored.run.map(u64::to_le_bytes);
+    stored.zeroize();
+    [meeting, run].as_flattened().try_into().ok()
 }
 
-pub(crate) fn store<W: Storable>(
-    stock: &mut Stock,
-    secrets: &Secrets,
-    (name, run, code): (&str, u64, Code),
-    kept: &SavedOutputs<W>,
+/// Compares the values that both parties keep under names, and settles pending ones: both continue with what the constructor has.
+///
+/// *Errors*: as [`kept::meet`].
+pub(crate) async fn meet(
+    session: &mut Session,
+    store: &mut Store,
+    (party, saved): (Party, &SavedValues),
 ) -> Result<(), ProtocolError> {
+    kept::meet(session, store, (party == CONSTRUCTOR, saved), mark).await
+}
+
+/// Checks that a store holds the outputs that are to be kept.
+///
+/// *Errors*: as [`kept::check_room`].
+pub(crate) fn check_room(program: &Program, code: Code) -> Result<(), ProtocolError> {
+    let kept: Vec<usize> =
+        (0..program.outputs().len()).filter(|&output| !program.notes().tells_panics(output)).collect();
+    let bit_bytes = <SenderShare as Storable>::bytes(code).max(SavedWire::bytes(code));
+    kept::check_room(NAME, program, &kept, bit_bytes)
+}
+
+/// The outputs of a run, as a state of the store.
+pub(crate) fn state<W: Storable>(secrets: &Secrets, (run, code): (u64, Code), outputs: &SavedOutputs<W>) -> State {
     let bytes = |wires: &Zeroizing<Vec<W>>| {
         let mut bytes = Vec::with_capacity(wires.len() * W::bytes(code));
         wires.iter().for_each(|wire| wire.append(code, &mut bytes));
         bytes
     };
-    let outputs = kept.outputs.iter().map(|(name, wires)| (name.clone(), bytes(wires))).collect();
+    let outputs = outputs.outputs.iter().map(|(name, wires)| (name.clone(), bytes(wires))).collect();
     let mut stored = Stored { stock: secrets.matrix, run: [secrets.meetings, run], outputs };
     let state = State::encoded(VERSION, &stored);
     stored.zeroize();
-    stock.set_state(&place(name), state)
-}
-
-/// Forgets all that is kept: it is of no use with other secrets.
-pub(crate) fn forget(store: &mut Store) -> Result<(), StoreError> {
-    store.remove_states(|place| place.starts_with(PLACE))
+    state
 }
 
 pub(crate) fn load<W: Storable>(

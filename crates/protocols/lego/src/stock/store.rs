@@ -1,38 +1,38 @@
-//! Prepared pieces in a store: what both parties have of them, each taken once.
+//! Prepared pieces in a store, each taken once.
 
 use garblet_circuit::Party;
 use garblet_homcommit::Code;
-use garblet_store::{Batch, Binding, IdSet, Scratch, State, Store, StoreError};
+use garblet_store::{Batch, Binding, IdSet, Scratch, State, Store};
 use zeroize::Zeroizing;
 
 use super::{
     messages::Has,
     orders::Orders,
     pieces::{Pieces, Workshop},
-    saved,
 };
 use crate::{
     CONSTRUCTOR, NAME,
     amounts::{Amounts, Kind},
     config::Config,
-    plan::Plan,
     setup::secrets::{Fresh, MEETINGS_MAX, Secrets},
 };
 use garblet_protocol::{
     error::{Missing, NotPrepared, ProtocolError},
+    kept,
+    secrets::{SecretsState, unreadable},
     session::Session,
 };
 
 /// The version of what is stored.
-const VERSION: u32 = 4;
+const VERSION: u32 = 1;
 
-/// The name of the protocol's state in a store. Empty once the peer has cheated.
-const STATE: &str = "lego";
+/// The protocol's state in a store.
+const STATE: SecretsState = SecretsState { name: "lego", version: VERSION };
 
-/// The number of bytes that stay in memory of each kind of component that is being made.
+/// The number of bytes that stay in memory for each kind of component during its making.
 const MEMORY_BYTES: usize = 64 << 20;
 
-/// So many gates of a run are read at once. Tests have few.
+/// The number of gates of a run up to which all are read at once. Tests have few.
 const WHOLE_GATES: u64 = if cfg!(test) { 300 } else { 900_000 };
 
 /// A party's store.
@@ -42,16 +42,16 @@ pub struct Stock {
     lost: u64,
 }
 
-/// The secrets that two parties that meet go on with.
+/// The secrets of a meeting.
 pub(crate) enum Meeting {
-    /// The secrets that both have, for one meeting more.
+    /// The secrets that both parties already have.
     Again(Secrets),
-    /// New ones, of which this is the number of the first meeting.
+    /// New secrets, with the number of their first meeting.
     New(u64, Fresh),
 }
 
 impl Stock {
-    /// Both say what their stores have and give up what only one has.
+    /// Compares the stores of both parties, and discards pieces that only one has.
     ///
     /// *Errors*: stores that do not belong together, or a peer that has cheated before.
     pub(crate) async fn meet(
@@ -95,18 +95,18 @@ impl Stock {
 
     /// Keeps secrets, durably, before anything of this meeting is used.
     fn keep(&mut self, secrets: &Secrets) -> Result<(), ProtocolError> {
-        Ok(self.store.set_state(STATE, state(secrets))?)
+        Ok(self.store.set_state(STATE.name, state(secrets))?)
     }
 
-    /// Keeps new secrets in place of others, once both parties have them: a peer's word alone, that it has none, costs nothing.
+    /// Replaces the secrets by new ones, once both parties have them. A peer's mere claim that it has none costs nothing.
     pub(crate) fn replace(&mut self, secrets: &Secrets) -> Result<(), ProtocolError> {
         // What is there was made with the old ones. The constructor names the new ones, and may name them like these.
-        saved::forget(&mut self.store)?;
+        kept::forget(&mut self.store, |_| true)?;
         self.lost += self.store.clear()?;
         self.keep(secrets)
     }
 
-    /// Begins to make new secrets, of which the peer is told what is checked: durably, that is unfinished until they are
+    /// Begins to make new secrets, whose checks the peer learns. The setup counts as unfinished, durably, until they are
     /// [kept](Stock::end_setup).
     ///
     /// *Errors*: a peer that has left too much unfinished.
@@ -135,17 +135,15 @@ impl Stock {
         Ok(Filling { code: self.code, batch: self.store.batch() })
     }
 
-    /// The amounts that are made for a run of a plan before it takes anything: what the store lacks, if it is to be made at all.
-    pub(crate) fn to_make(&self, plan: &Plan, top_up: bool) -> Option<Amounts> {
-        let lacks = self.lacks(&plan.amounts());
+    /// The amounts that are made for a run before it takes anything: what the store lacks, if it is to be made at all.
+    pub(crate) fn to_make(&self, amounts: &Amounts, top_up: bool) -> Option<Amounts> {
+        let lacks = self.lacks(amounts);
         (top_up && lacks != Amounts::default()).then_some(lacks)
     }
 
     /// The part of these amounts that the store lacks.
     fn lacks(&self, amounts: &Amounts) -> Amounts {
-        let missing = |kind: Kind| kind.of(amounts).saturating_sub(self.store.count(&stored(kind, self.code)));
-        let [gates, inputs, input_pairs, outputs] = Kind::ALL.map(missing);
-        Amounts { gates, inputs, input_pairs, outputs }
+        lacks(&self.store, self.code, amounts)
     }
 
     /// All orders so far.
@@ -159,21 +157,11 @@ impl Stock {
         Amounts { gates, inputs, input_pairs, outputs }
     }
 
-    /// Takes what a run of a plan needs. When it returns, it is durable that this is used.
+    /// Takes what a run needs. When it returns, it is durable that this is used.
     ///
     /// *Errors*: [`NotPrepared`] if there is less; pieces that were changed.
-    pub(crate) fn take<P: Pieces>(&mut self, plan: &Plan) -> Result<Taken<P>, ProtocolError> {
-        let amounts = &plan.amounts();
-        let lacks = self.lacks(amounts);
-        let missing = Kind::ALL.into_iter().filter(|kind| kind.of(&lacks) > 0).map(|kind| Missing {
-            name: kind.name().into(),
-            needed: kind.of(amounts),
-            missing: kind.of(&lacks),
-        });
-        let missing: Vec<Missing> = missing.collect();
-        if !missing.is_empty() {
-            return Err(NotPrepared::Missing(missing).into());
-        }
+    pub(crate) fn take<P: Pieces>(&mut self, amounts: &Amounts) -> Result<Taken<P>, ProtocolError> {
+        check_has(&self.store, self.code, amounts)?;
         let first = |kind: Kind| {
             let kind_stored = stored(kind, self.code);
             let ids = self.store.stock_of(&kind_stored).available.first(kind.of(amounts));
@@ -193,12 +181,12 @@ impl Stock {
         Ok(Taken { pieces, gates, ids })
     }
 
-    /// Room for streams beside the store, and not in memory.
+    /// Room for streams on disk beside the store.
     pub(crate) fn room(&mut self, streams: usize) -> Result<Scratch, ProtocolError> {
         Ok(self.store.scratch(streams, 0)?)
     }
 
-    /// A state beside the protocol's own.
+    /// A state besides the protocol's own.
     pub(crate) fn state(&self, name: &str) -> Option<&State> {
         self.store.state(name)
     }
@@ -207,47 +195,35 @@ impl Stock {
         Ok(self.store.set_state(name, state)?)
     }
 
-    /// Pieces that were given up because only one store had them.
+    /// Pieces that were discarded because only one store had them.
     pub(crate) fn lost(&self) -> u64 {
         self.lost
+    }
+
+    pub(crate) fn store(&mut self) -> &mut Store {
+        &mut self.store
     }
 
     pub(crate) fn into_store(self) -> Store {
         self.store
     }
 
-    /// Passes on the result of a step; if a check of the peer failed in it, all that the store has is given up. A peer that closes or sends
-    /// malformed bytes loses nothing: somebody on the way could make it seem to, and it is as one that hangs up.
+    /// Passes on the result of a step: [`SecretsState::revoke_if_cheated`].
     pub(crate) fn revoke_if_cheated<T>(&mut self, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
-        match result {
-            Err(error) if error.is_evidence() => match self.revoke() {
-                Ok(()) => Err(error),
-                Err(failed) => Err(ProtocolError::NotGivenUp { source: Box::new(error), failed }),
-            },
-            result => result,
-        }
-    }
-
-    /// Gives up everything, for good: a peer that was found out has risked it once, and must not get another chance with the
-    /// same secrets.
-    fn revoke(&mut self) -> Result<(), StoreError> {
-        // First of all the secrets, so that nothing is left to go on with if this process ends in between.
-        self.store.set_state(STATE, State { version: VERSION, bytes: Vec::new() })?;
-        saved::forget(&mut self.store)?;
-        self.store.clear().map(drop)
+        STATE.revoke_if_cheated(&mut self.store, result)
     }
 }
 
-/// The material that a run has.
+/// The material of a run.
 pub(crate) struct Taken<P> {
     pub(crate) pieces: P,
-    /// The gates, if they come from a store and are too many for memory; otherwise they are among the pieces.
+    /// The gates, if they come from a store and are too many for memory. Otherwise they are among the pieces.
     pub(crate) gates: Option<Unread>,
     pub(crate) ids: Ids,
 }
 
 impl<P> Taken<P> {
-    /// The material that was made for the run and lies in no store.
+    /// Material that was made for the run, without a store.
     pub(crate) fn in_memory(pieces: P) -> Self {
         Taken { pieces, gates: None, ids: Ids::new() }
     }
@@ -256,7 +232,7 @@ impl<P> Taken<P> {
 /// The identifiers of the pieces of every kind that were taken.
 pub(crate) type Ids = Vec<(&'static str, IdSet)>;
 
-/// Pieces of a kind that were taken and are to be read.
+/// Taken pieces of a kind that are not read yet.
 pub(crate) struct Unread {
     kind: Kind,
     code: Code,
@@ -264,7 +240,7 @@ pub(crate) struct Unread {
 }
 
 impl Unread {
-    /// Reads the next pieces, so many if there are, behind those that are there.
+    /// Reads the next `count` pieces, or all if there are fewer, and appends them.
     ///
     /// *Errors*: pieces that were changed.
     pub(crate) fn read<P: Pieces>(&mut self, count: u64, pieces: &mut P) -> Result<(), ProtocolError> {
@@ -285,14 +261,14 @@ pub(crate) fn revoke_if_cheated<T>(
     }
 }
 
-/// Pieces on their way into a store, all or none; those that are complete are written while others are made.
+/// Pieces on their way into a store, all or none. Complete pieces are written while others are made.
 pub(crate) struct Filling<'a> {
     code: Code,
     batch: Batch<'a>,
 }
 
 impl Filling<'_> {
-    /// Makes everything durable, together with what is known of all orders.
+    /// Makes everything durable, together with the orders.
     pub(crate) fn finish(mut self, orders: &Orders) -> Result<(), ProtocolError> {
         let (name, state) = orders.state();
         self.batch.set_state(name, state)?;
@@ -326,6 +302,35 @@ impl Workshop for Filling<'_> {
     }
 }
 
+/// The part of these amounts that a store lacks.
+fn lacks(store: &Store, code: Code, amounts: &Amounts) -> Amounts {
+    let missing = |kind: Kind| kind.of(amounts).saturating_sub(store.count(&stored(kind, code)));
+    let [gates, inputs, input_pairs, outputs] = Kind::ALL.map(missing);
+    Amounts { gates, inputs, input_pairs, outputs }
+}
+
+/// Checks that a store has these amounts.
+///
+/// *Errors*: [`NotPrepared`].
+fn check_has(store: &Store, code: Code, amounts: &Amounts) -> Result<(), ProtocolError> {
+    let lacks = lacks(store, code, amounts);
+    let missing = Kind::ALL.into_iter().filter(|kind| kind.of(&lacks) > 0).map(|kind| Missing {
+        name: kind.name().into(),
+        needed: kind.of(amounts),
+        missing: kind.of(&lacks),
+    });
+    let missing: Vec<Missing> = missing.collect();
+    if missing.is_empty() { Ok(()) } else { Err(NotPrepared::Missing(missing).into()) }
+}
+
+/// Checks that a store was not given up, and has these amounts.
+///
+/// *Errors*: otherwise.
+pub(crate) fn check_amounts(store: &Store, code: Code, amounts: &Amounts) -> Result<(), ProtocolError> {
+    secrets(store)?;
+    check_has(store, code, amounts)
+}
+
 /// A kind as stores know it.
 fn stored(kind: Kind, code: Code) -> garblet_store::Kind {
     garblet_store::Kind::new(kind.name(), format!("{NAME} {VERSION} {}", code.length()).as_bytes())
@@ -337,26 +342,6 @@ fn state(secrets: &Secrets) -> State {
 
 /// The secrets of a store, if it has any.
 fn secrets(store: &Store) -> Result<Option<Secrets>, ProtocolError> {
-    let Some(state) = store.state(STATE) else { return Ok(None) };
-    if state.version != VERSION {
-        let [expected, got] = [VERSION, state.version].map(|version| version.to_string());
-        return Err(ProtocolError::Material { what: "version of the store's state", expected, got });
-    }
-    if state.bytes.is_empty() {
-        let expected = "a store whose peer has not cheated".into();
-        let got = "one that was given up when the peer was found to cheat; remove it to begin anew".into();
-        return Err(ProtocolError::Material { what: "store", expected, got });
-    }
-    let secrets = postcard::from_bytes(&state.bytes).map_err(|_| unreadable("secrets"))?;
-    Ok(Some(secrets))
-}
-
-/// A role that was set up without a store has nothing to keep anything in.
-pub(crate) fn no_store() -> ProtocolError {
-    ProtocolError::Material { what: "store", expected: "one, to keep values in".into(), got: "none".into() }
-}
-
-/// The error of a store that gave back what was not put into it.
-fn unreadable(what: &'static str) -> ProtocolError {
-    ProtocolError::Material { what, expected: "what was stored".into(), got: "other bytes".into() }
+    let Some(bytes) = STATE.read(store)? else { return Ok(None) };
+    Ok(Some(postcard::from_bytes(bytes).map_err(|_| unreadable("secrets"))?))
 }

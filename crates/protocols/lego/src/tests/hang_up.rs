@@ -87,12 +87,13 @@ fn counted_after_leaving_at(step: Step, attempts: u64) -> (Vec<f64>, Result<(), 
     let store = Store::in_memory(&mut StdRng::seed_from_u64(2)).expect("memory");
     let mut after = meet(&folder, store, None, 1);
     after.made.as_ref().expect("both are honest");
-    let once = after.cheating_log2.exp2();
+    let of_orders = |after: &After| after.cheating_log2.exp2() - Orders::of_store(Config::default().code);
+    let once = of_orders(&after);
     let mut counted = Vec::new();
     for attempt in 0..attempts {
         after = meet(&folder, after.store, Some(step), attempt + 2);
         assert!(after.made.is_err());
-        counted.push((after.cheating_log2.exp2() / once).round());
+        counted.push((of_orders(&after) / once).round());
     }
     (counted, after.made)
 }
@@ -122,7 +123,7 @@ fn a_peers_word_alone_costs_nothing_that_is_stored() {
     let pieces = |store: &Store| store.stock().iter().map(|kind| kind.available.len()).sum::<u64>();
     let before = pieces(&after.store);
     let mut store = of_constructor(&ours, 3);
-    let secrets = State { version: 4, bytes: store.state("lego").expect("they met").bytes.clone() };
+    let secrets = State { version: 1, bytes: store.state("lego").expect("they met").bytes.clone() };
     store.remove_states(|name| name == "lego").expect("written");
     drop(store);
     let (channel, peer) = memory_pair();
@@ -156,7 +157,7 @@ fn an_order_of_which_the_evaluator_sends_nothing_does_not_count_for_the_construc
         let mut role = Constructor::meet(&mut session, config, first, "test").await.expect("they are new");
         let _gone = role.fill(&mut session, &order).await.expect_err("the evaluator is gone");
         let store = role.into_store().expect("it came with one");
-        Orders::of(&store).expect("readable").security().cheating_log2.map(f64::exp2)
+        Orders::of(&store).expect("readable").security(config.code).cheating_log2.map(f64::exp2)
     };
     let evaluator = async {
         let mut session = session(theirs, EVALUATOR, 1).await;

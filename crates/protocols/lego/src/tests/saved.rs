@@ -1,9 +1,12 @@
 //! Functions that read what earlier ones have kept.
 
-use garblet_circuit::{Port, Recipients};
-use garblet_store::Store;
+use garblet_circuit::{Port, Recipients, Type};
+use garblet_homcommit::SenderShare;
+use garblet_protocol::kept;
+use garblet_store::{STATE_BYTES_MAX, State, Store};
 
 use super::*;
+use crate::stock::{pieces::Storable, saved::SavedWire};
 
 /// A function of a chain: its plan, the inputs that are given, and which input is read from the function before.
 struct Link {
@@ -32,8 +35,10 @@ macro_rules! live {
             role.build(&mut session, &mut prepared).await?;
             $built(&mut prepared);
             let own = own_inputs(&step.plan, $party, &step.inputs);
-            let (outputs, kept) = role.online_saving(&mut session, prepared, &own).await?;
-            role.save("last", &kept)?;
+            let (outputs, wires) = role.online_saving(&mut session, prepared, &own).await?;
+            role.save("last", &wires)?;
+            // As if each had heard that the other one has its part.
+            kept::advance(role.store().expect("it came with one"), "last")?;
             Ok::<_, ProtocolError>((outputs, role.into_store().expect("it came with one")))
         }
     };
@@ -144,6 +149,35 @@ fn what_is_kept_is_right_if_most_gates_of_a_bucket_take_zero_for_one() {
     for lived in meet(stores, &steps[1], |_, _| {}) {
         let (outputs, _) = lived.expect("both are honest");
         assert!(outputs.iter().zip(&expected).all(|(got, right)| got.as_ref() == Some(right)));
+    }
+}
+
+/// A program that gives its one input out.
+fn passes(bits: u32) -> Arc<Program> {
+    let mut program = Program::new("passes");
+    let input = program.add_input(Port::new("x", Type::Bits(bits)), Party(0)).expect("a new name");
+    let links = vec![program.input_link(input)];
+    program.add_output(Port::new("y", Type::Bits(bits)), Recipients::All, links).expect("it fits");
+    Arc::new(program)
+}
+
+/// Either party's part fits where the plan says so.
+#[test]
+fn a_run_that_is_to_keep_more_than_a_store_holds_is_refused_before_it_begins() {
+    for code in [Code::Short, Code::Bch312] {
+        let config = Config { code, ..Config::default() };
+        let plan = |bits: u32, keeps: bool| Plan::new(passes(bits), config).and_then(|plan| plan.keeping(keeps));
+        let error = plan(3_000_000, true).err().expect("too much");
+        let ProtocolError::KeepsTooMuch { most, got: 3_000_000, .. } = error else { panic!("{error}") };
+        plan(3_000_000, false).expect("it keeps nothing");
+        plan(most as u32, true).expect("it fits");
+        assert!(plan(most as u32 + 1, true).is_err());
+        let bit = <SenderShare as Storable>::bytes(code).max(<SavedWire as Storable>::bytes(code)) as u64;
+        let bytes = vec![0xff_u8; (most * bit) as usize];
+        let whole = (Block::ONES, [u64::MAX; 2], vec![("y".to_string(), bytes)]);
+        let state = State::encoded(1, &whole);
+        assert!(state.bytes.len() > STATE_BYTES_MAX - 1024, "{}", state.bytes.len());
+        Store::in_memory(&mut StdRng::seed_from_u64(1)).expect("memory").set_state("kept y", state).expect("it fits");
     }
 }
 

@@ -61,7 +61,7 @@ async fn evaluator(channel: Channel, store: Store, task: &Task<'_>, seed: u64) -
     let result = run.await;
     if let Err(ProtocolError::Cheating(_)) = result {
         let again = role.fill(&mut session, &Order::new(SOME, config)?).await;
-        assert!(matches!(again, Err(ProtocolError::Material { .. })), "nor in the same meeting");
+        assert!(matches!(again, Err(ProtocolError::Stored { .. })), "nor in the same meeting");
     }
     Ok((role.into_store().expect("it came with one"), result))
 }

@@ -35,6 +35,8 @@ pub struct ChangedServer<R: Seat, K = Honest> {
     prepared: u64,
     /// The last counter of each client.
     counters: Vec<u64>,
+    /// The error of an answer that did not reach its client.
+    unsent: Option<ProtocolError>,
     conduct: K,
 }
 
@@ -60,7 +62,7 @@ impl<R: Seat, K: Conduct<Step>> ChangedServer<R, K> {
         session.give_back(pair, lent);
         let (role, name) = joined.map_err(|error| with(other, error))?;
         let counters = vec![0; plan.clients().len()];
-        Ok(ChangedServer { plan, role, session: name, prepared: 0, counters, conduct })
+        Ok(ChangedServer { plan, role, session: name, prepared: 0, counters, unsent: None, conduct })
     }
 }
 
@@ -119,7 +121,11 @@ impl<R: Seat, K: Conduct<Step>> Role<Mesh> for ChangedServer<R, K> {
         session.give_back(pair, lent);
         let outputs = computed.map_err(|error| with(other, error))?;
         let (outputs, for_clients) = taken_apart(plan.program(), plan.cloud(), own, outputs);
-        send_to_clients(session, &submissions.answers(&for_clients)).await?;
+        self.unsent = send_to_clients(session, &submissions.answers(&for_clients)).await.err();
         Ok(outputs)
+    }
+
+    fn late_error(&mut self) -> Option<ProtocolError> {
+        self.unsent.take()
     }
 }

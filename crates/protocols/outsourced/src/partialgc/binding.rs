@@ -66,7 +66,7 @@ mod tests {
             let mut random = Bits::zeros(encoding.bits());
             random.append(&Bits::from_u128(others, further));
             let (choices, _) = encoding.choose(&Bits::from_u128(input, encoding.bits()), &random.iter().collect());
-            choices.iter().collect()
+            choices.public("a test").collect()
         };
         (0..1 << further).map(choices).collect()
     }

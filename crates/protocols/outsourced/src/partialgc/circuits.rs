@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use garblet_circuit::Bits;
 use garblet_garble::EvaluateError;
-use garblet_ot::BitVec;
 use garblet_primitives::Block;
 use garblet_protocol::{
     bulk::{receive_blocks, send_blocks},
@@ -13,7 +12,7 @@ use garblet_protocol::{
     session::Session,
     workers::{self, Work},
 };
-use garblet_seeded::{Buffers, Evaluated, Evaluation, InputLabels, Part, Secrets, Shared, Stream, lanes};
+use garblet_seeded::{Buffers, Evaluated, Evaluation, InputLabels, Part, Secrets, Shared, Split, Stream, lanes};
 use tokio::sync::mpsc;
 use zeroize::Zeroizing;
 
@@ -297,8 +296,8 @@ pub(crate) async fn receive(session: &mut Session, examining: &Arc<Examining>) -
 }
 
 /// The labels of what is kept, of all circuits: of checked ones as they were made again.
-pub(crate) fn kept(split: &BitVec, examined: Vec<Examined>, remade: Vec<Remade>) -> Labels {
-    let evaluated = examined.into_iter().filter(|of| !split.get(of.circuit)).map(|of| (of.circuit, of.kept));
+pub(crate) fn kept(split: &Split, examined: Vec<Examined>, remade: Vec<Remade>) -> Labels {
+    let evaluated = examined.into_iter().filter(|of| !split.is_checked(of.circuit)).map(|of| (of.circuit, of.kept));
     in_order(evaluated.chain(remade.into_iter().map(|of| (of.circuit, of.kept))).collect())
 }
 

@@ -23,11 +23,11 @@ use zeroize::Zeroizing;
 use super::{
     Step, checks,
     config::SIGMA,
-    meet::{self, TOLD_BYTES, WORD_BYTES},
+    meet::{self, TOLD_BYTES},
     oot::{Given, Keys},
     plan::Plan,
 };
-use crate::{GENERATOR, server::with};
+use crate::{GENERATOR, server::with, settle::hear_word};
 
 /// A client of two servers.
 pub struct Client<C = Honest> {
@@ -202,6 +202,6 @@ async fn hear(pair: &mut Session) -> Result<[u8; TOLD_BYTES], ProtocolError> {
 
 /// The cloud's message.
 async fn answer(pair: &mut Session, plan: &Plan, party: Party) -> Result<Bits, ProtocolError> {
-    pair.channel().receive_bytes(&mut [0; WORD_BYTES]).await?;
+    hear_word(pair.channel()).await?;
     receive_bits(pair, plan.message_bits(party)).await
 }

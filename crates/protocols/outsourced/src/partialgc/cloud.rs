@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party};
 use garblet_net::{Line, Mesh, NetError};
-use garblet_ot::{BitVec, MaliciousCotReceiver, RotReceiver};
-use garblet_primitives::Block;
+use garblet_ot::{MaliciousCotReceiver, RotReceiver};
+use garblet_primitives::{Block, Prg};
 use garblet_protocol::{
     MeshSession, Phase, Role, Security,
     bulk::{receive_bits, receive_blocks, send_blocks},
@@ -18,7 +18,7 @@ use garblet_protocol::{
     session::Session,
     workers::Divided,
 };
-use garblet_seeded::{Buffers, InputHash, Shared, wires::Pads};
+use garblet_seeded::{Buffers, InputHash, Shared, Split, wires::Pads};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -31,12 +31,12 @@ use super::{
     gates,
     generator::random_bits,
     kept::{CloudState, Labels},
-    meet::{self, WORD_BYTES, told},
+    meet::{self, told},
     oot::{self, Given, Taking},
     plan::{Giver, Plan},
     split::{Branch, CloudKeys},
 };
-use crate::{GENERATOR, server::with};
+use crate::{GENERATOR, server::with, settle::WORD_BYTES};
 
 /// The server that evaluates.
 pub struct Cloud<C = Honest> {
@@ -177,10 +177,11 @@ impl<C: Conduct<Step>> Role<Mesh> for Cloud<C> {
         let (majority, kept) = computed.map_err(|error| with(GENERATOR, error))?;
         // Drawn whether or not it is of use.
         let noise = random_bits(majority.value().len(), session);
-        self.answer(session, majority.value_or(&noise)).await?;
+        self.answer(session, &majority.value_or(&noise)).await?;
         let result = majority.settle(LastMessageSent::stated())?;
-        self.state.end(&plan, kept);
-        Ok(plan.results(cloud, &result))
+        let results = plan.results(cloud, &result);
+        self.state.end(&plan, &results, kept);
+        Ok(results)
     }
 }
 
@@ -202,7 +203,7 @@ impl<C: Conduct<Step>> Cloud<C> {
         encodings: Vec<Block>,
         given: Vec<Given>,
         read: Labels,
-    ) -> Result<(Majority<Bits>, Labels), ProtocolError> {
+    ) -> Result<(Majority, Labels), ProtocolError> {
         let plan = self.plan.clone();
         let taken = self.take(pair, ids, &given, &read).await?;
         let mut challenge = [pair.rng().next_block()];
@@ -240,9 +241,9 @@ impl<C: Conduct<Step>> Cloud<C> {
         let split = &self.state.keys.split;
         let remade = Divided::begin(pair.workers(), split.checked(), move |circuit| remaking.remake(circuit));
         let remade = remade.results().await?;
-        let verified = verify(&plan, split.choices(), &examining.taken, &examined, &remade)?;
-        let majority = votes(split.choices(), &examined, verified).ok_or(ProtocolError::WorkerLost)?;
-        Ok((majority, circuits::kept(split.choices(), examined, remade)))
+        let verified = verify(&plan, split, &examining.taken, &examined, &remade)?;
+        let majority = votes(split, &examined, pair.rng(), verified).ok_or(ProtocolError::WorkerLost)?;
+        Ok((majority, circuits::kept(split, examined, remade)))
     }
 
     /// Takes, of each circuit, the labels of all givers, both commitments to them, partial gates, and with the one key both branches, of
@@ -344,13 +345,13 @@ fn digests(run: &SessionId) -> [garblet_protocol::domain::Domain; 2] {
 /// say nothing of inputs, see [`super::binding`].
 fn verify(
     plan: &Plan,
-    split: &BitVec,
+    split: &Split,
     taken: &[Taken],
     examined: &[Examined],
     remade: &[Remade],
 ) -> Result<CircuitsVerified, ProtocolError> {
     for (circuit, taken) in taken.iter().enumerate() {
-        let is_checked = split.get(circuit);
+        let is_checked = split.is_checked(circuit);
         for (giver, keys_fit) in plan.givers().iter().zip(&taken.keys_fit) {
             if !keys_fit[usize::from(is_checked)] {
                 return Err(blame(plan, giver, circuit, (checks::KEY_OF_CLOUD, checks::CLIENTS_KEY)));
@@ -369,7 +370,7 @@ fn verify(
             return Err(Cheating::in_circuit(check, remade.circuit).into());
         }
     }
-    let evaluated = |circuit: &usize| !split.get(*circuit);
+    let evaluated = |circuit: &usize| !split.is_checked(*circuit);
     for circuit in (0..plan.circuits()).filter(evaluated) {
         if let Some(at) = taken[circuit].opens.iter().position(|opens| !opens) {
             return Err(blame(plan, &plan.givers()[at], circuit, (checks::LABEL_OF_CLOUD, checks::CLIENTS_LABEL)));
@@ -400,7 +401,7 @@ fn blame(plan: &Plan, giver: &Giver, circuit: usize, (own, clients): (Check, &'s
 }
 
 /// The outputs that most evaluated circuits gave.
-fn votes(split: &BitVec, examined: &[Examined], _verified: CircuitsVerified) -> Option<Majority<Bits>> {
-    let evaluated = examined.iter().filter(|of| !split.get(of.circuit));
-    Majority::of(evaluated.map(|of| Unverified::new(of.outputs.clone())))
+fn votes(split: &Split, examined: &[Examined], rng: &mut Prg, _verified: CircuitsVerified) -> Option<Majority> {
+    let evaluated = examined.iter().filter(|of| !split.is_checked(of.circuit));
+    Majority::of(evaluated.map(|of| Unverified::new(of.outputs.clone())), rng)
 }

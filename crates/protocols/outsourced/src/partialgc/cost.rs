@@ -10,11 +10,11 @@ use garblet_protocol::{
 use super::{
     circuits::partial_gates_bytes,
     config::SIGMA,
-    meet::{MEETING_BYTES, TOLD_BYTES, WORD_BYTES},
+    meet::{MEETING_BYTES, TOLD_BYTES},
     oot::{self, Given},
     plan::Plan,
 };
-use crate::GENERATOR;
+use crate::{GENERATOR, settle::WORD_BYTES};
 
 /// The cost of a phase of one run with a new state for `party`, with the hellos of all parties.
 ///

@@ -7,7 +7,7 @@ use garblet_ot::{BitVec, MaliciousCotSender, RotSender};
 use garblet_primitives::{Block, Delta};
 use garblet_protocol::{
     MeshSession, Phase, Role, Security,
-    bulk::{receive_bits, receive_blocks, send_blocks},
+    bulk::{check_padding_of, receive_bits, receive_blocks, send_blocks},
     checks::Cheating,
     conduct::{Common, Conduct, Honest},
     error::ProtocolError,
@@ -33,7 +33,7 @@ use super::{
     plan::{Giver, Plan},
     split::{Branch, GeneratorKeys},
 };
-use crate::{GENERATOR, server::with};
+use crate::{GENERATOR, server::with, settle::hear_word};
 
 /// The server that garbles.
 pub struct Generator<C = Honest> {
@@ -165,6 +165,7 @@ impl<C: Conduct<Step>> Role<garblet_net::Mesh> for Generator<C> {
         let run = RunId::Prepared(prepared.number);
         RunExchanges::new(run).exchange(session.mesh(), &nothing, &mut corrections).await?;
         for (peer, bytes) in corrections.iter() {
+            check_padding_of(Party(peer), bytes, bits(peer))?;
             let of_giver = BitVec::from_bytes(bytes.clone(), bits(peer))?;
             wires::exchange(&mut prepared.givers[usize::from(peer) - 1].pads, &of_giver);
         }
@@ -184,8 +185,9 @@ impl<C: Conduct<Step>> Role<garblet_net::Mesh> for Generator<C> {
             })?,
             _ => Bits::default(),
         };
-        self.state.end(&plan, kept);
-        Ok(plan.results(GENERATOR, &output))
+        let results = plan.results(GENERATOR, &output);
+        self.state.end(&plan, &results, kept);
+        Ok(results)
     }
 }
 
@@ -229,7 +231,7 @@ impl<C: Conduct<Step>> Generator<C> {
         let (conduct, part_count) = (self.conduct.clone(), plan.blueprint().part_count());
         let see = |part: &mut Part| conduct.touch(Step::of_part(part.part, part_count), part.circuit, part.bytes_mut());
         let kept = circuits::send(pair, of, see).await?;
-        pair.channel().receive_bytes(&mut [0; meet::WORD_BYTES]).await?;
+        hear_word(pair.channel()).await?;
         let message = receive_bits(pair, plan.message_bits(GENERATOR)).await?;
         Ok((kept, message))
     }
@@ -328,7 +330,5 @@ impl<C: Conduct<Step>> Generator<C> {
 }
 
 pub(super) fn random_bits(count: usize, session: &mut MeshSession) -> Bits {
-    let mut bytes = Zeroizing::new(vec![0; count.div_ceil(8)]);
-    session.rng().fill_bytes(&mut bytes);
-    Bits::from_bytes(&bytes).slice(0, count)
+    Bits::filled(count, |bytes| session.rng().fill_bytes(bytes))
 }

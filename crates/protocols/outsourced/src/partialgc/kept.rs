@@ -4,10 +4,12 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
+use garblet_circuit::Bits;
 use garblet_primitives::Block;
 use garblet_protocol::{
     domain::SessionId,
     error::{ProtocolError, StateProblem},
+    stock::has_panicked,
 };
 use zeroize::Zeroizing;
 
@@ -109,7 +111,7 @@ impl<K> State<K> {
         self.check()?;
         if self.runs >= RUNS_MAX {
             let (expected, got) = (format!("at most {RUNS_MAX} runs"), "one more".into());
-            return Err(ProtocolError::Material { what: "the hidden split of the circuits", expected, got });
+            return Err(ProtocolError::Stored { what: "the hidden split of the circuits", expected, got });
         }
         self.runs += 1;
         Ok(self.runs - 1)
@@ -134,10 +136,10 @@ impl<K> State<K> {
         self.has_served = true;
     }
 
-    /// The run has ended well; what it keeps is there from now on.
-    pub(crate) fn end(&mut self, plan: &Plan, labels: Labels) {
+    /// The run has ended well; what it keeps is there from now on, unless the outputs say that it panicked.
+    pub(crate) fn end(&mut self, plan: &Plan, results: &[Option<Bits>], labels: Labels) {
         self.broken = false;
-        let Some((name, outputs)) = plan.keeps() else { return };
+        let Some((name, outputs)) = plan.keeps().filter(|_| !has_panicked(plan.program(), results)) else { return };
         let mut bits = 0;
         let outputs = outputs.iter().map(|&output| {
             let port = &plan.program().outputs()[output].port;
@@ -195,10 +197,10 @@ mod tests {
         for run in 0..RUNS_MAX {
             assert_eq!(state.begin().expect("it may serve that many"), run);
         }
-        assert!(matches!(state.begin(), Err(ProtocolError::Material { .. })));
+        assert!(matches!(state.begin(), Err(ProtocolError::Stored { .. })));
         let mut state = new();
         state.leave_out(u64::MAX);
-        assert!(matches!(state.begin(), Err(ProtocolError::Material { .. })));
+        assert!(matches!(state.begin(), Err(ProtocolError::Stored { .. })));
         let mut state = new();
         let before = state.standing();
         state.risk();

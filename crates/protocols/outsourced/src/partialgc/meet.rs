@@ -16,8 +16,6 @@ use crate::NAME;
 
 /// Bytes of what clients are told of a run: the state's name and the run's number.
 pub(crate) const TOLD_BYTES: usize = 40;
-/// Bytes in which the cloud says that all was as it must be.
-pub(crate) const WORD_BYTES: usize = 1;
 /// Bytes of a server's word: whether it has a state that has served, which, a nonce for a new one, and runs that it has counted.
 pub(crate) const MEETING_BYTES: usize = 1 + 32 + NONCE_BYTES + 8;
 
@@ -78,7 +76,7 @@ pub(crate) fn check<K>(state: &State<K>, plan: &Plan) -> Result<(), ProtocolErro
         true => Ok(()),
         false => {
             let [expected, got] = [state.config(), plan.config()].map(|config| format!("{config:?}"));
-            Err(ProtocolError::Material { what: "parameters of the state", expected, got })
+            Err(ProtocolError::Stored { what: "parameters of the state", expected, got })
         }
     }
 }

@@ -20,7 +20,7 @@
 use garblet_circuit::Party;
 use garblet_ot::{BitVec, OtError};
 use garblet_primitives::{Block, Prg};
-use garblet_protocol::domain::SessionId;
+use garblet_protocol::{ProtocolError, bulk::check_padding_of, domain::SessionId};
 use garblet_seeded::{Secrets, wires};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroizing;
@@ -223,22 +223,24 @@ impl Given {
 
     /// Reads a message of [`Given::bytes`].
     ///
-    /// *Errors*: another length.
-    pub(crate) fn decode(bytes: &[u8], giver: &Giver, circuits: usize) -> Result<Self, OtError> {
+    /// *Errors*: another length; as [`check_padding_of`].
+    pub(crate) fn decode(bytes: &[u8], giver: &Giver, circuits: usize) -> Result<Self, ProtocolError> {
         let wires = giver.wire_count();
         let expected = Given::bytes(giver, circuits);
         if bytes.len() != expected {
-            return Err(OtError::WrongLength { what: "choices of a client", expected, got: bytes.len() });
+            return Err(OtError::WrongLength { what: "choices of a client", expected, got: bytes.len() }.into());
         }
         let (ciphers, rest) = bytes.split_at(16 * wires);
         let (places, digests) = rest.split_at(circuits * wires.div_ceil(8));
         let ciphers = ciphers.as_chunks::<16>().0.iter().map(|&key| Block::from_bytes(key));
-        let of_circuit = |circuit: usize| places[circuit * wires.div_ceil(8)..][..wires.div_ceil(8)].to_vec();
+        let of_circuit = |circuit: usize| {
+            let packed = &places[circuit * wires.div_ceil(8)..][..wires.div_ceil(8)];
+            check_padding_of(giver.party, packed, wires)?;
+            Ok::<_, ProtocolError>(BitVec::from_bytes(packed.to_vec(), wires)?)
+        };
         Ok(Given {
             ciphers: Zeroizing::new(ciphers.collect()),
-            places: (0..circuits)
-                .map(|circuit| BitVec::from_bytes(of_circuit(circuit), wires))
-                .collect::<Result<_, _>>()?,
+            places: (0..circuits).map(of_circuit).collect::<Result<_, _>>()?,
             digests: digests.as_chunks().0.to_vec(),
         })
     }

@@ -2,7 +2,8 @@
 
 use std::{ops::Range, sync::Arc};
 
-use garblet_circuit::{Bits, InputId, Party, Program, Recipients};
+use garblet_circuit::{Bits, InputId, Party, Program, Recipients, ScheduleDigest};
+use garblet_ot::PAD_BITS;
 use garblet_primitives::{Block, UniversalHash};
 use garblet_protocol::{
     Collusion, Security,
@@ -94,10 +95,11 @@ pub(crate) struct Read {
 
 impl Plan {
     /// Makes a program ready for so many parties, of whom the first and the last are servers, with the values that it reads and keeps: kept
-    /// is what nobody learns.
+    /// is what nobody learns, but nothing if the computation panics, of which all parties learn ([`SavedValues::program`]).
     ///
     /// *Errors*: parties that there are not; nothing to keep; a program that is as large as it can be already.
     pub fn new(program: Arc<Program>, parties: u16, config: Config, saved: SavedValues) -> Result<Self, ProtocolError> {
+        let program = saved.program(NAME, &program)?;
         let read = saved.inputs(&program)?;
         let mut owned = (*program).clone();
         // Party 0 stands in for nobody as long as it is checked that all others are there.
@@ -135,6 +137,11 @@ impl Plan {
             config,
             parties,
         })
+    }
+
+    /// The order of gates, which servers must have in common.
+    pub(crate) fn schedule(&self) -> ScheduleDigest {
+        self.blueprint.schedules().digest()
     }
 
     /// The program; inputs that are read belong to no party.
@@ -257,7 +264,7 @@ impl Plan {
         let others = RUNS_MAX as f64 * of_run;
         let log2 = (self.config.circuits.cut_log2().exp2() + others).log2();
         Security {
-            computational_bits: self.blueprint.security_bits(),
+            computational_bits: self.blueprint.security_bits().min(PAD_BITS),
             statistical_bits: Some(80.0),
             cheating_log2: Some(log2),
             collusion: Some(Collusion::BothServers),
@@ -322,12 +329,12 @@ fn givers(
     (givers, places, wires)
 }
 
-/// The outputs that are kept: all that nobody learns.
+/// The outputs that are kept: all of the result that nobody learns.
 ///
 /// *Errors*: none where one is to be kept.
 fn kept(program: &Program, keeps: bool) -> Result<Vec<usize>, ProtocolError> {
     let nobodys = |to: &Recipients| matches!(to, Recipients::Only(parties) if parties.is_empty());
-    let outputs = program.outputs().iter().enumerate();
+    let outputs = program.outputs().iter().enumerate().filter(|(at, _)| !program.notes().tells_panics(*at));
     let kept: Vec<usize> = outputs.filter(|(_, output)| nobodys(&output.recipients)).map(|(at, _)| at).collect();
     if keeps && kept.is_empty() {
         let (what, expected) = ("to keep".into(), "an output that nobody learns (`--to OUTPUT=nobody`)".into());

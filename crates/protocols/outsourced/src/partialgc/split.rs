@@ -69,7 +69,7 @@ impl CloudKeys {
     /// The keys of a split, of no OT.
     #[cfg(test)]
     pub(crate) fn of(split: Split, keys: &[[Block; 2]]) -> Self {
-        let chosen = keys.iter().zip(split.choices().iter()).map(|(keys, checked)| keys[usize::from(checked)]);
+        let chosen = keys.iter().zip(split.choices().iter()).map(|(keys, checked)| keys[usize::from(checked.number())]);
         CloudKeys { keys: Zeroizing::new(chosen.collect()), split }
     }
 

@@ -6,6 +6,7 @@ mod coalition;
 mod cost;
 mod deviations;
 mod equals;
+mod padding;
 mod views;
 
 use std::{

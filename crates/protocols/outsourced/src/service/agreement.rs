@@ -3,11 +3,12 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use garblet_authenticated::{Authenticated, Config};
-use garblet_circuit::{Bits, Program};
-use garblet_client::{Identity, Job, JobError, Reason, SEAL_BYTES, Server};
-use garblet_net::Hello;
+use garblet_circuit::{Bits, Program, diagnostic::clip};
+use garblet_client::{Identity, Job, JobError, Reason, SEAL_BYTES, Server, is_name, is_shown};
+use garblet_net::{Hello, SCHEDULE};
 use garblet_protocol::{Protocol, ProtocolError, checks::hex, parameters, stock::SavedValues};
 use serde::Serialize;
+use subtle::ConstantTimeEq;
 
 use crate::{
     plan::Plan,
@@ -17,6 +18,8 @@ use crate::{
 
 /// Separates digests of agreements from all other uses of BLAKE3.
 const CONTEXT: &str = "garblet 2026 outsourced agreement v2";
+/// The context of the digest of the orders of gates.
+const SCHEDULES_CONTEXT: &str = "garblet 2026 outsourced agreement schedules v1";
 /// Bytes of a client's frame beside job and submission, and of the longest label.
 const FRAME_BYTES: usize = 38 + 1024;
 
@@ -44,6 +47,7 @@ pub struct ServiceId(pub [u8; 16]);
 
 /// All that both servers agree on.
 pub struct Agreement {
+    service: ServiceId,
     /// Of generator and cloud.
     servers: [Identity; 2],
     clients: Vec<(String, Identity)>,
@@ -92,8 +96,8 @@ impl Agreement {
         limits: BTreeMap<String, Limits>,
         config: Config,
     ) -> Result<Self, ProtocolError> {
-        once("clients", clients.iter().map(String::as_str))?;
-        once("programs", offers.iter().map(|offer| &offer.name[..]))?;
+        check_names("clients", is_name, clients.iter().map(String::as_str))?;
+        check_names("programs", is_shown, offers.iter().map(|offer| &offer.name[..]))?;
         let known: Vec<(String, Identity)> =
             clients.iter().map(|name| (name.clone(), Identity::of_client(name))).collect();
         let ready: Vec<Offered> =
@@ -105,6 +109,7 @@ impl Agreement {
                 return Err(wrong("programs", "each once, with all who may run it", got));
             }
         }
+        check_kept(&ready)?;
         let mut states = ready.iter().flat_map(|offer| offer.plan.states());
         if let Some(name) = limits.keys().find(|name| !states.any(|state| state == *name)) {
             return Err(wrong("limits of a state", "one that a program reads or keeps", format!("`{name}`")));
@@ -118,7 +123,7 @@ impl Agreement {
         };
         let encoded = postcard::to_stdvec(&digested).map_err(|error| wrong("agreement", "less", error.to_string()))?;
         let digest = blake3::derive_key(CONTEXT, &encoded);
-        Ok(Agreement { servers, clients: known, offers: ready, limits, config, digest })
+        Ok(Agreement { service, servers, clients: known, offers: ready, limits, config, digest })
     }
 
     /// The names of all clients.
@@ -180,15 +185,24 @@ impl Agreement {
         self.offers.iter().map(of).max().unwrap_or(FRAME_BYTES)
     }
 
+    /// The value by which this service differs from all others.
+    pub fn service(&self) -> ServiceId {
+        self.service
+    }
+
     /// The parameters of the servers' runs.
     pub(super) fn config(&self) -> Config {
         self.config
     }
 
-    /// The word with which a server greets the other.
+    /// The word with which a server greets the other. It tells the order in which gates of all offers are computed by one digest, since a hello is short.
     pub(super) fn hello(&self, server: Server) -> Hello {
         let seat = u16::from(server == Server::Cloud);
-        Hello::new("outsourced service", seat, 2, self.digest)
+        let mut schedules = blake3::Hasher::new_derive_key(SCHEDULES_CONTEXT);
+        for offer in &self.offers {
+            schedules.update(offer.plan.schedule().as_bytes());
+        }
+        Hello::new("outsourced service", seat, 2, self.digest).with(SCHEDULE, schedules.finalize())
     }
 
     /// The offer of that number.
@@ -197,8 +211,16 @@ impl Agreement {
     }
 
     /// The number of a client, in the order of [`Agreement::clients`].
+    ///
+    /// All are looked at, so that the time does not tell who is known.
     pub(super) fn client(&self, identity: &Identity) -> Option<usize> {
-        self.clients.iter().position(|(_, known)| known == identity)
+        let mut found = None;
+        for (number, (_, known)) in self.clients.iter().enumerate() {
+            if bool::from(known.0.ct_eq(&identity.0)) {
+                found = Some(number);
+            }
+        }
+        found
     }
 
     /// The identity of the client of that number.
@@ -302,10 +324,49 @@ impl Offered {
     }
 }
 
-/// Refuses what is named twice.
-fn once<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), ProtocolError> {
+/// Refuses reads of what no program keeps, or one that keeps the state does not: such a visit could never be run.
+fn check_kept(offers: &[Offered]) -> Result<(), ProtocolError> {
+    for offer in offers {
+        for (state, output, width) in offer.plan.read_outputs() {
+            let what = format!("of program `{}`, which reads `{state}`", offer.name);
+            let mut keepers =
+                offers.iter().filter_map(|other| Some((other, other.plan.kept_outputs(state)?))).peekable();
+            if keepers.peek().is_none() {
+                return Err(wrong(&what, "a program that keeps that state", "none".into()));
+            }
+            for (keeper, kept) in keepers {
+                let found = match output {
+                    Some(output) => kept.iter().find(|(name, _)| *name == output),
+                    None => kept.first().filter(|_| kept.len() == 1),
+                };
+                if found.is_none_or(|(_, kept)| *kept != width) {
+                    let of = |(name, width): &(&str, u32)| format!("`{name}` of {width} bits");
+                    let output = output.map_or("one output".into(), |output| format!("`{output}`"));
+                    let got = kept.iter().map(of).collect::<Vec<_>>().join(", ");
+                    return Err(wrong(
+                        &what,
+                        format!("{output} of {width} bits"),
+                        format!("{got}, which `{}` keeps", keeper.name),
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what is named twice, and names that people could not tell apart.
+fn check_names<'a>(
+    what: &str,
+    is_fit: fn(&str) -> bool,
+    names: impl Iterator<Item = &'a str>,
+) -> Result<(), ProtocolError> {
     let mut known: Vec<&str> = Vec::new();
     for name in names {
+        if !is_fit(name) {
+            let expected = "names of 1 to 255 bytes without control, direction or invisible characters";
+            return Err(wrong(what, expected, format!("`{}`", clip(&name.escape_debug().to_string()))));
+        }
         if known.contains(&name) {
             return Err(wrong(what, "each name once", format!("`{name}` twice")));
         }

@@ -84,6 +84,12 @@ impl Record {
         (fresh && !self.reply.is_empty()).then_some(&self.reply)
     }
 
+    /// The refusals of all time that accused it.
+    #[cfg(test)]
+    pub(super) fn refusals(&self) -> u32 {
+        self.refused
+    }
+
     /// Tells whether the client was accused too often, of late or in all.
     pub(super) fn is_shut_out(&self) -> bool {
         let now = seconds();
@@ -136,7 +142,7 @@ pub(super) fn number<'a>(store: &mut Store, names: impl IntoIterator<Item = &'a 
 
 fn read<T: DeserializeOwned>(what: &'static str, kept: &State) -> Result<T, ProtocolError> {
     let read = (kept.version == VERSION).then(|| postcard::from_bytes(&kept.bytes).ok()).flatten();
-    read.ok_or_else(|| ProtocolError::Material {
+    read.ok_or_else(|| ProtocolError::Stored {
         what,
         expected: format!("version {VERSION}"),
         got: format!("version {}, {} bytes", kept.version, kept.bytes.len()),

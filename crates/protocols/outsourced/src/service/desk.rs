@@ -1,5 +1,7 @@
 //! The desk of a server: where visitors leave what they dealt, until all clients of a job have, and where answers wait for them.
 
+mod manners;
+
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -12,22 +14,20 @@ use garblet_protocol::ProtocolError;
 use garblet_store::Store;
 use rand_core::CryptoRng;
 use tokio::sync::{Notify, oneshot, watch};
+use zeroize::Zeroizing;
 
 use crate::state::Standing;
+
+use manners::Manners;
 
 use super::{
     agreement::{Agreement, Offered},
     clients::{self, Record},
-    words::Id,
+    words::{CLIENTS_MAX, Id},
 };
 
 /// Separates numbers of jobs with their submissions from all other uses of BLAKE3.
 const ID_CONTEXT: &str = "garblet 2026 outsourced gathering v1";
-
-/// The most connections over which a client hears of its submission; a further one takes the place of the oldest.
-const CONNECTIONS_MAX: usize = 4;
-/// The most new submissions of a client at once, and the number that it may send each second.
-const ALLOWANCE: (f64, f64) = (64.0, 8.0);
 
 /// The time for which a submission waits for those of other clients, and for which one waits that has them all.
 pub(super) const PATIENCE: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(600)];
@@ -38,7 +38,7 @@ pub(super) struct Desk {
     server: Server,
     /// Of all clients, in the agreement's order.
     secrets: Vec<Secret>,
-    /// Tried on messages in the name of nobody.
+    /// Tried on messages in the name of nobody. Nobody knows it: who could seal with it would be told apart by the time that this takes.
     of_nobody: Secret,
     state: Mutex<State>,
     /// Rings when all clients of a job have been there.
@@ -63,14 +63,6 @@ struct State {
     held: BTreeMap<usize, Vec<u8>>,
     /// Runs of which labels left, and which did not end.
     unended: u32,
-}
-
-/// The connections of a client, and what it may still send.
-struct Manners {
-    /// Each ends when its sender is dropped; the oldest comes first.
-    connections: VecDeque<oneshot::Sender<()>>,
-    allowance: f64,
-    since: Instant,
 }
 
 /// A submission that is not answered yet.
@@ -149,6 +141,11 @@ impl Gathered {
         usize::from(party.0).checked_sub(1).and_then(|at| self.sent.get(at)).map(|sent| sent.client)
     }
 
+    /// The counters of the submissions, in the order of the job.
+    pub(super) fn counters(&self) -> [u64; CLIENTS_MAX] {
+        counters(self.sent.iter())
+    }
+
     /// All clients, as the agreement numbers them.
     pub(super) fn clients(&self) -> impl Iterator<Item = usize> {
         self.sent.iter().map(|sent| sent.client)
@@ -172,33 +169,6 @@ impl Gathering {
     }
 }
 
-impl Manners {
-    fn new() -> Self {
-        Manners { connections: VecDeque::new(), allowance: ALLOWANCE.0, since: Instant::now() }
-    }
-
-    /// Takes a new submission, unless there were too many of late.
-    fn allow(&mut self) -> bool {
-        let (most, each_second) = ALLOWANCE;
-        self.allowance = most.min(self.allowance + each_second * self.since.elapsed().as_secs_f64());
-        self.since = Instant::now();
-        let allowed = self.allowance >= 1.0;
-        self.allowance -= if allowed { 1.0 } else { 0.0 };
-        allowed
-    }
-
-    /// A new connection, which may take the place of the oldest one.
-    fn connection(&mut self) -> oneshot::Receiver<()> {
-        let (own, gone) = oneshot::channel();
-        self.connections.retain(|connection| !connection.is_closed());
-        self.connections.push_back(own);
-        if self.connections.len() > CONNECTIONS_MAX {
-            self.connections.pop_front();
-        }
-        gone
-    }
-}
-
 impl Desk {
     /// The desk of a server, with the records of clients that are in its store.
     ///
@@ -208,6 +178,7 @@ impl Desk {
         server: Server,
         secrets: Vec<Secret>,
         store: &Store,
+        rng: &mut (impl CryptoRng + ?Sized),
     ) -> Result<Self, ProtocolError> {
         let count = agreement.clients().len();
         if secrets.len() != count {
@@ -219,7 +190,10 @@ impl Desk {
         let (left, manners) = (0..count).map(|_| (None, Manners::new())).unzip();
         let unended = clients::unended(store)?;
         let state = Mutex::new(State { records, left, manners, unended, ..State::default() });
-        Ok(Desk { agreement, server, secrets, of_nobody: Secret::from_bytes([0; 32]), state, bell: Notify::new() })
+        let mut of_nobody = Zeroizing::new([0; 32]);
+        rng.fill_bytes(&mut *of_nobody);
+        let of_nobody = Secret::from_bytes(*of_nobody);
+        Ok(Desk { agreement, server, secrets, of_nobody, state, bell: Notify::new() })
     }
 
     pub(super) fn agreement(&self) -> &Arc<Agreement> {
@@ -253,6 +227,8 @@ impl Desk {
         let client = self.agreement.client(&submit.client);
         // A name that nobody has takes as long as one that somebody has, and no job is read for whoever does not have the secret.
         let secret = client.map_or(&self.of_nobody, |client| &self.secrets[client]);
+        #[cfg(test)]
+        tests::TRIED.with(|tried| tried.set(tried.get() + 1));
         let is_sealed = secret.has_sealed(&submit.sealed, &submit.job, self.server);
         let client = client.filter(|_| is_sealed)?;
         let job = read(&submit.job)?;
@@ -346,16 +322,23 @@ impl Desk {
         complete.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// The digest of a job that is complete here, without its submissions.
-    pub(super) fn job(&self, id: &Id) -> Option<[u8; 32]> {
+    /// The digest of a job that is complete here, without its submissions, and the counters of these.
+    pub(super) fn job(&self, id: &Id) -> Option<([u8; 32], [u64; CLIENTS_MAX])> {
         let state = self.lock();
-        let (digest, _) = state.gatherings.iter().find(|(_, gathering)| gathering.id.as_ref() == Some(id))?;
-        Some(*digest)
+        let (digest, gathering) = state.gatherings.iter().find(|(_, gathering)| gathering.id.as_ref() == Some(id))?;
+        Some((*digest, counters(gathering.submissions.iter().flatten().map(|(sent, _)| sent))))
     }
 
     /// The number of a job that has been complete here for so long.
     pub(super) fn complete_for(&self, job: &[u8; 32], long: Duration) -> Option<Id> {
         self.lock().gatherings.get(job).filter(|gathering| gathering.completed.elapsed() >= long)?.id
+    }
+
+    /// Tells whether a job is not here any more, or has been complete here for so long.
+    pub(super) fn may_differ(&self, id: &Id, long: Duration) -> bool {
+        let state = self.lock();
+        let gathering = state.gatherings.values().find(|gathering| gathering.id.as_ref() == Some(id));
+        gathering.is_none_or(|gathering| gathering.completed.elapsed() >= long)
     }
 
     /// Takes a job that is complete, if it is still here.
@@ -503,6 +486,13 @@ impl Desk {
     fn sealed(&self, sent: &Sent, message: &[u8], random: &mut (impl CryptoRng + ?Sized)) -> Vec<u8> {
         self.secrets[sent.client].seal_answer(&sent.place, &sent.nonce, message, random)
     }
+}
+
+/// The counters of submissions, and zeros for clients that there are not.
+fn counters<'a>(sent: impl Iterator<Item = &'a Sent>) -> [u64; CLIENTS_MAX] {
+    let mut all = [0; CLIENTS_MAX];
+    all.iter_mut().zip(sent).for_each(|(counter, sent)| *counter = sent.place.counter);
+    all
 }
 
 /// Reads a job.

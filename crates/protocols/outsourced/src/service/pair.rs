@@ -15,9 +15,7 @@ use garblet_circuit::{Bits, Party};
 use garblet_client::{Job, Reason, Server, Submission};
 use garblet_net::{Channel, NetError, Options};
 use garblet_primitives::Prg;
-use garblet_protocol::{
-    Phase, ProtocolError, Role, Session, checks, conduct::Honest, error::StateProblem, stock::SavedValues,
-};
+use garblet_protocol::{Phase, ProtocolError, Role, Session, checks, conduct::Honest, error::StateProblem};
 use garblet_store::Store;
 
 use crate::{
@@ -31,7 +29,7 @@ use super::{
     Event, LOOK, Service,
     clients::UNENDED_MAX,
     desk::{Gathered, Refused},
-    words::{Id, Word},
+    words::{CLIENTS_MAX, Id, Word},
 };
 
 /// The most jobs of which the cloud has told that are remembered.
@@ -71,6 +69,8 @@ struct Pair<'a, S: Side> {
 /// A job that the cloud has.
 struct Told {
     job: [u8; 32],
+    /// Of the submissions that it has.
+    counters: [u64; CLIENTS_MAX],
     since: Instant,
 }
 
@@ -235,8 +235,8 @@ impl<S: Side> Pair<'_, S> {
         match self.is_generator() {
             true => self.own.push_back(id),
             false => {
-                if let Some(job) = self.service.desk.job(&id) {
-                    self.say(Word::Have(id, job)).await?;
+                if let Some((job, counters)) = self.service.desk.job(&id) {
+                    self.say(Word::Have(id, job, counters)).await?;
                 }
             }
         }
@@ -247,8 +247,8 @@ impl<S: Side> Pair<'_, S> {
     async fn hear(&mut self) -> Result<(), ProtocolError> {
         match (self.next_word().await?, self.is_generator()) {
             (Word::Here, _) => Ok(()),
-            (Word::Have(id, job), true) => {
-                self.note(id, job);
+            (Word::Have(id, job, counters), true) => {
+                self.note(id, job, counters);
                 Ok(())
             }
             (Word::Refuse(id), false) => {
@@ -258,6 +258,14 @@ impl<S: Side> Pair<'_, S> {
                 }
                 Ok(())
             }
+            // An honest generator has waited as long itself, and has had the job for less time. Earlier, clients may be about to submit again.
+            (Word::Differ(id, theirs), false) if !self.service.desk.may_differ(&id, DIFFERENT) => {
+                Err(unexpected("no such word of a job that is complete for less time", Word::Differ(id, theirs)))
+            }
+            (Word::Differ(id, theirs), false) => match self.service.desk.take(&id) {
+                Some(gathered) => self.refuse_over_counters(&gathered, theirs),
+                None => Ok(()),
+            },
             (Word::Call(id), false) => self.called(id).await,
             (Word::Fill([triples, masks]), false) => {
                 self.called_to_fill(Amounts { triples: triples.min(FILL.triples), masks: masks.min(FILL.masks) }).await
@@ -267,32 +275,53 @@ impl<S: Side> Pair<'_, S> {
     }
 
     /// Remembers a job that the cloud has told, in place of the same one with other submissions; the oldest is forgotten for it if there are too many.
-    fn note(&mut self, id: Id, job: [u8; 32]) {
+    fn note(&mut self, id: Id, job: [u8; 32], counters: [u64; CLIENTS_MAX]) {
         self.told.retain(|_, told| told.job != job);
         if self.told.len() >= TOLD_MAX
             && let Some(oldest) = self.told.iter().min_by_key(|(_, told)| told.since).map(|(id, _)| *id)
         {
             self.told.remove(&oldest);
         }
-        self.told.insert(id, Told { job, since: Instant::now() });
+        self.told.insert(id, Told { job, counters, since: Instant::now() });
     }
 
-    /// Refuses jobs that both servers have had for long with submissions of other counters: somebody has dealt so, and the others would wait in vain.
+    /// Refuses jobs that both servers have had for long with submissions of other counters: somebody has dealt so, and the others would wait in vain. Both accuse those whose
+    /// counters differ, and each other: a server could say another counter than it has.
     async fn refuse_different(&mut self) -> Result<(), ProtocolError> {
         let desk = &self.service.desk;
         let different = |(theirs, told): (&Id, &Told)| {
             let own = desk.complete_for(&told.job, DIFFERENT).filter(|own| own != theirs)?;
-            (told.since.elapsed() >= DIFFERENT).then_some((*theirs, own))
+            (told.since.elapsed() >= DIFFERENT).then_some((*theirs, own, told.counters))
         };
-        let different: Vec<(Id, Id)> = self.told.iter().filter_map(different).collect();
-        for (theirs, own) in different {
+        let different: Vec<(Id, Id, [u64; CLIENTS_MAX])> = self.told.iter().filter_map(different).collect();
+        for (theirs, own, counters) in different {
             self.told.remove(&theirs);
-            if let Some(gathered) = desk.take(&own) {
-                self.refuse(&gathered, Refusal::interrupted())?;
+            match desk.take(&own) {
+                Some(gathered) => {
+                    let own = gathered.counters();
+                    self.refuse_over_counters(&gathered, counters)?;
+                    self.say(Word::Differ(theirs, own)).await?;
+                }
+                None => self.say(Word::Refuse(theirs)).await?,
             }
-            self.say(Word::Refuse(theirs)).await?;
         }
         Ok(())
+    }
+
+    /// Refuses a job of which the other server has submissions with these counters, and accuses the clients whose counters differ, beside that server.
+    ///
+    /// *Errors*: the store's.
+    fn refuse_over_counters(&mut self, gathered: &Gathered, theirs: [u64; CLIENTS_MAX]) -> Result<(), ProtocolError> {
+        let other = self.service.desk.offer(gathered).plan.party(self.service.desk.server().other());
+        // Counters of clients that the job does not have accuse nobody but the server that says them.
+        let differ = (1..).map(Party).zip(gathered.counters().into_iter().zip(theirs)).take(gathered.clients().count());
+        let differ = differ.filter(|(_, (own, theirs))| own != theirs).map(|(client, _)| client);
+        let accused: Vec<Party> = differ.chain([other]).collect();
+        let refused = Refused { reason: Reason::Interrupted, accused: &accused, standing: Standing::default() };
+        let store = self.participant.as_mut().and_then(Participant::store);
+        let written = self.service.desk.refuse(gathered, refused, store, self.session.rng());
+        self.tell_refused(gathered, Reason::Interrupted, &accused);
+        written
     }
 
     /// Calls all jobs that are complete at both servers, in the order in which they have become so here.
@@ -339,7 +368,7 @@ impl<S: Side> Pair<'_, S> {
             self.check_heard(called, "for the other server to be ready")?;
             match self.next_word().await? {
                 Word::Here => {}
-                Word::Have(other, job) => self.note(other, job),
+                Word::Have(other, job, counters) => self.note(other, job, counters),
                 Word::Ready => return Ok(true),
                 Word::Refuse(refused) if refused == id => return Ok(false),
                 word => return Err(unexpected("whether it is ready", word)),
@@ -381,7 +410,8 @@ impl<S: Side> Pair<'_, S> {
         if offer.first && offer.plan.kept(&standings).is_some_and(|(_, before)| before.version > 0) {
             return Err(refused(Reason::Policy, answered));
         }
-        if standings.iter().map(|standing| standing.version).ne(gathered.versions.iter().copied()) {
+        let is_there = offer.plan.reads(&standings).is_ok();
+        if !is_there || standings.iter().map(|standing| standing.version).ne(gathered.versions.iter().copied()) {
             return Err(refused(Reason::StateVersion, answered));
         }
         for name in offer.plan.states() {
@@ -421,7 +451,7 @@ impl<S: Side> Pair<'_, S> {
         let offer = desk.offer(&gathered);
         let inputs = service.inputs.iter().find(|(name, _)| *name == offer.name).map_or(&[][..], |(_, values)| values);
         let Some(participant) = self.participant.take() else { return Err(ProtocolError::Over) };
-        let mut run = Run::new(participant, offer.plan.base().clone(), SavedValues::default(), true);
+        let mut run = Run::new(participant, offer.plan.base().clone(), true);
         let submissions = gathered.submissions();
         let job = Called { plan: offer.plan.clone(), server: desk.server(), job: gathered.job.clone(), standings };
         let has_begun = AtomicBool::new(false);
@@ -437,8 +467,9 @@ impl<S: Side> Pair<'_, S> {
         let ended = match computed {
             Ok((outputs, answers)) => {
                 let written = desk.answer(&gathered, answers, store, rng);
+                let has_panicked = offer.plan.has_panicked(&outputs);
                 let (offer, clients, outputs) = (&offer.name[..], &desk.names(&gathered)[..], &outputs[..]);
-                (service.hear)(Event::Ran { offer, clients, outputs, took: began.elapsed() });
+                (service.hear)(Event::Ran { offer, clients, outputs, has_panicked, took: began.elapsed() });
                 written
             }
             Err(error) => {
@@ -508,7 +539,7 @@ async fn run_job<S: Side>(
     (submissions, inputs): (Vec<Submission>, &[Bits]),
     (burn, begun): (impl FnOnce(&mut Store) -> Result<(), ProtocolError>, Begun<'_>),
 ) -> Result<(Vec<Option<Bits>>, Vec<Vec<u8>>), ProtocolError> {
-    run.read_from(plan.reads(&standings)?);
+    run.read_for_others(plan.reads(&standings)?)?;
     let prepared = Role::<Channel>::prepare(run, session).await?;
     if let Some(store) = run.store() {
         burn(store)?;
@@ -544,13 +575,25 @@ fn told_of(error: &ProtocolError, has_begun: bool) -> (Reason, &[Party]) {
 
 fn reason_of_state(error: &ProtocolError) -> Reason {
     match error {
-        ProtocolError::State { problem: StateProblem::Closed | StateProblem::Failures { .. }, .. } => {
-            Reason::StateClosed
-        }
+        ProtocolError::State { problem: StateProblem::Closed, .. } => Reason::StateClosed,
+        ProtocolError::State { problem: StateProblem::Failures { .. }, .. } => Reason::Unended,
         _ => Reason::Stopped,
     }
 }
 
 fn unexpected(expected: &str, got: Word) -> ProtocolError {
     NetError::Unexpected { expected: expected.into(), got: format!("{got:?}") }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_of_which_too_many_runs_did_not_end_is_not_told_as_closed() {
+        let told = |problem| reason_of_state(&ProtocolError::State { name: "map".into(), problem });
+        assert_eq!(told(StateProblem::Closed), Reason::StateClosed);
+        assert_eq!(told(StateProblem::Failures { most: 16 }), Reason::Unended);
+        assert!(Reason::Unended.is_never_run() && Reason::Unended.hint().contains("`garblet store allow DIR`"));
+    }
 }

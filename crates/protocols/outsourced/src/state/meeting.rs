@@ -22,6 +22,8 @@ pub(crate) const TOLD_BYTES: usize = 1 + 8 + 32 + 32;
 
 const CLOSED: u8 = 1;
 const PENDING: u8 = 2;
+/// The record cannot be read. Nothing is said of it, and neither server changes anything.
+const UNREADABLE: u8 = 4;
 
 /// Compares states with the other server, and mends what was cut off; returns also what both said beside.
 ///
@@ -36,12 +38,14 @@ pub(crate) async fn meet<const N: usize>(
     let mut own = Vec::with_capacity(names.len());
     if let Some(store) = &mut store {
         for name in names {
-            let record = Record::of(store, name)?;
-            let closed = record.closed || !has_wires(store, name, record.version);
-            own.push(Record { closed, ..record });
+            // One that cannot be read is refused, and the others go on.
+            own.push(Record::of(store, name).ok().map(|record| {
+                let closed = record.closed || !has_wires(store, name, record.version);
+                Record { closed, ..record }
+            }));
         }
     }
-    own.iter().for_each(|record| message.extend_from_slice(&told(record)));
+    own.iter().for_each(|record| message.extend_from_slice(&told(record.as_ref())));
     let channel = session.channel();
     channel.send_bytes(&message).await?;
     channel.flush().await?;
@@ -51,8 +55,12 @@ pub(crate) async fn meet<const N: usize>(
     let mut wrong = None;
     if let Some(store) = store {
         for ((name, own), bytes) in names.iter().zip(own).zip(rest.chunks_exact(TOLD_BYTES)) {
+            let compared = match (own, heard(bytes)?) {
+                (Some(own), Some(theirs)) => compare(store, name, own, &theirs)?,
+                _ => Err(StateProblem::Unreadable),
+            };
             // All are compared and mended, whatever is found of one.
-            if let Err(found) = compare(store, name, own, &heard(bytes)?)? {
+            if let Err(found) = compared {
                 wrong.get_or_insert(problem(name, found));
             }
         }
@@ -111,8 +119,12 @@ fn verdict(own: &Record, theirs: &Record) -> Result<Next, StateProblem> {
     }
 }
 
-fn told(record: &Record) -> [u8; TOLD_BYTES] {
+fn told(record: Option<&Record>) -> [u8; TOLD_BYTES] {
     let mut bytes = [0; TOLD_BYTES];
+    let Some(record) = record else {
+        bytes[0] = UNREADABLE;
+        return bytes;
+    };
     bytes[0] = if record.closed { CLOSED } else { 0 } | if record.pending.is_some() { PENDING } else { 0 };
     bytes[1..9].copy_from_slice(&record.version.to_le_bytes());
     bytes[9..41].copy_from_slice(&record.chain);
@@ -120,8 +132,12 @@ fn told(record: &Record) -> [u8; TOLD_BYTES] {
     bytes
 }
 
-fn heard(bytes: &[u8]) -> Result<Record, ProtocolError> {
+/// The other server's record; none if it cannot be read there.
+fn heard(bytes: &[u8]) -> Result<Option<Record>, ProtocolError> {
     let (flags, rest) = bytes.split_first().unwrap_or((&0, &[]));
+    if bytes == told(None) {
+        return Ok(None);
+    }
     if flags & !(CLOSED | PENDING) != 0 {
         let (expected, got) = ("what is known of a state".into(), format!("flags {flags}"));
         return Err(NetError::Unexpected { expected, got }.into());
@@ -130,11 +146,21 @@ fn heard(bytes: &[u8]) -> Result<Record, ProtocolError> {
     let (chain, pending) = rest.split_first_chunk().unwrap_or((&[0; 32], &[]));
     let pending = (flags & PENDING != 0).then(|| *pending.first_chunk().unwrap_or(&[0; 32]));
     let (version, closed) = (u64::from_le_bytes(*version), flags & CLOSED != 0);
-    Ok(Record { version, chain: *chain, pending, closed, ..Record::default() })
+    let record = Record { version, chain: *chain, pending, closed, ..Record::default() };
+    // Every record has one encoding.
+    if bytes != told(Some(&record)) {
+        let (expected, got) = ("zeros where nothing is pending".into(), "other bytes".into());
+        return Err(NetError::Unexpected { expected, got }.into());
+    }
+    Ok(Some(record))
 }
 
 #[cfg(test)]
 mod tests {
+    use garblet_net::{Channel, Hello, memory_pair};
+    use garblet_primitives::{Block, Prg};
+    use garblet_store::State;
+
     use super::*;
 
     /// Version `t` has chain `t`.
@@ -191,8 +217,77 @@ mod tests {
     #[test]
     fn what_is_told_is_heard() {
         for record in [at(0), at(7), pending(3), Record { closed: true, ..at(2) }] {
-            assert_eq!(heard(&told(&record)).expect("it can be read"), record);
+            assert_eq!(heard(&told(Some(&record))).expect("it can be read"), Some(record));
         }
-        assert!(heard(&[4; TOLD_BYTES]).is_err());
+        assert_eq!(heard(&told(None)).expect("it can be read"), None);
+        assert!(heard(&[8; TOLD_BYTES]).is_err());
+        // Bytes where nothing is pending, or where nothing could be read.
+        for flags in [0, CLOSED, UNREADABLE] {
+            let mut bytes = [0; TOLD_BYTES];
+            (bytes[0], bytes[TOLD_BYTES - 1]) = (flags, 1);
+            assert!(heard(&bytes).is_err(), "flags {flags}");
+        }
+    }
+
+    /// A server that lies reaches no version but the one that is pending here.
+    #[test]
+    fn whatever_bytes_come_they_are_a_record_or_refused_and_make_no_version_that_is_not_pending() {
+        let mut rng = Prg::new(Block::ONES);
+        let (mut records, mut advanced) = (0, 0);
+        for number in 0..20_000u32 {
+            let mut bytes = [0; TOLD_BYTES];
+            rng.fill_bytes(&mut bytes);
+            // Versions near those here, and chains that are right as often as not.
+            bytes[0] %= 8;
+            if number % 4 > 0 {
+                bytes[1..9].copy_from_slice(&u64::from(number % 6).to_le_bytes());
+                let chain = [(number / 4 % 6) as u8; 32];
+                bytes[9..41].copy_from_slice(&chain);
+                let is_pending = bytes[0] & PENDING != 0;
+                bytes[41..].copy_from_slice(&chain.map(|byte| if is_pending { byte + 1 } else { 0 }));
+            }
+            let Ok(Some(theirs)) = heard(&bytes) else { continue };
+            assert_eq!(told(Some(&theirs)), bytes);
+            records += 1;
+            for own in [at(0), at(3), pending(3), at(u64::MAX), Record { pending: Some([1; 32]), ..at(u64::MAX - 1) }] {
+                if let Ok(Next::Advance(chain)) = verdict(&own, &theirs) {
+                    assert_eq!(Some(chain), own.pending, "{theirs:?}");
+                    advanced += 1;
+                }
+            }
+        }
+        assert!((5_000..20_000).contains(&records) && advanced > 10, "{records} records, {advanced} times");
+    }
+
+    /// One server's record of one state cannot be read: that state alone is refused, at both, and it is closed at neither.
+    #[test]
+    fn a_record_that_cannot_be_read_spoils_its_own_state_alone() {
+        let names = ["map", "sum"].map(String::from);
+        let mut stores = [1, 2].map(|seed| Store::in_memory(&mut Prg::new(Block::from_u128(seed))).expect("memory"));
+        for store in &mut stores {
+            for name in &names {
+                Record { keeping: 1, ..Record::default() }.write(store, name).expect("memory");
+            }
+        }
+        let odd = State { version: 99, bytes: vec![1] };
+        stores[0].set_state(&format!("{}map", super::super::PLACE), odd).expect("memory");
+        let (ours, theirs) = memory_pair();
+        let [first, second] = &mut stores;
+        let names = &names;
+        let one = async |channel: Channel, party: u16, store: &mut Store| {
+            let hello = Hello::new("states", party, 2, [0; 32]);
+            let mut session = Session::open(channel, Prg::new(Block::ZERO), &hello, Box::new(())).await.expect("met");
+            meet(&mut session, Some(store), names, [party as u8]).await
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        let met = runtime.block_on(async { tokio::join!(one(ours, 0, first), one(theirs, 1, second)) });
+        for met in [met.0, met.1] {
+            let error = met.expect_err("one cannot be read");
+            let is_map =
+                matches!(&error, ProtocolError::State { name, problem: StateProblem::Unreadable } if name == "map");
+            assert!(is_map, "{error}");
+        }
+        assert!(!Record::of(&stores[1], "map").expect("it is there").closed);
+        assert!(stores.iter().all(|store| !Record::of(store, "sum").expect("it is there").closed));
     }
 }

@@ -5,8 +5,8 @@ use crate::builder::CircuitBuilder;
 
 /// One column times the circulant matrix of 2, 3, 1, 1.
 ///
-/// *Source*: our own search, which rewrites sums of three terms at random and keeps what does not get longer. It finds
-/// 91, where Maximov 2019 has 92.
+/// *Source*: our own search, which rewrites sums of three terms at random and keeps a result that is not longer. It finds
+/// 91; Maximov 2019 has 92.
 pub(super) fn mix_column(c: &mut CircuitBuilder, column: &[Byte; 4]) -> [Byte; 4] {
     let [[a0, a1, a2, a3, a4, a5, a6, a7], [a8, a9, a10, a11, a12, a13, a14, a15], third, fourth] = *column;
     let [a16, a17, a18, a19, a20, a21, a22, a23] = third;
@@ -57,7 +57,7 @@ mod tests {
         c.output("out", &Bytes(mixed.as_flattened().to_vec()));
         let component = c.finish().unwrap();
         assert_eq!((component.stats().and, component.stats().xor), (0, 91));
-        // The map is linear: the 32 unit columns and zero say all.
+        // The map is linear: the 32 unit columns and zero determine it.
         for unit in (0..32).map(|i| 1u32 << i).chain([0]) {
             let a = unit.to_le_bytes();
             let at = |i: usize| a[i % 4];

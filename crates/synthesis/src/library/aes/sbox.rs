@@ -3,14 +3,14 @@
 use super::Byte;
 use crate::builder::CircuitBuilder;
 
-/// The S-box, in the variable names of the source as far as the last layer.
+/// The S-box, in the variable names of the source up to the last layer.
 ///
-/// `x0` and `s0` are the most significant bits. The inverse in GF(2^8) is taken by way of GF(2^4): a linear layer to
-/// `y` (the other basis), the products `t2..t16`, the inverse in GF(2^4) `t21..t40`, the products `z`, a linear layer
+/// `x0` and `s0` are the most significant bits. The inverse in GF(2^8) is computed through GF(2^4): a linear layer to
+/// `y` (the other basis), the products `t2..t16`, the inverse in GF(2^4) `t21..t40`, the products `z`, and a linear layer
 /// back that includes the affine map.
 ///
-/// *Source*: Boyar and Peralta, "A small depth-16 circuit for the AES S-box", 2012, the circuit of 115 gates; its last
-/// layer has 28 XOR gates here instead of 30, found as MixColumns was.
+/// *Source*: Boyar and Peralta, "A small depth-16 circuit for the AES S-box", 2012, the circuit of 115 gates. Its last
+/// layer has 28 XOR gates here instead of 30, found by the same search as for MixColumns.
 pub(super) fn sub_byte(c: &mut CircuitBuilder, byte: Byte) -> Byte {
     let [x7, x6, x5, x4, x3, x2, x1, x0] = byte;
     straight_line! { c:
@@ -39,7 +39,7 @@ pub(super) fn sub_byte(c: &mut CircuitBuilder, byte: Byte) -> Byte {
         r16 = r15 + z14; r17 = r7 + r16; r18 = z17 + r17; s2 = r18 + z16; s4 = r10 + s3; r19 = r16 + z10;
         s5 = r19 + z11;
     }
-    // The affine map ends with adding 0x63.
+    // The affine map adds 0x63 last.
     [!s7, !s6, s5, s4, s3, !s2, !s1, s0]
 }
 

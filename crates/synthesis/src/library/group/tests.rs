@@ -87,7 +87,7 @@ proptest! {
     }
 }
 
-/// The greatest sums that there can be.
+/// The greatest possible sums.
 #[test]
 fn nothing_overflows() {
     for n in [1usize, 2, 3, 16, 17] {

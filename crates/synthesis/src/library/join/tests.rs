@@ -13,7 +13,7 @@ use crate::{
 const KEY: usize = 5;
 const VALUE: usize = 7;
 
-/// A list and the room for it. One in three has rows of any order, keys more than once, and keys at both ends of what there is.
+/// A list and its capacity. One in three has rows in any order, repeated keys, and extreme keys.
 fn records() -> impl Strategy<Value = (Vec<(u128, u128)>, usize)> {
     let key = || prop_oneof![Just(0u128), Just(31), 0u128..32];
     let sorted = proptest::collection::btree_map(key(), 0u128..128, 0..14).prop_map(|map| map.into_iter().collect());
@@ -26,7 +26,7 @@ fn is_strict(rows: &[(u128, u128)]) -> bool {
     rows.is_sorted_by(|x, y| x.0 < y.0)
 }
 
-/// The rows that count: none of a list that is not in order.
+/// The rows that count: none if the list is out of order.
 fn counting(rows: &[(u128, u128)]) -> BTreeMap<u128, u128> {
     if is_strict(rows) { rows.iter().copied().collect() } else { BTreeMap::new() }
 }
@@ -67,7 +67,7 @@ proptest! {
         prop_assert_eq!(out[1][0], is_strict(&a) && is_strict(&b));
     }
 
-    /// Keys of party 0 may be there several times.
+    /// Party 0 may repeat keys.
     #[test]
     fn joins((mut a, n) in records(), (b, m) in records(), sorted: bool) {
         if sorted {
@@ -84,7 +84,7 @@ proptest! {
     }
 }
 
-/// Lists that are as long as they can be, all alike or all different, and a count that says more than there is room for.
+/// Full lists, all keys alike or all different, and a count that exceeds the capacity.
 #[test]
 fn ends() {
     for (n, m) in [(1, 1), (1, 9), (9, 1), (16, 16), (17, 15), (31, 32)] {

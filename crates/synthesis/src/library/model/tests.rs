@@ -5,7 +5,7 @@ use crate::{
     library::{self, lists::encode},
 };
 
-/// Outputs of a program whose AND gates are `stated`.
+/// Outputs of a program, after checking that it has `stated` AND gates.
 fn run(name: &str, stated: u64, inputs: &[Vec<bool>]) -> Vec<bool> {
     let program = library::find(name).unwrap();
     assert_eq!(program.stats().and, stated, "{name}");
@@ -20,7 +20,7 @@ fn signed(x: u128, width: usize) -> i128 {
     (x << (128 - width)) as i128 >> (128 - width)
 }
 
-/// Numbers of so many bits, often at their ends.
+/// Numbers of this many bits, often extreme ones.
 fn numbers(width: usize, count: usize) -> impl Strategy<Value = Vec<i128>> {
     let (least, most) = (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1);
     vec(prop_oneof![Just(least), Just(most), least..=most], count)
@@ -81,7 +81,7 @@ proptest! {
     }
 }
 
-/// The greatest score that there can be, and rows of one component however many there are.
+/// The greatest possible score, and one component for any number of rows.
 #[test]
 fn scores_do_not_overflow() {
     for features in [1usize, 3, 7, 8] {

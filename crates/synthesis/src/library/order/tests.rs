@@ -15,7 +15,7 @@ fn values(most: usize) -> impl Strategy<Value = Vec<u128>> {
     vec(prop_oneof![Just(0u128), Just(31), 0u128..32], 0..=most)
 }
 
-/// Rows whose payloads are a function of their values, so that it is known which one goes with which.
+/// Rows whose payloads are a function of their values, so that a test can tell which ones belong together.
 fn with_payload(values: &[u128]) -> Vec<Vec<u128>> {
     values.iter().map(|&v| vec![v, v * 7 % 64]).collect()
 }

@@ -2,11 +2,11 @@
 
 use super::{FourProducts, VARIABLE, index, parity, polynomial};
 
-/// All programs of one, two and three products, until every function has one.
+/// Tries all programs of one, two and three products, until every function has one.
 ///
-/// Constants in factors, and which two of `u`, `v` and `u ^ v` are multiplied, change a product by a linear function only. So the
-/// factors of product k run through the planes of the space that variables and earlier products span. All that have two
-/// products are found before three are tried.
+/// Constants in factors, and the choice of two among `u`, `v` and `u ^ v`, change a product only by a linear function. So the
+/// factors of product k run through the planes of the space that variables and earlier products span. All functions of two
+/// products are found before the search tries three.
 pub(super) fn search() -> Box<[FourProducts]> {
     let mut table = vec![FourProducts::default(); 1 << 11].into_boxed_slice();
     let mut missing = table.len() - 1;
@@ -35,7 +35,7 @@ fn extend(table: &mut [FourProducts], missing: &mut usize, program: FourProducts
     }
 }
 
-/// Enters a program for its last product with any earlier ones.
+/// Enters a program for its last product plus any earlier ones.
 fn enter(table: &mut [FourProducts], missing: &mut usize, program: FourProducts, values: &[u16]) {
     let last = 1 << (program.count - 1);
     for products in last..2 * last {
@@ -48,7 +48,7 @@ fn enter(table: &mut [FourProducts], missing: &mut usize, program: FourProducts,
     }
 }
 
-/// Two vectors of each plane of a space of so many dimensions.
+/// Two vectors of each plane of a space of this many dimensions.
 fn planes(dimensions: usize) -> impl Iterator<Item = (u8, u8)> {
     let end = 1u8 << dimensions;
     (1..end).flat_map(move |u| (u + 1..end).map(move |v| (u, v))).filter(|(u, v)| u ^ v > *v)

@@ -1,7 +1,7 @@
 //! The products of every function of four variables.
 
-/// For each sum of the 11 monomials of degree two and more, by those monomials as bits: the products as
-/// [`unpack`](super::unpack) reads them. *Source*: `search`; a test makes the table anew and compares.
+/// The products for each sum of the 11 monomials of degree two and more, with the monomials as bits of the index, packed for
+/// [`unpack`](super::unpack). *Source*: `search`; a test recomputes the table and compares.
 #[rustfmt::skip]
 pub(super) static TABLE: [u32; 1 << 11] = [
     0x00000000, 0x00000021, 0x00000041, 0x00000061, 0x00000042, 0x00000052, 0x00000043, 0x00000053, 0x00020421, 0x40020421,

@@ -2,10 +2,10 @@
 
 use super::{KINDS, MOST_STEPS, RuleStep, XOR};
 
-/// The most gates that are no XOR, and XORs, that a rule may have.
+/// The most gates other than XOR, and the most XORs, of a rule.
 const BOUNDS: (usize, usize) = (2, 3);
 
-/// For each function of three variables that is false where all are, the first of the shortest programs.
+/// For each function of three variables that is false where all are, the first of the shortest rules.
 pub(super) fn search() -> [u64; 128] {
     let mut search = Search { table: [0; 128], known: [false; 128], steps: Vec::new(), values: vec![0xaa, 0xcc, 0xf0] };
     [0, 0xaa, 0xcc, 0xf0].iter().for_each(|&trivial: &usize| search.known[trivial >> 1] = true);
@@ -26,7 +26,7 @@ struct Search {
 }
 
 impl Search {
-    /// Tries all programs with so many more gates after those there are.
+    /// Tries all programs with `more` further gates.
     fn extend(&mut self, others: usize, xors: usize) {
         if others + xors == 0 {
             let at = usize::from(self.values[self.values.len() - 1] >> 1);
@@ -57,7 +57,7 @@ impl Search {
     }
 }
 
-/// A gate of two inputs on the tables of these.
+/// A gate of two inputs, applied to the tables of these.
 fn applied(table: u8, a: u8, b: u8) -> u8 {
     let term = |point: u8, value: u8| if table >> point & 1 == 1 { value } else { 0 };
     term(1, a & !b) | term(2, !a & b) | term(3, a & b)

@@ -1,7 +1,7 @@
 //! The rules of all functions.
 
-/// For each function of three variables that is false where all are, by its truth table without the lowest bit: the steps as
-/// [`unpack`](super::unpack) reads them. *Source*: `search`; a test makes the table anew and compares.
+/// For each function of three variables that is false where all are, indexed by its truth table without the lowest bit: the steps,
+/// packed for [`unpack`](super::unpack). *Source*: `search`; a test recomputes the table and compares.
 #[rustfmt::skip]
 pub(super) static TABLE: [u64; 128] = [
     0x0, 0x234c8, 0x23508, 0x23448, 0x23488, 0xd0, 0xd1, 0x23548, 0x1b548, 0x23250, 0x23051, 0x961691048, 0x48ca048,

@@ -64,7 +64,7 @@ fn what_pyarrow_wrote_is_read() {
         let port = Port::new("people", ty);
         let expected = read_value("people.json", &text, &port.ty).expect("the same values");
         for name in FILES {
-            let FromTable { values, ignored, units } =
+            let FromTable { values, ignored, units, .. } =
                 read(&port, name, &file(name)).unwrap_or_else(|error| panic!("{error}"));
             assert!(values == expected, "{name}");
             assert_eq!(ignored, ["remark"], "{name}");

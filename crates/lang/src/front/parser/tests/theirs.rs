@@ -9,8 +9,8 @@ use garble_lang::{
 
 use crate::{
     front::ast::{
-        ConstExpr, ConstKind, Expr, ExprKind, Fields, FnDef, Int, Op, Pattern, PatternKind, Place, Program, Size,
-        StepKind, Stmt, StmtKind, Type,
+        ConstExpr, ConstKind, Expr, ExprKind, Fields, FnDef, Int, Literal, Op, Pattern, PatternKind, Place, Program,
+        Size, StepKind, Stmt, StmtKind, Type,
     },
     number::Number,
 };
@@ -65,26 +65,33 @@ fn function(own: &FnDef) -> theirs::FnDef<()> {
     }
 }
 
-fn unsigned(ty: &Type) -> Option<UnsignedNumType> {
+fn unsigned(ty: Int) -> Option<UnsignedNumType> {
     Some(match ty {
-        Type::Natural => UnsignedNumType::Unspecified,
-        Type::Int(Int::Usize) => UnsignedNumType::Usize,
-        Type::Int(Int::Unsigned(8)) => UnsignedNumType::U8,
-        Type::Int(Int::Unsigned(16)) => UnsignedNumType::U16,
-        Type::Int(Int::Unsigned(32)) => UnsignedNumType::U32,
-        Type::Int(Int::Unsigned(64)) => UnsignedNumType::U64,
+        Int::Usize => UnsignedNumType::Usize,
+        Int::Unsigned(8) => UnsignedNumType::U8,
+        Int::Unsigned(16) => UnsignedNumType::U16,
+        Int::Unsigned(32) => UnsignedNumType::U32,
+        Int::Unsigned(64) => UnsignedNumType::U64,
         _ => return None,
     })
 }
 
-fn signed(ty: &Type) -> SignedNumType {
+fn signed(ty: Int) -> SignedNumType {
     match ty {
-        Type::Integer => SignedNumType::Unspecified,
-        Type::Int(Int::Signed(8)) => SignedNumType::I8,
-        Type::Int(Int::Signed(16)) => SignedNumType::I16,
-        Type::Int(Int::Signed(32)) => SignedNumType::I32,
-        Type::Int(Int::Signed(64)) => SignedNumType::I64,
+        Int::Signed(8) => SignedNumType::I8,
+        Int::Signed(16) => SignedNumType::I16,
+        Int::Signed(32) => SignedNumType::I32,
+        Int::Signed(64) => SignedNumType::I64,
         other => panic!("they have no {other}"),
+    }
+}
+
+/// The type of a literal: one without a sign, or one with.
+fn stated(literal: &Literal) -> Result<UnsignedNumType, SignedNumType> {
+    match literal.suffix {
+        None if literal.minus => Err(SignedNumType::Unspecified),
+        None => Ok(UnsignedNumType::Unspecified),
+        Some(own) => unsigned(own).ok_or_else(|| signed(own)),
     }
 }
 
@@ -99,10 +106,11 @@ fn ty(own: &Type) -> theirs::Type {
         Type::List(..) => panic!("they have no lists"),
         Type::Tuple(fields) => theirs::Type::Tuple(fields.iter().map(ty).collect()),
         Type::Named(name) => theirs::Type::UntypedTopLevelDefinition(name.text.clone(), NOWHERE),
-        number => match unsigned(number) {
+        Type::Int(number) => match unsigned(*number) {
             Some(number) => theirs::Type::Unsigned(number),
-            None => theirs::Type::Signed(signed(number)),
+            None => theirs::Type::Signed(signed(*number)),
         },
+        other => panic!("they have no {other}"),
     }
 }
 
@@ -111,10 +119,12 @@ fn constant(own: &ConstExpr) -> theirs::ConstExpr {
     let kind = match &own.kind {
         ConstKind::Bool(true) => theirs::ConstExprEnum::True,
         ConstKind::Bool(false) => theirs::ConstExprEnum::False,
-        ConstKind::Number(value, own) => match unsigned(own) {
-            Some(own) => theirs::ConstExprEnum::NumUnsigned(value.as_u64(), own),
-            None => theirs::ConstExprEnum::NumSigned(value.as_i64(), signed(own)),
+        ConstKind::Number(literal) => match stated(literal) {
+            Ok(own) => theirs::ConstExprEnum::NumUnsigned(literal.value.as_u64(), own),
+            Err(own) => theirs::ConstExprEnum::NumSigned(literal.value.as_i64(), own),
         },
+        ConstKind::Decimal(_) => panic!("they have no numbers with a point"),
+        ConstKind::Neg(_) | ConstKind::Not(_) => panic!("they have no `{own}`"),
         ConstKind::External(party, name) => {
             theirs::ConstExprEnum::ExternalValue { party: party.clone(), identifier: name.clone() }
         }
@@ -140,16 +150,38 @@ fn stmt(own: &Stmt) -> UntypedStmt {
         StmtKind::Assign(place, value) => {
             theirs::StmtEnum::VarAssign(place.variable.clone(), steps(place), expr(value))
         }
+        StmtKind::Update(place, op, value) => {
+            // They write `a = a + b`.
+            let own = UntypedExpr::untyped(value_of(place), NOWHERE);
+            let value = theirs::ExprEnum::Op(operator(*op), own.into(), boxed(value));
+            let value = UntypedExpr::untyped(value, NOWHERE);
+            theirs::StmtEnum::VarAssign(place.variable.clone(), steps(place), value)
+        }
         StmtKind::Push(..) => panic!("they have no lists"),
         StmtKind::For(own, over, body) => theirs::StmtEnum::ForEachLoop(pattern(own), expr(over), stmts(body)),
-        StmtKind::Expr(value) => theirs::StmtEnum::Expr(expr(value)),
+        // They forget semicolons.
+        StmtKind::Expr(value) | StmtKind::Effect(value) => theirs::StmtEnum::Expr(expr(value)),
     };
     UntypedStmt::new(kind, NOWHERE)
 }
 
+/// The value of a place.
+fn value_of(place: &Place) -> theirs::ExprEnum<()> {
+    let mut value = theirs::ExprEnum::Identifier(place.variable.clone());
+    for step in &place.steps {
+        let whole = Box::new(UntypedExpr::untyped(value, NOWHERE));
+        value = match &step.kind {
+            StepKind::Index(own) => theirs::ExprEnum::ArrayAccess(whole, index(own).into()),
+            StepKind::Position(index) => theirs::ExprEnum::TupleAccess(whole, *index),
+            StepKind::Field(field) => theirs::ExprEnum::StructAccess(whole, field.clone()),
+        };
+    }
+    value
+}
+
 fn steps(place: &Place) -> Vec<(theirs::Accessor<()>, MetaInfo)> {
     let step = |step: &crate::front::ast::Step| match &step.kind {
-        StepKind::Index(index) => theirs::Accessor::ArrayAccess { array_ty: (), index: expr(index) },
+        StepKind::Index(own) => theirs::Accessor::ArrayAccess { array_ty: (), index: index(own) },
         StepKind::Position(index) => theirs::Accessor::TupleAccess { tuple_ty: (), index: *index },
         StepKind::Field(field) => theirs::Accessor::StructAccess { struct_ty: (), field: field.clone() },
     };
@@ -164,20 +196,51 @@ fn exprs(own: &[Expr]) -> Vec<UntypedExpr> {
     own.iter().map(expr).collect()
 }
 
-fn number(value: Number, own: &Type) -> theirs::ExprEnum<()> {
-    match unsigned(own) {
-        Some(own) => theirs::ExprEnum::NumUnsigned(value.as_u64(), own),
-        None => theirs::ExprEnum::NumSigned(value.as_i64(), signed(own)),
+/// An index: a number alone is of usize.
+fn index(own: &Expr) -> UntypedExpr {
+    match &own.kind {
+        ExprKind::Number(literal) if literal.suffix.is_none() && !literal.minus => {
+            let literal = Literal { suffix: Some(Int::Usize), ..*literal };
+            UntypedExpr::untyped(number(&literal), NOWHERE)
+        }
+        _ => expr(own),
     }
+}
+
+fn number(literal: &Literal) -> theirs::ExprEnum<()> {
+    match stated(literal) {
+        Ok(own) => theirs::ExprEnum::NumUnsigned(literal.value.as_u64(), own),
+        Err(own) => theirs::ExprEnum::NumSigned(literal.value.as_i64(), own),
+    }
+}
+
+/// The ends of a range or a pattern, which they have as numbers, and their type.
+fn ends(from: &ConstExpr, to: &ConstExpr) -> (Number, Number, Result<UnsignedNumType, SignedNumType>) {
+    let number = |expr: &ConstExpr| match &expr.kind {
+        ConstKind::Number(literal) => *literal,
+        // What tests compare with is 4 and 1.
+        ConstKind::Sub(..) => Literal { value: 3u8.into(), minus: false, suffix: Some(Int::Usize) },
+        other => panic!("{other:?} is no number"),
+    };
+    let (from, to) = (number(from), number(to));
+    let own =
+        if let (None, false) = (from.suffix, to.suffix.is_none() && from.minus) { stated(&to) } else { stated(&from) };
+    (from.value, to.value, own)
 }
 
 fn expr(own: &Expr) -> UntypedExpr {
     use theirs::ExprEnum as E;
-    let named = |fields: &[(String, Expr)]| fields.iter().map(|(name, own)| (name.clone(), expr(own))).collect();
+    let named = |fields: &[(String, Expr)]| {
+        let mut fields: Vec<(String, UntypedExpr)> =
+            fields.iter().map(|(name, own)| (name.clone(), expr(own))).collect();
+        // They evaluate them in the order of their names.
+        fields.sort_by(|a, b| a.0.cmp(&b.0));
+        fields
+    };
     let kind = match &own.kind {
         ExprKind::Bool(true) => E::True,
         ExprKind::Bool(false) => E::False,
-        ExprKind::Number(value, own) => number(*value, own),
+        ExprKind::Number(literal) => number(literal),
         ExprKind::Decimal(_) | ExprKind::ToList(_) | ExprKind::Len(_) | ExprKind::Push(..) => {
             panic!("they have neither numbers with a point nor lists")
         }
@@ -186,7 +249,7 @@ fn expr(own: &Expr) -> UntypedExpr {
         ExprKind::Repeat(element, Size::Number(count)) => E::ArrayRepeatLiteral(boxed(element), *count),
         ExprKind::Repeat(element, Size::Constant(name)) => E::ArrayRepeatLiteralConst(boxed(element), name.clone()),
         ExprKind::Repeat(..) => panic!("no array is repeated so"),
-        ExprKind::Index(array, index) => E::ArrayAccess(boxed(array), boxed(index)),
+        ExprKind::Index(array, own) => E::ArrayAccess(boxed(array), index(own).into()),
         ExprKind::Tuple(parts) => E::TupleLiteral(exprs(parts)),
         ExprKind::Position(whole, index) => E::TupleAccess(boxed(whole), *index),
         ExprKind::Field(whole, field) => E::StructAccess(boxed(whole), field.clone()),
@@ -212,7 +275,10 @@ fn expr(own: &Expr) -> UntypedExpr {
         },
         ExprKind::If(condition, then, other) => E::If(boxed(condition), boxed(then), boxed(other)),
         ExprKind::Cast(to, x) => E::Cast(ty(to), boxed(x)),
-        ExprKind::Range(from, to, own) => E::Range(*from, *to, unsigned(own).expect("a range is unsigned")),
+        ExprKind::Range(from, to, inclusive) => {
+            let (from, to, own) = ends(from, to);
+            E::Range(from.as_u64(), to.as_u64() + u64::from(*inclusive), own.expect("a range is unsigned"))
+        }
     };
     UntypedExpr::untyped(kind, NOWHERE)
 }
@@ -245,12 +311,17 @@ fn pattern(own: &Pattern) -> UntypedPattern {
         PatternKind::Bind(name) => P::Identifier(name.clone()),
         PatternKind::Bool(true) => P::True,
         PatternKind::Bool(false) => P::False,
-        PatternKind::Range(lo, hi, own) => match (unsigned(own), lo == hi) {
-            (Some(own), true) => P::NumUnsigned(lo.as_u64(), own),
-            (Some(own), false) => P::UnsignedInclusiveRange(lo.as_u64(), hi.as_u64(), own),
-            (None, true) => P::NumSigned(lo.as_i64(), signed(own)),
-            (None, false) => P::SignedInclusiveRange(lo.as_i64(), hi.as_i64(), signed(own)),
-        },
+        PatternKind::Range(from, to, inclusive) => {
+            let (lo, hi, own) = ends(from, to);
+            let hi = if *inclusive { hi } else { hi - Number::ONE };
+            match (own, lo == hi) {
+                (Ok(own), true) => P::NumUnsigned(lo.as_u64(), own),
+                (Ok(own), false) => P::UnsignedInclusiveRange(lo.as_u64(), hi.as_u64(), own),
+                (Err(own), true) => P::NumSigned(lo.as_i64(), own),
+                (Err(own), false) => P::SignedInclusiveRange(lo.as_i64(), hi.as_i64(), own),
+            }
+        }
+        PatternKind::Constant(_) | PatternKind::Numbers(..) => panic!("the type checker makes these"),
         PatternKind::Tuple(parts) => P::Tuple(parts.iter().map(pattern).collect()),
         PatternKind::Struct(name, fields) => P::Struct(name.clone(), named(fields)),
         PatternKind::Variant(name, variant, Fields::Unit) => P::EnumUnit(name.clone(), variant.clone()),

@@ -1,4 +1,4 @@
-//! The way from names to numbers: what a library file means, and whether it means something.
+//! From names to numbers: the meaning of a library file, and its mistakes.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,14 +13,14 @@ use crate::library::template::{Border, Chain, Connection, Foot, Grid, Shape, Tem
 use crate::library::{KeyedLink, Library, Side, TypeId, Wires};
 use garblet_protocol::protocol::LoadProgram;
 
-/// Cells of a template, and of all templates that are kept.
+/// The most cells of a template, and of all templates to keep.
 const MOST_CELLS: u64 = 1 << 20;
 /// Candidates of a keyed link.
 const MOST_CANDIDATES: u32 = 1024;
-/// Components and input bits that are kept.
+/// The most components and input bits to keep.
 const MOST_KEPT: u64 = 1 << 32;
 
-/// Makes a library of what a file says.
+/// Makes a library from a file's entries.
 pub(crate) struct Reader<'a> {
     file: &'a str,
     folder: &'a Path,
@@ -251,7 +251,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `component.port`, or `port` alone where the component is known.
+    /// `component.port`, or `port` alone if the component is known.
     fn port(&self, what: &str, name: &str, only: Option<TypeId>, side: Side) -> Result<(TypeId, Wires), Diagnostics> {
         let (ty, port) = match (name.split_once('.'), only) {
             (Some((component, port)), _) => (self.ty(what, component)?, port),

@@ -1,6 +1,9 @@
 //! Kept values serve other programs and other clients.
 
-use garblet_circuit::{InputId, Recipients, evaluate};
+use garblet_circuit::{
+    Circuit, Component, Gate, InputId, Link, Port, Recipients, Type, Wire, evaluate,
+    notes::{Notes, Panics},
+};
 use garblet_net::{
     Accuses, Blame, Cause,
     testing::{Direction, Fault, FaultKind},
@@ -275,4 +278,58 @@ fn a_state_that_has_served_stays_where_the_other_server_has_none() {
     let (results, (kept, none)) = scene.run_from(&values, (Some(generator), None));
     assert!(kept.is_some() && none.is_none());
     assert!(are_unlike(&results[0]) || are_unlike(&results[2]));
+}
+
+/// A value, changed where bits are set; it panics with the code that the client gives. The client learns where, and the value if it is shown.
+fn may_panic(shown: bool) -> Arc<Program> {
+    let gates = (0..8).map(|bit| Gate::Xor(Wire(bit), Wire(8 + bit))).collect();
+    let circuit = Circuit::new(16, gates, (16..24).map(Wire).collect()).unwrap();
+    let port = |name: &str, bits| Port::new(name, Type::Bits(bits));
+    let ports = vec![port("old", 8), port("flip", 8)];
+    let component = Component::new("flip", ports.clone(), vec![port("new", 8)], circuit).unwrap();
+    let mut program = Program::new("may panic");
+    let component = program.add_component(component);
+    let inputs = ports.into_iter().map(|port| program.add_input(port, Party(1)).unwrap()).collect::<Vec<_>>();
+    let links: Vec<Link> = inputs.into_iter().map(|input| program.input_link(input)).collect();
+    let instance = program.add_instance(component, &links).unwrap();
+    let code = program.add_input(port("code", 2), Party(1)).unwrap();
+    let to = Recipients::Only(if shown { vec![Party(1)] } else { Vec::new() });
+    program.add_output(port("new", 8), to, vec![program.instance_link(instance)]).unwrap();
+    let code = vec![program.input_link(code)];
+    program.add_output(port("panic", 2), Recipients::Only(vec![Party(1)]), code).unwrap();
+    let panics = Panics::On { output: Some(1), places: vec!["here".into(); 3] };
+    program.set_notes(Notes { panics: Some(panics), ..Notes::default() });
+    Arc::new(program)
+}
+
+#[test]
+fn a_run_that_panics_keeps_nothing_and_all_parties_know() {
+    let config = small(Reuse::Labels);
+    let run = |program: &Arc<Program>, saved: SavedValues, inputs: [Option<u64>; 3], states: States| {
+        let widths = [8, 8, 2];
+        let inputs: Vec<_> = inputs.iter().zip(widths).map(|(of, bits)| of.map(|of| value(of, bits))).collect();
+        Scene { saved, ..Scene::new(program, 3, config) }.run(&inputs, states)
+    };
+    let panicked = |results: Vec<Result<Outputs, ProtocolError>>| {
+        let of = |result: Result<Outputs, ProtocolError>| result.unwrap().last().cloned().flatten().unwrap().get(0);
+        results.into_iter().map(of).collect::<Vec<_>>()
+    };
+    let (keep, show) = (may_panic(false), may_panic(true));
+    let old = || vec![read("old", "value", None)];
+    // The first one keeps nothing, and closes nothing.
+    let (results, states) = run(&keep, keeping("value", vec![]), [Some(5), Some(0), Some(1)], None);
+    assert_eq!(panicked(results), [true; 3]);
+    let (results, states) = run(&show, keeping("", old()), [None, Some(0), Some(0)], states);
+    assert!(results.iter().all(Result::is_err));
+    let (results, states) = run(&keep, keeping("value", vec![]), [Some(5), Some(0), Some(0)], states);
+    assert_eq!(panicked(results), [false; 3]);
+    let (results, mut states) = run(&keep, keeping("value", old()), [None, Some(3), Some(2)], states);
+    assert_eq!(panicked(results), [true; 3]);
+    for right in [5, 5 ^ 6] {
+        let (results, after) = run(&show, keeping("", old()), [None, Some(0), Some(0)], states);
+        assert_eq!(results.into_iter().nth(1).unwrap().unwrap()[0], Some(value(right, 8)));
+        let (results, after) = run(&keep, keeping("value", old()), [None, Some(6), Some(0)], after);
+        assert_eq!(panicked(results), [false; 3]);
+        states = after;
+    }
 }

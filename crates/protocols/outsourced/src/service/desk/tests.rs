@@ -5,15 +5,24 @@ use std::{
 
 use garblet_circuit::{Bits, Circuit, Component, Gate, Party, Port, Program, Type, Wire};
 use garblet_client::{Begun, Identity, Invitation, Pending, Receipt, Rejected, Said, Visit};
+use garblet_net::{Hello, NetError, SCHEDULE, memory_pair};
 use garblet_primitives::{Block, Prg};
-use garblet_protocol::stock::SavedValues;
+use garblet_protocol::stock::{ReadInput, SavedValues};
 
-use super::*;
+use super::{
+    manners::{ALLOWANCE, CONNECTIONS_MAX},
+    *,
+};
 use crate::service::{Offer, ServiceId};
 
 thread_local! {
     /// The number of jobs that were read.
     pub(super) static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+thread_local! {
+    /// The number of seals that were tried.
+    pub(super) static TRIED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 const CLIENTS: [&str; 2] = ["anna", "bo"];
@@ -26,7 +35,13 @@ fn random() -> Prg {
 
 /// An offer of one AND gate, whose inputs are the two clients'.
 fn offer(name: &str) -> Offer {
-    let circuit = Circuit::new(2, vec![Gate::And(Wire(0), Wire(1))], vec![Wire(2)]).expect("a circuit");
+    offer_of(name, vec![Gate::And(Wire(0), Wire(1))])
+}
+
+/// An offer of gates, of which the last gives the output.
+fn offer_of(name: &str, gates: Vec<Gate>) -> Offer {
+    let last = Wire(gates.len() as u32 + 1);
+    let circuit = Circuit::new(2, gates, vec![last]).expect("a circuit");
     let port = |name: &str| Port::new(name, Type::Bits(1));
     let component = Component::new("and", vec![port("x"), port("y")], vec![port("z")], circuit).expect("it fits");
     let program = Arc::new(Program::from_component(component, &[Party(1), Party(2)]).expect("a program"));
@@ -47,7 +62,7 @@ fn secret(client: usize) -> Secret {
 /// The generator's desk, as it is after its process has begun with a store.
 fn desk(store: &Store) -> Desk {
     let agreement = Arc::new(agreed(1, vec![offer("and")]).expect("an agreement"));
-    Desk::new(agreement, Server::Generator, vec![secret(0), secret(1)], store).expect("a desk")
+    Desk::new(agreement, Server::Generator, vec![secret(0), secret(1)], store, &mut random()).expect("a desk")
 }
 
 fn store() -> Store {
@@ -248,7 +263,7 @@ fn jobs_are_told_to_another_server_in_the_order_in_which_they_have_become_comple
     let agreement = Agreement::new(service, servers, names.clone(), vec![alone], BTreeMap::new(), Default::default())
         .expect("it fits");
     let secrets = (0..names.len()).map(secret).collect();
-    let desk = Desk::new(Arc::new(agreement), Server::Generator, secrets, &store()).expect("a desk");
+    let desk = Desk::new(Arc::new(agreement), Server::Generator, secrets, &store(), &mut random()).expect("a desk");
     let leave = |client: usize| {
         let job = desk.agreement().job("and", &names[client..=client], "", 1).expect("an offer");
         let [generator, cloud] = Server::BOTH.map(|server| {
@@ -349,10 +364,110 @@ fn agreements_of_services_and_jobs_that_are_the_same_are_told_apart() {
     assert_ne!(one.digest(), other.digest());
     let begun = begin(&one, 0, 1);
     let mut store = store();
-    let desk = Desk::new(Arc::new(other), Server::Generator, vec![secret(0), secret(1)], &store).expect("a desk");
+    let desk = Desk::new(Arc::new(other), Server::Generator, vec![secret(0), secret(1)], &store, &mut random())
+        .expect("a desk");
     let ticket = submit(&desk, &begun);
     desk.expire(&mut store, &mut random()).expect("written");
     assert_eq!(reason(&desk, 0, &begun, ticket), Reason::OtherJob);
     let twice = agreed(1, vec![offer("and"), offer("again")]).err().expect("they cannot be told apart");
     assert!(twice.to_string().contains("`and` and `again`"), "{twice}");
+}
+
+/// Whatever secret a stranger seals with: also with zeros, which no name has.
+#[test]
+fn a_name_that_nobody_has_takes_what_one_takes_that_somebody_has() {
+    let desk = desk(&store());
+    let agreement = desk.agreement().clone();
+    let of = |name: &str, secret: [u8; 32]| {
+        let job = agreement.job("and", &[name.to_string(), CLIENTS[1].into()], "", 1).expect("an offer");
+        let [generator, cloud] = Server::BOTH.map(|server| {
+            let secret = Secret::from_bytes(secret);
+            Invitation::with_secret(agreement.server(server), &server.to_string(), name, secret).expect("a name")
+        });
+        let receipt = Receipt::first("").with_counter(3);
+        let begun = Visit::begin(&job, [&generator, &cloud], &receipt, &Bits::from_u128(1, 1), &mut random());
+        begun.expect("they go together")
+    };
+    let work = || (READ.with(std::cell::Cell::get), TRIED.with(std::cell::Cell::get));
+    for secret in [[0; 32], [1; 32], [99; 32]] {
+        let took = ["anna", "zoe"].map(|name| {
+            let begun = of(name, if name == "anna" && secret == [1; 32] { [7; 32] } else { secret });
+            let submit = Submit::decode(&begun.to_generator).expect("a frame");
+            assert!(!desk.of_nobody.has_sealed(&submit.sealed, &submit.job, Server::Generator));
+            let before = work();
+            let Ticket::Stranger(told) = desk.submit(&begun.to_generator, &mut random()) else { panic!("no client") };
+            let after = work();
+            (told, after.0 - before.0, after.1 - before.1)
+        });
+        assert_eq!(took[0], took[1]);
+        assert_eq!((took[0].1, took[0].2), (0, 1));
+    }
+    // Nobody can work it out, whatever secrets of clients they know.
+    let again = super::tests::desk(&store());
+    assert!(desk.of_nobody.as_bytes() != again.of_nobody.as_bytes(), "it is drawn at random");
+}
+
+/// A server that says early that counters differ accuses clients that could still submit again.
+#[test]
+fn counters_are_compared_of_jobs_that_are_complete_for_long() {
+    let desk = desk(&store());
+    let agreement = desk.agreement().clone();
+    for client in 0..2 {
+        submit(&desk, &begin(&agreement, client, 1));
+    }
+    let [id] = desk.all_complete()[..] else { panic!("both have submitted") };
+    assert!(!desk.may_differ(&id, Duration::from_secs(3600)));
+    assert!(desk.may_differ(&id, Duration::ZERO));
+    desk.take(&id).expect("it is here");
+    assert!(desk.may_differ(&id, Duration::from_secs(3600)), "it is not here any more, and nobody is accused");
+}
+
+#[test]
+fn what_nobody_keeps_is_not_read_by_an_agreement() {
+    let circuit = Circuit::new(2, vec![Gate::And(Wire(0), Wire(1))], vec![Wire(2)]).expect("a circuit");
+    let of = |name: &str, keep: bool, output: Option<&str>| {
+        let port = |name: &str| Port::new(name, Type::Bits(1));
+        let component = Component::new("and", vec![port("x"), port("y")], vec![port("z")], circuit.clone());
+        let mut program =
+            Program::from_component(component.expect("it fits"), &[Party(1), Party(2)]).expect("a program");
+        if keep {
+            program.set_recipients(0, garblet_circuit::Recipients::Only(Vec::new()));
+        }
+        let read = ReadInput { port: "x".into(), name: "map".into(), output: output.map(String::from) };
+        let saved = SavedValues { keep: keep.then(|| "map".into()), read: if keep { vec![] } else { vec![read] } };
+        Offer { program: Arc::new(program), saved, ..offer(name) }
+    };
+    let refused = |offers: Vec<Offer>| agreed(1, offers).err().expect("refused").to_string();
+    let error = refused(vec![of("look", false, None)]);
+    assert!(error.contains("`look`, which reads `map`: expected a program that keeps that state, got none"), "{error}");
+    let error = refused(vec![of("start", true, None), of("look", false, Some("w"))]);
+    assert!(error.contains("expected `w` of 1 bits, got `z` of 1 bits, which `start` keeps"), "{error}");
+    for output in [None, Some("z")] {
+        assert!(agreed(1, vec![of("start", true, None), of("look", false, output)]).is_ok());
+    }
+}
+
+#[tokio::test]
+async fn servers_that_order_gates_differently_refuse_each_other() {
+    let two = offer_of("two", vec![Gate::Xor(Wire(0), Wire(1)), Gate::And(Wire(0), Wire(2))]);
+    let three =
+        offer_of("two", vec![Gate::Xor(Wire(0), Wire(1)), Gate::And(Wire(0), Wire(2)), Gate::And(Wire(1), Wire(3))]);
+    let agreement = agreed(1, vec![offer("and"), two]).expect("an agreement");
+    let [generator, mut cloud] = Server::BOTH.map(|server| agreement.hello(server));
+    let order = |hello: &Hello| hello.parameter(SCHEDULE).map(String::from).expect("the order of gates");
+    let other = agreed(1, vec![offer("and"), three]).expect("an agreement").hello(Server::Cloud);
+    assert_eq!(order(&generator), order(&cloud));
+    assert_ne!(order(&generator), order(&other), "the order of every offer counts");
+    for is_same in [true, false] {
+        if !is_same {
+            let told = cloud.parameters.iter_mut().find(|(name, _)| name == SCHEDULE).expect("the order of gates");
+            told.1 = order(&other);
+        }
+        let (mut ours, mut theirs) = memory_pair();
+        let (heard, also) = tokio::join!(generator.exchange(&mut ours), cloud.exchange(&mut theirs));
+        for heard in [heard, also] {
+            assert_eq!(heard.is_ok(), is_same);
+            assert!(is_same || matches!(heard, Err(NetError::Incompatible { .. })));
+        }
+    }
 }

@@ -1,0 +1,139 @@
+//! The measurements that a user makes before trusting a machine, one file each. All other benchmarks are in the laboratory, which also
+//! gives the results of these in forms of its own.
+
+pub mod aes_chains;
+pub mod authenticated;
+pub mod garbling;
+pub mod loopback;
+pub mod ot;
+pub mod yao;
+
+use std::ffi::OsString;
+
+use garblet_circuit::diagnostic::nearest;
+use serde::Serialize;
+
+use crate::{
+    failure::Failure,
+    output::{self, print, print_json},
+};
+
+/// The place of all other benchmarks, for the help.
+pub(crate) const OTHERS: &str = "All other benchmarks, such as those of five papers, are in the laboratory. In a clone of the project:\n  \
+                                 cargo run --release -p garblet-lab -- --help";
+
+/// The measurements by name.
+#[derive(clap::Subcommand)]
+pub(crate) enum Bench {
+    /// Garbling and evaluating in memory, one thread, against the bare hash calls
+    Garbling(Call<garbling::Options>),
+    /// Base oblivious transfer and its extension
+    Ot(Call<ot::Options>),
+    /// A long computation by two processes over loopback TCP
+    Yao(Call<yao::Options>),
+    /// Authenticated garbling against a malicious party: each phase of many copies of a function
+    Authenticated(Call<authenticated::Options>),
+    #[command(external_subcommand)]
+    Other(Vec<OsString>),
+}
+
+/// The names of the measurements.
+const NAMES: [&str; 4] = ["garbling", "ot", "yao", "authenticated"];
+
+/// A measurement, and the form of its result.
+#[derive(clap::Args)]
+pub(crate) struct Call<O: clap::Args> {
+    #[command(flatten)]
+    options: O,
+    #[command(flatten)]
+    form: TextOrJson,
+}
+
+/// Text or JSON.
+#[derive(clap::Args)]
+struct TextOrJson {
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// A part of a result.
+pub enum Piece {
+    /// A table, its first line the heads.
+    Table(Vec<Vec<String>>),
+    /// Lines of a name and a value.
+    Facts(Vec<Vec<String>>),
+    /// Lines of text.
+    Words(String),
+}
+
+/// The form in which a result is given.
+pub trait Form {
+    /// Gives a result, which is the same as a value and as pieces.
+    ///
+    /// *Errors*: no place for it.
+    fn show(&self, value: &impl Serialize, pieces: Vec<Piece>) -> Result<(), Failure>;
+}
+
+impl Piece {
+    /// The same on a terminal.
+    pub fn text(&self) -> String {
+        match self {
+            Piece::Table(lines) | Piece::Facts(lines) => output::table(lines),
+            Piece::Words(words) => words.clone(),
+        }
+    }
+}
+
+impl Form for TextOrJson {
+    fn show(&self, value: &impl Serialize, pieces: Vec<Piece>) -> Result<(), Failure> {
+        match self.json {
+            true => print_json(value),
+            false => print(&pieces.iter().map(Piece::text).collect::<String>()),
+        }
+    }
+}
+
+/// Runs a measurement.
+pub(crate) fn run(bench: &Bench) -> Result<(), Failure> {
+    match bench {
+        Bench::Garbling(Call { options, form }) => garbling::run(options, form),
+        Bench::Ot(Call { options, form }) => ot::run(options, form),
+        Bench::Yao(Call { options, form }) => yao::run(options, form),
+        Bench::Authenticated(Call { options, form }) => authenticated::run(options, form),
+        Bench::Other(words) => Err(other(&words.first().map(|word| word.to_string_lossy()).unwrap_or_default())),
+    }
+}
+
+/// The failure of a name that is none of these measurements.
+fn other(name: &str) -> Failure {
+    let failure = Failure::call(format!("bench {name}: expected {}", NAMES.join(", ")));
+    match nearest(name, &NAMES) {
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
+        None => failure.hint(format!(
+            "the laboratory has all other benchmarks; in a clone of the project: cargo run --release -p garblet-lab -- {name}"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::commands::Cli;
+
+    #[test]
+    fn the_names_are_those_of_the_measurements() {
+        let command = Cli::command();
+        let bench = command.find_subcommand("bench").expect("there is one");
+        assert!(bench.get_subcommands().map(clap::Command::get_name).eq(NAMES));
+    }
+
+    #[test]
+    fn a_benchmark_of_the_laboratory_is_named_with_its_place() {
+        let hint = |name: &str| other(name).hint.unwrap_or_default();
+        assert!(hint("lego").ends_with("cargo run --release -p garblet-lab -- lego"), "{}", hint("lego"));
+        assert_eq!(hint("garblin"), "did you mean `garbling`?");
+    }
+}

@@ -1,0 +1,70 @@
+//! The commands of the README and of the book do what the text says.
+//!
+//! Every fenced block ```` ```console ```` is run, line by line, in a scratch folder with a copy of `examples`. `$ COMMAND`
+//! is run by the shell; a command that ends in `&` goes on in the background until the end of its block. The lines after
+//! a command are what it prints on both standard streams: `...` stands for any text within a line, and alone on a line for
+//! any lines; if there is no line, the output does not matter. A command whose output has a line `error: ` must fail, any other
+//! must succeed. A block ```` ```LANGUAGE file=NAME ```` is a file that the reader writes. `cargo` commands are looked up only.
+//!
+//! With `UPDATE_BOOK=1` the output of every `--help` in the book is brought up to date instead of checked.
+
+#![cfg(unix)]
+
+mod blocks;
+
+use std::fs;
+
+use blocks::{assert_in_reference, assert_texts_hold, root, texts};
+
+/// The program whose commands are run.
+const NAME: &str = "garblet";
+const PROGRAM: &str = env!("CARGO_BIN_EXE_garblet");
+
+#[test]
+fn the_commands_of_the_readme_and_the_book_do_what_they_say() {
+    assert_texts_hold();
+}
+
+#[test]
+fn every_command_is_in_the_reference() {
+    assert_in_reference("docs/src/reference.md");
+}
+
+#[test]
+fn the_table_of_circuits_is_the_librarys() {
+    let rows = |path: &str, prefix: &str| -> Vec<String> {
+        let text = fs::read_to_string(root().join(path)).expect("a text of the repository");
+        text.lines().filter_map(|l| l.strip_prefix(prefix)).filter(|l| l.starts_with("| `")).map(String::from).collect()
+    };
+    let library = rows("crates/synthesis/src/library.rs", "//! ");
+    assert_eq!(rows("docs/src/circuits.md", ""), library);
+    assert!(library.len() > 10, "{library:?}");
+}
+
+/// The library runs the examples of its chapter as tests.
+#[test]
+fn the_rust_example_of_the_readme_is_one_of_the_librarys_chapter() {
+    let text = |path: &str| fs::read_to_string(root().join(path)).expect("a text of the repository");
+    let readme = text("README.md");
+    let shown: Vec<&str> =
+        readme.split("```rust\n").skip(1).filter_map(|rest| rest.split_once("```")).map(|b| b.0).collect();
+    assert_eq!(shown.len(), 1, "{shown:?}");
+    assert!(text("docs/src/library.md").contains(&format!("```rust\n{}```\n", shown[0])), "{}", shown[0]);
+}
+
+#[test]
+fn every_chapter_is_in_the_summary_and_every_link_leads_somewhere() {
+    let summary = fs::read_to_string(root().join("docs/src/SUMMARY.md")).expect("the summary");
+    for path in texts() {
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let outside = ["SUMMARY.md", "README.md"].contains(&name.as_str());
+        assert!(outside || summary.contains(&format!("({name})")), "{name} is not in the summary");
+        let text = fs::read_to_string(&path).expect("a text");
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for target in targets.filter(|t| !t.contains("://")) {
+            let file = target.split('#').next().unwrap_or(target);
+            let found = path.parent().expect("a folder").join(file);
+            assert!(file.is_empty() || found.exists(), "{}: {target} leads nowhere", path.display());
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! A service that is killed at any moment: every run that was counted has a receipt, and only one.
+
+use std::{
+    collections::BTreeSet,
+    io::{Read, Write},
+    net::{Shutdown, TcpListener, TcpStream},
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread::{sleep, spawn},
+    time::{Duration, Instant},
+};
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use super::{Company, Running, is_sum, rule};
+use crate::invocation::finish;
+
+/// The moments of a session's life at which the service is killed.
+const POINTS: usize = 10;
+
+/// Stands between a caller and a service, and says when so many bytes have gone through it both ways. It passes no more then.
+struct Relay {
+    address: String,
+    reached: Receiver<()>,
+    bytes: Arc<AtomicU64>,
+}
+
+impl Relay {
+    fn to(service: &Running, most: u64) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let (address, target) = (listener.local_addr().expect("known").to_string(), service.address.clone());
+        let (say, reached) = channel();
+        let bytes = Arc::new(AtomicU64::new(0));
+        let counted = bytes.clone();
+        spawn(move || {
+            let Ok((caller, _)) = listener.accept() else { return };
+            let service = TcpStream::connect(target).expect("it listens");
+            if most == 0 {
+                let _ = say.send(());
+            }
+            let pairs = [(&caller, &service), (&service, &caller)];
+            let copies = pairs.map(|(from, to)| [from, to].map(|end| end.try_clone().expect("a copy")));
+            let copies = copies.map(|[from, to]| {
+                let (say, counted) = (say.clone(), counted.clone());
+                spawn(move || pass(from, to, (&counted, most), &say))
+            });
+            copies.into_iter().for_each(|copy| copy.join().expect("it ends"));
+        });
+        Relay { address, reached, bytes }
+    }
+}
+
+/// Passes bytes on one by one, as far as that goes.
+fn pass(mut from: TcpStream, mut to: TcpStream, (counted, most): (&AtomicU64, u64), say: &Sender<()>) {
+    let mut byte = [0; 64];
+    while let Ok(read @ 1..) = from.read(&mut byte) {
+        if counted.fetch_add(read as u64, Ordering::Relaxed) + read as u64 >= most {
+            let _ = say.send(());
+            // Until the caller ends, or the service does.
+            let _ = from.read_to_end(&mut Vec::new());
+            break;
+        }
+        if to.write_all(&byte[..read]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(Shutdown::Both);
+}
+
+/// A service whose results go to a program that can be held.
+fn company(name: &str, total: usize, limits: &str) -> Company {
+    let company = Company::new(name);
+    company.trust("bob");
+    let [hold, held] = ["hold", "held"].map(|name| company.folder.path(name));
+    let program = format!("cat > /dev/null; if [ -e {hold} ]; then touch {held}; sleep 5; fi");
+    let fields = format!(
+        "often = {{ total = {total} }}\ninputs = {{ file = \"own.json\" }}\nresults = {{ exec = [\"sh\", \"-c\", \"{program}\"] }}\n"
+    );
+    company.configure(limits, &rule("bob", &fields));
+    company
+}
+
+fn wait_for(file: &str) {
+    let begin = Instant::now();
+    while !Path::new(file).exists() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{file} does not come");
+        sleep(Duration::from_millis(5));
+    }
+}
+
+fn receipts(company: &Company) -> Vec<Value> {
+    let text = std::fs::read_to_string(company.folder.path("state/receipts.jsonl")).expect("a log");
+    text.lines().map(|line| serde_json::from_str(line).expect("a receipt")).collect()
+}
+
+/// Kills the service at one of the points of a session.
+fn kill_at(point: usize, company: &Company, service: Running, (bytes, jitter): (u64, u64)) {
+    let [hold, held] = ["hold", "held"].map(|name| company.folder.path(name));
+    match point {
+        // While the program that takes the results is at work.
+        8 => {
+            std::fs::write(&hold, "").expect("written");
+            let caller = company.call("bob", 5, &service, &[]);
+            wait_for(&held);
+            service.kill();
+            finish(caller);
+            std::fs::remove_file(&hold).expect("there");
+            std::fs::remove_file(&held).expect("there");
+        }
+        // When the caller has its result.
+        9 => {
+            is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
+            sleep(Duration::from_micros(jitter % 20_000));
+            service.kill();
+        }
+        // After a part of all bytes.
+        part => {
+            let relay = Relay::to(&service, bytes * part as u64 / 8);
+            let caller = company.call("bob", 5, &Running::at(&relay.address), &[]);
+            relay.reached.recv_timeout(Duration::from_secs(60)).expect("so many bytes go through it");
+            sleep(Duration::from_micros(jitter % 4_000));
+            service.kill();
+            finish(caller);
+        }
+    }
+}
+
+#[test]
+fn a_run_that_was_counted_has_one_receipt_whenever_the_service_is_killed() {
+    let kills = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 200 } else { POINTS };
+    let total = kills + 3;
+    let company = company("service-killed", total, "");
+    let (mut begun, mut logs) = (BTreeSet::new(), String::new());
+    let service = company.start();
+    let relay = Relay::to(&service, u64::MAX);
+    is_sum(&finish(company.call("bob", 5, &Running::at(&relay.address), &[])), 5);
+    let bytes = relay.bytes.load(Ordering::Relaxed);
+    service.wait_for_all(" done session=", 1);
+    let mut note = |log: String| {
+        let sessions = log.lines().filter_map(|line| line.split_once(" begins session=\""));
+        begun.extend(sessions.filter_map(|(_, rest)| Some(rest.split_once('"')?.0.to_string())));
+        logs += &log;
+    };
+    note(service.log());
+    service.kill();
+    for round in 0..kills {
+        let service = company.start();
+        let log = company.folder.path("log");
+        kill_at(round % POINTS, &company, service, (bytes, 7_919 * (round / POINTS) as u64));
+        note(std::fs::read_to_string(log).expect("a log"));
+    }
+    // All others that the limit allows.
+    let service = company.start();
+    let mut more = 0;
+    while finish(company.call("bob", 6, &service, &[])).status == Some(0) {
+        more += 1;
+    }
+    assert!(more >= 2, "so many are left at least: {more}");
+    service.wait_for_all(" done session=", more);
+    note(service.log());
+    service.signal(Signal::TERM);
+    service.ended();
+    let counted: Vec<Value> = receipts(&company)
+        .into_iter()
+        .filter(|receipt| {
+            let message = receipt["ended"]["failed"]["message"].as_str().unwrap_or_default();
+            receipt["ended"]["ok"].is_object() || message.contains("how the run ended is unknown")
+        })
+        .collect();
+    let sessions: BTreeSet<String> =
+        counted.iter().map(|receipt| receipt["session"].as_str().expect("its number").to_string()).collect();
+    assert_eq!((counted.len(), sessions.len()), (total, total), "{logs}");
+    assert!(begun.is_subset(&sessions), "{begun:?} {sessions:?}");
+    let all = receipts(&company).len();
+    let verified = crate::invocation::garblet(&["receipts", "verify", &company.folder.path("state/receipts.jsonl")]);
+    assert!(verified.stdout.starts_with(&format!("{all} receipts")), "{}{}", verified.stdout, verified.stderr);
+}
+
+#[test]
+fn a_service_that_is_stopped_while_it_hands_a_result_over_has_its_receipt() {
+    let company = company("service-stopped-late", 3, "[limits]\nstop = \"300ms\"\n");
+    std::fs::write(company.folder.path("hold"), "").expect("written");
+    let service = company.start();
+    is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
+    wait_for(&company.folder.path("held"));
+    assert_eq!(receipts(&company).len(), 1, "it is kept before the result is handed over");
+    assert!(service.log().contains(" done session="), "{}", service.log());
+    service.signal(Signal::TERM);
+    let (status, log) = service.ended();
+    assert_eq!(status, Some(0), "{log}");
+    let kept = receipts(&company);
+    assert!(kept.len() == 1 && kept[0]["ended"]["ok"].is_object(), "{kept:?}");
+}

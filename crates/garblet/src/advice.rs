@@ -1,0 +1,240 @@
+//! The remedies for errors, in words that name no option of a front end.
+
+use std::fmt;
+
+/// Lists the remedies, each with its words.
+macro_rules! advice {
+    ($($(#[$doc:meta])* $name:ident $({ $($(#[$of:meta])* $field:ident: $type:ty),* })? => $words:literal;)*) => {
+        /// A remedy for an error. Its text fits every front end; a front end has words of its own where it names an option, a command or a call.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Advice {
+            $($(#[$doc])* $name $({ $($(#[$of])* $field: $type),* })?,)*
+        }
+
+        impl Advice {
+            /// The names of all remedies.
+            pub const NAMES: &[&str] = &[$(stringify!($name)),*];
+
+            /// The name, for logs and comparisons.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Advice::$name { .. } => stringify!($name),)*
+                }
+            }
+        }
+
+        impl fmt::Display for Advice {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(Advice::$name $({ $($field),* })? => write!(f, $words),)*
+                }
+            }
+        }
+    };
+}
+
+advice! {
+    /// Give an address with a port.
+    HostAndPort => "for instance 127.0.0.1:7000, or port 0 for any that is free";
+    /// Give an address for this port.
+    HostOfPort {
+        /// The port.
+        port: u16
+    } => "for instance 0.0.0.0:{port} to listen on every interface, 127.0.0.1:{port} on this machine alone";
+    /// Listen at another port.
+    OtherPort => "another run may not have ended yet; choose another port, or port 0 for any free one";
+    /// Start the peer that was to be called.
+    ReachPeer => "start the peer, check the address and that no firewall is between; the listening side may be started later";
+    /// Start the peer that was to call.
+    AwaitPeer => "start the peer with our address";
+    /// Start the peer that was to call, unless it was refused.
+    AwaitPeerOrRefused => "start the peer with our address; if it is among the refused, what is said there is why";
+    /// Start the parties that are missing.
+    StartMissing => "start the missing parties, check the addresses in the peers file and that no firewall is between";
+    /// Trust the peer, if it is the one that was meant.
+    TrustPeer {
+        /// The peer's fingerprint.
+        fingerprint: String
+    } => "if the peer itself, asked by another way, reads this fingerprint to you, trust it: {fingerprint}";
+    /// Let the peer trust this party.
+    BeTrusted {
+        /// This party's fingerprint.
+        fingerprint: String
+    } => "read it to the peer by another way, who then trusts it: {fingerprint}";
+    /// Give all parties the same peers file.
+    SamePeersFile => "compare the fingerprints of the peers files: give all parties the same file, and each its own identity";
+    /// Give all parties of a session its name.
+    SameSession => "give all parties of a session the same name";
+    /// Give both parties the same job.
+    SameJob => "run under the same job";
+    /// Give both parties the same of everything.
+    SameRun => "give both parties the same version, program, protocol and parameters, and each its own party number";
+    /// Use TLS at both ends, or at none.
+    SameTls => "let both sides use TLS, or neither";
+    /// Give every party another number.
+    OwnNumbers => "give each party a number of its own, and start each once";
+
+    /// Use identities where plain TCP is no protection.
+    UseIdentities => "give this party an identity, and say whom it trusts";
+    /// Use this party's own number and identity.
+    RightIdentity => "check the party's number and its identity, or correct the peers file";
+    /// Give all parties their fingerprints in the peers file.
+    PinParties => "give every party its fingerprint; on one machine, plain TCP does without";
+    /// Trust a peer.
+    TrustSomebody => "give the fingerprint of the peer, as it reads it to you";
+    /// Choose the peer to wait for.
+    AwaitOne => "say which of them to wait for";
+    /// Choose the peer of a store.
+    ChoosePeer => "say which of them the store is for";
+
+    /// Look for another program at the peer's address.
+    OtherProgram => "the peer is another program, or does not follow the protocol: check what is at its address";
+    /// Keep the message: it tells of a check that failed.
+    KeepEvidence => "the peer's program did not follow the protocol; no failure of the network does this, so keep the message";
+    /// Look for somebody between the two.
+    ChangedOnTheWay => "somebody between the two changes what is sent; nothing of it was used";
+    /// Look for a peer that does nothing.
+    SilentPeer => "the peer may be stopped, overloaded, or cut off";
+    /// Wait longer for a peer that stalls now and then.
+    SlowPeer => "the link to the peer is too slow, or the peer is; where it only stalls now and then, raise the time-out";
+    /// Look at the peer's messages.
+    PeersMessages => "look at the peer's own messages";
+    /// Look at the messages of a party of several.
+    MessagesOf {
+        /// The party.
+        party: u16
+    } => "look at the messages of party {party} and of those who say so";
+    /// Look at the messages of the party that accuses this one.
+    MessagesOfAccuser => "look at the messages of the party that says so";
+    /// Leave a peer that is gone again and again when it is to show that it has not cheated.
+    LeaveSuspect => "if it happens again, do not run with this peer";
+    /// Ask the party that every refusal names.
+    AskWhoIsNamed => "nothing was computed from any input, and all may run it again; ask the party that every refusal names";
+    /// Give the servers nothing until one of them has explained itself.
+    ServersMayHaveResults => "the servers have computed and may have results: give them nothing more until they know which of them it was";
+
+    /// Call a service again later.
+    TryLater => "nothing was computed and nothing is counted: try again later";
+    /// Call a service again once it is back.
+    TryWhenBack => "nothing was computed: try again when it is back";
+    /// Name the job that a service has.
+    NameJob => "name the job that both sides have; its operator decides who may run it";
+    /// Ask the operator of a service for more runs.
+    AskForMore => "its operator decides how often: wait, or ask for more";
+    /// Let the operator of a service look for inputs.
+    OperatorHasNoData => "its operator's log says what is missing";
+    /// Give a session a name that no other has.
+    OwnSessionName => "give every session a name of its own";
+    /// Name the session.
+    NameSession => "give the session a name, the same for all parties and new each time";
+    /// Tell the operator of a service.
+    TellOperator => "tell its operator, whose log says what is wrong";
+
+    /// Fill the stores.
+    FillStores => "fill the stores together, or let the run make what they lack";
+    /// Add a component to the library file.
+    AddToLibrary => "add it to the library file; a store is filled for one library";
+    /// Start all parties again.
+    StartAnew => "nothing of an input was given away; one party's program has lost or skipped a run, so all start anew together";
+    /// Begin another session.
+    NewSession => "begin another session, all parties together";
+    /// Give other inputs.
+    OtherInputs => "the outputs mean nothing: give other inputs, or use wider types";
+
+    /// Make the store.
+    MakeStore {
+        /// The folder.
+        folder: String
+    } => "make one in {folder}";
+    /// Make the store in another folder.
+    NewFolder => "name a new folder, or an empty one";
+    /// Wait for the process that has the store.
+    OwnStore => "wait until it is done, or give each process a store of its own";
+    /// Keep others from a file.
+    KeepFromOthers {
+        /// The file or folder.
+        path: String,
+        /// The permission bits that it is to have.
+        mode: u32
+    } => "chmod {mode:03o} {path}";
+    /// Find the key of the store.
+    FindKey => "a store can be opened only with the key that it was made with";
+    /// Give the key of the store.
+    RightKey => "give the key file that the store was made with";
+    /// Use the version that made the store.
+    RightVersion => "use it with the version that made it, or remove it and prepare";
+    /// Give the store of this peer and protocol.
+    RightStore => "give the other store, or a new folder to prepare anew";
+    /// Give the stores that belong together.
+    StoresTogether => "name the two stores that were filled together, or let both parties begin with new ones";
+    /// Begin with new stores, as one was restored from a backup.
+    NewStores => "a store must not be restored from a backup, as its pieces could be used twice: let both parties begin with new stores";
+    /// Begin with new stores if this one was restored, which the peer says.
+    NewStoresIfRestored => "so the other party says: a store must not be restored from a backup, as its pieces could be used twice. If this one was, let both parties \
+         begin with new stores, and servers that answer clients also with a new service value; if not, ask the other party";
+    /// Begin with new stores, or forget the record of one that no copy was made of.
+    ForgetRecord {
+        /// The file of the record.
+        record: String
+    } => "pieces could be used twice: let both parties begin with new stores; only if no copy of the store was ever used, as when it was \
+         moved to another machine and back, remove {record}";
+    /// Remove a store that was given up.
+    RemoveGivenUp => "remove the store to begin anew, if you want to with that peer";
+    /// Remove a store that could not be given up.
+    RemoveStore => "remove the store before anything else is done with it, and keep the message";
+    /// Remove the copy of a store.
+    RemoveCopy => "there must be one of a store: remove the copy";
+    /// Find out how much of the store is damaged.
+    VerifyStore => "look which pieces are lost; if the index itself is damaged, let both parties begin with new stores";
+    /// Make room on disk.
+    MakeRoom => "what a run cannot have in memory goes there: name a folder with room for it in TMPDIR";
+    /// Open the store again.
+    OpenAgain => "open the store again: what is on disk counts";
+    /// Open the store in this process.
+    OpenInProcess => "open the store in the process that uses it";
+    /// Allow more, if the peer did not cheat.
+    AllowUnfinished {
+        /// The folder of the store.
+        folder: String
+    } => "a peer that cheats does so; if it was the network or this machine, allow more for the store in {folder}";
+    /// Meet the peer again with the same stores.
+    SettleCheck => "meet the peer with the stores that made these triples; if one of them is lost, both parties remove theirs and begin anew";
+
+    /// Keep a state before it is read.
+    KeepState => "a run that keeps outputs makes one";
+    /// Keep another state.
+    OtherState => "keep another under a new name";
+    /// Allow more runs of a state.
+    AllowRuns => "find out why they did not end; then each side stops what uses its store and allows more; or keep another value under a new name";
+    /// Use the version that made the state.
+    RightVersionOfState => "use the version of Garblet that made it";
+    /// Deal nothing to servers that were put back.
+    DealNothing => "both servers were put back to an earlier time, or lie: deal nothing to them until they have explained it";
+    /// Drop a state that one server alone has.
+    DropState => "drop the state at both servers, and begin with another";
+    /// Find out which server was put back.
+    FindServer => "find out which server was put back to an earlier time, or lies, before another state is made";
+    /// Keep fewer outputs.
+    KeepLess => "keep a result with fewer bits, or let several programs keep a part each, under names of their own";
+    /// Prepare once what is read is kept.
+    PrepareAfter => "nothing was computed: prepare a run that reads what another one keeps after that one has ended";
+    /// Prepare for the version that there is now.
+    PrepareAgain => "another run was faster: prepare and run again";
+
+    /// Use the identity that there is.
+    UseIdentity => "use it, or move it away first: peers know it by its fingerprint";
+    /// Make an identity.
+    MakeIdentity => "make one";
+    /// Name the file of an identity.
+    NameIdentity => "name the file of an identity; if it is lost, make another and tell peers";
+    /// Correct the form of the peers file.
+    PeersFileForm => "one table per party, in order: [[party]] with address = \"HOST:PORT\" and fingerprint = \"...\"";
+    /// Correct a fingerprint in the peers file.
+    PrintFingerprint => "ask the party for its fingerprint";
+    /// Give each party its own address in the peers file.
+    OwnAddresses => "each party listens on an address of its own";
+    /// Give each party its own identity in the peers file.
+    OwnIdentities => "each party has an identity of its own";
+    /// Give all fingerprints in the peers file, or none.
+    AllFingerprints => "give every party its fingerprint; or none, for plain TCP";
+}

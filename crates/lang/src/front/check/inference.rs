@@ -1,0 +1,197 @@
+//! Type inference, as in Rust: a literal that states no type has a variable of inference, and so have the elements of `[]`. Two
+//! types that must be equal are unified, wherever in a function that is. An integer whose type nothing decides is an i32.
+//!
+//! A variable may stand for a type with other variables in it, so a type can be much larger than anything that is written. Each
+//! operation counts the parts of types that it visits, and gives up beyond a limit, of which the function is refused.
+
+use std::cell::Cell;
+
+use super::{Checked, Checker};
+use crate::{
+    front::ast::{Int, Literal, Open, Type},
+    number::Decimal,
+    source_error::SourceError,
+    tree::Span,
+};
+
+/// The variables of inference of a function, and what is to be looked at once they are known.
+#[derive(Default)]
+pub(super) struct Inference {
+    /// The type that each variable is unified with, which may be another variable.
+    known: Vec<Option<Type>>,
+    /// The parts of types that an operation has visited so far.
+    visited: Cell<u64>,
+    /// Set once an operation has given up.
+    gave_up: Cell<bool>,
+    pub(super) literals: Vec<(Literal, Type, Span)>,
+    pub(super) decimals: Vec<(Decimal, Type, Span)>,
+    /// Operands of `-`.
+    pub(super) signed: Vec<(Type, Span)>,
+    /// Operands of `sqrt`.
+    pub(super) unsigned: Vec<(Type, Span)>,
+}
+
+/// The most parts of types that an operation visits: several times those that a type can have without variables.
+const MAX_VISITED: u64 = 1 << 14;
+
+impl Inference {
+    /// Begins an operation.
+    fn begin(&self) -> &Self {
+        self.visited.set(0);
+        self
+    }
+
+    /// Visits a part of a type, unless there were too many.
+    fn visit(&self) -> bool {
+        self.visited.set(self.visited.get() + 1);
+        let goes_on = self.visited.get() <= MAX_VISITED;
+        self.gave_up.set(self.gave_up.get() || !goes_on);
+        goes_on
+    }
+
+    /// A new variable.
+    fn open(&mut self, kind: Open) -> Type {
+        self.known.push(None);
+        Type::Open(kind, self.known.len() as u32 - 1)
+    }
+
+    /// The type, or what is known of it if it is a variable; parts of it may be variables.
+    fn shallow<'t>(&'t self, mut ty: &'t Type) -> &'t Type {
+        while let Type::Open(_, variable) = ty
+            && let Some(known) = &self.known[*variable as usize]
+        {
+            ty = known;
+        }
+        ty
+    }
+
+    /// Makes two types equal, if they can be.
+    fn unify(&mut self, a: &Type, b: &Type) -> bool {
+        let (a, b) = (self.shallow(a).clone(), self.shallow(b).clone());
+        match (&a, &b) {
+            _ if !self.visit() => false,
+            (Type::Open(_, x), Type::Open(_, y)) if x == y => true,
+            (Type::Open(Open::Any, x), other) | (other, Type::Open(Open::Any, x)) => {
+                let is_finite = !self.contains(other, *x);
+                if is_finite {
+                    self.known[*x as usize] = Some(other.clone());
+                }
+                is_finite
+            }
+            (Type::Open(Open::Integer, x), Type::Int(_) | Type::Open(Open::Integer, _))
+            | (Type::Open(Open::Decimal, x), Type::Fixed(..) | Type::Open(Open::Decimal, _)) => {
+                self.known[*x as usize] = Some(b);
+                true
+            }
+            (Type::Int(_), Type::Open(Open::Integer, y)) | (Type::Fixed(..), Type::Open(Open::Decimal, y)) => {
+                self.known[*y as usize] = Some(a);
+                true
+            }
+            (Type::Array(a, n), Type::Array(b, m)) | (Type::List(a, n), Type::List(b, m)) => n == m && self.unify(a, b),
+            (Type::Tuple(a), Type::Tuple(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.unify(a, b)),
+            _ => a == b,
+        }
+    }
+}
+
+impl Inference {
+    /// Tells whether a type contains a variable.
+    fn contains(&self, ty: &Type, variable: u32) -> bool {
+        match self.shallow(ty) {
+            _ if !self.visit() => true,
+            Type::Open(_, other) => *other == variable,
+            Type::Array(element, _) | Type::List(element, _) => self.contains(element, variable),
+            Type::Tuple(fields) => fields.iter().any(|field| self.contains(field, variable)),
+            _ => false,
+        }
+    }
+
+    /// Tells whether a type contains a list, which an array can become.
+    fn contains_list(&self, ty: &Type) -> bool {
+        match self.shallow(ty) {
+            _ if !self.visit() => false,
+            Type::List(..) => true,
+            Type::Array(element, _) => self.contains_list(element),
+            Type::Tuple(fields) => fields.iter().any(|field| self.contains_list(field)),
+            _ => false,
+        }
+    }
+
+    /// The type with what is known of its variables; `otherwise` gives the type of a variable of which nothing is known.
+    fn resolved(&self, ty: &Type, otherwise: &dyn Fn(&Type) -> Type) -> Type {
+        let part = |part: &Type| self.resolved(part, otherwise);
+        match self.shallow(ty) {
+            _ if !self.visit() => Type::Unknown,
+            Type::Array(element, size) => Type::Array(part(element).into(), size.clone()),
+            Type::List(element, size) => Type::List(part(element).into(), size.clone()),
+            Type::Tuple(fields) => Type::Tuple(fields.iter().map(part).collect()),
+            open @ Type::Open(..) => otherwise(open),
+            other => other.clone(),
+        }
+    }
+}
+
+impl Checker<'_> {
+    /// The type of an integer, which is to be in its range.
+    pub(super) fn literal(&mut self, literal: Literal, span: Span) -> Type {
+        let ty = literal.suffix.map_or_else(|| self.open.open(Open::Integer), Type::Int);
+        self.open.literals.push((literal, ty.clone(), span));
+        ty
+    }
+
+    /// The type of a number with a point.
+    pub(super) fn decimal(&mut self, decimal: Decimal, span: Span) -> Type {
+        let ty = self.open.open(Open::Decimal);
+        self.open.decimals.push((decimal, ty.clone(), span));
+        ty
+    }
+
+    /// Any type, which is not known yet.
+    pub(super) fn something(&mut self) -> Type {
+        self.open.open(Open::Any)
+    }
+
+    /// A type of integers that is not known yet.
+    pub(super) fn some_integer(&mut self) -> Type {
+        self.open.open(Open::Integer)
+    }
+
+    /// The type as far as its outermost part is known.
+    pub(super) fn shallow(&self, ty: &Type) -> Type {
+        self.open.shallow(ty).clone()
+    }
+
+    /// The type as far as it is known.
+    pub(super) fn so_far(&self, ty: &Type) -> Type {
+        self.open.begin().resolved(ty, &Type::clone)
+    }
+
+    /// The type in the end, when an integer of which nothing says more is an i32.
+    pub(super) fn settled(&self, ty: &Type) -> Type {
+        self.open.begin().resolved(ty, &|open| match open {
+            Type::Open(Open::Integer, _) => Type::Int(Int::Signed(32)),
+            Type::Open(Open::Any, _) => Type::Unknown,
+            decimal => decimal.clone(),
+        })
+    }
+
+    /// Tells whether a type contains a list, which an array can become.
+    pub(super) fn contains_list(&self, ty: &Type) -> bool {
+        self.open.begin().contains_list(ty)
+    }
+
+    /// Refuses a function whose types are too large.
+    pub(super) fn bound_types(&mut self, span: Span) -> Checked {
+        if !self.open.gave_up.get() {
+            return Ok(());
+        }
+        let message = format!("a type in this function is too large: expected at most {MAX_VISITED} parts, got more");
+        self.refuse(SourceError::new(span, message).hint("is an empty array put into itself again and again?"))
+    }
+
+    /// Makes two types equal, if they can be.
+    pub(super) fn unify(&mut self, a: &Type, b: &Type) -> bool {
+        self.open.begin();
+        self.open.unify(a, b)
+    }
+}

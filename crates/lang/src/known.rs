@@ -1,0 +1,201 @@
+//! Products and quotients of which one operand is known, as gates: of several ways the one with the fewest AND gates; and sums of
+//! many terms.
+
+use garblet_synthesis::builder::{Bit, CircuitBuilder, Integer, Signed};
+
+use crate::{
+    gates::{self, Extent, Value},
+    number::{Number, ONE, ZERO, power},
+    operation::{Kind, Operand, Origin, Recorded},
+};
+
+impl Value {
+    /// The bits of a known number.
+    pub(crate) fn of(value: Number) -> Self {
+        let width = crate::word::width_of(value, value);
+        let bits = (0..width).map(|i| Bit::from(value >> u32::from(i) & ONE == ONE)).collect();
+        Value { bits, signed: value < ZERO }
+    }
+
+    fn with_bits(&self, bits: &[Bit]) -> Self {
+        Value { bits: bits.to_vec(), signed: self.signed }
+    }
+
+    /// The product with a known number, if that has not too many bits.
+    fn times(&self, c: &mut CircuitBuilder, k: Number, width: usize) -> Vec<Bit> {
+        let magnitude = k.unsigned_abs().as_u128();
+        match self.signed {
+            true => c.mul_constant(&Signed::new(self.bits.clone()), magnitude, k < ZERO, width).bits().to_vec(),
+            false => c.mul_constant(&self.unsigned(self.bits.len()), magnitude, k < ZERO, width).bits().to_vec(),
+        }
+    }
+}
+
+/// Tells whether chains of sums are looked for.
+fn is_narrow(k: Number) -> bool {
+    k.unsigned_abs() <= u128::MAX
+}
+
+/// The product of two numbers, of which `width` wires are wanted.
+pub(crate) fn product(c: &mut CircuitBuilder, recorded: &Recorded, a: &Value, b: &Value, width: usize) -> Vec<Bit> {
+    match recorded.known_factor() {
+        Some((k, 0)) => mul(c, b, k, width),
+        Some((k, _)) => mul(c, a, k, width),
+        None => gates::mul(c, a, b, width),
+    }
+}
+
+/// The product as a number of `width` bits, and above it whether it is none.
+pub(crate) fn checked_product(
+    c: &mut CircuitBuilder,
+    recorded: &Recorded,
+    a: &Value,
+    b: &Value,
+    signed: bool,
+    width: usize,
+) -> Vec<Bit> {
+    match recorded.known_factor() {
+        Some((k, 0)) => checked_mul(c, b, k, signed, width),
+        Some((k, _)) => checked_mul(c, a, k, signed, width),
+        None => gates::checked_mul(c, a, b, signed, width),
+    }
+}
+
+/// The quotient or the remainder of two numbers.
+pub(crate) fn quotient(c: &mut CircuitBuilder, recorded: &Recorded, a: &Value, b: &Value, width: usize) -> Vec<Bit> {
+    match recorded.operands[1].from {
+        Origin::Constant(k) => divide(c, recorded.kind, a, k, width),
+        _ => gates::divide(c, recorded.kind, a, b, width),
+    }
+}
+
+/// `a * k`, of which `width` wires are wanted.
+fn mul(c: &mut CircuitBuilder, a: &Value, k: Number, width: usize) -> Vec<Bit> {
+    let plain = |c: &mut CircuitBuilder, bits: &[Bit]| gates::mul(c, &a.with_bits(bits), &Value::of(k), width);
+    if !is_narrow(k) {
+        return plain(c, &a.bits);
+    }
+    let chain = |c: &mut CircuitBuilder, bits: &[Bit]| a.with_bits(bits).times(c, k, width);
+    c.cheapest(&a.bits, &[&plain, &chain])
+}
+
+/// `a * k` as a number of `width` bits, and above it whether it is none.
+fn checked_mul(c: &mut CircuitBuilder, a: &Value, k: Number, signed: bool, width: usize) -> Vec<Bit> {
+    let plain =
+        |c: &mut CircuitBuilder, bits: &[Bit]| gates::checked_mul(c, &a.with_bits(bits), &Value::of(k), signed, width);
+    if !is_narrow(k) || k == ZERO || (!signed && (a.signed || k < ZERO)) {
+        return plain(c, &a.bits);
+    }
+    // All wires of the product: those beyond the type must be what its sign is.
+    let whole = |c: &mut CircuitBuilder, bits: &[Bit]| {
+        let all = (bits.len() + Value::of(k).bits.len() + 1).max(width + 1);
+        let mut product = a.with_bits(bits).times(c, k, all);
+        let beyond = product.split_off(width);
+        let sign = if signed { product[width - 1] } else { Bit::FALSE };
+        let wrong: Vec<Bit> = beyond.into_iter().map(|bit| c.xor(bit, sign)).collect();
+        product.push(c.any(&wrong));
+        product
+    };
+    // The wires of the type, and whether the operand is beyond what fits.
+    let bounds = |c: &mut CircuitBuilder, bits: &[Bit]| {
+        let own = a.with_bits(bits);
+        let width_bits = width as u16;
+        let (min, max) = match signed {
+            true => (-power(width_bits - 1), power(width_bits - 1) - ONE),
+            false => (ZERO, power(width_bits) - ONE),
+        };
+        // Division rounds towards zero, which is to the inside.
+        let (least, most) = if k < ZERO { (max / k, min / k) } else { (min / k, max / k) };
+        let below = if signed { gates::less(c, &own, &Value::of(least)) } else { Bit::FALSE };
+        let above = gates::less(c, &Value::of(most), &own);
+        let mut product = own.times(c, k, width);
+        product.push(c.or(below, above));
+        product
+    };
+    c.cheapest(&a.bits, &[&plain, &whole, &bounds])
+}
+
+/// The quotient or the remainder by a known number.
+fn divide(c: &mut CircuitBuilder, kind: Kind, a: &Value, divisor: Number, width: usize) -> Vec<Bit> {
+    let magnitude = divisor.unsigned_abs();
+    let shift = magnitude.trailing_zeros() as usize;
+    let plain =
+        |c: &mut CircuitBuilder, bits: &[Bit]| gates::divide(c, kind, &a.with_bits(bits), &Value::of(divisor), width);
+    if !a.signed || magnitude.count_ones() != 1 || shift + 1 >= a.bits.len() {
+        return plain(c, &a.bits);
+    }
+    // Rounded towards zero, as a negative number is made greater by all that is cut off.
+    let biased = |c: &mut CircuitBuilder, bits: &[Bit]| {
+        let sign = *bits.last().expect("a sign");
+        let bias = |i: usize| if i < shift { sign } else { Bit::FALSE };
+        let bias: Vec<Bit> = (0..bits.len()).map(bias).collect();
+        let own = Signed::new(bits.to_vec());
+        let moved = c.add(&own, &Signed::new(bias.clone()));
+        if kind == Kind::Rem {
+            let low: Vec<Bit> = (0..=shift).map(|i| if i < shift { moved.bit(i) } else { Bit::FALSE }).collect();
+            let rest = c.sub(&Signed::new(low), &Signed::new(bias).resize(shift + 1));
+            return rest.resize(width).bits().to_vec();
+        }
+        let quotient = Signed::new(moved.bits()[shift..].to_vec()).resize(width);
+        let quotient = if divisor < ZERO { c.neg(&quotient) } else { quotient };
+        quotient.bits().to_vec()
+    };
+    c.cheapest(&a.bits, &[&plain, &biased])
+}
+
+/// `a + k` or `a - k` if the condition holds, else `a`.
+pub(crate) fn add_if(
+    c: &mut CircuitBuilder,
+    kind: Kind,
+    condition: Bit,
+    a: &Value,
+    k: &Value,
+    width: usize,
+) -> Vec<Bit> {
+    let masked: Vec<Bit> = (0..width).map(|i| if k.bit(i) == Bit::TRUE { condition } else { Bit::FALSE }).collect();
+    let (a, masked) = (a.unsigned(width), Integer::new(masked));
+    let sum = if kind == Kind::SubIf { c.sub(&a, &masked) } else { c.add(&a, &masked) };
+    sum.bits().to_vec()
+}
+
+impl Recorded {
+    /// The factor that is known, and its place.
+    fn known_factor(&self) -> Option<(Number, usize)> {
+        let known = |at: usize| match self.operands[at].from {
+            Origin::Constant(value) => Some((value, at)),
+            _ => None,
+        };
+        known(0).or_else(|| known(1))
+    }
+
+    /// Tells whether there are several ways to build it, as one operand is known.
+    pub(crate) fn has_ways(&self) -> bool {
+        match self.kind {
+            Kind::Mul | Kind::CheckedMul => self.known_factor().is_some(),
+            Kind::Div | Kind::Rem => matches!(self.operands[1].from, Origin::Constant(_)),
+            _ => false,
+        }
+    }
+
+    /// Tells whether it is a sum of numbers without sign.
+    pub(crate) fn is_sum(&self) -> bool {
+        matches!(self.kind, Kind::Add | Kind::WrappingAdd) && self.operands.iter().all(|operand| !operand.signed)
+    }
+}
+
+/// The nodes that are whole sums which nothing reads but another sum.
+pub(crate) fn absorbed(all: &[Recorded], needed: &[bool], wanted: &[Extent]) -> Vec<bool> {
+    let mut readers = vec![0u32; all.len()];
+    let mut absorbed = vec![false; all.len()];
+    wanted.iter().for_each(|extent| readers[extent.node as usize] += 1);
+    for recorded in all.iter().zip(needed).filter(|(_, needed)| **needed).map(|(recorded, _)| recorded) {
+        for &Operand { from, start, len, .. } in &recorded.operands {
+            let Origin::Local(node) = from else { continue };
+            let read = &all[node as usize];
+            readers[node as usize] += 1;
+            let whole = start == 0 && len == read.width;
+            absorbed[node as usize] = whole && recorded.is_sum() && read.is_sum() && read.kind == Kind::Add;
+        }
+    }
+    absorbed.iter().zip(readers).map(|(&absorbed, readers)| absorbed && readers == 1).collect()
+}

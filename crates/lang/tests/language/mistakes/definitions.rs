@@ -1,0 +1,130 @@
+//! Mistakes in ranges, numbers, definitions and names, as in the list of all others.
+
+pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    match a { 9..=3 => b, _ => a }\n}",
+        &["there is no number in this range: 9..=3 @ 2:15 ? the lesser end comes first"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    for k in 0..=5000000000u64 { }\n    a\n}",
+        &["the range 0..=5000000000 is too long: expected at most 4294967295 numbers, got 5000000001 @ 2:14"],
+    ),
+    (
+        "pub fn main(a: fixed<8, 8>, b: u8) -> bool {\n    a < 128.0\n}",
+        &["128.0 is out of range for fixed<8, 8>: expected -32768 / 2^8 to 32767 / 2^8 @ 2:9"],
+    ),
+    (
+        "const N: i16 = 1;\nconst K: i16 = -(N as i16);\npub fn main(a: i16, b: u8) -> i16 {\n    a ^ K\n}",
+        &[
+            "expected `)`, got `as` @ 2:20 ? a constant is made of numbers, names, PARTY_0::NAME, min(..), max(..), +, - and !",
+        ],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    for k in -3..3u8 { }\n    a\n}",
+        &["a number of type u8 has no sign, got -3 @ 2:14 ? use a signed type, such as i32"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    if let 3u8 = a { a } else { b }\n}",
+        &["expected a condition, got `let` @ 2:8 ? take a `match`"],
+    ),
+    (
+        "fn f<T>(a: T) -> T { a }\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &["expected `(`, got `<` @ 1:5 ? there are no generics: sizes are constants, types are written out"],
+    ),
+    (
+        "struct P(u8, u8);\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &["expected `{`, got `(` @ 1:9 ? the fields of a struct have names: `struct S { x: u8 }`"],
+    ),
+    (
+        "struct P { x: u8, x: u8 }\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &["`x` is there twice @ 1:19 ? rename or remove one of them"],
+    ),
+    (
+        "struct P { x: u8 }\nstruct P { y: u8 }\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &["`P` is defined twice @ 2:8 ? rename one of them"],
+    ),
+    (
+        "enum E { A, A(u8) }\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &["`A` is there twice @ 1:13 ? rename or remove one of them"],
+    ),
+    (
+        "const N: u8 = 3 * 4;\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &[
+            "expected `;`, got `*` @ 1:17 ? a constant is made of numbers, names, PARTY_0::NAME, min(..), max(..), +, - and !",
+        ],
+    ),
+    (
+        "const N: u8 = 300;\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &["literal out of range for u8: expected 0 to 255, got 300 @ 1:15"],
+    ),
+    (
+        "const N: u8 = M;\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &["there is no variable, constant or function `M` @ 1:15"],
+    ),
+    (
+        "pub fn main(a: [u8; 2 + 2], b: u8) -> u8 { a[0] }",
+        &["expected `]`, got `+` @ 1:23 ? a size that is computed is written `const { N + 1 }`"],
+    ),
+    (
+        "impl S { }\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &["expected a definition, got `impl` @ 1:1 ? there are no methods: write functions"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let struct = a;\n    a\n}",
+        &["expected a pattern, got `struct` @ 2:9 ? `struct` has a meaning of its own, take another name"],
+    ),
+    ("pub fn main(a: u8, b: u8) -> u8 {\n    let x = a +;\n    a\n}", &["expected an expression, got `;` @ 2:16"]),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    a +\n}\npub fn other(a: u8) -> u8 {\n    a b\n}",
+        &["expected an expression, got `}` @ 3:1", "expected `;`, got `b` @ 5:7"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    a ^ 0x;\n    b\n}",
+        &["expected a digit, 0 to 9 or a to f, got `;` @ 2:9 ? as in `0xff`"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    a ^ 0b12\n}",
+        &[
+            "expected a type of integers behind the number, got `2` @ 2:9 ? there are u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128",
+        ],
+    ),
+    (
+        "enum E { }\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &[
+            "the enum `E` has no values: expected at least 1 variant, got 0 @ 1:6 ? name its variants: `enum E { A, B }`",
+        ],
+    ),
+    (
+        "struct u8 { x: bool }\npub fn main(a: bool, b: bool) -> bool { a }",
+        &[
+            "expected a new name, got the built-in type `u8` @ 1:8 ? take another name: structs and enums begin with a capital letter",
+        ],
+    ),
+    (
+        "pub fn main(a: (u8, u8), b: u8) -> u8 {\n    a.99999999999999999999\n}",
+        &["there is no field `99999999999999999999` @ 2:7 ? the first field of a tuple is `.0`"],
+    ),
+    (
+        "pub fn main(a: [(u8, u8); 2], b: u8) -> u8 {\n    join_iter(a, a)[0].0.0\n}",
+        &[
+            "`join_iter` is no value: only a `for` loop runs over it @ 2:5 ? write `for (x, y) in join_iter(a, b) { .. }`, or `join(a, b)` for an array",
+        ],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    match a { 0..=u8::MOST => b, _ => a }\n}",
+        &[
+            "expected a number, got `u8::MOST` @ 2:19 ? end a range with a number, a constant, or a bound such as `u8::MAX`",
+        ],
+    ),
+    ("const N: u8 = min();\npub fn main(a: u8, b: u8) -> u8 { a }", &["expected at least 1 argument, got 0 @ 1:15"]),
+    (
+        "fn f(x: u8) -> u8 { x }\nconst N: u8 = sqrt(4);\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &[
+            "expected `min` or `max`, got `sqrt` @ 2:15 ? a constant is made of numbers, names, PARTY_0::NAME, min(..), max(..), +, - and !",
+        ],
+    ),
+    (
+        "pub fn main(a: u32, b: u32) -> u32 {\n    sqr(a)\n}",
+        &["there is no variable, constant or function `sqr` @ 2:5 ? did you mean `sqrt`?"],
+    ),
+];

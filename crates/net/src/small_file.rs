@@ -1,0 +1,70 @@
+//! Small files that a person writes: read whole, and only if they are files.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Reads a text of at most this number of bytes. Refuses to open a pipe, a device or a folder in its place, which could block forever.
+///
+/// *Errors:* those of the file; [`io::ErrorKind::InvalidData`] if it is no regular file, longer, or not UTF-8.
+pub fn read_small_file(path: &Path, bytes_max: u64) -> io::Result<String> {
+    check_is_file(path)?;
+    let (mut file, mut bytes) = (File::open(path)?, Vec::new());
+    file.by_ref().take(bytes_max + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > bytes_max {
+        true => {
+            // Somebody may still be writing it.
+            let got = file.metadata()?.len().max(bytes.len() as u64);
+            Err(io::Error::other(format!("expected at most {bytes_max} bytes, got {got}")))
+        }
+        false => String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)),
+    }
+}
+
+/// Looks whether there is a file at a path, or at the end of a link there.
+///
+/// *Errors:* nothing there, or something else.
+pub fn check_is_file(path: &Path) -> io::Result<()> {
+    let kind = fs::metadata(path)?.file_type();
+    match kind.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::other(format!("expected a file, got {}", name(kind)))),
+    }
+}
+
+#[cfg(unix)]
+fn name(kind: fs::FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    match () {
+        () if kind.is_dir() => "a folder",
+        () if kind.is_fifo() => "a pipe",
+        () if kind.is_socket() => "a socket",
+        () => "a device",
+    }
+}
+
+#[cfg(not(unix))]
+fn name(kind: fs::FileType) -> &'static str {
+    if kind.is_dir() { "a folder" } else { "something else" }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_file_is_told_and_never_waited_for() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let [pipe, file] = ["pipe", "file"].map(|name| scratch.path().join(name));
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo starts").success());
+        fs::write(&file, "text").expect("written");
+        let read = |path: &Path, most| read_small_file(path, most).map_err(|error| error.to_string());
+        assert_eq!(read(&file, 4), Ok("text".into()));
+        assert_eq!(read(&file, 3), Err("expected at most 3 bytes, got 4".into()));
+        assert_eq!(read(&pipe, 9), Err("expected a file, got a pipe".into()));
+        assert_eq!(read(scratch.path(), 9), Err("expected a file, got a folder".into()));
+        assert_eq!(read(Path::new("/dev/zero"), 9), Err("expected a file, got a device".into()));
+        fs::write(&file, [0xff]).expect("written");
+        assert_eq!(read_small_file(&file, 9).map_err(|error| error.kind()), Err(io::ErrorKind::InvalidData));
+    }
+}

@@ -1,0 +1,232 @@
+//! Correlated OT that is secure against malicious parties: the extension, with its consistency checks.
+//!
+//! *Source*: Roy 2022, section 4 (consistency check) and section 6 (trees of a malicious receiver).
+//!
+//! | step | who | what |
+//! |---|---|---|
+//! | a | receiver | after the trees: sends the sum of the leaves' tags of each tree, and a hash of all tags, see `tags` |
+//! | b | sender | finds the tag of each missing leaf and aborts unless the hash covers exactly these tags |
+//! | c | receiver | extends by whole squares and one more, whose OTs have no other use |
+//! | d | sender | sends a random point |
+//! | e | receiver | sends the hashes of its choices and of every column at that point |
+//! | f | sender | aborts unless they match its own, see `consistency`; both discard the last square |
+//!
+//! *Adversary*: malicious. A malicious receiver can only guess bits of delta, and a wrong guess is detected.
+//!
+//! Two parties that extend in both directions at once run steps c to f separately: [`MaliciousCotReceiver::correct`] with
+//! [`MaliciousCotSender::receive`], then [`MaliciousCotSender::point`], [`MaliciousCotReceiver::answer`] and [`MaliciousCotSender::check`].
+//! Set-ups that serve many sessions are [`SenderSeeds`] and [`ReceiverSeeds`].
+
+mod seeds;
+
+use garblet_net::Channel;
+use garblet_primitives::{Block, Delta, Prg, with_room};
+use rand_core::CryptoRng;
+use zeroize::Zeroizing;
+
+use super::consistency::{self, ChoicesConsistent, StatisticalSecurity};
+use super::receiver::{CotReceiver, ReceiverSetup};
+use super::sender::{CotSender, SenderSetup};
+use super::tags::{self, TreesConsistent};
+use super::width::{SQUARE, Width};
+use crate::bit_vec::BitVec;
+use crate::correlated::{CorrelatedReceiver, CorrelatedSender};
+use crate::error::{OtError, check_length};
+
+pub use seeds::{ReceiverSeeds, SenderSeeds};
+
+/// The OTs of a checked extension by `n`, including those that hide the others.
+pub(super) const fn with_hiding(n: usize) -> usize {
+    if n == 0 { 0 } else { n.next_multiple_of(SQUARE) + SQUARE }
+}
+
+/// Clears an allocation for the blocks of `n` OTs, or makes a new one.
+fn emptied(mut room: Zeroizing<Vec<Block>>, n: usize) -> Zeroizing<Vec<Block>> {
+    room.clear();
+    if room.capacity() < n {
+        return Zeroizing::new(with_room(n));
+    }
+    room
+}
+
+/// The sender of correlated OTs, secure against malicious receivers.
+///
+/// *Secret*: all of it. *Unique*: one per session and peer.
+pub struct MaliciousCotSender {
+    inner: CotSender,
+    sigma: StatisticalSecurity,
+    delta: BitVec,
+    /// The generator of the points of the checks.
+    points: Prg,
+    _trees: TreesConsistent,
+}
+
+/// The sender's blocks of an extension that is not yet checked.
+pub struct Unchecked {
+    rows: Zeroizing<Vec<Block>>,
+    n: usize,
+}
+
+/// The receiver's choices and blocks of an extension whose corrections are sent and whose answer is outstanding.
+pub struct Corrected {
+    choices: BitVec,
+    rows: Zeroizing<Vec<Block>>,
+    n: usize,
+}
+
+impl MaliciousCotSender {
+    /// Sets up with a peer that calls [`MaliciousCotReceiver::setup`] with the same width and security.
+    ///
+    /// *Errors*: as [`CotSender::setup`]; [`OtError::InconsistentTrees`].
+    pub async fn setup(
+        channel: &mut Channel,
+        rng: &mut (impl CryptoRng + ?Sized),
+        delta: &Delta,
+        width: Width,
+        sigma: StatisticalSecurity,
+    ) -> Result<Self, OtError> {
+        let setup = SenderSetup::run(channel, rng, delta, width, Some(sigma)).await?;
+        let mut message = vec![0; tags::bytes(width)];
+        channel.receive_bytes(&mut message).await?;
+        let delta = BitVec::of_delta(delta);
+        let trees = tags::check(width, setup.session(), &delta, setup.leaves(), &message)?;
+        Ok(MaliciousCotSender { inner: setup.finish(), sigma, delta, points: Prg::random(rng), _trees: trees })
+    }
+
+    /// Step c: receives the corrections of `n` OTs. Reuses the allocation `room` for their blocks if it is large enough.
+    ///
+    /// *Errors*: connection errors.
+    pub async fn receive(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        room: Zeroizing<Vec<Block>>,
+    ) -> Result<Unchecked, OtError> {
+        let mut rows = emptied(room, with_hiding(n));
+        self.inner.extend_onto(channel, with_hiding(n), &mut rows).await?;
+        Ok(Unchecked { rows, n })
+    }
+
+    /// Step d: a random point, to send after all corrections have arrived.
+    pub fn point(&mut self) -> Block {
+        self.points.next_block()
+    }
+
+    /// Step f: checks the answer at the point sent for these OTs, and releases them.
+    ///
+    /// *Errors*: [`OtError::InconsistentChoices`].
+    pub fn check(&self, unchecked: Unchecked, point: Block, answer: &[u8]) -> Result<Zeroizing<Vec<Block>>, OtError> {
+        let consistent = consistency::check(self.sigma, &self.delta, &unchecked.rows, point, answer)?;
+        Ok(release(unchecked, consistent))
+    }
+
+    /// Bytes of an answer.
+    pub fn answer_bytes(&self) -> usize {
+        self.sigma.digest_bytes()
+    }
+}
+
+impl CorrelatedSender for MaliciousCotSender {
+    fn delta(&self) -> &Delta {
+        self.inner.delta()
+    }
+
+    fn session_key(&self) -> Block {
+        self.inner.session_key()
+    }
+
+    async fn extend(&mut self, channel: &mut Channel, n: usize) -> Result<Zeroizing<Vec<Block>>, OtError> {
+        if n == 0 {
+            return Ok(Zeroizing::default());
+        }
+        let unchecked = self.receive(channel, n, Zeroizing::default()).await?;
+        let point = self.point();
+        channel.send_bytes(&point.to_bytes()).await?;
+        let mut answer = vec![0; self.answer_bytes()];
+        channel.receive_bytes(&mut answer).await?;
+        self.check(unchecked, point, &answer)
+    }
+}
+
+/// Releases the OTs after the check, without the last square.
+fn release(Unchecked { mut rows, n }: Unchecked, _consistent: ChoicesConsistent) -> Zeroizing<Vec<Block>> {
+    rows.truncate(n);
+    rows
+}
+
+/// The receiver of correlated OTs, secure against malicious senders.
+///
+/// *Secret*: all of it. *Unique*: one per session and peer.
+pub struct MaliciousCotReceiver {
+    inner: CotReceiver,
+    sigma: StatisticalSecurity,
+}
+
+impl MaliciousCotReceiver {
+    /// Sets up with a peer that calls [`MaliciousCotSender::setup`] with the same width and security.
+    ///
+    /// *Errors*: as [`CotReceiver::setup`].
+    pub async fn setup(
+        channel: &mut Channel,
+        rng: &mut (impl CryptoRng + ?Sized),
+        width: Width,
+        sigma: StatisticalSecurity,
+    ) -> Result<Self, OtError> {
+        let setup = ReceiverSetup::run(channel, rng, width, Some(sigma)).await?;
+        channel.send_bytes(&tags::message(width, setup.session(), setup.leaves())).await?;
+        Ok(MaliciousCotReceiver { inner: setup.finish(channel).await?, sigma })
+    }
+
+    /// Step c: sends the corrections of `n` OTs. Reuses the allocation `room` for their blocks if it is large enough.
+    ///
+    /// *Errors*: connection errors.
+    pub async fn correct(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        room: Zeroizing<Vec<Block>>,
+    ) -> Result<Corrected, OtError> {
+        let mut rows = emptied(room, with_hiding(n));
+        let choices = self.inner.extend_onto(channel, with_hiding(n), &mut rows).await?;
+        Ok(Corrected { choices, rows, n })
+    }
+
+    /// Step e: the answer at the sender's point, and the choices and blocks.
+    pub fn answer(&self, corrected: Corrected, point: Block) -> (Vec<u8>, BitVec, Zeroizing<Vec<Block>>) {
+        let Corrected { choices, mut rows, n } = corrected;
+        let squares = choices.as_bytes().as_chunks::<16>().0.iter().map(|&bytes| Block::from_bytes(bytes));
+        let squares = Zeroizing::new(squares.collect::<Vec<Block>>());
+        let answer = consistency::digest(self.sigma, &squares, &rows, point);
+        rows.truncate(n);
+        (answer, choices.slice(0..n), rows)
+    }
+}
+
+impl CorrelatedReceiver for MaliciousCotReceiver {
+    fn session_key(&self) -> Block {
+        self.inner.session_key()
+    }
+
+    async fn extend_random(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+    ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
+        if n == 0 {
+            return Ok((BitVec::zeros(0), Zeroizing::default()));
+        }
+        let corrected = self.correct(channel, n, Zeroizing::default()).await?;
+        let mut point = [0; 16];
+        channel.receive_bytes(&mut point).await?;
+        let (answer, choices, rows) = self.answer(corrected, Block::from_bytes(point));
+        channel.send_bytes(&answer).await?;
+        channel.flush().await?;
+        Ok((choices, rows))
+    }
+}
+
+#[cfg(test)]
+pub(crate) use tests::deviations;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! Bits beyond the last of a message are refused, whatever the message is, and its sender is named.
+
+use garblet_net::{
+    NetError,
+    testing::{Direction, Fault, FaultKind, Frame, FrameKind, flip_of_bulk},
+};
+use garblet_protocol::run_id::RUN_ID_BYTES;
+
+use super::{
+    deviations::{adder, values},
+    *,
+};
+use crate::partialgc::oot::{DIGESTS_BYTES, Given};
+
+const CIRCUITS: usize = 16;
+
+/// A message of bits in a frame, where the second input is party `second`'s: who sends it to whom, the bytes of the frame (any if none), its bits, and the bytes that follow on them.
+struct Message {
+    second: u16,
+    from: u16,
+    to: u16,
+    frame: Option<usize>,
+    bits: usize,
+    followed_by: usize,
+}
+
+impl Message {
+    fn direction(&self) -> Direction {
+        if self.from < self.to { Direction::Forth } else { Direction::Back }
+    }
+
+    /// The places of the last bytes of such messages, in all that is sent.
+    fn places(&self, frames: &[Frame]) -> Vec<usize> {
+        let sent = frames.iter().filter(|frame| frame.direction == self.direction() && frame.kind == FrameKind::Bulk);
+        let ends = sent.scan(0, |end, frame| {
+            *end += frame.payload.len();
+            Some((*end, frame.payload.len()))
+        });
+        let of_message =
+            ends.filter(|(_, bytes)| self.frame.is_none_or(|due| due == *bytes) && *bytes > self.followed_by);
+        of_message.map(|(end, _)| end - self.followed_by - 1).collect()
+    }
+
+    /// The fault of a one in the highest bit of a byte.
+    fn fault(&self, frames: &[Frame], place: usize) -> PairFault {
+        let fault = flip_of_bulk(frames, self.direction(), place).expect("as much is sent");
+        let FaultKind::Flip(lowest) = fault.kind else { unreachable!("it is a flip") };
+        let fault = Fault { kind: FaultKind::Flip(lowest + 7), ..fault };
+        PairFault { low: self.from.min(self.to), high: self.from.max(self.to), fault }
+    }
+
+    /// Tells whether the receiver has refused it as it must.
+    fn is_refused(&self, results: &[Result<Outputs, ProtocolError>]) -> bool {
+        let Err(ProtocolError::Peer { party, source }) = &results[usize::from(self.to)] else { return false };
+        let ProtocolError::Net(NetError::Malformed { what, .. }) = &**source else { return false };
+        *party == Party(self.from) && *what == format!("{} bits", self.bits)
+    }
+}
+
+/// All messages of bits, with a client's input or with the cloud's.
+fn messages() -> Vec<Message> {
+    let plan =
+        |second| Plan::new(adder(second), 3, small(Reuse::Labels), SavedValues::default()).expect("it can be run");
+    let [with_client, with_cloud] = [1, 2].map(plan);
+    let client = with_client.giver(Party(1));
+    let (choices, wires, own) = (client.bit_count(), client.wire_count(), with_cloud.giver(Party(2)).bit_count());
+    assert!([choices, wires, own].iter().all(|bits| bits % 8 > 0), "{choices}, {wires}, {own}: all have spare bits");
+    let given = RUN_ID_BYTES + Given::bytes(client, CIRCUITS);
+    let digests = CIRCUITS * DIGESTS_BYTES;
+    let message = |(from, to), frame, bits, followed_by| Message { second: 1, from, to, frame, bits, followed_by };
+    vec![
+        message((1, 0), Some(RUN_ID_BYTES + choices.div_ceil(8)), choices, 0),
+        Message { second: 2, ..message((2, 0), Some(RUN_ID_BYTES + own.div_ceil(8)), own, 0) },
+        // The places in the last circuit and in the first.
+        message((1, 2), Some(given), wires, digests),
+        message((1, 2), Some(given), wires, digests + (CIRCUITS - 1) * wires.div_ceil(8)),
+        message((2, 0), None, with_client.message_bits(GENERATOR), 0),
+        message((2, 1), None, with_client.message_bits(Party(1)), 0),
+    ]
+}
+
+#[test]
+fn bits_beyond_the_last_of_any_message_are_refused_and_its_sender_is_named() {
+    for (number, message) in messages().iter().enumerate().filter(|(_, message)| message.bits % 8 > 0) {
+        let (program, config) = (adder(message.second), small(Reuse::Labels));
+        let values = values();
+        let record = Arc::new(Mutex::new(Vec::new()));
+        let scene = Scene { record: Some(record.clone()), ..Scene::new(&program, 3, config) };
+        let (honest, _) = scene.run(&values, None);
+        assert!(honest.iter().all(Result::is_ok), "all are honest");
+        let pair = (message.from.min(message.to), message.from.max(message.to));
+        let record = record.lock().unwrap();
+        let frames = record.iter().find(|(of, _)| *of == pair).expect("every pair has one").1.frames();
+        // The last ones first: outputs are at the end.
+        let refused = message.places(&frames).into_iter().rev().find(|&place| {
+            let scene = Scene { fault: Some(message.fault(&frames, place)), ..Scene::new(&program, 3, config) };
+            message.is_refused(&scene.run(&values, None).0)
+        });
+        assert!(refused.is_some(), "message {number}");
+    }
+}
+
+/// Of all bytes that a client may tell the cloud, those of another length or with other bits beyond the last of a circuit's places are refused.
+#[test]
+fn whatever_bytes_a_client_tells_the_cloud_are_read_or_refused() {
+    let plan = Plan::new(adder(1), 3, small(Reuse::Labels), SavedValues::default()).expect("it can be run");
+    let client = plan.giver(Party(1));
+    let (length, wires) = (Given::bytes(client, CIRCUITS), client.wire_count());
+    let mut rng = Prg::new(Block::ONES);
+    for bytes in [0, 1, length - 1, length + 1, 2 * length] {
+        assert!(Given::decode(&vec![0; bytes], client, CIRCUITS).is_err(), "{bytes} bytes");
+    }
+    for spoilt in 0..=CIRCUITS {
+        let mut bytes = vec![0; length];
+        rng.fill_bytes(&mut bytes);
+        let places = &mut bytes[16 * wires..length - CIRCUITS * DIGESTS_BYTES];
+        for last in places.chunks_mut(wires.div_ceil(8)).filter_map(<[u8]>::last_mut) {
+            *last &= (1 << (wires % 8)) - 1;
+        }
+        let read = Given::decode(&bytes, client, CIRCUITS).unwrap_or_else(|error| panic!("{error}"));
+        assert!(*read.encode() == bytes);
+        if spoilt < CIRCUITS {
+            bytes[16 * wires + (spoilt + 1) * wires.div_ceil(8) - 1] |= 1 << (wires % 8);
+            assert!(Given::decode(&bytes, client, CIRCUITS).is_err(), "circuit {spoilt}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The manners of a client: over how many connections it hears of its submission, and how much it may send.
+
+use std::{collections::VecDeque, time::Instant};
+
+use tokio::sync::oneshot;
+
+/// The most connections over which a client hears of its submission; a further one takes the place of the oldest.
+pub(super) const CONNECTIONS_MAX: usize = 4;
+/// The most new submissions of a client at once, and the number that it may send each second.
+pub(super) const ALLOWANCE: (f64, f64) = (64.0, 8.0);
+
+/// The connections of a client, and what it may still send.
+pub(super) struct Manners {
+    /// Each ends when its sender is dropped; the oldest comes first.
+    connections: VecDeque<oneshot::Sender<()>>,
+    pub(super) allowance: f64,
+    since: Instant,
+}
+
+impl Manners {
+    pub(super) fn new() -> Self {
+        Manners { connections: VecDeque::new(), allowance: ALLOWANCE.0, since: Instant::now() }
+    }
+
+    /// Takes a new submission, unless there were too many of late.
+    pub(super) fn allow(&mut self) -> bool {
+        let (most, each_second) = ALLOWANCE;
+        self.allowance = most.min(self.allowance + each_second * self.since.elapsed().as_secs_f64());
+        self.since = Instant::now();
+        let allowed = self.allowance >= 1.0;
+        self.allowance -= if allowed { 1.0 } else { 0.0 };
+        allowed
+    }
+
+    /// A new connection, which may take the place of the oldest one.
+    pub(super) fn connection(&mut self) -> oneshot::Receiver<()> {
+        let (own, gone) = oneshot::channel();
+        self.connections.retain(|connection| !connection.is_closed());
+        self.connections.push_back(own);
+        if self.connections.len() > CONNECTIONS_MAX {
+            self.connections.pop_front();
+        }
+        gone
+    }
+}

@@ -1,0 +1,262 @@
+//! Circuits by name: `lib:aes128`, `lib:millionaires(32)`.
+//!
+//! In the table, the number after each input is the party that owns it; all parties learn the outputs. `u` stands for an unsigned
+//! integer, `bytes` for byte strings; symbols of 8 bits are byte strings too. C(n) counts the
+//! comparators of a sorting network, [`sort_comparators`](crate::builder::sort_comparators). M(n) counts the comparators of a merge,
+//! [`merge_comparators`](crate::builder::merge_comparators), about n log2(n) / 2.
+//!
+//! For lists of bounded length, P(n) = 2^K - K - 1, with K the bits of n, is the cost of finding which rows are present.
+//! L(n) = (n - 1)(b + 2) + n + P(n) is the cost of checking that a list is sorted by keys of b bits. R(n, m) counts the comparators
+//! of a merge through which results return to its first list: M(n + m) at most, and about as much unless n is far below m.
+//! F(r, k, w), about r log2(r) w + r log2(r)^2 / 2, is the cost of moving rows of w bits to the front of r and keeping k. A(n, w),
+//! about n (w + 1), is the cost of adding up n numbers of w bits.
+//!
+//! | name | inputs | outputs | AND gates |
+//! |---|---|---|---|
+//! | `aes128` | `key` bytes 16 (0), `block` bytes 16 (1) | `ciphertext` | 6400 |
+//! | `aes128-expanded` | `round_keys` bytes 176 (0), `block` bytes 16 (1) | `ciphertext` | 5120 |
+//! | `aes-round` | `state` bytes 16 (0), `round_key` bytes 16 (1) | `state` | 512 |
+//! | `aes-last-round` | `state` bytes 16 (0), `round_key` bytes 16 (1) | `state` | 512 |
+//! | `aes-key-schedule` | `key` bytes 16 (0) | `round_keys` bytes 176 | 1280 |
+//! | `aes128-chain(blocks)` | `key` bytes 16 (0), `block` bytes 16 (1) | `ciphertext` | 6400 blocks |
+//! | `aes128-chains(blocks, chains)` | `key` bytes 16 (0), `block` bytes 16 chains (1) | `ciphertext` | 6400 blocks chains |
+//! | `sha256` | `state` bytes 32 (0), `block` bytes 64 (1) | `digest` | 22271 |
+//! | `sha256-message(bytes)` | `message` bytes (0) | `digest` | 22271 ceil((bytes + 9) / 64) |
+//! | `add(bits)` | `a` u (0), `b` u (1) | `sum` | bits - 1 |
+//! | `sub(bits)` | `a` u (0), `b` u (1) | `difference` | bits - 1 |
+//! | `mul(bits)` | `a` u (0), `b` u (1) | `product` | bits^2 - bits + 1, fewer from 27 bits on |
+//! | `mul-full(bits)` | `a` u (0), `b` u (1) | `product` | 2 bits^2 - bits, fewer from 14 bits on |
+//! | `div(bits)` | `a` u (0), `b` u (1) | `quotient` | bits (bits + 1) / 2 + 2 bits - 3 |
+//! | `rem(bits)` | `a` u (0), `b` u (1) | `remainder` | bits (bits + 1) / 2 + 4 bits - 4 |
+//! | `compare(bits)` | `a` u (0), `b` u (1) | `less`, `equal` | 2 bits - 1 |
+//! | `compare-and-count(bits)` | `a` u (0), `b` u (1) | `less`, `common` | 3 bits - (number of ones in bits written in binary) |
+//! | `min(bits)` | `a` u (0), `b` u (1) | `min` | 2 bits |
+//! | `max(bits)` | `a` u (0), `b` u (1) | `max` | 2 bits |
+//! | `millionaires(bits)` | `alice` u (0), `bob` u (1) | `alice_richer` | bits |
+//! | `hamming(n)` | `a` n bits (0), `b` n bits (1) | `distance` | n - (number of ones in n written in binary) |
+//! | `longest-common-substring(n, bits)` | `a` n symbols (0), `b` n symbols (1) | `length` | at most n^2 (bits - 1 + 4 ceil(log2(n + 1))) |
+//! | `lcs-incremental(n)` | `string` n bits (0), `runs` n u (0), `longest` u (0), `symbol` one bit (1) | `runs`, `longest` | (4 n - 2) ceil(log2(n + 1)) - 2 n + 2 |
+//! | `levenshtein(n, m, bits)` | `a` n symbols (0), `b` m symbols (1) | `distance` | n m (bits + 3) + s, s about min(n, m) |
+//! | `levenshtein-cell(bits)` | `row_symbol` u (0), `column_symbol` u (1), `left` 2 bits (0), `top` 2 bits (1) | `right`, `bottom` | bits + 3 |
+//! | `matrix-multiplication(n, bits)` | `a` n rows of n u (0), `b` n rows of n u (1) | `product` | at most n^2 (n (bits^2 - bits + 1) + (n - 1) (bits - 1)) |
+//! | `dot-product(n, bits)` | `a` n u (0), `b` n u (1) | `dot` | at most n (bits^2 - bits + 1) + (n - 1) (bits - 1) |
+//! | `keyed-database(n, key_bits, value_bits)` | `records` n of {key, value} (0), `key` u (1) | `found`, `value` | n (key_bits + value_bits) - 1 |
+//! | `sort(n, bits)` | `a` ceil(n/2) u (0), `b` floor(n/2) u (1) | `sorted` | 2 bits C(n), C(n) = 1, 5, 19, 60, 185, 531 for n = 2, 4, 8, 16, 32, 64 |
+//! | `intersection-size(n, m, bits)` | `a` n u (0), `b` m u (1) | `size` | the fewer of n m (bits - 1) + n and 2 bits C(n + m) + (n + m - 1) bits, at most |
+//! | `intersection-sum(n, m, key_bits, value_bits)` | `a` at most n u (0), `b` at most m {key, value} (1) | `size`, `sum`, `in_order` | (2 key_bits + value_bits + 2) M(n + m) + (n + m - 1) (key_bits + 2 value_bits + 2 s - 1) + L(n) + L(m) + 1, s bits of min(n, m) |
+//! | `intersection(n, m, key_bits, a_bits, b_bits)` | `a` at most n {key, value} (0), `b` at most m {key, value} (1) | `rows`, `in_order` | (2 (key_bits + 1 + t) + max(a_bits, b_bits)) M(n + m) + (n + m - 1) (2 key_bits + a_bits + b_bits + 1) + F((n + m) / 2, min(n, m), key_bits + a_bits + b_bits) + L(n) + L(m) + 1, t = 1 if both have values |
+//! | `join(n, m, key_bits, value_bits)` | `a` at most n u (0), `b` at most m {key, value} (1) | `rows`, `in_order` | (2 key_bits + value_bits + 4) M(n + m) + (value_bits + 1) R(n, m) + (n + m - 1) (key_bits + value_bits + 2) + L(n) + L(m) + 2 |
+//! | `group-sum(n, groups, value_bits)` | `groups` at most n u (0), `values` at most n u (1) | `sums`, `same_count` | n (value_bits + 1) + n value_bits T(groups) + groups A(n, value_bits) + 2 P(n) + K - 1, T(groups) = groups - 1 for a power of two |
+//! | `group-sum-by-key(n, m, groups, key_bits, value_bits)` | `a` at most n {key, value} (0), `b` at most m {key, value} (1) | `rows`, `more`, `in_order` | (2 key_bits + value_bits + 2) M(n + m) + (n + m - 1) (key_bits + 1 + 2 w) + (n + m) (key_bits + w + 2) + F(n + m, groups, key_bits + w) + L(n) + L(m) + c, w = value_bits + ceil(log2(n + m)), at most; c at most 3 ceil(log2(n + m)) + 3 |
+//! | `histogram(n, m, bits, least, width, buckets)` | `a` at most n u (0), `b` at most m u (1) | `counts` | (n + m) (buckets + 1) bits + buckets A(n + m, 1) + P(n) + P(m), at most |
+//! | `top-k(k, value_bits, payload_bits)` | `a` at most k {value, payload} (0), `b` at most k {value, payload} (1) | `rows`, `in_order` | (2 value_bits + payload_bits + 2) (k + M(k)) + k (value_bits + payload_bits + 1) + 2 L(k) + 1 - (number of ones in k written in binary) |
+//! | `quantile(n, m, bits, per_mille)` | `a` at most n u (0), `b` at most m u (1) | `found`, `value`, `in_order` | 2 (bits + 1) (2^p - 1) + bits + n + m + L(n) + L(m) + p^2 + 40 p + 250, p = ceil(log2(n + m)), at most |
+//! | `linear-model(rows, features, integer_bits, fraction_bits)` | `weights` fixed-point numbers (0), `bias` (0), `rows` of as many each (1) | `scores` | rows (features (2 w^2 - w) + features (2 w + s - 2) - fraction_bits), w = integer_bits + fraction_bits, s bits of features; 1 for w = 1, at most |
+//! | `decision-tree(rows, depth, features, bits, class_bits)` | `nodes` 2^depth - 1 of {feature, threshold} (0), `classes` 2^depth u (0), `rows` of as many u as there are features (1) | `class` | rows ((2^depth - depth - 1) (f + bits) + depth features bits + (2^depth - 1) class_bits), f = ceil(log2(features)) |
+//! | `layered(depth, ands)` | `a` 128 bits (0), `b` 128 bits (1) | `out` | ands, at least depth |
+//!
+//! *Source*: FIPS 197 with the S-box of Boyar and Peralta 2012 (22,164 XOR gates in `aes128`); FIPS 180-4; the edit distance by
+//! differences of Masek and Paterson 1980; Karatsuba and Ofman 1962; Batcher 1968 and Green 1969.
+
+mod aes;
+mod compact;
+mod error;
+mod group;
+mod integer;
+mod join;
+mod layered;
+mod levenshtein;
+mod lists;
+mod matrix;
+mod member;
+mod model;
+mod order;
+mod sets;
+mod sha256;
+mod strings;
+
+pub use error::LibraryError;
+pub use member::{Member, Parameter};
+
+use garblet_circuit::{Component, Program};
+
+/// The prefix that distinguishes a library name from a file name.
+pub const PREFIX: &str = "lib:";
+
+/// All members, by kind.
+static MEMBERS: [&[Member]; 12] = [
+    aes::MEMBERS,
+    sha256::MEMBERS,
+    integer::MEMBERS,
+    strings::MEMBERS,
+    levenshtein::MEMBERS,
+    matrix::MEMBERS,
+    sets::MEMBERS,
+    join::MEMBERS,
+    group::MEMBERS,
+    order::MEMBERS,
+    model::MEMBERS,
+    layered::MEMBERS,
+];
+
+/// All members of the library.
+pub fn list() -> impl Iterator<Item = &'static Member> {
+    MEMBERS.into_iter().flatten()
+}
+
+/// The program with this name: `NAME` with default parameters or `NAME(p1, p2)`, with or without [`PREFIX`].
+///
+/// *Errors*: an unknown name, or parameters that the member does not accept.
+///
+/// ```
+/// let program = garblet_synthesis::library::find("lib:millionaires(16)")?;
+/// assert_eq!(program.stats().and, 16);
+/// # Ok::<(), garblet_synthesis::library::LibraryError>(())
+/// ```
+pub fn find(name: &str) -> Result<Program, LibraryError> {
+    let (member, parameters) = resolve(name)?;
+    member.program(&parameters)
+}
+
+/// The component with this name, if the member is a single one.
+///
+/// *Errors*: as [`find`], or a member made of several components.
+pub fn component(name: &str) -> Result<Component, LibraryError> {
+    let (member, parameters) = resolve(name)?;
+    member.component(&parameters)
+}
+
+/// Tells whether the library has a member with this name, with or without parameters and [`PREFIX`].
+pub fn has(name: &str) -> bool {
+    resolve(name).is_ok()
+}
+
+fn resolve(text: &str) -> Result<(&'static Member, Vec<u32>), LibraryError> {
+    let (name, parameters) = split(text)?;
+    let member = list().find(|m| m.name == name).ok_or_else(|| LibraryError::unknown(name))?;
+    Ok((member, parameters.unwrap_or_else(|| member.defaults())))
+}
+
+/// Splits `lib:name(1, 2)` into name and parameters.
+fn split(text: &str) -> Result<(&str, Option<Vec<u32>>), LibraryError> {
+    let call = text.trim();
+    let call = call.strip_prefix(PREFIX).unwrap_or(call);
+    let Some((name, rest)) = call.split_once('(') else { return Ok((call.trim(), None)) };
+    let syntax = || LibraryError::Syntax { text: text.into() };
+    let inner = rest.strip_suffix(')').ok_or_else(syntax)?;
+    if inner.trim().is_empty() {
+        return Ok((name.trim(), Some(Vec::new())));
+    }
+    let parameters = inner.split(',').map(|p| p.trim().parse().map_err(|_| syntax())).collect::<Result<_, _>>()?;
+    Ok((name.trim(), Some(parameters)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builder::simulate;
+
+    #[test]
+    fn every_member_is_built_and_keeps_its_formula() {
+        let mut names = Vec::new();
+        for member in list() {
+            let program = member.program(&member.defaults()).unwrap();
+            let (ands, stated) = (program.stats().and, member.and_count(&member.defaults()).unwrap());
+            let bound = member.ands.contains("at most") || member.ands.contains("fewer");
+            assert!(ands == stated || bound && ands < stated, "{}: {ands} of {stated}", member.name);
+            assert!(!program.inputs().is_empty() && !program.outputs().is_empty());
+            assert!(!member.summary.is_empty() && !member.ands.is_empty());
+            assert!(!names.contains(&member.name), "{} twice", member.name);
+            names.push(member.name);
+            let single = member.component(&member.defaults());
+            assert_eq!(single.is_ok(), program.instance_count() == 1, "{}", member.name);
+            // Runs with all inputs zero.
+            let zeros: Vec<Vec<bool>> = program.inputs().iter().map(|i| vec![false; i.port.width() as usize]).collect();
+            assert_eq!(simulate::program(&program, &zeros).len(), program.outputs().len());
+        }
+    }
+
+    #[test]
+    fn the_table_above_is_complete() {
+        let rows: Vec<&str> =
+            include_str!("library.rs").lines().filter_map(|line| line.strip_prefix("//! | `")).collect();
+        assert_eq!(rows.len(), list().count());
+        for (row, member) in rows.into_iter().zip(list()) {
+            let program = member.program(&member.defaults()).unwrap();
+            let cells: Vec<&str> = row.split(" | ").collect();
+            assert_eq!(cells[0], format!("{}`", member.signature()));
+            assert_eq!(cells[3].trim_end_matches(" |"), member.ands);
+            let mut inputs = cells[1];
+            for input in program.inputs() {
+                let (_, rest) = inputs.split_once(&format!("`{}`", input.port.name)).expect(row);
+                let (_, rest) = rest.split_once(&format!("({})", input.owner)).expect(row);
+                inputs = rest;
+            }
+            assert_eq!(inputs, "", "{row}");
+            let outputs: Vec<String> = program.outputs().iter().map(|o| format!("`{}`", o.port.name)).collect();
+            assert!(cells[2].starts_with(&outputs.join(", ")), "{row}");
+        }
+    }
+
+    #[test]
+    fn figures_of_the_book_are_those_of_the_programs() {
+        let chapter = include_str!("../../../docs/src/circuits.md");
+        let rows: Vec<(&str, &str)> = chapter.lines().filter_map(|line| line.split_once(" | `lib:")).collect();
+        for (stated, call) in &rows {
+            let stated = stated.trim_start_matches("| ").replace(',', "");
+            let call = call.trim_end_matches("` |");
+            assert_eq!(find(call).unwrap().stats().and.to_string(), stated, "{call}");
+        }
+        assert!(rows.len() > 8, "{rows:?}");
+    }
+
+    #[test]
+    fn names_are_read_with_and_without_decoration() {
+        assert_eq!(split("lib:add(8)").unwrap(), ("add", Some(vec![8])));
+        assert_eq!(split(" levenshtein( 3,4 , 2 ) ").unwrap(), ("levenshtein", Some(vec![3, 4, 2])));
+        assert_eq!(split("lib:aes128").unwrap(), ("aes128", None));
+        assert_eq!(split("lib:aes128()").unwrap(), ("aes128", Some(vec![])));
+        assert_eq!(find("lib:add(8)").unwrap().name(), "add(8)");
+        assert_eq!(find("lib:add").unwrap().name(), "add(32)");
+        assert_eq!(find("lib:aes128()").unwrap().name(), "aes128");
+    }
+
+    #[test]
+    fn wrong_names_are_refused_with_advice() {
+        let message = |name: &str| find(name).unwrap_err().to_string();
+        assert!(
+            message("lib:aes").starts_with("no library circuit `aes`, did you mean `aes128`"),
+            "{}",
+            message("aes")
+        );
+        assert!(message("lib:levenstein(4)").contains("did you mean `levenshtein`"));
+        assert!(message("lib:qqqqqqqqqqqqq").starts_with("no library circuit `qqqqqqqqqqqqq`, there are `aes128`,"));
+        assert_eq!(
+            message("lib:add(32"),
+            "`lib:add(32` is no library name, expected `lib:NAME` or `lib:NAME(NUMBER, ...)`"
+        );
+        assert!(message("lib:add(x)").contains("is no library name"));
+        assert!(message("lib:add(-1)").contains("is no library name"));
+        assert!(message("lib:add(99999999999)").contains("is no library name"));
+    }
+
+    #[test]
+    fn wrong_parameters_are_refused() {
+        let message = |name: &str| find(name).unwrap_err().to_string();
+        assert_eq!(message("add(1, 2)"), "`add(bits)` takes 1 parameters, got 2");
+        assert_eq!(message("aes128(1)"), "`aes128` takes 0 parameters, got 1");
+        assert_eq!(message("add(0)"), "`add(bits)`: bits is 0, expected 1 to 65536");
+        assert_eq!(
+            message("levenshtein(65536, 65536, 2)"),
+            "`levenshtein(65536, 65536, 2)` would have about 12884901888 gates and instances, the limit is 67108864"
+        );
+        assert!(matches!(find("mul(65536)"), Err(LibraryError::TooLarge { .. })));
+    }
+
+    #[test]
+    fn programs_of_several_components_are_no_component() {
+        let error = component("aes128-chain(3)").unwrap_err();
+        assert_eq!(error.to_string(), "`aes128-chain(3)` has 3 instances, expected a single component");
+        assert_eq!(component("millionaires(7)").unwrap().stats().and, 7);
+    }
+}

@@ -1,0 +1,162 @@
+// What the friend finder's page keeps of visits, whatever comes of them: done, not done, or not known. The client is a stub that says what
+// both servers said.
+
+import assert from "node:assert/strict";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import test, { after, beforeEach } from "node:test";
+
+const folder = mkdtempSync(path.join(tmpdir(), "visits-"));
+after(() => rmSync(folder, { recursive: true }));
+copyFileSync(path.resolve(import.meta.dirname, "../../examples/friends/page/visits.js"), path.join(folder, "visits.js"));
+writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
+writeFileSync(
+  path.join(folder, "garblet-client.js"),
+  `const receipt = { version: 0n, encode: () => new Uint8Array([1]), withCounter: () => receipt };
+  export const Receipt = { first: () => receipt, decode: () => receipt };
+  export const Invitation = { parse: (text) => ({ identity: text, clientName: text, free() {} }) };
+  const job = { clientNumber: () => 0, atVersion: () => job, free() {} };
+  export const Job = { decode: () => job };
+  export const bitsOf = (value, width) => new Uint8Array(width).fill(value);
+  export const joinBits = (...parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
+  export const numberOf = () => 0n;
+  export const toBase64 = (bytes) => Buffer.from(bytes).toString("base64");
+  export const fromBase64 = (text) => new Uint8Array(Buffer.from(text, "base64"));
+  const said = () => {
+    if (globalThis.error !== undefined) throw globalThis.error;
+    return { output: new Uint8Array(17), receipt };
+  };
+  export async function visit({ keep }) {
+    const bytes = new Uint8Array([2]);
+    await keep({ receipt: bytes, saved: bytes, toGenerator: bytes, toCloud: bytes });
+    globalThis.asked.push("visit");
+    return said();
+  }
+  export async function resume() {
+    globalThis.asked.push("resume");
+    return said();
+  }`,
+);
+const stored = new Map();
+globalThis.localStorage = {
+  get length() {
+    return stored.size;
+  },
+  key: (at) => [...stored.keys()][at],
+  getItem: (key) => stored.get(key) ?? null,
+  setItem: (key, value) => stored.set(key, value),
+  removeItem: (key) => stored.delete(key),
+};
+globalThis.navigator ??= {};
+const { Person, welcome } = await import(path.join(folder, "visits.js"));
+
+const HERE = { x: 1, y: 2 };
+let person;
+
+beforeEach(() => {
+  stored.clear();
+  globalThis.error = undefined;
+  globalThis.asked = [];
+  const invitations = { generator: "Anna", cloud: "Anna" };
+  welcome("Anna", invitations);
+  const job = Buffer.from("job").toString("base64");
+  person = new Person("Anna", { generator: "ws://one", cloud: "ws://other", jobs: { look: [job], place: [job] } }, invitations);
+});
+
+/** What both servers said, in the words of the client. */
+const said = (words, more) => Object.assign(new Error(`no output: ${words}`), { hint: "what to do" }, more);
+/** One server lies, or is gone: the other one has run the visit, or may have. */
+const UNKNOWN = [
+  said("generator and cloud differ in the output, so one of them lies"),
+  said("the generator has an answer; the cloud refuses: the state has another version now"),
+  said("the generator refuses: the submission was used, and there is no answer; the cloud has an answer"),
+  said("the generator has an answer; the cloud has not answered"),
+  said("both servers answer for version 9 of the state, the job is for version 3"),
+  new Error("the page has given up"),
+];
+
+test("a visit that was done is kept no longer", async () => {
+  await person.place(HERE);
+  assert.deepEqual([person.unanswered, person.spot], [undefined, HERE]);
+});
+
+test("one that both servers prove was not done is kept no longer, and nothing has moved", async () => {
+  globalThis.error = said("both refuse", { isNeverRun: true });
+  await assert.rejects(person.place(HERE));
+  assert.deepEqual([person.unanswered, person.spot], [undefined, undefined]);
+});
+
+test("of whatever else one lying server says it is not known, and it is asked about again", async () => {
+  for (const error of UNKNOWN) {
+    globalThis.error = error;
+    await assert.rejects(person.place(HERE), (told) => told === error);
+    assert.equal(person.unanswered, "place", error.message);
+    await assert.rejects(person.finish(), (told) => told === error);
+    assert.equal(person.unanswered, "place", error.message);
+    globalThis.error = undefined;
+    assert.deepEqual(await person.finish(), { program: "place", spot: HERE });
+    assert.deepEqual([person.unanswered, person.spot], [undefined, HERE]);
+  }
+});
+
+test("nothing new is dealt before it is known, unless the person waits no longer", async () => {
+  [globalThis.error] = UNKNOWN;
+  await assert.rejects(person.place(HERE));
+  await assert.rejects(person.place({ x: 3, y: 3 }));
+  assert.deepEqual(globalThis.asked, ["visit", "resume"]);
+  await person.letGo();
+  globalThis.error = undefined;
+  await person.place({ x: 3, y: 3 });
+  assert.deepEqual(globalThis.asked, ["visit", "resume", "visit"]);
+  assert.deepEqual(person.spot, { x: 3, y: 3 });
+});
+
+test("the same move that is asked for again is made again: another device may have moved the person since", async () => {
+  [globalThis.error] = UNKNOWN;
+  await assert.rejects(person.place(HERE));
+  globalThis.error = undefined;
+  assert.deepEqual(await person.place({ ...HERE }), { program: "place", spot: HERE });
+  assert.deepEqual(globalThis.asked, ["visit", "resume", "visit"]);
+  assert.deepEqual([person.unanswered, person.spot], [undefined, HERE]);
+});
+
+test("where a person is stays unknown if it waits no longer for a move, until it moves or looks", async () => {
+  await person.place(HERE);
+  [globalThis.error] = UNKNOWN;
+  await assert.rejects(person.place({ x: 3, y: 3 }));
+  await person.letGo();
+  assert.deepEqual([person.unanswered, person.spot], [undefined, undefined]);
+  globalThis.error = undefined;
+  await person.place(HERE);
+  assert.deepEqual(person.spot, HERE);
+});
+
+test("whoever waits no longer for a look is where it was", async () => {
+  await person.place(HERE);
+  [globalThis.error] = UNKNOWN;
+  await assert.rejects(person.look());
+  await person.letGo();
+  assert.deepEqual([person.unanswered, person.spot], [undefined, HERE]);
+});
+
+test("who leaves hears whether that was done, was not done, or is not known", async () => {
+  await person.place(HERE);
+  globalThis.error = said("both refuse", { isNeverRun: true });
+  assert.deepEqual([await person.leave(), person.spot], ["stays", HERE]);
+  for (globalThis.error of UNKNOWN) {
+    assert.equal(await person.leave(), "unknown", globalThis.error.message);
+    // Nor is it known when a new attempt never begins, because of the last one.
+    assert.equal(await person.leave(), "unknown", globalThis.error.message);
+    await person.letGo();
+  }
+  globalThis.error = undefined;
+  assert.deepEqual([await person.leave(), person.spot], ["left", null]);
+});
+
+test("who leaves after a look without an answer is still on the map", async () => {
+  await person.place(HERE);
+  [globalThis.error] = UNKNOWN;
+  await assert.rejects(person.look());
+  assert.deepEqual([await person.leave(), person.unanswered], ["stays", "look"]);
+});

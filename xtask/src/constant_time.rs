@@ -1,0 +1,98 @@
+//! Looks, under valgrind, for branches and addresses that depend on secrets.
+
+use std::{fs, path::Path, process::Command};
+
+use crate::programs::{run, target, with_debian};
+use crate::steps::{Step, cargo};
+
+const PACKAGE: &str = "garblet-constant-time";
+
+/// The profile: what the optimiser makes of the source is what is looked at.
+const PROFILE: &str = "full";
+
+/// Uses of secrets that are not ours, each with a reason.
+const SUPPRESSIONS: &str = "crates/constant-time/valgrind.supp";
+
+/// All suites.
+pub(crate) fn step() -> Step {
+    Step::check("constant time", || check(&crate::root(), "all"))
+}
+
+/// Kernels, transfers, garbling and `yao`.
+pub(crate) fn short_step() -> Step {
+    Step::check("constant time, short", || check(&crate::root(), "short"))
+}
+
+/// Findings, one line each. Nothing is looked at where there is no valgrind and none can be had, which is said and is no finding.
+fn check(root: &Path, form: &str) -> Vec<String> {
+    let here = match cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        true => with_debian(&["valgrind"], &["valgrind"]),
+        false => Err("secrets are followed on x86-64 under Linux alone".into()),
+    };
+    if let Err(reason) = here {
+        eprintln!("{reason}\nNOTHING WAS LOOKED AT FOR BRANCHES ON SECRETS");
+        return Vec::new();
+    }
+    match build(root).and_then(|()| look(root, form)) {
+        Ok(()) => Vec::new(),
+        Err(finding) => vec![finding],
+    }
+}
+
+fn build(root: &Path) -> Result<(), String> {
+    let mut build = cargo();
+    build.args(["build", "--quiet", "--profile", PROFILE, "--package", PACKAGE, "--features", "secrets"]);
+    // Names of functions are all that reports need, and lines cost time.
+    run(build.current_dir(root)).map(drop)
+}
+
+fn look(root: &Path, form: &str) -> Result<(), String> {
+    let target = target(root);
+    let log = target.join("constant-time.log");
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--error-limit=no", "--num-callers=20"]);
+    valgrind.arg(format!("--suppressions={}", root.join(SUPPRESSIONS).display()));
+    valgrind.arg(format!("--log-file={}", log.display()));
+    valgrind.arg(target.join(PROFILE).join(PACKAGE)).arg(form);
+    let said = run(valgrind.current_dir(root));
+    let places = || places(&fs::read_to_string(&log).unwrap_or_default()).join("\n");
+    match said {
+        Ok(said) => {
+            said.lines().filter(|line| line.starts_with("ok")).for_each(|line| eprintln!("{line}"));
+            Ok(())
+        }
+        Err(said) => Err(format!("{said}\n{}\nall of it is in {}", places(), log.display())),
+    }
+}
+
+/// The places in our own code of each report, once each.
+fn places(log: &str) -> Vec<String> {
+    let ours = |line: &&str| line.contains("garblet") && (line.contains(" at 0x") || line.contains(" by 0x"));
+    let mut places: Vec<String> = Vec::new();
+    for report in log.split("uninitialised value").skip(1) {
+        let Some(place) = report.lines().find(ours) else { continue };
+        let name = place.split_once(": ").map_or(place, |(_, name)| name).to_string();
+        if !places.contains(&name) {
+            places.push(name);
+        }
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_are_told_by_the_first_place_of_ours_once_each() {
+        let report = |first: &str| {
+            format!(
+                "==1== Conditional jump or move depends on uninitialised value(s)\n==1==    at 0x10: {first}\n\
+                 ==1==    by 0x11: garblet_ot::base::send (in /target/garblet)\n"
+            )
+        };
+        let log =
+            [report("core::cmp (in /x)"), report("core::cmp (in /x)"), report("garblet_yao::run (in /x)")].concat();
+        assert_eq!(places(&log), ["garblet_ot::base::send (in /target/garblet)", "garblet_yao::run (in /x)"]);
+    }
+}
