@@ -129,6 +129,7 @@ pub(crate) fn check_unwritable(_: &Path) -> Result<(), Failure> {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::io::Write as _;
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
@@ -174,8 +175,8 @@ mod tests {
         }
         let flags = rustix::fs::XattrFlags::empty();
         if rustix::fs::setxattr(&path, "system.posix_acl_access", &list, flags).is_err() {
-            eprintln!("SKIPPED: this folder's file system has no access lists");
-            return;
+            let note = "SKIPPED: this folder's file system has no access lists";
+            return writeln!(std::io::stderr(), "{note}").expect("standard error");
         }
         let error = check_unwritable(&path).expect_err("user 1234 may write it").message;
         assert!(error.contains("has mode 660, expected 640"), "{error}");
