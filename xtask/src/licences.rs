@@ -3,8 +3,9 @@
 use std::{collections::BTreeSet, path::Path, process::Command};
 
 use serde::Deserialize;
+use spdx::{Expression, ParseMode};
 
-use crate::{spdx, web};
+use crate::web;
 
 #[derive(Deserialize)]
 struct Metadata {
@@ -36,7 +37,7 @@ fn refused(packages: &[Package], allowed: &BTreeSet<String>) -> Vec<String> {
     let mut findings = Vec::new();
     for package in packages.iter().filter(|p| p.source.is_some()) {
         let name = format!("{} {}", package.name, package.version);
-        match package.license.as_deref().map(|licence| (licence, spdx::met(licence, allowed))) {
+        match package.license.as_deref().map(|licence| (licence, is_met(licence, allowed))) {
             None => findings.push(format!("{name}: states no licence")),
             Some((_, Err(message))) => findings.push(format!("{name}: {message}")),
             Some((licence, Ok(false))) => findings.push(format!("{name}: `{licence}` is not allowed by deny.toml")),
@@ -44,6 +45,17 @@ fn refused(packages: &[Package], allowed: &BTreeSet<String>) -> Vec<String> {
         }
     }
     findings
+}
+
+/// Tells whether an expression can be met with allowed licences only.
+///
+/// *Errors*: text that is no licence expression.
+fn is_met(expression: &str, allowed: &BTreeSet<String>) -> Result<bool, String> {
+    // Manifests from before SPDX separate alternatives with a slash.
+    let lax = ParseMode { allow_slash_as_or_operator: true, ..ParseMode::STRICT };
+    let parsed = Expression::parse_mode(expression, lax);
+    let parsed = parsed.map_err(|error| format!("`{expression}` is no licence expression: {}", error.reason))?;
+    Ok(parsed.evaluate(|asked| allowed.contains(&asked.to_string())))
 }
 
 /// The licences that `deny.toml` allows.
@@ -105,12 +117,26 @@ mod tests {
     }
 
     #[test]
+    fn expressions_are_met_or_not() {
+        let met = |expression| is_met(expression, &BTreeSet::from(["MIT".to_string()]));
+        for expression in ["MIT OR GPL-3.0-only", "Apache-2.0/MIT", "MIT AND (GPL-3.0-only OR MIT)"] {
+            assert_eq!(met(expression), Ok(true), "{expression}");
+        }
+        for expression in ["(MIT OR Apache-2.0) AND GPL-3.0-only", "MIT AND (Apache-2.0 WITH LLVM-exception)"] {
+            assert_eq!(met(expression), Ok(false), "{expression}");
+        }
+        for expression in ["", "MIT OR", "(MIT", "MIT MIT", "OR MIT"] {
+            assert!(met(expression).is_err(), "{expression}");
+        }
+    }
+
+    #[test]
     fn a_dependency_without_an_allowed_licence_is_found() {
         let allowed = BTreeSet::from(["MIT".to_string()]);
-        let packages = [package(Some("MIT")), package(Some("GPL-3.0")), package(None)];
+        let packages = [package(Some("MIT")), package(Some("GPL-3.0-only")), package(None)];
         assert_eq!(
             refused(&packages, &allowed),
-            ["a 1.0.0: `GPL-3.0` is not allowed by deny.toml", "a 1.0.0: states no licence"]
+            ["a 1.0.0: `GPL-3.0-only` is not allowed by deny.toml", "a 1.0.0: states no licence"]
         );
     }
 }

@@ -16,7 +16,6 @@ mod party;
 mod portable;
 mod programs;
 mod python;
-mod spdx;
 mod steps;
 mod tidy;
 mod web;

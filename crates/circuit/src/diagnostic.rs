@@ -175,7 +175,8 @@ pub fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
     }
     let allowed = got.chars().count().div_ceil(3);
     let candidates = known.iter().filter(|name| name.len() <= 64);
-    let (distance, name) = candidates.map(|name| (edit_distance(got, name), *name)).min()?;
+    let lower = got.to_lowercase();
+    let (distance, name) = candidates.map(|name| (strsim::levenshtein(&lower, &name.to_lowercase()), *name)).min()?;
     (distance <= allowed).then_some(name)
 }
 
@@ -185,21 +186,6 @@ pub fn clip(text: &str) -> String {
         0..=40 => text.into(),
         _ => text.chars().take(37).chain("...".chars()).collect(),
     }
-}
-
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.to_lowercase().chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.to_lowercase().chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let best = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = row[j + 1];
-            row[j + 1] = best;
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -7,7 +7,9 @@ mod service;
 
 use std::{path::PathBuf, thread::sleep, time::Duration};
 
-use garblet::{Adversary, Filled, Plan, Program, SavedValues, run_report::PeerPart, store::Store, wants_to_fill};
+use garblet::{
+    Adversary, Filled, Notice, Plan, Program, SavedValues, run_report::PeerPart, store::Store, wants_to_fill,
+};
 use garblet_net::{self as net, Channel, Hello, Listener, NetError, Tls};
 
 use clients::ClientArgs;
@@ -174,7 +176,8 @@ fn unfinished(settings: &Settings, folder: &Folder) -> Result<u32, Failure> {
         return Ok(0);
     }
     let stock = folder.open(folder.order(&config, 2)?, (&config, 2), Store::open)?;
-    Ok(garblet::unfinished(&stock.store))
+    let orders = |notice| if let Notice::UnfinishedOrders(orders) = notice { orders } else { 0 };
+    Ok(garblet::notices(&stock.store).into_iter().map(orders).sum())
 }
 
 /// The same as far as it is known. Why it is not is told.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use garblet::{SavedNames, SavedState, close_state, forgive, runs::program_of, saved, unfinished, unsettled};
+use garblet::{Notice, SavedNames, SavedState, notices, runs::program_of, settle};
 use garblet_store::{Kind, Stock, Store, StoreKey, Verified};
 use serde::Serialize;
 
@@ -134,13 +134,18 @@ fn verify(options: &Options, drop: bool) -> Result<(), Failure> {
 
 fn close(options: &Options, state: &str) -> Result<(), Failure> {
     let mut store = options.open()?;
-    if !close_state(&mut store, state).map_err(|e| explain(&e))? {
-        let names: Vec<String> =
-            saved(&store).into_iter().filter(|kept| kept.state.is_some()).map(|kept| kept.name).collect();
+    let name = |notice: &Notice| match notice {
+        Notice::Kept(SavedNames { name, state: Some(_), .. }) => Some(name.clone()),
+        _ => None,
+    };
+    let notices = notices(&store);
+    let Some(notice) = notices.iter().find(|notice| name(notice).as_deref() == Some(state)) else {
+        let names: Vec<String> = notices.iter().filter_map(name).collect();
         let known = if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) };
         let message = format!("the store in {} has no state `{state}`", options.folder.display());
         return Err(Failure::call(message).hint(known));
-    }
+    };
+    settle(&mut store, notice).map_err(|e| explain(&e))?;
     options.tell(&format!("closed state {state}\n"), &serde_json::json!({ "closed": state }))
 }
 
@@ -164,7 +169,13 @@ fn compact(options: &Options) -> Result<(), Failure> {
 }
 
 fn allow(options: &Options) -> Result<(), Failure> {
-    let allowed = forgive(&mut options.open()?).map_err(|e| explain(&e))?;
+    let mut store = options.open()?;
+    let mut allowed = 0;
+    for notice in notices(&store) {
+        let (Notice::UnendedRuns(count) | Notice::UnfinishedOrders(count)) = notice else { continue };
+        settle(&mut store, &notice).map_err(|e| explain(&e))?;
+        allowed += count;
+    }
     let what = if allowed == 1 { "order or run" } else { "orders and runs" };
     options.tell(&format!("allowed {allowed} unfinished {what}\n"), &serde_json::json!({ "allowed": allowed }))
 }
@@ -228,16 +239,26 @@ impl Listed {
         };
         let mut kinds: Vec<ListedKind> = store.stock().into_iter().map(kind).collect();
         kinds.sort_by(|a, b| (&a.name, &a.digest).cmp(&(&b.name, &b.digest)));
-        Listed {
+        let mut listed = Listed {
             store: store.id(),
             binding: store.binding().cloned(),
             kinds,
-            kept: saved(store),
-            unfinished_orders: unfinished(store),
-            unsettled_check: unsettled(store),
+            kept: Vec::new(),
+            unfinished_orders: 0,
+            unsettled_check: false,
             segments: store.segment_count(),
             segment_bytes: store.segment_bytes(),
+        };
+        for notice in notices(store) {
+            match notice {
+                Notice::Kept(names) => listed.kept.push(names),
+                // Each of the kept names has its own.
+                Notice::UnendedRuns(_) => {}
+                Notice::UnfinishedOrders(orders) => listed.unfinished_orders = orders,
+                Notice::UnsettledCheck => listed.unsettled_check = true,
+            }
         }
+        listed
     }
 
     fn text(&self) -> String {

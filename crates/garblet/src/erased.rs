@@ -12,7 +12,7 @@ use garblet_protocol::{
     protocol::{
         BoxedMaterial, BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Precision, Request, Sample, Step, Terms,
     },
-    stock::{self, Filled, SavedNames, SavedValues, StockKinds},
+    stock::{self, Filled, Notice, SavedValues, StockKinds},
 };
 use garblet_store::Store;
 use rand::CryptoRng;
@@ -154,11 +154,8 @@ pub struct AnyProtocol {
     pub(crate) plan: MakePlan,
     pub(crate) order: fn(&OrderRequest, &dyn Any, u16) -> Result<Order, ProtocolError>,
     pub(crate) fill: Fill,
-    pub(crate) saved: fn(&Store) -> Vec<SavedNames>,
-    pub(crate) close_state: fn(&mut Store, &str) -> Result<bool, ProtocolError>,
-    pub(crate) unfinished: fn(&Store) -> u32,
-    pub(crate) forgive: fn(&mut Store) -> Result<u32, ProtocolError>,
-    pub(crate) unsettled: fn(&Store) -> bool,
+    pub(crate) notices: fn(&Store) -> Vec<Notice>,
+    pub(crate) settle: fn(&mut Store, &Notice) -> Result<(), ProtocolError>,
 }
 
 /// Parameters whose type is forgotten.
@@ -254,11 +251,8 @@ pub trait Erased: Protocol<Link: OneOfEnds> {
         plan: plan::<Self>,
         order: |request, config, parties| Ok(Order(Box::new(Self::order(request, typed::<Self>(config)?, parties)?))),
         fill: fill::<Self>,
-        saved: Self::saved,
-        close_state: Self::close_state,
-        unfinished: Self::unfinished,
-        forgive: Self::forgive,
-        unsettled: Self::unsettled,
+        notices: Self::notices,
+        settle: Self::settle,
     };
 }
 

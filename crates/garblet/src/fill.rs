@@ -6,7 +6,7 @@ use garblet_primitives::Prg;
 use garblet_protocol::{
     Progress,
     protocol::OrderRequest,
-    stock::{Filled, SavedNames},
+    stock::{Filled, Notice},
 };
 use garblet_store::Store;
 use rand::CryptoRng;
@@ -56,33 +56,14 @@ pub fn fill<E: Into<Ends>, R: CryptoRng>(
     (config.protocol().0.fill)((stock, below), config.typed(), party, ends.into(), rng, progress)
 }
 
-/// Lists the values that a store keeps and nobody knows.
-pub fn saved(store: &Store) -> Vec<SavedNames> {
-    Protocol::ALL.iter().flat_map(|protocol| (protocol.0.saved)(store)).collect()
+/// Lists the notices that a store has for its owner.
+pub fn notices(store: &Store) -> Vec<Notice> {
+    Protocol::ALL.iter().flat_map(|protocol| (protocol.0.notices)(store)).collect()
 }
 
-/// Closes a state that a store keeps for others: it is not used again, and the other server hears so when it next meets this one. Whether there was one of that name.
+/// Settles one of the [`notices`] of a store, at its owner's word: [`Notice`] says what that means for each.
 ///
 /// *Errors*: a store that cannot be written.
-pub fn close_state(store: &mut Store, name: &str) -> Result<bool, Error> {
-    let closed: Result<Vec<bool>, Error> =
-        Protocol::ALL.iter().map(|protocol| (protocol.0.close_state)(store, name)).collect();
-    Ok(closed?.contains(&true))
-}
-
-/// Counts the orders that the peer of a store has left unfinished in a way in which cheaters do.
-pub fn unfinished(store: &Store) -> u32 {
-    Protocol::ALL.iter().map(|protocol| (protocol.0.unfinished)(store)).sum()
-}
-
-/// Forgives the orders that [`unfinished`] counts, and the runs that were to keep values and did not end, and returns how many these were.
-///
-/// *Errors*: a store that cannot be written.
-pub fn forgive(store: &mut Store) -> Result<u32, Error> {
-    Protocol::ALL.iter().map(|protocol| (protocol.0.forgive)(store)).sum()
-}
-
-/// Tells whether a check of the peer was begun whose outcome a store's party does not know: the next meeting begins with it.
-pub fn unsettled(store: &Store) -> bool {
-    Protocol::ALL.iter().any(|protocol| (protocol.0.unsettled)(store))
+pub fn settle(store: &mut Store, notice: &Notice) -> Result<(), Error> {
+    Protocol::ALL.iter().try_for_each(|protocol| (protocol.0.settle)(store, notice))
 }

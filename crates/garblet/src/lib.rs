@@ -39,7 +39,7 @@ pub use advice::Advice;
 pub use config::Config;
 pub use erased::Ends;
 pub use explain::Explain;
-pub use fill::{close_state, fill, forgive, saved, unfinished, unsettled, wants_to_fill};
+pub use fill::{fill, notices, settle, wants_to_fill};
 #[cfg(feature = "lang")]
 pub use load::{LoadError, compile, load};
 pub use memory::{run_in_memory, run_many_in_memory};
@@ -87,7 +87,7 @@ pub use garblet_protocol::{
     parameters::UnknownParameter,
     protocol::{LibraryFile, OrderRequest, Precision},
     session::Declined,
-    stock::{Filled, ReadInput, SavedNames, SavedState, SavedValues, StockKinds, check_kept_name},
+    stock::{Filled, Notice, ReadInput, SavedNames, SavedState, SavedValues, StockKinds, check_kept_name},
 };
 #[cfg(any(feature = "bmr", feature = "gmw"))]
 pub use garblet_runs as runs;

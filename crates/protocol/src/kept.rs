@@ -16,7 +16,7 @@ use garblet_store::{STATE_BYTES_MAX, State, Store, StoreError};
 use crate::{
     error::{ProtocolError, StateProblem},
     session::Session,
-    stock::{SavedNames, SavedValues},
+    stock::{Notice, SavedNames, SavedValues},
 };
 
 /// The default limit of runs that did not end.
@@ -50,7 +50,7 @@ fn unended_place(name: &str) -> String {
 
 /// The names under which a protocol's store keeps values or counts runs that have not ended, in alphabetical order; none if the store is another protocol's. `outputs` reads the names of kept outputs.
 pub fn names(store: &Store, protocol: &str, outputs: impl Fn(&State) -> Option<Vec<String>>) -> Vec<SavedNames> {
-    if store.binding().is_some_and(|binding| binding.protocol.split(' ').next() != Some(protocol)) {
+    if !is_of(store, protocol) {
         return Vec::new();
     }
     let mut all: BTreeMap<&str, SavedNames> = BTreeMap::new();
@@ -68,6 +68,20 @@ pub fn names(store: &Store, protocol: &str, outputs: impl Fn(&State) -> Option<V
         }
     }
     all.into_values().collect()
+}
+
+/// Tells whether a store is a protocol's, or nobody's yet.
+fn is_of(store: &Store, protocol: &str) -> bool {
+    store.binding().is_none_or(|binding| binding.protocol.split(' ').next() == Some(protocol))
+}
+
+/// The notices of values that a protocol's store keeps for its own party: `names`, and the runs under all names that have not ended.
+pub fn notices(store: &Store, protocol: &str, names: Vec<SavedNames>) -> Vec<Notice> {
+    let counted = store.states().filter_map(|(place, _)| place.strip_prefix(UNENDED));
+    // A count that cannot be read is one that a run left there.
+    let runs = counted.map(|name| unended(store, name).unwrap_or(1)).fold(0, u32::saturating_add);
+    let unended = (runs > 0 && is_of(store, protocol)).then_some(Notice::UnendedRuns(runs));
+    names.into_iter().map(Notice::Kept).chain(unended).collect()
 }
 
 /// Forgets all that is kept and pending under names that are `gone`. The counts of runs that did not end stay.
@@ -173,14 +187,11 @@ fn ended(store: &mut Store, name: &str) -> Result<(), ProtocolError> {
     }
 }
 
-/// Resets the counts of runs that have not ended, under all names. Returns their sum.
+/// Resets the counts of runs that have not ended, under all names.
 ///
 /// *Errors*: the store's.
-pub fn allow(store: &mut Store) -> Result<u32, ProtocolError> {
-    let names = store.states().filter_map(|(place, _)| place.strip_prefix(UNENDED));
-    let runs = names.map(|name| unended(store, name).unwrap_or(1)).fold(0, u32::saturating_add);
-    store.remove_states(|place| place.starts_with(UNENDED))?;
-    Ok(runs)
+pub fn allow(store: &mut Store) -> Result<(), ProtocolError> {
+    Ok(store.remove_states(|place| place.starts_with(UNENDED))?)
 }
 
 /// Keeps the pending value under a name, once the first party has kept its own: the run has ended. See [`keep`].
@@ -365,8 +376,9 @@ mod tests {
         begin(&mut store, "x", 2).expect("one has ended");
         keep(&mut store, "x", state(1)).expect("memory");
         begin(&mut store, "x", 2).expect("another one has ended");
-        assert_eq!(allow(&mut store).expect("memory"), 3);
-        assert_eq!(names(&store, "x", |_| None), []);
+        assert_eq!(notices(&store, "x", Vec::new()), [Notice::UnendedRuns(3)]);
+        allow(&mut store).expect("memory");
+        assert_eq!((names(&store, "x", |_| None), notices(&store, "x", Vec::new())), (Vec::new(), Vec::new()));
         begin(&mut store, "x", 0).expect("all were allowed");
     }
 
@@ -394,7 +406,8 @@ mod tests {
         store.set_state("unended x", state(0)).expect("memory");
         let refused = begin(&mut store, "x", 16).expect_err("it is of another version");
         assert!(matches!(refused, ProtocolError::State { problem: StateProblem::Unreadable, .. }));
-        assert_eq!(allow(&mut store).expect("memory"), 1);
+        assert_eq!(notices(&store, "x", Vec::new()), [Notice::UnendedRuns(1)]);
+        allow(&mut store).expect("memory");
         begin(&mut store, "x", 0).expect("all were allowed");
     }
 

@@ -13,7 +13,7 @@ use crate::{
     checks::Check,
     parameters::{self, Parameter},
     session::{Link, Session},
-    stock::{Filled, SavedNames, SavedValues, Stock, StockKinds},
+    stock::{Filled, Notice, SavedValues, Stock, StockKinds},
 };
 
 /// A protocol: names, parameters, formulas, and how a party is set up.
@@ -134,38 +134,18 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         async { Err(no_stock::<Self>()) }
     }
 
-    /// Lists the values that a store keeps.
-    fn saved(store: &garblet_store::Store) -> Vec<SavedNames> {
+    /// Lists the notices that a store has for its owner.
+    fn notices(store: &garblet_store::Store) -> Vec<Notice> {
         let _ = store;
         Vec::new()
     }
 
-    /// Closes a state that a store keeps for others, forever. Returns whether there was one of that name.
+    /// Settles one of the [`Protocol::notices`], at the owner's word. Does nothing for a notice of another protocol.
     ///
     /// *Errors*: a store that cannot be written.
-    fn close_state(store: &mut garblet_store::Store, name: &str) -> Result<bool, ProtocolError> {
-        let _ = (store, name);
-        Ok(false)
-    }
-
-    /// Counts the orders that the peer of a store has left unfinished at a point where a malicious peer would.
-    fn unfinished(store: &garblet_store::Store) -> u32 {
-        let _ = store;
-        0
-    }
-
-    /// Resets the counts of [`Protocol::unfinished`] orders and of runs of states that have not ended. Returns their number.
-    ///
-    /// *Errors*: a store that cannot be written.
-    fn forgive(store: &mut garblet_store::Store) -> Result<u32, ProtocolError> {
-        let _ = store;
-        Ok(0)
-    }
-
-    /// Tells whether a check of the peer was begun and this party does not know its outcome.
-    fn unsettled(store: &garblet_store::Store) -> bool {
-        let _ = store;
-        false
+    fn settle(store: &mut garblet_store::Store, notice: &Notice) -> Result<(), ProtocolError> {
+        let _ = (store, notice);
+        Ok(())
     }
 }
 

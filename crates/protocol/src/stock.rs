@@ -87,6 +87,19 @@ pub struct SavedState {
     pub closed: bool,
 }
 
+/// A notice of a store for its owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// Values are kept under a name. To settle the notice of a state that two servers keep for others is to close the state for good; other values stay.
+    Kept(SavedNames),
+    /// Runs that were to keep values have not ended. To settle the notice is to attribute them to failures of the network or of this machine: the count starts again.
+    UnendedRuns(u32),
+    /// The peer left orders of gates unfinished at a point where a malicious peer would. To settle the notice is to attribute them to failures, too.
+    UnfinishedOrders(u32),
+    /// A check of the peer was begun and this party does not know its outcome. The next meeting settles it.
+    UnsettledCheck,
+}
+
 /// The longest name under which outputs are kept, in bytes: a hello carries it with the name of an output.
 pub const KEPT_NAME_BYTES_MAX: usize = 64;
 

@@ -18,7 +18,7 @@ use garblet_primitives::{Block, Prg};
 use garblet_protocol::{
     Protocol, ProtocolError,
     checks::{Refused, Rejected},
-    stock::{ReadInput, SavedState, SavedValues},
+    stock::{Notice, ReadInput, SavedState, SavedValues},
 };
 use garblet_store::{Store, StoreKey};
 use garblet_synthesis::builder::{CircuitBuilder, Unsigned};
@@ -287,7 +287,10 @@ impl Kept {
 
     /// The state as both servers have it.
     pub(crate) fn states(&self) -> [Option<SavedState>; 2] {
-        [GENERATOR, CLOUD].map(|server| Outsourced::saved(&self.store(server)).first().and_then(|kept| kept.state))
+        [GENERATOR, CLOUD].map(|server| match Outsourced::notices(&self.store(server)).first() {
+            Some(Notice::Kept(names)) => names.state,
+            _ => None,
+        })
     }
 }
 

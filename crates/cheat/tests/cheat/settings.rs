@@ -202,7 +202,7 @@ fn after_a_cheat(
     let (folder, job) = (tempfile::tempdir().expect("a folder"), job());
     let of = (folder.path(), &job, config);
     assert!(both(of, (false, 0), (Honest, Honest)).iter().all(Result::is_ok), "both are honest");
-    assert_eq!(Authenticated::saved(&open(folder.path(), honest)).len(), 1, "the sum is kept");
+    assert_eq!(Authenticated::notices(&open(folder.path(), honest)).len(), 1, "the sum is kept");
     // With few gates, no wrong row may be used.
     let found = (1..5).find_map(|seed| {
         let [garbler, evaluator] = cheat(folder.path(), seed);
@@ -211,7 +211,7 @@ fn after_a_cheat(
     let found = found.unwrap_or_else(|| panic!("{what}, {config:?}: it is not found"));
     assert!(matches!(&found, ProtocolError::Cheating(found) if found.check == check), "{what}, {config:?}: {found}");
     let store = open(folder.path(), honest);
-    assert!(Authenticated::saved(&store).is_empty() && store.stock().iter().all(|kind| kind.available.is_empty()));
+    assert!(Authenticated::notices(&store).is_empty() && store.stock().iter().all(|kind| kind.available.is_empty()));
     drop(store);
     let again = both(of, (false, 9), (Honest, Honest));
     let refused = again[usize::from(honest.0)].as_ref().expect_err("it does nothing more with that store");

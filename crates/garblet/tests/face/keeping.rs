@@ -13,15 +13,17 @@ use garblet::{
     Bits, Class, Config, Error, Order, OrderRequest, Outcome, Panicked, Party, Peer, Plan, Program, Protocol,
     ReadInput, Report, SavedValues, StateProblem, Stock, check_panics,
     circuit::{InputId, Recipients, evaluate},
-    compile, forgive,
+    compile,
     lang::Options,
     net::testing::{Fault, FaultKind, Frame, every_fault, intercepted_mesh, intercepted_pair},
     net::{Accuses, Cause},
-    results, saved,
+    results,
     store::{Store, StoreKey, testing::open_hooked},
     tell_panics,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+use crate::notices::{allow, kept};
 
 const SET: &str = "pub fn main(old: u8, amount: u8) -> u8 { old + amount }";
 const TAKE: &str = "pub fn main(old: u8, amount: u8) -> u8 { old - amount }";
@@ -301,7 +303,7 @@ fn both_parties_have_one_value_wherever_a_run_is_cut_off() {
             bank.take_one(Trouble { fault: Some(cut), ..Trouble::default() });
             // Orders of `lego` that are cut off count, too, and no more are made after three.
             for party in 0..2 {
-                forgive(&mut bank.store(party, &Disk::default())).expect("it is written");
+                allow(&mut bank.store(party, &Disk::default()));
             }
             let now = bank.balance().unwrap_or_else(|| panic!("{protocol}: it is lost after {cut:?}"));
             assert!([balance, balance - 1].contains(&now), "{protocol}: {now} after {balance}, {cut:?}");
@@ -335,11 +337,11 @@ fn both_parties_have_one_value_whichever_write_is_the_last() {
             assert!([balance, balance - 1].contains(&now), "{place}");
             for party in 0..2 {
                 let mut store = bank.store(party, &Disk::default());
-                let unended = saved(&store)[0].unended;
+                let unended = kept(&store)[0].unended;
                 assert!(unended == 0 || now == balance, "{place}: party {party} counts a run that has ended");
                 assert!(unended <= 1, "{place}: party {party} counts {unended} runs");
                 // Orders of `lego` that were left unfinished have a limit of their own.
-                forgive(&mut store).expect("it is written");
+                allow(&mut store);
             }
             let is_whole = writes.load(Ordering::Relaxed) <= good;
             assert!(!is_whole || now == balance - 1, "nothing failed");
@@ -401,16 +403,16 @@ fn a_value_of_which_too_many_runs_did_not_end_is_refused_until_more_are_allowed(
             assert_eq!(bank.balance(), Some(200), "{protocol}: reading alone is not refused");
             for party in 0..2 {
                 let mut store = bank.store(party, &Disk::default());
-                let kept = saved(&store);
-                assert_eq!((kept.len(), kept[0].unended), (1, retries + 1), "{protocol}");
-                assert_eq!(forgive(&mut store).expect("it is written"), retries + 1);
-                assert_eq!(saved(&store)[0].unended, 0);
+                let names = kept(&store);
+                assert_eq!((names.len(), names[0].unended), (1, retries + 1), "{protocol}");
+                assert_eq!(allow(&mut store), retries + 1);
+                assert_eq!(kept(&store)[0].unended, 0);
             }
         }
         assert!(bank.change(TAKE, None, 1).iter().all(Result::is_ok));
         assert!(bank.change(TAKE, None, 255).iter().all(Result::is_err));
         for party in 0..2 {
-            assert_eq!(saved(&bank.store(party, &Disk::default()))[0].unended, 0, "both ended, one in a panic");
+            assert_eq!(kept(&bank.store(party, &Disk::default()))[0].unended, 0, "both ended, one in a panic");
         }
         assert_eq!(bank.balance(), Some(199));
     }

@@ -13,6 +13,7 @@ mod keeping;
 mod lego;
 mod meet;
 mod misbehaving_peer;
+mod notices;
 mod oracle;
 mod outsourced_bases;
 mod outsourced_states;

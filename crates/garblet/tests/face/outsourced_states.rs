@@ -13,7 +13,8 @@ use std::{
 };
 
 use garblet::{
-    Bits, Config, Error, OrderRequest, Party, Peer, Plan, Program, ReadInput, Report, SavedValues, StateProblem, Stock,
+    Bits, Config, Error, Notice, OrderRequest, Party, Peer, Plan, Program, ReadInput, Report, SavedValues,
+    StateProblem, Stock,
     circuit::{Circuit, Component, Gate, InputId, Port, Recipients, Type, Wire, evaluate, random},
     library,
     net::{
@@ -21,10 +22,11 @@ use garblet::{
         testing::{Direction, Fault, FaultKind, Frame, FrameKind, PairFault, every_fault, intercepted_mesh},
     },
     outsourced::Outsourced,
-    saved,
     store::{Store, StoreKey, testing::open_hooked},
 };
 use rand::{SeedableRng, rngs::StdRng};
+
+use crate::notices::{allow, kept};
 
 /// The generator, two clients, the cloud.
 const PARTIES: u16 = 4;
@@ -55,8 +57,8 @@ impl Stores {
 
     /// The version of the state at a server, and runs that have not ended.
     fn state(&self, party: u16) -> Option<(u64, u32, bool)> {
-        let kept = saved(&self.open(party)).into_iter().find(|kept| kept.name == "sum")?;
-        kept.state.map(|state| (state.version, kept.unended, state.closed))
+        let sum = kept(&self.open(party)).into_iter().find(|names| names.name == "sum")?;
+        sum.state.map(|state| (state.version, sum.unended, state.closed))
     }
 }
 
@@ -369,10 +371,9 @@ fn runs_that_do_not_end_are_counted_in_all_the_life_of_a_state() {
     }
     assert_eq!((guesses, refused), (RETRIES + 1, 9 - RETRIES));
     // Allowed by one of both, it is refused by the other.
-    let allow = |server| garblet::forgive(&mut stores.open(server)).expect("it is written");
-    assert_eq!(allow(0), RETRIES + 1);
+    assert_eq!(allow(&mut stores.open(0)), RETRIES + 1);
     assert!(Task::show(CLIENTS[0], &config).with_retries(RETRIES).run(&stores).iter().any(Result::is_err));
-    assert!(allow(CLOUD) > RETRIES);
+    assert!(allow(&mut stores.open(CLOUD)) > RETRIES);
     assert_eq!(Task::show(CLIENTS[0], &config).with_retries(RETRIES).shown(&stores), Some(sum));
     assert_eq!(stores.state(0), Some((version, 0, false)));
 }
@@ -392,7 +393,7 @@ fn with_no_retries_the_first_run_that_does_not_end_is_the_last() {
     let results = guess.run(&stores);
     assert_eq!(problem(&results[0]), Some(StateProblem::Failures { most: 0 }));
     for server in [0, CLOUD] {
-        assert!(garblet::forgive(&mut stores.open(server)).expect("it is written") > 0);
+        assert!(allow(&mut stores.open(server)) > 0);
     }
     assert_eq!(Task::show(CLIENTS[0], &config).with_retries(0).shown(&stores), Some(7));
 }
@@ -417,7 +418,10 @@ fn runs_that_only_read_and_do_not_end_are_counted_in_a_row() {
     let results = show.run(&stores);
     assert_eq!(problem(&results[0]), Some(StateProblem::Failures { most: RETRIES }));
     // A state that was closed by hand is closed at both.
-    assert!(garblet::close_state(&mut stores.open(0), "sum").expect("it is written"));
+    let mut store = stores.open(0);
+    let sum = kept(&store).into_iter().find(|names| names.name == "sum").expect("it is there");
+    garblet::settle(&mut store, &Notice::Kept(sum)).expect("it is written");
+    drop(store);
     let results = show.run(&stores);
     assert_eq!([0, CLOUD].map(|server| problem(&results[usize::from(server)])), [Some(StateProblem::Closed); 2]);
     let closed = [0, CLOUD].map(|server| stores.state(server).map(|(version, _, closed)| (version, closed)));

@@ -11,7 +11,7 @@ use garblet_protocol::{
     kept,
     parameters::{Parameter, named, ot_width},
     protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Sample, Terms, tabulate},
-    stock::{Filled, ReadInput, SavedNames, SavedValues, StockKinds, yes_or_no},
+    stock::{Filled, Notice, ReadInput, SavedValues, StockKinds, yes_or_no},
 };
 use garblet_store::Store;
 
@@ -128,17 +128,20 @@ impl Protocol for Authenticated {
         }
     }
 
-    fn saved(store: &Store) -> Vec<SavedNames> {
-        saved::names(store)
-    }
-
-    fn forgive(store: &mut Store) -> Result<u32, ProtocolError> {
-        kept::allow(store)
-    }
-
-    fn unsettled(store: &Store) -> bool {
+    fn notices(store: &Store) -> Vec<Notice> {
+        let mut notices = kept::notices(store, Self::NAME, saved::names(store));
         // A store that was given up is not used again, whatever was left open.
-        secrets(store).is_ok() && LastCheck::of(store).is_ok_and(|last| last.is_unsettled())
+        if secrets(store).is_ok() && LastCheck::of(store).is_ok_and(|last| last.is_unsettled()) {
+            notices.push(Notice::UnsettledCheck);
+        }
+        notices
+    }
+
+    fn settle(store: &mut Store, notice: &Notice) -> Result<(), ProtocolError> {
+        match notice {
+            Notice::UnendedRuns(_) => kept::allow(store),
+            Notice::Kept(_) | Notice::UnfinishedOrders(_) | Notice::UnsettledCheck => Ok(()),
+        }
     }
 }
 

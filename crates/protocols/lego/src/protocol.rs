@@ -27,7 +27,7 @@ use garblet_protocol::{
     parameters::{Parameter, named, ot_width, put},
     party_io,
     protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Precision, Request, Sample, Terms, tabulate},
-    stock::{Filled, ReadInput, SavedNames, SavedValues, StockKinds, has_panicked, yes_or_no},
+    stock::{Filled, Notice, ReadInput, SavedValues, StockKinds, has_panicked, yes_or_no},
 };
 
 /// Gates made one by one before the function is known, two parties, malicious.
@@ -133,16 +133,20 @@ impl Protocol for Lego {
         }
     }
 
-    fn saved(store: &Store) -> Vec<SavedNames> {
-        saved_names(store)
+    fn notices(store: &Store) -> Vec<Notice> {
+        let mut notices = kept::notices(store, Self::NAME, saved_names(store));
+        if let orders @ 1.. = unfinished(store) {
+            notices.push(Notice::UnfinishedOrders(orders));
+        }
+        notices
     }
 
-    fn unfinished(store: &Store) -> u32 {
-        unfinished(store)
-    }
-
-    fn forgive(store: &mut Store) -> Result<u32, ProtocolError> {
-        Ok(allow_unfinished(store)? + kept::allow(store)?)
+    fn settle(store: &mut Store, notice: &Notice) -> Result<(), ProtocolError> {
+        match notice {
+            Notice::UnendedRuns(_) => kept::allow(store),
+            Notice::UnfinishedOrders(_) => allow_unfinished(store),
+            Notice::Kept(_) | Notice::UnsettledCheck => Ok(()),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use garblet_protocol::{
     parameters::{Parameter, name_of, named, number, put},
     party_io::{EVALUATOR, GARBLER},
     protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Sample, Terms, refused_stock, tabulate},
-    stock::{Filled, ReadInput, SavedNames, SavedValues, Stock, StockKinds},
+    stock::{Filled, Notice, ReadInput, SavedNames, SavedValues, Stock, StockKinds},
 };
 
 use garblet_store::Store;
@@ -237,20 +237,16 @@ impl Protocol for Outsourced {
         }
     }
 
-    fn saved(store: &Store) -> Vec<SavedNames> {
-        state::names(store)
+    fn notices(store: &Store) -> Vec<Notice> {
+        state::notices(store)
     }
 
-    fn close_state(store: &mut Store, name: &str) -> Result<bool, ProtocolError> {
-        let known = state::names(store).iter().any(|state| state.name == name);
-        if known {
-            state::close(store, name)?;
+    fn settle(store: &mut Store, notice: &Notice) -> Result<(), ProtocolError> {
+        match notice {
+            Notice::Kept(SavedNames { name, state: Some(_), .. }) => state::close(store, name),
+            Notice::UnendedRuns(_) => state::allow(store),
+            Notice::Kept(_) | Notice::UnfinishedOrders(_) | Notice::UnsettledCheck => Ok(()),
         }
-        Ok(known)
-    }
-
-    fn forgive(store: &mut Store) -> Result<u32, ProtocolError> {
-        state::allow(store)
     }
 
     async fn fill(session: &mut MeshSession, filling: Filling<Self>) -> Result<Filled, ProtocolError> {

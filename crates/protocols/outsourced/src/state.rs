@@ -15,7 +15,7 @@ mod meeting;
 use garblet_authenticated::others::{FOR_OTHERS, Keeping, forget_kept, kept_outputs};
 use garblet_protocol::{
     error::{ProtocolError, StateProblem},
-    stock::{SavedNames, SavedState},
+    stock::{Notice, SavedNames, SavedState},
 };
 use garblet_store::{State, Store};
 use serde::{Deserialize, Serialize};
@@ -85,6 +85,11 @@ fn problem(name: &str, problem: StateProblem) -> ProtocolError {
 }
 
 impl Record {
+    /// Runs of any kind that have not ended.
+    fn unended(&self) -> u32 {
+        self.keeping.saturating_add(self.reading)
+    }
+
     /// That of a state; of one that is not there, an empty one.
     ///
     /// *Errors*: one of another version.
@@ -223,20 +228,26 @@ fn advance(store: &mut Store, name: &str, chain: [u8; 32]) -> Result<(), Protoco
     record.settle(store, name)
 }
 
-/// Forgets that runs of any state have not ended, as its operator says, and returns how many these were.
+/// Forgets that runs of any state have not ended, as its operator says.
 ///
 /// *Errors*: the store's.
-pub(crate) fn allow(store: &mut Store) -> Result<u32, ProtocolError> {
-    let mut runs = 0;
+pub(crate) fn allow(store: &mut Store) -> Result<(), ProtocolError> {
     for SavedNames { name, .. } in names(store) {
         let record = Record::of(store, &name)?;
-        let unended = record.keeping.saturating_add(record.reading);
-        if unended > 0 {
-            runs += unended;
+        if record.unended() > 0 {
             Record { keeping: 0, reading: 0, ..record }.write(store, &name)?;
         }
     }
-    Ok(runs)
+    Ok(())
+}
+
+/// The notices of all states.
+pub(crate) fn notices(store: &Store) -> Vec<Notice> {
+    let names = names(store);
+    let unended = |saved: &SavedNames| Record::of(store, &saved.name).map_or(0, |record| record.unended());
+    let runs = names.iter().map(unended).fold(0, u32::saturating_add);
+    let unended = (runs > 0).then_some(Notice::UnendedRuns(runs));
+    names.into_iter().map(Notice::Kept).chain(unended).collect()
 }
 
 /// Closes a state for good, and forgets its wires.

@@ -10,6 +10,7 @@ use std::{
     task::Poll,
 };
 
+use garblet_protocol::{Protocol, stock::Notice};
 use garblet_store::{State, Store, StoreError, StoreKey, testing::open_hooked};
 
 use super::{put_back::open, *};
@@ -62,7 +63,7 @@ struct After {
 
 impl After {
     fn is_unsettled(&self) -> bool {
-        <Authenticated as garblet_protocol::Protocol>::unsettled(&self.store)
+        Authenticated::notices(&self.store).contains(&Notice::UnsettledCheck)
     }
 
     fn pieces(&self) -> u64 {

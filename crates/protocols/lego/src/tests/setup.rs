@@ -91,7 +91,7 @@ fn setups_that_are_left_count_and_are_refused_in_the_end() {
     }
     let error = meet(folder.path(), Setup::Honest, 5).expect_err("no fourth");
     assert!(matches!(error, ProtocolError::Unfinished(_)), "{error}");
-    assert_eq!(allow_unfinished(&mut evaluators()).expect("allowed"), 3);
+    allow_unfinished(&mut evaluators()).expect("allowed");
     meet(folder.path(), Setup::Honest, 6).expect("both are honest");
     assert_eq!(unfinished(&evaluators()), 0);
 }
