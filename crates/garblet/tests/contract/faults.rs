@@ -45,8 +45,14 @@ fn faulty(config: &Config, parties: u16, fault: Option<Fault>) -> (Vec<Ends>, Tr
     (ends.into(), transcript)
 }
 
-async fn party(party: Party, ends: Ends, parties: u16, config: Config) -> Result<Report, Error> {
-    let program = program();
+/// A party's whole run of a program.
+pub(crate) async fn party(
+    party: Party,
+    ends: Ends,
+    parties: u16,
+    config: Config,
+    program: Arc<Program>,
+) -> Result<Report, Error> {
     let plan = Plan::new(program.clone(), parties, &config)?;
     let rng = StdRng::seed_from_u64(party.0.into());
     let mut peer = Peer::open(&plan, party, ends, rng, Box::new(())).await?;
@@ -76,7 +82,7 @@ async fn run(fault: Option<Fault>, config: Config) -> (Vec<Result<Report, Error>
     let running: Vec<_> = (0..parties)
         .zip(ends)
         .map(|(number, ends)| {
-            tokio::spawn(tokio::time::timeout(LIMIT, party(Party(number), ends, parties, config.clone())))
+            tokio::spawn(tokio::time::timeout(LIMIT, party(Party(number), ends, parties, config.clone(), program())))
         })
         .collect();
     let mut results = Vec::new();

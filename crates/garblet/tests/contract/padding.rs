@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use garblet::{
-    Config, Ends, Error, Party, Peer, Plan, Program, Report, library,
+    Config, Ends, Error, Party, Program, Report, library,
     net::{
         NetError,
         testing::{
@@ -12,10 +12,9 @@ use garblet::{
         },
     },
 };
-use rand::{SeedableRng, rngs::StdRng};
 use tokio::sync::Semaphore;
 
-use super::{inputs, own, party_count};
+use super::{faults::party, party_count};
 use Direction::{Back, Forth};
 
 /// Runs at the same time.
@@ -161,23 +160,6 @@ impl Case {
             }
         }
         refusals
-    }
-}
-
-async fn party(party: Party, ends: Ends, parties: u16, config: Config, program: Arc<Program>) -> Result<Report, Error> {
-    let plan = Plan::new(program.clone(), parties, &config)?;
-    let rng = StdRng::seed_from_u64(party.0.into());
-    let mut peer = Peer::open(&plan, party, ends, rng, Box::new(())).await?;
-    let ran = async {
-        let prepared = peer.prepare().await?;
-        peer.online(prepared, &own(&program, &inputs(&program), party)).await
-    };
-    match ran.await {
-        Ok(report) => peer.close().await.map(|()| report),
-        Err(error) => {
-            peer.abort(&error).await;
-            Err(error)
-        }
     }
 }
 
