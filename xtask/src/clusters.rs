@@ -1,4 +1,4 @@
-//! Jobs of two parties on clusters of Ray: `python/clusters`, in a network of their own where that can be had.
+//! Jobs of two parties on clusters of Ray: `python-ray/clusters`, in a network of their own where that can be had.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ use crate::python;
 use crate::steps::Step;
 
 /// Ray.
-const REQUIREMENTS: &str = "python/clusters/requirements.txt";
+const REQUIREMENTS: &str = "python-ray/clusters/requirements.txt";
 
 /// The proxy that passes sessions on by name, which is the package of Debian that has it, too.
 const PROXY: &str = "haproxy";
@@ -75,5 +75,5 @@ fn test(root: &Path, environment: &Path, profile: &str) -> Result<(), String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let programs = std::iter::once(target(root).join(profile)).chain(std::env::split_paths(&path));
     let programs = std::env::join_paths(programs).map_err(|error| format!("PATH: {error}"))?;
-    python::run_tool(root, pytest.env("PATH", programs))
+    python::run_tool(root, python::RAY, pytest.env("PATH", programs))
 }

@@ -1,4 +1,4 @@
-//! The package for Python, of the module that the tests have built: tested by Python.
+//! The packages for Python, with the module that the tests have built: tested by Python.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,9 @@ use crate::steps::Step;
 const LEAST: (u32, u32) = (3, 11);
 const COMMANDS: [&str; 5] = ["python3", "python3.13", "python3.12", "python3.11", "python"];
 
-/// The folder of the package.
-const PACKAGE: &str = "python";
+/// The folders of the packages: `garblet`, and `garblet-ray`, which needs it.
+pub(crate) const GARBLET: &str = "python";
+pub(crate) const RAY: &str = "python-ray";
 /// The tests' tools and the data frames of which they take columns, each of one version.
 const REQUIREMENTS: &str = "python/requirements.txt";
 
@@ -20,7 +21,7 @@ const REQUIREMENTS: &str = "python/requirements.txt";
 const BUILT: &str = "deps/lib_garblet.so";
 const IMPORTED: &str = "python/garblet/_garblet.abi3.so";
 
-/// Builds the module, just as all tests together build it, and tests the package.
+/// Builds the module, just as all tests together build it, and tests the packages.
 pub(crate) fn steps() -> Vec<Step> {
     vec![module(), step("debug")]
 }
@@ -30,9 +31,9 @@ pub(crate) fn module() -> Step {
     Step::cargo("module for Python", &["test", "--workspace", "--test", "module", "--quiet"])
 }
 
-/// Tests the package with the module that the tests of this profile, a folder of `target`, have built.
+/// Tests the packages with the module that the tests of this profile, a folder of `target`, have built.
 pub(crate) fn step(profile: &'static str) -> Step {
-    Step::check("package for Python", move || check(&crate::root(), profile))
+    Step::check("packages for Python", move || check(&crate::root(), profile))
 }
 
 /// Findings, one line each. A Python that cannot be had is said loudly and is no finding.
@@ -40,7 +41,7 @@ fn check(root: &Path, profile: &str) -> Vec<String> {
     match environment(root, REQUIREMENTS) {
         Ok(environment) => place(root, profile).and_then(|()| test(root, &environment)).err().into_iter().collect(),
         Err(reason) => {
-            eprintln!("{reason}\nTHE PACKAGE FOR PYTHON WAS NOT TESTED");
+            eprintln!("{reason}\nTHE PACKAGES FOR PYTHON WERE NOT TESTED");
             Vec::new()
         }
     }
@@ -83,22 +84,25 @@ pub(crate) fn place(root: &Path, profile: &str) -> Result<(), String> {
     copied.map(drop).map_err(|error| format!("{}: cannot be copied: {error}", built.display()))
 }
 
-/// Types, then tests and the examples of the package and of the book.
+/// Types, then tests and the examples of the packages and of the book.
 fn test(root: &Path, environment: &Path) -> Result<(), String> {
-    let tool = |name: &str, arguments: &[&str]| {
-        run_tool(root, Command::new(environment.join("bin").join(name)).args(arguments))
+    let tool = |package: &str, name: &str, arguments: &[&str]| {
+        run_tool(root, package, Command::new(environment.join("bin").join(name)).args(arguments))
     };
-    tool("mypy", &[])?;
-    tool("stubtest", &["garblet._garblet", "--mypy-config-file", "pyproject.toml"])?;
-    tool("pytest", &["--quiet"])
+    tool(GARBLET, "mypy", &[])?;
+    tool(GARBLET, "stubtest", &["garblet._garblet", "--mypy-config-file", "pyproject.toml"])?;
+    tool(GARBLET, "pytest", &["--quiet"])?;
+    tool(RAY, "mypy", &[])?;
+    tool(RAY, "pytest", &["--quiet"])
 }
 
-/// Runs a tool of Python on the package, and says its last line.
-pub(crate) fn run_tool(root: &Path, tool: &mut Command) -> Result<(), String> {
-    let package = root.join(PACKAGE);
+/// Runs a tool of Python on the package in this folder, and says its last line.
+pub(crate) fn run_tool(root: &Path, package: &str, tool: &mut Command) -> Result<(), String> {
+    let path = std::env::join_paths([GARBLET, RAY].map(|package| root.join(package)));
+    let path = path.map_err(|error| format!("PYTHONPATH: {error}"))?;
     // No files of tools among the sources.
     let compiled = target(root).join("python/compiled");
-    let tool = tool.current_dir(&package).env("PYTHONPATH", &package).env("PYTHONPYCACHEPREFIX", compiled);
+    let tool = tool.current_dir(root.join(package)).env("PYTHONPATH", path).env("PYTHONPYCACHEPREFIX", compiled);
     run(tool).map(|said| eprint!("{}", last_line(&said)))
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn texts() -> Vec<PathBuf> {
     paths.sort();
     paths.insert(0, root().join("examples/friends/README.md"));
     paths.insert(0, root().join("examples/README.md"));
-    paths.insert(0, root().join("python/clusters/README.md"));
+    paths.insert(0, root().join("python-ray/clusters/README.md"));
     paths.insert(0, root().join("README.md"));
     paths
 }

@@ -181,24 +181,24 @@ def test_a_cluster_without_the_package_is_told(tmp_path: Path) -> None:
         "import sys\n"
         "class Hidden:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name.split('.')[0] == 'garblet':\n"
+        "        if name.split('.')[0] == 'garblet_ray':\n"
         "            raise ModuleNotFoundError(f'No module named {name!r}')\n"
         "sys.meta_path.insert(0, Hidden())\n"
     )
     party = Party(0, tmp_path / "party", PYTHONPATH=str(hidden))
     try:
         program = (
-            "import garblet, garblet.ray, ray, sys\n"
+            "import garblet, garblet_ray, ray, sys\n"
             "ray.init(address=sys.argv[1], log_to_driver=False, logging_level='error')\n"
             "program = garblet.load('lib:millionaires(32)').batch(1)\n"
-            "peer = garblet.ray.Calling('127.0.0.1:1', {})\n"
-            "garblet.ray.map(program, {'bob': [3]}, shards=1, party=1, peer=peer, session='hidden', identity='x', records=sys.argv[2])\n"
+            "peer = garblet_ray.Calling('127.0.0.1:1', {})\n"
+            "garblet_ray.map(program, {'bob': [3]}, shards=1, party=1, peer=peer, session='hidden', identity='x', records=sys.argv[2])\n"
         )
         command = [sys.executable, "-c", program, party.address, str(tmp_path / "records")]
         said = subprocess.run(command, capture_output=True, text=True, timeout=60)
     finally:
         party.stop()
-    assert "UsageError: the workers have no package garblet" in said.stderr, said.stderr
+    assert "UsageError: the workers have no package garblet-ray" in said.stderr, said.stderr
     assert "hint: install it on every node" in said.stderr
 
 

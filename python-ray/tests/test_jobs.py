@@ -1,4 +1,4 @@
-"""Jobs of `garblet.ray` without a cluster: tests errors, kept results and records with a stand-in for Ray."""
+"""Jobs of `garblet_ray` without a cluster: tests errors, kept results and records with a stand-in for Ray."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ from typing import Any
 import garblet
 import numpy as np
 import pytest
+
+
+#: The package and its part that takes Ray.
+MODULES = ("garblet_ray", "garblet_ray.jobs")
 
 
 class Room:
@@ -82,10 +86,11 @@ def stand_in() -> types.ModuleType:
 def jobs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The module of jobs, on the stand-in."""
     monkeypatch.setitem(sys.modules, "ray", stand_in())
-    monkeypatch.delitem(sys.modules, "garblet.ray", raising=False)
-    module = importlib.import_module("garblet.ray")
-    yield module
-    del sys.modules["garblet.ray"]
+    for name in MODULES:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield importlib.import_module(MODULES[-1])
+    for name in MODULES:
+        del sys.modules[name]
 
 
 def outcomes(jobs: Any, monkeypatch: pytest.MonkeyPatch, attempt: Callable[[str], Any]) -> None:

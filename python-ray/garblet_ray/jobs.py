@@ -22,20 +22,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from . import errors
-from ._garblet import Identity
-from .errors import CheatingError, CompileError, GarbletError, Panicked, PeerError, UsageError
-from .local import Params, Protocol
-from .program import Program, compile
-from .progress import log
-from .report import Report
-from .session import Session, Store, configuration
-from .values import Inputs, columns_of, encode
-
-try:
-    import ray
-except ImportError as error:
-    raise ImportError("garblet.ray: the package ray is not installed; pip install 'garblet[ray]'") from error
+import ray
+from garblet import (
+    CheatingError,
+    CompileError,
+    GarbletError,
+    Identity,
+    Inputs,
+    Panicked,
+    Params,
+    PeerError,
+    Program,
+    Protocol,
+    Report,
+    Session,
+    Store,
+    UsageError,
+    compile,
+    errors,
+)
+from garblet.progress import log
+from garblet.session import configuration
+from garblet.values import columns_of, encode
 
 #: A shard waits for its peer for this many time-outs, and twice as many if the slot's last shard failed: the peer may have just begun to wait for that one.
 _PATIENCE = 3
@@ -366,7 +374,7 @@ def _present() -> bool:
 
 
 def _look_for_package() -> None:
-    """Checks that workers have this package, before the peer waits for one that lacks it."""
+    """Checks that workers have this package and `garblet`, before the peer waits for one that lacks them."""
     try:
         ray.get(ray.remote(_present).options(num_cpus=0, max_retries=0).remote())
     except ray.exceptions.RayError as error:
@@ -376,7 +384,7 @@ def _look_for_package() -> None:
 def _without_package(error: Exception) -> UsageError | None:
     if "No module named 'garblet" not in str(error):
         return None
-    return UsageError("the workers have no package garblet", "install it on every node: pip install 'garblet[ray]'")
+    return UsageError("the workers have no package garblet-ray", "install it on every node: pip install garblet-ray")
 
 
 def _frozen(program: Program, table: Any, shards: int, party: int) -> list[str]:

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 import garblet
-import garblet.ray
+import garblet_ray
 import numpy as np
 import ray
 
@@ -18,10 +18,10 @@ def column(party: int, rows: int) -> Any:
     return np.random.default_rng(party).integers(0, 2**32, rows, dtype=np.uint32)
 
 
-def peer(said: dict[str, Any]) -> garblet.ray.Calling | garblet.ray.Listening:
+def peer(said: dict[str, Any]) -> garblet_ray.Calling | garblet_ray.Listening:
     if "haproxy" in said:
-        return garblet.ray.Listening(said["haproxy"], said["names"], said["trust"])
-    return garblet.ray.Calling(said["address"], said["trust"])
+        return garblet_ray.Listening(said["haproxy"], said["names"], said["trust"])
+    return garblet_ray.Calling(said["address"], said["trust"])
 
 
 def run(said: dict[str, Any]) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def run(said: dict[str, Any]) -> dict[str, Any]:
     program = garblet.load("lib:millionaires(32)").batch(rows // said["shards"])
     name = ("alice", "bob")[party]
     try:
-        reports = garblet.ray.map(
+        reports = garblet_ray.map(
             program,
             {name: column(party, rows)},
             shards=said["shards"],
@@ -42,7 +42,7 @@ def run(said: dict[str, Any]) -> dict[str, Any]:
             cpus=0.5,
             **said["more"],
         )
-    except garblet.ray.ShardsError as error:
+    except garblet_ray.ShardsError as error:
         done = {str(shard): report["alice_richer"] for shard, report in error.reports.items()}
         return {"error": "ShardsError", "message": str(error), "failed": sorted(error.failed), "done": done}
     except garblet.GarbletError as error:
