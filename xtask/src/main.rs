@@ -141,6 +141,7 @@ fn tidy_step() -> Step {
         findings.extend(modules::check(&root()));
         findings.extend(architecture::check(&root()));
         findings.extend(features::check(&root()));
+        findings.extend(python::check_versions(&root()));
         findings
     })
 }

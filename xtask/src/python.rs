@@ -84,6 +84,37 @@ pub(crate) fn place(root: &Path, profile: &str) -> Result<(), String> {
     copied.map(drop).map_err(|error| format!("{}: cannot be copied: {error}", built.display()))
 }
 
+/// Versions in the package for Ray that are not the workspace's, as findings.
+pub(crate) fn check_versions(root: &Path) -> Vec<String> {
+    let name = format!("{RAY}/pyproject.toml");
+    match fs::read_to_string(root.join(&name)) {
+        // This program has the workspace's version.
+        Ok(text) => differing_versions(&name, &text, env!("CARGO_PKG_VERSION")),
+        Err(error) => vec![format!("{name}: {error}")],
+    }
+}
+
+/// Findings if a package, or the `garblet` that it needs, is not of this version.
+fn differing_versions(name: &str, text: &str, version: &str) -> Vec<String> {
+    let table: toml::Table = match text.parse() {
+        Ok(table) => table,
+        Err(error) => return vec![format!("{name}: {error}")],
+    };
+    let field = |key: &str| table.get("project").and_then(|project| project.get(key));
+    let got = |value: Option<&toml::Value>| value.map_or_else(|| "none".to_string(), |value| value.to_string());
+    let (own, needed) = (field("version"), field("dependencies"));
+    let mut findings = Vec::new();
+    if own.and_then(|own| own.as_str()) != Some(version) {
+        findings.push(format!("{name}: expected the version \"{version}\" of Cargo.toml, got {}", got(own)));
+    }
+    let garblet = format!("garblet=={version}");
+    let mut dependencies = needed.and_then(|list| list.as_array()).into_iter().flatten();
+    if !dependencies.any(|dependency| dependency.as_str() == Some(garblet.as_str())) {
+        findings.push(format!("{name}: expected the dependency \"{garblet}\", got {}", got(needed)));
+    }
+    findings
+}
+
 /// Types, then tests and the examples of the packages and of the book.
 fn test(root: &Path, environment: &Path) -> Result<(), String> {
     let tool = |package: &str, name: &str, arguments: &[&str]| {
@@ -113,6 +144,22 @@ fn last_line(said: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_package_for_ray_has_the_version_of_the_workspace() {
+        assert_eq!(check_versions(&crate::root()), [""; 0]);
+    }
+
+    #[test]
+    fn a_version_that_differs_is_found() {
+        let of = |own: &str, needed: &str| {
+            let text = format!("[project]\nversion = \"{own}\"\ndependencies = [\"garblet=={needed}\", \"ray>=2\"]\n");
+            differing_versions("a.toml", &text, "1.2.3").len()
+        };
+        assert_eq!((of("1.2.3", "1.2.3"), of("1.2.4", "1.2.3"), of("1.2.3", "1.2.2"), of("1", "1")), (0, 1, 1, 2));
+        assert_eq!(differing_versions("a.toml", "", "1.2.3").len(), 2);
+        assert_eq!(differing_versions("a.toml", "[", "1.2.3").len(), 1);
+    }
 
     #[test]
     fn versions_are_compared_as_numbers() {
