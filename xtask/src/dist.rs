@@ -1,8 +1,8 @@
-//! The packages that users install: `target/packages`, with an archive, a Debian package and a wheel for each processor, the package for npm, a file
-//! for an image, a list of all parts, and checksums.
+//! The packages that users install: `target/packages`, with an archive, a Debian package and a wheel for each processor, the wheel for Ray clusters, the
+//! package for npm, a file for an image, a list of all parts, and checksums.
 //!
-//! `cargo-zigbuild`, `ziglang` and `maturin`, which pip installs under `target`, link for an old glibc and for another processor than this one. The same commit gives the same
-//! bytes from every folder.
+//! `cargo-zigbuild`, `ziglang` and `maturin`, which pip installs under `target`, link for an old glibc and for another processor than this one. `hatchling`
+//! makes the wheel of Python alone. The same commit gives the same bytes from every folder.
 
 use std::fs;
 use std::io;
@@ -11,10 +11,10 @@ use std::process::Command;
 
 use crate::programs::{is_there, run, target};
 use crate::steps::{Step, cargo};
-use crate::{image, parts, party, web};
+use crate::{image, parts, party, python, web};
 
-/// The linker for other machines, the one that calls it, and the one that makes wheels.
-const TOOLS: [&str; 3] = ["cargo-zigbuild==0.24.1", "ziglang==0.15.2", "maturin==1.16.0"];
+/// The linker for other machines, the one that calls it, and the two that make wheels.
+const TOOLS: [&str; 4] = ["cargo-zigbuild==0.24.1", "ziglang==0.15.2", "maturin==1.16.0", "hatchling==1.33.0"];
 
 /// The oldest glibc with which the programs run.
 const GLIBC: &str = "2.17";
@@ -81,6 +81,7 @@ fn packages(root: &Path) -> Result<(), String> {
         build.debian(machine, &made, &folder)?;
         build.wheel(machine, &folder)?;
     }
+    build.wheel_for_ray(&folder)?;
     build.npm(&made, &folder)?;
     let example = root.join("examples/service/Containerfile");
     let example = fs::read_to_string(&example).map_err(|error| format!("{}: {error}", example.display()))?;
@@ -102,12 +103,12 @@ fn renew(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Checks that the packages will be those of the commit: nothing is changed, and nothing that git does not know lies among the files of the wheel but the
-/// module of the tests, which is left out of it.
+/// Checks that the packages will be those of the commit: nothing is changed, and nothing that git does not know lies among the files of the wheels but
+/// the module of the tests, which is left out of them.
 fn check_committed(root: &Path) -> Result<(), String> {
     let git = |arguments: &[&str]| run(Command::new("git").args(arguments).current_dir(root));
     let changed = git(&["status", "--porcelain"])?;
-    let beside = git(&["ls-files", "--others", "python/garblet"])?;
+    let beside = git(&["ls-files", "--others", "python/garblet", "python-ray/garblet_ray"])?;
     let beside = beside.lines().filter(|name| !name.ends_with(".abi3.so"));
     let all: Vec<&str> = changed.lines().chain(beside).collect();
     match all.is_empty() {
@@ -209,12 +210,26 @@ impl Build {
         let mut build = self.tool("maturin", "build")?;
         build.args(["--quiet", "--locked", "--profile", "dist", "--zig", "--compatibility", MANYLINUX]);
         build.args(["--target", &machine.triple()]).arg("--out").arg(folder);
-        run(build.current_dir(self.root.join("python")))?;
+        run(build.current_dir(self.root.join(python::GARBLET)))?;
         let is_its = |name: &&String| name.ends_with(&format!("{}.whl", machine.arch));
         let wheel = names(folder)?.iter().find(is_its).map(|name| folder.join(name));
         let wheel = wheel.ok_or_else(|| format!("{}: maturin has made no wheel", folder.display()))?;
+        self.check_wheel(&wheel, machine.arch)
+    }
+
+    /// `garblet_ray-VERSION-py3-none-any.whl`: the package for Ray clusters, which is the same for all processors.
+    fn wheel_for_ray(&self, folder: &Path) -> Result<(), String> {
+        eprintln!("building the wheel for Ray clusters");
+        let mut build = Command::new(self.tools.join("bin/hatchling"));
+        build.args(["build", "--target", "wheel", "--directory"]).arg(folder).env("SOURCE_DATE_EPOCH", &self.time);
+        run(build.current_dir(self.root.join(python::RAY)))?;
+        self.check_wheel(&folder.join(format!("garblet_ray-{}-py3-none-any.whl", self.version)), "any")
+    }
+
+    /// Checks that no file in a wheel names a folder of this machine.
+    fn check_wheel(&self, wheel: &Path, machine: &str) -> Result<(), String> {
         // Uncompressed: a wheel is a zip file.
-        let inside = target(&self.root).join("packages-parts").join(format!("wheel-{}", machine.arch));
+        let inside = target(&self.root).join("packages-parts").join(format!("wheel-{machine}"));
         run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(wheel).arg(&inside))?;
         for file in files_below(&inside).map_err(|error| format!("{}: {error}", inside.display()))? {
             self.check_pathless(&file)?;
@@ -377,6 +392,10 @@ mod tests {
         put("__pycache__/a.pyc");
         assert!(check_committed(root).expect_err("ignored, and packed").contains("python/garblet/__pycache__/a.pyc"));
         fs::remove_dir_all(root.join("python/garblet/__pycache__")).expect("removed");
+        let beside = root.join("python-ray/garblet_ray/a.pyc");
+        write(&beside, "1").expect("written");
+        assert!(check_committed(root).expect_err("ignored, and packed").contains("python-ray/garblet_ray/a.pyc"));
+        fs::remove_file(beside).expect("removed");
         write(&root.join("python/garblet/a.py"), "2").expect("written");
         assert!(check_committed(root).expect_err("changed").contains("M python/garblet/a.py"));
     }
