@@ -1,4 +1,4 @@
-//! Operations on words: what is known is computed, ranges are carried along, the rest is recorded.
+//! Operations on words: known values are computed, ranges are propagated, and the rest is recorded.
 
 use crate::{
     machine::Machine,
@@ -18,7 +18,7 @@ const BIT: Range = (ZERO, ONE);
 impl Machine<'_> {
     /// A binary operation other than those that skip their second operand.
     ///
-    /// *Errors*: an operation that panics for certain.
+    /// *Errors*: an operation that always panics.
     pub(crate) fn binary(
         &mut self,
         op: BinaryOp,
@@ -56,7 +56,7 @@ impl Machine<'_> {
     fn add_or_sub(&mut self, op: BinaryOp, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
         let (kind, range) = match op {
             BinaryOp::Add => (Kind::Add, (a.lo + b.lo, a.hi + b.hi)),
-            // Where a branch is taken only if b is not greater, there is nothing to overflow.
+            // In a branch that is taken only if b is not greater, nothing can overflow.
             _ if self.is_ordered(b, a) => (Kind::Sub, ((a.lo - b.hi).max(ZERO), (a.hi - b.lo).max(ZERO))),
             _ => (Kind::Sub, (a.lo - b.hi, a.hi - b.lo)),
         };
@@ -79,7 +79,7 @@ impl Machine<'_> {
         Ok(low_wires(exact, ty))
     }
 
-    /// Tells whether a number, of one wire more than the type at most, is no value of it.
+    /// Returns whether a number with at most one wire more than the type is out of its range.
     fn is_outside(&mut self, exact: Word, ty: Scalar, span: Span) -> Word {
         if exact.lo > ty.max() || exact.hi < ty.min() {
             return Word::TRUE;
@@ -123,7 +123,7 @@ impl Machine<'_> {
         let operands = [a, b, Word::truth(ty.signed)];
         let node = self.trace.push_node(Kind::CheckedMul, ty.bits + 1, &operands, span.line);
         self.check(Word::of_node(node, ty.bits, BIT), Reason::Overflow, span)?;
-        // A product that is always too large has one of the ends for its range.
+        // The range of a product that always overflows is one of the type's ends.
         Ok(Word::of_node(node, 0, (range.0.clamp(ty.min(), ty.max()), range.1.clamp(ty.min(), ty.max()))))
     }
 
@@ -167,7 +167,7 @@ impl Machine<'_> {
         let range = if by_zero.known().is_none() && !self.panics.is_on() { (ty.min(), ty.max()) } else { range };
         let result = self.record(kind, &[a, b], range, span);
         if may_overflow && op == BinaryOp::Div {
-            // A quotient of two negative numbers is negative in no other case.
+            // No other quotient of two negative numbers is negative.
             let both = self.and(sign(a), sign(b), span);
             let failed = self.and(both, sign(result), span);
             self.check(failed, Reason::Overflow, span)?;
@@ -175,13 +175,13 @@ impl Machine<'_> {
         Ok(result)
     }
 
-    /// Panics over the remainder of the least integer by -1, as Rust does, whose quotient is none of the type. Remainders of numbers with a
-    /// point are exact, whatever the quotient.
+    /// Panics, as Rust does, on the remainder of the least integer by -1, whose quotient overflows. Remainders of fixed-point
+    /// numbers are exact, whatever the quotient.
     fn check_rem(&mut self, a: Word, b: Word, ty: Scalar, span: Span) -> Result<(), SourceError> {
         if ty.fraction.is_some() {
             return Ok(());
         }
-        // The magnitude is one that the division needs, too.
+        // The division needs this magnitude too.
         let magnitude = self.record(Kind::NegIf, &[sign(a), a], (ZERO, -ty.min()), span);
         let is_least = bit(magnitude, ty.bits - 1);
         let by_minus_one = self.equal(b, Word::constant(-ONE), span);
@@ -220,7 +220,7 @@ impl Machine<'_> {
     fn shift_by(&mut self, op: BinaryOp, a: Word, amount: u16, ty: Scalar, span: Span) -> Word {
         let scaled = |x: Number| x << u32::from(amount);
         match (op, a.known()) {
-            // Nothing is left, and a range times 2^64 would not fit.
+            // All bits are shifted out, and a range times 2^64 would not fit.
             (BinaryOp::Shl, _) if amount >= ty.bits => Word::FALSE,
             (BinaryOp::Shl, Some(value)) => Word::constant(wrap(scaled(value), ty)),
             (BinaryOp::Shl, None) => {
@@ -243,7 +243,7 @@ impl Machine<'_> {
 
     /// Arithmetic negation.
     ///
-    /// *Errors*: that of the least number, for certain.
+    /// *Errors*: a number that is always the least one.
     pub(crate) fn neg(&mut self, a: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
         if let Some(value) = a.known() {
             return self.wrap_known(-value, ty, span);
@@ -267,7 +267,7 @@ impl Machine<'_> {
         if let Some((condition, x, y)) = self.compared
             && condition == a
         {
-            // not (x < y): selecting by it x or y is the greater, as selecting by y < x would be.
+            // not (x < y): selecting x or y by it gives the greater, just as selecting by y < x would.
             self.compared = Some((result, y, x));
         }
         result
@@ -285,7 +285,7 @@ impl Machine<'_> {
             if value == ZERO || value == -ONE {
                 return if value == ZERO { mask } else { x };
             }
-            // Low wires are wiring.
+            // Taking low wires is only wiring.
             if value & (value + ONE) == ZERO
                 && let Wires::Node { node, start, len } = x.wires
                 && (!x.signed() || len >= width_of(ZERO, value))
@@ -404,7 +404,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Element number `index` of some; beyond the last it does not matter.
+    /// The element at `index`; past the end, any value.
     pub(crate) fn element(&mut self, index: Word, elements: &[Word], span: Span) -> Word {
         let first = elements[0];
         if elements.iter().all(|&e| e == first) {
@@ -419,7 +419,7 @@ impl Machine<'_> {
         self.record(Kind::Element, &operands, (lo, hi), span)
     }
 
-    /// Words as unsigned numbers of up to 63 wires, several words in one; the first word of each highest.
+    /// Packs words into unsigned numbers of up to 63 wires, several words in each, the first word highest.
     pub(crate) fn pack(&mut self, words: &[(Word, Scalar)], span: Span) -> Vec<Word> {
         let mut packed = Vec::new();
         let mut sum = Word::FALSE;
@@ -475,7 +475,7 @@ fn full(a: Word, b: Word) -> Range {
     (-most, most - ONE)
 }
 
-/// One wire as a Boolean, of a number that is not negative or has that wire.
+/// One wire as a Boolean. The number is not negative, or has that wire.
 pub(crate) fn bit(word: Word, at: u16) -> Word {
     match word.wires {
         Wires::Node { node, start, len } if at < len => Word::of_node(node, start + at, BIT),
@@ -484,12 +484,12 @@ pub(crate) fn bit(word: Word, at: u16) -> Word {
     }
 }
 
-/// The sign, 1 of what is negative.
+/// The sign: 1 if negative.
 fn sign(word: Word) -> Word {
     if word.signed() { bit(word, word.width() - 1) } else { Word::FALSE }
 }
 
-/// Tells whether `a` may be the least number of the type, and `b` -1.
+/// Returns whether `a` can be the least number of the type while `b` is -1.
 fn may_negate_least(a: Word, b: Word, ty: Scalar) -> bool {
     ty.signed && a.lo == ty.min() && b.lo <= -ONE && b.hi >= -ONE
 }
@@ -498,7 +498,7 @@ fn may_negate_least(a: Word, b: Word, ty: Scalar) -> bool {
 pub(crate) fn beyond(word: Word, amount: u16) -> Word {
     match word.wires {
         Wires::Node { node, start, len } => {
-            // What is left of a signed number is its sign, however far it is shifted.
+            // However far a signed number is shifted, its sign remains.
             let first = amount.min(if word.signed() { len - 1 } else { len });
             Word::of_node(node, start + first, (word.lo >> u32::from(first), word.hi >> u32::from(first)))
         }
@@ -506,11 +506,11 @@ pub(crate) fn beyond(word: Word, amount: u16) -> Word {
     }
 }
 
-/// The low wires of a number, as a value of the type; the number is one in a run that does not panic.
+/// The low wires of a number, as a value of the type; unless the run panics, the number is such a value.
 pub(crate) fn low_wires(exact: Word, ty: Scalar) -> Word {
     let (lo, hi) = (exact.lo.max(ty.min()), exact.hi.min(ty.max()));
     match exact.wires {
-        // Even where it always panics there are wires to read.
+        // Even an operation that always panics needs wires to read.
         Wires::Node { node, start, .. } if lo <= hi => Word::of_node(node, start, (lo, hi)),
         _ => Word::constant(wrap(exact.lo, ty)),
     }

@@ -1,4 +1,4 @@
-//! Turns a trace into a program: what is read of each region, one component for each kind of region, and the links.
+//! Turns a trace into a program: finds what is read from each region, makes one component for each kind of region, and links them.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::{
 /// The places of a trace's input nodes: an input of the program and the first wire in it.
 pub(crate) type InputWires = Vec<(InputId, u32)>;
 
-/// A region's body with what is read of it: an own component.
+/// A region's body with what is read from it: this becomes one component.
 struct Variant {
     /// Read extents by node, each with its first wire among the component's outputs.
     outputs: Vec<(Extent, u32)>,
@@ -33,15 +33,15 @@ enum Made {
     Wiring(Vec<Result<u32, bool>>),
 }
 
-/// The result of putting a trace together.
+/// The result of assembling a trace.
 pub(crate) struct Assembled {
-    /// The instance at which each region begins, and at last their number.
+    /// The first instance of each region, and at the end the number of instances.
     pub(crate) instances: Vec<u32>,
     /// AND gates by source line for each component.
     pub(crate) lines: Vec<Vec<(u32, u64)>>,
 }
 
-/// Puts a trace together.
+/// Assembles a trace.
 pub(crate) struct Assembler<'a> {
     trace: &'a Trace,
     inputs: &'a InputWires,
@@ -61,15 +61,15 @@ pub(crate) struct Assembler<'a> {
 
 const DEAD: u32 = u32::MAX;
 
-/// The memory of a variant, of an extent that is read of it, and of a link of a region without gates.
+/// The memory of a variant, of an extent that is read from it, and of a link of a region without gates.
 const VARIANT_BYTES: u64 = 256;
 const EXTENT_BYTES: u64 = 48;
 const WIRED_BYTES: u64 = 24;
-/// The memory of a link, of which each read has one that is charged with it.
+/// The memory of a link. Each read is charged for one.
 const LINK_BYTES: u64 = size_of::<Link>() as u64;
 
 impl<'a> Assembler<'a> {
-    /// Puts a trace together, within the budget; `name` gives a component that begins at a source line its name.
+    /// Assembles a trace within the budget; `name` maps the source line at which a component begins to its name.
     pub(crate) fn new(
         trace: &'a Trace,
         inputs: &'a InputWires,
@@ -93,7 +93,7 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Goes backwards from what is read: finds for each region what is read of it, and what it then reads itself.
+    /// Walks backwards from the outputs: finds what is read from each region, and what the region reads for that.
     ///
     /// *Errors*: a source that costs more than it may.
     fn choose_variants(&mut self, outputs: &[Vec<Read>]) -> Result<(), SourceError> {
@@ -169,7 +169,7 @@ impl<'a> Assembler<'a> {
             for (read, _) in reads.iter().zip(&self.variants[number as usize].needs).filter(|(_, needed)| **needed) {
                 self.link(*read, &mut links);
             }
-            // A read of what is wiring has as many links as pieces.
+            // A read of pure wiring has one link for each piece.
             self.budget.work(links.len() as u64);
             self.budget.hold(links.len().saturating_sub(reads.len()) as u64 * LINK_BYTES);
             self.budget.check()?;
@@ -284,14 +284,14 @@ impl<'a> Assembler<'a> {
     }
 }
 
-/// The most AND gates that are optimised: looking for better circuits takes far longer than making them.
+/// The most AND gates to optimise: finding better circuits takes far longer than making them.
 const OPTIMISED_ANDS: u64 = 1 << 16;
-/// The most gates that are, XOR gates among them.
+/// The most gates to optimise, XOR gates included.
 const OPTIMISED_GATES: u64 = 1 << 20;
-/// So many AND gates are optimised in vain before the rest is left as it is.
+/// Optimisation ends after this many AND gates without a saving.
 const PATIENCE_ANDS: u64 = 1 << 10;
 
-/// Optimises components, those with the most gates in all their instances first, as long as it saves something.
+/// Optimises components, those with the most gates over all instances first, as long as that saves gates.
 fn optimise(built: &mut [Option<Built>], uses: &[u64]) -> Result<(), SourceError> {
     let ands: Vec<u64> = built.iter().map(|b| b.as_ref().map_or(0, |b| b.component.stats().and)).collect();
     let mut order: Vec<usize> = (0..built.len()).collect();
@@ -313,7 +313,7 @@ fn optimise(built: &mut [Option<Built>], uses: &[u64]) -> Result<(), SourceError
     Ok(())
 }
 
-/// The lists of what is read of each region, which share one table.
+/// The extents that are read from each region, in one shared table.
 struct Readers {
     heads: Vec<u32>,
     reads: Vec<(Read, u32)>,
@@ -368,7 +368,7 @@ fn merge(extents: &mut Vec<Extent>) {
     });
 }
 
-/// Appends a link, as part of the one before if it goes on there.
+/// Appends a link, or extends the previous one if it continues there.
 pub(crate) fn push_link(links: &mut Vec<Link>, link: Link) {
     if let Some(last) = links.last_mut() {
         let follows = matches!(link.source, Source::Constant(_)) || last.start + last.len == link.start;
@@ -380,7 +380,7 @@ pub(crate) fn push_link(links: &mut Vec<Link>, link: Link) {
     links.push(link);
 }
 
-/// Links one behind the other.
+/// Concatenated links.
 struct Wired {
     links: Vec<Link>,
     /// The number of wires up to the end of each.
@@ -397,7 +397,7 @@ impl Wired {
         Wired { ends: ends.collect(), links }
     }
 
-    /// Appends the links of wires `start` to `start + len` of those that the links bring.
+    /// Appends links for wires `start` to `start + len` of those that these links carry.
     fn part(&self, mut start: u32, mut len: u32, links: &mut Vec<Link>) {
         let first = self.ends.partition_point(|&end| end <= start);
         for (link, end) in self.links[first..].iter().zip(&self.ends[first..]) {

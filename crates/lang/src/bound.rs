@@ -20,11 +20,11 @@ pub(crate) struct Bound {
 
 /// Finds the function of each circuit, and compares their ports.
 ///
-/// *Errors*: circuits for functions that there are not, or that have other ports.
+/// *Errors*: circuits for functions that do not exist or that have other ports.
 pub(crate) fn check(tree: &Tree, circuits: &[(String, Program)]) -> Result<Vec<Bound>, Vec<SourceError>> {
     let mut bound = Vec::new();
     let mut faults = Vec::new();
-    // The last function is `main`, which no circuit stands for.
+    // The last function is `main`, which no circuit replaces.
     let callable = &tree.functions[..tree.functions.len() - 1];
     for (name, circuit) in circuits {
         match callable.iter().position(|function| function.name == *name) {
@@ -52,7 +52,7 @@ fn bind(number: FnId, function: &Function, circuit: &Program) -> Result<Bound, S
     let wrong = |what: String| {
         SourceError::new(
             function.span,
-            format!("the circuit `{}` cannot stand for `{}`: {what}", circuit.name(), function.name),
+            format!("the circuit `{}` cannot replace `{}`: {what}", circuit.name(), function.name),
         )
     };
     let params: Vec<u64> = function.params.iter().map(|p| p.ty.width()).collect();
@@ -83,7 +83,7 @@ fn bind(number: FnId, function: &Function, circuit: &Program) -> Result<Bound, S
     Ok(Bound { function: number, component: Arc::new(component), words: scalars.into_iter().map(word).collect() })
 }
 
-/// Tells whether each parameter is whole ports, or several parameters are one port, and all are as wide together.
+/// Returns whether each parameter covers whole ports, or several parameters share one, with the same total width.
 fn whole_ports(params: &[u64], ports: &[u64]) -> bool {
     let ends = |widths: &[u64]| {
         let mut end = 0;

@@ -10,11 +10,11 @@ use crate::{
     tree::{Span, Tree},
 };
 
-/// The bytes of memory that a source may take for each unit, and those that it may take in any case.
+/// The bytes of memory that a source may take for each unit of work, and those that it may always take.
 const BYTES_PER_UNIT: u64 = 3;
 const LEAST_BYTES: u64 = 1 << 25;
 
-/// The limit of what compiling may cost, and what it has cost.
+/// The limit on the cost of compiling, and the cost so far.
 #[derive(Default)]
 pub(crate) struct Budget {
     /// The most units of work, and the units charged so far.
@@ -105,14 +105,14 @@ impl Budget {
         line
     }
 
-    /// Tells whether the budget is spent.
+    /// Returns whether the budget is spent.
     pub(crate) fn is_spent(&self) -> bool {
         self.work > self.effort || self.bytes.saturating_add(self.pending) > self.memory
     }
 
     /// Checks that the budget is not spent.
     ///
-    /// *Errors*: it is.
+    /// *Errors*: a spent budget.
     pub(crate) fn check(&mut self) -> Result<(), SourceError> {
         if self.is_spent() { Err(self.refusal()) } else { Ok(()) }
     }

@@ -18,7 +18,7 @@ use crate::{
     tree::{Function, Scalar, Tree, Ty},
 };
 
-/// The name of the output that says which check failed.
+/// The name of the output that reports which check failed.
 pub(crate) const PANIC_PORT: &str = "panic";
 
 /// Options for compiling a source.
@@ -35,7 +35,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The default effort: at most seconds, and some hundreds of megabytes.
+    /// The default effort: at most a few seconds and a few hundred megabytes.
     pub const EFFORT: u64 = 200_000_000;
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn compile(
         let thread =
             thread.map_err(|error| vec![SourceError::general(format!("a thread cannot be started: {error}"))])?;
         let gave_up = |_| {
-            Err(vec![SourceError::general("the compiler gave up, by a bug in it").hint("please report the source")])
+            Err(vec![SourceError::general("the compiler failed because of a bug").hint("please report the source")])
         };
         thread.join().unwrap_or_else(gave_up)
     })
@@ -138,9 +138,9 @@ fn inputs(
     let mut add = |name: String, ty: &Ty, program: &mut Program, machine: &mut Machine<'_>, words: &mut Vec<_>| {
         let owner = u16::try_from(next).map_err(|_| {
             let message = format!(
-                "`main` has too many inputs: expected at most 65536, one of each party, got more, such as `{name}`"
+                "`main` has too many inputs: expected at most 65536, one per party, got more, such as `{name}`"
             );
-            SourceError::new(main.span, message).hint("put the inputs of a party into one parameter")
+            SourceError::new(main.span, message).hint("combine the inputs of a party into one parameter")
         })?;
         next += 1;
         let input = program.add_input(Port::new(name, port_type(ty)), Party(owner)).map_err(taken)?;
@@ -195,8 +195,7 @@ fn outputs(main: &Function, machine: &mut Machine<'_>, result: Slot) -> Result<V
     let code = machine.panics.code();
     if code.known().is_none() {
         if outputs.iter().any(|(port, _)| port.name == PANIC_PORT) {
-            let message =
-                format!("a field of the result is named `{PANIC_PORT}`, as the output that says what panicked");
+            let message = format!("a field of the result is named `{PANIC_PORT}`, like the output that reports panics");
             return Err(SourceError::new(main.span, message).hint("rename the field"));
         }
         let mut reads = Vec::new();

@@ -1,4 +1,4 @@
-//! Constants that parties give.
+//! Constants that the parties supply.
 
 use garblet_circuit::diagnostic::nearest;
 
@@ -11,22 +11,22 @@ use crate::{
 /// Values of constants that a source takes from parties: `const N: usize = PARTY_0::N;`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Constants {
-    /// Party, if it is said, name and value.
+    /// Party (if stated), name and value.
     list: Vec<(Option<String>, String, Decimal)>,
 }
 
-/// A constant that is not given right.
+/// An invalid constant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConstantError {
-    /// The text before `=` is no name of a constant.
-    #[error("`{0}` is no name of a constant, expected NAME or PARTY_0::NAME")]
+    /// The text before `=` is not a constant's name.
+    #[error("`{0}` is not a constant's name, expected NAME or PARTY_0::NAME")]
     Name(String),
-    /// The text after it is no value.
+    /// The text after it is not a value.
     #[error("constant `{name}`: expected a number, true or false, got `{got}`")]
     Value {
         /// The constant.
         name: String,
-        /// The text that is no value.
+        /// The text that is not a value.
         got: String,
     },
     /// One constant has two values.
@@ -37,7 +37,7 @@ pub enum ConstantError {
 impl Constants {
     /// Gives a constant a value: `name` is `NAME` or `PARTY::NAME`, `value` a number, `true` or `false`.
     ///
-    /// *Errors*: what is no name or no value, or a constant that has one.
+    /// *Errors*: an invalid name or value, or a constant that already has one.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), ConstantError> {
         let (party, own) = match name.split_once("::") {
             Some((party, own)) => (Some(party), own),
@@ -64,7 +64,7 @@ impl Constants {
         Ok(())
     }
 
-    /// Tells whether none is given.
+    /// Returns whether no constant is given.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -78,14 +78,14 @@ impl Constants {
         self.list.iter().map(|(party, own, value)| format!("{}={value}", name(party, own))).collect()
     }
 
-    /// The value of a party's constant; one that was given without a party is any party's.
+    /// The value of a party's constant; a constant given without a party applies to every party.
     pub(crate) fn find(&self, party: &str, name: &str) -> Option<Decimal> {
         let own = self.list.iter().find(|(p, n, _)| p.as_deref() == Some(party) && n == name);
         let any = || self.list.iter().find(|(p, n, _)| p.is_none() && n == name);
         own.or_else(any).map(|constant| constant.2)
     }
 
-    /// Faults for constants that are not among those of the source.
+    /// Faults for given constants that the source does not use.
     pub(crate) fn unknown(&self, known: &[(&str, &str)]) -> Vec<SourceError> {
         let is_known = |party: &Option<String>, name: &str| {
             known.iter().any(|(p, n)| *n == name && party.as_deref().is_none_or(|party| party == *p))
@@ -133,8 +133,8 @@ mod tests {
     #[test]
     fn what_is_no_constant_is_refused() {
         let set = |name, value| Constants::default().set(name, value).unwrap_err().to_string();
-        assert_eq!(set("1N", "3"), "`1N` is no name of a constant, expected NAME or PARTY_0::NAME");
-        assert_eq!(set("P::", "3"), "`P::` is no name of a constant, expected NAME or PARTY_0::NAME");
+        assert_eq!(set("1N", "3"), "`1N` is not a constant's name, expected NAME or PARTY_0::NAME");
+        assert_eq!(set("P::", "3"), "`P::` is not a constant's name, expected NAME or PARTY_0::NAME");
         assert_eq!(set("N", "x"), "constant `N`: expected a number, true or false, got `x`");
         let large = "340282366920938463463374607431768211456";
         assert_eq!(set("N", large), format!("constant `N`: expected a number, true or false, got `{large}`"));

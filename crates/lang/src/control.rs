@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Machine<'_> {
-    /// `if condition { then } else { other }`, its value to `to`.
+    /// Runs `if condition { then } else { other }` and writes its value to `to`.
     ///
     /// *Errors*: as [`Machine::scalar`].
     pub(crate) fn branch(
@@ -29,7 +29,7 @@ impl Machine<'_> {
         let compared = self.compared;
         let otherwise = self.not(condition, span);
         let second = self.arm(other, otherwise, to, span)?;
-        // The merge selects by the condition, and not by its negation.
+        // The merge selects by the condition, not by its negation.
         self.compared = compared;
         self.merge(&[condition], otherwise, vec![first, second], span);
         Ok(())
@@ -44,7 +44,7 @@ impl Machine<'_> {
         Ok(self.end_branch(branch, span))
     }
 
-    /// `match value { arms }`, its value to `to`.
+    /// Runs `match value { arms }` and writes its value to `to`.
     ///
     /// *Errors*: as [`Machine::scalar`].
     pub(crate) fn choose(
@@ -123,7 +123,7 @@ impl Machine<'_> {
         all
     }
 
-    /// Calls a function, its result to `to`.
+    /// Calls a function and writes its result to `to`.
     ///
     /// *Errors*: as [`Machine::scalar`].
     pub(crate) fn call(
@@ -139,7 +139,7 @@ impl Machine<'_> {
         let top = self.stack.len();
         let mut slots = Vec::with_capacity(arguments.len());
         for (argument, param) in arguments.iter().zip(&function.params) {
-            // A parameter that nothing changes is the argument itself.
+            // A parameter that is never assigned is the argument itself.
             let shared = !param.mutable && !assigns;
             slots.push(if shared { self.place_or_value(argument)? } else { self.fresh(argument)? });
         }

@@ -13,7 +13,7 @@ use crate::{
 impl Machine<'_> {
     /// The value of an expression of scalar type.
     ///
-    /// *Errors*: whatever is wrong with what it does.
+    /// *Errors*: any fault found while evaluating it.
     pub(crate) fn scalar(&mut self, expr: &Expr) -> Result<Word, SourceError> {
         let word = self.unchecked(expr)?;
         debug_assert!(within((word.lo, word.hi), scalar_ty(expr)), "{word:?} is none of {:?} {:?}", expr.ty, expr.span);
@@ -79,7 +79,7 @@ impl Machine<'_> {
         })
     }
 
-    /// The second operand of an operation. A negative number of places to shift by is one that is too large.
+    /// The second operand of an operation. A negative shift amount counts as one that is too large.
     fn operand(&mut self, op: BinaryOp, y: &Expr) -> Result<Word, SourceError> {
         let word = self.scalar(y)?;
         Ok(match op {
@@ -118,7 +118,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Tells whether two values of a type are equal.
+    /// Returns whether two values of a type are equal.
     ///
     /// *Errors*: a source that costs more than it may.
     pub(crate) fn equal_words(&mut self, ty: &Ty, a: Slot, b: Slot, span: Span) -> Result<Word, SourceError> {
@@ -173,12 +173,12 @@ impl Machine<'_> {
         Ok(equal)
     }
 
-    /// Tells whether a tag is that of a variant.
+    /// Returns whether a tag denotes a variant.
     pub(crate) fn is_variant(&mut self, tag: Word, variant: usize, span: Span) -> Word {
         self.equal(tag, Word::constant(number(variant as i128)), span)
     }
 
-    /// The words of an expression: where they are already, or new on top of the stack.
+    /// The words of an expression: where they already are, or pushed onto the stack.
     ///
     /// *Errors*: as [`Machine::scalar`].
     pub(crate) fn place_or_value(&mut self, expr: &Expr) -> Result<Slot, SourceError> {
@@ -188,7 +188,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The words of an expression, new on top of the stack.
+    /// The words of an expression, pushed onto the stack.
     ///
     /// *Errors*: as [`Machine::scalar`].
     pub(crate) fn fresh(&mut self, expr: &Expr) -> Result<Slot, SourceError> {
@@ -335,14 +335,14 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// `PLACE = VALUE`: as in Rust the value is computed first, and then the place.
+    /// `PLACE = VALUE`: as in Rust, the value is computed before the place.
     fn assign(&mut self, variable: u32, path: &[Access], expr: &Expr, span: Span) -> Result<(), SourceError> {
         let to = self.slot_of(variable);
         let top = self.stack.len();
         // An index may change what the value was read from.
         let from = if path.iter().all(has_no_effect) { self.place_or_value(expr)? } else { self.fresh(expr)? };
         let (steps, inside) = self.steps_of(to, path, span)?;
-        // What is behind the end of a list does not matter.
+        // Values past the end of a list do not matter.
         let inside = if self.panics.is_on() { Word::TRUE } else { inside };
         let words = self.words(&expr.ty);
         self.write_path(to, &steps, from, words, inside, span)?;
@@ -350,7 +350,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// `PLACE += VALUE` and the like: the value, the place, what is there, and then the operation.
+    /// `PLACE += VALUE` and the like: evaluates the value, the place and its content, in this order, and then the operation.
     fn update(
         &mut self,
         variable: u32,
@@ -374,7 +374,7 @@ impl Machine<'_> {
     }
 }
 
-/// Tells whether a step into a value changes nothing.
+/// Returns whether a step into a value changes nothing.
 fn has_no_effect(step: &Access) -> bool {
     match step {
         Access::Field(_) => true,
@@ -382,12 +382,12 @@ fn has_no_effect(step: &Access) -> bool {
     }
 }
 
-/// The scalar that an expression is.
+/// The scalar type of an expression.
 pub(crate) fn scalar_ty(expr: &Expr) -> Scalar {
     expr.ty.scalar().unwrap_or(Scalar::BOOL)
 }
 
-/// The enum that a type is.
+/// The type as an enum.
 pub(crate) fn enum_ty(ty: &Ty) -> &EnumTy {
     match ty {
         Ty::Enum(e) => e,

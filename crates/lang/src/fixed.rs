@@ -1,7 +1,7 @@
 //! Fixed-point numbers: integers times a power of two.
 //!
-//! A number of type `fixed<I, F>` is the integer that it is times 2^F. Sums, differences, remainders and comparisons are those of
-//! the integers; products, quotients, roots and conversions to fewer bits behind the point are rounded down, towards negative
+//! A number of type `fixed<I, F>` is represented by its value times 2^F, an integer. Sums, differences, remainders and comparisons are those of
+//! the integers; products, quotients, roots and conversions to fewer fractional bits are rounded down, towards negative
 //! infinity, which for a product is wiring.
 
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
 const ROOT_WORK: usize = 512;
 
 impl Machine<'_> {
-    /// The product of two numbers with so many bits behind the point.
+    /// The product of two numbers with this many fractional bits.
     ///
     /// *Errors*: a product that is always out of range.
     pub(crate) fn mul_fixed(
@@ -45,7 +45,7 @@ impl Machine<'_> {
         }
         let (lo, hi) = (range.0 >> u32::from(fraction), range.1 >> u32::from(fraction));
         if !within((lo, hi), ty) && !self.panics.is_on() {
-            // The low bits of the product do.
+            // The low bits of the product suffice.
             let wide = Scalar::signed(ty.bits + fraction);
             let product = self.record(Kind::Mul, &[a, b], (wide.min(), wide.max()), span);
             return Ok(beyond(product, fraction));
@@ -54,9 +54,9 @@ impl Machine<'_> {
         self.checked(beyond(product, fraction), ty, span)
     }
 
-    /// The quotient of two numbers with so many bits behind the point.
+    /// The quotient of two numbers with this many fractional bits.
     ///
-    /// *Errors*: as [`Machine::mul_fixed`], and a division by zero for certain.
+    /// *Errors*: as [`Machine::mul_fixed`], and a division that is always by zero.
     pub(crate) fn div_fixed(
         &mut self,
         a: Word,
@@ -100,7 +100,7 @@ impl Machine<'_> {
 
     /// The square root of a number.
     ///
-    /// *Errors*: the root of a number that is negative for certain.
+    /// *Errors*: the root of a number that is always negative.
     pub(crate) fn root(&mut self, a: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
         let fraction = ty.fraction.unwrap_or_default();
         self.work(ROOT_WORK)?;
@@ -110,15 +110,15 @@ impl Machine<'_> {
         if let Some(value) = a.known() {
             return Ok(Word::constant(of(value)));
         }
-        // Without its sign a negative number is another one.
+        // Without its sign, a negative number would be another one.
         let a = self.and(a, Word::constant(ty.max()), span);
         let operands = [a, Word::constant(fraction.into())];
         let range = (of(a.lo), of(a.hi));
         Ok(self.record(Kind::Root, &operands, range, span))
     }
 
-    /// The number as one of another type: bits behind the point that it does not have are left out, and those before the point
-    /// as well.
+    /// The number converted to another type: fractional bits that the type lacks are dropped, and so are bits before the
+    /// point.
     pub(crate) fn convert(&mut self, a: Word, from: Scalar, to: Scalar, span: Span) -> Word {
         let (before, after) = (from.fraction.unwrap_or_default(), to.fraction.unwrap_or_default());
         let moved = match before >= after {
@@ -137,7 +137,7 @@ impl Machine<'_> {
         self.cast(moved, to, span)
     }
 
-    /// A number that is exact, checked for whether it is of the type.
+    /// An exact number, checked against the range of the type.
     fn checked(&mut self, exact: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
         if let Some(value) = exact.known() {
             return self.wrap_known(value, ty, span);

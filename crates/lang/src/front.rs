@@ -25,7 +25,7 @@ use crate::{
     tree::{FnId, Function, Param, Span, Tree, Ty, VarId},
 };
 
-/// The tree of a source, with `main` as its last function, and what is odd about the source but not wrong.
+/// The tree of a source, with `main` as its last function, and the warnings.
 ///
 /// *Errors*: everything wrong with the source, and constants that are missing or of the wrong type.
 pub(crate) fn read(text: &str, constants: &Constants) -> Result<(Tree, Vec<SourceError>), Vec<SourceError>> {
@@ -39,7 +39,7 @@ pub(crate) fn read(text: &str, constants: &Constants) -> Result<(Tree, Vec<Sourc
     Ok((Tree { functions: context.functions }, warnings))
 }
 
-/// The state while a program is gone through.
+/// The state of the walk through a program.
 struct Context<'a> {
     program: &'a Program,
     constants: &'a Values,
@@ -47,7 +47,7 @@ struct Context<'a> {
     /// The types of structs and enums that have been asked for.
     types: HashMap<String, Ty>,
     functions: Vec<Function>,
-    /// Functions that are being gone through, for each its scopes.
+    /// Functions that are being lowered, each with its scopes.
     running: Vec<String>,
     scopes: Vec<HashMap<String, VarId>>,
     vars: u32,
@@ -70,7 +70,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The number of a function, which is gone through if it has not been yet.
+    /// The number of a function; lowers it first if that has not been done.
     fn function_named(&mut self, name: &str, span: Span) -> Result<FnId, SourceError> {
         if let Some(&id) = self.known.get(name) {
             return Ok(id);

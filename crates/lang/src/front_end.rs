@@ -18,15 +18,15 @@ use crate::{
     source_error::SourceError,
 };
 
-/// The end of a source's name.
+/// The suffix of a source's file name.
 const EXTENSION: &str = ".garble.rs";
-/// The most faults of a source that are shown.
+/// The most faults of a source to show.
 const MAX_FAULTS: usize = 100;
 
 /// The front end for sources: files that end in `.garble.rs`.
 #[derive(Clone, Debug, Default)]
 pub struct Language {
-    /// The options with which they are compiled.
+    /// The options for compiling them.
     pub options: Options,
 }
 
@@ -61,9 +61,7 @@ fn read_text(source: &Source<'_>, text: &mut dyn BufRead) -> Result<String, Diag
     let read = text.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes);
     if read.map_err(|e| failed(format!("cannot be read: {e}")))? > MAX_BYTES {
         let fault = failed(format!("this source is too long: expected at most {MAX_BYTES} bytes, got more"));
-        return Err(fault
-            .hint("large tables can be inputs, and large parts circuits that a program file binds")
-            .into());
+        return Err(fault.hint("make large tables inputs, and let a program file bind large parts as circuits").into());
     }
     let text = String::from_utf8(bytes)
         .map_err(|e| failed(format!("is not UTF-8 from byte {} on", e.utf8_error().valid_up_to())))?;
@@ -81,6 +79,6 @@ fn diagnose(faults: Vec<SourceError>, file: &str, text: &str) -> Diagnostics {
     let found = diagnosed(faults, "errors", file, text);
     match Diagnostics::check(found) {
         Err(diagnostics) => diagnostics,
-        Ok(()) => Diagnostic::new(file, "is not accepted, without a reason").into(),
+        Ok(()) => Diagnostic::new(file, "is rejected without a reason").into(),
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct Extent {
     pub(crate) end: u16,
 }
 
-/// A component that a region's code becomes, if some of its nodes are wanted.
+/// The component that a region's code becomes when some of its nodes are wanted.
 pub(crate) struct Built {
     pub(crate) component: Component,
     /// AND gates by source line, before the last optimisation.
@@ -92,7 +92,7 @@ pub(crate) fn build(
 }
 
 impl Recorded {
-    /// Charges the gates that the operation is built of to a line.
+    /// Charges the gates of an operation to a line.
     ///
     /// *Errors*: a source that costs more than it may.
     fn charge(&self, line: u32, budget: &mut Budget) -> Result<(), SourceError> {
@@ -106,11 +106,11 @@ impl Recorded {
     }
 }
 
-/// The work of an operation that is built in several ways to find the one with the fewest gates, some of them tried within others, for that
+/// The work of building an operation in several ways, some of them nested, to find the one with the fewest gates, relative to that
 /// of building it once.
 const WAYS: u64 = 8;
 
-/// The input wire or the constant that each output of a component without gates is.
+/// The input wire or the constant behind each output of a component without gates.
 pub(crate) fn wiring(component: &Component) -> Option<Vec<Result<u32, bool>>> {
     let circuit = component.circuit();
     let constants = circuit.gates().iter().map(|gate| match gate {
@@ -167,7 +167,7 @@ impl Value {
         Signed::new(self.resized(width))
     }
 
-    /// The number that the bits of a small constant are.
+    /// The value of a small constant.
     fn number(&self) -> usize {
         self.bits.iter().rev().fold(0, |number, &bit| 2 * number + usize::from(bit == Bit::TRUE))
     }
@@ -192,7 +192,7 @@ impl Gates {
         Value { bits, signed: operand.signed }
     }
 
-    /// A sum with all the terms of the sums that it alone reads, column by column.
+    /// Builds a sum, with all the terms of the sums that it alone reads, column by column.
     fn sum(&mut self, recorded: &Recorded, all: &[Recorded], absorbed: &[bool]) -> Vec<Bit> {
         let mut open: Vec<&Operand> = recorded.operands.iter().rev().collect();
         let mut terms = Vec::new();
@@ -261,7 +261,7 @@ impl Gates {
             (Kind::OneHot, [index]) => {
                 let bits = width.next_power_of_two().trailing_zeros() as usize;
                 let mut hot = c.one_hot(&index.unsigned(bits), width);
-                // A wider index may be none of those.
+                // A wider index may be out of range.
                 let beyond = c.any(&index.resized(index.bits.len().max(bits))[bits..]);
                 hot.iter_mut().for_each(|bit| *bit = c.and(*bit, !beyond));
                 hot
@@ -316,7 +316,7 @@ pub(crate) fn divide(c: &mut CircuitBuilder, kind: Kind, a: &Value, b: &Value, w
     if a.signed || b.signed {
         let (n, m) = (a.signed_width(), b.signed_width());
         let (quotient, remainder) = c.div_rem_signed(&a.as_signed(n), &b.as_signed(m));
-        // The least value by -1 has one bit more than either.
+        // The least value divided by -1 has one bit more than either.
         let quotient = if kind == Kind::Div && width > n {
             c.div_rem_signed(&a.as_signed(width), &b.as_signed(m)).0
         } else {

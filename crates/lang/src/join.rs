@@ -33,7 +33,7 @@ struct Sides {
 }
 
 impl Machine<'_> {
-    /// Runs a loop's body for each pair of elements whose first fields are equal, and returns the most rounds that there can be.
+    /// Runs a loop's body for each pair of elements whose first fields are equal, and returns the maximum number of iterations.
     ///
     /// *Errors*: as [`Machine::scalar`].
     pub(crate) fn join_loop(&mut self, a: &Expr, b: &Expr, repeated: &Loop, span: Span) -> Result<u64, SourceError> {
@@ -94,7 +94,7 @@ impl Machine<'_> {
         words.iter().enumerate().for_each(|(k, &word)| self.write(to + k, word));
     }
 
-    /// Tells whether two neighbours come from different arrays and have equal keys.
+    /// Returns whether two neighbours come from different arrays and have equal keys.
     fn are_joined(&mut self, key: &[Scalar], x: &Item, y: &Item, span: Span) -> Word {
         let mut joined = self.xor(x.second, y.second, span);
         for (&a, &b) in x.words.iter().zip(&y.words).take(key.len()) {
@@ -182,7 +182,7 @@ impl Machine<'_> {
         self.bitonic_merge(upper, key, ascending, span)
     }
 
-    /// The lesser item, and the other one. Equal items keep their order.
+    /// The smaller item, then the other. Equal items keep their order.
     ///
     /// *Errors*: a source that costs more than it may.
     pub(crate) fn exchange(

@@ -1,4 +1,4 @@
-//! Products and quotients of which one operand is known, as gates: of several ways the one with the fewest AND gates; and sums of
+//! Gates for products and quotients with one known operand, built in the way with the fewest AND gates, and for sums of
 //! many terms.
 
 use garblet_synthesis::builder::{Bit, CircuitBuilder, Integer, Signed};
@@ -21,7 +21,7 @@ impl Value {
         Value { bits: bits.to_vec(), signed: self.signed }
     }
 
-    /// The product with a known number, if that has not too many bits.
+    /// The product with a known number, unless that has too many bits.
     fn times(&self, c: &mut CircuitBuilder, k: Number, width: usize) -> Vec<Bit> {
         let magnitude = k.unsigned_abs().as_u128();
         match self.signed {
@@ -31,7 +31,7 @@ impl Value {
     }
 }
 
-/// Tells whether chains of sums are looked for.
+/// Returns whether chains of sums are looked for.
 fn is_narrow(k: Number) -> bool {
     k.unsigned_abs() <= u128::MAX
 }
@@ -45,7 +45,7 @@ pub(crate) fn product(c: &mut CircuitBuilder, recorded: &Recorded, a: &Value, b:
     }
 }
 
-/// The product as a number of `width` bits, and above it whether it is none.
+/// The product as a number of `width` bits, with an overflow bit above it.
 pub(crate) fn checked_product(
     c: &mut CircuitBuilder,
     recorded: &Recorded,
@@ -79,14 +79,14 @@ fn mul(c: &mut CircuitBuilder, a: &Value, k: Number, width: usize) -> Vec<Bit> {
     c.cheapest(&a.bits, &[&plain, &chain])
 }
 
-/// `a * k` as a number of `width` bits, and above it whether it is none.
+/// `a * k` as a number of `width` bits, with an overflow bit above it.
 fn checked_mul(c: &mut CircuitBuilder, a: &Value, k: Number, signed: bool, width: usize) -> Vec<Bit> {
     let plain =
         |c: &mut CircuitBuilder, bits: &[Bit]| gates::checked_mul(c, &a.with_bits(bits), &Value::of(k), signed, width);
     if !is_narrow(k) || k == ZERO || (!signed && (a.signed || k < ZERO)) {
         return plain(c, &a.bits);
     }
-    // All wires of the product: those beyond the type must be what its sign is.
+    // All wires of the product: those beyond the type must equal its sign.
     let whole = |c: &mut CircuitBuilder, bits: &[Bit]| {
         let all = (bits.len() + Value::of(k).bits.len() + 1).max(width + 1);
         let mut product = a.with_bits(bits).times(c, k, all);
@@ -104,7 +104,7 @@ fn checked_mul(c: &mut CircuitBuilder, a: &Value, k: Number, signed: bool, width
             true => (-power(width_bits - 1), power(width_bits - 1) - ONE),
             false => (ZERO, power(width_bits) - ONE),
         };
-        // Division rounds towards zero, which is to the inside.
+        // Division rounds towards zero, which is inwards.
         let (least, most) = if k < ZERO { (max / k, min / k) } else { (min / k, max / k) };
         let below = if signed { gates::less(c, &own, &Value::of(least)) } else { Bit::FALSE };
         let above = gates::less(c, &Value::of(most), &own);
@@ -124,7 +124,7 @@ fn divide(c: &mut CircuitBuilder, kind: Kind, a: &Value, divisor: Number, width:
     if !a.signed || magnitude.count_ones() != 1 || shift + 1 >= a.bits.len() {
         return plain(c, &a.bits);
     }
-    // Rounded towards zero, as a negative number is made greater by all that is cut off.
+    // Rounds towards zero: all that is cut off makes a negative number greater.
     let biased = |c: &mut CircuitBuilder, bits: &[Bit]| {
         let sign = *bits.last().expect("a sign");
         let bias = |i: usize| if i < shift { sign } else { Bit::FALSE };
@@ -168,7 +168,7 @@ impl Recorded {
         known(0).or_else(|| known(1))
     }
 
-    /// Tells whether there are several ways to build it, as one operand is known.
+    /// Returns whether a known operand allows several ways to build it.
     pub(crate) fn has_ways(&self) -> bool {
         match self.kind {
             Kind::Mul | Kind::CheckedMul => self.known_factor().is_some(),
@@ -177,13 +177,13 @@ impl Recorded {
         }
     }
 
-    /// Tells whether it is a sum of numbers without sign.
+    /// Returns whether it is a sum of unsigned numbers.
     pub(crate) fn is_sum(&self) -> bool {
         matches!(self.kind, Kind::Add | Kind::WrappingAdd) && self.operands.iter().all(|operand| !operand.signed)
     }
 }
 
-/// The nodes that are whole sums which nothing reads but another sum.
+/// The nodes that are whole sums, read only by another sum.
 pub(crate) fn absorbed(all: &[Recorded], needed: &[bool], wanted: &[Extent]) -> Vec<bool> {
     let mut readers = vec![0u32; all.len()];
     let mut absorbed = vec![false; all.len()];

@@ -1,6 +1,6 @@
 //! Lists: room for a number of values, and a secret count of the values that exist.
 //!
-//! **Invariant**: the count is at most the room, and nothing depends on the values after it. If a party claims more, the count is
+//! **Invariant**: the count is at most the room, and nothing depends on the values after it. If a party claims more, the count becomes
 //! the room. Values after the count are zero in outputs, comparisons ignore them, and no index reaches them.
 
 use crate::{
@@ -48,7 +48,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Tells for each value that a list has room for whether it exists. *Cost*: about one AND gate for each.
+    /// Marks, for each value that a list has room for, whether it exists. *Cost*: about one AND gate for each.
     pub(crate) fn present(&mut self, count: Word, most: u32, span: Span) -> Vec<Word> {
         self.trace.budget.turn_to(span);
         self.trace.budget.work(2 * u64::from(most));
@@ -87,7 +87,7 @@ impl Machine<'_> {
         let (element, most) = crate::join::array_ty(ty);
         let words = self.words(element);
         let present = self.present(self.stack[base], most, span);
-        // All rounds must be alike.
+        // All iterations must be alike.
         self.cut();
         for (k, here) in present.into_iter().enumerate() {
             let slot = base + 1 + k * words;
@@ -121,7 +121,7 @@ impl Machine<'_> {
         wires
     }
 
-    /// Tells whether two lists have equal values.
+    /// Returns whether two lists have equal values.
     ///
     /// *Errors*: a source that costs more than it may.
     pub(crate) fn equal_lists(&mut self, ty: &Ty, a: Slot, b: Slot, span: Span) -> Result<Word, SourceError> {

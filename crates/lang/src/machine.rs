@@ -1,6 +1,6 @@
 //! The machine that runs a tree on words: it computes constants and records everything else in a [`Trace`].
 //!
-//! It runs every round of a loop and every call, so that indices, sizes and ranges are known numbers. What it records is cut
+//! It runs every iteration of a loop and every call, so that indices, sizes and ranges are known numbers. What it records is cut
 //! into regions, and equal regions become one component.
 
 use crate::{
@@ -20,7 +20,7 @@ const REGION_CODE: usize = 1 << 16;
 /// The memory of a word, and of a word that a branch has changed.
 const WORD_BYTES: u64 = size_of::<Word>() as u64;
 const CHANGE_BYTES: u64 = size_of::<(Slot, Word)>() as u64;
-/// The work of running an expression, beside that of what it records or copies.
+/// The work of running an expression, not counting what it records or copies.
 const STEP_WORK: usize = 2;
 /// The number of parts of a type that can be visited for a unit of work.
 const PARTS_PER_UNIT: u64 = 8;
@@ -41,7 +41,7 @@ pub(crate) struct Machine<'a> {
     /// Slots below existed before the innermost branch on a secret; the journal keeps what they held.
     floor: Slot,
     journal: Vec<(Slot, Word)>,
-    /// The most words that the stack and the journal have had.
+    /// The largest sizes of the stack and the journal so far, in words.
     peaks: [usize; 2],
     /// The last comparison: its result, and what is less than what.
     pub(crate) compared: Option<(Word, Word, Word)>,
@@ -86,7 +86,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Charges a step, and makes its place the one to which work is charged.
+    /// Charges a step, and charges later work to its place.
     ///
     /// *Errors*: a source that costs more than it may.
     pub(crate) fn step(&mut self, span: Span) -> Result<(), SourceError> {

@@ -1,6 +1,6 @@
-//! Integers that are wide enough for whatever is computed with values of types.
+//! Integers wide enough for every computation on values of the language.
 
-/// An integer of 256 bits: products of two values of any type, and quotients of shifted ones, are within.
+/// An integer of 256 bits: products of two values of any type, and quotients of shifted ones, fit.
 pub(crate) use ethnum::I256 as Number;
 
 /// The number.
@@ -22,7 +22,7 @@ impl Decimal {
     /// The most digits.
     const MAX_DIGITS: usize = 38;
 
-    /// The number that a text is, as `-12` or `3.25`.
+    /// Parses a number such as `-12` or `3.25`.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let (negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
         let (whole, behind) = text.split_once('.').map_or((text, None), |(whole, behind)| (whole, Some(behind)));
@@ -38,7 +38,7 @@ impl Decimal {
         Some(Decimal { digits: if negative { -digits } else { digits }, places })
     }
 
-    /// The number times 2^fraction: the nearest integer, and of two the even one.
+    /// The number times 2^fraction, rounded to the nearest integer, ties to even.
     pub(crate) fn scaled(self, fraction: u16) -> Number {
         let divisor = number(10).pow(self.places.into());
         let scaled = self.digits << u32::from(fraction);
@@ -62,7 +62,7 @@ impl std::fmt::Display for Decimal {
     }
 }
 
-/// The square root, rounded down; 0 for what is negative.
+/// The square root, rounded down; 0 for a negative number.
 pub(crate) fn root(value: Number) -> Number {
     let mut root = ZERO;
     for bit in (0..128u16).rev() {

@@ -2,13 +2,13 @@
 
 use crate::{number::Number, word::width_of};
 
-/// The work of a recorded operation on its operands, each read as the integer that it stands for.
+/// The kind of a recorded operation. Each operand is read as the integer that it stands for.
 ///
 /// The result is the low wires of the true result, as many as the operation says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// The result is the whole sum: as the range is, it has no more wires.
+    /// The result is the whole sum: its range needs no more wires.
     Add,
     /// The low wires of a sum that may have more.
     WrappingAdd,
@@ -40,11 +40,11 @@ pub(crate) enum Kind {
     Element,
     /// code, happened, number: the code with the number put in, if it happened.
     Code,
-    /// a, b, and whether they are signed, known: the product, and above it whether the true one has more wires.
+    /// a, b, and whether they are signed (known): the product, with an overflow bit above it.
     CheckedMul,
-    /// a, b, and the bits behind the point, known: the quotient, rounded down.
+    /// a, b, and the fractional bits (known): the quotient, rounded down.
     DivFloor,
-    /// a, and the bits behind the point, known: the square root, rounded down.
+    /// a, and the fractional bits (known): the square root, rounded down.
     Root,
     /// index: for each number below the result's width, whether it is the index.
     OneHot,
@@ -78,7 +78,7 @@ impl Kind {
         Kind::OneHot,
     ];
 
-    /// About how many AND gates the operation costs on operands of such sizes.
+    /// The operation's approximate cost in AND gates, on operands of these sizes.
     pub(crate) fn estimate(self, width: u16, sizes: &Sizes) -> u64 {
         let width = u64::from(width);
         let Sizes { count, secret, widest, narrowest, product, last_is_known, .. } = *sizes;
@@ -110,7 +110,7 @@ impl Kind {
         }
     }
 
-    /// At most about how many gates the operation is built of, XOR gates among them.
+    /// An approximate upper bound of the operation's gates, XOR gates included.
     pub(crate) fn gates(self, width: u16, sizes: &Sizes) -> u64 {
         6 * self.estimate(width, sizes) + u64::from(width) + sizes.total
     }

@@ -51,13 +51,13 @@ pub(crate) struct Panics {
     sites: Vec<(Span, Reason)>,
     /// The code of each place.
     codes: HashMap<(Span, Reason), u32>,
-    /// So many paths, from the outermost on, have begun.
+    /// The number of paths that have begun, counted from the outermost.
     begun: usize,
     /// Pairs of words of which the first is not greater than the second on the paths, and how many paths say so.
     orders: HashMap<(Word, Word), u32>,
 }
 
-/// A branch: when it is taken, what is not greater than what else then, and `happened` at its beginning, once a check in it has asked.
+/// A branch: when it is taken, the pair of words that it orders, and `happened` at its beginning, once a check in it has needed that.
 struct Path {
     taken: Word,
     order: Option<(Word, Word)>,
@@ -65,7 +65,7 @@ struct Path {
 }
 
 impl Panics {
-    /// No check so far; with `on` false there never is one.
+    /// No check so far; if `on` is false, there never is one.
     pub(crate) fn new(on: bool) -> Self {
         Panics {
             on,
@@ -102,7 +102,7 @@ impl Machine<'_> {
         self.panics.paths.push(Path { taken, order, begun: None });
     }
 
-    /// Tells whether the branch that is run is taken only if the first is not greater than the second.
+    /// Returns whether the running branch is taken only if the first is not greater than the second.
     pub(crate) fn is_ordered(&self, x: Word, y: Word) -> bool {
         self.panics.orders.contains_key(&(x, y))
     }
@@ -127,13 +127,13 @@ impl Machine<'_> {
 
     /// Panics if `failed`.
     ///
-    /// *Errors*: a check that fails for certain.
+    /// *Errors*: a check that always fails.
     pub(crate) fn check(&mut self, failed: Word, reason: Reason, span: Span) -> Result<(), SourceError> {
         if failed.known() == Some(ZERO) || !self.panics.on {
             return Ok(());
         }
         if failed.known().is_some() && self.panics.paths.is_empty() {
-            return Err(SourceError::new(span, format!("this panics whatever the inputs are: {reason}")));
+            return Err(SourceError::new(span, format!("this always panics: {reason}")));
         }
         self.begin_paths(span);
         let number = self.number(span, reason);
@@ -146,7 +146,7 @@ impl Machine<'_> {
     }
 
     fn begin_paths(&mut self, span: Span) {
-        // What a path has begun, those around it have.
+        // If a path has begun, those around it have too.
         for at in self.panics.begun..self.panics.paths.len() {
             let (before, taken) = (self.panics.happened, self.panics.paths[at].taken);
             let skipped = self.not(taken, span);

@@ -116,7 +116,7 @@ impl Machine<'_> {
         Ok((steps, inside))
     }
 
-    /// The step to the first value of a list; looks whether the index is of one that is there.
+    /// The step to the first value of a list; checks that the index is below the length.
     fn list_step(&mut self, base: Slot, steps: &mut Vec<Step>, index: Word, span: Span) -> Result<Word, SourceError> {
         let count = self.first_word(base, steps, span)?;
         let inside = self.less(index, count, span);
@@ -126,7 +126,7 @@ impl Machine<'_> {
         Ok(inside)
     }
 
-    /// The first word of what steps lead to.
+    /// The first word that the steps lead to.
     ///
     /// *Errors*: a source that costs more than it may.
     pub(crate) fn first_word(&mut self, base: Slot, steps: &[Step], span: Span) -> Result<Word, SourceError> {
@@ -226,7 +226,7 @@ impl Machine<'_> {
     }
 }
 
-/// Tells whether an expression is a variable or a part of one.
+/// Returns whether an expression is a variable or a part of one.
 fn is_place(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Var(_) => true,
@@ -236,7 +236,7 @@ fn is_place(expr: &Expr) -> bool {
     }
 }
 
-/// Tells whether computing an index twice is free: once to see whether it is known, and once to read by it.
+/// Returns whether computing an index twice is free: once to see whether it is known, and once to read by it.
 pub(crate) fn is_simple(index: &Expr) -> bool {
     match &index.kind {
         ExprKind::Constant(_) | ExprKind::Var(_) => true,

@@ -126,7 +126,7 @@ impl Machine<'_> {
         Ok(end)
     }
 
-    /// The wires of an enum's fields: those of the variant that it is, and zeros; nothing of the other variants.
+    /// The wires of an enum's fields: those of its actual variant, and zeros; nothing of the other variants.
     fn enum_wires(&mut self, e: &EnumTy, slot: Slot, span: Span) -> Vec<Word> {
         let mut merged = vec![Word::FALSE; e.payload() as usize];
         let tag = self.stack[slot];

@@ -9,7 +9,7 @@ use garblet_circuit::{
 
 use crate::tree::Span;
 
-/// Something wrong at a place of the source.
+/// An error at a place in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourceError {
     pub(crate) span: Option<Span>,
@@ -22,14 +22,14 @@ impl SourceError {
         SourceError { span: Some(span), message: message.into(), hint: None }
     }
 
-    /// Something wrong that has no one place.
+    /// An error without a single place.
     pub(crate) fn general(message: impl Into<String>) -> Self {
         SourceError { span: None, message: message.into(), hint: None }
     }
 
     /// Something that the type checker should have refused before.
     pub(crate) fn bug(span: Span, what: &str) -> Self {
-        let fault = SourceError::new(span, format!("{what} has passed the type checker, by a bug in the compiler"));
+        let fault = SourceError::new(span, format!("{what} passed the type checker because of a compiler bug"));
         fault.hint("please report the source")
     }
 
@@ -57,16 +57,16 @@ impl From<CircuitError> for SourceError {
     }
 }
 
-/// Finds the names that may be meant by wrong ones.
+/// Suggests names for misspelt ones.
 ///
-/// *Cost*: each compares with all names, so only the first mistakes of a source are helped.
+/// *Cost*: each suggestion compares all names, so only the first mistakes of a source get one.
 #[derive(Debug, Default)]
 pub(crate) struct Suggestions {
     made: Cell<usize>,
 }
 
 impl Suggestions {
-    /// The most mistakes that are helped.
+    /// The most mistakes that get a suggestion.
     const MOST: usize = 16;
 
     /// The hint that `got` may mean the name that is nearest to it.

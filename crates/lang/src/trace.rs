@@ -86,7 +86,7 @@ impl Trace {
         Trace { budget, ..Trace::default() }
     }
 
-    /// About how many AND gates the open region has.
+    /// The open region's approximate number of AND gates.
     pub(crate) fn open_cost(&self) -> u64 {
         self.open.cost
     }
@@ -169,7 +169,7 @@ impl Trace {
     /// if `condition` holds, and `other` if not, with `width` wires. It must have been recorded in the branch that began with node
     /// `begin` and that is taken if the condition holds: there it keeps its value, and nothing outside of the branch uses it.
     ///
-    /// Tells whether that was possible.
+    /// Returns whether that was possible.
     pub(crate) fn make_conditional(
         &mut self,
         word: Word,
@@ -219,7 +219,7 @@ impl Trace {
         later.iter_mut().for_each(|begin| *begin = (i64::from(*begin) + more) as u32);
     }
 
-    /// Tells whether two words are the differences of the same numbers, one the other way round.
+    /// Returns whether two words are the differences of the same numbers, one the other way round.
     pub(crate) fn are_opposite(&self, a: Word, b: Word) -> bool {
         let difference = |word: Word| self.recorded(word).map(|(_, recorded)| (recorded.kind, recorded.operands));
         match (difference(a), difference(b)) {
@@ -273,7 +273,7 @@ impl Trace {
             return;
         }
         let reads = std::mem::take(&mut self.open.reads);
-        // What is read of each input is part of the code.
+        // The extents read from each input are part of the code.
         self.open.code.extend(reads.iter().flat_map(|read| [u32::from(read.start), u32::from(read.end)]));
         self.open.code.push(reads.len() as u32);
         let body = match self.known.get(&self.open.code[..]) {

@@ -27,7 +27,7 @@ pub(crate) struct Scalar {
     pub(crate) signed: bool,
     /// Set if it is a Boolean; an integer of one bit otherwise.
     pub(crate) boolean: bool,
-    /// The number of bits behind the point, if it is a fixed-point number: its value times 2 to that power is computed with.
+    /// The number of fractional bits of a fixed-point number, which is represented by its value times 2 to that power.
     pub(crate) fraction: Option<u16>,
 }
 
@@ -63,7 +63,7 @@ impl Scalar {
 pub(crate) enum Ty {
     Scalar(Scalar),
     Array(Rc<Ty>, u32),
-    /// At most so many values: a word for how many there are, then theirs; those behind do not matter.
+    /// A list of at most this many values: a word for the count, then the words of the values; those past the count do not matter.
     List(Rc<Ty>, u32),
     /// A tuple (fields named `0`, `1`, ...) or a struct.
     Record(Rc<[(String, Ty)]>),
@@ -150,7 +150,7 @@ impl Ty {
         if let Ty::Scalar(scalar) = self { Some(*scalar) } else { None }
     }
 
-    /// Tells whether values hold no enum with fields and no list, so that equal values are equal words.
+    /// Returns whether values hold no enum with fields and no list, so that equal values are equal words.
     pub(crate) fn is_plain(&self) -> bool {
         match self {
             Ty::Scalar(_) => true,
@@ -180,7 +180,7 @@ impl Ty {
     }
 }
 
-/// The type of the number of values in a list of at most so many.
+/// The type of the count of a list with that room.
 pub(crate) fn count_scalar(most: u32) -> Scalar {
     Scalar::unsigned(garblet_circuit::Type::count_width(most) as u16)
 }
@@ -232,7 +232,7 @@ pub(crate) enum StmtKind {
     Assign(VarId, Vec<Access>, Expr),
     /// Changes a scalar of that type by an operation: the value is its second operand.
     Update(VarId, Vec<Access>, BinaryOp, Scalar, Expr),
-    /// Puts one more behind the last value of a list, which has room for so many.
+    /// Appends a value to a list with room for this many.
     Push(VarId, Vec<Access>, u32, Expr),
     For(Box<Loop>),
     /// The value of its block, if it is the last statement.
@@ -247,13 +247,13 @@ pub(crate) struct Loop {
     pub(crate) body: Vec<Stmt>,
     /// An estimate of the AND gates of all iterations.
     pub(crate) cost: u64,
-    /// Set if the body assigns to variables, by which what is iterated over could change.
+    /// Set if the body assigns to variables, which could change what is iterated over.
     pub(crate) assigns: bool,
 }
 
-/// The values that a loop goes through.
+/// The values that a loop iterates over.
 pub(crate) enum Over {
-    /// Numbers of a type from the first on, without the last.
+    /// Numbers of a type from the first up to, but not including, the last.
     Range(Number, Number, Ty),
     Array(Expr),
     /// The pairs of elements of two sorted arrays with equal first fields.
@@ -266,7 +266,7 @@ pub(crate) enum Access {
         index: Expr,
         count: u32,
         words: usize,
-        /// Set if it is of a list, which begins with how many there are.
+        /// Set for a list, which begins with its count.
         list: bool,
     },
     /// Words to skip.
@@ -319,7 +319,7 @@ pub(crate) enum ExprKind {
     /// The fields of a record in the order in which they are evaluated, each with the number of words before it.
     Fields(Vec<(usize, Expr)>),
     Repeat(Box<Expr>, u32),
-    /// Numbers from the first on, without the last.
+    /// Numbers from the first up to, but not including, the last.
     Range(Number, Number),
     /// A list of the values of an array.
     ToList(Box<Expr>),
@@ -341,7 +341,7 @@ pub(crate) enum ExprKind {
     /// `||`
     Either(Box<Expr>, Box<Expr>),
     Cast(Box<Expr>),
-    /// The lesser of two, or the greater if it is set.
+    /// The lesser of two, or the greater if set.
     Extreme(bool, Box<Expr>, Box<Expr>),
     /// The square root.
     Root(Box<Expr>),

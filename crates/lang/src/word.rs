@@ -1,4 +1,4 @@
-//! Words: what a scalar of the source is while the program is lowered.
+//! Words, which represent the scalars of a source while the program is lowered.
 
 use std::hash::Hasher;
 
@@ -7,7 +7,7 @@ use crate::number::{Number, ONE, ZERO};
 /// The place of a word's wires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Wires {
-    /// Nowhere: the value does not matter, as the fields of a variant that an enum is not.
+    /// Nowhere: the value does not matter, such as the fields of variants that an enum is not.
     Any,
     /// Nowhere: the value is known.
     Known,
@@ -22,7 +22,7 @@ pub(crate) struct Node {
     pub(crate) index: u32,
 }
 
-/// Hashes nodes. Their numbers count up and nobody chooses them freely, so a hash that resists attacks would only take time.
+/// Hashes nodes. Their numbers count up and nobody chooses them freely, so a hash that resists attacks would only cost time.
 #[derive(Default)]
 pub(crate) struct NodeHasher(u64);
 
@@ -78,7 +78,7 @@ impl Word {
         }
     }
 
-    /// The value, if it is known; what does not matter is 0.
+    /// The value if it is known; 0 if it does not matter.
     pub(crate) fn known(self) -> Option<Number> {
         match self.wires {
             Wires::Any => Some(ZERO),
@@ -87,7 +87,7 @@ impl Word {
         }
     }
 
-    /// Tells whether the wires are two's complement.
+    /// Returns whether the wires are two's complement.
     pub(crate) fn signed(self) -> bool {
         self.lo < ZERO
     }

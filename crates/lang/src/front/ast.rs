@@ -58,7 +58,7 @@ impl EnumDef {
     }
 }
 
-/// The field of that name, of fields in the order of their names.
+/// The field of that name, among fields sorted by name.
 pub(super) fn field_of<'f, T>(fields: &'f [(String, T)], name: &str) -> Option<&'f T> {
     let place = fields.binary_search_by(|(own, _)| own.as_str().cmp(name)).ok()?;
     Some(&fields[place].1)
@@ -69,7 +69,7 @@ pub(super) fn field_of<'f, T>(fields: &'f [(String, T)], name: &str) -> Option<&
 pub(super) enum Fields<T> {
     Unit,
     Tuple(Vec<T>),
-    /// In the order of their names, except that the fields of values stand in the order in which they are written.
+    /// Sorted by name, except that the fields of values stay in the order in which they are written.
     Named(Vec<(String, T)>),
 }
 
@@ -207,7 +207,7 @@ pub(super) enum StmtKind {
 pub(super) struct Place {
     pub(super) variable: String,
     pub(super) steps: Vec<Step>,
-    /// The type of what is there.
+    /// The type of the place.
     pub(super) of: Type,
 }
 
@@ -215,7 +215,7 @@ pub(super) struct Place {
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) kind: StepKind,
-    /// The place of the whole up to and with this step.
+    /// The source range up to and including this step.
     pub(super) span: Span,
     /// The type of the value that the step goes into.
     pub(super) of: Type,

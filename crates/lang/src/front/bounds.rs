@@ -103,7 +103,7 @@ fn named<'a>(
         Some(Some(known)) => return Ok(*known),
         Some(None) => {
             let message = format!("the type `{name}` contains itself");
-            return Err(SourceError::new(span, message).hint("the size of a value is known before: take an array"));
+            return Err(SourceError::new(span, message).hint("a value has a fixed size: use an array"));
         }
         None => {}
     }
@@ -114,7 +114,7 @@ fn named<'a>(
     }
     if sum > MAX_PARTS {
         let message = format!("the type `{name}` is too large: expected at most {MAX_PARTS} parts, got {sum}");
-        return Err(SourceError::new(span, message).hint("take an array for parts of the same type: it counts as one"));
+        return Err(SourceError::new(span, message).hint("use an array for parts of the same type: it counts as one"));
     }
     parts.insert(name, Some(sum));
     Ok(sum)
@@ -165,7 +165,7 @@ fn depth<'a>(
         match at.saturating_add(depth(callee, call, calls, depths)?) {
             sum if sum > MAX_DEPTH => {
                 let message = format!("calls are nested too deep here: expected at most {MAX_DEPTH} levels, got {sum}");
-                Err(SourceError::new(call, message).hint("call fewer functions one inside the other: use a loop"))
+                Err(SourceError::new(call, message).hint("nest fewer calls: use a loop"))
             }
             sum => Ok(deepest.max(sum)),
         }
@@ -295,7 +295,7 @@ impl<'a> Body<'a, '_> {
             true => {
                 let message = format!("this value is too large: expected at most {MAX_PARTS} parts, got {size}");
                 let fault = SourceError::new(expr.span, message);
-                Err(fault.hint("is a tuple put into itself again and again? Take an array"))
+                Err(fault.hint("is a tuple repeatedly put into itself? Use an array"))
             }
             false => Ok(shape),
         }

@@ -1,4 +1,4 @@
-//! The functions that the language has without a definition in the source.
+//! The built-in functions of the language.
 
 use std::collections::HashMap;
 

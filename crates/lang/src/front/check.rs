@@ -93,7 +93,7 @@ fn private_main(main: &FnDef) -> SourceError {
     SourceError::new(main.span, "`main` is not public").hint("write `pub fn main(..)`")
 }
 
-/// Something is wrong, and has been reported.
+/// An error that has already been reported.
 struct Failed;
 
 type Checked<T = ()> = Result<T, Failed>;
@@ -125,7 +125,7 @@ struct Checker<'p> {
     open: inference::Inference,
     faults: Vec<SourceError>,
     warnings: Vec<SourceError>,
-    /// The work spent so far on finding cases that patterns leave out.
+    /// The work spent so far on finding cases that patterns do not cover.
     cases: usize,
     /// Faults about unknown names.
     unknown: Vec<(SourceError, String)>,
@@ -182,7 +182,7 @@ impl<'p> Checker<'p> {
         Err(Failed)
     }
 
-    /// As [`Checker::refuse`], with an optional hint.
+    /// Like [`Checker::refuse`], with an optional hint.
     fn refuse_with<T>(&mut self, span: Span, message: String, hint: Option<String>) -> Checked<T> {
         let fault = SourceError::new(span, message);
         self.refuse(match hint {
@@ -194,7 +194,7 @@ impl<'p> Checker<'p> {
     fn function(&mut self, function: &mut FnDef) {
         if function.is_pub && function.params.is_empty() {
             let fault = SourceError::new(function.span, format!("the function `{}` has no parameters", function.name));
-            let _: Checked = self.refuse(fault.hint("each parameter of `main` is the input of a party"));
+            let _: Checked = self.refuse(fault.hint("each parameter of `main` is a party's input"));
             return;
         }
         self.scopes = vec![HashMap::new()];
@@ -215,7 +215,7 @@ impl<'p> Checker<'p> {
         }
         let _: Checked = self.bound_types(function.span);
         if checked.is_err() && self.faults.is_empty() && self.unknown.is_empty() {
-            let message = format!("the function `{}` is not accepted, by a bug in the compiler", function.name);
+            let message = format!("the function `{}` is rejected because of a compiler bug", function.name);
             let _: Checked = self.refuse(SourceError::new(function.span, message).hint("please report the source"));
         }
     }
@@ -256,7 +256,7 @@ impl<'p> Checker<'p> {
         Err(Failed)
     }
 
-    /// The hint that another name of the source may be meant.
+    /// A hint that suggests another name of the source.
     fn meant(&self, name: &str) -> Option<String> {
         let constants = self.program.constants.keys();
         let functions = self.functions.keys().chain(self.uncalled.keys());
@@ -266,14 +266,14 @@ impl<'p> Checker<'p> {
         self.suggestions.hint(name, known.filter(|other| other.len() > 2 && name.len() > 2 && *other != name))
     }
 
-    /// The hint that another type may be meant.
+    /// A hint that suggests another type.
     fn type_meant(&self, name: &str) -> Option<String> {
         match name {
             "f32" | "f64" => {
-                return Some("take fixed point: `fixed<16, 16>` has 16 bits before and 16 behind the point".into());
+                return Some("use fixed point: `fixed<16, 16>` has 16 bits before and 16 after the point".into());
             }
-            "isize" => return Some(format!("there are {}", Int::NAMES.join(", "))),
-            "String" | "str" | "char" => return Some("take an array of u8".into()),
+            "isize" => return Some(format!("use one of {}", Int::NAMES.join(", "))),
+            "String" | "str" | "char" => return Some("use an array of u8".into()),
             _ => {}
         }
         let defined = self.program.structs.keys().chain(self.program.enums.keys()).map(String::as_str);

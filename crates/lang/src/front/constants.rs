@@ -109,7 +109,7 @@ impl Values {
                 (_, Some(own)) => return Err(fault(format!("expected {ty}, got {own}"))),
                 (Type::Fixed(..), None) => {
                     let fault = SourceError::new(expr.span, format!("expected {ty}, got an integer"));
-                    return Err(Some(fault.hint("write the number with a point, as `2.0`")));
+                    return Err(Some(fault.hint("write the number with a decimal point, as in `2.0`")));
                 }
                 (_, None) => return Err(fault(format!("expected {ty}, got an integer"))),
             },
@@ -119,12 +119,12 @@ impl Values {
                     let own = Scalar::fixed(*integer, *fraction);
                     return value.ok_or_else(|| fault(out_of_range(*decimal, own, ty)));
                 }
-                _ => return Err(fault(format!("expected {ty}, got {decimal}, a number with a point"))),
+                _ => return Err(fault(format!("expected {ty}, got {decimal}, a decimal number"))),
             },
             ConstKind::External(party, name) => match definition {
                 Some((_, parties)) => return parties.value(party, name, ty).ok_or(None),
                 None => {
-                    let fault = SourceError::new(expr.span, "a party's constant is declared first");
+                    let fault = SourceError::new(expr.span, "a party's constant must be declared first");
                     return Err(Some(fault.hint(format!("`const {name}: usize = {party}::{name};`"))));
                 }
             },
@@ -157,7 +157,7 @@ impl Values {
         }
     }
 
-    /// The fault of an unknown name.
+    /// The fault for an unknown name.
     fn unknown(&self, name: &str, span: Span) -> SourceError {
         let fault = SourceError::new(span, format!("there is no variable, constant or function `{name}`"));
         let others = self.list.keys().map(String::as_str).filter(|other| other.len() > 2 && name.len() > 2);
@@ -197,7 +197,7 @@ impl Values {
         }
     }
 
-    /// As [`Values::fix`], in all definitions of a program except the bodies of functions.
+    /// Like [`Values::fix`], in all definitions of a program except the bodies of functions.
     ///
     /// *Errors*: as [`Values::evaluate`].
     pub(super) fn fix_definitions(&self, program: &mut Program) -> Vec<SourceError> {
@@ -234,7 +234,7 @@ fn applied(kind: &ConstKind, parts: &[Number], ty: Option<Scalar>) -> Option<Num
     }
 }
 
-/// The fault of a step that is not a value of the type.
+/// The fault for a step that is not a value of the type.
 fn overflow(expr: &ConstExpr, value: Number, own: Scalar, ty: &Type, definition: Option<&str>) -> SourceError {
     let of = definition.map_or(String::new(), |name| format!("the constant `{name}`: "));
     let shown = |value: Number| match own.fraction {
@@ -248,7 +248,7 @@ fn overflow(expr: &ConstExpr, value: Number, own: Scalar, ty: &Type, definition:
     )
 }
 
-/// The fault of a number with a point that is out of its type's range.
+/// The fault for a decimal number that is out of its type's range.
 pub(super) fn out_of_range(decimal: Decimal, own: Scalar, ty: &Type) -> String {
     let fraction = own.fraction.unwrap_or_default();
     let end = |value: Number| format!("{value} / 2^{fraction}");

@@ -13,7 +13,7 @@ use crate::{
     tree::{Access, BinaryOp, Expr, ExprKind, Loop, Over, Pattern, PatternKind, Scalar, Span, Stmt, StmtKind, Ty},
 };
 
-/// An expression, and about how many AND gates it costs.
+/// An expression, and its approximate cost in AND gates.
 type Costed<T> = Result<(T, u64), SourceError>;
 
 impl Context<'_> {
@@ -107,14 +107,14 @@ impl Context<'_> {
     /// *Errors*: ends that are not numbers of its type.
     fn range(&self, range: &ast::Expr) -> Result<(Number, Number), SourceError> {
         let (ast::ExprKind::Range(from, to, inclusive), Some(ty)) = (&range.kind, range.ty.element()) else {
-            return Err(SourceError::bug(range.span, "another value than a range"));
+            return Err(SourceError::bug(range.span, "a value other than a range"));
         };
         let (from, to) = (self.constants.evaluate(from, ty)?, self.constants.evaluate(to, ty)?);
         let end = if *inclusive { to + ONE } else { to };
         Ok((from, end.max(from)))
     }
 
-    /// Both arguments of a join, and what they cost.
+    /// Both arguments of a join, and their cost.
     fn two(&mut self, arguments: &[ast::Expr], at: Span) -> Result<(Expr, Expr, u64), SourceError> {
         let [a, b] = arguments else { return Err(SourceError::bug(at, "a call of `join_iter`")) };
         let ((a, cost_a), (b, cost_b)) = (self.expr(a)?, self.expr(b)?);
@@ -265,7 +265,7 @@ impl Context<'_> {
 
     /// An array as a list.
     fn list(&mut self, array: &ast::Expr, ty: &Ty, at: Span) -> Costed<ExprKind> {
-        let Ty::List(_, most) = ty else { return Err(SourceError::bug(at, "another value than a list")) };
+        let Ty::List(_, most) = ty else { return Err(SourceError::bug(at, "a value other than a list")) };
         let (whole, cost) = self.boxed(array)?;
         let (_, count) = self::array(&whole.ty, at)?;
         match count > *most {
@@ -351,7 +351,7 @@ impl Context<'_> {
             }
             ast::ExprKind::Position(whole, index) => self.field(whole, &index.to_string(), at),
             ast::ExprKind::Field(whole, field) => self.field(whole, field, at),
-            _ => Err(SourceError::bug(at, "another value than a part of one")),
+            _ => Err(SourceError::bug(at, "a value other than a part of one")),
         }
     }
 
@@ -393,7 +393,7 @@ impl Context<'_> {
                 };
                 (kind, sum(&[a, b, own]))
             }
-            _ => return Err(SourceError::bug(expr.span, "another value than an operation")),
+            _ => return Err(SourceError::bug(expr.span, "a value other than an operation")),
         })
     }
 
@@ -414,7 +414,7 @@ impl Context<'_> {
     }
 }
 
-/// Tells whether a value is a variable or a field of one, which is evaluated without any effect.
+/// Returns whether a value is a variable or a field of one, which is evaluated without side effects.
 fn is_variable(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Var(_) => true,
@@ -427,7 +427,7 @@ fn sum(costs: &[u64]) -> u64 {
     costs.iter().fold(0, |sum, &cost| sum.saturating_add(cost))
 }
 
-/// Tells whether an index seems to depend on inputs: it is converted from another type, or read from an array or a field.
+/// Returns whether an index seems to depend on inputs: it is converted from another type, or read from an array or a field.
 fn index_is_secret(index: &ast::Expr) -> bool {
     match &index.kind {
         ast::ExprKind::Variable(_) | ast::ExprKind::Number(..) => false,
@@ -472,7 +472,7 @@ fn binary(op: Op) -> Option<BinaryOp> {
 fn array(ty: &Ty, at: Span) -> Result<(Ty, u32), SourceError> {
     match ty {
         Ty::Array(element, count) | Ty::List(element, count) => Ok(((**element).clone(), *count)),
-        _ => Err(SourceError::bug(at, "another value than an array")),
+        _ => Err(SourceError::bug(at, "a value other than an array")),
     }
 }
 

@@ -34,10 +34,10 @@ const USE_LET: &str = "use `let` for parts of it";
 pub(super) const KEYWORDS: &[&str] =
     &["const", "struct", "enum", "fn", "let", "if", "else", "mut", "match", "as", "pub", "for", "in"];
 
-/// A construct, or what is wrong with it.
+/// A construct, or its fault.
 type Parsed<T> = Result<T, SourceError>;
 
-/// The program of tokens.
+/// Parses tokens into a program.
 ///
 /// *Errors*: the first thing wrong with each definition.
 pub(super) fn parse(tokens: Vec<Token<'_>>) -> Result<Program, Vec<SourceError>> {
@@ -124,14 +124,14 @@ impl<'t> Parser<'t> {
     fn name(&mut self, what: &str) -> Parsed<(String, Span)> {
         match self.peek() {
             Kind::Word(word) if KEYWORDS.contains(&word) => {
-                Err(self.unexpected(what).hint(format!("`{word}` has a meaning of its own, take another name")))
+                Err(self.unexpected(what).hint(format!("`{word}` is reserved: choose another name")))
             }
             Kind::Word(word) => Ok((word.into(), self.next().span)),
             _ => Err(self.unexpected(what)),
         }
     }
 
-    /// The fault that the next token is not what was expected.
+    /// The fault for a next token that was not expected.
     fn unexpected(&self, expected: &str) -> SourceError {
         let token = self.ahead(0);
         let got = match token.kind {
@@ -144,7 +144,7 @@ impl<'t> Parser<'t> {
         SourceError::new(token.span, format!("expected {expected}, got {got}"))
     }
 
-    /// As [`Parser::unexpected`], for a token that should end something: the fault points at the end of its line, and not at the
+    /// Like [`Parser::unexpected`], for a token that should end something: the fault points at the end of its line, not at the
     /// beginning of a later one.
     fn missing(&self, expected: &str) -> SourceError {
         let mut fault = self.unexpected(expected);
@@ -155,7 +155,7 @@ impl<'t> Parser<'t> {
         fault
     }
 
-    /// Parses a part one level deeper; `advice` says how to do with fewer levels.
+    /// Parses a part one level deeper; `advice` says how to nest less.
     fn nested<T>(&mut self, advice: &str, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_NESTING {
             let message = format!("this is nested too deep: expected at most {MAX_NESTING} levels, got more");
@@ -172,9 +172,8 @@ impl<'t> Parser<'t> {
         self.operators += 1;
         match self.operators > MAX_OPERATORS {
             true => {
-                let message = format!(
-                    "this is nested too deep: expected at most {MAX_OPERATORS} operators one inside the other, got more"
-                );
+                let message =
+                    format!("this is nested too deep: expected at most {MAX_OPERATORS} nested operators, got more");
                 Err(SourceError::new(self.ahead(0).span, message).hint(USE_LET))
             }
             false => Ok(()),
@@ -316,11 +315,11 @@ impl Parser<'_> {
                 // Take a token, so that the same error is not found again.
                 self.next();
                 Err(fault.hint(match token.kind {
-                    Kind::Word("use" | "mod") => "a source is one file, and has no other",
+                    Kind::Word("use" | "mod") => "a source is a single file",
                     Kind::Word("impl" | "trait") => "there are no methods: write functions",
-                    Kind::Word("static" | "let") => "outside of functions there are constants: `const NAME: u8 = 1u8;`",
-                    Kind::Symbol("}") => "is there a `}` too many before?",
-                    _ => "there are `fn`, `struct`, `enum` and `const`",
+                    Kind::Word("static" | "let") => "outside of functions, declare constants: `const NAME: u8 = 1u8;`",
+                    Kind::Symbol("}") => "is there an extra `}` before it?",
+                    _ => "definitions begin with `fn`, `struct`, `enum` or `const`",
                 }))
             }
         }
@@ -369,7 +368,7 @@ impl Parser<'_> {
         let mut names = HashSet::new();
         let (mut fields, end) = self.list("}", |parser| {
             if parser.is_word("pub") {
-                return Err(parser.unexpected("the name of a field").hint("all fields can be seen, leave out `pub`"));
+                return Err(parser.unexpected("the name of a field").hint("all fields are visible: leave out `pub`"));
             }
             let (field, at) = parser.name("the name of a field")?;
             parser.expect(":")?;
@@ -393,7 +392,7 @@ impl Parser<'_> {
                 let (fields, _) = parser.named_fields()?;
                 return match fields.is_empty() {
                     true => Err(SourceError::new(at, format!("the variant `{variant}` has no fields"))
-                        .hint("leave out the braces behind it")),
+                        .hint("leave out the braces after it")),
                     false => Ok((variant, Fields::Named(fields))),
                 };
             }
@@ -421,7 +420,7 @@ impl Parser<'_> {
         if self.is("<") {
             return Err(self
                 .unexpected("`(`")
-                .hint("there are no generics: sizes are constants, types are written out"));
+                .hint("there are no generics: use constants as sizes, and write types out"));
         }
         self.expect("(")?;
         self.names = names::Names::default();
@@ -443,7 +442,7 @@ impl Parser<'_> {
         if !self.is("->") {
             return Err(self
                 .unexpected("`->`")
-                .hint(format!("a function has a result: `fn {name}(..) -> u8 {{ .. }}`")));
+                .hint(format!("a function must have a result: `fn {name}(..) -> u8 {{ .. }}`")));
         }
         self.expect("->")?;
         let (result, _) = self.ty()?;
@@ -472,7 +471,7 @@ fn defined_twice(name: &str, at: Span) -> SourceError {
 fn new_type(name: &str, at: Span) -> Parsed<()> {
     match types::is_built_in(name) {
         true => Err(SourceError::new(at, format!("expected a new name, got the built-in type `{name}`"))
-            .hint("take another name: structs and enums begin with a capital letter")),
+            .hint("choose another name: structs and enums begin with a capital letter")),
         false => Ok(()),
     }
 }
@@ -481,6 +480,6 @@ fn new_type(name: &str, at: Span) -> Parsed<()> {
 fn only_once(names: &mut HashSet<String>, name: &str, at: Span) -> Parsed<()> {
     match names.insert(name.into()) {
         true => Ok(()),
-        false => Err(SourceError::new(at, format!("`{name}` is there twice")).hint("rename or remove one of them")),
+        false => Err(SourceError::new(at, format!("`{name}` appears twice")).hint("rename or remove one of them")),
     }
 }

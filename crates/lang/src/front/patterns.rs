@@ -19,7 +19,7 @@ impl Context<'_> {
             true => Ok(own),
             false => {
                 let fault = SourceError::new(pattern.span, "this pattern does not match every value");
-                Err(fault.hint("take a `match`"))
+                Err(fault.hint("use a `match`"))
             }
         }
     }

@@ -26,13 +26,13 @@ pub(super) enum Kind<'t> {
     /// A name or a keyword.
     Word(&'t str),
     Number(Unsigned),
-    /// A number with a point, as it is written.
+    /// A decimal number, as it is written.
     Decimal(&'t str),
     Symbol(&'static str),
     End,
 }
 
-/// A number without a sign, and the type that is written behind it.
+/// A number without a sign, and its type suffix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unsigned {
     pub(super) value: u128,
@@ -100,7 +100,7 @@ impl<'t> Scanner<'t> {
         loop {
             match self.rest.find(['/', '*']) {
                 Some(at) => self.take(at),
-                None => return Err(SourceError::new(begin, "this comment does not end").hint("end it by `*/`")),
+                None => return Err(SourceError::new(begin, "this comment does not end").hint("end it with `*/`")),
             };
             open += match self.rest.get(..2) {
                 Some("/*") => 1,
@@ -143,7 +143,7 @@ impl<'t> Scanner<'t> {
         Err(match c {
             '"' | '\'' => fault.hint("there are no strings, characters or macros; text is an array of u8"),
             '#' => fault.hint("there are no attributes"),
-            '?' => fault.hint("there are no errors to hand on; take a `match`"),
+            '?' => fault.hint("there are no errors to propagate: use a `match`"),
             _ => fault,
         })
     }
@@ -168,7 +168,7 @@ impl<'t> Scanner<'t> {
             let suffix = self.take_while(is_name);
             let span = Span { line, column, end_line: self.line, end_column: self.column };
             if !suffix.is_empty() {
-                let message = format!("expected no type behind a number with a point, got `{}`", clip(suffix));
+                let message = format!("expected no type suffix on a decimal number, got `{}`", clip(suffix));
                 let hint = format!("write `{} as fixed<16, 16>`", clip(text));
                 return Err(SourceError::new(span, message).hint(hint));
             }
@@ -183,8 +183,8 @@ impl<'t> Scanner<'t> {
             ("", _) => None,
             (_, Some(ty)) => Some(ty),
             (other, None) => {
-                let message = format!("expected a type of integers behind the number, got `{}`", clip(other));
-                return Err(SourceError::new(span, message).hint(format!("there are {}", Int::NAMES.join(", "))));
+                let message = format!("expected an integer type as the number's suffix, got `{}`", clip(other));
+                return Err(SourceError::new(span, message).hint(format!("use one of {}", Int::NAMES.join(", "))));
             }
         };
         match u128::from_str_radix(&digits, radix) {
@@ -192,12 +192,12 @@ impl<'t> Scanner<'t> {
             Err(_) => {
                 let got = clip(&whole[..whole.len() - self.rest.len()]);
                 let message = format!("this number is too large: expected at most {}, got {got}", u128::MAX);
-                Err(SourceError::new(span, message).hint("the widest type of integers has 128 bits"))
+                Err(SourceError::new(span, message).hint("the widest integer type has 128 bits"))
             }
         }
     }
 
-    /// The fault of a number without digits, which ends after its base or continues with `other`.
+    /// The fault for a number without digits, which ends after its base or continues with `other`.
     fn without_digits(&self, radix: u32, other: &str, span: Span) -> SourceError {
         let got = match (other, self.rest.chars().next()) {
             ("", None) => "the end of the file".into(),
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(number("1_000u16"), (1000, Some(Int::Unsigned(16))));
         assert_eq!(number("0xff_u8"), (255, Some(Int::Unsigned(8))));
         assert_eq!(number("0b101"), (5, None));
-        // Whether the type has the number is looked at later: it may stand behind a minus.
+        // The range is checked later: there may be a minus before it.
         assert_eq!(number("128i8"), (128, Some(Int::Signed(8))));
         assert_eq!(kinds("1..2")[1], Kind::Symbol(".."));
         assert_eq!(kinds("1_0.2_5.x")[..2], [Kind::Decimal("1_0.2_5"), Kind::Symbol(".")]);
@@ -270,8 +270,8 @@ mod tests {
                 "\n 340282366920938463463374607431768211456",
                 "this number is too large: expected at most 340282366920938463463374607431768211455, got 340282366920938463463374607431768211456",
             ),
-            ("\n 1.5f32", "expected no type behind a number with a point, got `f32`"),
-            ("\n 15f32", "expected a type of integers behind the number, got `f32`"),
+            ("\n 1.5f32", "expected no type suffix on a decimal number, got `f32`"),
+            ("\n 15f32", "expected an integer type as the number's suffix, got `f32`"),
             ("\n 0x", "expected a digit, 0 to 9 or a to f, got the end of the file"),
             ("\n 0x;", "expected a digit, 0 to 9 or a to f, got `;`"),
             ("\n 0x 1", "expected a digit, 0 to 9 or a to f, got a blank"),

@@ -35,7 +35,7 @@ impl Context<'_> {
                 let (words, bits) = (ty.words(), ty.width());
                 let most = format!("expected at most {MAX_WORDS} numbers and {} bits", u32::MAX);
                 let message = format!("this type is too large: {most}, got {words} numbers and {bits} bits");
-                Err(SourceError::new(span, message).hint("take shorter arrays"))
+                Err(SourceError::new(span, message).hint("use shorter arrays"))
             }
             false => Ok(ty),
         }
@@ -44,9 +44,7 @@ impl Context<'_> {
     fn nested(&self, ty: &Type, span: Span, depth: usize) -> Result<Ty, SourceError> {
         if depth > MAX_DEPTH {
             let message = format!("this type is nested too deep: expected at most {MAX_DEPTH} levels, got more");
-            return Err(
-                SourceError::new(span, message).hint("take fewer arrays, tuples or structs one inside the other")
-            );
+            return Err(SourceError::new(span, message).hint("nest fewer arrays, tuples or structs"));
         }
         let inner = |ty: &Type| self.nested(ty, span, depth + 1);
         Ok(match ty {
@@ -55,13 +53,13 @@ impl Context<'_> {
                 0 => {
                     let fault =
                         SourceError::new(span, "expected a list with room for at least one element, got room for 0");
-                    return Err(fault.hint("what is always empty is not needed"));
+                    return Err(fault.hint("remove it: a list without room is always empty"));
                 }
                 most => Ty::List(inner(element)?.into(), most),
             },
             Type::Unknown => {
-                let fault = SourceError::new(span, "nothing says which type the elements of this empty array have");
-                return Err(fault.hint("write it down: `let x: [u8; 0] = [];`, or `let mut list: [u8; ..8] = [];`"));
+                let fault = SourceError::new(span, "the type of the elements of this empty array is not known");
+                return Err(fault.hint("state it: `let x: [u8; 0] = [];`, or `let mut list: [u8; ..8] = [];`"));
             }
             Type::Tuple(fields) => {
                 let field = |(k, ty): (usize, &Type)| Ok((k.to_string(), inner(ty)?));
@@ -107,13 +105,13 @@ impl Context<'_> {
             Ok(size) if count <= MAX_WORDS => Ok(size),
             _ => {
                 let message = format!("this array is too large: expected at most {MAX_WORDS} elements, got {count}");
-                Err(SourceError::new(span, message).hint("take a shorter array"))
+                Err(SourceError::new(span, message).hint("use a shorter array"))
             }
         }
     }
 }
 
-/// The scalar that a value of the type is.
+/// The type as a scalar.
 pub(super) fn scalar(ty: &Type) -> Option<Scalar> {
     match ty {
         Type::Bool => Some(Scalar::BOOL),

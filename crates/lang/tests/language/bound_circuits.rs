@@ -48,7 +48,7 @@ fn a_bound_circuit_gives_what_the_body_gives() {
 fn circuits_that_do_not_fit_are_refused() {
     let message = fails("{\"product\": \"lib:add(8)\"}");
     assert!(
-        message.contains("the circuit `add(8)` cannot stand for `product`: expected a result u16, got (sum: u8)"),
+        message.contains("the circuit `add(8)` cannot replace `product`: expected a result u16, got (sum: u8)"),
         "{message}"
     );
     let message = fails("{\"product\": \"lib:mul-full(16)\"}");

@@ -55,7 +55,7 @@ fn matches_of_many_cases() {
     let pairs: String = (0..20).map(arm).collect();
     let refused = told(&format!("pub fn main(a: ({bools}), b: u8) -> u8 {{ match a {{ {pairs} }} }}"));
     let expected =
-        "this `match` has too many cases: expected at most 4194304 steps to check all of the source, got more";
+        "this `match` has too many cases: expected at most 4194304 steps to check the whole source, got more";
     assert!(refused.contains(expected), "{refused}");
     // As many values, of which no arm tells any apart.
     assert_eq!(told(&format!("pub fn main(a: ({bools}), b: u8) -> u8 {{ match a {{ x => b }} }}")), "");
@@ -172,7 +172,7 @@ fn limits_say_what_is_expected() {
         (within("(", 200, ")"), "this is nested too deep: expected at most 128 levels, got more"),
         (
             main_of(&format!("a{}", " ^ b".repeat(5000))),
-            "this is nested too deep: expected at most 4096 operators one inside the other, got more",
+            "this is nested too deep: expected at most 4096 nested operators, got more",
         ),
         (
             format!("pub fn main(a: {deep_type}, b: u8) -> u8 {{ b }}"),

@@ -36,7 +36,7 @@ fn the_least_number_has_no_negative_and_no_quotient_by_minus_one() {
             ("a / b", [least + 1, -one], Some(!least), false),
             ("a / b", [least, one], Some(least), false),
             ("a / b", [-one, -one], Some(one), false),
-            // A remainder of numbers with a point is exact, whatever the quotient.
+            // A remainder of fixed-point numbers is exact, whatever the quotient.
             ("a % b", [least, -one], is_fixed.then_some(0), !is_fixed),
             ("a % b", [least, -1], is_fixed.then_some(0), !is_fixed),
             ("a % b", [least + 1, -one], Some((least + 1) % one), false),
@@ -59,7 +59,7 @@ fn what_is_certain_is_refused_and_what_cannot_be_costs_nothing() {
     let refused = |expression: &str| {
         let text = format!("pub fn main(a: i8, b: i8) -> i8 {{ {expression} }}");
         let error = compile(&text, &[], true).expect_err("it panics").to_string();
-        assert!(error.ends_with("this panics whatever the inputs are: arithmetic overflow"), "{expression}: {error}");
+        assert!(error.ends_with("this always panics: arithmetic overflow"), "{expression}: {error}");
     };
     for expression in ["-(-128i8)", "-128i8 / -1i8", "-128i8 % -1i8"] {
         refused(expression);

@@ -12,9 +12,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ("pub fn main(a: u8, b: u8) -> u8 {\n    let x = a + b\n    x\n}", &["expected `;`, got `x` @ 2:17"]),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    while a < b { a }\n}",
-        &[
-            "expected an expression, got `while` @ 2:5 ? there are `for` loops only, which run as often as is known before",
-        ],
+        &["expected an expression, got `while` @ 2:5 ? there are only `for` loops, with a known number of iterations"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    return a;\n}",
@@ -49,7 +47,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) {\n    a + b\n}",
-        &["expected `->`, got `{` @ 1:27 ? a function has a result: `fn main(..) -> u8 { .. }`"],
+        &["expected `->`, got `{` @ 1:27 ? a function must have a result: `fn main(..) -> u8 { .. }`"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    let count = a;\n    cuont + b\n}",
@@ -62,7 +60,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    a.sum()\n}",
         &[
-            "expected the end of the field, got `(` @ 2:10 ? there are no methods but `.len()` and `.push(x)`: call functions, `f(x)`",
+            "expected the end of the field, got `(` @ 2:10 ? the only methods are `.len()` and `.push(x)`: call a function, `f(x)`",
         ],
     ),
     (
@@ -88,22 +86,22 @@ const MISTAKES: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: [u8; ..4], b: u8) -> u8 {\n    let x = [];\n    b\n}",
         &[
-            "nothing says which type the elements of this empty array have @ 2:13 ? write it down: `let x: [u8; 0] = [];`, or `let mut list: [u8; ..8] = [];`",
+            "the type of the elements of this empty array is not known @ 2:13 ? state it: `let x: [u8; 0] = [];`, or `let mut list: [u8; ..8] = [];`",
         ],
     ),
     (
         "pub fn main(a: [u8; ..0], b: u8) -> u8 {\n    b\n}",
         &[
-            "expected a list with room for at least one element, got room for 0 @ 1:1 ? what is always empty is not needed",
+            "expected a list with room for at least one element, got room for 0 @ 1:1 ? remove it: a list without room is always empty",
         ],
     ),
     (
         "pub fn main(a: [u8; ..4], b: [u8; 4]) -> bool {\n    a == b\n}",
-        &["incompatible types: [u8; ..4] and [u8; 4] @ 2:5 ? an array of one size is not one of another"],
+        &["incompatible types: [u8; ..4] and [u8; 4] @ 2:5 ? arrays of different sizes have different types"],
     ),
     (
         "pub fn main(a: [u8; ..4], b: u8) -> u8 {\n    match a { x => b }\n}",
-        &["a value of type [u8; ..4] cannot be matched @ 2:5 ? match elements of it, one by one or in a tuple"],
+        &["a value of type [u8; ..4] cannot be matched @ 2:5 ? match its elements, one by one or in a tuple"],
     ),
     (
         "pub fn main(a: [(u8, u8); ..4], b: [(u8, u8); 4]) -> u8 {\n    for (x, y) in join_iter(a, b) { }\n    1\n}",
@@ -111,7 +109,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    let mut l: [u8; ..2] = [a, b];\n    l.push(a);\n    b\n}",
-        &["this panics whatever the inputs are: no room in a list @ 3:5"],
+        &["this always panics: no room in a list @ 3:5"],
     ),
     (
         "pub fn main(a: [u8; ..], b: u8) -> u8 {\n    b\n}",
@@ -120,7 +118,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    let mut s = 0u8;\n    for k in 0..b { s += a[k]; }\n    s\n}",
         &[
-            "`b` is no constant @ 3:17 ? how often a loop runs is known before: go to the most that it can be, and take an `if` in the loop",
+            "`b` is not a constant @ 3:17 ? the length of a loop must be known: loop up to the largest possible value, with an `if` inside",
         ],
     ),
     (
@@ -131,7 +129,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     (
         "struct Row { key: u8 }\npub fn main(a: [Row; 4], b: u8) -> [Row; 4] {\n    sort(a)\n}",
         &[
-            "expected rows that are numbers or tuples, got Row @ 3:10 ? put what is sorted by first, as in `(row.price, row)`",
+            "expected rows that are numbers or tuples, got Row @ 3:10 ? put the sort key first, as in `(row.price, row)`",
         ],
     ),
     (
@@ -141,19 +139,16 @@ const MISTAKES: &[(&str, &[&str])] = &[
         ],
     ),
     ("pub fn main(a: [u8; 4], b: u8) -> [u8; 4] {\n    sort(a, b)\n}", &["expected 1 argument, got 2 @ 2:5"]),
-    (
-        "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    sort(a)[4]\n}",
-        &["this panics whatever the inputs are: index out of bounds @ 2:5"],
-    ),
+    ("pub fn main(a: [u8; 4], b: u8) -> u8 {\n    sort(a)[4]\n}", &["this always panics: index out of bounds @ 2:5"]),
     (
         "pub fn main(a: [(u8, u8); 4], b: u8) -> [u8; ..4] {\n    keep(a)\n}",
         &[
-            "expected tuples that begin with a bool, got (u8, u8) @ 2:10 ? the first field says what is kept, as in `(x > 5, x)`",
+            "expected tuples that begin with a bool, got (u8, u8) @ 2:10 ? the first field says which rows to keep, as in `(x > 5, x)`",
         ],
     ),
     (
         "pub fn main(a: [(bool, u8); 4], b: u8) -> [u8; 4] {\n    keep(a)\n}",
-        &["expected [u8; 4], got [u8; ..4] @ 2:5 ? an array of one size is not one of another"],
+        &["expected [u8; 4], got [u8; ..4] @ 2:5 ? arrays of different sizes have different types"],
     ),
     (
         "pub fn main(a: Vec<u8>, b: u8) -> u8 {\n    b\n}",
@@ -165,9 +160,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: f32, b: u8) -> u8 {\n    b\n}",
-        &[
-            "there is no type `f32` @ 1:16 ? take fixed point: `fixed<16, 16>` has 16 bits before and 16 behind the point",
-        ],
+        &["there is no type `f32` @ 1:16 ? use fixed point: `fixed<16, 16>` has 16 bits before and 16 after the point"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    println!(\"{}\", a);\n    b\n}",
@@ -181,11 +174,11 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "enum E { A, B(u8) }\npub fn main(a: E, b: u8) -> u8 {\n    match a { E::A => b }\n}",
-        &["this `match` leaves out `E::B(_)` @ 3:5 ? add the missing patterns, or `_ => ...`"],
+        &["this `match` does not cover `E::B(_)` @ 3:5 ? add the missing patterns, or `_ => ...`"],
     ),
     (
         "enum E { A, B(u8) }\npub fn main(a: E, b: u8) -> u8 {\n    match a { E::A => b, E::B => 1u8 }\n}",
-        &["this variant has fields @ 3:26 ? write them in brackets behind it"],
+        &["this variant has fields @ 3:26 ? write them in brackets after it"],
     ),
     (
         "enum E { A, B(u8) }\npub fn main(a: E, b: u8) -> u8 {\n    match a { E::A => b, E::C => 1u8 }\n}",
@@ -201,12 +194,12 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "enum E { A { x: u8, y: u8 }, B(u8) }\npub fn main(a: E, b: u8) -> u8 {\n    match a { E::A { x, .. } => x, E::A { y: 1, x } => x }\n}",
-        &["this `match` leaves out `E::B(_)` @ 3:5 ? add the missing patterns, or `_ => ...`"],
+        &["this `match` does not cover `E::B(_)` @ 3:5 ? add the missing patterns, or `_ => ...`"],
     ),
     (
         "enum E { A { x: u8, y: u8 }, B(u8) }\npub fn main(a: E, b: u8) -> u8 {\n    match a { E::A { x: 1, .. } => b, E::B(_) => b }\n}",
         &[
-            "this `match` leaves out `E::A { x: 0u8, .. }`, `E::A { x: 2u8..=255u8, .. }` @ 3:5 ? add the missing patterns, or `_ => ...`",
+            "this `match` does not cover `E::A { x: 0u8, .. }`, `E::A { x: 2u8..=255u8, .. }` @ 3:5 ? add the missing patterns, or `_ => ...`",
         ],
     ),
     (
@@ -229,16 +222,16 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "enum E { A { }, B(u8) }\npub fn main(a: u8, b: u8) -> E {\n    E::B(a)\n}",
-        &["the variant `A` has no fields @ 1:10 ? leave out the braces behind it"],
+        &["the variant `A` has no fields @ 1:10 ? leave out the braces after it"],
     ),
     (
         "enum E { A { x: u8, x: u8 }, B(u8) }\npub fn main(a: u8, b: u8) -> E {\n    E::B(a)\n}",
-        &["`x` is there twice @ 1:21 ? rename or remove one of them"],
+        &["`x` appears twice @ 1:21 ? rename or remove one of them"],
     ),
     (
         "pub fn main(a: u128, b: u8) -> u128 {\n    a + 340282366920938463463374607431768211456\n}",
         &[
-            "this number is too large: expected at most 340282366920938463463374607431768211455, got 340282366920938463463374607431768211456 @ 2:9 ? the widest type of integers has 128 bits",
+            "this number is too large: expected at most 340282366920938463463374607431768211455, got 340282366920938463463374607431768211456 @ 2:9 ? the widest integer type has 128 bits",
         ],
     ),
     (
@@ -279,27 +272,27 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    let x: [u8; 3] = [1, 2];\n    x[0]\n}",
-        &["expected [u8; 3], got [integer; 2] @ 2:22 ? an array of one size is not one of another"],
+        &["expected [u8; 3], got [integer; 2] @ 2:22 ? arrays of different sizes have different types"],
     ),
     (
         "const N: usize = 4;\npub fn main(a: [u8; N], b: u8) -> u8 {\n    let x: [u8; 3] = a;\n    x[0]\n}",
-        &["expected [u8; 3], got [u8; 4] @ 3:22 ? an array of one size is not one of another"],
+        &["expected [u8; 3], got [u8; 4] @ 3:22 ? arrays of different sizes have different types"],
     ),
     (
         "pub fn main(a: [u8; n], b: u8) -> u8 {\n    a[0]\n}",
-        &["a size is known before, `n` is no constant @ 1:21 ? declare it: `const n: usize = ...;`"],
+        &["a size must be constant, and `n` is not @ 1:21 ? declare it: `const n: usize = ...;`"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    let n = 3usize;\n    let x = [0u8; n];\n    x[0]\n}",
-        &["a size is known before, `n` is no constant @ 3:19 ? declare it: `const n: usize = ...;`"],
+        &["a size must be constant, and `n` is not @ 3:19 ? declare it: `const n: usize = ...;`"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    a + 1.5\n}",
-        &["incompatible types: u8 and a number with a point @ 2:5 ? convert the integer, as in `x as fixed<16, 16>`"],
+        &["incompatible types: u8 and a decimal number @ 2:5 ? convert the integer, as in `x as fixed<16, 16>`"],
     ),
     (
         "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    a * 2\n}",
-        &["incompatible types: fixed<8, 8> and an integer @ 2:5 ? write the number with a point, as `2.0`"],
+        &["incompatible types: fixed<8, 8> and an integer @ 2:5 ? write the number with a decimal point, as in `2.0`"],
     ),
     (
         "pub fn main(a: fixed<8, 8>, b: fixed<16, 16>) -> fixed<8, 8> {\n    a * b\n}",
@@ -312,7 +305,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    let x = 1.5;\n    a\n}",
         &[
-            "the type of this number with a point is not known @ 2:13 ? write it down: `let x: fixed<16, 16> = 1.5;` or `1.5 as fixed<16, 16>`",
+            "the type of this decimal number is not known @ 2:13 ? state it: `let x: fixed<16, 16> = 1.5;` or `1.5 as fixed<16, 16>`",
         ],
     ),
     (
@@ -325,28 +318,28 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: fixed<8, 8>, b: u8) -> u8 {\n    match a { x => b }\n}",
-        &["a value of type fixed<8, 8> cannot be matched @ 2:5 ? compare it, with `if`"],
+        &["a value of type fixed<8, 8> cannot be matched @ 2:5 ? compare it with `if`"],
     ),
     (
         "pub fn main(a: (fixed<8, 8>, u8), b: u8) -> u8 {\n    match a { (1.5, _) => b, (_, y) => y }\n}",
-        &["expected a pattern, got the number 1.5 @ 2:16 ? numbers with a point are compared: take an `if`"],
+        &["expected a pattern, got the number 1.5 @ 2:16 ? compare decimal numbers with `if`"],
     ),
     (
         "pub fn main(a: fixed<8>, b: u8) -> u8 {\n    b\n}",
         &[
-            "expected `,`, got `>` @ 1:23 ? `fixed<16, 16>` has 16 bits before the point, of which one is the sign, and 16 behind it",
+            "expected `,`, got `>` @ 1:23 ? `fixed<16, 16>` has 16 bits before the point, including the sign, and 16 after it",
         ],
     ),
     (
         "pub fn main(a: fixed<0, 8>, b: fixed<100, 29>) -> u8 {\n    b\n}",
         &[
-            "expected at least 1 bit before the point, for the sign, got 0 @ 1:16 ? `fixed<16, 16>` has 16 bits before the point, of which one is the sign, and 16 behind it",
+            "expected at least 1 bit before the point, for the sign, got 0 @ 1:16 ? `fixed<16, 16>` has 16 bits before the point, including the sign, and 16 after it",
         ],
     ),
     (
         "pub fn main(a: fixed<100, 29>, b: u8) -> u8 {\n    b\n}",
         &[
-            "this type is too wide: expected at most 128 bits, got 129 @ 1:16 ? `fixed<16, 16>` has 16 bits before the point, of which one is the sign, and 16 behind it",
+            "this type is too wide: expected at most 128 bits, got 129 @ 1:16 ? `fixed<16, 16>` has 16 bits before the point, including the sign, and 16 after it",
         ],
     ),
     (
@@ -359,7 +352,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    1.5u8 + a\n}",
-        &["expected no type behind a number with a point, got `u8` @ 2:5 ? write `1.5 as fixed<16, 16>`"],
+        &["expected no type suffix on a decimal number, got `u8` @ 2:5 ? write `1.5 as fixed<16, 16>`"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> i8 {\n    -a\n}",
@@ -372,7 +365,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ("pub fn main(a: u8, b: u8) -> u8 {\n    a << (b == 1)\n}", &["expected a number, got bool @ 2:10"]),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    let 1u8 = a;\n    b\n}",
-        &["this pattern does not match every value @ 2:9 ? take a `match`"],
+        &["this pattern does not match every value @ 2:9 ? use a `match`"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    match a { 300 => 1u8, _ => b }\n}",
@@ -384,23 +377,23 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: i8, b: u8) -> u8 {\n    match a { -128..=-3 => 1u8, 0..=127 => b }\n}",
-        &["this `match` leaves out `-2i8..=-1i8` @ 2:5 ? add the missing patterns, or `_ => ...`"],
+        &["this `match` does not cover `-2i8..=-1i8` @ 2:5 ? add the missing patterns, or `_ => ...`"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    match (a, b) { (0..=9, 1) => 1u8, (3, _) => b }\n}",
         &[
-            "this `match` leaves out `(0u8..=2u8, 0u8)`, `(0u8..=2u8, 2u8..=255u8)`, `(4u8..=9u8, 0u8)` and 2 more @ 2:5 ? add the missing patterns, or `_ => ...`",
+            "this `match` does not cover `(0u8..=2u8, 0u8)`, `(0u8..=2u8, 2u8..=255u8)`, `(4u8..=9u8, 0u8)` and 2 more @ 2:5 ? add the missing patterns, or `_ => ...`",
         ],
     ),
     (
         "pub fn main(a: (u8, u8), b: u8) -> u8 {\n    a.2\n}",
         &["there is no field 2: the tuple has 2 fields @ 2:5 ? the first one is `.0`"],
     ),
-    ("pub fn main(a: u8, a: u8) -> u8 {\n    a\n}", &["`a` is there twice @ 1:20 ? rename or remove one of them"]),
+    ("pub fn main(a: u8, a: u8) -> u8 {\n    a\n}", &["`a` appears twice @ 1:20 ? rename or remove one of them"]),
     ("fn main(a: u8, b: u8) -> u8 {\n    a\n}", &["`main` is not public @ 1:1 ? write `pub fn main(..)`"]),
     (
         "use std::io;\npub fn main(a: u8, b: u8) -> u8 {\n    a\n}",
-        &["expected a definition, got `use` @ 1:1 ? a source is one file, and has no other"],
+        &["expected a definition, got `use` @ 1:1 ? a source is a single file"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    let mut i = 0;\n    i = i + a;\n    let j: u16 = i;\n    i\n}",
@@ -409,13 +402,13 @@ const MISTAKES: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: u8, b: u8) -> bool {\n    let k = 3000000000;\n    k > 1\n}",
         &[
-            "literal out of range for i32: expected -2147483648 to 2147483647, got 3000000000 @ 2:13 ? a number is i32 where nothing says what else: write its type behind it, as in `3000000000u64`",
+            "literal out of range for i32: expected -2147483648 to 2147483647, got 3000000000 @ 2:13 ? an integer is i32 by default: give it a type suffix, as in `3000000000u64`",
         ],
     ),
     ("pub fn main(a: u8, b: u8) -> u8 {\n    a + b;\n}", &["expected u8, got () @ 2:5 ? remove this semicolon"]),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    let mut s = a;\n    s += b;\n}",
-        &["expected u8, got () @ 3:5 ? this has no value: write the value behind it, without a semicolon"],
+        &["expected u8, got () @ 3:5 ? this has no value: write the value after it, without a semicolon"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    if a > b { a; } else { b; }\n}",
@@ -423,11 +416,11 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    if a > b { a } else { b }\n    1\n}",
-        &["expected (), got u8 @ 2:5 ? this value is not used: write a semicolon behind it"],
+        &["expected (), got u8 @ 2:5 ? this value is not used: add a semicolon after it"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    let x: (u8) = (a,);\n    b\n}",
-        &["expected u8, got (u8,) @ 2:19 ? a type in parentheses is the type itself; a tuple of one is `(u8,)`"],
+        &["expected u8, got (u8,) @ 2:19 ? a type in parentheses is the type itself; a one-element tuple is `(u8,)`"],
     ),
     (
         "const N: u8 = 3;\npub fn main(a: u8, b: u8) -> u8 {\n    let N = a;\n    b\n}",
@@ -443,7 +436,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "struct S { s: S }\npub fn main(a: u8, b: u8) -> u8 { a }",
-        &["the type `S` contains itself @ 1:1 ? the size of a value is known before: take an array"],
+        &["the type `S` contains itself @ 1:1 ? a value has a fixed size: use an array"],
     ),
     (
         "fn f(a: u8) -> u8 { g(a) }\nfn g(a: u8) -> u8 { f(a) }\npub fn main(a: u8) -> u8 { f(a) }",
@@ -451,14 +444,8 @@ const MISTAKES: &[(&str, &[&str])] = &[
             "the function `f` is recursive: it calls itself, directly or through others @ 2:21 ? use a loop over a known range",
         ],
     ),
-    (
-        "pub fn main(a: u8, b: u8) -> u8 {\n    0u8 - 1u8\n}",
-        &["this panics whatever the inputs are: arithmetic overflow @ 2:5"],
-    ),
-    (
-        "pub fn main(a: [u8; 3], b: usize) -> u8 {\n    a[3]\n}",
-        &["this panics whatever the inputs are: index out of bounds @ 2:5"],
-    ),
+    ("pub fn main(a: u8, b: u8) -> u8 {\n    0u8 - 1u8\n}", &["this always panics: arithmetic overflow @ 2:5"]),
+    ("pub fn main(a: [u8; 3], b: usize) -> u8 {\n    a[3]\n}", &["this always panics: index out of bounds @ 2:5"]),
     (
         "pub fn main(a: u8, b: u8) -> (u8, u8) {\n    let (x, y, z) = (a, b);\n    (x, y)\n}",
         &["expected 2 fields, got 3 @ 2:9"],
@@ -471,7 +458,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ("pub fn main(a: u8, b: u8) -> u8 {\n    a)\n}", &["expected `;`, got `)` @ 2:6"]),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    a\n}}",
-        &["expected a definition, got `}` @ 3:2 ? is there a `}` too many before?"],
+        &["expected a definition, got `}` @ 3:2 ? is there an extra `}` before it?"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    let x;\n    a\n}",
@@ -480,7 +467,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    a + b = 3;\n    a\n}",
         &[
-            "what is before this sign cannot be assigned to @ 2:11 ? a variable, an element `a[k]` or a field `s.x` of one; `==` compares",
+            "cannot assign to the expression before this sign @ 2:11 ? assign to a variable, or to an element `a[k]` or a field `s.x` of one; use `==` to compare",
         ],
     ),
     (
@@ -489,7 +476,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    match a { x if x > 3 => b, _ => a }\n}",
-        &["expected `=>`, got `if` @ 2:17 ? arms have no conditions: take an `if` in the arm"],
+        &["expected `=>`, got `if` @ 2:17 ? arms have no conditions: use an `if` inside the arm"],
     ),
 ];
 

@@ -80,17 +80,18 @@ pub(in crate::front) struct Literal {
     pub(in crate::front) value: Number,
     /// Set if it has a minus.
     pub(in crate::front) minus: bool,
-    /// The type that is written behind it.
+    /// The type suffix.
     pub(in crate::front) suffix: Option<Int>,
 }
 
 impl Literal {
-    /// Checks that an integer type has the number, which is at `span`.
+    /// Checks that the number at `span` is in the range of an integer type.
     ///
     /// *Errors*: a number out of range, and a sign where the type is unsigned.
     pub(in crate::front) fn fits(self, int: Int, span: Span) -> Result<(), SourceError> {
         if self.minus && !int.is_signed() {
-            let fault = SourceError::new(span, format!("a number of type {int} has no sign, got {}", self.value));
+            let fault =
+                SourceError::new(span, format!("a number of type {int} cannot be negative, got {}", self.value));
             return Err(fault.hint("use a signed type, such as i32"));
         }
         if (int.min()..=int.max()).contains(&self.value) {
@@ -99,8 +100,9 @@ impl Literal {
         let range = format!("expected {} to {}", int.min(), int.max());
         let fault = SourceError::new(span, format!("literal out of range for {int}: {range}, got {}", self.value));
         Err(match (self.suffix, int) {
-            (None, Int::Signed(32)) => fault
-                .hint("a number is i32 where nothing says what else: write its type behind it, as in `3000000000u64`"),
+            (None, Int::Signed(32)) => {
+                fault.hint("an integer is i32 by default: give it a type suffix, as in `3000000000u64`")
+            }
             _ => fault,
         })
     }
@@ -179,7 +181,7 @@ impl std::fmt::Display for Type {
             Type::Int(int) => int.fmt(f),
             Type::Fixed(integer, fraction) => write!(f, "fixed<{integer}, {fraction}>"),
             Type::Open(Open::Integer, _) => f.write_str("an integer"),
-            Type::Open(Open::Decimal, _) => f.write_str("a number with a point"),
+            Type::Open(Open::Decimal, _) => f.write_str("a decimal number"),
             Type::Array(element, size) => write!(f, "[{}; {size}]", Part(element)),
             Type::List(element, size) => write!(f, "[{}; ..{size}]", Part(element)),
             Type::Tuple(fields) => {
@@ -200,7 +202,7 @@ impl std::fmt::Display for Part<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.0 {
             Type::Open(Open::Integer, _) => f.write_str("integer"),
-            Type::Open(Open::Decimal, _) => f.write_str("number with a point"),
+            Type::Open(Open::Decimal, _) => f.write_str("decimal number"),
             other => other.fmt(f),
         }
     }

@@ -14,7 +14,7 @@ pub(super) fn listed<S: Into<String>>(names: impl ExactSizeIterator<Item = S>) -
 }
 
 impl Checker<'_> {
-    /// Checks the types in all definitions but functions.
+    /// Checks the types in all definitions except functions.
     pub(super) fn definitions(&mut self) {
         let program = self.program;
         let fields = program.structs.values().flat_map(|definition| definition.fields.iter().map(|(_, ty)| ty));
@@ -24,7 +24,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Looks whether all structs and enums of a type are defined.
+    /// Checks that all structs and enums in a type are defined.
     pub(super) fn known(&mut self, ty: &Type) -> Checked {
         match ty {
             Type::Array(element, _) | Type::List(element, _) => self.known(element),
@@ -42,7 +42,7 @@ impl Checker<'_> {
         }
     }
 
-    /// As [`Checker::known`], of a type in a function's body, whose sizes become numbers.
+    /// Like [`Checker::known`], for a type in a function's body, whose sizes become numbers.
     pub(super) fn written(&mut self, ty: &mut Type, span: crate::tree::Span) -> Checked {
         self.known(ty)?;
         match self.values.fix(ty, span) {
@@ -51,13 +51,13 @@ impl Checker<'_> {
         }
     }
 
-    /// There is no struct of that name.
+    /// Reports that no struct has that name.
     pub(super) fn no_struct<T>(&mut self, name: &str, span: crate::tree::Span) -> Checked<T> {
         let hint = self.type_meant(name);
         self.refuse_with(span, format!("there is no struct `{name}`"), hint)
     }
 
-    /// A struct, or a variant, has other fields.
+    /// Reports that a struct or a variant has no such field.
     pub(super) fn no_field<T>(
         &mut self,
         (name, fields): (&str, &[(String, Type)]),
@@ -70,7 +70,7 @@ impl Checker<'_> {
         self.refuse(fault.hint(hint))
     }
 
-    /// A field is missing.
+    /// Reports a missing field.
     pub(super) fn missing_field<T>(&mut self, name: &str, field: &str, span: crate::tree::Span) -> Checked<T> {
         let fault = SourceError::new(span, format!("the field `{field}` of `{name}` is missing"));
         self.refuse(fault.hint("in a pattern, `..` stands for all others"))

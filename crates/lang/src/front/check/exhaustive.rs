@@ -1,6 +1,6 @@
-//! Cases that a `match` leaves out.
+//! Cases that a `match` does not cover.
 //!
-//! *Source*: Maranget, "Warnings for pattern matching" 2007, section 3. Numbers are looked at in the ranges between the ends
+//! *Source*: Maranget, "Warnings for pattern matching" 2007, section 3. Numbers are split into the ranges between the ends
 //! that patterns have.
 
 use std::ops::Range;
@@ -10,9 +10,9 @@ use crate::{
     number::{Number, ONE},
 };
 
-/// The most parts of patterns that are looked at, each time that one is, for all of a source.
+/// The most visits to parts of patterns, over a whole source.
 pub(super) const MAX_WORK: usize = 1 << 22;
-/// The most cases that are told.
+/// The most cases to report.
 const MAX_CASES: usize = 3;
 
 /// Values that no pattern matches.
@@ -61,12 +61,12 @@ pub(super) struct Looked {
     /// Some of the cases that no pattern matches, and the number of all of them.
     pub(super) missing: Vec<Case>,
     pub(super) count: usize,
-    /// The patterns that match nothing but what those before match.
+    /// The patterns that match nothing that earlier ones do not.
     pub(super) unreached: Vec<usize>,
 }
 
-/// Looks at patterns of values of that type: one search splits the values into cases of which each is matched by no pattern, or as a whole
-/// by a first one. Its work is added to `work`, that of all `match`es of the source; `None` if that is too much.
+/// Examines patterns for values of that type: one search splits the values into cases, each matched by no pattern or entirely
+/// by a first one. Adds its work to `work`, the total for all `match`es of the source; `None` if that is too much.
 pub(super) fn look(program: &Program, ty: &Type, patterns: &[&Pattern], work: &mut usize) -> Option<Looked> {
     let mut search = Search { program, work, reached: vec![false; patterns.len()] };
     let rows = patterns.iter().enumerate().map(|(arm, pattern)| Row { arm, cells: vec![Some(*pattern)] }).collect();
@@ -75,7 +75,7 @@ pub(super) fn look(program: &Program, ty: &Type, patterns: &[&Pattern], work: &m
     Some(Looked { missing: missing.some.into_iter().flatten().collect(), count: missing.count, unreached })
 }
 
-/// Patterns of values side by side, `None` matching all, and the arm that they are of.
+/// Patterns for values side by side, where `None` matches everything, and the arm they belong to.
 #[derive(Clone)]
 struct Row<'a> {
     arm: usize,
@@ -93,7 +93,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Cases that no row matches: some of them, each with a value beside the other, and the number of all.
+/// Cases that no row matches: some of them, each a list of values side by side, and their total number.
 #[derive(Default)]
 struct Missing {
     some: Vec<Vec<Case>>,
@@ -155,7 +155,7 @@ impl<'p> Search<'p, '_> {
         }
     }
 
-    /// The rows that match values of each form, of which a pattern matches those that `of` gives.
+    /// The rows that match values of each form; `of` gives the forms that a pattern matches.
     fn split<'a>(
         &mut self,
         rows: Vec<Row<'a>>,
@@ -264,7 +264,7 @@ impl<'p> Search<'p, '_> {
     }
 }
 
-/// The patterns of fields in the order of their names; those that are not there match all.
+/// The patterns of fields, sorted by name; a missing one matches everything.
 fn in_order<'a, 'n>(
     names: impl Iterator<Item = &'n String>,
     parts: &'a [(String, Pattern)],

@@ -15,7 +15,7 @@ use crate::{
 const USIZE: Type = Type::Int(Int::Usize);
 
 impl Checker<'_> {
-    /// Finds out the type of an expression and of all in it.
+    /// Infers the type of an expression and of everything in it.
     pub(super) fn expr(&mut self, expr: &mut Expr) -> Checked {
         let span = expr.span;
         expr.ty = match &mut expr.kind {
@@ -124,12 +124,12 @@ impl Checker<'_> {
         }
     }
 
-    /// The values of the ends of a range, which become of type `ty`.
+    /// The values of the ends of a range, converted to type `ty`.
     pub(super) fn range_of(&mut self, ends: [&ConstExpr; 2], ty: &Type) -> Checked<[Number; 2]> {
         for end in ends {
             self.constant(end, ty)?;
         }
-        // Whether they fit their type is looked at when it is known.
+        // Their range is checked once their type is known.
         let ty = self.shallow(ty);
         let mut values = [ZERO; 2];
         for (value, end) in values.iter_mut().zip(ends) {
@@ -137,7 +137,7 @@ impl Checker<'_> {
                 Some(value) => value,
                 None if matches!(ty, Type::Open(..)) => {
                     let fault = SourceError::new(end.span, format!("the type of `{end}` is not known here"));
-                    return self.refuse(fault.hint("write a type behind a number, as in `!250u8`"));
+                    return self.refuse(fault.hint("give a number a type suffix, as in `!250u8`"));
                 }
                 None => return Err(Failed),
             };
@@ -145,7 +145,7 @@ impl Checker<'_> {
         Ok(values)
     }
 
-    /// Makes a constant expression one of type `ty`.
+    /// Converts a constant expression to type `ty`.
     fn constant(&mut self, expr: &ConstExpr, ty: &Type) -> Checked {
         let own = match &expr.kind {
             ConstKind::Number(literal) => self.literal(*literal, expr.span),
@@ -213,7 +213,7 @@ impl Checker<'_> {
                 let fault = SourceError::new(span, format!("{own} cannot be converted to bool"));
                 return self.refuse(fault.hint("compare it: `x != 0`"));
             }
-            // As in Rust, a literal that is converted is one of the type, and what is computed before is not.
+            // As in Rust, a literal that is converted has the new type; operands of a computation do not.
             (Type::Open(Open::Integer, _), Type::Int(_)) if is_literal(x) => self.check(x, ty)?,
             _ => {}
         }
@@ -235,7 +235,8 @@ impl Checker<'_> {
                 BuiltIn::Sort | BuiltIn::Keep => self.of_rows(built_in, arguments),
                 BuiltIn::Join => self.join(arguments),
                 BuiltIn::JoinIter => {
-                    let fault = SourceError::new(span, "`join_iter` is no value: only a `for` loop runs over it");
+                    let fault =
+                        SourceError::new(span, "`join_iter` is not a value: only a `for` loop can iterate over it");
                     self.refuse(
                         fault.hint("write `for (x, y) in join_iter(a, b) { .. }`, or `join(a, b)` for an array"),
                     )
@@ -282,7 +283,7 @@ impl Checker<'_> {
                 other => {
                     let other = self.so_far(other);
                     let fault = SourceError::new(at, format!("expected rows that are numbers or tuples, got {other}"));
-                    self.refuse(fault.hint("put what is sorted by first, as in `(row.price, row)`"))
+                    self.refuse(fault.hint("put the sort key first, as in `(row.price, row)`"))
                 }
             };
         }
@@ -291,7 +292,7 @@ impl Checker<'_> {
             other => {
                 let other = self.so_far(other);
                 let fault = SourceError::new(at, format!("expected tuples that begin with a bool, got {other}"));
-                return self.refuse(fault.hint("the first field says what is kept, as in `(x > 5, x)`"));
+                return self.refuse(fault.hint("the first field says which rows to keep, as in `(x > 5, x)`"));
             }
         };
         let kept = if let [only] = &kept[..] { only.clone() } else { Type::Tuple(kept) };
@@ -310,7 +311,7 @@ impl Checker<'_> {
         self.refuse(SourceError::new(span, format!("expected {expected} {arguments}, got {got}")))
     }
 
-    /// The type of `join(a, b)`: rows of whether it is one, and elements of both.
+    /// The type of `join(a, b)`: rows that hold whether the elements match, and both elements.
     fn join(&mut self, arguments: &[Expr]) -> Checked<Type> {
         let (a, b) = (&arguments[0], &arguments[1]);
         let sides = [self.expect_whole_array(a)?, self.expect_whole_array(b)?].map(|side| self.shallow(&side));
@@ -319,7 +320,7 @@ impl Checker<'_> {
                 for (fields, at) in [(first, a.span), (second, b.span)] {
                     if fields.is_empty() {
                         let fault = SourceError::new(at, "expected a tuple with at least one field, got ()");
-                        return self.refuse(fault.hint("the first one is what is joined on"));
+                        return self.refuse(fault.hint("the first field is the join key"));
                     }
                 }
                 if !self.unify(&first[0], &second[0]) {
@@ -344,8 +345,8 @@ impl Checker<'_> {
         if ty.element().is_some() || ty.is_fixed() {
             let fault = SourceError::new(span, format!("a value of type {} cannot be matched", self.so_far(&ty)));
             return self.refuse(fault.hint(match ty.is_fixed() {
-                true => "compare it, with `if`",
-                false => "match elements of it, one by one or in a tuple",
+                true => "compare it with `if`",
+                false => "match its elements, one by one or in a tuple",
             }));
         }
         let mut all = Ok(());
@@ -360,7 +361,7 @@ impl Checker<'_> {
     }
 }
 
-/// Tells whether it is a literal, with a sign perhaps or as the value of a block, whose type a conversion decides.
+/// Returns whether it is a literal, perhaps signed or the value of a block, whose type a conversion decides.
 fn is_literal(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Number(literal) => literal.suffix.is_none(),

@@ -1,8 +1,8 @@
-//! Type inference, as in Rust: a literal that states no type has a variable of inference, and so have the elements of `[]`. Two
-//! types that must be equal are unified, wherever in a function that is. An integer whose type nothing decides is an i32.
+//! Type inference, as in Rust: a literal without a type has an inference variable, and so do the elements of `[]`. Two
+//! types that must be equal are unified, anywhere in a function. An integer whose type nothing decides is an i32.
 //!
-//! A variable may stand for a type with other variables in it, so a type can be much larger than anything that is written. Each
-//! operation counts the parts of types that it visits, and gives up beyond a limit, of which the function is refused.
+//! A variable may stand for a type with other variables in it, so a type can be much larger than anything in the source. Each
+//! operation counts the parts of types that it visits and gives up beyond a limit; the function is then refused.
 
 use std::cell::Cell;
 
@@ -14,7 +14,7 @@ use crate::{
     tree::Span,
 };
 
-/// The variables of inference of a function, and what is to be looked at once they are known.
+/// The inference variables of a function, and the checks to make once they are known.
 #[derive(Default)]
 pub(super) struct Inference {
     /// The type that each variable is unified with, which may be another variable.
@@ -95,7 +95,7 @@ impl Inference {
 }
 
 impl Inference {
-    /// Tells whether a type contains a variable.
+    /// Returns whether a type contains a variable.
     fn contains(&self, ty: &Type, variable: u32) -> bool {
         match self.shallow(ty) {
             _ if !self.visit() => true,
@@ -106,7 +106,7 @@ impl Inference {
         }
     }
 
-    /// Tells whether a type contains a list, which an array can become.
+    /// Returns whether a type contains a list, which an array can become.
     fn contains_list(&self, ty: &Type) -> bool {
         match self.shallow(ty) {
             _ if !self.visit() => false,
@@ -117,7 +117,7 @@ impl Inference {
         }
     }
 
-    /// The type with what is known of its variables; `otherwise` gives the type of a variable of which nothing is known.
+    /// The type with what is known of its variables; `otherwise` gives the type of an unknown variable.
     fn resolved(&self, ty: &Type, otherwise: &dyn Fn(&Type) -> Type) -> Type {
         let part = |part: &Type| self.resolved(part, otherwise);
         match self.shallow(ty) {
@@ -139,7 +139,7 @@ impl Checker<'_> {
         ty
     }
 
-    /// The type of a number with a point.
+    /// The type of a decimal number.
     pub(super) fn decimal(&mut self, decimal: Decimal, span: Span) -> Type {
         let ty = self.open.open(Open::Decimal);
         self.open.decimals.push((decimal, ty.clone(), span));
@@ -166,7 +166,7 @@ impl Checker<'_> {
         self.open.begin().resolved(ty, &Type::clone)
     }
 
-    /// The type in the end, when an integer of which nothing says more is an i32.
+    /// The final type, for which an undecided integer becomes an i32.
     pub(super) fn settled(&self, ty: &Type) -> Type {
         self.open.begin().resolved(ty, &|open| match open {
             Type::Open(Open::Integer, _) => Type::Int(Int::Signed(32)),
@@ -175,7 +175,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Tells whether a type contains a list, which an array can become.
+    /// Returns whether a type contains a list, which an array can become.
     pub(super) fn contains_list(&self, ty: &Type) -> bool {
         self.open.begin().contains_list(ty)
     }
@@ -186,7 +186,7 @@ impl Checker<'_> {
             return Ok(());
         }
         let message = format!("a type in this function is too large: expected at most {MAX_VISITED} parts, got more");
-        self.refuse(SourceError::new(span, message).hint("is an empty array put into itself again and again?"))
+        self.refuse(SourceError::new(span, message).hint("is an empty array repeatedly put into itself?"))
     }
 
     /// Makes two types equal, if they can be.

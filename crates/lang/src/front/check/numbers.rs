@@ -8,7 +8,7 @@ use crate::{
 };
 
 impl Checker<'_> {
-    /// Looks whether a value is of the expected type; an array becomes a list.
+    /// Checks that a value has the expected type; an array may become a list.
     pub(super) fn check(&mut self, expr: &mut Expr, expected: &Type) -> Checked {
         let wanted = self.shallow(expected);
         let whole = match (&wanted, self.shallow(&expr.ty)) {
@@ -40,7 +40,7 @@ impl Checker<'_> {
         }
     }
 
-    /// As [`Checker::check`], of the parts of a tuple or an array that is written out, of which each may become a list.
+    /// Like [`Checker::check`], for the parts of a tuple or array literal, each of which may become a list.
     fn check_parts(&mut self, expr: &mut Expr, expected: &Type) -> Checked {
         let parts: Vec<(&mut Expr, &Type)> = match (&mut expr.kind, expected) {
             (ExprKind::Tuple(parts), Type::Tuple(types)) if parts.len() == types.len() => {
@@ -65,13 +65,13 @@ impl Checker<'_> {
         match &last.kind {
             StmtKind::Effect(value) if self.unify(&value.ty.clone(), expected) => "remove this semicolon".into(),
             StmtKind::Assign(..) | StmtKind::Update(..) | StmtKind::Push(..) => {
-                "this has no value: write the value behind it, without a semicolon".into()
+                "this has no value: write the value after it, without a semicolon".into()
             }
             _ => "the value is the last expression, without a semicolon".into(),
         }
     }
 
-    /// The type that both are of.
+    /// The common type of both.
     pub(super) fn same(&mut self, a: &mut Expr, b: &mut Expr, span: Span) -> Checked<Type> {
         let (first, second) = (self.so_far(&a.ty), self.so_far(&b.ty));
         if self.unify(&a.ty, &b.ty) {
@@ -90,7 +90,7 @@ impl Checker<'_> {
         self.refuse_with(span, message, hint)
     }
 
-    /// The type that some are to be of: that of the first.
+    /// The common type of several: that of the first.
     pub(super) fn common<'e>(&mut self, mut exprs: impl Iterator<Item = &'e mut Expr>) -> Checked<Type> {
         let Some(ty) = exprs.next().map(|first| first.ty.clone()) else { return Ok(Type::UNIT) };
         let mut all = Ok(());
@@ -100,14 +100,14 @@ impl Checker<'_> {
         all.map(|()| ty)
     }
 
-    /// Another type is there than was expected.
+    /// Reports a type that was not expected.
     pub(super) fn mismatch<T>(&mut self, expected: &Type, actual: &Type, span: Span) -> Checked<T> {
         let (expected, actual) = (self.so_far(expected), self.so_far(actual));
         let hint = conversion(&expected, &actual);
         self.refuse_with(span, format!("expected {expected}, got {actual}"), hint)
     }
 
-    /// Another kind of type is there than was expected.
+    /// Reports a kind of type that was not expected.
     pub(super) fn expected<T>(&mut self, what: &str, actual: &Type, span: Span) -> Checked<T> {
         let actual = self.so_far(actual);
         self.refuse(SourceError::new(span, format!("expected {what}, got {actual}")))
@@ -124,7 +124,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Looks whether a type has negative numbers.
+    /// Checks that a type has negative numbers.
     pub(super) fn expect_signed(&mut self, ty: &Type, span: Span) -> Checked {
         if ty.is_fixed() || matches!(ty, Type::Int(int) if int.is_signed()) {
             return Ok(());
@@ -156,7 +156,7 @@ impl Checker<'_> {
         }
     }
 
-    /// As [`Checker::expect_array`], of something that is no list.
+    /// Like [`Checker::expect_array`], but refuses a list.
     pub(super) fn expect_whole_array(&mut self, expr: &Expr) -> Checked<Type> {
         match self.shallow(&expr.ty) {
             Type::Array(element, _) => Ok(*element),
@@ -181,7 +181,7 @@ impl Checker<'_> {
     }
 }
 
-/// The statement that leaves a value without one: the last of its block, or of a branch.
+/// The statement that leaves an expression without a value: the last of its block, or of a branch.
 pub(super) fn without_value(expr: &Expr) -> Option<&Stmt> {
     match &expr.kind {
         ExprKind::Block(body) => last_without_value(body),
@@ -191,7 +191,7 @@ pub(super) fn without_value(expr: &Expr) -> Option<&Stmt> {
     }
 }
 
-/// As [`without_value`], of the statements of a block.
+/// Like [`without_value`], for the statements of a block.
 pub(super) fn last_without_value(body: &[Stmt]) -> Option<&Stmt> {
     match body.last()? {
         Stmt { kind: StmtKind::Expr(value), .. } => without_value(value),
@@ -205,16 +205,16 @@ fn conversion(expected: &Type, actual: &Type) -> Option<String> {
     let is_literal = |ty: &Type| matches!(ty, Type::Open(Open::Integer | Open::Decimal, _));
     let is_array = |ty: &Type| matches!(ty, Type::Array(..) | Type::List(..));
     let hint = match (expected, actual) {
-        (a, b) | (b, a) if is_literal(b) && a.is_fixed() => "write the number with a point, as `2.0`".into(),
+        (a, b) | (b, a) if is_literal(b) && a.is_fixed() => "write the number with a decimal point, as in `2.0`".into(),
         (a, b) | (b, a) if is_literal(b) && a.is_integer() => "convert the integer, as in `x as fixed<16, 16>`".into(),
         (a, b) if is_number(a) && is_number(b) => "convert one of them with `as`".into(),
         (Type::Bool, b) if is_number(b) => "compare it, as in `x != 0u8`".into(),
         (a, Type::Bool) if is_number(a) => "convert it with `as`".into(),
-        (a, b) if is_array(a) && is_array(b) => "an array of one size is not one of another".into(),
+        (a, b) if is_array(a) && is_array(b) => "arrays of different sizes have different types".into(),
         (a, Type::Tuple(fields)) if fields[..] == [a.clone()] => {
-            format!("a type in parentheses is the type itself; a tuple of one is `({a},)`")
+            format!("a type in parentheses is the type itself; a one-element tuple is `({a},)`")
         }
-        (Type::Tuple(fields), b) if fields[..] == [b.clone()] => "a tuple of one has a comma, as `(x,)`".into(),
+        (Type::Tuple(fields), b) if fields[..] == [b.clone()] => "a one-element tuple has a comma, as in `(x,)`".into(),
         (_, Type::Tuple(fields)) if fields.is_empty() => {
             "the value is the last expression; an `if` without `else` has none".into()
         }

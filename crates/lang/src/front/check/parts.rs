@@ -56,7 +56,7 @@ impl Checker<'_> {
         let program = self.program;
         let types = program.enums.get(name).and_then(|definition| definition.variant(variant));
         let values: Vec<(&mut Expr, &Type)> = match (values, types) {
-            // They are as they are written.
+            // They stay in the order in which they are written.
             (Fields::Named(values), Some(Fields::Named(types))) => {
                 values.iter_mut().filter_map(|(field, value)| Some((value, field_of(types, field)?))).collect()
             }
@@ -69,7 +69,7 @@ impl Checker<'_> {
         all.map(|()| Type::named(name))
     }
 
-    /// Looks whether there is such a variant with such fields.
+    /// Checks that such a variant with such fields exists.
     pub(super) fn variant<T>(&mut self, name: &str, variant: &str, fields: &Fields<T>, span: Span) -> Checked {
         let program = self.program;
         let Some(definition) = program.enums.get(name) else {
@@ -89,13 +89,13 @@ impl Checker<'_> {
                 self.refuse(wrong(format!("expected {} fields, got {}", types.len(), fields.len())))
             }
             (Fields::Unit, _) => {
-                self.refuse(wrong("this variant has no fields".into()).hint("leave out the brackets behind it"))
+                self.refuse(wrong("this variant has no fields".into()).hint("leave out the brackets after it"))
             }
             (Fields::Named(types), Fields::Named(fields)) => {
                 self.fields_match(&format!("{name}::{variant}"), types, fields, span)
             }
             (Fields::Tuple(_), Fields::Unit) => {
-                self.refuse(wrong("this variant has fields".into()).hint("write them in brackets behind it"))
+                self.refuse(wrong("this variant has fields".into()).hint("write them in brackets after it"))
             }
             (Fields::Tuple(_), Fields::Named(_)) => {
                 let hint = format!("write {name}::{}", form(variant, types));

@@ -54,8 +54,8 @@ impl Checker<'_> {
         let values = self.values;
         let Some((own, value)) = values.get(name) else { return self.unknown(name, span) };
         if own.is_fixed() {
-            let fault = SourceError::new(span, format!("expected a pattern, got `{name}`, a number with a point"));
-            return self.refuse(fault.hint("numbers with a point are compared: take an `if`"));
+            let fault = SourceError::new(span, format!("expected a pattern, got `{name}`, a decimal number"));
+            return self.refuse(fault.hint("compare decimal numbers with `if`"));
         }
         match ty {
             Some(ty) if !self.unify(own, ty) => self.mismatch(ty, own, span),
@@ -86,13 +86,13 @@ impl Checker<'_> {
             true => Ok(PatternKind::Numbers(from, last)),
             false => {
                 let range = format!("{from}{}{to}", if inclusive { "..=" } else { ".." });
-                let fault = SourceError::new(span, format!("there is no number in this range: {range}"));
-                self.refuse(fault.hint("the lesser end comes first"))
+                let fault = SourceError::new(span, format!("this range is empty: {range}"));
+                self.refuse(fault.hint("put the lower end first"))
             }
         }
     }
 
-    /// Refuses a pattern of variables in which there is a constant.
+    /// Refuses a pattern of variables that contains a constant.
     pub(super) fn expect_no_constant(&mut self, pattern: &Pattern) -> Checked {
         match &pattern.kind {
             PatternKind::Constant(name) => self.refuse(of_constant(name, self.values.line(name), pattern.span)),
@@ -134,7 +134,7 @@ impl Checker<'_> {
         all
     }
 
-    /// Looks whether the parts of a pattern or a value are the fields of a struct.
+    /// Checks that the parts of a pattern or a value are the fields of a struct.
     pub(super) fn fields_match<T>(
         &mut self,
         name: &str,

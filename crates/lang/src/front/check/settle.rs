@@ -1,4 +1,4 @@
-//! The checks that need all types of a function: whether literals are in range, and what patterns match.
+//! The checks that need all types of a function: ranges of literals, and coverage of patterns.
 
 use super::{Checked, Checker, exhaustive};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Checker<'_> {
-    /// Writes the types of a function's body, and says what is wrong with them.
+    /// Writes the types of a function's body, and reports what is wrong with them.
     pub(super) fn settle(&mut self, body: &mut [Stmt]) {
         for (literal, ty, span) in std::mem::take(&mut self.open.literals) {
             if let Type::Int(int) = self.settled(&ty)
@@ -27,8 +27,8 @@ impl Checker<'_> {
                 Some(own) if of_scalar(decimal, own).is_some() => Ok(()),
                 Some(own) => self.refuse(SourceError::new(span, out_of_range(decimal, own, &ty))),
                 None => {
-                    let fault = SourceError::new(span, "the type of this number with a point is not known");
-                    self.refuse(fault.hint("write it down: `let x: fixed<16, 16> = 1.5;` or `1.5 as fixed<16, 16>`"))
+                    let fault = SourceError::new(span, "the type of this decimal number is not known");
+                    self.refuse(fault.hint("state it: `let x: fixed<16, 16> = 1.5;` or `1.5 as fixed<16, 16>`"))
                 }
             };
             drop(told);
@@ -96,27 +96,27 @@ impl Checker<'_> {
         }
     }
 
-    /// Looks which cases a `match` leaves out, and which arms are never reached.
+    /// Finds the cases that a `match` does not cover and the arms that are never reached.
     fn settle_match(&mut self, ty: &Type, patterns: &[&Pattern], span: Span) {
         let Some(looked) = exhaustive::look(self.program, ty, patterns, &mut self.cases) else {
             let message = format!(
-                "this `match` has too many cases: expected at most {} steps to check all of the source, got more",
+                "this `match` has too many cases: expected at most {} steps to check the whole source, got more",
                 exhaustive::MAX_WORK
             );
             let fault = SourceError::new(span, message);
-            let hint = "match only what decides, and take the rest from the value";
+            let hint = "match only the parts that decide, and read the rest from the value";
             return self.faults.push(fault.hint(hint));
         };
         if looked.count > 0 {
             let cases: Vec<String> = looked.missing.iter().map(|case| format!("`{case}`")).collect();
             let more = looked.count - cases.len();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let fault = SourceError::new(span, format!("this `match` leaves out {}{more}", cases.join(", ")));
+            let fault = SourceError::new(span, format!("this `match` does not cover {}{more}", cases.join(", ")));
             return self.faults.push(fault.hint("add the missing patterns, or `_ => ...`"));
         }
         for at in looked.unreached {
             let warning =
-                SourceError::new(patterns[at].span, "this arm is never reached: those before match all of it");
+                SourceError::new(patterns[at].span, "this arm is never reached: earlier arms match all its values");
             self.warnings.push(warning.hint("remove it, or put it before the others"));
         }
     }

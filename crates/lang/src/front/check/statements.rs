@@ -39,7 +39,7 @@ impl Checker<'_> {
             return Ok(());
         }
         let fault = SourceError::new(stmt.span, format!("expected (), got {}", self.so_far(&value.ty)));
-        self.refuse(fault.hint("this value is not used: write a semicolon behind it"))
+        self.refuse(fault.hint("this value is not used: add a semicolon after it"))
     }
 
     fn statement(&mut self, stmt: &mut Stmt) -> Checked {
@@ -70,7 +70,7 @@ impl Checker<'_> {
                 self.expr(value)?;
                 match self.shallow(&ty) {
                     Type::List(element, _) => self.check(value, &element),
-                    other => self.expected("a list, as `[u8; ..8]`", &other, stmt.span),
+                    other => self.expected("a list such as `[u8; ..8]`", &other, stmt.span),
                 }
             }
             StmtKind::For(pattern, over, body) => {
@@ -91,7 +91,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks a value by which a place is changed, with an operator before the `=`.
+    /// Checks the value of a compound assignment such as `+=`.
     fn updated(&mut self, op: Op, ty: &Type, value: &mut Expr, span: Span) -> Checked {
         let (own, other) = (self.shallow(ty), self.shallow(&value.ty));
         if let Op::ShiftLeft | Op::ShiftRight = op {
@@ -119,7 +119,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The type of what a loop goes through one by one.
+    /// The type of the items that a loop iterates over.
     fn iterated(&mut self, over: &mut Expr, span: Span) -> Checked<Type> {
         let arguments = match &mut over.kind {
             ExprKind::Call(name, arguments) if self.built_in(name) == Some(BuiltIn::JoinIter) => arguments,
@@ -146,7 +146,7 @@ impl Checker<'_> {
         Ok(pair)
     }
 
-    /// The type of a place that is changed.
+    /// The type of a place that is assigned to.
     fn changed(&mut self, place: &mut Place, span: Span) -> Checked<Type> {
         let name = &place.variable;
         let ty = match self.variable(name).cloned() {

@@ -10,7 +10,7 @@ use crate::{
     tree::Span,
 };
 
-/// Binary operators, the loosest first; those of a line bind alike, from the left.
+/// Binary operators, the loosest first; those on one line have the same precedence and associate to the left.
 const LEVELS: [&[&str]; 9] = [
     &["||"],
     &["&&"],
@@ -22,7 +22,7 @@ const LEVELS: [&[&str]; 9] = [
     &["+", "-"],
     &["*", "/", "%"],
 ];
-/// The level of comparisons, of which only one may stand without brackets.
+/// The level of comparisons, which cannot be chained without brackets.
 const COMPARISONS: usize = 2;
 
 impl Parser<'_> {
@@ -39,7 +39,7 @@ impl Parser<'_> {
         self.structs_allowed = outer;
         match self.peek() {
             Kind::Symbol("{") => Ok(condition),
-            Kind::Symbol("=") => Err(self.unexpected("`{`").hint("`==` compares")),
+            Kind::Symbol("=") => Err(self.unexpected("`{`").hint("use `==` to compare")),
             Kind::Symbol(".." | "..=") => {
                 Err(self.unexpected("`{`").hint("the ends of a range are numbers or constants, as `0..8` or `0..N`"))
             }
@@ -47,7 +47,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `left` and the operators of `least` level on that follow it.
+    /// `left` and the operators after it that bind at level `least` or tighter.
     fn operators_behind(&mut self, mut left: Expr, least: usize) -> Parsed<Expr> {
         let mut before = None;
         while let Kind::Symbol(symbol) = self.peek() {
@@ -124,7 +124,7 @@ impl Parser<'_> {
         while self.is_word("if") {
             let begin = self.next().span;
             if self.is_word("let") {
-                return Err(self.unexpected("a condition").hint("take a `match`"));
+                return Err(self.unexpected("a condition").hint("use a `match`"));
             }
             self.operator()?;
             let condition = self.condition()?;

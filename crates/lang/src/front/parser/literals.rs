@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// A name, a literal, a call or an expression in brackets, and the parts that are taken of it.
+    /// A name, a literal, a call or an expression in brackets, and the accesses to its parts.
     pub(super) fn primary(&mut self) -> Parsed<Expr> {
         let token = self.ahead(0);
         let value = match token.kind {
@@ -38,7 +38,7 @@ impl Parser<'_> {
         self.parts_of(value)
     }
 
-    /// `.FIELD`, `.0` and `[INDEX]`, as many as there are.
+    /// Any number of `.FIELD`, `.0` and `[INDEX]`.
     fn parts_of(&mut self, mut value: Expr) -> Parsed<Expr> {
         loop {
             if self.eat("[").is_some() {
@@ -62,8 +62,9 @@ impl Parser<'_> {
         let token = self.ahead(0);
         let at = whole.span.to(token.span);
         if let ExprKind::Number(..) | ExprKind::Decimal(_) = whole.kind {
-            return Err(SourceError::new(at, "numbers have no fields")
-                .hint("what is behind a point begins with a digit, as `1.0`"));
+            return Err(
+                SourceError::new(at, "numbers have no fields").hint("write a digit after the point, as in `1.0`")
+            );
         }
         if let Kind::Decimal(text) = token.kind {
             // `.0.1` are two fields.
@@ -97,7 +98,7 @@ impl Parser<'_> {
         match self.is("(") {
             true => {
                 let fault = self.unexpected("the end of the field");
-                Err(fault.hint("there are no methods but `.len()` and `.push(x)`: call functions, `f(x)`"))
+                Err(fault.hint("the only methods are `.len()` and `.push(x)`: call a function, `f(x)`"))
             }
             false => Ok(Expr::new(ExprKind::Field(Box::new(whole), field), at)),
         }
@@ -157,7 +158,7 @@ impl Parser<'_> {
         let mut names = HashSet::new();
         self.list("}", |parser| {
             if parser.is("..") {
-                return Err(parser.unexpected("the name of a field").hint("all fields are written out"));
+                return Err(parser.unexpected("the name of a field").hint("write out all fields"));
             }
             let (field, at) = parser.name("the name of a field")?;
             only_once(&mut names, &field, at)?;
@@ -193,13 +194,13 @@ impl Parser<'_> {
         Ok(Expr::new(ExprKind::Range(from.into(), end.into(), inclusive), at))
     }
 
-    /// Looks whether an end of a range is made of constants.
+    /// Checks that an end of a range is made of constants.
     fn range_end(&self, end: &ConstExpr) -> Parsed<()> {
         match &end.kind {
             ConstKind::Constant(name) if !self.constants.contains_key(name) => {
-                let fault = SourceError::new(end.span, format!("`{name}` is no constant"));
+                let fault = SourceError::new(end.span, format!("`{name}` is not a constant"));
                 Err(fault.hint(
-                    "how often a loop runs is known before: go to the most that it can be, and take an `if` in the loop",
+                    "the length of a loop must be known: loop up to the largest possible value, with an `if` inside",
                 ))
             }
             ConstKind::Add(a, b) | ConstKind::Sub(a, b) => {
@@ -222,7 +223,7 @@ impl Parser<'_> {
             Ok(part)
         })?;
         match lone && parts.len() == 1 {
-            // As in Rust, what panics in parentheses is told with their place.
+            // As in Rust, a panic inside parentheses is reported at the parentheses.
             true => Ok(Expr { span: begin.to(end), ..parts.remove(0) }),
             false => Ok(Expr::new(ExprKind::Tuple(parts), begin.to(end))),
         }
@@ -253,7 +254,7 @@ impl Parser<'_> {
     }
 }
 
-/// No tuple has a field of that number.
+/// The fault for a field number that no tuple has.
 fn no_position(number: &str, at: Span) -> SourceError {
     SourceError::new(at, format!("there is no field `{number}`")).hint("the first field of a tuple is `.0`")
 }
@@ -268,20 +269,20 @@ pub(super) fn bound(ty: &str, which: &str) -> Option<Literal> {
     }
 }
 
-/// The reason why a word of Rust, or of this language, begins no expression.
+/// The reason why a word of Rust, or of this language, cannot begin an expression.
 fn refused(word: &str) -> Option<&'static str> {
     Some(match word {
-        "while" | "loop" | "break" | "continue" => "there are `for` loops only, which run as often as is known before",
+        "while" | "loop" | "break" | "continue" => "there are only `for` loops, with a known number of iterations",
         "return" => "the last expression of a function is its result",
         "fn" | "struct" | "enum" | "pub" | "const" => {
-            "is there a `}` missing before? Definitions are not inside of functions"
+            "is a `}` missing before it? Functions cannot contain definitions"
         }
         "else" => "is there a `;` or a `}` before the `else`?",
         "let" => "`let` begins a statement",
-        "for" => "a loop has no value: begin with a variable that it changes",
-        "mut" | "as" | "in" => "this word belongs to something else",
+        "for" => "a loop has no value: declare a variable before it, and assign to that",
+        "mut" | "as" | "in" => "this word cannot stand here",
         "move" | "ref" | "async" | "await" | "dyn" | "use" | "mod" | "impl" | "trait" => {
-            "this is a word of Rust that the language does not have"
+            "the language does not have this Rust keyword"
         }
         _ => return None,
     })

@@ -1,7 +1,7 @@
-//! Variables have names of their own.
+//! Unique names for variables.
 //!
-//! The type checker forgets to leave scopes in which it finds an error, and would take a variable of an inner one for that
-//! of an outer one. So a name that is there already gets a number.
+//! The type checker forgets to leave scopes in which it finds an error, and would confuse a variable of an inner one with that
+//! of an outer one. So a name that already exists gets a number.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub(in crate::front) fn in_source(name: &str) -> &str {
     name.split(SEPARATOR).next().unwrap_or(name)
 }
 
-/// The fault that a variable has the name of a constant, which is declared in line `line`.
+/// The fault for a variable with the name of a constant, which is declared in line `line`.
 pub(in crate::front) fn of_constant(name: &str, line: u32, at: Span) -> SourceError {
     let message = format!("`{name}` is a constant, declared in line {line}: no variable can have its name");
     SourceError::new(at, message).hint("rename the variable")
@@ -26,7 +26,7 @@ pub(in crate::front) fn of_constant(name: &str, line: u32, at: Span) -> SourceEr
 pub(super) struct Names {
     /// The number of times that each name is declared.
     counts: HashMap<String, u32>,
-    /// The innermost scope last; what a name in the source stands for.
+    /// The meaning of each name in the source, innermost scope last.
     scopes: Vec<HashMap<String, String>>,
     /// Names that are not declared yet: a pattern comes before its value.
     waiting: Vec<(String, String)>,
@@ -71,7 +71,7 @@ impl Names {
         self.scopes.pop();
     }
 
-    /// The name that the name stands for here: itself, if there is no such variable.
+    /// The unique name behind a name here: the name itself if there is no such variable.
     pub(super) fn resolve(&self, name: String) -> String {
         let own = self.scopes.iter().rev().find_map(|scope| scope.get(&name)).cloned();
         own.unwrap_or(name)
@@ -91,7 +91,7 @@ mod tests {
         names.enter();
         let inner = names.new_name("x");
         assert_eq!((inner.as_str(), in_source(&inner)), ("x#2", "x"));
-        // Its value is of the outer one.
+        // Its value uses the outer one.
         assert_eq!(names.resolve("x".into()), "x");
         names.declare();
         assert_eq!(names.resolve("x".into()), "x#2");

@@ -26,11 +26,11 @@ impl Parser<'_> {
                 }
                 Kind::Decimal(_) => {
                     let fault = parser.unexpected("a pattern");
-                    Err(fault.hint("numbers with a point are compared: take an `if`"))
+                    Err(fault.hint("compare decimal numbers with `if`"))
                 }
                 Kind::Word("mut") => {
                     let fault = parser.unexpected("a pattern");
-                    Err(fault.hint("only a variable alone can be changed: `let mut x = ..;`"))
+                    Err(fault.hint("only a single variable can be `mut`: `let mut x = ..;`"))
                 }
                 Kind::Word(_) => parser.named_pattern(),
                 _ => Err(parser
@@ -40,7 +40,9 @@ impl Parser<'_> {
         })?;
         match self.peek() {
             Kind::Symbol("|") => Err(self.unexpected("the end of the pattern").hint("write an arm for each pattern")),
-            Kind::Word("if") => Err(self.unexpected("`=>`").hint("arms have no conditions: take an `if` in the arm")),
+            Kind::Word("if") => {
+                Err(self.unexpected("`=>`").hint("arms have no conditions: use an `if` inside the arm"))
+            }
             _ => Ok(pattern),
         }
     }
@@ -149,7 +151,7 @@ impl Parser<'_> {
         let end = match self.peek() {
             Kind::Number(_) | Kind::Symbol("-") => self.constant_number()?,
             Kind::Word(_) => self.named_end()?,
-            _ => return Err(self.unexpected("the number that the range ends with").hint("for all others take `_`")),
+            _ => return Err(self.unexpected("the number that the range ends with").hint("use `_` for all others")),
         };
         let span = at.to(end.span);
         Ok(Pattern::new(PatternKind::Range(from.into(), end.into(), inclusive), span))

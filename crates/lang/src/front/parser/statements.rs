@@ -51,12 +51,12 @@ impl Parser<'_> {
         }
     }
 
-    /// The fault behind an expression that should have ended.
+    /// The fault after an expression that should have ended.
     fn after_expression(&self) -> SourceError {
         let fault = self.missing("`;`");
         match self.peek() {
             Kind::Symbol("!") => fault.hint("there are no macros"),
-            Kind::Symbol(":") => fault.hint("a variable begins with `let`"),
+            Kind::Symbol(":") => fault.hint("declare a variable with `let`"),
             Kind::Symbol(".." | "..=") => fault.hint("the ends of a range are numbers or constants"),
             _ => fault,
         }
@@ -124,15 +124,14 @@ impl Parser<'_> {
 
     /// An expression or an assignment without the semicolon, and whether it needs none.
     fn effect(&mut self) -> Parsed<(Stmt, bool)> {
-        // As in Rust, what follows a block is another statement.
+        // As in Rust, a block ends the statement.
         let is_block = matches!(self.peek(), Kind::Word("if" | "match") | Kind::Symbol("{"));
         let target = if is_block { self.unary()? } else { self.expression()? };
         if let ExprKind::Push(list, value) = target.kind {
             let span = target.span;
             let Some(place) = place(*list) else {
-                let fault =
-                    SourceError::new(span, "expected a list that can be changed before `.push(..)`, got another value");
-                return Err(fault.hint("a variable, an element `a[k]` or a field `s.x` of one"));
+                let fault = SourceError::new(span, "expected a mutable list before `.push(..)`, got another value");
+                return Err(fault.hint("push to a variable, or to an element `a[k]` or a field `s.x` of one"));
             };
             return Ok((Stmt { kind: StmtKind::Push(place, *value), span }, false));
         }
@@ -152,8 +151,9 @@ impl Parser<'_> {
         };
         let (begin, sign) = (target.span, self.next().span);
         let Some(place) = place(target) else {
-            let fault = SourceError::new(sign, "what is before this sign cannot be assigned to");
-            return Err(fault.hint("a variable, an element `a[k]` or a field `s.x` of one; `==` compares"));
+            let fault = SourceError::new(sign, "cannot assign to the expression before this sign");
+            return Err(fault
+                .hint("assign to a variable, or to an element `a[k]` or a field `s.x` of one; use `==` to compare"));
         };
         let value = self.expression()?;
         let span = begin.to(value.span);

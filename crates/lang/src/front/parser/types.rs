@@ -65,7 +65,7 @@ impl Parser<'_> {
 
     /// `fixed<I, F>`, after its name.
     fn fixed(&mut self, begin: Span) -> Parsed<(Type, Span)> {
-        const FORM: &str = "`fixed<16, 16>` has 16 bits before the point, of which one is the sign, and 16 behind it";
+        const FORM: &str = "`fixed<16, 16>` has 16 bits before the point, including the sign, and 16 after it";
         let missing = |fault: SourceError| fault.hint(FORM);
         self.eat("<").ok_or_else(|| missing(self.unexpected("`<`")))?;
         let integer = self.bits().map_err(missing)?;
@@ -120,7 +120,7 @@ impl Parser<'_> {
             }
             Kind::Word(name) if self.looking_ahead || self.constants.contains_key(name) => Size::Constant(name.into()),
             Kind::Word(name) => {
-                let fault = SourceError::new(token.span, format!("a size is known before, `{name}` is no constant"));
+                let fault = SourceError::new(token.span, format!("a size must be constant, and `{name}` is not"));
                 return Err(fault.hint(format!("declare it: `const {name}: usize = ...;`")));
             }
             _ => {
@@ -206,7 +206,7 @@ impl Parser<'_> {
         if !self.looking_ahead && self.functions.contains(&name) {
             let fault = SourceError::new(at, format!("expected a constant, got a call of the function `{name}`"));
             return Err(
-                fault.hint("a constant takes the built-in `min` and `max`, which a function of that name replaces")
+                fault.hint("constants can use only the built-in `min` and `max`, and your function replaces that one")
             );
         }
         if !["min", "max"].contains(&name.as_str()) {
@@ -258,7 +258,7 @@ pub(super) fn literal(number: Unsigned, minus: bool) -> Literal {
 /// The most bits of a fixed-point number.
 const MAX_FIXED_BITS: u16 = 128;
 
-/// The number with a point that a text is.
+/// Parses a decimal number.
 pub(super) fn decimal(text: &str, minus: bool, at: Span) -> Parsed<Decimal> {
     let sign = if minus { "-" } else { "" };
     Decimal::of(&[sign, &text.replace('_', "")].concat()).ok_or_else(|| {
@@ -269,7 +269,7 @@ pub(super) fn decimal(text: &str, minus: bool, at: Span) -> Parsed<Decimal> {
     })
 }
 
-/// Tells whether it is the name of a type that the language has.
+/// Returns whether it is the name of a built-in type.
 pub(super) fn is_built_in(name: &str) -> bool {
     matches!(name, "bool" | "fixed") || Int::named(name).is_some()
 }

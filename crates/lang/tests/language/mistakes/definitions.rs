@@ -3,7 +3,7 @@
 pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    match a { 9..=3 => b, _ => a }\n}",
-        &["there is no number in this range: 9..=3 @ 2:15 ? the lesser end comes first"],
+        &["this range is empty: 9..=3 @ 2:15 ? put the lower end first"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    for k in 0..=5000000000u64 { }\n    a\n}",
@@ -21,15 +21,15 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    for k in -3..3u8 { }\n    a\n}",
-        &["a number of type u8 has no sign, got -3 @ 2:14 ? use a signed type, such as i32"],
+        &["a number of type u8 cannot be negative, got -3 @ 2:14 ? use a signed type, such as i32"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    if let 3u8 = a { a } else { b }\n}",
-        &["expected a condition, got `let` @ 2:8 ? take a `match`"],
+        &["expected a condition, got `let` @ 2:8 ? use a `match`"],
     ),
     (
         "fn f<T>(a: T) -> T { a }\npub fn main(a: u8, b: u8) -> u8 { a }",
-        &["expected `(`, got `<` @ 1:5 ? there are no generics: sizes are constants, types are written out"],
+        &["expected `(`, got `<` @ 1:5 ? there are no generics: use constants as sizes, and write types out"],
     ),
     (
         "struct P(u8, u8);\npub fn main(a: u8, b: u8) -> u8 { a }",
@@ -37,7 +37,7 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
     ),
     (
         "struct P { x: u8, x: u8 }\npub fn main(a: u8, b: u8) -> u8 { a }",
-        &["`x` is there twice @ 1:19 ? rename or remove one of them"],
+        &["`x` appears twice @ 1:19 ? rename or remove one of them"],
     ),
     (
         "struct P { x: u8 }\nstruct P { y: u8 }\npub fn main(a: u8, b: u8) -> u8 { a }",
@@ -45,7 +45,7 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
     ),
     (
         "enum E { A, A(u8) }\npub fn main(a: u8, b: u8) -> u8 { a }",
-        &["`A` is there twice @ 1:13 ? rename or remove one of them"],
+        &["`A` appears twice @ 1:13 ? rename or remove one of them"],
     ),
     (
         "const N: u8 = 3 * 4;\npub fn main(a: u8, b: u8) -> u8 { a }",
@@ -71,7 +71,7 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    let struct = a;\n    a\n}",
-        &["expected a pattern, got `struct` @ 2:9 ? `struct` has a meaning of its own, take another name"],
+        &["expected a pattern, got `struct` @ 2:9 ? `struct` is reserved: choose another name"],
     ),
     ("pub fn main(a: u8, b: u8) -> u8 {\n    let x = a +;\n    a\n}", &["expected an expression, got `;` @ 2:16"]),
     (
@@ -85,7 +85,7 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    a ^ 0b12\n}",
         &[
-            "expected a type of integers behind the number, got `2` @ 2:9 ? there are u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128",
+            "expected an integer type as the number's suffix, got `2` @ 2:9 ? use one of u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128",
         ],
     ),
     (
@@ -97,7 +97,7 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
     (
         "struct u8 { x: bool }\npub fn main(a: bool, b: bool) -> bool { a }",
         &[
-            "expected a new name, got the built-in type `u8` @ 1:8 ? take another name: structs and enums begin with a capital letter",
+            "expected a new name, got the built-in type `u8` @ 1:8 ? choose another name: structs and enums begin with a capital letter",
         ],
     ),
     (
@@ -107,7 +107,7 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: [(u8, u8); 2], b: u8) -> u8 {\n    join_iter(a, a)[0].0.0\n}",
         &[
-            "`join_iter` is no value: only a `for` loop runs over it @ 2:5 ? write `for (x, y) in join_iter(a, b) { .. }`, or `join(a, b)` for an array",
+            "`join_iter` is not a value: only a `for` loop can iterate over it @ 2:5 ? write `for (x, y) in join_iter(a, b) { .. }`, or `join(a, b)` for an array",
         ],
     ),
     (

@@ -4,7 +4,7 @@ pub(super) const REFUSED: &[(&str, &str, &str)] = &[
     // `[]` without a type, or of two.
     (
         "pub fn main(a: u8, b: u8) -> u8 { let x = ([], a); x.1 ^ b }",
-        "nothing says which type the elements of this empty array have",
+        "the type of the elements of this empty array is not known",
         "type annotations needed",
     ),
     (
@@ -57,7 +57,7 @@ pub(super) const REFUSED: &[(&str, &str, &str)] = &[
     ("pub fn main(a: u8, b: u8) -> u8 { 300 as u8 }", "literal out of range for u8", "literal out of range for `u8`"),
     (
         "pub fn main(a: u8, b: u8) -> u8 { -1 as u8 }",
-        "a number of type u8 has no sign, got -1",
+        "a number of type u8 cannot be negative, got -1",
         "cannot apply unary operator `-` to type `u8`",
     ),
     (
@@ -324,7 +324,7 @@ pub(super) const REFUSED: &[(&str, &str, &str)] = &[
     ),
     (
         "const N: u8 = 3;\npub fn main(a: u8, b: u8) -> u8 { match a { N => 1, 0..=2 => 2 } }",
-        "this `match` leaves out `4u8..=255u8`",
+        "this `match` does not cover `4u8..=255u8`",
         "non-exhaustive patterns",
     ),
     (
