@@ -232,7 +232,7 @@ test("servers that send something else, too much or nothing are named", async ()
     [({ speak }) => speak(new Uint8Array(10_000)), /has not answered/, /it sent too much/],
     [({ leave }) => leave(1006), /has not answered/, /it closed the connection \(1006\)/],
     [({ speak }) => speak(Uint8Array.of(9)), /the cloud sent no answer: frame of a server, byte 0/, undefined],
-    [({ speak }) => speak(Uint8Array.of(1, 4, 4)), /the cloud refuses, if nobody on the way says so: the policy/, undefined],
+    [({ speak }) => speak(Uint8Array.of(1, 4, 4)), /the cloud refuses, unless somebody in between sent this: the policy/, undefined],
     [({ speak }) => speak(hex(known.from_generator)), /the cloud sent no answer: sealed message/, undefined],
   ];
   for (const [cloud, message, cause] of wrong) {

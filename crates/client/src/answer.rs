@@ -5,7 +5,7 @@
 //! refusal   2 | run 32 | version 8 | chain 32 | reason 1 | number of accused 1 | party 2 for each
 //! ```
 //!
-//! Integers are little-endian; version and chain are zero where the job has no state, and in refusals that do not tell them.
+//! Integers are little-endian; version and chain are zero where the job has no state, and in refusals that do not state them.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ const REFUSAL: u8 = 2;
 /// The most parties that a refusal accuses.
 pub const ACCUSED_MAX: usize = 16;
 
-/// The answer of a server after a run. It is uniform to all who do not know both pads.
+/// The answer of a server after a run. It looks uniform to everyone who does not know both pads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The submission that is answered ([`Place::run`](crate::Place::run)).
@@ -92,36 +92,36 @@ reasons! {
     Unreadable = 1, "the client's message cannot be read",
         "compare the versions of Garblet and the job with the servers'";
     /// The job is not the one that the server knows.
-    OtherJob = 2, "the job is another", "get the job again from whoever wrote it";
+    OtherJob = 2, "the job is a different one", "get the job again from its author";
     /// The counter is not higher than the last one.
     OldCounter = 3, "the counter was used before",
-        "if this was sent for the first time, deal again with a higher counter, and keep the receipt between runs; if not, look first at what became of it";
+        "if you sent this for the first time, deal again with a higher counter, and keep the receipt between runs; otherwise first find out what happened to it";
     /// The server's policy does not allow the run.
-    Policy = 4, "the policy does not allow it", "ask those who run the servers which programs and clients they allow";
+    Policy = 4, "the policy does not allow it", "ask the servers' operators which programs and clients they allow";
     /// A hash does not fit a share.
     WrongHash = 5, "a hash does not fit a share", "one of the accused lied; deal again, and if it happens again change the servers";
     /// A challenge is not the one that was committed to.
-    WrongChallenge = 6, "a challenge is not the one of the commitment", "one of the accused lied; deal again, and if it happens again change the servers";
+    WrongChallenge = 6, "a challenge does not match its commitment", "one of the accused lied; deal again, and if it happens again change the servers";
     /// The state has another version.
-    StateVersion = 7, "the state has another version", "deal again for a job that names the version that both servers tell";
+    StateVersion = 7, "the state has another version", "deal again for a job that names the version that both servers report";
     /// Another run works with the state.
-    StateBusy = 8, "another run works with the state", "try again later with a new counter";
+    StateBusy = 8, "another run is using the state", "try again later with a new counter";
     /// The state is closed forever.
     StateClosed = 9, "the state is closed", "it cannot be used any more; make a new state";
-    /// Other parties did not come, or were gone before the submission was used; it never will be.
-    Interrupted = 10, "parties did not come or were gone before the run", "deal again with a higher counter when all are there";
-    /// The servers stopped without a further word.
-    Stopped = 11, "the servers stopped the run", "ask those who run the servers; deal again only when they have said why";
-    /// The submission was used, and the server has no answer to it, or none any more.
-    Used = 12, "it was used, and there is no answer",
-        "do not deal again before you know what became of it: the run may have taken place, and the input would be taken twice";
-    /// Too many runs of the state were begun and did not end.
+    /// Other parties did not connect, or left before the submission was used; it never will be.
+    Interrupted = 10, "parties did not connect, or left before the run", "deal again with a higher counter when all parties are connected";
+    /// The servers stopped without a further message.
+    Stopped = 11, "the servers stopped the run", "ask the servers' operators; deal again only when they have explained why";
+    /// The submission was used, and the server has no answer to it, or no longer has one.
+    Used = 12, "the submission was used, and there is no answer",
+        "do not deal again before you know what happened: the run may have taken place, and your input would count twice";
+    /// Too many runs of the state began and did not end.
     Unended = 13, "too many runs of this state did not end; both operators must allow more",
-        "ask those who run the servers to find out why; then each of them stops its service, allows more with `garblet store allow DIR`, and starts it again";
+        "ask the servers' operators to find out why; each of them must then stop the service, allow more with `garblet store allow DIR`, and start it again";
 }
 
 impl Reason {
-    /// Tells whether the submission has had no effect at a server that gives this reason, and never will have.
+    /// Returns whether, at a server that gives this reason, the submission has had no effect and never will.
     pub fn is_never_run(self) -> bool {
         !matches!(self, Reason::OldCounter | Reason::Used)
     }
@@ -146,7 +146,7 @@ impl Answer {
 }
 
 impl Refusal {
-    /// A refusal that accuses these parties, at most [`ACCUSED_MAX`] of them and each once, and tells nothing of a state.
+    /// A refusal that accuses these parties, at most [`ACCUSED_MAX`] of them and each once, and says nothing about a state.
     pub fn new(run: [u8; 32], reason: Reason, accused: &[Party]) -> Self {
         let mut accused = accused.to_vec();
         accused.sort_unstable();
@@ -173,7 +173,7 @@ impl Refusal {
 }
 
 impl Reply {
-    /// Reads an answer with so many output bits, or a refusal, by whatever run.
+    /// Reads an answer with this many output bits, or a refusal, of any run.
     ///
     /// *Errors*: anything else.
     pub fn decode(bytes: &[u8], outputs: usize) -> Result<Self, Malformed> {
@@ -192,7 +192,7 @@ impl Reply {
         Ok(reply)
     }
 
-    /// The run that it is about.
+    /// The run that it concerns.
     pub fn run(&self) -> &[u8; 32] {
         match self {
             Reply::Answer(answer) => &answer.run,
@@ -231,8 +231,8 @@ impl fmt::Display for Refusal {
         let parties: Vec<String> = self.accused.iter().map(Party::to_string).collect();
         match &parties[..] {
             [] => Ok(()),
-            [party] => write!(f, ", by the fault of party {party}"),
-            _ => write!(f, ", by the fault of one of the parties {}", parties.join(", ")),
+            [party] => write!(f, " (to blame: party {party})"),
+            _ => write!(f, " (to blame: one of the parties {})", parties.join(", ")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Fields of fixed order in a stranger's bytes, and how they are written.
+//! Fields in a fixed order: reading them from untrusted bytes, and writing them.
 
 use garblet_circuit::{Bits, diagnostic::clip};
 use garblet_primitives::Block;
@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 use crate::malformed::Malformed;
 use crate::shown::{SHOWN, is_shown};
 
-/// Reads fields one after another. Nothing is allocated that the bytes at hand do not pay for.
+/// Reads fields one after another. It allocates no more than the received bytes justify.
 pub(crate) struct Reader<'a> {
     what: &'static str,
     bytes: &'a [u8],
@@ -60,7 +60,7 @@ impl<'a> Reader<'a> {
         self.array(field).map(u64::from_le_bytes)
     }
 
-    /// A byte for no or yes.
+    /// A byte for false or true.
     pub(crate) fn flag(&mut self, field: &'static str) -> Result<bool, Malformed> {
         match self.u8(field)? {
             0 => Ok(false),
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Text with its length before it, which people may be shown.
+    /// Text after its length, safe to show to people.
     pub(crate) fn text(&mut self, field: &'static str, longest: usize) -> Result<String, Malformed> {
         let len = usize::from(self.u16(field)?);
         if len > longest {
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A list with its length before it.
+    /// A list after its length.
     pub(crate) fn list<T>(
         &mut self,
         field: &'static str,
@@ -120,16 +120,16 @@ impl<'a> Reader<'a> {
         if len > longest {
             return Err(self.fault(field, 2, format!("at most {longest}"), len.to_string()));
         }
-        // Nothing is reserved ahead: items may not come.
+        // Nothing is reserved ahead: items may be missing.
         (0..len).map(|_| each(self)).collect()
     }
 
-    /// So many bits, of which a last byte's spare ones are zero.
+    /// This many bits; the spare bits of the last byte are zero.
     pub(crate) fn bits(&mut self, field: &'static str, len: usize) -> Result<Bits, Malformed> {
         let bytes = self.bytes(field, len.div_ceil(8))?;
         let spare = bytes.last().is_some_and(|last| !len.is_multiple_of(8) && last >> (len % 8) != 0);
         match spare {
-            true => Err(self.fault(field, 1, format!("zeros behind bit {len}"), "ones")),
+            true => Err(self.fault(field, 1, format!("zeros after bit {len}"), "ones")),
             false => Ok(cut(bytes, len)),
         }
     }
@@ -203,7 +203,7 @@ pub(crate) fn sum(a: &Bits, b: &Bits) -> Bits {
     a.iter().zip(b.iter()).map(|(a, b)| a ^ b).collect()
 }
 
-/// As much of a digest as a person compares.
+/// The part of a digest that a person compares.
 pub(crate) fn beginning(digest: &[u8; 32]) -> String {
     let bytes: String = digest[..6].iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{bytes}...")

@@ -41,7 +41,7 @@ impl ToServer {
     }
 }
 
-/// The bits that a server tells of a client's input and output. *Secret*: wiped on drop, without `Debug`.
+/// The bits that a server holds for a client's input and output. *Secret*: wiped on drop, without `Debug`.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub struct Dealt {
     /// The share of the input.
@@ -53,7 +53,7 @@ pub struct Dealt {
 }
 
 impl Dealt {
-    /// The bits of a seed; the share too, unless that comes by itself.
+    /// Expands a seed into bits; into the share too, unless that comes separately.
     pub(crate) fn expand(seed: Block, shape: Shape, share: Option<&Bits>) -> Self {
         let mut stream = Prg::new(seed);
         let mut next = |len: usize| {
@@ -84,10 +84,10 @@ pub(crate) fn commitment(run: &[u8; 32], server: Server, challenge: Block) -> [u
     commitment
 }
 
-/// Deals a client's input to both servers: the message to the generator, that to the cloud, and what opens their answers.
+/// Deals a client's input to both servers: the message to the generator, the message to the cloud, and the secret that opens their answers.
 ///
 /// *Source*: section 2 of the design of outsourced runs. *Shape*: `inputs` are the bits of all input ports of the client
-/// ([`Job::join_inputs`]). *Unique*: the counter is higher than ever before for this client, also after runs that failed.
+/// ([`Job::join_inputs`]). *Unique*: the counter is higher than any that this client has used, including in runs that failed.
 /// *Errors*: [`JobError::NoSuchClient`], [`JobError::Values`].
 pub fn deal(
     job: &Job,

@@ -1,4 +1,4 @@
-//! The job: all that the parties of an outsourced run agree on.
+//! The job: everything that the parties of an outsourced run agree on.
 
 mod encoding;
 mod terms;
@@ -19,7 +19,7 @@ pub const CLIENT_BITS_MAX: u64 = 1 << 28;
 /// Separates digests of jobs from all other uses of BLAKE3.
 const CONTEXT: &str = "garblet 2026 outsourced job v1";
 
-/// Terms that can be kept, with their encoding, which is the only one they have, and its digest.
+/// Valid terms, with their only encoding and its digest.
 #[derive(Clone, Debug)]
 pub struct Job {
     terms: Terms,
@@ -27,10 +27,10 @@ pub struct Job {
     digest: [u8; 32],
 }
 
-/// Terms that cannot be kept, or bytes that are none.
+/// Invalid terms, or bytes that do not encode terms.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JobError {
-    /// Bytes that are no job.
+    /// Bytes that do not encode a job.
     #[error(transparent)]
     Malformed(#[from] Malformed),
     /// Terms that contradict one another or a limit.
@@ -68,9 +68,9 @@ impl JobError {
     pub fn hint(&self) -> &'static str {
         match self {
             JobError::Malformed(malformed) => malformed.hint(),
-            JobError::Terms { .. } => "whoever wrote the job has to change it, and everybody has to get it again",
+            JobError::Terms { .. } => "the job's author must change it, and everybody must get it again",
             JobError::NoSuchClient { .. } => {
-                "take the number that the job has for your identity; parties 0 and the last are servers"
+                "use the number that the job gives your identity; party 0 and the last party are servers"
             }
             JobError::Values { .. } => {
                 "give a value for each of your inputs, in the program's order, as wide as its type"
@@ -112,7 +112,7 @@ impl Job {
         }
     }
 
-    /// Reads a job that anybody may have sent.
+    /// Reads a job from an untrusted sender.
     ///
     /// *Errors*: [`JobError::Malformed`], [`JobError::Terms`].
     pub fn decode(bytes: &[u8]) -> Result<Self, JobError> {
@@ -124,7 +124,7 @@ impl Job {
         &self.encoded
     }
 
-    /// The digest by which parties check that they do the same.
+    /// The digest by which parties check that they run the same job.
     pub fn digest(&self) -> &[u8; 32] {
         &self.digest
     }
@@ -139,7 +139,7 @@ impl Job {
         self.terms.clients.iter().position(|client| client == identity).map(|at| Party(at as u16 + 1))
     }
 
-    /// The state that answers speak of, with the version that it has after the run: the one that is kept, else the first that is read.
+    /// The state that answers refer to, with its version after the run: the state that is kept, or else the first that is read.
     pub fn state(&self) -> Option<(&str, u64)> {
         let read = || {
             self.terms.inputs.iter().find_map(|input| match &input.origin {

@@ -11,7 +11,7 @@
 //! | the parties agree on a job | [`Job::new`], [`Job::decode`] |
 //! | the client deals its input | [`deal`](fn@deal), [`Secret::seal_submission`] |
 //! | a server reads its message | [`Header::of`], [`Secret::open_submission`], [`Submission::expand`] |
-//! | it is told the challenge for its bits | [`Submission::check_challenge`] |
+//! | it receives the challenge for its bits | [`Submission::check_challenge`] |
 //! | it answers | [`Answer::encode`], [`Refusal::encode`], [`Secret::seal_answer`] |
 //! | the client opens both answers | [`Secret::open_answer`], [`Pending::open`] |
 //! | it keeps a receipt | [`Opened::receipt`] |
@@ -30,13 +30,13 @@
 //!
 //! *Deviations*: answers and commitments to challenges carry a digest of job, client and counter in place of the job's alone ([`Place::run`]), so that an answer to
 //! an earlier submission is not taken for one to this. Sealed messages have a random nonce beside a key of their own, and keys of answers
-//! take in the nonce of the submission, so that an old answer opens for no other one, whatever its counter.
+//! include the nonce of the submission, so that an old answer opens for no other submission, whatever its counter.
 //!
 //! *Cost*: `366 + ceil(n/8) + 2 ceil(m/8)` bytes at `h = 48` ([`payload_bytes`]), one round; sealing adds [`SEAL_BYTES`] to each of
 //! the four messages.
 //!
 //! *Adversary and assumptions*: privacy and correctness against either server with any clients, if the servers' protocol is secure
-//! against them; not against both servers together. Prg is a pseudo-random generator, BLAKE3 a random oracle. No fairness.
+//! against them; not if the two servers collude. Prg is a pseudo-random generator, BLAKE3 a random oracle. No fairness.
 //!
 //! ```
 //! use garblet_circuit::{Bits, Party, Port, Program, Recipients, Type};

@@ -1,8 +1,8 @@
-//! The fault of bytes that are not what they should be.
+//! The error for malformed bytes.
 
 /// Bytes of another party, or of a file, that cannot be read.
 ///
-/// It has nothing secret: of secret fields it tells lengths alone.
+/// It contains nothing secret: of secret fields it states only the lengths.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}, byte {at}, {field}: expected {expected}, got {got}")]
 pub struct Malformed {
@@ -21,6 +21,6 @@ pub struct Malformed {
 impl Malformed {
     /// Advice for a person.
     pub fn hint(&self) -> &'static str {
-        "it was changed on its way, is of another job, or its sender has another version of Garblet: compare versions and jobs"
+        "it was changed in transit, belongs to another job, or comes from another version of Garblet: compare versions and jobs"
     }
 }

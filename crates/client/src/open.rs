@@ -50,7 +50,7 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Tells whether a run that was to keep a state has panicked: it has no result, and the state stays as it was.
+    /// Returns whether a run that was to keep a state panicked: it has no result, and the state is unchanged.
     pub fn has_panicked(&self) -> bool {
         self.has_panicked
     }
@@ -61,7 +61,7 @@ impl Opened {
     }
 }
 
-/// The word of a server of which nothing comes out.
+/// A server's reply that gives no output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     /// It has an answer to this submission.
@@ -74,21 +74,21 @@ pub enum Said {
     Malformed(Malformed),
     /// It sent something that does not open.
     Unopened(SealError),
-    /// It, or somebody on the way, says that it refuses: what is not sealed proves nothing.
+    /// It, or somebody in between, says that it refuses: an unsealed message proves nothing.
     Unproven(Reason),
-    /// It was not heard to the end.
+    /// It did not send its whole reply.
     Nothing,
 }
 
-/// Answers that give no output: which server said what.
+/// Answers that give no output, with what each server said.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejected {
     /// A server did not answer the submission, or both did not.
     #[error("no output: the generator {generator}; the cloud {cloud}")]
     Unanswered {
-        /// The word of the generator.
+        /// The generator's reply.
         generator: Box<Said>,
-        /// The word of the cloud.
+        /// The cloud's reply.
         cloud: Box<Said>,
     },
     /// The answers are not the same, so a server lies.
@@ -105,22 +105,22 @@ pub enum Rejected {
         /// The version of the answers.
         got: u64,
     },
-    /// The state does not follow from what the client knows of it.
+    /// The state contradicts what the client knows of it.
     #[error("no output: {0}")]
     Stale(#[from] Stale),
 }
 
 impl Rejected {
-    /// Advice for a person. It says to deal again only where both servers prove that the submission has had no effect: who deals again for the
-    /// word of one could have its input taken twice.
+    /// Advice for a person. It says to deal again only if both servers prove that the submission has had no effect: after dealing again on the
+    /// word of one, the client's input could count twice.
     pub fn hint(&self) -> &'static str {
         match self {
             Rejected::Unanswered { generator, cloud } => hint_of(generator, cloud),
             Rejected::Differ { .. } => {
-                "tell those who run both servers, and send them nothing more until they know which one it was"
+                "tell the operators of both servers, and send nothing more until they know which one lied"
             }
             Rejected::OtherVersion { .. } => {
-                "get the job again from whoever wrote it; if it is the same, tell those who run the servers"
+                "get the job again from its author; if it is the same, tell the servers' operators"
             }
             Rejected::Stale(stale) => stale.hint(),
         }
@@ -128,15 +128,15 @@ impl Rejected {
 }
 
 impl Rejected {
-    /// Tells whether both servers prove that the submission has had no effect, and never will have. Of any other one what was kept is still needed: the
-    /// answers may come.
+    /// Returns whether both servers prove that the submission has had no effect and never will. If not, keep what was saved: the
+    /// answers may still come.
     pub fn is_never_run(&self) -> bool {
         let Rejected::Unanswered { generator, cloud } = self else { return false };
         [generator, cloud].iter().all(|said| said.refusal().is_some_and(Reason::is_never_run))
     }
 
-    /// The version that the job's state has now, and the digest of its history, if both servers refuse and say the same of it. The word of one does not
-    /// count: the run may have ended, and who deals again for what one server says would have its input taken twice. The receipt of the client
+    /// The current version of the job's state, and the digest of its history, if both servers refuse and agree on them. The word of one does not
+    /// count: the run may have ended, and after dealing again the client's input would count twice. The receipt of the client
     /// decides whether the state is older than it was.
     pub fn state_now(&self) -> Option<(u64, [u8; 32])> {
         let Rejected::Unanswered { generator, cloud } = self else { return None };
@@ -149,7 +149,7 @@ impl Rejected {
     }
 }
 
-/// Advice on the words of generator and cloud.
+/// Advice on the replies of generator and cloud.
 fn hint_of(generator: &Said, cloud: &Said) -> &'static str {
     let both = [generator, cloud];
     let is = |reason: Reason| both.iter().any(|said| said.refusal() == Some(reason));
@@ -168,10 +168,10 @@ fn hint_of(generator: &Said, cloud: &Said) -> &'static str {
         Said::Malformed(malformed) => Some(malformed.hint()),
         Said::Unopened(error) => Some(error.hint()),
         Said::Unproven(Reason::StateBusy) => {
-            Some("send the same messages again later: a server has no time for them yet, and has not used them")
+            Some("send the same messages again later: a server is busy, and has not used them")
         }
         Said::Unproven(_) => Some(
-            "ask that server: its word is not sealed, so somebody on the way may have said it; compare the invitations",
+            "ask that server: its refusal is not sealed, so somebody in between may have sent it; compare the invitations",
         ),
         Said::Answer | Said::Refusal(_) | Said::Nothing => None,
     };
@@ -198,7 +198,7 @@ impl fmt::Display for Said {
             Said::OtherRun => write!(f, "answers another submission"),
             Said::Malformed(malformed) => write!(f, "sent no answer: {malformed}"),
             Said::Unopened(error) => write!(f, "sent no answer: {error}"),
-            Said::Unproven(reason) => write!(f, "refuses, if nobody on the way says so: {reason}"),
+            Said::Unproven(reason) => write!(f, "refuses, unless somebody in between sent this: {reason}"),
             Said::Nothing => write!(f, "has not answered"),
         }
     }
@@ -221,7 +221,7 @@ impl Pending {
         self.place.client
     }
 
-    /// Holds the job, and later the answers, to what the client knows from earlier runs. To be called before anything is sent.
+    /// Checks the job, and later the answers, against what the client knows from earlier runs. Call it before you send anything.
     ///
     /// *Errors*: the job is older than the receipt or for another state, or the counter was used.
     pub fn after(mut self, receipt: Receipt) -> Result<Self, Stale> {
@@ -231,7 +231,7 @@ impl Pending {
         Ok(self)
     }
 
-    /// Holds the answers to what the client knows by now, where the submission was made before. The receipt may be newer than it.
+    /// Checks the answers to an earlier submission against what the client knows by now. The receipt may be newer than the submission.
     ///
     /// *Errors*: the receipt of another state.
     pub(crate) fn resumed(mut self, receipt: Receipt) -> Result<Self, Stale> {
@@ -243,13 +243,13 @@ impl Pending {
     /// Opens the output from the answers of generator and cloud.
     ///
     /// *Source*: section 2 of the design of outsourced runs, step 9: accepted if and only if both are equal and of this run;
-    /// `output = copy + pad_G + pad_C`. *Errors*: anything else, with the words of both servers.
+    /// `output = copy + pad_G + pad_C`. *Errors*: anything else, with the replies of both servers.
     pub fn open(self, of_generator: &[u8], of_cloud: &[u8]) -> Result<Opened, Rejected> {
         let words = (self.read(of_generator), self.read(of_cloud));
         self.open_words(words)
     }
 
-    /// Opens the output from what either server said.
+    /// Opens the output from the replies of both servers.
     pub(crate) fn open_words(self, words: (Result<Answer, Said>, Result<Answer, Said>)) -> Result<Opened, Rejected> {
         let answer = match words {
             (Ok(generator), Ok(cloud)) => equal(generator, cloud)?,

@@ -46,9 +46,9 @@ impl fmt::Display for Server {
 /// Separates digests of runs from all other uses of BLAKE3.
 const RUN_CONTEXT: &str = "garblet 2026 outsourced run v1";
 
-/// The place of what a client and a server tell each other once.
+/// The place of one exchange between a client and a server.
 ///
-/// *Unique*: a client deals once with each counter, whatever became of it.
+/// *Unique*: a client deals only once with each counter, whatever the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The digest of the job.
@@ -57,7 +57,7 @@ pub struct Place {
     pub server: Server,
     /// The client at the other, by its number in the job.
     pub client: Party,
-    /// The number that the client has for this submission.
+    /// The client's number for this submission.
     pub counter: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Receipts: what a client keeps between runs, so that servers cannot go back behind it.
+//! Receipts: what a client keeps between runs, so that servers cannot go back to an earlier state.
 //!
 //! ```text
 //! version 1 | counter 8 | version of the state 8 | chain 32 | length 2 | name of the state
@@ -63,9 +63,9 @@ impl Stale {
     /// Advice for a person.
     pub fn hint(&self) -> &'static str {
         match self {
-            Stale::OtherState { .. } => "take the receipt of the job's state",
+            Stale::OtherState { .. } => "use the receipt of the job's state",
             Stale::Older { .. } | Stale::Forked { .. } => {
-                "the servers were put back to an earlier time, or lie: do not use the state until those who run them have explained it"
+                "the servers were rolled back, or lie: do not use the state until their operators have explained it"
             }
             Stale::Counter { .. } => "deal with the counter after the receipt's",
         }
@@ -98,20 +98,20 @@ impl Receipt {
         self.counter
     }
 
-    /// The same with a counter that is now used. To be kept before anything is sent.
+    /// The same receipt with a counter that is now used. Keep it before you send anything.
     pub fn with_counter(mut self, counter: u64) -> Self {
         self.counter = self.counter.max(counter);
         self
     }
 
-    /// The receipt after an answer that was accepted. It never goes back: an older version, as of a visit that ends after a later one,
-    /// changes nothing of the state.
+    /// The receipt after an accepted answer. It never goes back: an older version, as from a visit that ends after a later one,
+    /// does not change the state.
     pub fn next(self, version: u64, chain: [u8; 32], counter: u64) -> Self {
         let known = self.with_counter(counter);
         if version < known.version { known } else { Receipt { version, chain, ..known } }
     }
 
-    /// Checks that it is of a job's state.
+    /// Checks that it belongs to a job's state.
     pub(crate) fn check_state(&self, state: &str) -> Result<(), Stale> {
         match self.state == state {
             true => Ok(()),

@@ -1,16 +1,16 @@
-//! Sealing: messages that only a client and a server can read, over whatever carries them.
+//! Sealing: messages that only a client and a server can read, over any transport.
 //!
 //! ```text
 //! version 1 | direction 1 | job 32 | client 2 | counter 8 | nonce 12 | ciphertext | tag 16
 //! ```
 //!
 //! ChaCha20-Poly1305 (RFC 8439) with the fields before the ciphertext as associated data. The key is
-//! `H(secret | version | direction | job | client | counter | server)`: each message has its own, so that a message opens at its
-//! place alone, and one that is sent again, or in place of another, does not open elsewhere. The nonce is random, so that a
+//! `H(secret | version | direction | job | client | counter | server)`: each message has its own, so a message opens only at its
+//! place: replayed, or sent in place of another, it does not open. The nonce is random, so that a
 //! counter that is used twice by mistake gives nothing away.
 //!
-//! The key of an answer also takes in the nonce of the sealed submission, `H(... | server | nonce of the submission)`, so that an old
-//! answer does not open for a submission with the same counter, as a client deals it that has lost its receipt.
+//! The key of an answer also depends on the nonce of the sealed submission, `H(... | server | nonce of the submission)`, so that an old
+//! answer does not open for a submission with the same counter, which a client that has lost its receipt deals.
 
 mod invitation;
 
@@ -32,12 +32,12 @@ use crate::unopened::SealError;
 
 pub use invitation::{Invitation, InvitationError};
 
-/// The bytes by which a sealed message is longer.
+/// The bytes that sealing adds to a message.
 pub const SEAL_BYTES: usize = HEADER_BYTES + 16;
 
 /// Version, direction, job, client, counter, nonce.
 const HEADER_BYTES: usize = 56;
-/// The same without the nonce, as keys take it in.
+/// The same without the nonce, as it enters keys.
 const PLACE_BYTES: usize = 44;
 /// Separates keys of messages from all other uses of BLAKE3.
 const KEY_CONTEXT: &str = "garblet 2026 outsourced message key v1";
@@ -46,7 +46,7 @@ const VERSION: u8 = 1;
 /// The longest message: a share of the most bits, and what is before it.
 pub(crate) const MESSAGE_BYTES_MAX: usize = (crate::job::CLIENT_BITS_MAX / 8) as usize + 1024;
 
-/// The end to which a message goes.
+/// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the client.
@@ -59,10 +59,10 @@ pub enum Direction {
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct Secret([u8; 32]);
 
-/// The fields of a sealed message that are not secret, and not yet known to be true.
+/// The public fields of a sealed message, not authenticated yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The end to which it goes.
+    /// The message's direction.
     pub direction: Direction,
     /// The digest of the job.
     pub job: [u8; 32],
@@ -70,14 +70,14 @@ pub struct Header {
     pub client: Party,
     /// The client's number for the submission.
     pub counter: u64,
-    /// The random bytes of this message. Those of a submission tell it from others of the same counter.
+    /// The random bytes of this message. Those of a submission distinguish it from others with the same counter.
     pub nonce: [u8; 12],
 }
 
 impl Header {
     /// The header of a sealed message, by which a server finds job and secret.
     ///
-    /// *Errors*: no sealed message.
+    /// *Errors*: bytes that are not a sealed message.
     pub fn of(sealed: &[u8]) -> Result<Self, Malformed> {
         let mut from = Reader::new("sealed message", sealed);
         if sealed.len() > MESSAGE_BYTES_MAX + SEAL_BYTES {
@@ -103,7 +103,7 @@ impl Header {
         to.finish()
     }
 
-    /// Checks that it is that of a place.
+    /// Checks that it belongs to a place.
     fn check(&self, direction: Direction, place: &Place) -> Result<(), SealError> {
         let elsewhere = |field, expected, got| Err(SealError::Elsewhere { field, expected, got });
         if self.direction != direction {
@@ -135,7 +135,7 @@ impl Secret {
         Secret(bytes)
     }
 
-    /// The 32 bytes, to be kept where nobody else reads them.
+    /// The 32 bytes. Keep them where nobody else can read them.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -145,7 +145,7 @@ impl Secret {
         self.seal(message.place(), None, message.payload(), random)
     }
 
-    /// Tells whether a message was sealed with this secret for a server and the bytes of a job, before these are read: what anybody may have sent costs a
+    /// Returns whether a message was sealed with this secret for a server and the bytes of a job, before these are read: an untrusted message costs only a
     /// digest and a tag.
     pub fn has_sealed(&self, sealed: &[u8], job: &[u8], server: Server) -> bool {
         let Ok(header) = Header::of(sealed) else { return false };
@@ -185,7 +185,7 @@ impl Secret {
 
     /// The nonce of the client's own message of a place.
     ///
-    /// *Errors*: it is of another place, was changed, or was sealed with another secret.
+    /// *Errors*: it belongs to another place, was changed, or was sealed with another secret.
     pub(crate) fn nonce_of(&self, sealed: &[u8], place: &Place) -> Result<[u8; 12], SealError> {
         let header = Header::of(sealed)?;
         header.check(Direction::ToServer, place)?;
@@ -218,7 +218,7 @@ impl Secret {
         self.open(&header, server, Some(submission), sealed).map(|payload| payload.to_vec())
     }
 
-    /// Seals a submission, or what answers the one with a nonce.
+    /// Seals a submission, or the answer to the one with a nonce.
     fn seal(
         &self,
         place: &Place,
@@ -260,7 +260,7 @@ impl Secret {
         }
     }
 
-    /// The cipher of the one submission of a place, or of what answers the one with a nonce.
+    /// The cipher of the one submission of a place, or of the answer to the one with a nonce.
     fn cipher(&self, header: &Header, server: Server, answers: Option<&[u8; 12]>) -> ChaCha20Poly1305 {
         let mut hash = blake3::Hasher::new_derive_key(KEY_CONTEXT);
         hash.update(&self.0).update(&header.encode()[..PLACE_BYTES]).update(&[server.byte()]);

@@ -1,4 +1,4 @@
-//! The rule for texts of others that people are shown, on a page or in a log: every text of a job, an answer or an invitation passes here.
+//! The rule for showing other people's texts on a page or in a log: every text of a job, an answer or an invitation is checked here.
 
 use garblet_circuit::diagnostic::controls_terminal;
 
@@ -8,18 +8,18 @@ pub(crate) const NAME_BYTES_MAX: usize = 255;
 /// The texts that may be shown, for messages.
 pub(crate) const SHOWN: &str = "no control, direction or invisible characters";
 
-/// Tells whether a text is shown as it is: nothing in it moves the cursor, changes the direction of what follows, or is invisible.
+/// Returns whether a text can be shown as it is: nothing in it moves the cursor, changes the direction of what follows, or is invisible.
 pub fn is_shown(text: &str) -> bool {
     !text.contains(controls_terminal)
 }
 
-/// Tells whether a text can be the name of a client or a server: 1 to 255 bytes, all of which are seen. Two names must not differ in joiners,
-/// variants, fillers or spaces at an end alone, so other texts may have these and names may not. Letters that look alike are not told apart.
+/// Returns whether a text can be the name of a client or a server: 1 to 255 bytes, all visible. Two names must not differ only in joiners,
+/// variants, fillers or spaces at an end, so other texts may have these and names may not. Lookalike letters are not detected.
 pub fn is_name(name: &str) -> bool {
     (1..=NAME_BYTES_MAX).contains(&name.len()) && is_shown(name) && !name.contains(is_unseen) && name.trim() == name
 }
 
-/// Tells whether a character is shown as nothing, or as a space that is another one.
+/// Returns whether a character is invisible, or looks like an ordinary space.
 fn is_unseen(c: char) -> bool {
     matches!(c, '\u{34f}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200c}'..='\u{200d}')
         || matches!(c, '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{e0080}'..='\u{e0fff}')

@@ -1,4 +1,4 @@
-//! A client's message as a server reads it, and the check of the challenge that the other server tells.
+//! A client's message as a server reads it, and the check of the challenge that the other server discloses.
 
 use garblet_circuit::{Bits, Party};
 use garblet_primitives::{Block, UniversalHash};
@@ -33,9 +33,9 @@ pub struct OwnChallenge {
     shape: Shape,
 }
 
-/// The told challenge is not the one that the client committed to: the client or the other server lies.
+/// The disclosed challenge is not the one that the client committed to: the client or the other server lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the challenge that was told for client {client} is not the one that it committed to for the {server}")]
+#[error("the challenge disclosed for client {client} is not the one that it committed to for the {server}")]
 pub struct WrongChallenge {
     /// The client.
     pub client: Party,
@@ -81,7 +81,7 @@ impl Submission {
         Dealt::expand(self.seed, self.shape, self.share.as_ref())
     }
 
-    /// The challenge for the other server's bits, to be told when those are fixed.
+    /// The challenge for the other server's bits, to be disclosed once those are fixed.
     pub fn other_challenge(&self) -> Block {
         self.other_challenge
     }
@@ -93,14 +93,14 @@ impl Submission {
 
     /// The matrix of the other server's hash, for sums of MACs or keys.
     ///
-    /// *Shape*: share and pad in `columns`, mask behind.
+    /// *Shape*: share and pad in `columns`, then the mask.
     pub fn other_matrix(&self) -> UniversalHash {
         matrix(self.shape, self.other_challenge)
     }
 
-    /// Checks, in constant time, that the told challenge is the one that the client committed to.
+    /// Checks, in constant time, that the disclosed challenge is the one that the client committed to.
     ///
-    /// *Errors*: it is not; nothing may be told about this server's bits then.
+    /// *Errors*: any other challenge; then nothing about this server's bits may be disclosed.
     pub fn check_challenge(&self, told: Block) -> Result<OwnChallenge, WrongChallenge> {
         let Place { server, client, .. } = self.place;
         match commitment(&self.place.run(), server, told).ct_eq(&self.commitment).into() {
@@ -118,7 +118,7 @@ impl OwnChallenge {
 
     /// The matrix of this hash, for sums of MACs or keys.
     ///
-    /// *Shape*: share and pad in `columns`, mask behind.
+    /// *Shape*: share and pad in `columns`, then the mask.
     pub fn matrix(&self) -> UniversalHash {
         matrix(self.shape, self.challenge)
     }

@@ -7,7 +7,7 @@ use crate::malformed::Malformed;
 /// A sealed message that does not open.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SealError {
-    /// It is no sealed message, or the message in it is none.
+    /// It is not a sealed message, or what it contains is not a message.
     #[error(transparent)]
     Malformed(#[from] Malformed),
     /// It belongs to another place.
@@ -20,7 +20,7 @@ pub enum SealError {
         /// The value of the message.
         got: String,
     },
-    /// Its counter is not higher than that of a message before.
+    /// Its counter is not higher than an earlier message's.
     #[error("sealed message, counter: expected more than {last}, got {got}")]
     Replayed {
         /// The highest counter before.
@@ -29,7 +29,7 @@ pub enum SealError {
         got: u64,
     },
     /// It was changed, or sealed with another secret.
-    #[error("sealed message of client {client}: it was changed on its way, or sealed with another secret")]
+    #[error("sealed message of client {client}: it was changed in transit, or sealed with another secret")]
     Broken {
         /// The client that it names.
         client: Party,
@@ -41,7 +41,7 @@ impl SealError {
     pub fn hint(&self) -> &'static str {
         match self {
             SealError::Malformed(malformed) => malformed.hint(),
-            SealError::Elsewhere { .. } => "it is of another job, client or run; compare the jobs on both ends",
+            SealError::Elsewhere { .. } => "it belongs to another job, client or run; compare the jobs on both ends",
             SealError::Replayed { .. } => {
                 "it was sent before, or the client lost its receipt: deal again with a higher counter"
             }

@@ -1,7 +1,7 @@
-//! A visit: what a client and either server tell each other over one connection, whatever carries it.
+//! A visit: the messages between a client and each server over one connection, whatever the transport.
 //!
 //! The client deals ([`Visit::begin`]), keeps the receipt, sends a frame to each server, and lets the visit hear what comes back
-//! until both have answered. Who carries the frames has the connections, the clock and the patience.
+//! until both have answered. The caller carries the frames, and has the connections, the clock and the timeouts.
 
 mod frames;
 
@@ -24,7 +24,7 @@ pub use frames::{FromServer, SUBMIT_BYTES_MAX, Submit};
 /// Separates what follows from seeds from all other uses of BLAKE3.
 const SEED_CONTEXT: &str = "garblet 2026 outsourced visit v1";
 
-/// The word of a server: its answer, or what it said in place of one.
+/// A server's reply: its answer, or what it said instead.
 type Word = Result<Answer, Said>;
 
 /// A submission that both servers are to answer. *Secret*; without `Debug`.
@@ -32,16 +32,16 @@ pub struct Visit {
     pending: Pending,
     /// Of generator and cloud.
     secrets: [Secret; 2],
-    /// Those of the sealed submissions, to which answers are bound.
+    /// The nonces of the sealed submissions, to which answers are bound.
     nonces: [[u8; 12]; 2],
     words: [Option<Word>; 2],
 }
 
-/// A visit, and what there is to do for it.
+/// A visit, and what to store and send for it.
 pub struct Begun {
     /// It hears what servers say.
     pub visit: Visit,
-    /// The receipt with the counter that is now used. To be kept before anything is sent.
+    /// The receipt with the counter that is now used. Keep it before you send anything.
     pub receipt: Receipt,
     /// The frame for the generator.
     pub to_generator: Vec<u8>,
@@ -56,7 +56,7 @@ pub enum Heard {
     Waiting,
     /// The server has an answer; it says nothing more.
     Answer,
-    /// The server has none; it says nothing more. [`Visit::open`] tells why.
+    /// The server has none; it says nothing more. [`Visit::open`] returns the reason.
     NoAnswer,
 }
 
@@ -71,8 +71,8 @@ pub enum VisitError {
         /// The name in the cloud's.
         cloud: String,
     },
-    /// An invitation is not of the job's server.
-    #[error("the job's {server} is {expected:?}, the invitation is of `{name}`, {got:?}")]
+    /// An invitation is not from the job's server.
+    #[error("the job's {server} is {expected:?}, the invitation is from `{name}`, {got:?}")]
     OtherServer {
         /// The server.
         server: Server,
@@ -83,7 +83,7 @@ pub enum VisitError {
         /// Its identity in the invitation.
         got: Identity,
     },
-    /// The job is without the client.
+    /// The job does not have the client.
     #[error("the job has no client `{name}`, {identity:?}")]
     NoClient {
         /// The client's name.
@@ -113,12 +113,12 @@ impl VisitError {
         match self {
             VisitError::OtherName { .. } => "ask both servers for invitations under the same name",
             VisitError::OtherServer { .. } => {
-                "take the invitations of the two servers that the job names, the generator's first"
+                "use the invitations of the two servers that the job names, the generator's first"
             }
-            VisitError::NoClient { .. } => "ask whoever wrote the job to put you into it by this name",
+            VisitError::NoClient { .. } => "ask the job's author to add you to it under this name",
             VisitError::Job(error) => error.hint(),
             VisitError::Stale(stale) => stale.hint(),
-            VisitError::OtherFrame { .. } => "go on with the frames that were kept with the submission",
+            VisitError::OtherFrame { .. } => "resume with the frames that were kept with the submission",
         }
     }
 }
@@ -173,11 +173,11 @@ impl Visit {
         Visit::begin(job, invitations, receipt, inputs, &mut Prg::new(Block::from_bytes(*key)))
     }
 
-    /// Goes on with a submission that was made before ([`Pending::decode`]), with the frames and secrets of generator and cloud. The
-    /// same frames are to be sent again.
+    /// Resumes an earlier submission ([`Pending::decode`]), with the frames and secrets of generator and cloud. Send the
+    /// same frames again.
     ///
-    /// `receipt` is the current one, which takes the place of the one that was saved. It may be newer than the submission, where later
-    /// visits have ended before: the output is opened all the same, and the next receipt is never older than this one.
+    /// `receipt` is the current one, which takes the place of the one that was saved. It may be newer than the submission if later
+    /// visits ended before: the output is opened all the same, and the next receipt is never older than this one.
     ///
     /// *Errors*: frames of another submission, a receipt of another state.
     pub fn resume(
@@ -214,7 +214,7 @@ impl Visit {
         FromServer::bytes_max(self.pending.outputs())
     }
 
-    /// Hears a frame of a server. What it says after its answer changes nothing.
+    /// Takes a frame from a server. Frames after its answer are ignored.
     pub fn hear(&mut self, server: Server, frame: &[u8]) -> Heard {
         let at = usize::from(server.byte());
         let word = match &self.words[at] {
@@ -230,20 +230,20 @@ impl Visit {
         }
     }
 
-    /// Tells whether a server has answered, or said that it will not.
+    /// Returns whether a server has answered, or said that it will not.
     pub fn has_heard(&self, server: Server) -> bool {
         self.words[usize::from(server.byte())].is_some()
     }
 
     /// Opens the output.
     ///
-    /// *Errors*: as [`Pending::open`], with the word of each server, which is [`Said::Nothing`] where it was not heard to the end.
+    /// *Errors*: as [`Pending::open`], with each server's reply, which is [`Said::Nothing`] if it was incomplete.
     pub fn open(self) -> Result<Opened, Rejected> {
         let [generator, cloud] = self.words.map(|word| word.unwrap_or(Err(Said::Nothing)));
         self.pending.open_words((generator, cloud))
     }
 
-    /// The word in a frame; none where more will come.
+    /// The reply in a frame; none if more will come.
     fn read(&self, server: Server, frame: &[u8]) -> Option<Word> {
         let sealed = match FromServer::decode(frame) {
             Ok(FromServer::Waiting) => return None,

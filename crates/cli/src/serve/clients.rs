@@ -406,7 +406,7 @@ pub(crate) fn event_text(event: &Event<'_>) -> String {
             let accused: Vec<String> = accused.iter().map(Party::to_string).collect();
             let accused = match &accused[..] {
                 [] => String::new(),
-                parties => format!(", by the fault of one of the parties {}", parties.join(", ")),
+                parties => format!(" (to blame: one of the parties {})", parties.join(", ")),
             };
             format!("refused `{offer}` for {}: {reason}{accused}", clients.join(", "))
         }

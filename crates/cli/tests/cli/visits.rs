@@ -333,7 +333,7 @@ fn what_cannot_be_is_told() {
         1,
         "the generator learns no output; the cloud learns sum\n\
          error: no output: the generator refuses: the policy does not allow it; the cloud refuses: the policy does not allow it\n\
-         hint: ask those who run the servers which programs and clients they allow\n",
+         hint: ask the servers' operators which programs and clients they allow\n",
     );
     world
         .visit(&servers, "bo", &["ours", "--input", &input, "--with", "anna"])

@@ -128,7 +128,7 @@ fn challenges_of_other_places_are_refused() {
     }
     // That for the other server, and one of a run of another counter.
     let wrong = of_g.check_challenge(of_g.other_challenge()).err().unwrap();
-    let text = "the challenge that was told for client 1 is not the one that it committed to for the generator";
+    let text = "the challenge disclosed for client 1 is not the one that it committed to for the generator";
     assert_eq!(wrong.to_string(), text);
     let (to_g, to_c, _) = dealt(&job, &random_bits(8, 1), 2);
     let [_, other] = submissions(&job, [&to_g, &to_c]);
@@ -192,7 +192,7 @@ fn submissions_of_other_jobs_clients_and_lengths_are_refused() {
     let mut spare = to_c.payload().to_vec();
     *spare.last_mut().unwrap() |= 0x80;
     let error = read(&spare, &job, 1, Server::Cloud).unwrap().to_string();
-    assert_eq!(error, "submission, byte 111, share: expected zeros behind bit 12, got ones");
+    assert_eq!(error, "submission, byte 111, share: expected zeros after bit 12, got ones");
 }
 
 /// All that servers check of a submission before they compute.

@@ -71,7 +71,7 @@ fn put_port(to: &mut Writer, port: &Port) {
     to.text(&port.name).text(&port.ty.to_string());
 }
 
-/// The terms of bytes; still to be checked.
+/// Reads terms from bytes; they are still to be checked.
 pub(super) fn decode(bytes: &[u8]) -> Result<Terms, Malformed> {
     let mut from = Reader::new("job", bytes);
     if bytes.len() > JOB_BYTES_MAX {

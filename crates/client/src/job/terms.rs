@@ -1,4 +1,4 @@
-//! The terms of a job, and what they must not contradict.
+//! The terms of a job, and the rules that they must satisfy.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -18,12 +18,12 @@ pub(super) const PORTS_MAX: usize = 1 << 12;
 /// Separates identities of clients from all other uses of BLAKE3.
 const CLIENT_CONTEXT: &str = "garblet 2026 outsourced client v1";
 
-/// The bytes by which jobs name a party: of a server its public key (Ed25519), of a client a digest of its name.
+/// The bytes by which jobs name a party: a server's public key (Ed25519), or a digest of a client's name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Identity(pub [u8; 32]);
 
 impl Identity {
-    /// The identity of the client that servers know by this name: the same at both of them.
+    /// The identity of the client that servers know by this name; the same at both servers.
     pub fn of_client(name: &str) -> Self {
         Identity(blake3::derive_key(CLIENT_CONTEXT, name.as_bytes()))
     }
@@ -59,7 +59,7 @@ impl Statistical {
         }
     }
 
-    /// Bits of the hash of a share: eight more, so that many clients together keep the bound nearly.
+    /// Bits of the hash of a share: eight more, so that many clients together nearly keep the bound.
     pub fn hash_bits(self) -> usize {
         usize::from(self.bits()) + 8
     }
@@ -145,7 +145,7 @@ pub struct Terms {
     pub parameters: Vec<(String, String)>,
     /// The state that the run makes.
     pub keeps: Option<Kept>,
-    /// Words by which people tell jobs apart.
+    /// A label by which people tell jobs apart.
     pub label: String,
 }
 
@@ -288,7 +288,7 @@ fn check_ports<'a>(side: &str, ports: impl ExactSizeIterator<Item = &'a Port>) -
     for port in ports {
         check_text(|| format!("name of an {side}"), &port.name, 1, NAME_BYTES_MAX)?;
         let what = || format!("{side} `{}`", port.name);
-        check(names.insert(&port.name), what, || "another name for each", || "the name twice".into())?;
+        check(names.insert(&port.name), what, || "a unique name", || "the same name twice".into())?;
         let text = port.ty.to_string();
         check_text(|| format!("type of {}", what()), &text, 1, TYPE_BYTES_MAX)?;
         let read = text.parse::<Type>().is_ok_and(|read| read == port.ty);

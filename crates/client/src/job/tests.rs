@@ -67,7 +67,7 @@ fn contradictions_are_refused_and_named() {
         assert!(refused.contains("no control, direction or invisible characters"), "{refused}");
     }
     assert!(refused(|terms| terms.parameters.push(("base".into(), "lego".into()))).contains("ascending"));
-    assert!(refused(|terms| terms.inputs[1].port.name = "x".into()).contains("the name twice"));
+    assert!(refused(|terms| terms.inputs[1].port.name = "x".into()).contains("the same name twice"));
     let wide = Type::Array(Box::new(Type::Bits(1 << 26)), 5);
     assert!(refused(|terms| terms.inputs[0].port.ty = wide).contains("a type that can be read back"));
     let name = Type::Record(vec![("a b".into(), Type::Bool)]);

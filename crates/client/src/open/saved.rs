@@ -21,7 +21,7 @@ use crate::shown::NAME_BYTES_MAX;
 const VERSION: u8 = 1;
 
 impl Pending {
-    /// The bytes. *Secret*: who has them and both answers reads the output.
+    /// The bytes. *Secret*: together with both answers they reveal the output.
     pub fn encode(&self) -> Zeroizing<Vec<u8>> {
         let receipt = self.receipt.as_ref().map(Receipt::encode).unwrap_or_default();
         let name = self.state.as_ref().map_or(0, |after| 10 + after.name.len());

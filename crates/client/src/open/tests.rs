@@ -110,8 +110,8 @@ fn both_servers_words_are_told() {
     let (pending, answer, _) = run(&stateful(), 5);
     let refusal = Refusal::new(answer.run, Reason::WrongHash, &[Party(3), Party(1), Party(3)]);
     let why = rejected(pending.open(&answer.encode(), &refusal.encode()));
-    let text = "no output: the generator has an answer; the cloud refuses: a hash does not fit a share, \
-                by the fault of one of the parties 1, 3";
+    let text = "no output: the generator has an answer; the cloud refuses: a hash does not fit a share \
+                (to blame: one of the parties 1, 3)";
     assert_eq!(why.to_string(), text);
     assert!(why.hint().contains("do not deal again"));
 
@@ -210,7 +210,7 @@ fn an_input_is_dealt_again_only_where_both_servers_prove_that_it_had_no_effect()
             let (pending, refusal) = refused(reason);
             let why = rejected(pending.open(&refusal, &refused(used).1));
             assert!(
-                !why.is_never_run() && why.hint().contains("look first") | why.hint().contains("do not deal again")
+                !why.is_never_run() && why.hint().contains("first find out") | why.hint().contains("do not deal again")
             );
         }
         let (pending, answer, _) = run(&stateful(), 5);

@@ -24,7 +24,7 @@ const CHECK_BYTES: usize = 4;
 /// The longest invitation, in bytes before they are written as text.
 const BYTES_MAX: usize = 1 + 64 + 2 * (2 + NAME_BYTES_MAX) + CHECK_BYTES;
 
-/// The invitation of a client by a server. *Secret*: who has it can speak as the client; wiped on drop, without `Debug`.
+/// The invitation of a client by a server. *Secret*: whoever has it can act as the client; wiped on drop, without `Debug`.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub struct Invitation {
     /// The identity by which jobs name the server.
@@ -40,16 +40,16 @@ pub struct Invitation {
     pub secret: Secret,
 }
 
-/// A text that is no invitation.
+/// A text that is not an invitation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvitationError {
-    /// It begins otherwise.
+    /// It does not begin with the prefix.
     #[error("invitation: expected a text that begins with `{PREFIX}`")]
     Prefix,
-    /// A character that no invitation has. It is not shown: the rest of the text is secret.
+    /// A character that no invitation contains. It is not shown: the rest of the text is secret.
     #[error("invitation, character {at}: expected digits and letters from a to f")]
     Character {
-        /// Its number in the text behind the prefix, from 1.
+        /// Its position after the prefix, from 1.
         at: usize,
     },
     /// Too short, too long, or of an odd number of characters.
@@ -61,7 +61,7 @@ pub enum InvitationError {
         got: usize,
     },
     /// The check does not fit.
-    #[error("invitation: its end should check all before it and does not")]
+    #[error("invitation: the check at its end does not match the rest")]
     Check,
     /// A name is empty or too long, or has characters that cannot be shown.
     #[error("invitation, {what}: expected 1 to {NAME_BYTES_MAX} bytes with {SHOWN}, got {got}")]
@@ -71,7 +71,7 @@ pub enum InvitationError {
         /// The name, escaped and cut; or `nothing`.
         got: String,
     },
-    /// The bytes are no invitation.
+    /// The bytes are not an invitation.
     #[error(transparent)]
     Malformed(#[from] Malformed),
 }
@@ -81,7 +81,7 @@ impl InvitationError {
     pub fn hint(&self) -> &'static str {
         match self {
             InvitationError::Malformed(malformed) => malformed.hint(),
-            InvitationError::Name { .. } => "take another name",
+            InvitationError::Name { .. } => "choose another name",
             _ => "paste the whole line that the server printed",
         }
     }
@@ -137,7 +137,7 @@ impl Invitation {
 
     /// Reads an invitation; white space in it, as mail programs add it, means nothing.
     ///
-    /// *Errors*: anything that is not wholly the line that was printed.
+    /// *Errors*: anything but the whole line that was printed.
     pub fn from_text(text: &str) -> Result<Self, InvitationError> {
         let rest = text.trim_start().strip_prefix(PREFIX).ok_or(InvitationError::Prefix)?;
         let most = 2 * BYTES_MAX;

@@ -7,7 +7,7 @@
 //!               1 | 4 | reason 1                   a refusal where nothing can be sealed
 //! ```
 //!
-//! The first byte is the version, the second the kind; the length is little-endian. What carries frames says where they end.
+//! The first byte is the version, the second the kind; the length is little-endian. The transport says where frames end.
 
 use crate::answer::{ACCUSED_MAX, Reason, reason};
 use crate::cursor::{Reader, Writer};
@@ -35,7 +35,7 @@ pub const SUBMIT_BYTES_MAX: usize = SUBMIT_BYTES + JOB_BYTES_MAX + SEALED_BYTES_
 pub struct Submit {
     /// The job as bytes, which [`Job::decode`](crate::Job::decode) reads.
     pub job: Vec<u8>,
-    /// The identity of the client, by which the server finds its secret. Not known to be true before the submission opens.
+    /// The identity of the client, by which the server finds its secret. Not authenticated until the submission opens.
     pub client: Identity,
     /// The sealed submission.
     pub sealed: Vec<u8>,
@@ -44,12 +44,12 @@ pub struct Submit {
 /// A frame of a server: any number of [`FromServer::Waiting`], then one of the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FromServer {
-    /// It works, or waits for others. It says nothing else, and anybody on the way can say it.
+    /// It works, or waits for others. This means nothing else, and anybody in between can send it.
     Waiting,
     /// A sealed answer or refusal.
     Sealed(Vec<u8>),
     /// A refusal where nothing can be sealed, since the server does not know the client, or its message does not open. It proves
-    /// nothing: anybody on the way can say it.
+    /// nothing: anybody in between can send it.
     Refused(Reason),
 }
 
@@ -62,7 +62,7 @@ impl Submit {
         to.finish().to_vec()
     }
 
-    /// Reads a frame; what is in it is still to be read.
+    /// Reads a frame, but not its content.
     ///
     /// *Errors*: anything else.
     pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
@@ -90,7 +90,7 @@ impl FromServer {
         [&[VERSION, kind], rest].concat()
     }
 
-    /// Reads a frame; what is sealed is still to be opened.
+    /// Reads a frame, but does not open what is sealed.
     ///
     /// *Errors*: anything else.
     pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
@@ -106,7 +106,7 @@ impl FromServer {
         Ok(frame)
     }
 
-    /// The most bytes of a frame to a client with so many output bits.
+    /// The most bytes of a frame to a client with this many output bits.
     pub fn bytes_max(outputs: usize) -> usize {
         let (answer, refusal) = (73 + outputs.div_ceil(8), 75 + 2 * ACCUSED_MAX);
         2 + SEAL_BYTES + answer.max(refusal)

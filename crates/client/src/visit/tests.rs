@@ -237,7 +237,7 @@ fn a_visit_goes_on_with_its_own_frames_alone() {
         refused(&own.to_cloud, &own.to_generator, &generator.secret),
         refused(&own.to_generator, &own.to_cloud, &cloud.secret),
     ] {
-        assert!(text.ends_with("changed on its way, or sealed with another secret"), "{text}");
+        assert!(text.ends_with("changed in transit, or sealed with another secret"), "{text}");
     }
 }
 
@@ -273,12 +273,12 @@ fn the_word_of_each_server_is_told() {
     let cases: [Case; 5] = [
         (
             |_| FromServer::Refused(Reason::OtherJob).encode(),
-            "refuses, if nobody on the way says so: the job is another",
+            "refuses, unless somebody in between sent this: the job is a different one",
         ),
         (|_| b"\x01\x09".to_vec(), "sent no answer: frame of a server, byte 1, kind: expected 2, 3 or 4, got 9"),
         (
             |visit| sealed(visit, Server::Generator, b"?"),
-            "sent no answer: sealed message of client 1: it was changed on its way, or sealed with another secret",
+            "sent no answer: sealed message of client 1: it was changed in transit, or sealed with another secret",
         ),
         (
             |visit| {
