@@ -30,7 +30,7 @@ def test_constants_are_given() -> None:
     source = "const N: usize = PARTY_0::N; pub fn main(a: [u8; N], b: u8) -> u8 { a[0] + b }"
     program = garblet.compile(source, constants={"PARTY_0::N": 3})
     assert program.inputs[0].type == "[u8; 3]"
-    with pytest.raises(garblet.UsageError, match="no name of a constant"):
+    with pytest.raises(garblet.UsageError, match="is not a constant's name"):
         garblet.compile(source, constants={"1": 3})
 
 
@@ -42,7 +42,7 @@ def test_mistakes_have_their_places() -> None:
     assert "`c`" in diagnostic.message and diagnostic.message in str(caught.value)
     with pytest.raises(garblet.CompileError, match="no/such/file.txt: cannot be read"):
         garblet.load("no/such/file.txt")
-    with pytest.raises(garblet.UsageError, match="is no function source"):
+    with pytest.raises(garblet.UsageError, match="is not a function source"):
         garblet.load("lib:millionaires(8)", panics=False)
 
 

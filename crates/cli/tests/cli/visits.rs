@@ -351,7 +351,7 @@ fn what_cannot_be_is_told() {
     let swapped = garblet(&call.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(swapped.status, Some(2), "{}", swapped.stderr);
     assert!(
-        swapped.stderr.contains("hint: take the invitations of the two servers that the job names"),
+        swapped.stderr.contains("hint: use the invitations of the two servers that the job names"),
         "{}",
         swapped.stderr
     );

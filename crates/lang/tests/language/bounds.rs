@@ -184,7 +184,7 @@ fn limits_say_what_is_expected() {
         ),
         (
             "pub fn main(a: [u8; 70000]) -> u8 { a[0] }".into(),
-            "`main` has too many inputs: expected at most 65536, one of each party, got more",
+            "`main` has too many inputs: expected at most 65536, one per party, got more",
         ),
         (long, "this source is too long: expected at most 1048576 bytes, got more"),
     ] {

@@ -334,7 +334,7 @@ pub(super) const REFUSED: &[(&str, &str, &str)] = &[
     ),
     (
         "const N: u8 = 3;\npub fn main(a: u8, b: u8) -> u8 { match a { 5..=N => 1, _ => 2 } }",
-        "there is no number in this range",
+        "this range is empty",
         "lower bound for range pattern must be less than or equal to upper",
     ),
     (
