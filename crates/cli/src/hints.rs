@@ -159,7 +159,7 @@ mod tests {
             assert!(hint.contains(&expected), "{error}: {hint}");
         }
         let there = net_failure(&NetError::NotAnAddress { address: "there".into() });
-        assert_eq!(there.hint.as_deref(), Some("for instance 127.0.0.1:7000, or port 0 for any that is free"));
+        assert_eq!(there.hint.as_deref(), Some("for instance 127.0.0.1:7000, or port 0 for any free port"));
     }
 
     #[test]
@@ -211,7 +211,7 @@ mod tests {
         let failure = explain(&Error::Refused(refused));
         assert_eq!(failure.message, "refused: these words do not fit; party 1 or party 3 lies");
         let hint = failure.hint.expect("a way out");
-        assert!(hint.contains("all may run it again"), "{hint}");
+        assert!(hint.contains("all can run it again"), "{hint}");
         let rejected = Rejected { what: "these answers differ", parties: [Party(0), Party(3)] };
         let failure = explain(&Error::Rejected(rejected));
         assert_eq!(failure.message, "no result: these answers differ; party 0 or party 3 lies");
@@ -232,7 +232,7 @@ mod tests {
         for (error, expected) in [
             (StoreError::Missing { folder: "stores".into() }, "make one with `garblet store init stores`"),
             (StoreError::Exposed { path, mode: 0o604, expected: 0o600 }, "chmod 600 stores/key"),
-            (StoreError::RolledBack { expected: 2, got: 1 }, "must not be restored from a backup"),
+            (StoreError::RolledBack { expected: 2, got: 1 }, "never restore a store from a backup"),
             (StoreError::Io { doing: "cannot make", path: "tmp/garblet-1.scratch".into(), source }, "TMPDIR"),
         ] {
             let hint = store_failure(&error).hint.expect("a way out");

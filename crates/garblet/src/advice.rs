@@ -5,7 +5,7 @@ use std::fmt;
 /// Lists the remedies, each with its words.
 macro_rules! advice {
     ($($(#[$doc:meta])* $name:ident $({ $($(#[$of:meta])* $field:ident: $type:ty),* })? => $words:literal;)*) => {
-        /// A remedy for an error. Its text fits every front end; a front end has words of its own where it names an option, a command or a call.
+        /// A remedy for an error. Its text fits every front end; a front end uses its own words where it names an option, a command or a call.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Advice {
             $($(#[$doc])* $name $({ $($(#[$of])* $field: $type),* })?,)*
@@ -35,42 +35,42 @@ macro_rules! advice {
 
 advice! {
     /// Give an address with a port.
-    HostAndPort => "for instance 127.0.0.1:7000, or port 0 for any that is free";
+    HostAndPort => "for instance 127.0.0.1:7000, or port 0 for any free port";
     /// Give an address for this port.
     HostOfPort {
         /// The port.
         port: u16
-    } => "for instance 0.0.0.0:{port} to listen on every interface, 127.0.0.1:{port} on this machine alone";
+    } => "for instance 0.0.0.0:{port} to listen on every interface, 127.0.0.1:{port} for this machine only";
     /// Listen at another port.
     OtherPort => "another run may not have ended yet; choose another port, or port 0 for any free one";
     /// Start the peer that was to be called.
-    ReachPeer => "start the peer, check the address and that no firewall is between; the listening side may be started later";
+    ReachPeer => "start the peer, and check the address and any firewall in between; the listening side may start later";
     /// Start the peer that was to call.
     AwaitPeer => "start the peer with our address";
     /// Start the peer that was to call, unless it was refused.
-    AwaitPeerOrRefused => "start the peer with our address; if it is among the refused, what is said there is why";
+    AwaitPeerOrRefused => "start the peer with our address; if it is among the refused, the refusal says why";
     /// Start the parties that are missing.
-    StartMissing => "start the missing parties, check the addresses in the peers file and that no firewall is between";
+    StartMissing => "start the missing parties, and check the addresses in the peers file and any firewall in between";
     /// Trust the peer, if it is the one that was meant.
     TrustPeer {
         /// The peer's fingerprint.
         fingerprint: String
-    } => "if the peer itself, asked by another way, reads this fingerprint to you, trust it: {fingerprint}";
-    /// Let the peer trust this party.
+    } => "if the peer itself confirms this fingerprint over another channel, trust it: {fingerprint}";
+    /// Get the peer to trust this party.
     BeTrusted {
         /// This party's fingerprint.
         fingerprint: String
-    } => "read it to the peer by another way, who then trusts it: {fingerprint}";
+    } => "read it to the peer over another channel, so that the peer trusts it: {fingerprint}";
     /// Give all parties the same peers file.
     SamePeersFile => "compare the fingerprints of the peers files: give all parties the same file, and each its own identity";
     /// Give all parties of a session its name.
-    SameSession => "give all parties of a session the same name";
+    SameSession => "give all parties the same session name";
     /// Give both parties the same job.
     SameJob => "run under the same job";
-    /// Give both parties the same of everything.
+    /// Give both parties the same settings.
     SameRun => "give both parties the same version, program, protocol and parameters, and each its own party number";
     /// Use TLS at both ends, or at none.
-    SameTls => "let both sides use TLS, or neither";
+    SameTls => "use TLS on both sides, or on neither";
     /// Give every party another number.
     OwnNumbers => "give each party a number of its own, and start each once";
 
@@ -81,46 +81,46 @@ advice! {
     /// Give all parties their fingerprints in the peers file.
     PinParties => "give every party its fingerprint; on one machine, plain TCP does without";
     /// Trust a peer.
-    TrustSomebody => "give the fingerprint of the peer, as it reads it to you";
+    TrustSomebody => "give the peer's fingerprint, as the peer reads it to you";
     /// Choose the peer to wait for.
-    AwaitOne => "say which of them to wait for";
+    AwaitOne => "choose which of them to wait for";
     /// Choose the peer of a store.
-    ChoosePeer => "say which of them the store is for";
+    ChoosePeer => "choose which of them the store is for";
 
     /// Look for another program at the peer's address.
     OtherProgram => "the peer is another program, or does not follow the protocol: check what is at its address";
     /// Keep the message: it tells of a check that failed.
-    KeepEvidence => "the peer's program did not follow the protocol; no failure of the network does this, so keep the message";
-    /// Look for somebody between the two.
-    ChangedOnTheWay => "somebody between the two changes what is sent; nothing of it was used";
+    KeepEvidence => "the peer's program did not follow the protocol; no network failure causes this, so keep the message";
+    /// Look for an attacker in between.
+    ChangedOnTheWay => "somebody in between changes the traffic; none of it was used";
     /// Look for a peer that does nothing.
     SilentPeer => "the peer may be stopped, overloaded, or cut off";
     /// Wait longer for a peer that stalls now and then.
-    SlowPeer => "the link to the peer is too slow, or the peer is; where it only stalls now and then, raise the time-out";
+    SlowPeer => "the peer, or the link to it, is too slow; if it only stalls now and then, raise the time-out";
     /// Look at the peer's messages.
     PeersMessages => "look at the peer's own messages";
     /// Look at the messages of a party of several.
     MessagesOf {
         /// The party.
         party: u16
-    } => "look at the messages of party {party} and of those who say so";
+    } => "look at the messages of party {party} and of those that blame it";
     /// Look at the messages of the party that accuses this one.
-    MessagesOfAccuser => "look at the messages of the party that says so";
-    /// Leave a peer that is gone again and again when it is to show that it has not cheated.
+    MessagesOfAccuser => "look at the messages of the party that reports this";
+    /// Leave a peer that repeatedly disappears when it has to show that it has not cheated.
     LeaveSuspect => "if it happens again, do not run with this peer";
     /// Ask the party that every refusal names.
-    AskWhoIsNamed => "nothing was computed from any input, and all may run it again; ask the party that every refusal names";
+    AskWhoIsNamed => "nothing was computed from any input, so all can run it again; ask the party that every refusal names";
     /// Give the servers nothing until one of them has explained itself.
-    ServersMayHaveResults => "the servers have computed and may have results: give them nothing more until they know which of them it was";
+    ServersMayHaveResults => "the servers have computed and may have results: give them nothing more until they know which of them is at fault";
 
     /// Call a service again later.
-    TryLater => "nothing was computed and nothing is counted: try again later";
+    TryLater => "nothing was computed, and no run was counted: try again later";
     /// Call a service again once it is back.
     TryWhenBack => "nothing was computed: try again when it is back";
     /// Name the job that a service has.
     NameJob => "name the job that both sides have; its operator decides who may run it";
     /// Ask the operator of a service for more runs.
-    AskForMore => "its operator decides how often: wait, or ask for more";
+    AskForMore => "its operator limits the runs: wait, or ask for more";
     /// Let the operator of a service look for inputs.
     OperatorHasNoData => "its operator's log says what is missing";
     /// Give a session a name that no other has.
@@ -135,9 +135,9 @@ advice! {
     /// Add a component to the library file.
     AddToLibrary => "add it to the library file; a store is filled for one library";
     /// Start all parties again.
-    StartAnew => "nothing of an input was given away; one party's program has lost or skipped a run, so all start anew together";
+    StartAnew => "no input was revealed; one party's program has lost or skipped a run, so restart all parties together";
     /// Begin another session.
-    NewSession => "begin another session, all parties together";
+    NewSession => "start another session, all parties together";
     /// Give other inputs.
     OtherInputs => "the outputs mean nothing: give other inputs, or use wider types";
 
@@ -162,32 +162,32 @@ advice! {
     /// Give the key of the store.
     RightKey => "give the key file that the store was made with";
     /// Use the version that made the store.
-    RightVersion => "use it with the version that made it, or remove it and prepare";
+    RightVersion => "use it with the version that made it, or remove it and prepare again";
     /// Give the store of this peer and protocol.
-    RightStore => "give the other store, or a new folder to prepare anew";
+    RightStore => "give the right store, or a new folder to prepare again";
     /// Give the stores that belong together.
-    StoresTogether => "name the two stores that were filled together, or let both parties begin with new ones";
+    StoresTogether => "name the two stores that were filled together, or begin with new ones at both parties";
     /// Begin with new stores, as one was restored from a backup.
-    NewStores => "a store must not be restored from a backup, as its pieces could be used twice: let both parties begin with new stores";
+    NewStores => "never restore a store from a backup, since its pieces could be used twice: begin with new stores at both parties";
     /// Begin with new stores if this one was restored, which the peer says.
-    NewStoresIfRestored => "so the other party says: a store must not be restored from a backup, as its pieces could be used twice. If this one was, let both parties \
-         begin with new stores, and servers that answer clients also with a new service value; if not, ask the other party";
-    /// Begin with new stores, or forget the record of one that no copy was made of.
+    NewStoresIfRestored => "the other party reports this: never restore a store from a backup, since its pieces could be used twice. If this one was restored, begin with \
+         new stores at both parties, and at servers that answer clients also with a new service value; if not, ask the other party";
+    /// Begin with new stores, or forget the record of a store that was never copied.
     ForgetRecord {
         /// The file of the record.
         record: String
-    } => "pieces could be used twice: let both parties begin with new stores; only if no copy of the store was ever used, as when it was \
+    } => "pieces could be used twice: begin with new stores at both parties; only if no copy of the store was ever used, as when it was \
          moved to another machine and back, remove {record}";
     /// Remove a store that was given up.
-    RemoveGivenUp => "remove the store to begin anew, if you want to with that peer";
+    RemoveGivenUp => "to start again with that peer, remove the store";
     /// Remove a store that could not be given up.
     RemoveStore => "remove the store before anything else is done with it, and keep the message";
     /// Remove the copy of a store.
-    RemoveCopy => "there must be one of a store: remove the copy";
+    RemoveCopy => "a store must exist only once: remove the copy";
     /// Find out how much of the store is damaged.
-    VerifyStore => "look which pieces are lost; if the index itself is damaged, let both parties begin with new stores";
+    VerifyStore => "check which pieces are lost; if the index itself is damaged, begin with new stores at both parties";
     /// Make room on disk.
-    MakeRoom => "what a run cannot have in memory goes there: name a folder with room for it in TMPDIR";
+    MakeRoom => "a run puts there what does not fit in memory: set TMPDIR to a folder with room for it";
     /// Open the store again.
     OpenAgain => "open the store again: what is on disk counts";
     /// Open the store in this process.
@@ -196,32 +196,32 @@ advice! {
     AllowUnfinished {
         /// The folder of the store.
         folder: String
-    } => "a peer that cheats does so; if it was the network or this machine, allow more for the store in {folder}";
+    } => "a cheating peer does this; if it was the network or this machine, allow more for the store in {folder}";
     /// Meet the peer again with the same stores.
-    SettleCheck => "meet the peer with the stores that made these triples; if one of them is lost, both parties remove theirs and begin anew";
+    SettleCheck => "meet the peer with the stores that made these triples; if one of them is lost, remove both and start again";
 
     /// Keep a state before it is read.
     KeepState => "a run that keeps outputs makes one";
     /// Keep another state.
     OtherState => "keep another under a new name";
     /// Allow more runs of a state.
-    AllowRuns => "find out why they did not end; then each side stops what uses its store and allows more; or keep another value under a new name";
+    AllowRuns => "find out why they did not end; then on each side stop what uses the store and allow more; or keep another value under a new name";
     /// Use the version that made the state.
     RightVersionOfState => "use the version of Garblet that made it";
-    /// Deal nothing to servers that were put back.
-    DealNothing => "both servers were put back to an earlier time, or lie: deal nothing to them until they have explained it";
-    /// Drop a state that one server alone has.
+    /// Deal nothing to servers that were rolled back.
+    DealNothing => "both servers were rolled back, or lie: deal nothing to them until they have explained it";
+    /// Drop a state that only one server has.
     DropState => "drop the state at both servers, and begin with another";
-    /// Find out which server was put back.
-    FindServer => "find out which server was put back to an earlier time, or lies, before another state is made";
+    /// Find out which server was rolled back.
+    FindServer => "find out which server was rolled back, or lies, before another state is made";
     /// Keep fewer outputs.
-    KeepLess => "keep a result with fewer bits, or let several programs keep a part each, under names of their own";
-    /// Prepare once what is read is kept.
-    PrepareAfter => "nothing was computed: prepare a run that reads what another one keeps after that one has ended";
-    /// Prepare for the version that there is now.
+    KeepLess => "keep a result with fewer bits, or let several programs keep a part each, under their own names";
+    /// Prepare once the value to be read is kept.
+    PrepareAfter => "nothing was computed: prepare this run only after the run whose result it reads has ended";
+    /// Prepare for the current version.
     PrepareAgain => "another run was faster: prepare and run again";
 
-    /// Use the identity that there is.
+    /// Use the existing identity.
     UseIdentity => "use it, or move it away first: peers know it by its fingerprint";
     /// Make an identity.
     MakeIdentity => "make one";

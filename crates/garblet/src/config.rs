@@ -1,4 +1,4 @@
-//! The protocol and its parameters, as all parties must choose them.
+//! The protocol and its parameters, which all parties must choose alike.
 
 use std::{any::Any, fmt};
 
@@ -50,7 +50,7 @@ impl Config {
 
     /// Sets one parameter by name.
     ///
-    /// *Errors*: an unknown name or value, with what is known.
+    /// *Errors*: an unknown name or value, with the known ones.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), UnknownParameter> {
         self.parameters.set(name, value)
     }
@@ -65,7 +65,7 @@ impl Config {
         if self.protocol.name() == P::NAME { self.typed().downcast_ref() } else { None }
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub fn get_mut<P: garblet_protocol::Protocol>(&mut self) -> Option<&mut P::Config> {
         if self.protocol.name() == P::NAME { self.parameters.as_any_mut().downcast_mut() } else { None }
     }

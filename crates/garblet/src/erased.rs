@@ -1,4 +1,4 @@
-//! Protocols, parameters and plans whose types are forgotten, so that one [`Peer`](crate::Peer) serves all.
+//! Type-erased protocols, parameters and plans, so that one [`Peer`](crate::Peer) serves all.
 
 use std::{any::Any, ops::RangeInclusive, pin::Pin, sync::Arc};
 
@@ -55,14 +55,14 @@ impl From<Mesh> for Ends {
 
 /// A link that is one of the [`Ends`].
 pub trait OneOfEnds: Link {
-    /// A word for it.
+    /// Its name in messages.
     const NAME: &'static str;
     /// Set if it is a mesh.
     const IS_MESH: bool;
 
     /// Takes the link out, for `party` of `parties`.
     ///
-    /// *Errors*: the ends again, where they are of another kind or of another party, and what they are.
+    /// *Errors*: ends of another kind or of another party; returns them and a description.
     fn of(ends: Ends, party: Party, parties: u16) -> Result<Self, (Ends, String)>;
 }
 
@@ -102,7 +102,7 @@ impl Ends {
         }
     }
 
-    /// Gives these ends with what the session needs, if that is right; if not, all others are told that it ends.
+    /// Returns these ends with what the session needs, if that is valid; if not, tells all others that the session ends.
     async fn with<T>(self, needed: Result<T, ProtocolError>) -> Result<(Self, T), ProtocolError> {
         match needed {
             Ok(needed) => Ok((self, needed)),
@@ -139,7 +139,7 @@ type MakePlan = fn(Arc<Program>, u16, &dyn Any, SavedValues) -> Result<Arc<dyn A
 
 type Fill = fn((Stock, u8), &dyn Any, Party, Ends, Prg, Box<dyn Progress>) -> Boxed<Result<Filled, ProtocolError>>;
 
-/// A [`Protocol`] whose type is forgotten: what it says of itself, and its functions.
+/// A type-erased [`Protocol`]: its properties and its functions.
 pub struct AnyProtocol {
     pub(crate) name: &'static str,
     pub(crate) adversary: Adversary,
@@ -158,7 +158,7 @@ pub struct AnyProtocol {
     pub(crate) settle: fn(&mut Store, &Notice) -> Result<(), ProtocolError>,
 }
 
-/// Parameters whose type is forgotten.
+/// Type-erased parameters.
 pub(crate) trait AnyConfig: Send + Sync {
     fn set(&mut self, name: &str, value: &str) -> Result<(), UnknownParameter>;
     fn get(&self) -> Vec<(String, String)>;
@@ -170,7 +170,7 @@ pub(crate) trait AnyConfig: Send + Sync {
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
-/// A program made ready, for a protocol whose type is forgotten.
+/// A program made ready for a type-erased protocol.
 pub(crate) trait AnyPlan: Send + Sync {
     fn program(&self) -> &Arc<Program>;
     fn under(&self, job: JobTerms) -> Arc<dyn AnyPlan>;
@@ -210,7 +210,7 @@ struct SeatOf<L: Link> {
     party: Party,
 }
 
-/// The parameters of a protocol: a caller that has taken them from another one has made a mistake.
+/// The parameters of a protocol. Those of another protocol are a caller's mistake.
 fn typed<P: Protocol>(config: &dyn Any) -> Result<&P::Config, ProtocolError> {
     config.downcast_ref().ok_or_else(|| other_protocol::<P>("parameters"))
 }

@@ -1,4 +1,4 @@
-//! The reasons of errors and what to do about them: one list for all front ends, in which every error has its place. A trait, as the errors are those of
+//! The class and the remedy of every error: one list for all front ends. It is a trait because the errors are those of
 //! several crates.
 
 use garblet_net::{IdentityError, JOB, NetError, PeersFileError, PeersFileFault, Refusal};
@@ -17,10 +17,10 @@ pub trait Explain {
     /// The class.
     fn class(&self) -> Class;
 
-    /// Tells whether the call, an address, or one of the files that it names is wrong, so that the same call fails again.
+    /// Returns whether the call, an address, or one of the files that it names is wrong, so that the same call fails again.
     fn is_wrong_call(&self) -> bool;
 
-    /// The remedy, where it is not plain.
+    /// The remedy, if it is not obvious.
     fn advice(&self) -> Option<Advice>;
 }
 
@@ -88,7 +88,7 @@ impl Explain for Error {
             Error::KeepsTooMuch { .. } => Advice::KeepLess,
             Error::OtherRun { .. } => Advice::StartAnew,
             Error::Over => Advice::NewSession,
-            // These say it themselves, files each with its place.
+            // These explain themselves; those of files name the place.
             Error::Library(_)
             | Error::Unlucky { .. }
             | Error::Internal { .. }
@@ -105,7 +105,7 @@ impl Explain for Error {
     }
 }
 
-/// The remedy for what a check of oblivious transfer or commitments has found: damage on the way may look like bytes that mean nothing.
+/// The remedy for what a check of oblivious transfer or commitments has found: damage in transit may look like meaningless bytes.
 fn of_check(error: &Error) -> Option<Advice> {
     match error.is_evidence() {
         true => Some(Advice::KeepEvidence),
@@ -170,7 +170,7 @@ impl Explain for NetError {
     }
 }
 
-/// The remedy of a caller whom a service has refused.
+/// The remedy for a caller that a service has refused.
 fn of_refusal(refusal: Refusal) -> Advice {
     match refusal {
         Refusal::Busy | Refusal::TooManyOfCaller => Advice::TryLater,

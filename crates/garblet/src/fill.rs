@@ -33,12 +33,12 @@ impl Order {
     }
 }
 
-/// The percentage below which a peer that greets like this wants to [`fill`], if it wants to.
+/// The percentage below which a peer with this hello wants to [`fill`], if it does.
 pub fn wants_to_fill(hello: &Hello) -> Option<u8> {
     hello.parameter(LOW_WATER)?.parse().ok().filter(|below| (1..=100).contains(below))
 }
 
-/// Refills a store, together with those of all others: every kind below `below` percent of its order, up to all of it. Runs are prepared up to
+/// Refills a store, together with the other parties' stores: every kind below `below` percent of its order, up to the whole order. Runs are prepared up to
 /// their number, whatever `below` is.
 ///
 /// *Errors*: a peer that fills its store with other contents, misbehaves or is gone; a store that was filled for something

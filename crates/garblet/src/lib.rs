@@ -2,7 +2,7 @@
 //!
 //! A [`Program`] says what is computed, who gives which input and who learns which output. A [`Plan`] is a
 //! program made ready for a protocol; a [`Peer`] is one party's end of its runs, over a [`Channel`](net::Channel) to another or a
-//! [`Mesh`](net::Mesh) of several; [`run_in_memory`] runs all parties in this process, to try things. Futures are `Send`; [`on_own_thread`] keeps the
+//! [`Mesh`](net::Mesh) of several; [`run_in_memory`] runs all parties in this process, for experiments. Futures are `Send`; [`on_own_thread`] keeps the
 //! computation off the threads of an executor that has other work.
 //!
 //! ```

@@ -4,14 +4,14 @@ use garblet_circuit::{Program, diagnostic::Diagnostics};
 use garblet_formats::front_end::FrontEnds;
 use garblet_lang::{Language, Options};
 
-/// The program that was asked for cannot be had.
+/// A program that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// A file that cannot be read or is wrong, or a name that the library does not have.
     #[error(transparent)]
     Wrong(#[from] Diagnostics),
-    /// Options for a function source, and a program that is none.
-    #[error("{program} is no function source")]
+    /// Options for a function source, given with another kind of program.
+    #[error("{program} is not a function source")]
     NoSource {
         /// The program.
         program: String,
@@ -20,7 +20,7 @@ pub enum LoadError {
 
 /// Loads a program: a file of any known kind, or `lib:NAME` for one of the library.
 ///
-/// *Errors*: a program that cannot be read or does not hold together; options for what is no function source.
+/// *Errors*: a program that cannot be read or is inconsistent; options for what is not a function source.
 pub fn load(name: &str, options: Options) -> Result<Program, LoadError> {
     let has_options = !(options.constants.is_empty() && options.panics);
     let program = FrontEnds::standard().with(Language { options }).load(name)?;
@@ -52,7 +52,7 @@ mod tests {
     fn options_are_for_sources() {
         let without = || Options { panics: false, ..Options::default() };
         let error = load("lib:millionaires(8)", without()).expect_err("no source");
-        assert_eq!(error.to_string(), "lib:millionaires(8) is no function source");
+        assert_eq!(error.to_string(), "lib:millionaires(8) is not a function source");
         assert!(load("lib:millionaires(8)", Options::default()).is_ok());
     }
 }

@@ -1,7 +1,7 @@
 //! The meeting of the parties: where they meet, whom they trust, and the text that binds a store to its peers.
 //!
-//! A [`Way`] is checked when it is made, before anybody is called: plain TCP stays on this machine, a party of several has the identity that the
-//! peers file gives it, and who listens waits for one peer. [`Way::listen`] takes the place, and [`Listening::meet`] meets all others.
+//! A [`Way`] is checked when it is made, before any connection: plain TCP stays on this machine, one of several parties has the identity that the
+//! peers file gives it, and a listener waits for one peer. [`Way::listen`] takes the place, and [`Listening::meet`] meets all others.
 
 use std::net::SocketAddr;
 
@@ -34,7 +34,7 @@ pub struct Peers {
 }
 
 impl Peers {
-    /// The parties of a peers file, with another address of this party where it listens at another one.
+    /// The parties of a peers file, with another address for this party if it listens elsewhere.
     ///
     /// *Errors*: a party that the file does not have.
     pub fn new(party: Party, file: PeersFile, listen: Option<String>) -> Result<Self, MeetError> {
@@ -66,13 +66,13 @@ impl Peers {
     }
 }
 
-/// The reason why a way to the others cannot be taken. All of them are in what the caller gave.
+/// The reason why a way to the others is invalid. Every reason is in the caller's arguments.
 #[derive(Debug, thiserror::Error)]
 pub enum MeetError {
-    /// An address that is none.
+    /// An invalid address.
     #[error(transparent)]
     Address(NetError),
-    /// Plain TCP, at an address where others than programs of this machine come.
+    /// Plain TCP, at an address that other machines can reach.
     #[error("{address} {exposure}")]
     Exposed {
         /// The address.
@@ -105,7 +105,7 @@ pub enum MeetError {
     #[error("nobody is trusted")]
     NobodyTrusted,
     /// This party listens, and each of several could come.
-    #[error("which peer to wait for is not said, trusted are {}", names.join(", "))]
+    #[error("no peer to wait for was chosen; trusted are {}", names.join(", "))]
     SeveralAwaited {
         /// The names of those that are trusted.
         names: Vec<String>,
@@ -155,14 +155,14 @@ pub struct Way {
 impl Way {
     /// The way by plain TCP, without identities or encryption.
     ///
-    /// *Errors*: an address that is none, or not of this machine alone.
+    /// *Errors*: an invalid address, or one that other machines can reach.
     pub fn plain(meeting: Meeting, session: Option<SessionName>) -> Result<Self, MeetError> {
         let count = match &meeting {
             Meeting::Listen(address) | Meeting::Connect(address) => {
                 check_loopback(address)?;
                 2
             }
-            // The address that takes the place of ours in the file is held to the same.
+            // The address that replaces ours in the file must pass the same check.
             Meeting::Peers(Peers { file, listen, .. }) => {
                 let named = file.parties().iter().map(|entry| &entry.address);
                 named.chain(listen).try_for_each(|address| check_loopback(address))?;
@@ -172,7 +172,7 @@ impl Way {
         Ok(Way { meeting, tls: None, session, names: Vec::new(), mark: Some(mark_without_identities(count)) })
     }
 
-    /// The way over TLS with this identity, to peers that are trusted: of several parties, to those of the peers file, whoever else is trusted.
+    /// The way over TLS with this identity, to trusted peers; with several parties, to those of the peers file, whoever else is trusted.
     ///
     /// *Errors*: nobody to trust; several to wait for, if no session tells which of them is meant; another identity than the peers file has.
     pub fn pinned(
@@ -244,7 +244,7 @@ impl Listening {
 
     /// Meets all others. The identities and the session of the options are those of the way.
     ///
-    /// *Errors*: others that do not come, or are not as they should be.
+    /// *Errors*: others that do not connect, or do not pass a check.
     pub async fn meet(self, way: &Way, options: Options) -> Result<Ends, MeshError> {
         let options = Options { tls: way.tls.clone(), session: way.session.clone(), ..options };
         match (&way.meeting, self.0) {
@@ -288,9 +288,9 @@ fn mark_of(trusted: &[(String, Fingerprint)]) -> Option<String> {
     }
 }
 
-/// Looks whether an address is for programs of this machine alone.
+/// Checks that an address is for programs of this machine alone.
 ///
-/// *Errors*: another one, or none.
+/// *Errors*: any other address, or an invalid one.
 pub fn check_loopback(address: &str) -> Result<(), MeetError> {
     if address.rsplit_once(':').is_none_or(|(host, _)| host.is_empty()) {
         return Err(MeetError::Address(NetError::NotAnAddress { address: address.into() }));

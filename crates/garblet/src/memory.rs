@@ -1,4 +1,4 @@
-//! All parties in one process, joined by memory: for trying things, for tests, for learning the interface.
+//! All parties in one process, joined by memory: for experiments, for tests, for learning the interface.
 
 use std::{borrow::Borrow, sync::Arc};
 
@@ -17,9 +17,9 @@ use crate::{
 ///
 /// *Shape*: `inputs` are the values of all program inputs, in program order.
 ///
-/// *Errors*: as [`Peer`]; the first party's where several fail. [`Error::WorkerLost`] where there are no threads, as in a page.
+/// *Errors*: as [`Peer`]; the first party's if several fail. [`Error::WorkerLost`] where there are no threads, as in a page.
 pub fn run_in_memory(program: &Program, inputs: &[Bits], config: impl Borrow<Config>) -> Result<Vec<Report>, Error> {
-    // A port of a party that there cannot be is named by the checks of the run.
+    // The checks of the run name a port of an impossible party.
     let most = *config.borrow().protocol().parties().end();
     run_many_in_memory(program, program.party_count().min(most), inputs, config)
 }
@@ -61,7 +61,7 @@ pub fn run_many_in_memory(
 
 async fn one_party(plan: &Plan, party: Party, ends: Ends, inputs: Vec<Bits>) -> Result<Report, Error> {
     let peer = Peer::open(plan, party, ends, rand::rng(), Box::new(())).await?;
-    // All parties are the caller's: one that does not part in order is a failure of theirs.
+    // All parties are the caller's, so one that does not part in order is a failure of the run.
     let Outcome { report, closing } = peer.finish(&inputs).await?;
     closing.map_or(Ok(report), Err)
 }

@@ -1,4 +1,4 @@
-//! The words of a program's computation when it panics, as a whole or in rows of a batch.
+//! Panics of a program's computation, as a whole or in rows of a batch, for people.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use garblet_protocol::stock::has_panicked;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}panicked at {}{}", none_of(*rows), place.as_deref().unwrap_or(UNTOLD), stays(*keeps))]
 pub struct Panicked {
-    /// The place and the reason, as `file:line:column: reason`; in a batch those of the first row that has panicked. None if this party does not learn
+    /// The place and the reason, as `file:line:column: reason`; in a batch those of the first row that panicked. `None` if this party does not learn
     /// it, but only that it has panicked.
     pub place: Option<String>,
     /// The rows of a batch, none of which has a result.
     pub rows: Option<u32>,
-    /// Set if the run was to keep outputs. It has kept none, and all parties know that it has panicked.
+    /// Set if the run was to keep outputs. It has kept none, and all parties know that it panicked.
     pub keeps: bool,
 }
 
@@ -26,7 +26,7 @@ fn none_of(rows: Option<u32>) -> String {
 }
 
 fn stays(keeps: bool) -> &'static str {
-    if keeps { "; nothing was kept, and what was kept before stays as it was" } else { "" }
+    if keeps { "; nothing was kept, and what was kept before is unchanged" } else { "" }
 }
 
 /// Lets all recipients of an output, and nobody else, learn where the computation has panicked. Call it again after a change of recipients.
@@ -45,13 +45,13 @@ pub fn tell_panics(program: &mut Program) {
     program.set_recipients(at, Recipients::Only(told));
 }
 
-/// The outputs with their numbers, without those that say whether and where the computation has panicked, which are none of the result.
+/// The outputs with their numbers, without those that say whether and where the computation has panicked, which are not part of the result.
 pub fn results(program: &Program) -> impl Iterator<Item = (usize, &Output)> {
     program.outputs().iter().enumerate().filter(|(at, _)| !program.notes().tells_panics(*at))
 }
 
-/// Looks whether a computation has panicked, as far as the outputs that are known tell. Rows of a batch do so each by itself, see [`panicked_rows`]; but where outputs are to be kept,
-/// a row that panics leaves none a result.
+/// Checks whether a computation has panicked, as far as the known outputs tell. Each row of a batch panics by itself, see [`panicked_rows`];
+/// but if outputs are to be kept, one row that panics leaves no row a result.
 ///
 /// *Errors*: where and why it has, or the first row of a batch if all have; the other outputs then mean nothing.
 pub fn check_panics(program: &Program, outputs: &[Option<Bits>]) -> Result<(), Panicked> {
@@ -72,12 +72,12 @@ pub fn panicked_rows(program: &Program, outputs: &[Option<Bits>]) -> BTreeMap<us
     (1..).zip(row_panics(program, outputs).unwrap_or_default()).filter_map(|(row, place)| Some((row, place?))).collect()
 }
 
-/// The place and reason at which each row of a batch has panicked, if it has; none for what is no batch, or where the outputs do not tell.
+/// The place and reason at which each row of a batch has panicked, if it has; none if the program is not a batch, or the outputs do not tell.
 pub fn row_panics(program: &Program, outputs: &[Option<Bits>]) -> Option<Vec<Option<String>>> {
     program.notes().rows.and_then(|_| places(program, outputs))
 }
 
-/// The place and reason at which the computation, or each row of a batch, has panicked; none where the outputs do not tell.
+/// The place and reason at which the computation, or each row of a batch, has panicked; none if the outputs do not tell.
 fn places(program: &Program, outputs: &[Option<Bits>]) -> Option<Vec<Option<String>>> {
     let codes = outputs.get(program.notes().panic_output()?)?.as_ref()?;
     let panics = program.notes().panics.as_ref()?;

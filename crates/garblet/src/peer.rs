@@ -20,20 +20,20 @@ use crate::{
 /// A party that has agreed with all others on program and parameters, and is set up.
 ///
 /// [`Peer::prepare`] may be called any number of times, ahead of inputs; each [`Prepared`] serves one
-/// [`Peer::online`]. After an error of either or of [`Peer::run`], or where its future was dropped, the parties may be out of step: all that is
+/// [`Peer::online`]. After an error of either or of [`Peer::run`], or if its future was dropped, the parties may be out of step: all that is
 /// left is [`Peer::abort`].
 pub struct Peer {
     seat: Box<dyn Seat>,
     /// Set if a step has begun and has not succeeded.
     over: bool,
-    /// The same in all that was prepared here.
+    /// The same value in everything that was prepared here.
     origin: Arc<()>,
 }
 
 /// The material that a party has prepared for one run of its session.
 ///
-/// All parties must use theirs in the same order, and leave out the same. Several parties check that before anything depends on it; two do not
-/// tell each other which one they are at. If their orders differ, `yao` and `components` give wrong outputs without a word, and the others accuse
+/// All parties must consume prepared runs in the same order and skip the same ones. Several parties check this before anything depends on it; two do not
+/// tell each other which run they are at. If their orders differ, `yao` and `components` silently give wrong outputs, and the others accuse
 /// an honest peer of cheating.
 pub struct Prepared {
     material: BoxedMaterial,
@@ -44,8 +44,8 @@ impl Peer {
     /// Agrees with all others over `ends` and sets up (phase `setup`). What `components` needs is prepared for this run alone, in memory; see
     /// [`Peer::open_with`].
     ///
-    /// The generator seeds the session's own before this returns; nothing else is random, and the future does not hold it, so that it can be
-    /// spawned with `rand::rng()` too. `cut-and-choose` in the form `lp07` must keep all circuits; what is beyond 128 MiB lies in the system's
+    /// The generator seeds the session's own before this returns; nothing else is random, and the future does not hold it, so it can be
+    /// spawned with `rand::rng()` too. `cut-and-choose` in the form `lp07` must keep all circuits; beyond 128 MiB they lie in the system's
     /// folder for temporary files, encrypted, until the run ends.
     ///
     /// *Errors*: ends that are not those of the plan's protocol and parties; a peer that disagrees, misbehaves or is gone, by its number if there
@@ -99,7 +99,7 @@ impl Peer {
     ///
     /// *Shape*: `inputs` are the values of the program inputs that this party owns, in program order.
     ///
-    /// *Errors*: inputs that do not fit, material of another session; a peer that misbehaves, is gone or, of several, is at another run.
+    /// *Errors*: inputs of the wrong shape, material of another session; a peer that misbehaves, is gone or, of several, is at another run.
     pub fn online<'a>(
         &'a mut self,
         prepared: Prepared,
@@ -118,8 +118,8 @@ impl Peer {
         }
     }
 
-    /// Prepares and runs once, where the inputs are there from the beginning, and reports. The evaluator of `components`
-    /// sends what depends on its inputs first then, and chooses components while that is on its way; otherwise it is
+    /// Prepares and runs once, with inputs known from the beginning, and reports. The evaluator of `components`
+    /// then first sends what depends on its inputs, and chooses components while that is in transit; otherwise it is
     /// [`Peer::prepare`] and [`Peer::online`], whose shape and errors these are.
     pub fn run<'a>(&'a mut self, inputs: &'a [Bits]) -> impl Future<Output = Result<Report, Error>> + Send + 'a {
         let begun = self.begin();
@@ -144,12 +144,12 @@ impl Peer {
         }
     }
 
-    /// Begins a step: the session is over unless it succeeds, also where its future is dropped before it is first polled.
+    /// Begins a step: the session is over unless it succeeds, even if its future is dropped before it is first polled.
     fn begin(&mut self) -> Result<(), Error> {
         if std::mem::replace(&mut self.over, true) { Err(Error::Over) } else { Ok(()) }
     }
 
-    /// Ends the session in order; all parties do. A result that was reported before is final, whatever this comes to;
+    /// Ends the session in order, as all parties do. A result that was reported before is final, whatever the outcome here;
     /// [`Peer::finish`] keeps the two together.
     ///
     /// *Errors*: a peer that is gone or has more to say; values that could not be saved; a session that is over, which is aborted.

@@ -1,4 +1,4 @@
-//! A program made ready for a protocol, and what a run of it will cost in bytes and rounds, by formula.
+//! A program made ready for a protocol, and the cost of a run in bytes and rounds, by formula.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ impl Plan {
         Plan { plan: self.plan.under(job), ..self }
     }
 
-    /// The program as it is run, by whose outputs those of a report are: one that keeps outputs, and may panic, has one more, see
+    /// The program as it runs, whose outputs a report has: one that keeps outputs, and may panic, has one more, see
     /// [`SavedValues::program`].
     pub fn program(&self) -> &Arc<Program> {
         self.plan.program()
@@ -75,9 +75,9 @@ impl Plan {
 /// The cost of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prediction {
-    /// The cost of each phase for each party, by [`Phase`] as a number. None where that depends on what stores have.
+    /// The cost of each phase for each party, by [`Phase`] as a number. `None` if that depends on what stores have.
     pub parties: Vec<[Option<Communication>; 4]>,
-    /// Set if every run costs that; if not, [`Protocol::precision`] says why.
+    /// Set if every run costs the same; if not, [`Protocol::precision`] says why.
     pub exact: bool,
     /// Set if parties wait for one another at the same time, not in turn.
     together: bool,
@@ -94,9 +94,9 @@ impl Prediction {
         self.parties.iter().flatten().flatten().map(|cost| cost.bytes_sent).sum()
     }
 
-    /// The time for which a phase's messages are under way if every two parties have such a link, in seconds: one latency for each
+    /// The time for which a phase's messages are in transit if every two parties have such a link, in seconds: one latency for each
     /// round (of both parties if there are two, who wait in turn; otherwise all wait together), and the time of the bytes of the
-    /// direction with most. Whatever the parties compute, and a wait that is no round, come on top.
+    /// direction with most. The parties' computing, and waits that are not rounds, come on top.
     pub fn link_seconds(&self, phase: Phase, link: SimulatedLink) -> Option<f64> {
         let costs: Option<Vec<Communication>> = self.parties.iter().map(|party| party[phase as usize]).collect();
         let costs = costs?;

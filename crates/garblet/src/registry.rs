@@ -65,7 +65,7 @@ impl Protocol {
         self.0.adversary
     }
 
-    /// The parties that must not collude, if the protocol promises nothing against them.
+    /// The parties that must not collude, if the protocol does not protect against that.
     pub fn collusion(self) -> Option<Collusion> {
         self.0.collusion
     }
@@ -91,7 +91,7 @@ impl Protocol {
         self.0.checks
     }
 
-    /// The precision of its formulas: how far they are what every run costs.
+    /// The precision of its formulas: how far they state the cost of every run.
     pub fn precision(self) -> Precision {
         self.0.precision
     }

@@ -21,7 +21,7 @@ pub struct Report {
     pub security: Security,
 }
 
-/// The end of a run after which the parties have parted.
+/// The outcome of a run after which the parties have parted.
 #[derive(Debug)]
 pub struct Outcome {
     /// The report of what this party has learned and of the costs. It is final, whatever the peer did then: every check has passed, and what was taken

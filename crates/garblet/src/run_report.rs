@@ -42,7 +42,7 @@ pub struct RunReport {
     pub outputs: Map<String, Value>,
     /// The parties that learned each output.
     pub recipients: BTreeMap<String, Vec<u16>>,
-    /// The parties that the report is of: one, or all.
+    /// The parties that the report covers: one, or all.
     pub per_party: Vec<PartyPart>,
     /// The reason why the parties did not part in order, if they did not; the result is final all the same.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,12 +56,12 @@ pub struct PartyPart {
     pub party: u16,
     /// The role that it had.
     pub role: String,
-    /// None if it was not measured.
+    /// `None` if it was not measured.
     pub peak_rss_bytes: Option<u64>,
-    /// None if it was not measured.
+    /// `None` if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_seconds: Option<CpuSeconds>,
-    /// Before the hello: reading and building the program, and making it ready. None if it was not measured.
+    /// Before the hello: reading and building the program, and making it ready. `None` if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_seconds: Option<f64>,
     /// The cost of each phase.
@@ -121,7 +121,7 @@ pub struct PeerPart {
     pub party: u16,
     /// The name that this party has given it; `this machine` for the parties of `garblet local`.
     pub name: Option<String>,
-    /// None over plain TCP.
+    /// `None` over plain TCP.
     pub fingerprint: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Stores of prepared material, and what they are to hold.
+//! Stores of prepared material, and their target contents.
 
 use std::any::Any;
 
@@ -10,11 +10,11 @@ use rand::CryptoRng;
 pub struct Stock {
     /// The store.
     pub store: Store,
-    /// The peer: its fingerprint, or what stands for it where peers have no identities. Of several, all in order.
+    /// The peer: its fingerprint, or a substitute if peers have no identities; of several peers, all in order.
     pub peer: String,
     /// The kinds and amounts that it is filled up to; a run needs no amounts.
     pub order: Order,
-    /// Set if a run makes what the store lacks; all parties must wish it.
+    /// Set if a run makes what the store lacks; all parties must want that.
     pub top_up: bool,
     pub(crate) fill_first: bool,
     /// The most runs that are to keep a value under one name and do not end; 16 by default. Each may have been a guess of the other party.
@@ -40,5 +40,5 @@ impl Stock {
 /// An order for a store of a protocol: how much of what.
 pub struct Order(pub(crate) Box<dyn Any + Send + Sync>);
 
-/// A hello's word that begins a [`fill`](crate::fill()): below how much is filled, in percent.
+/// The field of a hello that begins a [`fill`](crate::fill()): the level below which to fill, in percent.
 pub(crate) const LOW_WATER: &str = "low-water";

@@ -19,7 +19,7 @@ fn what_is_kept_stays_after_a_run_that_panics_and_no_server_shows_what_came_out(
     };
     let panicked = |ran: &Ran| {
         ran.stderr.contains("error: panicked at ")
-            && ran.stderr.contains("nothing was kept, and what was kept before stays as it was")
+            && ran.stderr.contains("nothing was kept, and what was kept before is unchanged")
     };
     // The first one keeps nothing, and is asked for again.
     let ran = visit("open", json!({"old": 100, "amount": 101}));

@@ -61,10 +61,8 @@ fn who_listens_says_for_whom_of_several() {
     }
     let input = format!("0={}", folder.file("alice", r#"{"alice": 5}"#));
     let listen = ["run", "lib:millionaires(8)", "--party", "0", "--input", &input, "--listen", "127.0.0.1:0"];
-    garblet(&[&listen[..], &["--identity", &alice, "--trust", &trust]].concat()).fails(
-        2,
-        "error: --listen: which peer to wait for is not said, trusted are bob, carol\nhint: give --peer NAME\n",
-    );
+    garblet(&[&listen[..], &["--identity", &alice, "--trust", &trust]].concat())
+        .fails(2, "error: --listen: no peer to wait for was chosen; trusted are bob, carol\nhint: give --peer NAME\n");
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn an_old_copy_is_refused_by_its_record_and_a_store_without_one_is_used_with_a_w
         "{}",
         ran.stderr
     );
-    assert!(ran.stderr.contains("hint: a store must not be restored from a backup"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: never restore a store from a backup"), "{}", ran.stderr);
     copy(Path::new(&store), Path::new(&moved));
     let elsewhere = folder.path("elsewhere");
     let mut warned = [false; 2].map(|_| {

@@ -51,7 +51,7 @@ fn who_listens_waits_for_one_peer() {
     let session = || Some("join-0041".parse().expect("a name"));
     let both = || known(&[&alice, &bob]);
     let refused = way(listen(), both(), None).err().expect("two could come");
-    assert_eq!(refused.to_string(), "which peer to wait for is not said, trusted are alice, bob");
+    assert_eq!(refused.to_string(), "no peer to wait for was chosen; trusted are alice, bob");
     assert!(matches!(way(listen(), Vec::new(), None), Err(MeetError::NobodyTrusted)));
     // Whoever of them comes for that session, or is called, is the peer; but a store is for one.
     for way in [way(listen(), both(), session()), way(Meeting::Connect("127.0.0.1:1".into()), both(), None)] {

@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use super::{Company, get, get_as, is_sum, rule, word};
 use crate::invocation::finish;
 
-const LATER: &str = "nothing was computed and nothing is counted: try again later";
+const LATER: &str = "nothing was computed, and no run was counted: try again later";
 
 /// A rule whose inputs take as long as that.
 fn slow(name: &str, seconds: &str) -> String {
@@ -158,7 +158,7 @@ fn pages_show_what_happened_and_the_log_may_be_json() {
         assert!(get_as(&page, host, "/metrics").starts_with("HTTP/1.1 200"), "{host}");
     }
     is_sum(&finish(company.call("bob", 4, &service, &[])), 4);
-    let ask = "its operator decides how often: wait, or ask for more";
+    let ask = "its operator limits the runs: wait, or ask for more";
     company.is_refused("bob", &service, "the job was run as often as it ever may be", ask);
     service.wait_for("reason=\"used-up\"");
     let mut metrics = get(&page, "/metrics");
@@ -291,7 +291,7 @@ fn a_log_of_receipts_that_is_locked_holds_no_stop_up_for_long() {
         assert_eq!(std::fs::read_to_string(&receipts).expect("a log"), "");
         // Its receipt comes when the log can be written, and the run stays counted.
         let service = company.start();
-        let ask = "its operator decides how often: wait, or ask for more";
+        let ask = "its operator limits the runs: wait, or ask for more";
         company.is_refused("bob", &service, "the job was run as often as it ever may be", ask);
         let text = std::fs::read_to_string(&receipts).expect("a log");
         assert!(text.lines().next().is_some_and(|line| line.contains("how the run ended is unknown")), "{text}");

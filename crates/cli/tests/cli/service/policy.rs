@@ -8,7 +8,7 @@ use crate::{
     invocation::{finish, garblet, start},
 };
 
-const ASK: &str = "its operator decides how often: wait, or ask for more";
+const ASK: &str = "its operator limits the runs: wait, or ask for more";
 
 #[test]
 fn callers_compute_side_by_side_among_strangers_and_no_value_is_logged() {
