@@ -6,7 +6,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// A vector of bits, 64 to a word, the first in the lowest place. Bits beyond the end are zero.
 ///
-/// *Secret*: usually; so there is no `Debug`, and it is wiped on drop.
+/// *Secret*: usually, so there is no `Debug`, and it is wiped on drop.
 #[derive(Clone, Default, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub(super) struct Packed {
     words: Vec<u64>,
@@ -27,7 +27,7 @@ impl Packed {
         Ok(Packed::from_bytes(bytes, len))
     }
 
-    /// The bits of packed bytes; bits after the first `len` are ignored, and those that there are not are zero.
+    /// The bits of packed bytes; bits after the first `len` are ignored, and missing ones are zero.
     pub(super) fn from_bytes(bytes: &[u8], len: usize) -> Self {
         let mut packed = Packed::zeros(len);
         let count = bytes.len().min(len.div_ceil(8));
@@ -55,7 +55,7 @@ impl Packed {
         &self.words
     }
 
-    /// The words, to change them; bits beyond the end must stay zero.
+    /// The words, mutable; bits beyond the end must stay zero.
     pub(super) fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words
     }
@@ -78,7 +78,7 @@ impl Packed {
         slice
     }
 
-    /// Puts bits where bits are, from bit `start` on, which is at the beginning of a word.
+    /// Overwrites bits from bit `start` on, which is at the beginning of a word.
     pub(super) fn put(&mut self, start: usize, bits: &Packed) {
         self.words[start / 64..][..bits.words.len()].copy_from_slice(&bits.words);
     }

@@ -20,7 +20,7 @@ use garblet_protocol::{
 /// | prepare | `ceil(N / 128) 16 (128 / k - 1)`; for triples also corrections, `N / 4` rounded | 1, with triples 2 |
 /// | online | the run's number of 8; per layer `2 ceil(m / 8)`, in the form of 2012 `3 ceil(m / 8)`; then `ceil(o_j / 8)` | layers (twice), and 1 |
 ///
-/// The last round is only counted if the party both learns an output and tells others one, or if it is the first.
+/// The last round is only counted if the party both learns an output and sends others one, or if it is the first.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
     let one_way = |from, to| bytes(plan, from, to, phase, hellos);
     Communication::among(plan.parties(), party, one_way, rounds(plan, party, phase))

@@ -16,7 +16,7 @@ pub(super) struct Evaluation<'p> {
     plan: &'p Plan,
     /// A share per slot, 0 or 1.
     slots: Zeroizing<Vec<u8>>,
-    /// Set if this party's share of a value is inverted when the value is: that is one party's task.
+    /// Set if this party inverts its share when a value is inverted: one party does.
     inverts: bool,
 }
 
@@ -118,7 +118,7 @@ impl<'p> Evaluation<'p> {
     }
 }
 
-/// Multiplies with each peer, in both directions: the one with `x` tells `x + s`, the other sends `p_(x + s) + r` for `x = 0` and
+/// Multiplies with each peer, in both directions: the one with `x` sends `x + s`, the other sends `p_(x + s) + r` for `x = 0` and
 /// `p_(x + s) + r + y` for `x = 1`, so that `r` and what is received are shares of `x y`.
 async fn multiply_by_ot(
     session: &mut MeshSession,
@@ -162,7 +162,7 @@ async fn multiply_by_ot(
     Ok(z)
 }
 
-/// The two answers to a peer that asked for `swap`: the pads as it knows them, over `hidden` and `hidden + y`.
+/// The two answers to a peer that asked for `swap`: its pads, over `hidden` and `hidden + y`.
 fn answer(zero: &Packed, one: &Packed, swap: &Packed, hidden: &Packed, y: &Packed) -> Vec<u8> {
     let (mut first, mut second) = (hidden.clone(), hidden.clone());
     for (k, (zero, one)) in zero.words().iter().zip(one.words()).enumerate() {

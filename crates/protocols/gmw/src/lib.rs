@@ -17,9 +17,9 @@
 //! | prepare | 3 | only [`Form::Triples`]: one bit each way for every OT makes triples `a, b, c = a b` of them | [`GmwParty::prepare`](garblet_runs::joint::JointParty::prepare) |
 //! | online | 4 | takes its shares of all inputs from the seeds; an owner adds its input to its own | [`GmwParty::online`](garblet_runs::joint::JointParty::online) |
 //! | online | 5 | XOR gates: adds shares. Layer by layer, for all AND gates of a layer at once: | [`GmwParty::online`](garblet_runs::joint::JointParty::online) |
-//! | | | [`Form::Triples`]: tells everybody its shares of `d = x + a`, `e = y + b`; `z = c + d b + e a + d e` | |
+//! | | | [`Form::Triples`]: sends everybody its shares of `d = x + a`, `e = y + b`; `z = c + d b + e a + d e` | |
 //! | | | [`Form::Choi2012`]: to each peer `x_i + choice`, then back two bits that hide `r` and `r + y_j` | |
-//! | online | 6 | tells each recipient of an output its shares of it | [`GmwParty::online`](garblet_runs::joint::JointParty::online) |
+//! | online | 6 | sends each recipient of an output its shares of it | [`GmwParty::online`](garblet_runs::joint::JointParty::online) |
 //!
 //! The first online message to each peer begins with the run's number. No party continues unless all are at the same run.
 //!
@@ -33,14 +33,14 @@
 //!
 //! # Cost
 //!
-//! [`communication`] states bytes and rounds of every phase and party; a test holds it to the measured counts. For each AND gate
+//! [`communication`] states bytes and rounds of every phase and party; a test compares it with the measured counts. For each AND gate
 //! and peer a party sends `2 / k` bytes less a bit for OT extension (`128 / k - 1` bits), two bits in step 3, and two (three) bits
 //! online. Online there are as many rounds as layers (twice as many), and one for the outputs.
 //!
 //! # Adversary and assumptions
 //!
 //! Semi-honest; any number of parties may be corrupted. Assumes the OT's assumptions, a pseudo-random
-//! generator, and private channels between the parties, over which seeds of shares go as they are.
+//! generator, and private channels between the parties, over which seeds of shares are sent as they are.
 
 mod bits;
 mod cost;

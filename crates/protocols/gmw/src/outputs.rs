@@ -9,7 +9,7 @@ use garblet_protocol::party_io;
 use garblet_protocol::run_id::RunExchanges;
 use garblet_protocol::session::MeshSession;
 
-/// Tells each recipient this party's shares of what it learns, and adds up what this party learns.
+/// Sends each recipient this party's shares of what it learns, and adds up the shares of what this party learns.
 ///
 /// *Shape*: `shares` of all outputs, joined in program order. Returns one entry per program output.
 pub(super) async fn reveal(

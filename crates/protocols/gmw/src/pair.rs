@@ -8,7 +8,7 @@ use garblet_primitives::{Block, Delta, Prg};
 use super::bits::Packed;
 use garblet_protocol::session::Watch;
 
-/// OTs that are made at a time; a whole number of squares of the OT extension.
+/// The OTs made at a time; a whole number of squares of the OT extension.
 const CHUNK: usize = 1 << 14;
 
 /// Bits of the OTs in which this party is sender: both messages.
@@ -33,7 +33,7 @@ pub(super) struct Pair {
     theirs: Prg,
 }
 
-/// Seeds of the shares of one run's inputs, which both of a pair have. *Secret*; wiped on drop.
+/// Seeds of the shares of one run's inputs, which both parties of a pair have. *Secret*; wiped on drop.
 #[derive(zeroize::Zeroize, zeroize::ZeroizeOnDrop)]
 pub(super) struct InputSeeds {
     /// The seed of the peer's share of our inputs.
@@ -48,7 +48,7 @@ impl Pair {
         let seed = Block::random(&mut rng);
         let mut theirs = [Block::ZERO];
         channel.exchange_bytes(&seed.to_bytes(), bytemuck::cast_slice_mut(&mut theirs)).await?;
-        // A delta of its own for every peer: nothing asks for one that is the same everywhere.
+        // Every peer has its own delta: nothing requires a common one.
         let delta = Delta::random(&mut rng);
         let (sender, receiver) = if first {
             let sender = CotSender::setup(channel, &mut rng, &delta, width).await?;

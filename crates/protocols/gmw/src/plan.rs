@@ -84,7 +84,7 @@ impl Plan {
         party_io::output_bits(&self.program, party)
     }
 
-    /// The security of a run: that of the pads of OTs, of which a session or a store may make any number.
+    /// The security of a run: that of the OTs' pads, any number of which a session or a store may make.
     pub fn security(&self) -> Security {
         Security { computational_bits: PAD_BITS, ..Security::default() }
     }

@@ -71,8 +71,8 @@ async fn bit_ots(
 /// Steps 2 and 3: `count` triples.
 ///
 /// With `a_i`, `b_i` of each party, `c` is the sum of all `a_i b_j`. For `i = j` it is known; for others it is shared by one OT, of
-/// which party `i` is receiver: the pads `p_0`, `p_1` and the choice `s` are random, so it tells `f = a_i + s` and party `j`
-/// tells `e = p_0 + p_1 + b_j`. Then `p_f` and `p_s + a_i e` are shares of `a_i b_j`.
+/// which party `i` is receiver: the pads `p_0`, `p_1` and the choice `s` are random, so it sends `f = a_i + s` and party `j`
+/// sends `e = p_0 + p_1 + b_j`. Then `p_f` and `p_s + a_i e` are shares of `a_i b_j`.
 async fn triples(session: &mut MeshSession, pairs: &mut PerPeer<Pair>, count: usize) -> Result<Triples, ProtocolError> {
     let (a, b) = (random(session.rng(), count), random(session.rng(), count));
     let mut c = product(&a, &b);
@@ -95,7 +95,7 @@ async fn triples(session: &mut MeshSession, pairs: &mut PerPeer<Pair>, count: us
     Ok(Triples { a, b, c })
 }
 
-/// The OTs in which a party is sender or receiver, for so many in each direction with every peer.
+/// The OTs in which a party is sender or receiver, for this many in each direction with every peer.
 fn both_ways(pairs: &PerPeer<Pair>, count: usize) -> usize {
     2 * count * usize::from(pairs.party_count() - 1)
 }
