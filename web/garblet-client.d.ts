@@ -7,22 +7,22 @@ export { Invitation, Job, Receipt, Visit };
 
 /** An error of this package. */
 export interface GarbletError extends Error {
-  /** Advice for a person. */
+  /** Advice for the user. */
   hint: string;
-  /** The version that the job's state has now, if both servers refuse for that reason and say the same. */
+  /** The current version of the job's state, if both servers refuse for that reason and agree on it. */
   stateVersion?: bigint;
-  /** True if both servers prove that the input has had no effect. After any other error what was kept is still needed, for `resume`. */
+  /** True if both servers prove that the input has had no effect. After any other error, keep what `keep` stored, for `resume`. */
   isNeverRun?: boolean;
 }
 
-/** A server, and what it gave the client. */
+/** A server, and its invitation to the client. */
 export interface Server {
   /** The address, `wss://HOST:PORT/`. */
   url: string;
   invitation: Invitation;
 }
 
-/** What is to be stored before anything is sent. `saved` is secret: who has it and both answers reads the output. */
+/** Store this before anything is sent. `saved` is secret: together with both answers it reveals the output. */
 export interface Kept {
   /** `Receipt.encode()`, with the counter that is now used. */
   receipt: Uint8Array;
@@ -34,20 +34,20 @@ export interface Kept {
 export interface Connection {
   generator: Server;
   cloud: Server;
-  /** The longest wait for a sign of life of a server: a minute, unless said otherwise. */
+  /** The longest wait for any sign of life from a server. Default: one minute. */
   timeoutMs?: number;
-  /** The longest wait for the other server when one has no answer: five seconds, unless said otherwise. */
+  /** The longest wait for the other server when one has no answer. Default: five seconds. */
   graceMs?: number;
-  /** The longest wait for a server that only says that it is there: 15 minutes, unless said otherwise. */
+  /** The longest wait for a server that only reports that it is alive. Default: 15 minutes. */
   limitMs?: number;
-  /** Gives up. */
+  /** Aborts the visit. */
   signal?: AbortSignal;
-  /** The class of WebSockets, where it is not global. */
+  /** The WebSocket class, if it is not global. */
   WebSocket?: typeof globalThis.WebSocket;
 }
 
 export interface ResumeOptions extends Connection {
-  /** The current receipt, not the one that was stored with the visit: later visits may have ended before. */
+  /** The current receipt, not the one that was stored with the visit: later visits may have ended earlier. */
   receipt: Receipt;
 }
 
@@ -57,41 +57,41 @@ export interface VisitOptions extends Connection {
   receipt: Receipt;
   /** A 0 or 1 for each bit of all inputs of the client, in the program's order. */
   inputs: Uint8Array;
-  /** Stores what it is given. Nothing is sent before it is done. */
+  /** Stores its argument. Nothing is sent before it has finished. */
   keep(kept: Kept): Promise<void> | void;
-  /** How often the input is dealt if the state moves on meanwhile: three times, unless said otherwise. */
+  /** The number of times to deal the input if the state moves on meanwhile. Default: three. */
   attempts?: number;
 }
 
 export interface Outcome {
   /** A 0 or 1 for each bit of all outputs of the client, in the program's order. */
   output: Uint8Array;
-  /** To be kept for the next visit. */
+  /** Keep it for the next visit. */
   receipt: Receipt;
-  /** Whether a run that was to keep a state has panicked: it has no result, and the state stays as it was. */
+  /** True if a run that was to keep a state panicked: it has no result, and the state is unchanged. */
   hasPanicked: boolean;
 }
 
-/** Loads the module, from where it lies or from the given bytes or response. Once is enough. */
+/** Loads the module, from its usual place or from the given bytes or response. Call it once. */
 export function load(wasm?: InitInput | Promise<InitInput>): Promise<void>;
 
 /** Deals an input to both servers, and returns what they computed. Rejects with a `GarbletError`. */
 export function visit(options: VisitOptions): Promise<Outcome>;
 
-/** Goes on with a visit that was stored. Rejects with a `GarbletError`. */
+/** Resumes a stored visit. Rejects with a `GarbletError`. */
 export function resume(kept: Kept, options: ResumeOptions): Promise<Outcome>;
 
-/** The bits of a number, the least first. */
+/** The bits of a number, least significant first. */
 export function bitsOf(value: bigint | number, width: number): Uint8Array;
 
-/** The number without a sign that bits stand for. */
+/** The unsigned number that bits represent. */
 export function numberOf(bits: Uint8Array): bigint;
 
-/** Bits one after another. */
+/** Concatenates bits. */
 export function joinBits(...parts: Uint8Array[]): Uint8Array;
 
-/** Bytes as text. */
+/** Encodes bytes as base64 text. */
 export function toBase64(bytes: Uint8Array): string;
 
-/** Bytes of text that `toBase64` made. */
+/** Decodes text that `toBase64` returned. */
 export function fromBase64(text: string): Uint8Array;

@@ -1,22 +1,22 @@
 // The client of outsourced runs in a page: two WebSockets, a clock, storage and randomness around the module `garblet.js`, which does
-// the rest. Beside it lie `garblet.js` and `garblet_bg.wasm`, which `cargo xtask web` makes.
+// the rest. Beside it are `garblet.js` and `garblet_bg.wasm`, which `cargo xtask web` makes.
 
 import init, { Invitation, Job, Receipt, Visit } from "./garblet.js";
 
 export { Invitation, Job, Receipt, Visit };
 
-/** Loads the module, from where it lies or from the given bytes or response. Once is enough. */
+/** Loads the module, from its usual place or from the given bytes or response. Call it once. */
 export async function load(wasm) {
   await init(wasm === undefined ? undefined : { module_or_path: wasm });
 }
 
 /**
  * Deals an input to both servers, and returns the output and the receipt for the next visit. A run that was to keep a state and `hasPanicked` has no
- * result, and the state stays as it was.
+ * result, and the state is unchanged.
  *
- * `keep` is called, and waited for, before anything is sent, with what has to be stored: the receipt, and what `resume` needs if
- * the page is closed. If both servers say that the state of the job has the same other version, the input is dealt again for that one.
- * After any other error the visit may have been run, or may be run yet: it is to be resumed, unless the error has `isNeverRun`.
+ * Before anything is sent, `keep` is called and awaited with everything to store: the receipt, and what `resume` needs if the page
+ * is closed. If both servers report the same other version of the job's state, the input is dealt again for that version. After any
+ * other error the visit may have run, or may still run: resume it, unless the error has `isNeverRun`.
  */
 export async function visit(options) {
   const { generator, cloud, inputs, keep, attempts = 3 } = options;
@@ -39,7 +39,7 @@ export async function visit(options) {
       try {
         next = left > 1 ? atVersion(job, receipt, error.stateVersion) : undefined;
       } catch {
-        // A version that no job can have; what the servers said tells more.
+        // A version that no job can have; the servers' replies say more.
       }
       if (next === undefined) throw error;
       job = next;
@@ -50,8 +50,8 @@ export async function visit(options) {
 }
 
 /**
- * Goes on with a visit that `keep` has stored: the same frames are sent again, and the answers opened. `receipt` is the current one,
- * that of later visits too, if there were any: the receipt that is returned is never older.
+ * Resumes a visit that `keep` has stored: sends the same frames again, and opens the answers. `receipt` is the current one, which
+ * covers any later visits: the returned receipt is never older.
  */
 export async function resume(kept, options) {
   const { generator, cloud, receipt } = options;
@@ -64,33 +64,33 @@ export async function resume(kept, options) {
   }
 }
 
-/** The bits of a number, the least first, as inputs have them. */
+/** The bits of a number, least significant first, as for inputs. */
 export function bitsOf(value, width) {
   const number = BigInt.asUintN(width, BigInt(value));
   return Uint8Array.from({ length: width }, (_, at) => Number((number >> BigInt(at)) & 1n));
 }
 
-/** The number without a sign that bits stand for, the least first. */
+/** The unsigned number that bits represent, least significant first. */
 export function numberOf(bits) {
   return bits.reduceRight((number, bit) => number * 2n + BigInt(bit), 0n);
 }
 
-/** Bits one after another, as a client with several inputs needs them. */
+/** Concatenates bits, for a client with several inputs. */
 export function joinBits(...parts) {
   return Uint8Array.from(parts.flatMap((part) => [...part]));
 }
 
-/** Bytes as text, for storage that has no bytes. */
+/** Encodes bytes as base64 text, for storage that has no bytes. */
 export function toBase64(bytes) {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }
 
-/** Bytes of text that `toBase64` made. */
+/** Decodes text that `toBase64` returned. */
 export function fromBase64(text) {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }
 
-/** The job at the version that servers have told, unless it is that already, or older than the client has seen. */
+/** The job at the version that the servers report, unless it has that already, or the version is older than the client has seen. */
 function atVersion(job, receipt, version) {
   const state = job.state;
   if (version === undefined || state === undefined || version < receipt.version) return undefined;
@@ -98,7 +98,7 @@ function atVersion(job, receipt, version) {
   return toBase64(next.digest) === toBase64(job.digest) ? undefined : next;
 }
 
-/** Sends both frames, hears both servers, and opens the output. */
+/** Sends both frames, waits for both servers, and opens the output. */
 async function talk(visit, options) {
   const { timeoutMs = 60_000, graceMs = 5_000, limitMs = 15 * 60_000 } = options;
   const hopeless = new AbortController();
@@ -112,7 +112,7 @@ async function talk(visit, options) {
     try {
       heard = await converse(visit, server, url, frame, { ...options, timeoutMs, limitMs, hopeless: hopeless.signal });
     } finally {
-      // Without this answer nothing comes out: the other server may still say why, but is not waited for long.
+      // Without this answer there is no output: the other server may still say why, but we do not wait for it long.
       if (heard !== "answer") grace ??= setTimeout(() => hopeless.abort(), graceMs);
     }
   });
@@ -125,13 +125,13 @@ async function talk(visit, options) {
     outcome.free();
     return { output, receipt, hasPanicked };
   } catch (error) {
-    // The words of both servers are in the error; what went wrong on the way is its cause.
+    // The error has the replies of both servers; its cause is what went wrong on the connections.
     if (failures.length > 0) error.cause = failures[0].reason;
     throw error;
   }
 }
 
-/** One server: sends its frame, and hears it until it has spoken. A sign of life begins the time anew, but not that of all. */
+/** One server: sends its frame, and waits for its reply. A sign of life restarts the time-out, but not the overall limit. */
 function converse(visit, server, url, frame, { timeoutMs, limitMs, signal, hopeless, WebSocket = globalThis.WebSocket }) {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url);

@@ -253,7 +253,7 @@ tried("what is wrong is said, with a hint, and the next call works", async () =>
   const cases = [
     [await call(page, "compile", "pub fn main(a: u8) -> u8 {\n a +\n}", { name: "bad" }), /bad\.garble\.rs:3:1: /],
     [await call(page, "describe", { library: "lib:nothing" }), /nothing/],
-    [await call(page, "describe", { library: "/etc/passwd" }), /no program of the library/],
+    [await call(page, "describe", { library: "/etc/passwd" }), /not a program of the library/],
     [await call(page, "describe", { source: SOURCE, constants: { N: "x y" } }), /constant/],
     [await wrong({ inputs: { bob: "x" } }), /input `bob`: expected u32/],
     [await wrong({ inputs: { eve: 1 } }), /eve/],
@@ -421,7 +421,7 @@ tried("options of another type are told, and not repeated", async () => {
   assert.equal(await said({ trust: given.identity }), "trust: expected an object, got a value of type string");
   assert.equal(await said({ trust: { bob: 7 } }), "trust: bob: expected a string, got a value of type number");
   assert.equal(await said({ party: "1" }), "party: expected a number, got a value of type string");
-  assert.equal(await said({ party: 1.5 }), "options: expected those of the types, got others");
+  assert.equal(await said({ party: 1.5 }), "options: expected the documented names and types, got others");
   assert.equal(await said({ inputs: 3_000_123 }), "inputs: expected an object, got a value of type number");
   assert.equal(await said({ inputs: null }), "inputs: expected an object, got null");
   assert.equal(await said({ inputs: [1] }), "inputs: expected an object, got an array");
@@ -439,7 +439,7 @@ tried("options of another type are told, and not repeated", async () => {
   }, given);
   assert.deepEqual(odd, [
     "bob: expected numbers, got a DataView",
-    "bob: expected plain values, got some that JSON has not",
+    "bob: expected plain values, got some that JSON does not have",
     "bob: expected an exact number, got an integer of 2^53 or more",
   ]);
 });
@@ -516,6 +516,6 @@ tried("calls settle where the module or the worker does not come", async () => {
     const { compile } = await import("./garblet.js");
     return compile("pub fn main(a: u8, b: u8) -> bool { a > b }").then(() => "a result", (error) => `${error.name}: ${error.hint}`);
   });
-  assert.equal(died, "GarbletError: see that worker.js and party.js lie beside garblet.js");
+  assert.equal(died, "GarbletError: check that worker.js and party.js are beside garblet.js");
   broken.close();
 });

@@ -3,11 +3,11 @@
 /** An error of this package. */
 export class GarbletError extends Error {
   constructor(message: string, hint: string);
-  /** Advice for a person. */
+  /** Advice for the user. */
   hint: string;
 }
 
-/** A value of an input: numbers, or strings of them; `bigint`, also for integers of 2^53 or more; typed arrays; arrays; objects for records. The book's chapter on input files has all forms. */
+/** An input value: a number, or a string of one; a `bigint`, required for integers of 2^53 or more; a typed array; an array; an object for a record. The book's chapter on input files lists all forms. */
 export type Value = number | bigint | boolean | string | Numbers | Value[] | { [name: string]: Value };
 
 /** Typed arrays. */
@@ -24,17 +24,17 @@ export type Numbers =
   | Float32Array
   | Float64Array;
 
-/** A value of an output: integers of up to 53 bits are numbers, wider ones decimal strings; byte strings are `{ hex }`. */
+/** An output value: integers of up to 53 bits are numbers, wider ones decimal strings; byte strings are `{ hex }`. */
 export type Output = number | boolean | string | Output[] | { [name: string]: Output };
 
-/** A source of the function language, or a program of the library, `lib:NAME`. */
+/** A source of the function language, or a library program, `lib:NAME`. */
 export type ProgramSource =
   | {
       source: string;
       name?: string;
       constants?: Record<string, number | bigint | boolean>;
       panics?: boolean;
-      /** The most units of work that compiling may take, 200 million unless more are given. */
+      /** The most units of work that compiling may take. Default: 200 million. */
       effort?: number;
     }
   | { library: string };
@@ -47,13 +47,13 @@ export interface Port {
   width: number;
 }
 
-/** What a program says of itself. */
+/** A description of a program. */
 export interface Program {
   name: string;
-  /** What both parties must have alike, in hexadecimal. */
+  /** The digest that both parties must have in common, in hexadecimal. */
   digest: string;
   inputs: (Port & { owner: number })[];
-  /** `recipients` is null where all learn the output. */
+  /** `recipients` is null if all parties learn the output. */
   outputs: (Port & { recipients: number[] | null })[];
   andGates: number;
   andDepth: number;
@@ -81,32 +81,32 @@ export interface Report {
   adversary: string;
   costs: Record<Phase, PhaseCost>;
   security: Record<string, unknown>;
-  /** The reason why the peer did not part in order, if it did not; the result is final all the same. */
+  /** The reason why the peer did not close the session in order, if it did not; the result is final all the same. */
   closing: string | null;
 }
 
 export interface RunOptions {
   program: ProgramSource;
-  /** The party that the page is. The peer that listens has the lower number with `gmw`, which the page then is not: it is party 1. */
+  /** The page's party number. With `gmw` the listening peer has the lower number, so the page is party 1. */
   party: 0 | 1;
   inputs?: Record<string, Value>;
   /** The page's identity, in PEM. Secret. */
   identity: string;
-  /** Fingerprints of those whom the peer may be, by names for messages. */
+  /** Fingerprints of the acceptable peers, by name; messages use the names. */
   trust: Record<string, string>;
-  /** The address of the peer, or of what passes bytes on to it: `ws://HOST:PORT` or `wss://HOST:PORT`. */
+  /** The address of the peer, or of a relay to it: `ws://HOST:PORT` or `wss://HOST:PORT`. */
   url: string;
-  /** `yao`, unless said otherwise. */
+  /** Default: `yao`. */
   protocol?: Protocol;
-  /** Parameters of the protocol, as `--params` has them. */
+  /** Parameters of the protocol, as for `--params`. */
   params?: Record<string, string | number>;
-  /** The name of the session, as `--session` has it. */
+  /** The name of the session, as for `--session`. */
   session?: string;
-  /** The longest wait for the peer without a byte moving: a minute, unless said otherwise. */
+  /** The longest time without traffic from or to the peer. Default: one minute. */
   timeoutMs?: number;
-  /** Hears how far it is, ten times a second at most: AND gates done, of all. */
+  /** Called with the progress, at most ten times a second: AND gates done, and in total. */
   onProgress?: (progress: { phase: Phase; done: number; total: number }) => void;
-  /** Gives up: the promise is rejected with the signal's reason, and the peer sees a connection that ends. */
+  /** Aborts the run: the promise rejects with the signal's reason, and the peer sees the connection end. */
   signal?: AbortSignal;
 }
 
@@ -119,19 +119,19 @@ export interface TogetherOptions {
   signal?: AbortSignal;
 }
 
-/** Loads the module, from where it lies or from the given URL, so that the first call begins at once. */
+/** Loads the module, from its usual place or from the given URL, so that the first call starts at once. */
 export function load(wasm?: string | URL): Promise<WebAssembly.Module>;
 
-/** Compiles a source of the function language, and says what the program is. */
+/** Compiles a source of the function language, and describes the program. */
 export function compile(
   source: string,
   options?: { name?: string; constants?: Record<string, number | bigint | boolean>; panics?: boolean; effort?: number },
 ): Promise<Program>;
 
-/** Says what a program is. */
+/** Describes a program. */
 export function describe(program: ProgramSource): Promise<Program>;
 
-/** A new identity. `pem` is secret, and is to be kept; the peer trusts the fingerprint. */
+/** Creates an identity. Keep `pem`, and keep it secret; give the peer the fingerprint to trust. */
 export function generateIdentity(): Promise<{ pem: string; fingerprint: string }>;
 
 /** The fingerprint of an identity. */
@@ -140,8 +140,8 @@ export function fingerprint(pem: string): Promise<string>;
 /** Computes with a peer. */
 export function run(options: RunOptions): Promise<Report>;
 
-/** Computes as both parties, in this page, without a peer: for trying things. It protects nothing. */
+/** Computes as both parties, in this page, without a peer, for experiments. It protects nothing. */
 export function runTogether(options: TogetherOptions): Promise<[Report, Report]>;
 
-/** Fails as a bug would, so that a page can try what it does then. */
+/** Fails as a bug would, so that a page can test how it reacts. */
 export function panicForTest(): Promise<never>;

@@ -1,4 +1,4 @@
-// A page as a party of two: it computes with a peer, such as `garblet run --listen ws://HOST:PORT`, in a worker. Beside it lie `worker.js`, `party.js` and
+// A page as a party of two: it computes with a peer, such as `garblet run --listen ws://HOST:PORT`, in a worker. Beside it are `worker.js`, `party.js` and
 // `party_bg.wasm`.
 
 /** An error of this package. */
@@ -7,12 +7,12 @@ export class GarbletError extends Error {
 
   constructor(message, hint) {
     super(message);
-    /** Advice for a person. */
+    /** Advice for the user. */
     this.hint = hint;
   }
 }
 
-/** A worker that is not at work, for the next call. */
+/** An idle worker, for the next call. */
 let idle;
 
 /** The compiled module, which all workers share. */
@@ -21,7 +21,7 @@ let compiled;
 /** The longest time for loading it, and for a worker to start. */
 const LOADING_MS = 60_000;
 
-/** Loads the module, from where it lies or from the given URL, so that the first call begins at once. */
+/** Loads the module, from its usual place or from the given URL, so that the first call starts at once. */
 export async function load(wasm = new URL("./party_bg.wasm", import.meta.url)) {
   compiled ??= fetchModule(wasm);
   return compiled;
@@ -38,22 +38,22 @@ async function fetchModule(wasm) {
     return await WebAssembly.compile(await response.arrayBuffer());
   } catch (error) {
     compiled = undefined;
-    const hint = "see that party_bg.wasm lies beside garblet.js, and that the browser has SIMD (all have since 2023)";
+    const hint = "check that party_bg.wasm is beside garblet.js, and that the browser has SIMD (all do since 2023)";
     throw new GarbletError(`${what}: ${error.message}`, hint);
   }
 }
 
-/** Compiles a source of the function language, and says what the program is. */
+/** Compiles a source of the function language, and describes the program. */
 export function compile(source, { name, constants, panics, effort } = {}) {
   return describe({ source, name, constants, panics, effort });
 }
 
-/** Says what a program is. */
+/** Describes a program. */
 export async function describe(program) {
   return JSON.parse(await call("describe", { program: written(program) }));
 }
 
-/** A new identity. */
+/** Creates an identity. */
 export function generateIdentity() {
   return call("generate", {});
 }
@@ -79,7 +79,7 @@ export async function run(options) {
   return JSON.parse(await call("run", asked, { onProgress, signal }));
 }
 
-/** Computes as both parties, in this page, without a peer: for trying things. */
+/** Computes as both parties, in this page, without a peer, for experiments. */
 export async function runTogether({ program, inputs, protocol = "yao", params = {}, signal }) {
   const asked = { program: written(program), inputs: json(typed("object", "inputs", inputs)), protocol, params: json(texts(params)) };
   return JSON.parse(await call("runTogether", asked, { signal }));
@@ -113,14 +113,14 @@ function text(what, value) {
   return typed("string", what, value);
 }
 
-/** A value of a type, which is told from others here by name. */
+/** A value, whose type is checked here by name. */
 function typed(type, what, value) {
   if (typeof value === type && value !== null) return value;
   const got = value === null ? "null" : `a value of type ${typeof value}`;
   throw new GarbletError(`${what}: expected ${type === "object" ? "an" : "a"} ${type}, got ${got}`, "see garblet.d.ts");
 }
 
-/** JSON in which integers may be `bigint`, and arrays of numbers typed. Of what is wrong only the member is told: names within it may say which variant it is. */
+/** JSON in which integers may be `bigint`, and arrays of numbers typed. An error names only the member: names within it may reveal its variant. */
 function json(value, member = "inputs") {
   try {
     return JSON.stringify(value, function (name, part) {
@@ -133,21 +133,21 @@ function json(value, member = "inputs") {
       return ArrayBuffer.isView(part) ? Array.from(part) : part;
     });
   } catch (error) {
-    // Of what goes round in a circle, names are told.
+    // For a circular object, only the name is reported.
     if (!(error instanceof TypeError)) throw error;
-    throw new GarbletError(`${member}: expected plain values, got some that JSON has not`, "see garblet.d.ts");
+    throw new GarbletError(`${member}: expected plain values, got some that JSON does not have`, "see garblet.d.ts");
   }
 }
 
-/** Asks a worker. One that has failed for a reason of its own, or is given up, is not used again. */
+/** Calls a worker. A worker that crashed or was aborted is not used again. */
 async function call(name, asked, { onProgress, signal } = {}) {
   signal?.throwIfAborted();
   const module = await loaded(signal);
-  // Only now, and its handlers at once: one that cannot be started says so but once.
+  // Only now, and its handlers at once: a worker that cannot be started reports that only once.
   const worker = idle ?? new Worker(new URL("./worker.js", import.meta.url), { type: "module", name: "garblet" });
   idle = undefined;
   return new Promise((resolve, reject) => {
-    const unstarted = "see that worker.js and party.js lie beside garblet.js";
+    const unstarted = "check that worker.js and party.js are beside garblet.js";
     const late = setTimeout(() => fail(new GarbletError(`the worker has not started within ${LOADING_MS / 1000} s`, unstarted)), LOADING_MS);
     const end = (settle, value) => {
       clearTimeout(late);
@@ -195,7 +195,7 @@ async function call(name, asked, { onProgress, signal } = {}) {
   });
 }
 
-/** The module, unless the caller gives up before it is there. */
+/** The module, unless the caller gives up before it is loaded. */
 function loaded(signal) {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);

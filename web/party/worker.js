@@ -4,7 +4,7 @@ import init, { Identity, Program, Run, Wire, panicForTest, runTogether } from ".
 
 /** Bytes that may wait in the WebSocket before the party waits too. */
 const WAITING_BYTES_MAX = 4 << 20;
-/** Milliseconds between two looks whether they have left. */
+/** Milliseconds between two checks whether they have left. */
 const LOOK_MS = 4;
 
 let loaded;
@@ -32,7 +32,7 @@ self.onmessage = async ({ data: { name, asked, module } }) => {
   }
 };
 
-// A panic while nobody but the event loop called the module.
+// A panic while only the event loop called the module.
 self.addEventListener("error", (event) => {
   event.preventDefault();
   bug(event.error ?? event);
@@ -42,7 +42,7 @@ self.addEventListener("unhandledrejection", (event) => {
   bug(event.reason);
 });
 
-/** What the module did not throw itself has ended it: a bug, too deep a recursion, no memory. */
+/** An error that the module did not throw itself has ended it: a bug, too deep a recursion, no memory. */
 function isBug(error) {
   return error?.hint === undefined || String(error.message).startsWith("a bug in Garblet");
 }
@@ -64,7 +64,7 @@ function build({ source, library, name, constants, panics, effort }) {
   return library === undefined ? Program.compile(name, source, constants, panics, effort) : Program.library(library);
 }
 
-/** Computes with the peer at `url`. Whatever is wrong here is told before anybody is met. */
+/** Computes with the peer at `url`. Reports every mistake in the options before it connects. */
 async function converse({ program, inputs, identity, settings, url, timeoutMs }) {
   const begun = await using(build(program), (built) => Run.begin(built, inputs, Identity.fromPem(identity), settings));
   let way;
@@ -86,7 +86,7 @@ async function converse({ program, inputs, identity, settings, url, timeoutMs })
   }
 }
 
-/** The WebSocket of a run, and its end for the party. */
+/** The WebSocket of a run, and the party's end of it. */
 function open(url, timeoutMs, { waitingMax, messageMax }) {
   return new Promise((resolve, reject) => {
     const refuse = (what, hint) => reject(Object.assign(new Error(`${url}: ${what}`), { hint }));
@@ -100,7 +100,7 @@ function open(url, timeoutMs, { waitingMax, messageMax }) {
     const timer = setTimeout(() => {
       socket.onclose = null;
       socket.close();
-      refuse(`no connection within ${timeoutMs / 1000} s`, "see that the peer is started and listens there");
+      refuse(`no connection within ${timeoutMs / 1000} s`, "check that the peer is started and listens there");
     }, Math.min(timeoutMs, 2 ** 31 - 1));
     socket.onopen = () => {
       clearTimeout(timer);
@@ -121,9 +121,9 @@ function open(url, timeoutMs, { waitingMax, messageMax }) {
         const fits = bytes.length <= messageMax;
         if (fits && wire.heard(bytes)) return;
         const what = fits
-          ? "the peer sends more than belongs to this run"
+          ? "the peer sends more than this run needs"
           : `a WebSocket message too large: expected at most ${messageMax} bytes, got ${bytes.length}`;
-        way.wrong = Object.assign(new Error(`${url}: ${what}`), { hint: "see that a party of Garblet listens there, and what is on the way" });
+        way.wrong = Object.assign(new Error(`${url}: ${what}`), { hint: "check that a party of Garblet listens there, and what is in between" });
         socket.close();
         wire.ended();
       };
@@ -132,7 +132,7 @@ function open(url, timeoutMs, { waitingMax, messageMax }) {
     };
     socket.onclose = () => {
       clearTimeout(timer);
-      const hint = "see that the peer is started and listens there with ws://; a page from https:// needs wss://";
+      const hint = "check that the peer is started and listens there with ws://; a page from https:// needs wss://";
       refuse("no WebSocket could be opened", hint);
     };
   });

@@ -1,7 +1,7 @@
 //! One of two parties, for JavaScript: a page computes with a peer, `garblet run --listen ws://HOST:PORT`, which trusts it no more than any other peer.
 //!
-//! The whole protocol is here, with TLS and pinned identities, so whoever relays the bytes learns nothing. JavaScript has the WebSocket
-//! (`web/party/worker.js`), the clock and the randomness. Every error is an `Error` of JavaScript with a `hint`. A panic ends the worker, and the page hears of it.
+//! The whole protocol is here, with TLS and pinned identities, so a relay learns nothing. JavaScript has the WebSocket
+//! (`web/party/worker.js`), the clock and the randomness. Every error is an `Error` of JavaScript with a `hint`. A panic ends the worker and notifies the page.
 
 mod error;
 mod identity;

@@ -18,7 +18,7 @@ pub struct Program(pub(crate) Arc<garblet::Program>);
 
 #[wasm_bindgen]
 impl Program {
-    /// Compiles a source of the function language; `constants` is a JSON object, of numbers and Boolean values by name. It may take
+    /// Compiles a source of the function language; `constants` is a JSON object, of numbers and Boolean values by name. It may use
     /// `effort` units of work.
     pub fn compile(
         name: &str,
@@ -37,7 +37,10 @@ impl Program {
     /// A program of the library, `lib:NAME`.
     pub fn library(name: &str) -> Result<Program, Thrown> {
         if !name.starts_with("lib:") {
-            return Err(failed(&format!("`{name}` is no program of the library"), "for instance lib:millionaires(32)"));
+            return Err(failed(
+                &format!("`{name}` is not a program of the library"),
+                "for instance lib:millionaires(32)",
+            ));
         }
         garblet::load(name, Options::default())
             .map(|program| Program(Arc::new(program)))

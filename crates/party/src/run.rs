@@ -27,7 +27,7 @@ use crate::{
 /// The time between two progress reports.
 const PACE: Duration = Duration::from_millis(100);
 
-/// The settings of a run, beside its program, inputs and identity.
+/// The settings of a run, besides its program, inputs and identity.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Settings {
@@ -108,7 +108,7 @@ impl Run {
         Ok(Run { config, party, inputs, plan, options: settings.options(identity)?, program })
     }
 
-    /// The most bytes that may wait to be read: all that the peer sends in this run, with what TLS adds, and the largest message beside. A WebSocket
+    /// The most bytes that may wait to be read: all that the peer sends in this run, with what TLS adds, and the largest message on top. A WebSocket
     /// cannot tell the peer to wait.
     #[wasm_bindgen(getter, js_name = waitingMax)]
     pub fn waiting_max(&self) -> f64 {
@@ -197,7 +197,7 @@ fn values(program: &garblet::Program, party: Party, inputs: &str) -> Result<Vec<
 
 /// The error for options of other types. It does not repeat the value, which may be an identity in the wrong place.
 fn other_options() -> Thrown {
-    failed(&"options: expected those of the types, got others", "see garblet.d.ts")
+    failed(&"options: expected the documented names and types, got others", "see garblet.d.ts")
 }
 
 async fn one_party(

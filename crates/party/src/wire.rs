@@ -1,4 +1,4 @@
-//! The bytes between a party and what carries them, a WebSocket of JavaScript.
+//! The bytes between a party and its transport, a WebSocket of JavaScript.
 
 use std::{
     collections::VecDeque,

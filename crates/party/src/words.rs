@@ -1,27 +1,27 @@
-//! The remedies in the words of a page.
+//! The remedies in a page's own words.
 
 use garblet::{Advice, Class, Explain};
 
-/// The words of a page for a remedy, where it has its own.
+/// A page's own words for a remedy, if it has some.
 pub(crate) fn own_words(advice: &Advice) -> Option<String> {
     Some(match advice {
         Advice::TrustPeer { .. } => {
-            "if the peer itself, asked by another way, reads this fingerprint to you, give it in `trust`".into()
+            "if the peer itself confirms this fingerprint over another channel, give it in `trust`".into()
         }
         Advice::BeTrusted { .. } => {
-            "read it to the peer by another way, who then trusts it: garblet trust add NAME FINGERPRINT".into()
-        }
-        Advice::SilentPeer | Advice::SlowPeer => {
-            "the peer may be stopped, overloaded, or cut off; where it only stalls now and then, raise `timeoutMs`"
+            "read it to the peer over another channel, so that the peer trusts it: garblet trust add NAME FINGERPRINT"
                 .into()
         }
+        Advice::SilentPeer | Advice::SlowPeer => {
+            "the peer may be stopped, overloaded, or cut off; if it only stalls now and then, raise `timeoutMs`".into()
+        }
         Advice::PeersMessages => {
-            "look at the peer's own messages; one that does not trust us closes the connection too".into()
+            "look at the peer's own messages; it also closes the connection if it does not trust us".into()
         }
         Advice::SameTls => {
-            "a page always uses TLS: let the peer use an identity, too, without --insecure-plain-tcp".into()
+            "a page always uses TLS: the peer must use an identity too, without --insecure-plain-tcp".into()
         }
-        Advice::AddToLibrary => "a page has the standard library alone".into(),
+        Advice::AddToLibrary => "a page has only the standard library".into(),
         _ => return None,
     })
 }
@@ -36,7 +36,7 @@ pub(crate) fn hint(error: &impl Explain) -> String {
         | Class::Misbehaviour
         | Class::Store
         | Class::Panic
-        | Class::Other => "begin again, both parties together; if it happens again, please report it",
+        | Class::Other => "start again, both parties together; if it happens again, please report it",
     };
     let words = |advice: Advice| own_words(&advice).unwrap_or_else(|| advice.to_string());
     error.advice().map_or_else(|| plain().into(), words)

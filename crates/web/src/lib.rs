@@ -21,7 +21,7 @@ pub use visit::{Outcome, Visit};
 #[wasm_bindgen(start)]
 pub fn start() {
     std::panic::set_hook(Box::new(|bug| {
-        let hint = "load the page again; what was kept is not lost. Please report it";
+        let hint = "reload the page; what was kept is not lost. Please report this";
         wasm_bindgen::throw_val(failed(&format!("a bug in Garblet: {bug}"), hint));
     }));
 }
@@ -130,7 +130,8 @@ fn identity(bytes: &[u8]) -> Result<Identity, Thrown> {
 
 /// Exactly 32 bytes.
 fn array(bytes: &[u8], what: &str) -> Result<[u8; 32], Thrown> {
-    let wrong_length = |_| wrong(&format!("{what}: expected 32 bytes, got {}", bytes.len()), "give a Uint8Array of 32");
+    let wrong_length =
+        |_| wrong(&format!("{what}: expected 32 bytes, got {}", bytes.len()), "give a Uint8Array of 32 bytes");
     bytes.try_into().map_err(wrong_length)
 }
 

@@ -29,7 +29,7 @@ impl Outcome {
         Uint8Array::from(&bytes(&self.0.output)[..])
     }
 
-    /// True if a run that was to keep a state has panicked: it has no result, and the state stays as it was.
+    /// True if a run that was to keep a state panicked: it has no result, and the state is unchanged.
     #[wasm_bindgen(getter, js_name = hasPanicked)]
     pub fn has_panicked(&self) -> bool {
         self.0.has_panicked()
