@@ -1,4 +1,4 @@
-//! Packed bit strings: the plain values that go in and come out.
+//! Packed bit strings: plain inputs and outputs.
 
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 

@@ -84,7 +84,7 @@ struct Passed {
     deepest: u64,
 }
 
-/// Goes through a circuit gate by gate, and numbers new nodes from `node` on.
+/// Walks through a circuit gate by gate, and numbers new nodes from `node` on.
 fn pass(circuit: &Circuit, inputs: Vec<Deep>, mut node: u64) -> Passed {
     let mut wires = inputs;
     wires.reserve_exact(circuit.gates().len());

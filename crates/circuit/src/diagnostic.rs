@@ -1,10 +1,10 @@
-//! Diagnostics: what is wrong with a file, and where.
+//! Diagnostics: the faults of a file, with their places.
 
 use std::{fmt, ops::Range};
 
 pub use garblet_text::{controls_terminal, one_line};
 
-/// Something wrong with a file that the user gave.
+/// A fault in a file that the user gave.
 ///
 /// `Display` is one line, `file:line:column: message`; [`Diagnostic::render`] shows the place as well.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -95,7 +95,7 @@ impl Diagnostic {
         match nearest(got, &known) {
             Some(near) => self.hint(format!("did you mean `{near}`?")),
             None if known.is_empty() || known.len() > 12 => self,
-            None => self.hint(format!("there is: {}", known.join(", "))),
+            None => self.hint(format!("available: {}", known.join(", "))),
         }
     }
 
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(nearest(&"b".repeat(1000), &known), None);
         let hint = |got| Diagnostic::new("f", "m").suggest(got, known).hint.unwrap();
         assert_eq!(hint("cyphertext"), "did you mean `ciphertext`?");
-        assert_eq!(hint("zzz"), "there is: key, block, ciphertext");
+        assert_eq!(hint("zzz"), "available: key, block, ciphertext");
     }
 
     #[test]

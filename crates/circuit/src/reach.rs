@@ -1,4 +1,4 @@
-//! Input bits that a program discloses as they are: inputs that reach an output unchanged or negated, and inputs that reach none.
+//! Input bits that a program discloses unchanged: inputs that reach an output unchanged or negated, and inputs that reach none.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ impl Program {
         self.reach_within(STEPS_MAX)
     }
 
-    /// As [`Program::reach`], with that many steps for all outputs.
+    /// Like [`Program::reach`], with that many steps for all outputs.
     fn reach_within(&self, steps: u64) -> Reach {
         let passes: Vec<Passes> = self.components().iter().map(|component| Passes::of(component.circuit())).collect();
         let mut walk = Trace { program: self, passes: &passes, left: steps };
@@ -97,7 +97,7 @@ impl Program {
     }
 }
 
-/// The wires that a component passes on.
+/// The wires that a component passes through.
 struct Passes {
     /// Runs of outputs that equal inputs in order, perhaps negated; others are constant or computed.
     runs: Vec<Run>,
@@ -161,7 +161,7 @@ fn runs(outputs: impl Iterator<Item = Literal>, inputs: u32) -> Vec<Run> {
     runs
 }
 
-/// Wires in a row: of a source, at a place of the output.
+/// Consecutive wires of a source, at a place of the output.
 #[derive(Clone, Copy)]
 struct Stretch {
     at: u32,

@@ -167,7 +167,7 @@ impl<'a> Parser<'a> {
     fn fixed(&mut self) -> Result<Type, TypeError> {
         self.need('<', "`<` and the bits before the point")?;
         let integer = self.number()?;
-        self.need(',', "`,` and the bits behind the point")?;
+        self.need(',', "`,` and the bits after the point")?;
         let fraction = self.number()?;
         self.need('>', "`>`")?;
         match integer {

@@ -26,7 +26,7 @@ struct Held<W: Zeroize> {
 }
 
 impl<W: Zeroize> Held<W> {
-    /// Removes one reader, and tells whether it was the last.
+    /// Removes one reader, and returns whether it was the last.
     fn read(&mut self) -> bool {
         self.readers -= 1;
         if self.readers == 0 {

@@ -112,7 +112,7 @@ impl OutputArgs {
                 let why = if is_one { "nobody here learns output" } else { "the program has no output" };
                 let known: Vec<&str> = outputs.iter().map(|(output, _)| &output.port.name[..]).collect();
                 let message = format!("--output {name}={}: {why} `{name}`", file.path.display());
-                return Err(Failure::call(message).hint(format!("there is: {}", known.join(", "))));
+                return Err(Failure::call(message).hint(format!("available: {}", known.join(", "))));
             }
             if matches!(format, OutputFormat::Table(_)) && !batch {
                 rows_of(&chosen(&outputs, file))?;

@@ -44,7 +44,7 @@ fn unknown(name: &str, callable: &[Function]) -> SourceError {
     match nearest(name, &names) {
         Some(near) => fault.hint(format!("did you mean `{near}`?")),
         None if names.is_empty() => fault,
-        None => fault.hint(format!("there is: {}", names.join(", "))),
+        None => fault.hint(format!("available: {}", names.join(", "))),
     }
 }
 

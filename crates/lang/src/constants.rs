@@ -97,7 +97,7 @@ impl Constants {
             let fault = SourceError::general(format!("there is no constant `{full}` that a party gives"));
             match (nearest(&full, &names), names.is_empty()) {
                 (Some(near), _) => fault.hint(format!("did you mean `{near}`?")),
-                (None, false) => fault.hint(format!("there is: {}", names.join(", "))),
+                (None, false) => fault.hint(format!("available: {}", names.join(", "))),
                 (None, true) => fault.hint(format!(
                     "declare it: `const {name}: usize = {}::{name};`",
                     party.as_deref().unwrap_or("PARTY_0")

@@ -146,7 +146,7 @@ fn wrong_files_are_refused_with_their_place() {
 fn near_names_are_suggested() {
     let hint = |from, to| read(&changed(from, to)).unwrap_err().iter().next().unwrap().hint.clone();
     assert_eq!(hint("\"low.sum\"", "\"low.sums\"").as_deref(), Some("did you mean `sum`?"));
-    assert_eq!(hint("\"low.sum\"", "\"lwo.sum\""), Some("there is: x, low, high".into()));
+    assert_eq!(hint("\"low.sum\"", "\"lwo.sum\""), Some("available: x, low, high".into()));
     assert_eq!(hint("\"name\"", "\"nam\"").as_deref(), Some("did you mean `name`?"));
 }
 

@@ -58,11 +58,7 @@ fn random_programs_are_exact_arithmetic_with_the_stated_rounding() {
         let program = match compile(&text, &[], true) {
             Ok(program) => program,
             Err(error) => {
-                assert!(
-                    error.to_string().contains("this always panics"),
-                    "{}\n{text}",
-                    error.render()
-                );
+                assert!(error.to_string().contains("this always panics"), "{}\n{text}", error.render());
                 let inputs: Vec<u128> = random.params().iter().map(|&ty| wires(ty, &mut rng)).collect();
                 assert!(expected(&inputs).is_err(), "program {number} is refused\n{text}");
                 certain += 1;
