@@ -1,6 +1,6 @@
-//! The published figures of the five papers: their tables, line by line, and the rows that a page has of them.
+//! The published figures of the five papers: their tables, line by line, and the rows that a page shows.
 //!
-//! The tables were taken from the papers' text; what could not be read there with certainty says so in its column `note`. This is the one
+//! The tables were taken from the papers' text; the column `note` marks what could not be read with certainty. This is the one
 //! place where published figures stand: benchmarks and pages both read them here.
 
 pub(crate) mod bmr;
@@ -33,7 +33,7 @@ pub(crate) enum Paper {
 }
 
 impl Paper {
-    /// All of them.
+    /// All papers.
     pub(crate) const ALL: [Paper; 5] = [Paper::Compgc, Paper::Partialgc, Paper::Pssw, Paper::Lego, Paper::Bmr];
 
     /// The name of its benchmark.
@@ -47,7 +47,7 @@ impl Paper {
         }
     }
 
-    /// The system as people call it.
+    /// The usual name of the system.
     pub(crate) fn system(self) -> &'static str {
         match self {
             Paper::Compgc => "CompGC",
@@ -84,7 +84,7 @@ impl Paper {
         }
     }
 
-    /// Every row that the paper has, without figures of ours. A row that nothing here measures says why.
+    /// Every row of the paper, without our figures. A row that nothing here measures gives the reason.
     pub(crate) fn rows(self) -> Vec<Row> {
         match self {
             Paper::Compgc => compgc::rows(),
@@ -95,7 +95,7 @@ impl Paper {
         }
     }
 
-    /// The quantities whose ratios say most about the whole: times.
+    /// The quantities whose ratios represent the whole best: times.
     pub(crate) fn headline(self) -> &'static [&'static str] {
         match self {
             Paper::Compgc => &["linked"],
@@ -106,7 +106,7 @@ impl Paper {
         }
     }
 
-    /// The published row of an experiment and settings, or a new one where the paper has none.
+    /// The published row of an experiment and settings, or a new one if the paper has none.
     pub(crate) fn row(self, experiment: &str, keys: Vec<Key>) -> Row {
         let new = Row::new(experiment, keys);
         self.rows().into_iter().find(|row| row.is(&new)).unwrap_or(new)

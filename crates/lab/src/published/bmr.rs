@@ -1,4 +1,4 @@
-//! BMR for the Internet: tables 1 and 2, the two tables of optimisations and that of BGW3, and figures in the text. Its figures 4 to 8 are drawn
+//! BMR for the Internet: tables 1 and 2, the two tables of optimisations and the one of BGW3, and figures in the text. Its figures 4 to 8 are drawn
 //! only: figure 4 shows the sums of tables 1 and 2.
 
 use super::{Key, Line, Row, lines, told_only};
@@ -7,21 +7,23 @@ use crate::page::Unit::Seconds;
 /// Numbers of parties of tables 1 and 2.
 pub(crate) const PARTIES: [f64; 3] = [3.0, 7.0, 13.0];
 
-/// The networks as the rows call them.
+/// The networks by their names in the rows.
 pub(crate) const NETWORKS: [&str; 2] = ["LAN", "76 ms"];
 
-const SHARED: &str = "Ours: all parties share this machine's processor, so that wall time grows with their number. `alone` is what a phase would take with a \
+const SHARED: &str = "Ours: all parties share this machine's processor, so wall time grows with their number. `alone` is what a phase would take with a \
      machine for each: processor time, rounds at the latency, bytes at the rate.";
 const LINK: &str = "Published: parties in Virginia and Ireland, round trip about 75 ms, some of them in one place. Ours: every link with 37.5 ms each way, \
      1 Gbit/s.";
 const NOISE: &str = "Published intervals are wide, some of them wider than the value.";
-const LOWER: &str = "Inconsistent: the paper remarks that its online time of 7 parties is lower than expected.";
+const LOWER: &str = "Inconsistent: the paper remarks that its online time for 7 parties is lower than expected.";
 const NOT_THREE: &str = "bmr-bgw2 needs more than two thirds of honest parties";
-const UNALIGNED: &str = "The text that was extracted from the paper does not say which online time belongs to which column, so that none stands here.";
-const XOR: &str = "Without free XOR each XOR gate is garbled as an AND gate is: a circuit with 42,029 AND gates more stands for that.";
+const UNALIGNED: &str =
+    "The text extracted from the paper does not show which online time belongs to which column, so none is given here.";
+const XOR: &str =
+    "Without free XOR each XOR gate is garbled like an AND gate: a circuit with 42,029 more AND gates represents that.";
 const OTHERS: &str = "the figure of another system, which the paper quotes";
 const DEEP: &str = "Published in a local network with a round trip of 0.1 ms; 400 ms is an approximate value. Ours: loopback, at a depth of 4,000.";
-const UNOPTIMISED: &str = "our BGW forms begin with these optimisations, and none is without";
+const UNOPTIMISED: &str = "all our BGW forms have these optimisations";
 const DEPTH: &str =
     "Published circuits of one size and growing depth. Ours have the same number of AND gates and the same depth.";
 const AES: &str = "The published circuit has 6,800 AND gates at depth 40, ours 6,400 at depth 60.";

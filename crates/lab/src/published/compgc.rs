@@ -23,16 +23,17 @@ pub(crate) fn keys(function: &str, link: Option<SimulatedLink>) -> Vec<Key> {
 /// The simulated network.
 const SIMULATED: &str = "33ms,50mbit";
 
-const INSTRUCTIONS: &str = "Published naive bytes describe every gate, XOR gates too: 77 bytes each of about 39,000 in AES. Our naive run sends the tables \
-     of AND gates alone, which is the fairer comparison, so that our naive time is lower too.";
+const INSTRUCTIONS: &str = "Published naive bytes describe every gate, including XOR gates: 77 bytes each of about 39,000 in AES. Our naive run sends the tables \
+     of AND gates alone, which is the fairer comparison, and lowers our naive time too.";
 const SCMC: &str = "The published links (SCMC) show the evaluator the difference of all labels, and with it every input: \
      `garblet-lab compgc --insecure-as-published` does it. Ours are safe: templates, or one key for a link of several wires.";
-const TWICE: &str = "Published: netem delays loopback by 33 ms in each direction, so that a round trip takes 66 ms. The link of ours does the same.";
+const TWICE: &str =
+    "Published: netem delays loopback by 33 ms in each direction, so a round trip takes 66 ms. Our link does the same.";
 const ROUND_TRIPS: &str = "Published: standard links wait for a second round trip (134.4 ms are two of 66 ms), an effect of the TCP window and not of the bytes. \
      Ours wait for one.";
-const EVALUATOR_ONLY: &str = "The published clock begins when the evaluator has its instructions, and leaves out the garbler's work online. Ours begins when the \
+const EVALUATOR_ONLY: &str = "The published clock starts when the evaluator has its instructions, and leaves out the garbler's online work. Ours starts when the \
      function is named.";
-const EDGES: &str = "Our edit distance has a component more for each column, which adds up the last row.";
+const EDGES: &str = "Our edit distance has one more component for each column, which adds up the last row.";
 const OTHERS: &str = "the figure of another system, which the paper quotes";
 
 pub(super) fn rows() -> Vec<Row> {
@@ -120,7 +121,7 @@ fn in_text(line: &Line) -> Row {
         "offline AES localhost" => offline("10", "Ours are in stores on disk, durable."),
         "offline CBC and Leven(60) localhost" => offline(
             "100",
-            "Published for CBC of 10 blocks and for the edit distance of 60 letters. Ours are the rounds of the former, in stores on disk, durable.",
+            "Published for CBC of 10 blocks and for the edit distance of 60 letters. Ours are the rounds of the former, durable in stores on disk.",
         ),
         _ if what.contains("cycles") || what.contains("eval") => {
             let reason = "cycles per gate of two garbling libraries, free gates counted too; `garblet-lab garbling` measures ours per AND gate";

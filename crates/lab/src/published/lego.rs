@@ -7,7 +7,7 @@ use crate::page::{
 };
 
 const SMALLER: &str = "Published circuits have 6,928 AND gates (AES-128) and 91,081 (SHA-256), ours 6,400 and 22,271.";
-const ONE_MACHINE: &str = "Published: two machines, many threads each, in memory. Ours: both parties in one process on this machine, with what is prepared in \
+const ONE_MACHINE: &str = "Published: two machines, many threads each, in memory. Ours: both parties in one process on this machine, with prepared material in \
      stores on disk.";
 const WAN: &str = "Published: 214 Mbit/s for one TCP connection and 3.17 Gbit/s for many. Ours: one connection with the latency of half a round trip of \
      81.32 ms, at 1 Gbit/s.";
@@ -18,29 +18,29 @@ const PER_COPY: &str = "Everything is per copy of the function.";
 const OTHERS: &str = "the figures of other systems, which the paper quotes";
 const SAME: &str = "The same run as in Table 4.";
 const REPEATED: &str = "Inconsistent: this published row repeats that of 1,024 copies of AES-128 in the same network, and cannot be SHA-256.";
-const MISLABELLED: &str = "In the text that was extracted from the paper this block has another network's name; the time of base OTs and Table 2 show which \
+const MISLABELLED: &str = "In the text extracted from the paper this block has another network's name; the time of base OTs and Table 2 show which \
      it is.";
-const FASTER_THAN_LIGHT: &str = "Inconsistent: 72.63 ms online are less than the round trip of 81.32 ms that the paper has for this network; these runs were on \
+const FASTER_THAN_LIGHT: &str = "Inconsistent: 72.63 ms online is less than the paper's round trip of 81.32 ms for this network; these runs were on \
      other machines (c4.2x).";
-const INDEPENDENT_SUM: &str = "Published: with base OTs in it. Ours is likewise.";
+const INDEPENDENT_SUM: &str = "Published: including base OTs. Ours likewise.";
 const LOCAL: &str = "Published networks of two machines (0.12 ms and 0.16 ms) are loopback here.";
-const THREADS: &str = "Published with as many threads as stand there, of two machines. Ours: both sides on one thread, as many commitments at a time as stand there.";
+const THREADS: &str = "Published: the given numbers of threads on two machines. Ours: both sides on one thread, with the given number of commitments at a time.";
 
-const AT_ONCE: &str = "`garblet-lab commit` makes all commitments at once and keeps them in memory, which has no place for so many; 500,000 show the cost of each";
+const AT_ONCE: &str = "`garblet-lab commit` makes all commitments at once and keeps them in memory, which has no room for this many; 500,000 show the cost of each";
 
 /// The most commitments that are measured.
 const COMMITMENTS_MAX: f64 = 500_000.0;
 
-/// log2 of the bound that the paper states.
+/// The log2 of the bound that the paper states.
 const BOUND_LOG2: f64 = -40.0;
 
-/// The networks as the rows call them.
+/// The networks by their names in the rows.
 pub(crate) const NETWORKS: [&str; 3] = ["Local LAN", "AWS LAN", "AWS WAN"];
 
 pub(super) fn rows() -> Vec<Row> {
     let overview = |line: &Line| {
         let system = line.text("ref_in_paper");
-        let reason = if system == "This work" { "the best figures of Table 4, which stand there" } else { OTHERS };
+        let reason = if system == "This work" { "the best figures of Table 4, which are given there" } else { OTHERS };
         let mut row = told_only("Table 1", vec![Key::named("system", system)], line, reason);
         for (quantity, column) in
             [("best latency", "best_online_latency"), ("best throughput", "best_online_throughput")]
@@ -60,7 +60,7 @@ pub(super) fn rows() -> Vec<Row> {
     rows
 }
 
-/// A time as table 1 has it, such as `~1 ms`.
+/// A time in the form of table 1, such as `~1 ms`.
 fn seconds(text: &str) -> Option<f64> {
     let (number, unit) = text.trim_start_matches('~').split_once(' ')?;
     let scale = if unit == "us" { 1e-6 } else { 1e-3 };
@@ -137,7 +137,7 @@ fn timings(line: &Line) -> Row {
     let note = line.text("note");
     if note.contains("repeats") {
         row.note(REPEATED);
-        row.gap = Some(Gap::NotMeasured("the published row cannot be what it says".into()));
+        row.gap = Some(Gap::NotMeasured("the published row cannot be what it claims".into()));
     } else if !note.is_empty() {
         row.note(MISLABELLED);
     }

@@ -1,4 +1,4 @@
-//! PartialGC: tables 1 to 4. Figures 4, 5 and 7 are drawn only; what the text says of them stands with them.
+//! PartialGC: tables 1 to 4. Figures 4, 5 and 7 are only drawn; what the text says about them is with them.
 
 use super::{Key, Line, Row, lines};
 use crate::page::Unit::{Bytes, Count, Seconds};
@@ -6,14 +6,14 @@ use crate::page::Unit::{Bytes, Count, Seconds};
 /// The forms of `outsourced` beside each published row.
 const FORMS: [&str; 2] = ["partialgc", "shares"];
 
-const MAC: &str = "Published circuits have MACs of outputs in them, 14,811 gates for each block of a recipient. Ours adds the same number; \
-     the first column is without any.";
+const MAC: &str = "Published circuits contain MACs of outputs, 14,811 gates for each block of a recipient. Ours adds the same number; \
+     the first column has none.";
 const SMALLER: &str = "Our circuits have fewer gates for the same function.";
-const STATE: &str = "Published circuits of this program carry the state's MACs (CMTB), or none (PartialGC); the counts do not tell what of it is the program's.";
+const STATE: &str = "Published circuits of this program carry the state's MACs (CMTB), or none (PartialGC); the counts do not show which part is the program's.";
 const ONE_MACHINE: &str = "Published: two servers of 32 threads each. Ours: all three parties on this machine.";
 const PHONE: &str =
     "Published: the client is a phone over 802.11 at 54 Mbit/s. Ours: a process behind a simulated link.";
-const LOW_BOUND: &str = "Few circuits: a garbler that cheats is found out with that small a probability. `shares` has no such weak form, and stands \
+const LOW_BOUND: &str = "Few circuits: a cheating garbler is caught only with that small a probability. `shares` has no such weak form, and is shown \
      beside them at 2^-40.";
 const SHARES: &str = "`shares` is another construction for the same parties: clients deal shares to two servers, which run authenticated garbling.";
 
@@ -86,7 +86,7 @@ fn moved(line: &Line, form: &str) -> Row {
     row
 }
 
-/// log2 of the probability that a garbler of so many circuits cheats unnoticed: no wrong circuit is checked, and half of those that are
+/// The log2 of the probability that a garbler of this many circuits cheats unnoticed: no wrong circuit is checked, and half of those that are
 /// evaluated are wrong. Of the circuits two fifths are evaluated, less one where that is even, which is the better choice.
 pub(crate) fn cheating_log2(circuits: u32) -> f64 {
     let two_fifths = 2 * circuits / 5;

@@ -8,7 +8,7 @@ use crate::page::{Axis, Kind, Plot, Series, Unit};
 /// A value of a row in a plot: name of its series, place, published and ours.
 type Point = (String, f64, [Option<f64>; 2]);
 
-/// The plots of a paper's rows. One that has hardly any points shows itself to be not worth it.
+/// The plots of a paper's rows. A plot with hardly any points shows that it is not worth having.
 pub(super) fn of(paper: Paper, rows: &[Row]) -> Vec<Plot> {
     match paper {
         Paper::Compgc => vec![data_by_function(rows), time_by_latency(rows)],
@@ -96,7 +96,7 @@ fn data_by_function(rows: &[Row]) -> Plot {
         [
             "compgc-data",
             "Data online by function",
-            "Links in place of tables save most where tables are large, templates in place of links everywhere.",
+            "Links instead of tables save most where tables are large; templates instead of links save everywhere.",
         ],
         named("function", &functions),
         Axis::number("data that the evaluator receives", Unit::Megabit, true),
@@ -110,13 +110,9 @@ fn time_by_latency(rows: &[Row]) -> Plot {
         ["naive", "linked"].map(|quantity| (quantity.to_string(), latency, values(row, quantity)))
     });
     plot(
-        [
-            "compgc-latency",
-            "Online time of AES over latency",
-            "Below all lies the round trip that no protocol can save: twice the latency.",
-        ],
+        ["compgc-latency", "Online time of AES by latency", "No protocol can save the round trip: twice the latency."],
         Axis::number("latency each way", Unit::Seconds, false),
-        Axis::number("time online", Unit::Seconds, true),
+        Axis::number("online time", Unit::Seconds, true),
         points.collect(),
     )
 }
@@ -127,8 +123,8 @@ fn by_method(rows: &[Row], quantity: &str, unit: Unit) -> Plot {
     let points =
         all().map(|row| (row.key("adversary").to_string(), place(&methods, row.key("method")), values(row, quantity)));
     let words = match unit {
-        Unit::Seconds => ["pssw-time", "AES-128: time by method (table 2)", "By the adversary that is withstood."],
-        _ => ["pssw-data", "AES-128: data by method (table 2)", "By the adversary that is withstood."],
+        Unit::Seconds => ["pssw-time", "AES-128: time by method (table 2)", "By adversary."],
+        _ => ["pssw-data", "AES-128: data by method (table 2)", "By adversary."],
     };
     plot(words, named("method", &methods), Axis::number(quantity, unit, true), points.collect())
 }
@@ -148,8 +144,8 @@ fn time_by_copies(rows: &[Row]) -> Plot {
     plot(
         [
             "lego-time",
-            "AES-128: time of each copy over copies (table 4)",
-            "Many copies share their gates, of which fewer are then needed for each.",
+            "AES-128: time per copy, by number of copies (table 4)",
+            "Many copies share their gates, so each needs fewer.",
         ],
         Axis::number("copies", Unit::Count, true),
         Axis::number("time per copy", Unit::Seconds, true),
@@ -162,7 +158,7 @@ fn data_by_copies(rows: &[Row]) -> Plot {
         ["independent", "dependent", "online"].map(|quantity| (quantity.to_string(), copies, values(row, quantity)))
     });
     plot(
-        ["lego-data", "AES-128: data of each copy over copies (table 5)", "Sent by the constructor."],
+        ["lego-data", "AES-128: data per copy, by number of copies (table 5)", "Sent by the constructor."],
         Axis::number("copies", Unit::Count, true),
         Axis::number("bytes per copy", Unit::Bytes, true),
         points.collect(),
@@ -175,8 +171,8 @@ fn memory_by_copies(rows: &[Row]) -> Plot {
     plot(
         [
             "lego-memory",
-            "AES-128: memory over copies",
-            "The most that both parties held, in one process. The paper has no figure for it.",
+            "AES-128: memory by number of copies",
+            "The peak of both parties, in one process. The paper has no figure for it.",
         ],
         Axis::number("copies", Unit::Count, true),
         Axis::number("memory", Unit::Bytes, true),
@@ -200,7 +196,7 @@ fn total_by_parties(rows: &[Row]) -> Plot {
     plot(
         [
             "bmr-total",
-            "SHA-256-sized circuits: time in all over parties (figure 4)",
+            "SHA-256-sized circuits: total time by number of parties (figure 4)",
             "Round trips take 75 ms. All our parties share one machine.",
         ],
         Axis::number("parties", Unit::Count, false),
@@ -215,8 +211,8 @@ fn online_in_place(rows: &[Row]) -> Plot {
     plot(
         [
             "bmr-local",
-            "SHA-256-sized circuit, local network: online time over parties (figure 6)",
-            "The paper tells the ends of its curves.",
+            "SHA-256-sized circuit, local network: online time by number of parties (figure 6)",
+            "The paper states only the ends of its curves.",
         ],
         Axis::number("parties", Unit::Count, false),
         Axis::number("online", Unit::Seconds, true),
@@ -228,7 +224,7 @@ fn online_by_depth(rows: &[Row]) -> Plot {
     let rows = of_experiment(rows, "Table 2").filter(|row| number(row, "parties") == Some(3.0));
     let points = rows.flat_map(|row| {
         let own = values(row, "online");
-        // What does not depend on depth is drawn at both ends.
+        // Values that do not depend on depth are drawn at both ends.
         let depths = match (depth(row), row.key("protocol")) {
             (Some(depth), _) => vec![("GMW", depth)],
             (None, "OT") => vec![("BMR by OT", 10.0), ("BMR by OT", 4000.0)],
@@ -239,8 +235,8 @@ fn online_by_depth(rows: &[Row]) -> Plot {
     plot(
         [
             "bmr-depth",
-            "Online time over depth, three parties (table 2)",
-            "GMW waits for each layer, BMR for the inputs alone.",
+            "Online time by depth, three parties (table 2)",
+            "GMW waits for each layer, BMR only for the inputs.",
         ],
         Axis::number("depth", Unit::Count, true),
         Axis::number("online", Unit::Seconds, true),
@@ -256,7 +252,11 @@ fn data_by_parties(rows: &[Row]) -> Plot {
             .map(|(form, quantity)| (format!("{name}{form}"), parties, values(row, quantity)))
     });
     plot(
-        ["bmr-data", "AES-128: data over parties", "Sent by each party in all phases. The paper tells times only."],
+        [
+            "bmr-data",
+            "AES-128: data by number of parties",
+            "Sent by each party in all phases. The paper states only times.",
+        ],
         Axis::number("parties", Unit::Count, false),
         Axis::number("sent by a party", Unit::Bytes, true),
         points.collect(),

@@ -4,20 +4,20 @@ use super::{Key, Line, Row, lines};
 use crate::page::Unit::{Bytes, Count, Percent, Seconds};
 
 const ONE_PROCESS: &str =
-    "Published: two machines and 1 Gbit/s between them. Ours: one process, so that each step is measured for itself.";
+    "Published: two machines and 1 Gbit/s between them. Ours: one process, so each step is measured separately.";
 const OVERLAP: &str = "Ours: two processes on this machine, whose steps overlap. `precompute` and `calculate` are the processor time of garbler and \
-     evaluator, `OT` the time of all before the function's gates, and there is no `send`.";
+     evaluator, `OT` is the time of everything before the function's gates, and there is no `send`.";
 const SECONDS: &str =
-    "Published in whole seconds: 0 and 1 s may be anything below 1.5 s, and no ratio is taken where the paper has 0.";
+    "Published in whole seconds: 0 and 1 s may be anything below 1.5 s, and there is no ratio where the paper has 0.";
 const SMALLER: &str = "Our circuit has fewer gates for the same function.";
-const TAG: &str = "Published: what authenticates the garbler's output is as short as the output, 6 bits, and so is forged with probability 2^-6. \
-     Ours has 48 bits and a key of 96, whose wires are committed to as often.";
+const TAG: &str = "Published: the tag on the garbler's output is as short as the output, 6 bits, so it can be forged with probability 2^-6. \
+     Ours has 48 bits and a key of 96, whose wires are committed to equally often.";
 const DETERRENCE: &str =
-    "Covert: a garbler that cheats is found out with probability 0.82, by 16 circuits and 4 shares of each bit.";
-const CIRCUITS: &str = "160 circuits and 160 supersets of commitments, as in the paper, which goes by 2^-40, a bit for four circuits. Counted exactly, 160 \
+    "Covert: a cheating garbler is caught with probability 0.82, by 16 circuits and 4 shares of each bit.";
+const CIRCUITS: &str = "160 circuits and 160 supersets of commitments, as in the paper, which assumes 2^-40, one bit for four circuits. Counted exactly, 160 \
      circuits of which half are evaluated give 2^-49.5. Ours states the sum of all its bounds.";
 
-/// The bound that the paper goes by against malicious parties.
+/// The bound that the paper assumes against malicious parties.
 const MALICIOUS_LOG2: f64 = -40.0;
 
 pub(super) fn rows() -> Vec<Row> {

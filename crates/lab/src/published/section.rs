@@ -1,4 +1,4 @@
-//! The section of a page that a paper has.
+//! A paper's section of a page.
 
 use super::{Line, Paper, Row, lines, plots};
 use crate::page::{Piece, Section};
@@ -45,32 +45,32 @@ fn about(paper: Paper) -> &'static [&'static str] {
     match paper {
         Paper::Compgc => &[
             "Two parties, semi-honest. Components are garbled before a function is known; when it is, only links between them and labels of inputs \
-             are sent. Measured is the evaluator's time from the function's name to the result, on one machine and over a simulated network of 33 ms \
-             and 50 Mbit/s, and the data that it receives then. `naive` sends all tables online, `standard` a label for each linked wire, `linked` is \
-             the best way of each: one label per block in the paper, templates here (`garblet-lab compgc`).",
+             are sent. We measure the evaluator's time from the function's name to the result, on one machine and over a simulated network of 33 ms \
+             and 50 Mbit/s, and the data that it receives in that time. `naive` sends all tables online, `standard` a label for each linked wire, `linked` is \
+             the best way in each system: one label per block in the paper, templates here (`garblet-lab compgc`).",
         ],
         Paper::Partialgc => &[
-            "A client that asks, and two servers that compute for it, of which at most one cheats. Measured are the client's time from its hello to its \
+            "A client asks, and two servers compute for it; at most one of them cheats. We measure the client's time from its hello to its \
              outputs and the bytes that it sends and receives. Rows with the form `partialgc` are the paper's construction, which this program can run; \
-             those with `shares` are what `outsourced` does unless told otherwise (`garblet-lab partialgc`).",
+             those with `shares` are the default of `outsourced` (`garblet-lab partialgc`).",
             "Figure 5 is a database that stays with the servers: saved once, read by each query, or sent anew with it. Figure 7 is a map of friends, with the \
-             paper's operations (`MapStart`, `MapSet`, `MapGet`) and our own (`start`, `place`, `look`). The paper draws their times, and tells a few. With \
-             `partialgc` what stays is in memory, and all parties are threads of one process.",
+             paper's operations (`MapStart`, `MapSet`, `MapGet`) and our own (`start`, `place`, `look`). The paper plots their times, and states a few. With \
+             `partialgc` kept values are in memory, and all parties are threads of one process.",
         ],
         Paper::Pssw => &[
             "Two parties against semi-honest, covert and malicious adversaries, with garbled circuits made in four ways of 2009: table 1 compares two \
-             numbers and counts their common bits, table 2 is AES-128. Each published method runs as it was published; `glnp` and `default` are what is \
-             better today, and `bare` is the work that no run of `cut-and-choose` could do without (`garblet-lab pssw`).",
+             numbers and counts their common bits, table 2 is AES-128. Each published method runs as it was published; `glnp` and `default` are the \
+             better choices today, and `bare` is the work that every run of `cut-and-choose` needs (`garblet-lab pssw`).",
         ],
         Paper::Lego => &[
-            "Two parties, of which one may cheat in any way. Single gates are made before the function is known (independent), soldered into it when it is \
+            "Two parties, one of which may cheat in any way. Single gates are made before the function is known (independent), soldered into it when it is \
              (dependent), and evaluated when the inputs are there (online). Many copies of AES-128 and SHA-256 come from one pool; everything is per copy \
              (`garblet-lab lego`, and `garblet-lab commit` for table 3).",
         ],
         Paper::Bmr => &[
-            "Several parties, semi-honest. A circuit that all garble together is sent offline and evaluated online in rounds that do not grow with its \
-             depth, which those of GMW do. Measured are the slowest party's times offline (preparing and building) and online, with 37.5 ms between all of \
-             them (`garblet-lab bmr`). `as published` is the form of the paper, the other one what this program does by default.",
+            "Several parties, semi-honest. All parties garble a circuit together; it is sent offline, and evaluated online in rounds that do not grow with its \
+             depth, unlike GMW's. We measure the slowest party's times offline (preparing and building) and online, with 37.5 ms between all of \
+             them (`garblet-lab bmr`). `as published` is the paper's form, the other is this program's default.",
         ],
     }
 }

@@ -34,12 +34,12 @@ pub(crate) const TABLES: &[(&str, &str)] = &[
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     table: &'static str,
-    /// The number of the line among those below the head, from 1.
+    /// The number of the line below the header, from 1.
     number: usize,
     cells: Vec<(String, String)>,
 }
 
-/// The lines of a table; none of one that there is not.
+/// The lines of a table; none if there is no such table.
 pub(crate) fn lines(table: &str) -> Vec<Line> {
     let Some((table, text)) = TABLES.iter().find(|(name, _)| *name == table) else { return Vec::new() };
     let mut reader = csv::Reader::from_reader(text.as_bytes());

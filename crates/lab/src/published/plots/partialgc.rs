@@ -20,11 +20,11 @@ fn time_by_circuits(rows: &[Row]) -> Plot {
     plot(
         [
             "partialgc-circuits",
-            "Time over circuits (table 4)",
-            "The same construction, then and now: time grows with the circuits, each of which is sent.",
+            "Time by number of circuits (table 4)",
+            "The same construction, then and now: time grows with the number of circuits, since each is sent.",
         ],
         Axis::number("circuits", Unit::Count, true),
-        Axis::number("time in all", Unit::Seconds, true),
+        Axis::number("total time", Unit::Seconds, true),
         rows.filter_map(point).collect(),
     )
 }
@@ -75,16 +75,16 @@ fn gates_by_length(rows: &[Row]) -> Plot {
     plot(
         [
             "partialgc-gates",
-            "Gates over length (table 1, longest common substring)",
-            "Gates of one step more, by the length of the text that stays with the servers.",
+            "Gates by length (table 1, longest common substring)",
+            "Gates of one more step, by the length of the text that stays with the servers.",
         ],
         Axis::number("length", Unit::Count, true),
-        Axis::number("gates that are no XOR", Unit::Count, true),
+        Axis::number("non-XOR gates", Unit::Count, true),
         points.collect(),
     )
 }
 
-/// A form at its strongest bound, as a plot has it.
+/// A form at its strongest bound, as in a plot.
 fn strongest(row: &Row) -> Option<&'static str> {
     match row.key("at") {
         "circuits=256" => Some("partialgc"),
@@ -109,11 +109,11 @@ fn time_by_entries(rows: &[Row]) -> Plot {
     plot(
         [
             "partialgc-database",
-            "Time of a query over entries (figure 5)",
+            "Time of a query by number of entries (figure 5)",
             "The database stays with the servers, or is sent with each query. With 256 circuits, or at 2^-80.",
         ],
         Axis::number("entries", Unit::Count, true),
-        Axis::number("time in all", Unit::Seconds, true),
+        Axis::number("total time", Unit::Seconds, true),
         of_experiment(rows, "Figure 5").filter_map(of).collect(),
     )
 }
@@ -132,11 +132,11 @@ fn time_by_cells(rows: &[Row]) -> Plot {
     plot(
         [
             "partialgc-map",
-            "Time to read a cell over cells of the map (figure 7)",
-            "With 256 circuits, or at 2^-80; what the paper tells is about any operation. A visit is of servers that wait and have prepared.",
+            "Time to read a cell by size of the map (figure 7)",
+            "With 256 circuits, or at 2^-80; the paper's figures are for any operation. In a visit the servers are waiting and have prepared.",
         ],
         Axis::number("cells", Unit::Count, true),
-        Axis::number("time in all", Unit::Seconds, true),
+        Axis::number("total time", Unit::Seconds, true),
         points.flatten().collect(),
     )
 }
