@@ -236,13 +236,13 @@ def test_missing_values_of_a_frame_are_refused_by_column() -> None:
 def test_lists_that_are_not_in_order_are_refused() -> None:
     program = garblet.load("lib:intersection-sum(3,3,32,32)")
     for rows, words in [
-        ([(5, 1), (3, 2)], "a lesser key than in the row before it"),
-        ([(3, 1), (3, 2)], "the key of the row before it again"),
+        ([(5, 1), (3, 2)], "a lesser key than in the previous row"),
+        ([(3, 1), (3, 2)], "the key of the previous row again"),
     ]:
         with pytest.raises(garblet.InputError, match="input `b`, row 2: expected ascending order, each key once") as caught:
             program.evaluate(a=[5, 9], b=[{"key": key, "value": value} for key, value in rows])
         assert words in str(caught.value)
-        assert caught.value.hint in ("sort the rows by key", "make one row of all that have the same key")
+        assert caught.value.hint in ("sort the rows by key", "merge the rows that have the same key")
     with pytest.raises(garblet.InputError, match="input `a`, row 3"):
         garblet.run_local(program, [{"a": [1, 5, 5]}, {"b": []}], protocol="yao")
 

@@ -1,4 +1,4 @@
-//! Front ends: what turns a file or a text into a [`Program`].
+//! Front ends, which turn a file or a text into a [`Program`].
 //!
 //! A front end knows one kind of file; [`FrontEnds`] picks the one that a file needs. Circuit files and program files
 //! are [known from the start](FrontEnds::standard); others are added with [`FrontEnds::with`].
@@ -20,7 +20,7 @@ use crate::{Bristol, ProgramFile, foreign};
 /// The depth to which program files may refer to program files.
 const MAX_DEPTH: u32 = 16;
 
-/// The number of bytes of a file that a front end sees to decide whether it is of its kind.
+/// The number of bytes of a file from which a front end decides whether it is of its kind.
 const SNIFF_BYTES: usize = 4096;
 
 /// One kind of file.
@@ -28,10 +28,10 @@ pub trait FrontEnd {
     /// The name of the kind, for people.
     fn name(&self) -> &'static str;
 
-    /// Tells whether a file of that name which begins like that is of this kind.
+    /// Returns whether a file with that name and that beginning is of this kind.
     fn accepts(&self, file: &Path, beginning: &[u8]) -> bool;
 
-    /// Tells whether a text of this kind has functions that [circuits can stand for](Source::bound).
+    /// Returns whether a text of this kind has functions that [circuits can replace](Source::bound).
     fn has_functions(&self) -> bool {
         false
     }
@@ -42,7 +42,7 @@ pub trait FrontEnd {
     fn read(&self, source: &Source<'_>, text: &mut dyn BufRead) -> Result<Program, Diagnostics>;
 }
 
-/// The origin of a text, and the way to get at what it refers to.
+/// The origin of a text, and access to what it refers to.
 pub struct Source<'a> {
     /// The file as diagnostics name it.
     pub file: String,
@@ -53,12 +53,12 @@ pub struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Circuits that stand for functions of the text, by the functions' names.
+    /// Circuits that replace functions of the text, by the functions' names.
     pub fn bound(&self) -> &[(String, Program)] {
         &self.bound
     }
 
-    /// The name of what is read: the file's without folder and extension.
+    /// The name of the program: the file's, without folder and extension.
     pub fn stem(&self) -> &str {
         Path::new(&self.file).file_stem().and_then(|s| s.to_str()).unwrap_or("program")
     }
@@ -70,7 +70,7 @@ impl Source<'_> {
         self.load_bound(reference, Vec::new())
     }
 
-    /// Loads as [`Source::load`] does, with circuits that stand for functions of what is loaded.
+    /// Loads like [`Source::load`], with circuits that replace functions of what is loaded.
     ///
     /// *Errors*: as [`Source::load`], or something that has no functions.
     pub(crate) fn load_bound(&self, reference: &str, bound: Vec<(String, Program)>) -> Result<Program, Diagnostics> {
@@ -83,7 +83,7 @@ impl Source<'_> {
     }
 }
 
-/// Front ends in the order in which they are asked.
+/// Front ends, in the order in which they are tried.
 pub struct FrontEnds {
     list: Vec<Box<dyn FrontEnd>>,
 }
@@ -94,7 +94,7 @@ impl FrontEnds {
         FrontEnds { list: vec![Box::new(ProgramFile), Box::new(Bristol)] }
     }
 
-    /// Adds a front end, to be asked before the others.
+    /// Adds a front end, to be tried before the others.
     pub fn with(mut self, front_end: impl FrontEnd + 'static) -> Self {
         self.list.insert(0, Box::new(front_end));
         self
@@ -127,14 +127,16 @@ impl FrontEnds {
         let path = folder.join(name);
         let shown = path.display().to_string();
         let failed = |error: std::io::Error| Diagnostic::new(&shown, format!("cannot be read: {error}"));
-        // A file that another one names may be anything, also a pipe that nobody writes to.
+        // A file that another one names may be anything, including a pipe without a writer.
         if depth > 0 && std::fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
-            return Err(Diagnostic::new(&shown, "is no file, but a folder, a pipe or a device").into());
+            return Err(Diagnostic::new(&shown, "is not a file, but a folder, a pipe or a device").into());
         }
         let mut file = File::open(&path).map_err(|error| {
             let missing = error.kind() == std::io::ErrorKind::NotFound;
             match missing && library::has(name) {
-                true => failed(error).hint(format!("circuits of the library begin so: {}{name}", library::PREFIX)),
+                true => {
+                    failed(error).hint(format!("circuits of the library begin like this: {}{name}", library::PREFIX))
+                }
                 false => failed(error),
             }
         })?;
@@ -160,7 +162,7 @@ impl FrontEnds {
             return Err(foreign::refusal(file, &beginning, &kinds.join(", ")).into());
         };
         if !bound.is_empty() && !front_end.has_functions() {
-            let message = format!("is a {}, which has no functions that circuits could stand for", front_end.name());
+            let message = format!("is a {}, which has no functions that circuits could replace", front_end.name());
             return Err(Diagnostic::new(file, message).into());
         }
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
@@ -234,7 +236,7 @@ mod tests {
         assert!(error("no/such/file.txt").starts_with("no/such/file.txt: cannot be read: "));
         assert_eq!(error("src"), "src: is a folder, expected a file");
         let hint = |name| FrontEnds::standard().load(name).unwrap_err().iter().next().unwrap().hint.clone();
-        assert_eq!(hint("millionaires(8)").unwrap(), "circuits of the library begin so: lib:millionaires(8)");
+        assert_eq!(hint("millionaires(8)").unwrap(), "circuits of the library begin like this: lib:millionaires(8)");
         assert_eq!(hint("no/such/file.txt"), None);
     }
 }

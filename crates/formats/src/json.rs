@@ -42,9 +42,9 @@ impl<'a> JsonText<'a> {
             Err(error) => {
                 let range = error.range();
                 let what = match error.kind() {
-                    // Which characters it has is not told: the text may be a secret.
+                    // The characters are not shown: the text may be a secret.
                     ParseErrorKind::String(ParseStringErrorKind::InvalidUnicodeEscapeSequence(_)) => {
-                        "an escape that is no character".into()
+                        "an escape that is not a character".into()
                     }
                     kind => lower_case(&kind.to_string()),
                 };
@@ -86,7 +86,7 @@ impl<'a> JsonText<'a> {
     }
 }
 
-/// Describes what a value is, in a few words, with short values spelled out.
+/// Describes a value in a few words, with short values spelled out.
 pub(crate) fn describe(value: &Value) -> String {
     match value {
         Value::StringLit(s) => format!("the string {:?}", clip(&s.value)),
@@ -96,7 +96,7 @@ pub(crate) fn describe(value: &Value) -> String {
     }
 }
 
-/// Says of which kind a value is, and nothing of which: it may be a secret, and messages go to logs.
+/// Names only the kind of a value: the value may be a secret, and messages go to logs.
 pub(crate) fn kind(value: &Value) -> String {
     match value {
         Value::StringLit(_) => "a string".into(),
@@ -137,7 +137,7 @@ mod tests {
         assert!(fails("{\"a\": 1,}").starts_with("f.json:1:"), "{}", fails("{\"a\": 1,}"));
         assert!(fails("{\"a\": 1").starts_with("f.json:1:1: not JSON: unterminated object"));
         assert!(fails("{a: 1}").contains("not JSON"));
-        assert!(fails(r#"{"a": "\ud83d"}"#).ends_with("not JSON: an escape that is no character"));
+        assert!(fails(r#"{"a": "\ud83d"}"#).ends_with("not JSON: an escape that is not a character"));
         assert!(fails("{\"a\": 0x10}").contains("not JSON: hexadecimal numbers"));
         assert!(fails("{} {}").contains("more than one JSON value"));
         assert!(fails(&"[".repeat(100_000)).contains("nesting depth"));

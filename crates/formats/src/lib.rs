@@ -1,6 +1,6 @@
 //! Files: readers and writers of circuits, programs and values, and drawings.
 //!
-//! A [front end](front_end) makes a program of a file or a text, a [`Format`] writes one.
+//! A [front end](front_end) makes a program from a file or a text, a [`Format`] writes one.
 
 pub mod bristol;
 pub mod draw;
@@ -28,7 +28,7 @@ pub enum Format {
     Program,
 }
 
-/// A program that cannot be written, or not in that format.
+/// A program that cannot be written, at all or in that format.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The file could not be written.
@@ -44,10 +44,10 @@ pub enum WriteError {
         inputs: usize,
     },
     /// The older Bristol format makes constants from input wires.
-    #[error("the Bristol format cannot say a constant without an input wire; use Bristol Fashion")]
+    #[error("the Bristol format cannot express a constant without an input wire; use Bristol Fashion")]
     ConstantWithoutInput,
     /// Names that the program file cannot express.
-    #[error("{what} {name:?} is no name for a program file, expected letters, digits, `_` or `-`")]
+    #[error("{what} {name:?} is not a name for a program file, expected letters, digits, `_` or `-`")]
     Name {
         /// The kind of thing that has the name.
         what: &'static str,
@@ -57,7 +57,7 @@ pub enum WriteError {
 }
 
 impl Format {
-    /// The format that a file's extension asks for: `.json` a program file, `.bristol` and `.txt` Bristol Fashion.
+    /// The format for a file's extension: `.json` a program file, `.bristol` and `.txt` Bristol Fashion.
     pub fn of_path(path: &Path) -> Option<Format> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "json" => Some(Format::Program),
@@ -93,7 +93,7 @@ impl FromStr for Format {
     }
 }
 
-/// The name of no [`Format`].
+/// An unknown name of a [`Format`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown format `{0}`, expected `bristol`, `bristol-fashion` or `json`")]
 pub struct UnknownFormat(pub String);

@@ -34,14 +34,15 @@
 //! **Types** are `bool`, `u8`, `i8` (any width), `bits8` (wires without meaning), `bytes16`, arrays `[u8; 4]` and records
 //! `{age: u7, member: bool}`. Wire 0 is the least significant bit, the first byte, element or field.
 //!
-//! **inputs** have a type and the party that owns them; what the program relies on in lists is said by `"order"` and `"below"`. **outputs** have a type, what they are made `"from"`, and who
-//! learns them: `"to"` is a party, a list of parties, or `"all"`, which is the default.
+//! **inputs** have a type and the party that owns them; `"order"` and `"below"` state what the program relies on in
+//! lists. **outputs** have a type, sources (`"from"`), and recipients: `"to"` is a party, a list of parties, or `"all"`,
+//! which is the default.
 //!
-//! **instances** stand in any order; `"of"` names the component, `"in"` says for each of its inputs what feeds it. With
+//! **instances** come in any order; `"of"` names the component, `"in"` names what feeds each of its inputs. With
 //! `"repeat": n` there are `n` of them, numbered by `i` from 0, and indices may be computed from `i` with `+`, `-`, `*`;
 //! `"first"` replaces some of the inputs for `i = 0`.
 //!
-//! **What feeds something** is a source or a list of sources whose wires follow one another, exactly as many as are
+//! **A feed** is a source or a list of sources whose wires follow one another, exactly as many as are
 //! needed. A source is
 //!
 //! - `"x"`: a program input; `"low.sum"`: an output of an instance; `"high[3].sum"`: of one of several; `"high.sum"`: of
@@ -52,7 +53,7 @@
 //!
 //! Any one source may feed any number of things.
 //!
-//! Instead of all this a program file may name a source of the function language, and circuits that stand for functions
+//! Instead of all this a program file may name a source of the function language, and circuits that replace functions
 //! of it: files or `lib:NAME`, whose inputs are, one after another, the function's parameters, and their outputs its
 //! result.
 //!
@@ -112,11 +113,11 @@ impl FrontEnd for ProgramFile {
     }
 }
 
-/// The orders of lists, as files name them.
+/// The orders of lists, by their names in files.
 const ORDERS: [(Order, &str); 3] =
     [(Order::Strict, "ascending once"), (Order::Ascending, "ascending"), (Order::Descending, "descending")];
 
-/// The bits of the key of an array's or a list's elements: of their first field, or of all.
+/// The number of bits of the key of an array's or a list's elements: of their first field, or of the whole element.
 fn key_bits(ty: &Type) -> u32 {
     key_type(ty).map_or(0, |key| key.width() as u32)
 }
@@ -132,7 +133,7 @@ fn key_type(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Tells whether a name can stand in a reference.
+/// Returns whether a name can appear in a reference.
 fn is_name(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')

@@ -1,20 +1,20 @@
 //! Typed values: the bits of a port from JSON and to JSON.
 //!
-//! In every place where a value of a [`Type`] is expected, JSON may give it as
+//! Wherever a value of a [`Type`] is expected, JSON may give it as
 //!
 //! - an integer, `42` or `"42"` as a string, which is for tools that hold numbers of more than 53 bits as floating point and
 //!   so lose digits: for `bits`, unsigned and signed integers, within the type's range;
 //! - `"0x2a"`: the wires as a hexadecimal number, wire 0 the least significant bit, for all but arrays and records;
 //!   for signed integers it is the two's complement;
-//! - a decimal number, `1.25`, `-3` or `2.5e-1`, or a string of one, for fixed-point numbers: what lies between two of them becomes
-//!   the nearer one, and what lies in the middle the even one;
+//! - a decimal number, `1.25`, `-3` or `2.5e-1`, or a string of one, for fixed-point numbers: other numbers are rounded to
+//!   the nearest, ties to even;
 //! - `true`, `false`, `0` or `1` for `bool`;
 //! - `{"bits": "0110"}`: the wires in order, exactly as many as the type has;
 //! - `{"hex": "001122"}`: bytes, first byte first, bit 0 of a byte on the lower wire, for every type of whole bytes;
 //! - `{"text": "gattaca"}`: the UTF-8 bytes of a string, for byte strings of exactly that length;
-//! - `"gattaca"`: the UTF-8 bytes of a string, for arrays of `u8` of exactly that length, and for lists of at most so many; `{"text": ..}`
+//! - `"gattaca"`: the UTF-8 bytes of a string, for arrays of `u8` of exactly that length, and for lists with room for them; `{"text": ..}`
 //!   too;
-//! - an array for arrays, byte strings and tuples, one of at most so many elements for lists, an object with all fields for records;
+//! - an array for arrays, byte strings, tuples and, up to their room, lists; an object with all fields for records;
 //! - `"Variant"` for a variant without fields, `{"Variant": {..}}` for one whose fields have names, `{"Variant": [..]}` with the fields
 //!   in order for others.
 
@@ -43,7 +43,7 @@ pub use results::ResultTable;
 pub use table::{FromTable, Renamed, Table, TableFormat};
 pub use text::{to_json_text, to_text};
 
-/// The widest integers that are numbers in JSON: what many tools hold them as has 53 bits.
+/// The widest integers that are numbers in JSON: many tools hold them in 53 bits.
 pub(crate) const MAX_NUMBER_BITS: u32 = 53;
 
 /// A value as JSON that [`read_value`] reads back: integers of up to 53 bits as numbers, wider ones as decimal

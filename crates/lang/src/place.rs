@@ -57,7 +57,7 @@ impl Machine<'_> {
         self.drop_words(2 * all, expr.span);
         self.release(top);
         for (k, word) in values.into_iter().enumerate() {
-            // Without checks there is nothing behind the end of a list.
+            // Without checks there is nothing past the end of a list.
             let word = if self.panics.is_on() { word } else { self.select(inside, word, Word::FALSE, expr.span) };
             self.write(to + k, word);
         }

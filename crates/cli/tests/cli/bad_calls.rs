@@ -114,7 +114,7 @@ fn names_that_nothing_has() {
     garblet(&["eval", "millionaires(8)"]).fails(
         2,
         "error: cannot be read: No such file or directory\n --> millionaires(8)\n\
-         hint: circuits of the library begin so: lib:millionaires(8)\n",
+         hint: circuits of the library begin like this: lib:millionaires(8)\n",
     );
     garblet(&["eval", "lib:aes12"]).fails(
         2,

@@ -32,11 +32,12 @@ fn refused(ran: &Ran, message: &str, hint: &str) {
 fn a_list_that_is_not_in_order_is_refused_with_its_line() {
     for command in ["eval", "local"] {
         let unsorted = sum(command, SALES, &[]);
-        let message = "sales.csv:3: input `b`, row 2: expected ascending order, each key once, got a lesser key than in the row before it";
+        let message = "sales.csv:3: input `b`, row 2: expected ascending order, each key once, got a lesser key than in the previous row";
         refused(&unsorted, message, "--sort sorts the rows by key; --as-empty ");
     }
     let sorted = "key,value\n9,100\n\n40,5\n40,7\n";
-    let message = "sales.csv:5: input `b`, row 3: expected ascending order, each key once, got the key of the row before it again";
+    let message =
+        "sales.csv:5: input `b`, row 3: expected ascending order, each key once, got the key of the previous row again";
     refused(&sum("eval", sorted, &[]), message, "--sum-by-key makes one row of all that have the same key");
     let json = "{\n\"a\": [3,\n2]\n}";
     let folder = Folder::new("order-json");
@@ -53,7 +54,7 @@ fn who_runs_with_a_peer_is_refused_before_anybody_is_met() {
     let rows = format!("1={}", folder.file("sales.csv", SALES));
     let call = ["run", SUM, "--party", "1", "--insecure-plain-tcp", "--input", &rows, "--timeout", "300ms"];
     let alone = |more: &[&str]| garblet(&[&call[..], &["--connect", "127.0.0.1:1"], more].concat());
-    refused(&alone(&[]), "a lesser key than in the row before it", "--sort sorts");
+    refused(&alone(&[]), "a lesser key than in the previous row", "--sort sorts");
     // In order, it looks for the peer.
     let fit = alone(&["--sum-by-key"]);
     assert_eq!(fit.status, Some(1), "{}", fit.stderr);

@@ -66,7 +66,7 @@ fn tables_that_do_not_fit_are_refused_with_row_and_column() {
     };
     refused(
         &["--input", &file],
-        "error: column `id` (u16) is missing; there is: customer_id, town, price\n",
+        "error: column `id` (u16) is missing; columns: customer_id, town, price\n",
         "hint: --column id=COLUMN reads it from a column of another name\n",
     );
     refused(
@@ -76,7 +76,7 @@ fn tables_that_do_not_fit_are_refused_with_row_and_column() {
     );
     refused(
         &["--input", &file, "--column", "0:ids=customer_id", "--column", "0:id=customer_id"],
-        "error: column `customer_id` is given for field `ids`, which there is not\n",
+        "error: column `customer_id` is given for field `ids`, which does not exist\n",
         "hint: did you mean `id`?\n",
     );
     refused(

@@ -4,11 +4,11 @@ use garblet_circuit::{Circuit, diagnostic::Diagnostic};
 
 use super::lines::Lines;
 
-/// The most ports that a head may speak of.
+/// The most ports that a head may declare.
 pub(super) const MAX_PORTS: u64 = 4096;
 
-/// The most input wires that a head may speak of: they exist without a line each, so that the file's length does not
-/// vouch for them.
+/// The most input wires that a head may declare: they have no line each, so the file's length does not
+/// limit them.
 pub(super) const MAX_INPUT_WIRES: u64 = 1 << 26;
 
 /// The content of the head; each number is within its limit, and no memory has been set aside for any of them.
@@ -38,7 +38,7 @@ impl Head {
         let head = if numbers {
             if !count_fits {
                 let message = format!(
-                    "the line before, the inputs', begins with {}, expected the number of widths after it, {}",
+                    "the line before, of the inputs, begins with {}, expected the number of its widths, {}",
                     first[0],
                     words_before - 1
                 );
@@ -61,7 +61,7 @@ impl Head {
                 );
                 return Err(lines.error_at(0, message));
             };
-            // A second input without wires is how the format says that there is one.
+            // A second input without wires means that there is only one input.
             let inputs = if b == 0 { vec![a] } else { vec![a, b] };
             Head { gates, wires, inputs, outputs: vec![out] }
         };

@@ -17,7 +17,7 @@ pub(super) struct Line {
 /// The bytes with which some editors begin a text.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The part of a line that is no comment.
+/// The part of a line before any comment.
 pub(super) fn without_comment(line: &[u8]) -> &[u8] {
     let begins = |at: &usize| line[*at] == b'#' || line[*at..].starts_with(b"//");
     &line[..(0..line.len()).find(begins).unwrap_or(line.len())]
@@ -33,7 +33,7 @@ pub(super) struct Lines<'a> {
     number: u64,
     /// The lines that were read.
     read: u64,
-    /// The line is to be given out once more.
+    /// Set if the line is to be returned once more.
     held: bool,
     ended: bool,
 }
@@ -70,7 +70,7 @@ impl<'a> Lines<'a> {
         Ok(false)
     }
 
-    /// Gives the line out once more on the next [`Lines::advance`].
+    /// Returns the line once more on the next [`Lines::advance`].
     pub(super) fn hold(&mut self) {
         self.held = true;
     }
@@ -152,7 +152,7 @@ impl<'a> Lines<'a> {
     }
 
     fn error(&self, at: Range<usize>, message: impl Into<String>) -> Diagnostic {
-        // Bytes that are not UTF-8 are shown one by one, so that places stay what they are.
+        // Bytes that are not UTF-8 are shown one by one, so that places stay correct.
         let near = at.start.saturating_sub(200);
         let part = &self.line[near..self.line.len().min(at.start + 400)];
         let text: String = part.iter().map(|&b| if b.is_ascii() { b as char } else { '?' }).collect();

@@ -6,9 +6,9 @@ use garblet_circuit::{Circuit, CircuitError, Component, Gate, Port, Type, Wire, 
 
 use super::{head::Head, lines::Lines, waiting::Waiting, wires::WireMap};
 
-/// Reads a circuit file of either kind. A gate that stands before those that set what it reads waits for them.
+/// Reads a circuit file of either kind. A gate that comes before those that set what it reads waits for them.
 ///
-/// *Cost*: time and memory in proportion to the text that is there, whatever its head claims.
+/// *Cost*: time and memory in proportion to the actual text, whatever its head claims.
 ///
 /// *Errors*: the first thing that is wrong, with its place.
 pub(super) fn read(file: &str, name: &str, text: &mut dyn BufRead) -> Result<Component, Diagnostic> {
@@ -48,7 +48,7 @@ struct Reader {
     map: WireMap,
     inputs: u32,
     gates: Vec<Gate>,
-    /// Wires that the head speaks of.
+    /// The number of wires in the head.
     wires: u32,
     /// The numbers that the last line has set.
     set: Vec<u32>,
@@ -90,7 +90,7 @@ const KINDS: [(&str, Kind); 12] = [
 ];
 
 impl Kind {
-    /// The kind of gate that a line ends with.
+    /// The kind of gate at the end of a line.
     fn of(lines: &Lines<'_>) -> Result<Self, Diagnostic> {
         let last = lines.word_count() - 1;
         let found = KINDS.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(lines.word(last)));
@@ -100,7 +100,7 @@ impl Kind {
         })
     }
 
-    /// Checks the shape of a line. Gives the words that are operands.
+    /// Checks the shape of a line. Returns the words that are operands.
     fn operands(self, lines: &Lines<'_>) -> Result<Range<usize>, Diagnostic> {
         let (operands, results) = match self {
             Kind::Inv | Kind::Eq | Kind::Eqw => (1, 1),
@@ -112,7 +112,7 @@ impl Kind {
         };
         shape(lines, operands, results)?;
         match self {
-            // What it reads is no wire.
+            // It does not read a wire.
             Kind::Eq => Ok(COUNTS..COUNTS),
             _ => Ok(COUNTS..COUNTS + operands as usize),
         }
@@ -145,7 +145,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Looks whether a gate still waits.
+    /// Checks that no gate still waits.
     fn check_none_waits(&self, lines: &mut Lines<'_>) -> Result<(), Diagnostic> {
         let mut set_later = std::collections::HashSet::new();
         let mut first = None;
@@ -164,11 +164,10 @@ impl Reader {
                     continue;
                 }
                 if !set_later.contains(&number) {
-                    return Err(lines.error_at(k, format!("wire {number} is read, and no gate sets it")));
+                    return Err(lines.error_at(k, format!("wire {number} is read, but no gate sets it")));
                 }
-                let circle = || {
-                    lines.error_at(k, format!("wire {number} depends on itself: gates feed one another in a circle"))
-                };
+                let circle =
+                    || lines.error_at(k, format!("wire {number} depends on itself: gates feed one another in a cycle"));
                 first = first.or_else(|| Some(circle()));
             }
         }
@@ -235,7 +234,7 @@ impl Reader {
         self.map.get(number).map(Wire).ok_or_else(unset)
     }
 
-    /// Adds a gate. A line may become several, so that the head's limit on wires does not bound them.
+    /// Adds a gate. A line may become several gates, so the head's limit on wires does not bound them.
     fn push(&mut self, lines: &Lines<'_>, gate: Gate) -> Result<Wire, Diagnostic> {
         let wires = u64::from(self.inputs) + self.gates.len() as u64 + 1;
         if wires > Circuit::MAX_WIRES {
@@ -251,7 +250,7 @@ impl Reader {
         self.copy(lines, k, wire)
     }
 
-    /// Lets the number in word `k` stand for a wire.
+    /// Maps the number in word `k` to a wire.
     fn copy(&mut self, lines: &Lines<'_>, k: usize, wire: Wire) -> Result<(), Diagnostic> {
         let number = self.number(lines, k)?;
         if number < self.inputs {

@@ -127,9 +127,9 @@ fn gates_in_any_order_wait_for_what_they_read() {
     }
     assert_eq!(
         fails("2 4\n1 1 1\n\n2 1 3 0 2 AND\n2 1 2 1 3 XOR\n"),
-        "c.txt:4:5: wire 3 depends on itself: gates feed one another in a circle"
+        "c.txt:4:5: wire 3 depends on itself: gates feed one another in a cycle"
     );
-    assert_eq!(fails("2 5\n1 1 1\n\n2 1 3 0 4 AND\n2 1 2 1 3 XOR\n"), "c.txt:5:5: wire 2 is read, and no gate sets it");
+    assert_eq!(fails("2 5\n1 1 1\n\n2 1 3 0 4 AND\n2 1 2 1 3 XOR\n"), "c.txt:5:5: wire 2 is read, but no gate sets it");
     assert_eq!(fails("2 4\n1 1 1\n\n2 1 3 0 2 AND\n2 1 1 0 9 AND\n"), "c.txt:5:9: a wire is 9, expected less than 4");
 }
 
@@ -149,8 +149,8 @@ fn truncated_files_say_where_they_end() {
 #[test]
 fn lying_gate_lines_are_refused_with_their_place() {
     let with = |line: &str| fails(&format!("1 5\n1 3\n1 1\n\n{line}\n"));
-    assert_eq!(with("2 1 0 3 4 AND"), "c.txt:5:7: wire 3 is read, and no gate sets it");
-    assert_eq!(with("2 1 4 0 4 AND"), "c.txt:5:5: wire 4 depends on itself: gates feed one another in a circle");
+    assert_eq!(with("2 1 0 3 4 AND"), "c.txt:5:7: wire 3 is read, but no gate sets it");
+    assert_eq!(with("2 1 4 0 4 AND"), "c.txt:5:5: wire 4 depends on itself: gates feed one another in a cycle");
     assert_eq!(with("2 1 0 1 2 AND"), "c.txt:5:9: wire 2 is an input, a gate cannot set it");
     assert_eq!(with("2 1 0 1 5 AND"), "c.txt:5:9: a wire is 5, expected less than 5");
     assert_eq!(
@@ -185,7 +185,7 @@ fn lying_heads_are_refused() {
         ("1 5\n1 3\n1 1\n2 1 0 1 3 AND\n", "c.txt: output wire 4 is set by no gate"),
         (
             "1 5\n2 3\n1 1\n",
-            "c.txt:3:1: the line before, the inputs', begins with 2, expected the number of widths after it, 1",
+            "c.txt:3:1: the line before, of the inputs, begins with 2, expected the number of its widths, 1",
         ),
         ("1 5\n1 3\n2 1\n", "c.txt:3:1: 2 outputs, but 1 widths"),
         ("1 5\n1 6\n1 1\n", "c.txt:3:1: the inputs have 6 wires, but the whole circuit only 5"),

@@ -1,4 +1,4 @@
-//! Gates that stand in a file before those that set what they read.
+//! Gates that come in a file before those that set what they read.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use super::lines::Line;
 
 /// Lines that wait until all wires that they read are set.
 ///
-/// *Cost*: in proportion to the text of the lines, in whatever order they come.
+/// *Cost*: in proportion to the text of the lines, in any order.
 #[derive(Default)]
 pub(super) struct Waiting {
-    /// The lines, each with the number of wires that it still waits for, as often as it reads them.
+    /// The lines, each with the number of wires that it still waits for, counted once per read.
     lines: Vec<(Option<Line>, usize)>,
     /// The lines that wait for a wire.
     by_wire: HashMap<u32, Vec<usize>>,
-    /// Lines that wait no more, in the order of the file.
+    /// Lines that no longer wait, in the order of the file.
     ready: std::collections::BTreeSet<usize>,
 }
 
@@ -41,7 +41,7 @@ impl Waiting {
         }
     }
 
-    /// The next line that waits no more.
+    /// The next line that no longer waits.
     pub(super) fn next(&mut self) -> Option<Line> {
         let place = self.ready.pop_first()?;
         self.lines[place].0.take()

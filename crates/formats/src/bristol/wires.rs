@@ -1,4 +1,4 @@
-//! The wires of the circuit that wire numbers of a file stand for.
+//! The circuit's wires, by the wire numbers of a file.
 
 use std::collections::HashMap;
 
@@ -18,12 +18,12 @@ const UNSET: u32 = u32::MAX;
 const SLACK: usize = 4096;
 
 impl WireMap {
-    /// The first `inputs` numbers stand for themselves.
+    /// The first `inputs` numbers map to themselves.
     pub(super) fn new(inputs: u32) -> Self {
         WireMap { inputs, near: Vec::new(), far: HashMap::new(), count: 0 }
     }
 
-    /// The wire that a number stands for.
+    /// The wire for a number.
     pub(super) fn get(&self, number: u32) -> Option<u32> {
         let Some(k) = number.checked_sub(self.inputs) else { return Some(number) };
         match self.near.get(k as usize) {
@@ -33,7 +33,7 @@ impl WireMap {
         }
     }
 
-    /// Adds an entry; false if there is one already.
+    /// Adds an entry; returns false if there is one already.
     pub(super) fn set(&mut self, number: u32, wire: u32) -> bool {
         if self.get(number).is_some() {
             return false;

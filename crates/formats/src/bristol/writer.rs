@@ -85,7 +85,7 @@ fn write_gates<W: Write>(
 /// Wire numbers for a file, in which the outputs must be the last wires.
 struct Numbers {
     wire: Vec<u32>,
-    /// Outputs that are inputs or that another output is already, as `(from, to)`.
+    /// Outputs that are inputs or equal another output, as `(from, to)`.
     copies: Vec<(u32, u32)>,
     wires: u64,
 }
@@ -98,7 +98,7 @@ impl Numbers {
         let outputs = circuit.outputs();
         let mut wire = vec![NONE; circuit.wire_count()];
         (0..inputs).for_each(|i| wire[i as usize] = i);
-        // First the place among the outputs; where those begin is known once all others are counted.
+        // First the place among the outputs, whose beginning is known once all others are counted.
         let mut copied = Vec::new();
         for (k, output) in outputs.iter().enumerate() {
             match wire[output.index()] {

@@ -1,4 +1,4 @@
-//! The places of boxes: columns from left to right, in each column near to what feeds them.
+//! The places of boxes: columns from left to right, and in each column near the boxes that feed them.
 
 use super::picture::{Kind, Picture};
 
@@ -55,7 +55,7 @@ impl Layout {
     }
 }
 
-/// The boxes of each column: what feeds a box is to its left, inputs are in the first column, outputs in the last.
+/// The boxes of each column: boxes that feed a box are to its left, inputs are in the first column, outputs in the last.
 fn columns(picture: &Picture) -> Vec<Vec<usize>> {
     let mut column = vec![0usize; picture.nodes.len()];
     for at in 0..picture.nodes.len() {

@@ -1,4 +1,4 @@
-//! The picture that is drawn: boxes and lines, without places.
+//! The picture as boxes and lines, without places.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(super) struct Node {
     pub(super) note: String,
 }
 
-/// Boxes, and lines between them as `(from, to)` with how many wires they carry. A box comes after those that feed it,
+/// Boxes, and lines between them as `(from, to)` with their number of wires. A box comes after those that feed it,
 /// except where one stands for many instances.
 pub(super) struct Picture {
     pub(super) nodes: Vec<Node>,
@@ -69,7 +69,7 @@ impl Picture {
         self.nodes.len() - 1
     }
 
-    /// Adds the boxes of instances; says which box each instance is in.
+    /// Adds the boxes of instances; returns the box of each instance.
     fn instances(&mut self, program: &Program) -> Vec<usize> {
         let count = program.instance_count();
         let each = count <= MAX_BOXES;

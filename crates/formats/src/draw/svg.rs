@@ -1,4 +1,4 @@
-//! The picture as SVG that needs nothing else.
+//! The picture as self-contained SVG.
 
 use garblet_circuit::Program;
 
@@ -11,7 +11,7 @@ const STYLE: &str = "text{font:13px sans-serif;fill:#111827}.note{font-size:11px
     .wires{font-size:10px;fill:#6b7280;text-anchor:middle}rect{stroke:#9ca3af}path{fill:none;stroke:#9ca3af;\
     stroke-width:1.5}.input{fill:#dbeafe}.instance{fill:#f3f4f6}.output{fill:#dcfce7}.constant{fill:#fff}";
 
-/// A program as a self-contained SVG drawing; the number on a line is how many wires it carries.
+/// A program as a self-contained SVG drawing; the number on a line is its number of wires.
 pub fn svg(program: &Program) -> String {
     let picture = Picture::new(program);
     let layout = Layout::new(&picture);
@@ -26,7 +26,7 @@ pub fn svg(program: &Program) -> String {
         let (a, b) = (layout.places[from], layout.places[to]);
         let (x1, y1) = (a.x + a.width, a.y + BOX_HEIGHT / 2.0);
         let (x2, y2) = (b.x, b.y + BOX_HEIGHT / 2.0);
-        // Where one box stands for many instances a line may lead back; it then bows out above.
+        // If one box stands for many instances, a line may lead back; it then bows out above.
         let (bend, rise) = if x2 > x1 { ((x2 - x1) / 2.0, 0.0) } else { (40.0, BOX_HEIGHT * 1.2) };
         text += &format!(
             "<path d=\"M{x1:.1} {y1:.1}C{:.1} {:.1} {:.1} {:.1} {x2:.1} {y2:.1}\"/>\
@@ -68,7 +68,7 @@ fn escaped(text: &str) -> String {
         '<' => "&lt;".to_string(),
         '>' => "&gt;".to_string(),
         '"' => "&quot;".to_string(),
-        // Control characters may not stand in XML at all.
+        // XML allows no control characters.
         c if c.is_control() => " ".to_string(),
         c => c.to_string(),
     };

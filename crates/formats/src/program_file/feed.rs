@@ -14,7 +14,7 @@ use crate::{
     value::Reader as ValueReader,
 };
 
-/// The most links of a file, after repetition: a short file cannot ask for endless ones.
+/// The most links of a file, after repetition: a short file cannot demand endless ones.
 const MAX_LINKS: usize = 1 << 24;
 
 /// A run of instances that a file makes with one entry.

@@ -120,7 +120,7 @@ fn places(ports: &[Port]) -> (HashMap<&str, (u32, u32)>, u32) {
     (all, start)
 }
 
-/// The one wire that a reference to a port at `(start, width)` means.
+/// The one wire of a reference to a port at `(start, width)`.
 fn wire_of(reference: &Reference<'_>, (start, width): (u32, u32)) -> Result<u32, String> {
     let name = reference.name;
     match &reference.wires {

@@ -1,6 +1,6 @@
-//! An order of nodes in which each comes after those that it needs.
+//! An order of nodes in which each comes after the nodes that it needs.
 
-/// Puts nodes `0..needs.len()` in an order in which each comes after `needs[node]`, as near to their own order as can be.
+/// Orders nodes `0..needs.len()` so that each comes after `needs[node]`, as near to their own order as possible.
 ///
 /// *Errors*: a cycle, as nodes each of which needs the next, and the last the first.
 pub(super) fn order(needs: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
@@ -12,7 +12,7 @@ pub(super) fn order(needs: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
     }
     let mut state = vec![State::New; needs.len()];
     let mut sorted = Vec::with_capacity(needs.len());
-    // Nodes on the way from a start, each with how many of its needs have been seen to.
+    // Nodes on the path from a start, each with the number of its needs that are done.
     let mut path: Vec<(usize, usize)> = Vec::new();
     for start in 0..needs.len() {
         if state[start] == State::New {

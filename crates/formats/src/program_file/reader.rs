@@ -25,7 +25,7 @@ use crate::{
 /// The most instances of a file, after repetition.
 const MAX_INSTANCES: u64 = 1 << 20;
 
-/// Things with names, in the file's order.
+/// Named items, in the file's order.
 pub(super) struct Names<'v, T> {
     list: Vec<(&'v str, T)>,
     place: HashMap<&'v str, usize>,
@@ -100,16 +100,16 @@ pub(super) fn read(source: &front_end::Source<'_>, text: &str) -> Result<Program
 /// The refusal of JSON that has none of the keys of a program file.
 fn foreign(json: JsonText<'_>, members: &[&str]) -> Diagnostic {
     if members.contains(&"modules") {
-        return Diagnostic::new(json.file, "is a netlist of Yosys (JSON), which is not read")
-            .hint("bring it into Bristol Fashion, the form of netlists that is read");
+        return Diagnostic::new(json.file, "is a netlist of Yosys (JSON), which is not supported")
+            .hint("convert it to Bristol Fashion, the supported form of netlists");
     }
     let keys: Vec<String> = members.iter().take(8).map(|key| clip(key)).collect();
-    Diagnostic::new(json.file, format!("is JSON, and no program file: it has the keys {}", keys.join(", "))).hint(
-        "a program file has components, inputs, instances and outputs, or a source; the book's chapter on program files says more",
+    Diagnostic::new(json.file, format!("is JSON, but not a program file: it has the keys {}", keys.join(", "))).hint(
+        "a program file has components, inputs, instances and outputs, or a source; see the book's chapter on program files",
     )
 }
 
-/// A program file that names a source, and circuits that stand for functions of it.
+/// A program file that names a source, and circuits that replace functions of it.
 fn bound_source(json: JsonText<'_>, source: &front_end::Source<'_>, root: &Value<'_>) -> Result<Program, Diagnostics> {
     let file = Fields::new(json, root, "program file", &["source", "externs"])?;
     let name = text_of(json, "source", file.need("source")?)?;
@@ -157,7 +157,7 @@ impl<'v, 'a> Fields<'v, 'a> {
         let Some(value) = self.get(key) else { return Ok(Vec::new()) };
         let members = self.json.members(value, key)?;
         if let Some((name, property)) = members.iter().find(|(name, _)| !is_name(name)) {
-            let message = format!("{key}: {:?} is no name, expected letters, digits, `_` or `-`", clip(name));
+            let message = format!("{key}: {:?} is not a name, expected letters, digits, `_` or `-`", clip(name));
             return Err(self.json.error_at(&property.name, message));
         }
         Ok(members)
@@ -238,7 +238,7 @@ fn component(
     Ok((component, relied))
 }
 
-/// The diagnostics of a file that was referred to; its own place is the more useful one where it has any.
+/// The diagnostics of a file that was referred to; its own place is more useful if it has one.
 fn through(json: JsonText<'_>, what: &str, at: &Value<'_>, errors: Diagnostics) -> Diagnostics {
     let Some(first) = errors.iter().next().filter(|first| first.place.is_none()) else { return errors };
     let mut error = json.error_at(at, format!("{what}: {first}"));
@@ -293,7 +293,7 @@ fn order_of(json: JsonText<'_>, what: &str, value: &Value<'_>, ty: &Type) -> Res
         (Type::List(..), Some(Type::Unsigned(_))) => Ok(*order),
         (other, _) => {
             let message =
-                format!("{what}, order: it is for lists by keys that are unsigned numbers, and the type is {other}");
+                format!("{what}, order: it is for lists with keys that are unsigned numbers, and the type is {other}");
             Err(json.error_at(value, message))
         }
     }
@@ -402,7 +402,7 @@ fn feeds(
     Ok(all)
 }
 
-/// The source that feeds each input port, as `value` says.
+/// The source that feeds each input port, according to `value`.
 fn port_feeds<'v, 'a>(
     json: JsonText<'a>,
     what: &str,
@@ -464,7 +464,7 @@ fn recipients(json: JsonText<'_>, what: &str, value: &Value<'_>) -> Result<Recip
     }
 }
 
-/// Puts the instances in order and adds them and the outputs to the program.
+/// Orders the instances and adds them and the outputs to the program.
 fn join(
     json: JsonText<'_>,
     mut program: Program,

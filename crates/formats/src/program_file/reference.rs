@@ -6,7 +6,7 @@ use garblet_circuit::diagnostic::clip;
 
 use super::is_name;
 
-/// A reference, its indices computed.
+/// A reference, with its indices computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reference<'a> {
     /// A program input or an instance.
@@ -15,12 +15,12 @@ pub(super) struct Reference<'a> {
     pub(super) instance: Option<u64>,
     /// An output of the instance.
     pub(super) port: Option<&'a str>,
-    /// The wires that are meant.
+    /// The wires of the reference.
     pub(super) wires: Option<Range<u64>>,
 }
 
 impl<'a> Reference<'a> {
-    /// Reads a reference; `i` is the number of the instance in which it stands.
+    /// Reads a reference; `i` is the number of the instance that contains it.
     pub(super) fn parse(text: &'a str, i: Option<u64>) -> Result<Self, String> {
         let text = text.trim();
         let (left, port_part) = match text.find('.').filter(|&dot| !text[dot..].starts_with("..")) {
@@ -84,7 +84,9 @@ fn number(text: &str, i: Option<u64>) -> Result<u64, String> {
         for factor in rest[..end].split('*') {
             let value = match (factor.trim(), i) {
                 ("i", Some(i)) => i64::try_from(i).map_err(|_| overflow())?,
-                ("i", None) => return Err("`i` stands for the number of a repeated instance, here is none".into()),
+                ("i", None) => {
+                    return Err("`i` stands for the number of a repeated instance, and there is none here".into());
+                }
                 (digits, _) if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) => {
                     digits.parse().map_err(|_| overflow())?
                 }
@@ -134,7 +136,7 @@ mod tests {
         assert_eq!(fails("x[]"), "expected a number or `i` in `[]`, got ``");
         assert_eq!(fails("x[j]"), "expected a number or `i` in `[j]`, got `j`");
         assert_eq!(fails("x[1-2]"), "the index `1-2` is -1 here, expected at least 0");
-        assert_eq!(fails("x[i]"), "`i` stands for the number of a repeated instance, here is none");
+        assert_eq!(fails("x[i]"), "`i` stands for the number of a repeated instance, and there is none here");
         assert_eq!(fails("x[9999999999*9999999999]"), "`9999999999*9999999999` is too large");
     }
 

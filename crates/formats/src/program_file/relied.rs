@@ -8,7 +8,7 @@ use garblet_circuit::{
     notes::{Limit, Order, Ordered},
 };
 
-/// The inputs of a circuit of which it relies on something.
+/// The inputs of a circuit whose properties it relies on.
 #[derive(Default)]
 pub(super) struct Relied {
     ports: Vec<Port>,
@@ -37,10 +37,10 @@ impl Relied {
     }
 }
 
-/// Notes for each input of the program that goes unchanged into a circuit what that relies on. `feeds` are the links into each instance,
+/// Notes, for each input of the program that goes unchanged into a circuit, what the circuit relies on. `feeds` are the links into each instance,
 /// `components` its component.
 ///
-/// *Errors*: an input of which two circuits, or the file and a circuit, rely on what cannot both be checked.
+/// *Errors*: an input whose properties for two circuits, or for the file and a circuit, cannot both be checked.
 pub(super) fn inherit(
     program: &mut Program,
     relied: &HashMap<ComponentId, Relied>,
@@ -76,7 +76,7 @@ pub(super) fn inherit(
     Ok(())
 }
 
-/// The order that is right where either of two is relied on.
+/// The order that satisfies both of two.
 fn both(one: &Ordered, other: &Ordered) -> Result<Order, String> {
     match (one.order, other.order) {
         _ if one.key_bits != other.key_bits => {}
@@ -95,7 +95,7 @@ fn both(one: &Ordered, other: &Ordered) -> Result<Order, String> {
     ))
 }
 
-/// The input of the program that feeds all of a circuit's input, wire by wire, with rows as wide and as many.
+/// The input of the program that feeds all of a circuit's input, wire by wire, with rows of the same width and number.
 fn whole_input(program: &Program, port: &Port, links: &[Link]) -> Option<usize> {
     let (first, end) = (port.first, port.first + port.ty.width() as u32);
     let mut at = 0;

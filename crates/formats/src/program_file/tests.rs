@@ -91,7 +91,11 @@ fn wrong_files_are_refused_with_their_place() {
         ("\"x[0]\"", "\"x[8]\"", "input `a` of `low`: input `x` has 8 wires here, got wires 8..9"),
         ("\"x[0]\"", "\"x[0..2]\"", "input `a` of `low` takes 1 wires, got 2"),
         ("\"x[0]\"", "\"x.y\"", "input `a` of `low`: `x` is an input of the program, it has no ports"),
-        ("\"x[0]\"", "\"x[i]\"", "input `a` of `low`: `i` stands for the number of a repeated instance, here is none"),
+        (
+            "\"x[0]\"",
+            "\"x[i]\"",
+            "input `a` of `low`: `i` stands for the number of a repeated instance, and there is none here",
+        ),
         ("\"x[0]\"", "7", "input `a` of `low`: expected a source such as \"x[0]\" or true, got 7"),
         ("\"x[0]\"", "{\"bits\": \"2\"}", "input `a` of `low`: character 1 of the bit string is neither `0` nor `1`"),
         (
@@ -124,7 +128,7 @@ fn wrong_files_are_refused_with_their_place() {
             "instance `high`, repeat: expected a number from 0 to 1048576, got 9999999999",
         ),
         ("\"low\": {", "\"x\": {", "`x` is an input already"),
-        ("\"low\": {", "\"l w\": {", "instances: \"l w\" is no name, expected letters, digits, `_` or `-`"),
+        ("\"low\": {", "\"l w\": {", "instances: \"l w\" is not a name, expected letters, digits, `_` or `-`"),
         ("\"sum = a ^ b\"", "\"sum = a ^ c\"", "component `half`: `c` is read before it is set"),
         (", \"sum = a ^ b\"", "", "component `half`: wire 0 of output `sum` is set by no gate"),
         ("\"sum = a ^ b\"", "7", "component `half`: expected a string, got 7"),
@@ -307,7 +311,7 @@ fn awkward_names_are_kept_apart_or_refused() {
     assert_eq!(program.name(), "a \"quoted\" name");
     assert_eq!(evaluate(&program, &[Bits::from_u128(1, 1)])[0].to_string(), "0");
     let error = Format::Program.write(&build("w 1"), &mut Vec::new()).unwrap_err().to_string();
-    assert!(error.starts_with("port \"w 1\" is no name for a program file"), "{error}");
+    assert!(error.starts_with("port \"w 1\" is not a name for a program file"), "{error}");
 }
 
 #[test]
@@ -387,11 +391,11 @@ fn what_a_program_relies_on_in_lists_is_kept() {
     );
     assert_eq!(
         fails(r#""order": "ascending""#, "[u8; 4]"),
-        "input `a`, order: it is for lists by keys that are unsigned numbers, and the type is [u8; 4]"
+        "input `a`, order: it is for lists with keys that are unsigned numbers, and the type is [u8; 4]"
     );
     for key in ["i8", "fixed<4, 4>", "{key: i8, value: u8}", "[u8; 2]", "bool"] {
         let said = fails(r#""order": "ascending""#, &format!("[{key}; ..4]"));
-        assert!(said.starts_with("input `a`, order: it is for lists by keys that are unsigned"), "{said}");
+        assert!(said.starts_with("input `a`, order: it is for lists with keys that are unsigned"), "{said}");
         let said = fails(r#""below": 3"#, &format!("[{key}; ..4]"));
         assert!(said.starts_with("input `a`, below: it is for arrays and lists of unsigned"), "{said}");
     }

@@ -139,7 +139,7 @@ impl Names {
         Ok(Names { components, outputs, instances })
     }
 
-    /// Links as sources: one string where one is enough.
+    /// Links as sources: a single string if one is enough.
     fn sources(&self, program: &Program, links: &[Link]) -> serde_json::Value {
         let mut all = Vec::new();
         for link in links.iter().filter(|l| l.len > 0) {
@@ -207,7 +207,7 @@ fn check_fields(ty: &Type) -> Result<(), WriteError> {
     }
 }
 
-/// The outputs of a component, with other names where an input or an output has the name already: a file sets them by name.
+/// The outputs of a component, renamed where an input or an output already has the name: a file sets them by name.
 fn outputs(component: &Component) -> Vec<Port> {
     let mut taken: HashSet<String> = component.inputs().iter().map(|port| port.name.clone()).collect();
     let output = |port: &Port| {

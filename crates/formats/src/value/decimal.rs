@@ -2,8 +2,8 @@
 
 use garblet_circuit::Bits;
 
-/// The widest integers that are read and written in decimal. The cost grows with the square of the width, and nobody
-/// reads longer ones.
+/// The widest integers that are read and written in decimal. The cost grows with the square of the width, and people
+/// do not read longer ones.
 pub(crate) const MAX_DECIMAL_BITS: u32 = 4096;
 
 /// The most digits a number of [`MAX_DECIMAL_BITS`] can have.
@@ -34,7 +34,7 @@ pub(super) fn limbs(digits: &str) -> Option<Vec<u32>> {
     Some(limbs)
 }
 
-/// The number times a factor, and an addend more.
+/// The number times a factor, plus an addend.
 pub(super) fn multiply(limbs: &mut Vec<u32>, factor: u32, addend: u32) {
     let mut carry = u64::from(addend);
     for limb in limbs.iter_mut() {
@@ -47,7 +47,7 @@ pub(super) fn multiply(limbs: &mut Vec<u32>, factor: u32, addend: u32) {
     }
 }
 
-/// The number divided by another, rounded down, and what is left over.
+/// The number divided by another, rounded down, and the remainder.
 pub(super) fn divide(limbs: &mut [u32], divisor: u32) -> u32 {
     let mut remainder = 0u64;
     for limb in limbs.iter_mut().rev() {
@@ -65,7 +65,7 @@ pub(super) fn bits_of(limbs: &[u32]) -> Bits {
     (0..significant).map(|i| limbs[i / 32] >> (i % 32) & 1 == 1).collect()
 }
 
-/// The number that bits are.
+/// The number that bits represent.
 pub(super) fn limbs_of(bits: &Bits) -> Vec<u32> {
     let bytes = bits.to_bytes();
     bytes.chunks(4).map(|chunk| chunk.iter().rev().fold(0, |limb, &byte| limb << 8 | u32::from(byte))).collect()

@@ -1,7 +1,7 @@
 //! Fixed-point numbers as decimal ones.
 //!
-//! Every fixed-point number has finitely many decimal digits, and all are written. A decimal number that is none becomes the
-//! nearest, and of two that are as near the even one, as IEEE 754 rounds by default.
+//! Every fixed-point number has finitely many decimal digits, and all are written. Any other decimal number is rounded to
+//! the nearest, ties to even, as in IEEE 754 by default.
 
 use garblet_circuit::{Bits, Type};
 
@@ -10,7 +10,7 @@ use super::decimal::{self, CHUNK, CHUNK_DIGITS, MAX_DIGITS};
 /// The largest exponent of ten.
 const MAX_EXPONENT: u32 = 1 << 12;
 
-/// A decimal number: digits, of which so many are behind the point.
+/// A decimal number: digits, and how many of them follow the point.
 pub(super) struct Decimal {
     negative: bool,
     digits: String,
@@ -18,7 +18,7 @@ pub(super) struct Decimal {
 }
 
 impl Decimal {
-    /// The number that a text is: `12`, `-0.5`, `.5`, `2.5e-1`; `None` if it is none, or has more than [`MAX_DIGITS`].
+    /// Parses `12`, `-0.5`, `.5`, `2.5e-1`; `None` if the text is not a number, or has more than [`MAX_DIGITS`].
     pub(super) fn of(text: &str) -> Option<Self> {
         let (negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
         let (number, exponent) = match text.split_once(['e', 'E']) {
@@ -38,10 +38,10 @@ impl Decimal {
         (digits.len() <= MAX_DIGITS).then_some(Decimal { negative, digits, places })
     }
 
-    /// The nearest number of that width with so many bits behind the point; `None` if it is out of range.
+    /// The nearest number of that width with that many fractional bits; `None` if it is out of range.
     pub(super) fn bits(&self, width: usize, fraction: u32) -> Option<Bits> {
         let mut limbs = decimal::limbs(&self.digits)?;
-        // One bit more, which says on which side of the middle the number is.
+        // One more bit, which tells on which side of the middle the number is.
         let shift = fraction + 1;
         limbs.splice(0..0, std::iter::repeat_n(0, (shift / 32) as usize));
         decimal::multiply(&mut limbs, 1 << (shift % 32), 0);
@@ -83,7 +83,7 @@ pub(super) fn to_text(bits: &Bits, fraction: u32) -> String {
     if digits.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{digits}") }
 }
 
-/// A hint at the numbers of a type.
+/// A hint about the range of a type.
 pub(super) fn range(ty: &Type, width: usize, fraction: u32) -> String {
     let ends = [true, false].map(|least| {
         let end: Bits = (0..width).map(|k| (k + 1 == width) == least).collect();
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(error.hint.as_deref(), Some("fixed<4, 4> is -8 to 7.9375"));
         let error = read_value("v.json", "\"1,5\"", &ty).unwrap_err();
         assert_eq!(error.message, "value: expected fixed<4, 4>, got a string");
-        assert_eq!(error.hint.as_deref(), Some("write a decimal number, as 1.25"));
+        assert_eq!(error.hint.as_deref(), Some("write a decimal number, such as 1.25"));
         assert!(read_value("v.json", &"9".repeat(1_000_000), &ty).is_err());
     }
 

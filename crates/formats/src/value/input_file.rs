@@ -13,7 +13,7 @@ use crate::json::JsonText;
 ///
 /// *Shape*: the party's inputs in the program's order.
 ///
-/// *Errors*: everything that is wrong at once: inputs that are missing, unknown, another party's, or whose value is not
+/// *Errors*: all faults together: inputs that are missing, unknown, another party's, or whose value is not
 /// of the port's type.
 pub fn read_inputs(
     program: &Program,
@@ -51,7 +51,7 @@ pub fn read_inputs(
     Ok(values)
 }
 
-/// The line in which a row of an input stands, in a text that was read.
+/// The line of a row of an input, in a text that was read.
 pub fn line_of_row(text: &str, input: &str, row: usize) -> Option<u64> {
     let json = JsonText { file: "", text };
     let root = json.parse().ok()?;

@@ -16,7 +16,7 @@ const TEXT_BYTES_MAX: u32 = 320;
 /// Separates hashes of keys from all other uses of BLAKE3.
 const CONTEXT: &str = "garblet 2026 hashed keys v1";
 
-/// The form into which texts are brought before they are hashed.
+/// The form to which texts are normalised before they are hashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyForm {
     /// Any text: without blanks around it, in Unicode's normal form C.
@@ -36,7 +36,7 @@ impl KeyForm {
         KeyForm::ALL.iter().find(|(form, _)| *form == self).map_or("", |(_, name)| name)
     }
 
-    /// The name of a text of this form.
+    /// The phrase for a text of this form.
     pub(super) fn words(self) -> &'static str {
         match self {
             KeyForm::Text => "a text that is not empty",
@@ -45,7 +45,7 @@ impl KeyForm {
         }
     }
 
-    /// The one form of a text; none if it is no such text.
+    /// The normalised text; `None` if the text is not of this form.
     fn of(self, text: &str) -> Option<String> {
         let text: String = text.nfc().collect();
         let text = text.trim();
@@ -82,7 +82,7 @@ impl FromStr for KeyForm {
     }
 }
 
-/// The way in which the parties of a run make numbers of keys that are texts.
+/// The way in which the parties of a run turn keys that are texts into numbers.
 #[derive(Clone)]
 pub struct KeyHash {
     form: KeyForm,
@@ -95,7 +95,7 @@ impl KeyHash {
         KeyHash { form, key: blake3::derive_key(CONTEXT, agreed) }
     }
 
-    /// A program of the same inputs, whose keys are texts. Values are read as its inputs are.
+    /// A program with the same inputs, whose keys are texts. Values are read like its inputs.
     ///
     /// *Errors*: a program without such keys.
     pub fn texts(&self, program: &Program) -> Result<Program, NoKeys> {
@@ -111,9 +111,9 @@ impl KeyHash {
         }
     }
 
-    /// Makes inputs of a program of those whose keys are texts.
+    /// Turns inputs whose keys are texts into inputs of a program.
     ///
-    /// *Errors*: a text that is none of the form, and two of one list with the same hash.
+    /// *Errors*: a text that is not of the form, and two of one list with the same hash.
     pub fn hash(&self, program: &Program, inputs: &mut [(InputId, Bits)]) -> Result<(), Unfit> {
         for (id, values) in inputs {
             let port = &program.inputs()[id.0 as usize].port;
@@ -150,18 +150,18 @@ impl KeyHash {
         Ok(())
     }
 
-    /// The digest of the one form of a text, of which the key's hash is made.
+    /// The digest of the normalised text, from which the key's hash is made.
     fn digest(&self, text: &Bits) -> Option<[u8; 32]> {
         let Type::List(_, most) = text_type() else { return None };
         let counted = Type::count_width(most) as usize;
-        // Texts that are given as bits may say that they are longer than they can be.
+        // Texts that are given as bits may claim to be longer than they can be.
         let count = text.slice(0, counted).to_u128().filter(|count| *count <= most.into())? as usize;
         let bytes = text.slice(counted, 8 * count).to_bytes();
         let text = self.form.of(std::str::from_utf8(&bytes).ok()?)?;
         Some(blake3::keyed_hash(&self.key, text.as_bytes()).into())
     }
 
-    /// The price of hashing.
+    /// The cost of hashing.
     pub fn price(&self, program: &Program) -> Option<Price> {
         let keyed =
             program.inputs().iter().filter_map(|input| match (key_bits(program, &input.port), &input.port.ty) {
@@ -176,7 +176,7 @@ impl KeyHash {
     }
 }
 
-/// The price of hashing keys.
+/// The cost of hashing keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
     /// The bits of a hash.
@@ -212,7 +212,7 @@ fn with_texts(ty: &Type) -> Type {
     Type::List(Box::new(element), *most)
 }
 
-/// The bits of the key by which a list is matched with another; none if there is no such key. Values that are merely ordered are none.
+/// The bits of the key by which a list is matched with another; none if there is no such key. Values that are merely ordered are not keys.
 fn key_bits(program: &Program, port: &Port) -> Option<u32> {
     let ordered = &program.notes().ordered;
     let own = ordered.iter().find(|ordered| ordered.input == port.name)?;
@@ -324,7 +324,7 @@ mod tests {
         let rows: Vec<String> = (0..40).map(|k| format!(r#"{{"key": "t{k}", "value": 1}}"#)).collect();
         let text = format!(r#"{{"b": [{}]}}"#, rows.join(", "));
         let wrong = hashed("lib:intersection-sum(4,64,5,16)", KeyForm::Text, &AGREED, &text).unwrap_err();
-        assert!(wrong.contains("another text than row") && wrong.contains("hash of 5 bits"), "{wrong}");
+        assert!(wrong.contains("not the text of row") && wrong.contains("hash of 5 bits"), "{wrong}");
     }
 
     /// A program of three parties' ordered lists of at most 2, 3 and 5 keys.

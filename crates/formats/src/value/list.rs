@@ -1,4 +1,4 @@
-//! Lists of at most so many values: how many there are, the values, and zeros.
+//! Lists of bounded length: their count, the values, and zeros.
 
 use garblet_circuit::{Bits, Type, diagnostic::Diagnostic};
 use jsonc_parser::ast::Value;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::parse::Reader;
 
-/// The values of a list; its bits if it says that there are more than it can have, or has others behind them.
+/// The values of a list; its bits if its count exceeds its room, or bits after the values are set.
 pub(super) fn to_json(element: &Type, most: u32, bits: &Bits) -> serde_json::Value {
     let count_width = Type::count_width(most) as usize;
     let width = element.width() as usize;
@@ -19,7 +19,7 @@ pub(super) fn to_json(element: &Type, most: u32, bits: &Bits) -> serde_json::Val
     (0..count as usize).map(|k| super::to_json(element, &value(k))).collect()
 }
 
-/// The bits of a list of so many values, whose bits are these.
+/// The bits of a list with this count and these bits of values.
 pub(super) fn pad(count: usize, values: &Bits, ty: &Type, most: u32) -> Bits {
     let mut bits = Bits::from_u128(count as u128, Type::count_width(most) as usize);
     bits.append(values);

@@ -1,6 +1,6 @@
-//! Properties of inputs that a program relies on, beside their types. A program that relies on the order of a list's rows takes a list in another
-//! order for an empty one. Here such a list is refused, or its owner has it put in order, which costs no gates. A number that the
-//! program would take for another one, or for none, is refused too.
+//! Properties of inputs that a program relies on, besides their types. A program that relies on the order of a list's rows treats a list in
+//! another order as empty. Here such a list is refused, or sorted if its owner wants that, which costs no gates. A number that the
+//! program would replace or ignore is refused too.
 
 use std::cmp::Reverse;
 
@@ -12,24 +12,24 @@ use garblet_circuit::{
 
 use super::{keys::KeyForm, list};
 
-/// The choice of what happens to a list before it is used, where the program relies on the order of its rows.
+/// The treatment of a list before it is used, if the program relies on the order of its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Arrange {
     /// Refuse it unless its rows are in order.
     #[default]
     Check,
-    /// Take it as it is, although the program takes it for empty.
+    /// Use it as it is, although the program treats it as empty.
     AsEmpty,
     /// Sort its rows by key.
     Sort,
-    /// Sort its rows by key, and make one row of all that have the same key, with the sums of their values.
+    /// Sort its rows by key, and merge the rows with the same key, adding up their values.
     SumByKey,
 }
 
-/// Something that was done with a list, or that the program will do, and that its owner should hear.
+/// A change to a list, made here or by the program, that its owner should know about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arranged {
-    /// The program takes it for empty.
+    /// The program treats it as empty.
     Empty(Unfit),
     /// Rows with the same key were added up.
     Summed {
@@ -40,7 +40,7 @@ pub enum Arranged {
         /// The rows after.
         keys: usize,
     },
-    /// Rows with a key that was there already were left out: they have nothing that could be added up, and the program takes each key once.
+    /// Rows with a repeated key were left out: they have nothing to add up, and the program counts each key once.
     LeftOut {
         /// The input's name.
         input: String,
@@ -51,7 +51,7 @@ pub enum Arranged {
     },
 }
 
-/// A list that cannot be used as it is. It tells nothing of the values.
+/// A list that cannot be used as it is. It reveals nothing about the values.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("input `{input}`{}, row {row}: {wrong}", run.map(|run| format!(" of run {run}")).unwrap_or_default())]
 pub struct Unfit {
@@ -90,7 +90,7 @@ pub enum Misfit {
         /// Its type.
         ty: Type,
     },
-    /// The field is no number.
+    /// The field is not a number.
     #[error("`{field}` cannot be added up: it is {ty}")]
     NoNumber {
         /// The field.
@@ -103,7 +103,7 @@ pub enum Misfit {
     TooLarge {
         /// The field.
         field: String,
-        /// The greatest number that means something.
+        /// The greatest number with a meaning.
         most: u64,
     },
     /// The row has the key of another one, and the program counts both.
@@ -114,14 +114,14 @@ pub enum Misfit {
         /// The first row with that key.
         first: usize,
     },
-    /// The key is no text of the form that is asked for.
+    /// The key is not a text of the required form.
     #[error("expected {}, got another text", form.words())]
     NoText {
         /// The form.
         form: KeyForm,
     },
     /// Two different keys have the same hash.
-    #[error("the key is another text than row {first} has, and both have the same hash of {bits} bits")]
+    #[error("the key is not the text of row {first}, but both have the same hash of {bits} bits")]
     Collision {
         /// The other row.
         first: usize,
@@ -138,9 +138,9 @@ pub enum Misfit {
 
 fn got(order: Order, is_repeat: bool) -> &'static str {
     match (is_repeat, order) {
-        (true, _) => "the key of the row before it again",
-        (false, Order::Descending) => "a greater key than in the row before it",
-        (false, _) => "a lesser key than in the row before it",
+        (true, _) => "the key of the previous row again",
+        (false, Order::Descending) => "a greater key than in the previous row",
+        (false, _) => "a lesser key than in the previous row",
     }
 }
 
@@ -154,19 +154,19 @@ impl Unfit {
         }
     }
 
-    /// The diagnostic, with the line of the file if it is known, and without what stands there.
+    /// The diagnostic, with the line of the file if it is known, and without its content.
     pub fn diagnose(&self, file: &str, line: Option<u64>) -> Diagnostic {
         let error = Diagnostic::new(file, self.to_string());
         let error = line.map_or(error.clone(), |line| error.at(Place::in_line(line, "", 0..0)));
         match self.cure() {
             Some(Arrange::Sort) => error.hint("sort the rows by key"),
-            Some(_) => error.hint("make one row of all that have the same key"),
+            Some(_) => error.hint("merge the rows that have the same key"),
             None => error,
         }
     }
 }
 
-/// Makes the lists of a party ready: those whose order the program relies on are checked, or brought into order. The values of an
+/// Prepares the lists of a party: checks those whose order the program relies on, or brings them into order. The values of an
 /// input are one list, or those of all runs of a batch, one after another.
 ///
 /// *Errors*: the first list that is not in order, or cannot be brought into it.
@@ -207,7 +207,7 @@ pub fn arrange(program: &Program, inputs: &mut [(InputId, Bits)], how: Arrange) 
     Ok(told)
 }
 
-/// Tells whether there is something to do about one of these inputs.
+/// Returns whether one of these inputs needs a treatment.
 pub fn has_use(how: Arrange, program: &Program, inputs: impl IntoIterator<Item = InputId>) -> bool {
     let notes = program.notes();
     inputs.into_iter().any(|id| {
@@ -319,7 +319,7 @@ impl List<'_> {
         key
     }
 
-    /// The fields of a row that are no part of its key, each with the bit at which it begins.
+    /// The fields of a row outside its key, each with the bit at which it begins.
     fn values(&self) -> Vec<(usize, &(String, Type))> {
         let Type::Record(fields) = self.shape().0 else { return Vec::new() };
         let starts = fields.iter().scan(0, |at, (_, ty)| {
@@ -331,7 +331,7 @@ impl List<'_> {
         all.filter(|(start, (_, ty))| start + ty.width() as usize > self.ordered.key_bits as usize).collect()
     }
 
-    /// One row for each key, of rows that are sorted.
+    /// Merges sorted rows to one row for each key.
     fn sums(&self, rows: Vec<Row>) -> Result<Vec<Row>, Unfit> {
         if let (Order::Descending, Some(row)) = (self.ordered.order, rows.first()) {
             return Err(self.unfit(row.number, Misfit::NoKey { order: Order::Descending }));
@@ -349,7 +349,7 @@ impl List<'_> {
         Ok(sums)
     }
 
-    /// Adds the values of a row to those of another.
+    /// Adds the values of a row to another's.
     fn add(&self, sum: &mut Row, row: &Row, values: &[(usize, &(String, Type))]) -> Result<(), Unfit> {
         for (start, (name, ty)) in values {
             let (start, width) = (*start, ty.width() as usize);

@@ -15,7 +15,7 @@ pub(super) const FRACTION_HINT: &str =
 
 /// Reads a JSON text that is one value of a type, in any of the [forms](crate::value).
 ///
-/// *Errors*: what the text is instead, with its place and the path to it.
+/// *Errors*: any other text, with its place and the path to it.
 pub fn read_value(file: &str, text: &str, ty: &Type) -> Result<Bits, Diagnostic> {
     let json = JsonText { file, text };
     Reader { json }.value("value", &json.parse()?, ty)
@@ -28,7 +28,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The bits of `value`; `path` says in messages what it is the value of.
+    /// The bits of `value`; `path` names it in messages.
     pub(crate) fn value(self, path: &str, value: &Value, ty: &Type) -> Result<Bits, Diagnostic> {
         let mut bits = Bits::default();
         self.read(path, value, ty, &mut bits)?;
@@ -98,7 +98,7 @@ impl Reader<'_> {
             }
             Type::Array(element, count) => error.hint(format!("write an array of {count} times {element}")),
             Type::List(element, most) => error.hint(format!("write an array of at most {most} times {element}")),
-            Type::Fixed(..) => error.hint("write a decimal number, as 1.25"),
+            Type::Fixed(..) => error.hint("write a decimal number, such as 1.25"),
             Type::Bool => error.hint("write true or false"),
             Type::Bits(_) | Type::Unsigned(_) | Type::Signed(_) if matches!(value, Value::NumberLit(_)) => {
                 error.hint(FRACTION_HINT)
@@ -182,7 +182,7 @@ impl Reader<'_> {
             };
             let error = error(format!("expected {ty}, that is {expected} {unit}, got {got}"));
             return Err(match text.starts_with("0x") {
-                true => error.hint("a number in hexadecimal, \"0x..\", stands without {\"hex\": ..}"),
+                true => error.hint("write a hexadecimal number as \"0x..\", without {\"hex\": ..}"),
                 false => error,
             });
         }
@@ -268,12 +268,12 @@ impl Reader<'_> {
     }
 }
 
-/// Says no more of the length of a text or a list, which is a part of its value.
+/// Says no more about the length of a text or a list, which is a part of its value.
 fn fewer_or_more(got: u64, expected: u64) -> &'static str {
     if got < expected { "fewer" } else { "more" }
 }
 
-/// Tells whether an object with that one key is a value of the type by itself.
+/// Returns whether an object with that one key is by itself a value of the type.
 fn has_member(ty: &Type, key: &str) -> bool {
     match ty {
         Type::Record(fields) => fields.iter().any(|(name, _)| name == key),
@@ -282,7 +282,7 @@ fn has_member(ty: &Type, key: &str) -> bool {
     }
 }
 
-/// Tells whether a text can be a value of the type.
+/// Returns whether a text can be a value of the type.
 pub(super) fn is_text(ty: &Type) -> bool {
     match ty {
         Type::Bytes(_) => true,

@@ -15,13 +15,13 @@ const PANIC: &str = "panic";
 
 /// Results, to be written as a table.
 ///
-/// Written as CSV, Arrow or Parquet, a record has a column for each of its fields, as `address.zip`. There, and in JSON lines, all
+/// Written as CSV, Arrow or Parquet, a record has a column for each of its fields, as `address.zip`. There, and in JSON lines, everything
 /// is written as [`Table`](super::Table) reads it. Arrow and Parquet have columns of types of their own for integers of up to 64 bits,
 /// Booleans, fixed-point numbers of up to 38 digits (as decimals), byte strings, and arrays and lists of bytes (null where bits are no
 /// list); all else is text, as in CSV.
 pub struct ResultTable {
     columns: Vec<Column>,
-    /// The reason why each row has no result, if it has none. No column if no row can be without.
+    /// The reason why each row has no result, if it has none. No column if every row must have one.
     panics: Option<Vec<Option<String>>>,
     rows: usize,
 }
@@ -72,7 +72,7 @@ impl ResultTable {
         ResultTable { columns: outputs.map(column).collect(), panics: None, rows }
     }
 
-    /// The same, with the reasons why rows have no result.
+    /// The same, with the reason for each row without a result.
     ///
     /// # Panics
     /// If there is not one for each row.
@@ -107,7 +107,7 @@ impl ResultTable {
 
     /// Writes the table.
     ///
-    /// *Errors*: what the writer has, and columns of one name.
+    /// *Errors*: the writer's, and columns of one name.
     pub fn write(&self, format: TableFormat, out: &mut (dyn Write + Send)) -> io::Result<()> {
         match format {
             TableFormat::Csv => self.write_csv(out),

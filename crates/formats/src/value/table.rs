@@ -1,9 +1,9 @@
-//! Tables as users have them: a row for each element of an array, or for each run of a batch.
+//! Tables in users' files: a row for each element of an array, or for each run of a batch.
 //!
 //! A column has the value of a field. Columns may stand in any order; a field may be read from a column of another name; columns
-//! that nobody asks for are ignored, and told. A field that is a record may be one column, or one for each of its own fields, as
+//! that no field reads are ignored and reported. A field that is a record may be one column, or one for each of its own fields, as
 //! `address.zip`. A cell is a value as in JSON; in CSV, Arrow and Parquet, texts need no quotation marks. The cells of bytes are texts,
-//! blanks and quotation marks included; those of CSV that begin with a bracket, or for `bytes` with `0x`, are such values of JSON.
+//! including blanks and quotation marks; in CSV, those that begin with a bracket, or for `bytes` with `0x`, are JSON values.
 
 #[cfg(feature = "arrow")]
 mod arrow;
@@ -56,7 +56,7 @@ impl TableFormat {
         self.check_in_build(file, cfg!(feature = "arrow"))
     }
 
-    /// The same for a build that has Arrow and Parquet, or not.
+    /// The same for a build with or without Arrow and Parquet.
     fn check_in_build(self, file: &str, has_arrow: bool) -> Result<(), Diagnostic> {
         match self {
             TableFormat::Csv | TableFormat::JsonLines => Ok(()),
@@ -68,7 +68,7 @@ impl TableFormat {
         }
     }
 
-    /// The format that a file's ending asks for.
+    /// The format for a file's extension.
     pub fn of_path(path: &Path) -> Option<TableFormat> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         ending.parse().ok()
@@ -84,7 +84,7 @@ impl FromStr for TableFormat {
     }
 }
 
-/// The column that a field is read from, where its name is another one.
+/// The column that a field is read from, if it has another name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renamed {
     /// The field, or `field.inner`.
@@ -93,7 +93,7 @@ pub struct Renamed {
     pub column: String,
 }
 
-/// A table, not read yet.
+/// A table that has not been read yet.
 #[derive(Clone, Copy)]
 pub struct Table<'a> {
     /// The file's name, for messages.
@@ -106,11 +106,11 @@ pub struct Table<'a> {
     pub renamed: &'a [Renamed],
 }
 
-/// The values of a table, and what was left out.
+/// The values of a table, and the columns that were left out.
 pub struct FromTable<T> {
     /// The values.
     pub values: T,
-    /// Columns that nobody asked for, in order.
+    /// Columns that no field read, in order.
     pub ignored: Vec<String>,
     /// The units of columns of dates, times and durations, which are read as the integers that they are stored as.
     pub units: Vec<(String, &'static str)>,
@@ -122,7 +122,7 @@ pub struct FromTable<T> {
 struct Rows {
     /// The rows that were read, one after another.
     bits: Bits,
-    /// The rows that there are, read or not.
+    /// The number of all rows, read or not.
     count: u64,
     ignored: Vec<String>,
     units: Vec<(String, &'static str)>,
@@ -135,7 +135,7 @@ impl Table<'_> {
     /// For an array of records there is a column for each field; for other arrays there is one column, named like the port.
     ///
     /// *Errors*: a port that is neither, a column that is missing, another number of rows than elements, more than a list has
-    /// room for, and cells that are no value of their field's type, many at once.
+    /// room for, and cells that are not values of their field's type, many at once.
     pub fn port(&self, port: &Port) -> Result<FromTable<Bits>, Diagnostics> {
         let (Type::Array(element, count) | Type::List(element, count)) = &port.ty else {
             let message = format!("a table is for an array, input `{}` is {}", port.name, port.ty);
@@ -154,7 +154,7 @@ impl Table<'_> {
             let message = format!("input `{}` is {}, expected {least}{count} rows, got {got}", port.name, port.ty);
             let error = Diagnostic::new(self.file, message);
             return Err(match self.format {
-                TableFormat::Csv => error.hint("the first line, which names the columns, is no row").into(),
+                TableFormat::Csv => error.hint("the first line, which names the columns, is not a row").into(),
                 _ => error.into(),
             });
         }
@@ -204,8 +204,8 @@ impl Table<'_> {
 
     fn text(&self) -> Result<&str, Diagnostic> {
         let text = std::str::from_utf8(self.bytes);
-        let text = text.map_err(|_| Diagnostic::new(self.file, "it is no text in UTF-8"))?;
-        // Some editors and spreadsheets begin a text so.
+        let text = text.map_err(|_| Diagnostic::new(self.file, "it is not UTF-8 text"))?;
+        // Some editors and spreadsheets begin a text like this.
         Ok(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))
     }
 }
@@ -220,7 +220,7 @@ fn text_cell(text: &str, ty: &Type) -> Result<Bits, Diagnostic> {
     let is_json = match ty {
         _ if is_text(ty) => text.starts_with(['[', '{']),
         Type::Array(..) | Type::List(..) | Type::Record(_) | Type::Enum(_) => text.starts_with(['[', '{', '"']),
-        // As other tools write them.
+        // The spelling of other tools.
         Type::Bool if ["true", "false"].iter().any(|known| known.eq_ignore_ascii_case(text)) => {
             return read_value("", &text.to_ascii_lowercase(), ty);
         }
@@ -231,26 +231,26 @@ fn text_cell(text: &str, ty: &Type) -> Result<Bits, Diagnostic> {
         (false, Type::Bytes(_)) if !text.starts_with("0x") => typed_text(text, ty),
         (false, _) => read_value("", &serde_json::Value::from(text).to_string(), ty),
     };
-    // The forms of JSON have no place in a cell.
+    // JSON's forms do not apply in a cell.
     value.map_err(|error| match cell_hint(text, ty) {
         Some(hint) if !error.message.ends_with("out of range") => error.hint(hint),
         _ => error,
     })
 }
 
-/// The hint about a number in a cell: the forms of JSON have no place there.
+/// The hint about a number in a cell, where JSON's forms do not apply.
 fn cell_hint(text: &str, ty: &Type) -> Option<&'static str> {
     let is_number = text.replace(',', ".").parse::<f64>().is_ok();
     let has_fraction = is_number && text.contains(['.', ',', 'e', 'E']);
     match ty {
         Type::Bits(_) | Type::Unsigned(_) | Type::Signed(_) if has_fraction => Some(FRACTION_HINT),
         Type::Bits(_) | Type::Unsigned(_) | Type::Signed(_) => Some("write a whole number"),
-        Type::Fixed(..) if text.contains(',') && is_number => Some("write a decimal point, as 1.25"),
+        Type::Fixed(..) if text.contains(',') && is_number => Some("write a decimal point, such as 1.25"),
         _ => None,
     }
 }
 
-/// The value of a text, for types that texts can be values of.
+/// The value of a text, for types that have texts as values.
 fn typed_text(text: &str, ty: &Type) -> Result<Bits, Diagnostic> {
     read_value("", &serde_json::json!({ "text": text }).to_string(), ty)
 }

@@ -1,4 +1,4 @@
-//! Values as texts for people: JSON whose fields stand as they were declared.
+//! Values as texts for people: JSON whose fields are in the order of their declaration.
 
 use garblet_circuit::{Bits, Type};
 use serde_json::{Value, json};

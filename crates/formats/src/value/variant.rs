@@ -8,7 +8,7 @@ use super::parse::Reader;
 
 type Variant = (String, Vec<Type>);
 
-/// An enum's value; as bits if its number is none of a variant or bits beyond the variant's fields are set.
+/// An enum's value; as bits if its number is not a variant's or bits beyond the variant's fields are set.
 pub(super) fn to_json(variants: &[Variant], bits: &Bits) -> serde_json::Value {
     let tag = Type::tag_width(variants.len()) as usize;
     let number = bits.slice(0, tag).to_u128().unwrap_or(u128::MAX);
@@ -32,7 +32,7 @@ pub(super) fn to_json(variants: &[Variant], bits: &Bits) -> serde_json::Value {
     }
 }
 
-/// A hint at what to write for an enum.
+/// A hint about what to write for an enum.
 pub(super) fn forms(variants: &[Variant]) -> String {
     let form = |(name, types): &Variant| {
         let list: Vec<String> = types.iter().map(Type::to_string).collect();
@@ -71,7 +71,7 @@ impl Reader<'_> {
         let types = &variants[number].1;
         let end = bits.len() + ty.width() as usize;
         bits.append(&Bits::from_u128(number as u128, Type::tag_width(variants.len()) as usize));
-        // The variant is a secret, as its fields are: what is wrong within it would tell which it is.
+        // The variant is a secret, as its fields are: a fault within it would reveal which it is.
         if !self.fields(path, fields, types, bits) {
             let message = format!("{path}: expected {ty}, got other fields");
             return Err(self.json.error_at(value, message).hint(forms(variants)));
@@ -80,14 +80,14 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads the fields of a variant. Whether they are of its types.
+    /// Reads the fields of a variant. Returns whether they are of its types.
     fn fields(self, path: &str, fields: Option<&Value>, types: &[Type], bits: &mut Bits) -> bool {
         match (fields, types) {
             (None, []) => true,
             (Some(Value::Array(array)), _) if array.elements.len() == types.len() => {
                 array.elements.iter().zip(types).all(|(item, ty)| self.read(path, item, ty, bits).is_ok())
             }
-            // One field may stand without brackets.
+            // A single field needs no brackets.
             (Some(field), [ty]) => self.read(path, field, ty, bits).is_ok(),
             _ => false,
         }

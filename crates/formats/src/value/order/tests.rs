@@ -39,19 +39,19 @@ fn a_list_that_is_not_in_order_is_refused_and_says_nothing_of_its_values() {
     for (order, text, expected) in [
         (Strict, "[1, 2, 9]", "[1,2,9]".into()),
         (Strict, "[]", "[]".into()),
-        (Strict, "[1, 9, 9]", format!("input `a`, row 3: {once} the key of the row before it again")),
-        (Strict, "[77, 9]", format!("input `a`, row 2: {once} a lesser key than in the row before it")),
+        (Strict, "[1, 9, 9]", format!("input `a`, row 3: {once} the key of the previous row again")),
+        (Strict, "[77, 9]", format!("input `a`, row 2: {once} a lesser key than in the previous row")),
         (Ascending, "[1, 9, 9]", "[1,9,9]".into()),
         (
             Ascending,
             "[1, 9, 8]",
-            "input `a`, row 3: expected ascending order, got a lesser key than in the row before it".into(),
+            "input `a`, row 3: expected ascending order, got a lesser key than in the previous row".into(),
         ),
         (Descending, "[9, 9, 1]", "[9,9,1]".into()),
         (
             Descending,
             "[9, 1, 2]",
-            "input `a`, row 3: expected descending order, got a greater key than in the row before it".into(),
+            "input `a`, row 3: expected descending order, got a greater key than in the previous row".into(),
         ),
     ] {
         let program = program(Type::Unsigned(8), 8, order);

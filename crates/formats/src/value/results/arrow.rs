@@ -93,7 +93,7 @@ fn array(table: &ResultTable, column: &Column) -> Result<ArrayRef, ArrowError> {
             Arc::new(FixedSizeBinaryArray::try_from_sparse_iter_with_size(bytes, size)?)
         }
         Type::Bytes(0) => Arc::new(values().map(|value| value.map(|_| [])).collect::<BinaryArray>()),
-        // As text they would be read as the bytes of that text.
+        // As text they would be read back as the bytes of that text.
         ty if is_text(ty) => {
             let bytes = values().map(|value| bytes_of(&to_json(ty, &value?)));
             Arc::new(ListArray::from_iter_primitive::<UInt8Type, _, _>(bytes))
@@ -102,12 +102,12 @@ fn array(table: &ResultTable, column: &Column) -> Result<ArrayRef, ArrowError> {
     })
 }
 
-/// The elements of an array or a list of bytes; `None` for bits that are no list.
+/// The elements of an array or a list of bytes; `None` for bits that are not a list.
 fn bytes_of(value: &Value) -> Option<Vec<Option<u8>>> {
     Some(value.as_array()?.iter().map(|byte| Some(byte.as_u64()? as u8)).collect())
 }
 
-/// The decimal digits of a fixed-point number, before and behind the point, if a column can have them.
+/// The decimal digits of a fixed-point number, before and after the point, if a column can have them.
 fn digits(integer: u32, fraction: u32) -> Option<u32> {
     let most = 5u128.checked_pow(fraction)?.checked_mul(1u128.checked_shl(integer + fraction - 1)?)?;
     let digits = most.ilog10() + 1;

@@ -1,11 +1,11 @@
 //! Arrow and Parquet files.
 //!
-//! Columns have types of their own here, and nothing is rounded: a decimal or floating-point number that is no number of the
-//! program's type is refused. Strings are texts, for types that have texts. Dates and times are the integers that they are stored as,
-//! and their units are told.
+//! Columns have types of their own here, and nothing is rounded: a decimal or floating-point number that the
+//! program's type does not have is refused. Strings are texts, for types that have texts. Dates and times are the integers that they are stored as,
+//! and their units are reported.
 //!
-//! The decoders panic over some damaged files, which is caught here. Compressed Arrow files are refused: their decoder allocates as much
-//! as the file says. So is a stream without its end, which may have been cut off.
+//! The decoders panic on some damaged files, which is caught here. Compressed Arrow files are refused: their decoder allocates whatever
+//! the file says. So is a stream without its end, which may have been cut off.
 
 mod cell;
 #[cfg(test)]
@@ -30,7 +30,7 @@ use super::columns::Columns;
 /// The first bytes of an Arrow file; a stream has none.
 const FILE_MAGIC: &[u8] = b"ARROW1";
 
-/// The last bytes of an Arrow stream. Without them nothing tells a stream that was cut off between two batches from a whole one.
+/// The last bytes of an Arrow stream. Without them a stream that was cut off between two batches looks like a whole one.
 const STREAM_END: &[u8] = &[0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 
 /// The rows of a Parquet file that are decoded at a time.
@@ -39,11 +39,11 @@ const PARQUET_ROWS: usize = 4096;
 const DAMAGED: &str = "it is damaged";
 
 thread_local! {
-    /// Set while this thread decodes: a panic is then an error of the file, and told as one.
+    /// Set while this thread decodes: a panic then counts as an error in the file.
     static DECODES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Decodes a file; `None` if the decoders have panicked, as they do over some that are damaged.
+/// Decodes a file; `None` if the decoders panicked, as they do on some damaged files.
 fn guarded<T>(decode: impl FnOnce() -> T) -> Option<T> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
@@ -73,12 +73,12 @@ pub(super) fn read_ipc(file: &str, bytes: &[u8], columns: &mut Columns) -> Resul
         false => {
             let mut reader = StreamReader::try_new(bytes, None).map_err(wrong)?;
             let schema = reader.schema();
-            // The reader takes the end of the bytes for that of the stream, and what is behind that for nothing.
+            // The reader takes the end of the bytes for the stream's end, and ignores whatever follows the stream.
             let batches = || {
                 let rest = *reader.get_ref();
                 let end = || match rest {
                     STREAM_END => None,
-                    _ if rest.starts_with(STREAM_END) => Some("there are bytes behind the end of the stream"),
+                    _ if rest.starts_with(STREAM_END) => Some("there are bytes after the end of the stream"),
                     _ => Some("the stream has no end"),
                 };
                 match reader.next() {
@@ -129,5 +129,5 @@ fn read(
 }
 
 fn malformed(file: &str, format: &str, error: &dyn std::fmt::Display) -> Diagnostic {
-    Diagnostic::new(file, format!("is no {format} that can be read: {error}"))
+    Diagnostic::new(file, format!("cannot be read as {format}: {error}"))
 }

@@ -1,4 +1,4 @@
-//! Columns: which one a field is read from, and the rows that they make.
+//! Columns: the one that a field is read from, and the rows that they make.
 
 use garblet_circuit::{
     Bits, Type,
@@ -13,7 +13,7 @@ const MOST_ERRORS: usize = 20;
 /// The most columns that are named in a message.
 const MOST_NAMES: usize = 20;
 
-/// The fields that are asked for, and what has been read of them.
+/// The requested fields, and what has been read of them.
 pub(super) struct Columns<'a> {
     file: &'a str,
     renamed: &'a [Renamed],
@@ -57,7 +57,7 @@ impl<'a> Columns<'a> {
         Columns { file, renamed, wanted, most, header: None, leaves, bits, rows: 0, ignored, units, lines, wrong }
     }
 
-    /// Looks for the fields among columns of these names, which the next rows have; the place is where they are named.
+    /// Finds the fields among columns of these names, which the next rows have; the place is where they are named.
     ///
     /// *Errors*: a field without a column, or with two.
     pub(super) fn name(&mut self, header: &[&str], place: Option<&Place>) -> Result<(), Diagnostics> {
@@ -82,7 +82,7 @@ impl<'a> Columns<'a> {
         Ok(())
     }
 
-    /// The one field that is asked for, if it is one cell by itself.
+    /// The one requested field, if it is one cell by itself.
     pub(super) fn only(&self) -> Option<&'a str> {
         match self.wanted[..] {
             [(name, Type::Record(_))] if !self.renamed.iter().any(|r| r.field == name) => None,
@@ -99,25 +99,25 @@ impl<'a> Columns<'a> {
         column(self.renamed, field)
     }
 
-    /// Tells whether a field is read from the column at that place.
+    /// Returns whether a field is read from the column at that place.
     #[cfg(feature = "arrow")]
     pub(super) fn reads(&self, place: usize) -> bool {
         self.leaves.iter().any(|leaf| leaf.place == place)
     }
 
-    /// Notes the units of columns that are read.
+    /// Records the units of columns that are read.
     #[cfg(feature = "arrow")]
     pub(super) fn set_units(&mut self, units: Vec<(String, &'static str)>) {
         self.units = units.into_iter().map(|(name, unit)| (shown(&name), unit)).collect();
     }
 
-    /// Counts a row. Tells whether it is to be read.
+    /// Counts a row. Returns whether to read it.
     pub(super) fn next(&mut self) -> bool {
         self.rows += 1;
         self.rows <= self.most
     }
 
-    /// Notes in which line the row stands that was counted last.
+    /// Records the line of the row that was counted last.
     pub(super) fn stands_in(&mut self, line: u64) {
         self.lines.push(line);
     }
@@ -155,7 +155,7 @@ impl<'a> Columns<'a> {
 }
 
 impl Search<'_, '_> {
-    /// Looks for a field: one column, or one for each field of a record.
+    /// Finds a field: one column, or one for each field of a record.
     fn find(&mut self, path: &str, ty: &Type) {
         let wanted = column(self.renamed, path);
         let mut places = self.header.iter().enumerate().filter(|(_, name)| **name == wanted).map(|(place, _)| place);
@@ -185,7 +185,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Tells whether a record's fields have columns of their own.
+    /// Returns whether a record's fields have columns of their own.
     fn is_spread(&self, path: &str) -> bool {
         let inner = |name: &str| name.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
         self.header.iter().any(|name| inner(name)) || self.renamed.iter().any(|renamed| inner(&renamed.field))
@@ -195,17 +195,17 @@ impl Search<'_, '_> {
         let names: Vec<String> = self.header.iter().take(MOST_NAMES).map(|name| shown(name)).collect();
         let more = if self.header.len() > names.len() { ", .." } else { "" };
         let has = if names.is_empty() { "none".into() } else { names.join(", ") };
-        let message = format!("column `{}` ({ty}) is missing; there is: {has}{more}", shown(wanted));
+        let message = format!("column `{}` ({ty}) is missing; columns: {has}{more}", shown(wanted));
         let near = nearest(wanted, self.header).map_or("COLUMN".into(), shown);
         self.error(message).hint(format!("--column {path}={near} reads it from a column of another name"))
     }
 
-    /// Looks for names of columns that are given to fields that there are not.
+    /// Checks for column names that are given to fields that do not exist.
     fn check_renamed(&mut self) {
         for Renamed { field, column } in self.renamed {
             if !self.seen.contains(field) {
                 let message =
-                    format!("column `{}` is given for field `{}`, which there is not", shown(column), shown(field));
+                    format!("column `{}` is given for field `{}`, which does not exist", shown(column), shown(field));
                 let error = self.error(message).suggest(field, self.seen.iter().map(String::as_str));
                 self.wrong.push(error);
             }
@@ -217,7 +217,7 @@ fn column<'n>(renamed: &'n [Renamed], path: &'n str) -> &'n str {
     renamed.iter().find(|renamed| renamed.field == path).map_or(path, |renamed| &renamed.column)
 }
 
-/// A name of the file as a message can carry it.
+/// A name of the file, fit for a message.
 fn shown(name: &str) -> String {
     clip(&name.replace(garblet_circuit::diagnostic::controls_terminal, "\u{fffd}"))
 }

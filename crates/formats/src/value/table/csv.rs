@@ -1,4 +1,4 @@
-//! Comma-separated values: the first line names the columns, each further line is a row. Semicolons or tabs may stand for commas, as the
+//! Comma-separated values: the first line names the columns, each further line is a row. Semicolons or tabs may replace commas, as the
 //! first line shows.
 
 use csv::{ErrorKind, ReaderBuilder, StringRecord};
@@ -9,7 +9,7 @@ use super::{
     quotes::{self, Misplaced},
 };
 
-/// Reads all rows. An empty line behind the last row is none, and one among rows of several cells neither.
+/// Reads all rows. An empty line after the last row, or among rows of several cells, is not a row.
 ///
 /// *Errors*: quotation marks that open or close no cell, an empty line in the place of a row of one cell, columns that are missing,
 /// lines with another number of cells than the first, and cells.
@@ -63,7 +63,7 @@ fn separator(text: &str) -> u8 {
     }
 }
 
-/// The characters that may stand between cells, with their names.
+/// The characters that may separate cells, with their names.
 const SEPARATORS: [(u8, &str); 3] = [(b',', "comma"), (b';', "semicolon"), (b'\t', "tab")];
 
 impl Text<'_> {
@@ -71,7 +71,7 @@ impl Text<'_> {
         self.text.lines().nth(number as usize - 1).unwrap_or_default()
     }
 
-    /// The number of a row's first line: empty ones before it count to it.
+    /// The number of a row's first line: empty lines before it belong to it.
     fn number(&self, row: &StringRecord) -> u64 {
         let Some(position) = row.position() else { return 1 };
         let before = self.text.as_bytes().get(position.byte() as usize..).unwrap_or_default();
@@ -80,7 +80,7 @@ impl Text<'_> {
         position.line().max(1) + empty as u64
     }
 
-    /// A cell's place: cells are looked for in the row's first line one after another.
+    /// A cell's place: cells are searched in the row's first line one after another.
     fn place(&self, row: &StringRecord, column: usize) -> Place {
         let number = self.number(row);
         let line = self.line(number);
@@ -101,14 +101,14 @@ impl Text<'_> {
 
     fn misplaced(&self, misplaced: Misplaced) -> Diagnostic {
         let name = SEPARATORS.iter().find(|(separator, _)| *separator == self.separator).map_or("", |(_, name)| name);
-        let behind = format!("expected a {name} or the end of the line behind a cell in quotation marks");
+        let behind = format!("expected a {name} or the end of the line after a cell in quotation marks");
         let (message, at, hint) = match misplaced {
             Misplaced::Open(at) => (
                 "a quotation mark opens a cell that is never closed",
                 at,
-                "inside of a cell in quotation marks, two stand for one; elsewhere they need no other",
+                "inside a cell in quotation marks, write two for one; elsewhere one is enough",
             ),
-            Misplaced::Behind(at) => (&behind[..], at, "inside of a cell in quotation marks, two stand for one"),
+            Misplaced::Behind(at) => (&behind[..], at, "inside a cell in quotation marks, write two for one"),
             Misplaced::Blank(at) => {
                 ("a quotation mark with blanks before it opens no cell", at, "leave out the blanks")
             }
@@ -125,7 +125,7 @@ impl Text<'_> {
                     .at(Place::in_line(number, line, 0..line.len()))
                     .hint("every line has as many cells as the first one, which names the columns")
             }
-            _ => Diagnostic::new(self.file, format!("is no CSV: {error}")),
+            _ => Diagnostic::new(self.file, format!("is not CSV: {error}")),
         }
     }
 }

@@ -6,9 +6,9 @@ use jsonc_parser::ast::Value;
 use super::columns::Columns;
 use crate::{json::JsonText, value::Reader};
 
-/// Reads all rows. Empty lines before the first and behind the last are none.
+/// Reads all rows. Empty lines before the first row and after the last are ignored.
 ///
-/// *Errors*: an empty line between rows, a line that is no object, columns that are missing, and cells.
+/// *Errors*: an empty line between rows, a line that is not an object, columns that are missing, and cells.
 pub(super) fn read(file: &str, text: &str, columns: &mut Columns) -> Result<(), Diagnostics> {
     let mut last = None;
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {

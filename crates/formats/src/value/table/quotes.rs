@@ -1,5 +1,5 @@
-//! Mistakes in comma-separated values that can be read all the same: a cell whose quotation mark is never closed would end with the
-//! file, with all rows behind it inside, and an empty line would be passed over.
+//! Mistakes in comma-separated values that parse all the same: a cell whose quotation mark is never closed would end with the
+//! file and contain all rows after it, and an empty line would be skipped.
 
 use std::ops::Range;
 
@@ -8,9 +8,9 @@ use std::ops::Range;
 pub(super) enum Misplaced {
     /// The one that opens a cell which is never closed.
     Open(Range<usize>),
-    /// Bytes behind the one that closes a cell.
+    /// Bytes after the one that closes a cell.
     Behind(Range<usize>),
-    /// One with blanks before it, which so opens nothing.
+    /// One with blanks before it, which therefore opens nothing.
     Blank(Range<usize>),
 }
 
@@ -23,7 +23,7 @@ enum State {
     Closed,
 }
 
-/// Checks the quotation marks of a text whose cells are separated so. Gives the first empty line that has rows before and behind it.
+/// Checks the quotation marks of a text with this separator. Returns the first empty line that has rows before and after it.
 ///
 /// *Errors*: the first that is misplaced.
 pub(super) fn check(text: &str, separator: u8) -> Result<Option<Range<usize>>, Misplaced> {
@@ -48,7 +48,7 @@ pub(super) fn check(text: &str, separator: u8) -> Result<Option<Range<usize>>, M
                         opened = at;
                         State::Quoted
                     }
-                    // Twice it stands for itself.
+                    // Doubled, it stands for itself.
                     (State::Closed, b'"') => State::Quoted,
                     (State::Closed, _) => return Err(Misplaced::Behind(opened..at)),
                     (State::Blanks, b'"') => return Err(Misplaced::Blank(at..at + 1)),

@@ -86,7 +86,7 @@ fn semicolons_and_tabs_separate_cells_too() {
     assert_eq!(csv(&port, "\"a;b\",c\n1,2\n").unwrap(), r#"[{"a;b":1,"c":2}]"#);
     assert_eq!(csv(&port, "a;b,c\n1,2\n").unwrap(), r#"[{"a;b":1,"c":2}]"#);
     let error = csv(&people(1), "age;\"kind\" ;balance;code\n").unwrap_err();
-    assert!(error.contains("expected a semicolon or the end of the line behind a cell"), "{error}");
+    assert!(error.contains("expected a semicolon or the end of the line after a cell"), "{error}");
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_cell_that_is_no_number_is_told_what_to_write_there() {
     }
     assert_eq!(hint(Type::Unsigned(8), "ten").as_deref(), Some("write a whole number"));
     assert_eq!(hint(Type::Unsigned(8), "256").as_deref(), Some("u8 is 0 to 255"));
-    assert_eq!(hint(Type::Fixed(8, 8), "\"1,25\"").as_deref(), Some("write a decimal point, as 1.25"));
+    assert_eq!(hint(Type::Fixed(8, 8), "\"1,25\"").as_deref(), Some("write a decimal point, such as 1.25"));
     let json = read_value("v", "10.5", &Type::Unsigned(8)).unwrap_err();
     assert_eq!(json.hint.as_deref(), Some(FRACTION_HINT));
 }
@@ -136,15 +136,15 @@ fn columns_are_chosen_renamed_and_left_out() {
     let refused = |text: &str, names: &[(&str, &str)]| read(&port, (TableFormat::Csv, text), names).unwrap_err();
     assert_eq!(
         refused("price,id\n", &names),
-        "t.csv:1:1: column `customer_id` (u4) is missing; there is: price, id (--column id=COLUMN reads it from a column of another name)"
+        "t.csv:1:1: column `customer_id` (u4) is missing; columns: price, id (--column id=COLUMN reads it from a column of another name)"
     );
     assert_eq!(
         refused("prices,id\n", &[]),
-        "t.csv:1:1: column `price` (fixed<4, 4>) is missing; there is: prices, id (--column price=prices reads it from a column of another name)"
+        "t.csv:1:1: column `price` (fixed<4, 4>) is missing; columns: prices, id (--column price=prices reads it from a column of another name)"
     );
     assert_eq!(
         refused("price,id\n", &[("prise", "cost")]),
-        "t.csv:1:1: column `cost` is given for field `prise`, which there is not (did you mean `price`?)"
+        "t.csv:1:1: column `cost` is given for field `prise`, which does not exist (did you mean `price`?)"
     );
     assert_eq!(refused("id,price,id\n", &[]), "t.csv:1:1: column `id` appears twice");
     assert_eq!(
@@ -153,7 +153,7 @@ fn columns_are_chosen_renamed_and_left_out() {
     );
     let text = "{\"price\": 1, \"id\": 2}\n{\"price\": 1}\n";
     let error = read(&port, (TableFormat::JsonLines, text), &[]).unwrap_err();
-    assert!(error.starts_with("t.jsonl:2:1: column `id` (u4) is missing; there is: price"), "{error}");
+    assert!(error.starts_with("t.jsonl:2:1: column `id` (u4) is missing; columns: price"), "{error}");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn another_number_of_rows_is_refused() {
     assert_eq!(csv(&list, "ids\n").unwrap(), "[]");
     assert_eq!(
         csv(&list, "ids\n1\n2\n3\n99\n").unwrap_err(),
-        "t.csv: input `ids` is [u4; ..2], expected at most 2 rows, got more (the first line, which names the columns, is no row)"
+        "t.csv: input `ids` is [u4; ..2], expected at most 2 rows, got more (the first line, which names the columns, is not a row)"
     );
     assert_eq!(
         lines(&list, "1\n2\n3\n").unwrap_err(),
@@ -229,7 +229,7 @@ fn every_mismatch_names_its_place() {
     }
     let latin = Table { file: "l.csv", format: TableFormat::Csv, bytes: b"age\n\xe9\n", renamed: &[] };
     let error = latin.port(&people(1)).err().expect("no UTF-8").to_string();
-    assert_eq!(error, "l.csv: it is no text in UTF-8");
+    assert_eq!(error, "l.csv: it is not UTF-8 text");
 }
 
 #[test]
@@ -239,11 +239,11 @@ fn quotation_marks_that_open_or_close_no_cell_are_refused() {
     let keys = |text: &str| csv(&list, text).unwrap_err();
     assert_eq!(
         keys(text),
-        "t.csv:3:3: a quotation mark opens a cell that is never closed (inside of a cell in quotation marks, two stand for one; \
-         elsewhere they need no other)"
+        "t.csv:3:3: a quotation mark opens a cell that is never closed (inside a cell in quotation marks, write two for one; \
+         elsewhere one is enough)"
     );
     assert!(keys("key\n\"ab\ncd\n").starts_with("t.csv:2:1: a quotation mark opens a cell that is never closed"));
-    assert!(keys("key\n\"12\"34\n").starts_with("t.csv:2:1: expected a comma or the end of the line behind a cell"));
+    assert!(keys("key\n\"12\"34\n").starts_with("t.csv:2:1: expected a comma or the end of the line after a cell"));
     assert!(keys("note, \"key\"\n1,2\n").starts_with("t.csv:1:7: a quotation mark with blanks before it opens no"));
     let texts = keys_of(&[]).0;
     let read = csv(&texts, "note,key\n5\" inch,\"a\n,\"\"\"\n").unwrap();

@@ -57,9 +57,9 @@ pub(super) fn bits(array: &ArrayRef, row: usize, ty: &Type) -> Result<Bits, Diag
             // The keys of one row: those of all, for each of them, would take quadratic time.
             let key = integer(dictionary.keys(), row).and_then(|key| usize::try_from(key).ok());
             let key = key.filter(|key| *key < dictionary.values().len());
-            bits(dictionary.values(), key.ok_or_else(|| wrong("a key is none of its dictionary".into()))?, ty)
+            bits(dictionary.values(), key.ok_or_else(|| wrong("a key is not in its dictionary".into()))?, ty)
         }
-        other => Err(wrong(format!("expected {ty}, got a column of type {other}, which is not read"))),
+        other => Err(wrong(format!("expected {ty}, got a column of type {other}, which is not supported"))),
     }
 }
 
@@ -129,7 +129,7 @@ fn integer(array: &dyn Array, row: usize) -> Option<i128> {
 }
 
 fn text(text: &str, ty: &Type) -> Result<Bits, Diagnostic> {
-    // Unlike a cell of a text file it has a type already, and is a value if it is empty.
+    // Unlike a cell of a text file it already has a type, and is a value even if empty.
     if is_text(ty) { typed_text(text, ty) } else { text_cell(text, ty) }
 }
 
@@ -138,7 +138,7 @@ fn binary(bytes: &[u8], ty: &Type) -> Result<Bits, Diagnostic> {
     read_value("", &format!("{{\"hex\": \"{digits}\"}}"), ty)
 }
 
-/// A floating-point number, which must be one of the type.
+/// A floating-point number, which the type must have.
 fn float(number: f64, ty: &Type) -> Result<Bits, Diagnostic> {
     let places = if let Type::Fixed(_, fraction) = ty { *fraction } else { 0 };
     // Multiplying by a power of two is exact.
@@ -148,7 +148,7 @@ fn float(number: f64, ty: &Type) -> Result<Bits, Diagnostic> {
     }
 }
 
-/// A decimal number, which must be one of the type.
+/// A decimal number, which the type must have.
 fn decimal(text: &str, ty: &Type) -> Result<Bits, Diagnostic> {
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text };
     let bits = match ty {
@@ -166,7 +166,7 @@ fn inexact(ty: &Type) -> Diagnostic {
     let error = wrong(format!("expected {ty}, got a number that is not exactly one"));
     match ty {
         Type::Fixed(_, fraction) => error.hint(format!(
-            "{ty} has the multiples of 2^-{fraction}: round in the tool that writes the file, or write CSV, of which the nearest is taken"
+            "{ty} has the multiples of 2^-{fraction}: round in the tool that writes the file, or write CSV, whose numbers are rounded to the nearest"
         )),
         _ => error,
     }
@@ -182,7 +182,7 @@ fn elements(values: &ArrayRef, ty: &Type) -> Result<Bits, Diagnostic> {
     let byte = Type::Unsigned(8);
     let element = match ty {
         Type::Array(element, expected) => exactly(*expected).map(|()| &**element)?,
-        // How many they are is a secret.
+        // Their number is a secret.
         Type::List(_, most) if got > *most as usize => return Err(wrong(format!("expected {ty}, got more elements"))),
         Type::List(element, _) => element,
         Type::Bytes(expected) => exactly(*expected).map(|()| &byte)?,

@@ -113,7 +113,7 @@ fn what_does_not_fit_names_row_and_column() {
         (
             "surname",
             Type::Unsigned(8),
-            "odd.arrow: column `surname` (u8) is missing; there is: age, price, weight, wide, name, span",
+            "odd.arrow: column `surname` (u8) is missing; columns: age, price, weight, wide, name, span",
         ),
     ] {
         let port = Port::new("rows", Type::Array(Box::new(record(&[(column, ty)])), 3));
@@ -123,7 +123,7 @@ fn what_does_not_fit_names_row_and_column() {
     let port = Port::new("people", Type::List(Box::new(person()), 40));
     for (name, compression) in [("people-zstd.parquet", "zstd"), ("people.feather", "lz4")] {
         let error = read(&port, name, &file(name)).err().expect("another compression");
-        assert!(error.contains("that can be read: ") && error.contains(compression), "{error}");
+        assert!(error.contains("cannot be read as ") && error.contains(compression), "{error}");
     }
 }
 
@@ -181,8 +181,8 @@ fn a_stream_is_read_to_its_end_and_nothing_is_behind_it() {
     // The last value of a batch looks like an end.
     let cut = &one[..one.len() - 8];
     assert!(cut.ends_with(&[0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]) && whole.starts_with(cut));
-    assert_eq!(json(cut).unwrap_err(), "n.arrows: is no Arrow IPC that can be read: the stream has no end");
-    let behind = "n.arrows: is no Arrow IPC that can be read: there are bytes behind the end of the stream";
+    assert_eq!(json(cut).unwrap_err(), "n.arrows: cannot be read as Arrow IPC: the stream has no end");
+    let behind = "n.arrows: cannot be read as Arrow IPC: there are bytes after the end of the stream";
     for more in [&one[..], &[0]] {
         assert_eq!(json(&[&one, more].concat()).unwrap_err(), behind);
     }
