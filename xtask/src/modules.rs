@@ -207,7 +207,7 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// Tells whether an item is for tests alone.
+/// Returns whether an item is for tests alone.
 fn is_test(attributes: &[Attribute]) -> bool {
     let for_tests = |attribute: &Attribute| match &attribute.meta {
         syn::Meta::List(list) => list.path.is_ident("cfg") && list.tokens.to_string() == "test",

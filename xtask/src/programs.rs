@@ -8,7 +8,7 @@ pub(crate) fn target(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
 }
 
-/// Tells whether a program is installed.
+/// Returns whether a program is installed.
 pub(crate) fn is_there(name: &str) -> bool {
     Command::new(name).arg("--version").output().is_ok_and(|said| said.status.success())
 }

@@ -180,7 +180,7 @@ fn functions(text: &str) -> Vec<Function> {
     found
 }
 
-/// Tells whether a line has exactly that indentation (a declaration without body ends at its own level).
+/// Returns whether a line has exactly that indentation (a declaration without body ends at its own level).
 fn same(line: &str, indent: &str) -> bool {
     line.starts_with(indent) && !line[indent.len()..].starts_with(' ')
 }

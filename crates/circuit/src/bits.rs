@@ -56,7 +56,7 @@ impl Bits {
         self.len
     }
 
-    /// Tells whether the string is empty.
+    /// Returns whether the string is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -48,7 +48,7 @@ impl Program {
     }
 }
 
-/// Tells whether any of `bits` bits is set.
+/// Returns whether any of `bits` bits is set.
 fn any(bits: u32) -> Result<Component, CircuitError> {
     let mut gates: Vec<Gate> = (0..bits).map(|bit| Gate::Not(Wire(bit))).collect();
     let mut none = Wire(bits);

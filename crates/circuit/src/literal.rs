@@ -39,13 +39,13 @@ impl<N: NodeNumber> Literal<N> {
         self.is_constant().then_some(self.inverted())
     }
 
-    /// Tells whether the literal is a constant.
+    /// Returns whether the literal is a constant.
     #[inline]
     pub fn is_constant(self) -> bool {
         self.0 <= N::from(true)
     }
 
-    /// Tells whether the literal is a node's negation.
+    /// Returns whether the literal is a node's negation.
     #[inline]
     pub fn inverted(self) -> bool {
         self.0 & N::from(true) == N::from(true)
@@ -69,7 +69,7 @@ impl<N: NodeNumber> Literal<N> {
         self.0 >> 1
     }
 
-    /// Tells whether both have the same node.
+    /// Returns whether both have the same node.
     #[inline]
     pub fn is_of(self, other: Self) -> bool {
         self.number() == other.number()

@@ -59,7 +59,7 @@ impl Notes {
         }
     }
 
-    /// Tells whether an output reports a panic or its place. Such an output is not part of the result.
+    /// Returns whether an output reports a panic or its place. Such an output is not part of the result.
     pub fn tells_panics(&self, output: usize) -> bool {
         [self.panic_output(), self.panicked].contains(&Some(output))
     }

@@ -61,7 +61,7 @@ pub enum Recipients {
 }
 
 impl Recipients {
-    /// Tells whether a party learns the output.
+    /// Returns whether a party learns the output.
     pub fn contains(&self, party: Party) -> bool {
         match self {
             Recipients::All => true,

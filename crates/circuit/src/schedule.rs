@@ -72,7 +72,7 @@ impl Operand {
         (self.0 >> 1) as usize
     }
 
-    /// Tells whether the value is inverted.
+    /// Returns whether the value is inverted.
     #[inline]
     pub fn inverted(self) -> bool {
         self.0 & 1 == 1

@@ -70,7 +70,7 @@ impl Type {
         }
     }
 
-    /// Tells whether this is a record that represents a tuple.
+    /// Returns whether this is a record that represents a tuple.
     pub fn is_tuple(&self) -> bool {
         match self {
             Type::Record(fields) => fields.iter().enumerate().all(|(k, (name, _))| *name == k.to_string()),

@@ -89,7 +89,7 @@ impl<'p, W: Copy + Zeroize> Walk<'p, W> {
         Some(id)
     }
 
-    /// Tells whether the next `count` instances are of one component and independent, so that a caller may take the inputs of all
+    /// Returns whether the next `count` instances are of one component and independent, so that a caller may take the inputs of all
     /// before the first is finished.
     pub fn side_by_side(&self, count: u32) -> bool {
         let (first, end) = (self.next, u64::from(self.next) + u64::from(count));

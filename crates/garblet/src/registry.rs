@@ -81,7 +81,7 @@ impl Protocol {
         self.0.parties.clone()
     }
 
-    /// Tells whether its parties are joined by a [`Mesh`](garblet_net::Mesh); otherwise two of them share a [`Channel`](garblet_net::Channel).
+    /// Returns whether its parties are joined by a [`Mesh`](garblet_net::Mesh); otherwise two of them share a [`Channel`](garblet_net::Channel).
     pub fn is_mesh(self) -> bool {
         self.0.is_mesh
     }

@@ -87,7 +87,7 @@ impl CircuitBuilder {
         let port = Port::new(name, ty);
         let bits: Vec<Bit> = (0..port.width()).map(|_| self.graph.input()).collect();
         let value = W::from_bits(&port.ty, &bits);
-        let value = value.unwrap_or_else(|| panic!("input `{}`: the word is none of type {}", port.name, port.ty));
+        let value = value.unwrap_or_else(|| panic!("input `{}`: the word does not have type {}", port.name, port.ty));
         self.inputs.push(port);
         value
     }
@@ -171,7 +171,7 @@ mod tests {
             c.input::<Unsigned>("a", Type::Signed(4))
         });
         let message = *result.unwrap_err().downcast::<String>().unwrap();
-        assert_eq!(message, "input `a`: the word is none of type i4");
+        assert_eq!(message, "input `a`: the word does not have type i4");
     }
 
     #[test]

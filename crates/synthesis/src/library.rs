@@ -126,7 +126,7 @@ pub fn component(name: &str) -> Result<Component, LibraryError> {
     member.component(&parameters)
 }
 
-/// Tells whether the library has a member with this name, with or without parameters and [`PREFIX`].
+/// Returns whether the library has a member with this name, with or without parameters and [`PREFIX`].
 pub fn has(name: &str) -> bool {
     resolve(name).is_ok()
 }
@@ -233,11 +233,11 @@ mod tests {
         assert!(message("lib:qqqqqqqqqqqqq").starts_with("no library circuit `qqqqqqqqqqqqq`, there are `aes128`,"));
         assert_eq!(
             message("lib:add(32"),
-            "`lib:add(32` is no library name, expected `lib:NAME` or `lib:NAME(NUMBER, ...)`"
+            "`lib:add(32` is not a library name, expected `lib:NAME` or `lib:NAME(NUMBER, ...)`"
         );
-        assert!(message("lib:add(x)").contains("is no library name"));
-        assert!(message("lib:add(-1)").contains("is no library name"));
-        assert!(message("lib:add(99999999999)").contains("is no library name"));
+        assert!(message("lib:add(x)").contains("is not a library name"));
+        assert!(message("lib:add(-1)").contains("is not a library name"));
+        assert!(message("lib:add(99999999999)").contains("is not a library name"));
     }
 
     #[test]

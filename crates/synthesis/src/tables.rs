@@ -78,13 +78,13 @@ impl TableGate {
         self.table >> point & 1 == 1
     }
 
-    /// Tells whether it is the sum (XOR) of its operands.
+    /// Returns whether it is the sum (XOR) of its operands.
     pub fn is_xor(&self) -> bool {
         let sum = |point: usize| point.count_ones() % 2 == 1;
         (0..1 << self.arity).all(|point| self.value(point) == sum(point))
     }
 
-    /// Tells whether it is true for an even number of inputs.
+    /// Returns whether it is true for an even number of inputs.
     pub fn is_even(&self) -> bool {
         (0..1 << self.arity).filter(|&point| self.value(point)).count() % 2 == 0
     }

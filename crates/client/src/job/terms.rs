@@ -91,7 +91,7 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// Tells whether that party learns the output.
+    /// Returns whether that party learns the output.
     pub fn contains(&self, party: Party) -> bool {
         matches!(self, Destination::Parties(recipients) if recipients.contains(party))
     }

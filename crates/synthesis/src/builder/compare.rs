@@ -34,13 +34,13 @@ impl CircuitBuilder {
         !self.less(a, b)
     }
 
-    /// Tells whether two words of one shape are equal. *Cost*: n - 1.
+    /// Returns whether two words of one shape are equal. *Cost*: n - 1.
     pub fn equal<W: Word>(&mut self, a: &W, b: &W) -> Bit {
         let same = self.zip_bits(a, b, |c, x, y| !c.xor(x, y));
         self.all(&same)
     }
 
-    /// Tells whether all bits are zero. *Cost*: n - 1.
+    /// Returns whether all bits are zero. *Cost*: n - 1.
     pub fn is_zero<W: Word>(&mut self, a: &W) -> Bit {
         !self.any(&a.to_bits())
     }

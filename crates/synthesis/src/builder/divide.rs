@@ -74,7 +74,7 @@ impl CircuitBuilder {
         (self.neg_if(differ, &quotient.as_signed()), self.neg_if(sign_a, &remainder.as_signed()))
     }
 
-    /// Tells for each i whether a bit above bit i is set. *Cost*: m - 2.
+    /// Returns for each i whether a bit above bit i is set. *Cost*: m - 2.
     fn suffix_any(&mut self, bits: &[Bit]) -> Vec<Bit> {
         let mut above = vec![Bit::FALSE; bits.len()];
         for i in (1..bits.len()).rev() {

@@ -131,7 +131,7 @@ mod tests {
             c.output("quotient", &plain);
             let plain = c.finish().unwrap().stats().and;
             let ands = quotient(n, n, fraction).stats().and;
-            println!("{n} bits, {fraction} behind the point: {ands}, of which {plain} divide");
+            println!("{n} bits, {fraction} after the point: {ands}, of which {plain} divide");
             assert_eq!(ands, plain + u64::from(2 * n - 1));
         }
         for k in 2..40u32 {

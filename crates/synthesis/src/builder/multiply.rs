@@ -60,7 +60,7 @@ impl CircuitBuilder {
         (I::new(bits), self.or(large, outside))
     }
 
-    /// Tells whether bits i of `a` and j of `b` are both set for some i + j >= `least`, for two numbers of `least` bits.
+    /// Returns whether bits i of `a` and j of `b` are both set for some i + j >= `least`, for two numbers of `least` bits.
     fn any_product_from(&mut self, a: &[Bit], b: &[Bit], least: usize) -> Bit {
         let mut from = Bit::FALSE;
         let mut found = Vec::with_capacity(least);

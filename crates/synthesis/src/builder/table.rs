@@ -76,7 +76,7 @@ impl CircuitBuilder {
         array.iter().zip(hot).map(|(old, here)| self.select(here, value, old)).collect()
     }
 
-    /// Tells for each number below `n` whether it is the index.
+    /// Returns for each number below `n` whether it is the index.
     ///
     /// *Cost*: `2^k - k - 1` if n is `2^k`, k the bits of the index; else at most n + k.
     ///

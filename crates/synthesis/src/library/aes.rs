@@ -70,7 +70,7 @@ pub(super) const MEMBERS: &[Member] = &[
     },
     Member {
         name: "aes128-chain",
-        summary: "AES-128 again and again: each block is the ciphertext of the one before",
+        summary: "repeated AES-128: each block is the previous ciphertext",
         parameters: &[Parameter::new("blocks", 10, 1, 1 << 24)],
         ands: "6400 blocks",
         and_count: |p| 6400 * p[0],
@@ -78,7 +78,7 @@ pub(super) const MEMBERS: &[Member] = &[
     },
     Member {
         name: "aes128-chains",
-        summary: "chains of AES-128 under one key, side by side, each of its own block",
+        summary: "parallel chains of AES-128 under one key, each from its own block",
         parameters: &[Parameter::new("blocks", 10, 1, 1 << 24), Parameter::new("chains", 4, 1, 1 << 10)],
         ands: "6400 blocks chains",
         and_count: |p| 6400 * p[0] * p[1],

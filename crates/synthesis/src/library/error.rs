@@ -16,7 +16,7 @@ pub enum LibraryError {
         known: Vec<&'static str>,
     },
     /// The text is neither a name nor a name with parameters.
-    #[error("`{text}` is no library name, expected `lib:NAME` or `lib:NAME(NUMBER, ...)`")]
+    #[error("`{text}` is not a library name, expected `lib:NAME` or `lib:NAME(NUMBER, ...)`")]
     Syntax {
         /// The text.
         text: String,
@@ -50,7 +50,7 @@ pub enum LibraryError {
     TooLarge {
         /// Name and parameters.
         call: String,
-        /// About how many gates and instances of components it would have.
+        /// The approximate number of gates and component instances that it would have.
         size: u64,
         /// The most allowed.
         limit: u64,

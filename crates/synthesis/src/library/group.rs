@@ -27,7 +27,7 @@ use crate::builder::{
 pub(super) const MEMBERS: &[Member] = &[
     Member {
         name: "group-sum",
-        summary: "sums of party 1's values by the groups, numbers below `groups`, that party 0 has for the same rows",
+        summary: "sums of party 1's values by party 0's groups for the same rows, numbers below `groups`",
         parameters: &[
             Parameter::new("n", 16, 1, 1 << 16),
             Parameter::new("groups", 8, 1, 1 << 10),
@@ -39,7 +39,7 @@ pub(super) const MEMBERS: &[Member] = &[
     },
     Member {
         name: "group-sum-by-key",
-        summary: "sums of both parties' values by key, for at most so many keys; both lists are sorted by key",
+        summary: "sums of both parties' values by key, for at most `groups` keys; both lists are sorted by key",
         parameters: &[
             Parameter::new("n", 16, 1, 1 << 18),
             Parameter::new("m", 16, 1, 1 << 18),
@@ -59,7 +59,7 @@ pub(super) const MEMBERS: &[Member] = &[
     },
     Member {
         name: "histogram",
-        summary: "how many of both parties' values are in each of `buckets` ranges of one width, of which the first begins with `least`",
+        summary: "the number of both parties' values in each of `buckets` ranges of equal width, the first of which begins with `least`",
         parameters: &[
             Parameter::new("n", 16, 1, 1 << 16),
             Parameter::new("m", 16, 1, 1 << 16),
@@ -197,7 +197,7 @@ fn group_sum(name: String, parameters: &[u32]) -> Result<Program, CircuitError> 
     Ok(p.finish())
 }
 
-/// Tells whether two lists of at most `most` rows have equally many.
+/// Returns whether two lists of at most `most` rows have equally many.
 fn same_count(most: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("same({most})"));
     let [a, b]: [Unsigned; 2] = ["a", "b"].map(|name| c.input(name, Type::Unsigned(Type::count_width(most))));
@@ -271,7 +271,7 @@ fn group_sum_by_key(name: String, parameters: &[u32]) -> Result<Program, Circuit
     Ok(p.finish())
 }
 
-/// Tells whether two neighbours have the same key, and gives the running sum of the second one's key.
+/// Returns whether two neighbours have the same key, and gives the running sum of the second one's key.
 fn running_sum(item: Item, sum: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("sum({}, {sum})", item.key));
     let running: Unsigned = c.input("running", Type::Unsigned(sum));

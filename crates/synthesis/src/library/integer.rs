@@ -70,7 +70,7 @@ pub(super) const MEMBERS: &[Member] = &[
     },
     Member {
         name: "compare-and-count",
-        summary: "whether a < b, and how many bits are set in both",
+        summary: "whether a < b, and the number of bits set in both",
         parameters: BITS,
         ands: "3 bits - (number of ones in bits written in binary)",
         and_count: |p| 3 * p[0] - u64::from(p[0].count_ones()),

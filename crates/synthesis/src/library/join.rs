@@ -24,7 +24,7 @@ use crate::builder::{
 pub(super) const MEMBERS: &[Member] = &[
     Member {
         name: "intersection-sum",
-        summary: "how many of party 0's keys party 1's records have, and the sum of these records' values; both sorted",
+        summary: "the number of party 0's keys that party 1's records have, and the sum of these records' values; both sorted",
         parameters: &[N, M, KEY_BITS, Parameter::new("value_bits", 32, 1, 1024)],
         ands: "(2 key_bits + value_bits + 2) M(n + m) + (n + m - 1) (key_bits + 2 value_bits + 2 s - 1) + L(n) + L(m) + 1, s bits of min(n, m)",
         and_count: |p| sum_ands(p[0], p[1], p[2], p[3]),
@@ -32,7 +32,7 @@ pub(super) const MEMBERS: &[Member] = &[
     },
     Member {
         name: "intersection",
-        summary: "the keys that both parties' sorted lists have, and both parties' values for each",
+        summary: "the keys common to both parties' sorted lists, and both parties' values for each",
         parameters: &[N, M, KEY_BITS, Parameter::new("a_bits", 0, 0, 1024), Parameter::new("b_bits", 32, 0, 1024)],
         ands: "(2 (key_bits + 1 + t) + max(a_bits, b_bits)) M(n + m) + (n + m - 1) (2 key_bits + a_bits + b_bits + 1) + F((n + m) / 2, min(n, m), key_bits + a_bits + b_bits) + L(n) + L(m) + 1, t = 1 if both have values",
         and_count: |p| intersection_ands(p[0], p[1], p[2], [p[3], p[4]]),
@@ -43,7 +43,7 @@ pub(super) const MEMBERS: &[Member] = &[
     },
     Member {
         name: "join",
-        summary: "for each of party 0's sorted keys the value that party 1's sorted records have for it, or none",
+        summary: "for each of party 0's sorted keys, its value in party 1's sorted records, or none",
         parameters: &[N, M, KEY_BITS, Parameter::new("value_bits", 32, 1, 1024)],
         ands: "(2 key_bits + value_bits + 4) M(n + m) + (value_bits + 1) R(n, m) + (n + m - 1) (key_bits + value_bits + 2) + L(n) + L(m) + 2",
         and_count: |p| join_ands(p[0], p[1], p[2], p[3]),
@@ -194,7 +194,7 @@ fn intersection(name: String, parameters: &[u32]) -> Result<Program, CircuitErro
     Ok(p.finish())
 }
 
-/// Tells whether two neighbours have the same key. If so, gives the key and both values; otherwise zeros.
+/// Returns whether two neighbours have the same key. If so, gives the key and both values; otherwise zeros.
 fn common_row(item: Item, [a_bits, b_bits]: [u32; 2]) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("pair({}, {a_bits}, {b_bits})", item.key));
     let a: BitString = c.input("a", item.ty());
@@ -264,7 +264,7 @@ fn join(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
     Ok(p.finish())
 }
 
-/// Tells whether an element is a record, and gives its value.
+/// Returns whether an element is a record, and gives its value.
 fn first_of_join(item: Item) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("first({}, {})", item.key, item.payload));
     let own: BitString = c.input("item", item.ty());

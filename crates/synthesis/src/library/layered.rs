@@ -13,7 +13,7 @@ const INPUT_BITS: u32 = 128;
 ///   is that paper's SHA-256 circuit.
 pub(super) const MEMBERS: &[Member] = &[Member {
     name: "layered",
-    summary: "ands AND gates in depth layers, each of which reads the one before, to measure the cost of depth",
+    summary: "`ands` AND gates in `depth` layers, each of which reads the one before, to measure the cost of depth",
     parameters: &[Parameter::new("depth", 100, 1, 1 << 20), Parameter::new("ands", 90_825, 1, 1 << 24)],
     ands: "ands, at least depth",
     and_count: |p| p[1].max(p[0]),

@@ -21,7 +21,7 @@ use crate::builder::{Bit, BitString, CircuitBuilder, Integer, Unsigned};
 pub(super) const MEMBERS: &[Member] = &[
     Member {
         name: "levenshtein",
-        summary: "edit distance of party 0's n symbols and party 1's m symbols of so many bits",
+        summary: "edit distance of party 0's n symbols and party 1's m symbols of `bits` bits each",
         parameters: &[
             Parameter::new("n", 32, 1, 1 << 16),
             Parameter::new("m", 32, 1, 1 << 16),

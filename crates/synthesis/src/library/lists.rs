@@ -97,7 +97,7 @@ pub(super) fn split_list(
     Ok((present, (0..most).map(row).collect()))
 }
 
-/// Tells for each row whether a list of `most` rows at most has it. A count that is too large means a full list.
+/// Returns for each row whether a list of `most` rows at most has it. A count that is too large means a full list.
 fn presence(most: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("rows({most})"));
     let count: Unsigned = c.input("count", Type::Unsigned(Type::count_width(most)));
@@ -118,7 +118,7 @@ fn presence(most: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// Tells whether a list that was in order so far still is after its next row, if there is one.
+/// Returns whether a list that was in order so far still is after its next row, if there is one.
 fn order(bits: u32, order: Order) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("order({bits})"));
     let before: Bit = c.input("before", Type::Bool);
@@ -136,7 +136,7 @@ fn order(bits: u32, order: Order) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// Tells for each row whether it is absent or in a list that is out of order.
+/// Returns for each row whether it is absent or in a list that is out of order.
 fn absent(most: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("absent({most})"));
     let present: BitString = c.input("present", Type::Bits(most));
@@ -147,7 +147,7 @@ fn absent(most: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// Tells whether both lists are in order. *Cost*: 1.
+/// Returns whether both lists are in order. *Cost*: 1.
 pub(super) fn both_in_order(p: &mut ProgramBuilder, a: &Sorted, b: &Sorted) -> Result<Wires, CircuitError> {
     let mut c = CircuitBuilder::new("both");
     let (x, y): (Bit, Bit) = (c.input("a", Type::Bool), c.input("b", Type::Bool));
@@ -254,7 +254,7 @@ impl Item {
         for (low, high) in places {
             let sorted = p.instance(comparator, &[&items[low], &items[high]])?;
             let mut sorted = sorted.into_iter();
-            let mut next = || sorted.next().expect("a comparator gives two elements and tells of them");
+            let mut next = || sorted.next().expect("a comparator gives two elements and whether they were swapped");
             (items[low], items[high]) = (next(), next());
             if let Some(moves) = moved.as_deref_mut() {
                 moves.push(Move { low, high, swapped: next() });
@@ -300,7 +300,7 @@ pub(super) fn return_comparators(n: usize, wanted: impl Fn(usize) -> bool) -> u6
     used(places.into_iter(), n, wanted).into_iter().filter(|used| *used).count() as u64
 }
 
-/// Tells for each comparator whether it can have moved an element of a wanted place.
+/// Returns for each comparator whether it can have moved an element of a wanted place.
 fn used(places: impl Iterator<Item = (usize, usize)>, n: usize, wanted: impl Fn(usize) -> bool) -> Vec<bool> {
     let mut reached: Vec<bool> = (0..n).map(wanted).collect();
     let mut reaches = |(low, high): (usize, usize)| {

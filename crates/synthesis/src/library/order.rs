@@ -21,7 +21,7 @@ use crate::builder::{
 pub(super) const MEMBERS: &[Member] = &[
     Member {
         name: "top-k",
-        summary: "the k greatest of both parties' values with what goes with each; each party gives its k greatest, sorted",
+        summary: "the k greatest of both parties' values with their payloads; each party gives its k greatest, sorted",
         parameters: &[
             Parameter::new("k", 10, 1, 1 << 16),
             Parameter::new("value_bits", 32, 1, 1024),
@@ -36,7 +36,7 @@ pub(super) const MEMBERS: &[Member] = &[
     },
     Member {
         name: "quantile",
-        summary: "the value that so many thousandths of both parties' sorted values do not exceed, and whether there is one",
+        summary: "the value that `per_mille` thousandths of both parties' sorted values do not exceed, and whether there is one",
         parameters: &[
             Parameter::new("n", 16, 1, 1 << 18),
             Parameter::new("m", 16, 1, 1 << 18),
@@ -170,7 +170,7 @@ fn quantile(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
     Ok(p.finish())
 }
 
-/// Tells whether there are any values, and gives the wanted rank, counted from 0.
+/// Returns whether there are any values, and gives the wanted rank, counted from 0.
 fn rank(rows: u32, bits: u32, per_mille: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("rank({rows}, {per_mille})"));
     let absent: BitString = c.input("absent", Type::Bits(rows));

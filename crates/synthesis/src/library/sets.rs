@@ -37,7 +37,7 @@ pub(super) const MEMBERS: &[Member] = &[
     },
     Member {
         name: "intersection-size",
-        summary: "how many values party 0's n and party 1's m integers share, each list without repeats",
+        summary: "the number of values that party 0's n and party 1's m integers share, each list without repeats",
         parameters: &[
             Parameter::new("n", 16, 1, 1 << 15),
             Parameter::new("m", 16, 1, 1 << 15),
@@ -136,7 +136,7 @@ fn count(bits: &Type, width: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// Tells for each value of the shorter list whether it is in the other.
+/// Returns for each value of the shorter list whether it is in the other.
 fn shared_by_pairs(p: &mut ProgramBuilder, [a, b]: [Vec<Wires>; 2], bits: u32) -> Result<Vec<Wires>, CircuitError> {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let list = Wires::concat(integers(long.len() as u32, bits), &long);
@@ -144,7 +144,7 @@ fn shared_by_pairs(p: &mut ProgramBuilder, [a, b]: [Vec<Wires>; 2], bits: u32) -
     short.iter().map(|x| Ok(p.instance(among, &[x, &list])?.remove(0))).collect()
 }
 
-/// Tells whether a value is in a list without repeats: at most one entry is equal, so the sum of the comparisons suffices.
+/// Returns whether a value is in a list without repeats: at most one entry is equal, so the sum of the comparisons suffices.
 fn among(n: u32, bits: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("among({n}, {bits})"));
     let x: Unsigned = c.input("x", Type::Unsigned(bits));

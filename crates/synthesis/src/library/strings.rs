@@ -34,7 +34,7 @@ pub(super) const MEMBERS: &[Member] = &[
     },
     Member {
         name: "lcs-incremental",
-        summary: "longest common substring of party 0's n bits and of bits that come one by one, party 1's: one step",
+        summary: "one step of the longest common substring of party 0's n bits and party 1's bits, which come one by one",
         parameters: &[Parameter::new("n", 128, 1, 1 << 16)],
         ands: "(4 n - 2) ceil(log2(n + 1)) - 2 n + 2",
         and_count: |p| (4 * p[0] - 2) * u64::from(u64::BITS - p[0].leading_zeros()) - 2 * p[0] + 2,

@@ -41,12 +41,12 @@ impl Cut {
         i32::from(self.len) - self.volume.min(MOST_VOLUME) as i32
     }
 
-    /// Tells whether the function is a sum of leaves, perhaps negated.
+    /// Returns whether the function is a sum of leaves, perhaps negated.
     pub(super) fn is_affine(&self) -> bool {
         polynomial(self.table) & !AFFINE == 0
     }
 
-    /// Tells whether every leaf of this cut is a leaf of the other.
+    /// Returns whether every leaf of this cut is a leaf of the other.
     fn is_within(&self, other: &Cut) -> bool {
         self.len <= other.len
             && self.signature & !other.signature == 0

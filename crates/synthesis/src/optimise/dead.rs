@@ -40,7 +40,7 @@ impl Needs {
         }
     }
 
-    /// Marks the needed wires behind links as needed; returns whether any was new.
+    /// Marks the needed wires that links read as needed; returns whether any was new.
     fn need(
         &mut self,
         program: &Program,

@@ -55,7 +55,7 @@ pub(super) fn exchanged(table: u64, i: usize, j: usize) -> u64 {
     table & !(low ^ high) | (table & low & !high) << distance | (table & high & !low) >> distance
 }
 
-/// Tells whether the function depends on variable `i`.
+/// Returns whether the function depends on variable `i`.
 pub(super) fn depends_on(table: u64, i: usize) -> bool {
     table != shifted(table, 1 << i)
 }

@@ -116,7 +116,7 @@ impl Pass<'_> {
         self.new.and(a, b)
     }
 
-    /// Tells whether an edge is a factor of the product at a node of the new graph.
+    /// Returns whether an edge is a factor of the product at a node of the new graph.
     fn is_factor(&self, x: Literal, product: Literal) -> bool {
         let mut open = vec![product.node()];
         let mut visits = 0;
@@ -169,7 +169,7 @@ impl Pass<'_> {
         Some(self.new.xor(product, both))
     }
 
-    /// Tells whether two old nodes are ANDs that nothing else reads and that are never both true: `xy` and `!xz`, or `xy` and
+    /// Returns whether two old nodes are ANDs that nothing else reads and that are never both true: `xy` and `!xz`, or `xy` and
     /// `(x ^ y)z`.
     fn never_both(&self, a: usize, b: usize) -> bool {
         let (Node::And(p, q), Node::And(r, s)) = (self.old.node(a), self.old.node(b)) else { return false };
