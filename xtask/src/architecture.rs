@@ -1,4 +1,4 @@
-//! The page on the architecture: short, with lines that fit into a terminal, and with tests that exist.
+//! Checks of the page on the architecture: short, lines that fit a terminal, and tests that exist.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -45,7 +45,7 @@ fn findings(page: &str, is_function: impl Fn(&str) -> bool) -> Vec<String> {
     findings
 }
 
-/// Tells the name of a test, which is a sentence, from other names.
+/// Distinguishes the name of a test, which is a sentence, from other names.
 fn is_test(name: &str) -> bool {
     name.matches('_').count() >= 3 && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }

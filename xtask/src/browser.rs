@@ -5,21 +5,21 @@ use std::process::Command;
 
 use crate::{party, programs, steps::cargo, web};
 
-/// The browser and what drives it, and the packages of Debian that have them.
+/// The browser and its driver, and the Debian packages that have them.
 const COMMANDS: [&str; 2] = ["chromium", "chromedriver"];
 const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
 
 /// The pages: of the examples, and of the benchmarks.
 const TESTS: [&str; 3] = ["web/browser/friends.test.mjs", "web/browser/papers.test.mjs", "web/browser/party.test.mjs"];
 
-/// Findings, one line each. A browser that cannot be had is said loudly and is no finding.
+/// Findings, one line each. A missing browser is reported loudly and is not a finding.
 pub(crate) fn check(root: &Path) -> Vec<String> {
     let left_out = |reason: String| {
         eprintln!("{reason}\nPAGES WERE NOT TRIED IN A BROWSER");
         Vec::new()
     };
     if !web::package(root).join("garblet_bg.wasm").exists() {
-        return left_out("the client for pages is not there".into());
+        return left_out("the client for pages is missing".into());
     }
     if let Err(reason) = needed() {
         return left_out(reason);
@@ -30,7 +30,7 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     }
 }
 
-/// Checks that the browser is there, or fetches it where this is Debian and we may.
+/// Checks that the browser is installed, or installs it on Debian if we have the rights.
 fn needed() -> Result<(), String> {
     if !programs::is_there("node") {
         return Err("node is not installed".into());
@@ -38,7 +38,7 @@ fn needed() -> Result<(), String> {
     programs::with_debian(&COMMANDS, &PACKAGES)
 }
 
-/// The command, whose servers the pages visit, and the laboratory, which makes one of them, just as all tests together build them.
+/// The command, whose servers the pages visit, and the laboratory, which makes one of the pages, built as for all tests together.
 fn made(root: &Path) -> Result<[PathBuf; 2], String> {
     let build = ["test", "--workspace", "--test", "soak", "--test", "lab", "--no-run", "--quiet"];
     programs::run(cargo().args(build).current_dir(root))?;

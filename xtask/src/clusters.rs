@@ -10,14 +10,14 @@ use crate::steps::Step;
 /// Ray.
 const REQUIREMENTS: &str = "python-ray/clusters/requirements.txt";
 
-/// The proxy that passes sessions on by name, which is the package of Debian that has it, too.
+/// The proxy that forwards sessions by name; its Debian package has the same name.
 const PROXY: &str = "haproxy";
 
-/// Begins a command where there is nothing but the loopback, and ends all that it has begun.
+/// Runs a command with only the loopback, and ends everything that it started.
 const APART: [&str; 6] = ["--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"];
 const WITH_LOOPBACK: [&str; 4] = ["sh", "-c", "ip link set lo up && exec \"$@\"", "sh"];
 
-/// Builds the module, just as all tests together build it, and tests jobs on clusters.
+/// Builds the module as for all tests together, and tests jobs on clusters.
 pub(crate) fn steps() -> Vec<Step> {
     vec![
         python::module(),
@@ -26,12 +26,12 @@ pub(crate) fn steps() -> Vec<Step> {
     ]
 }
 
-/// Tests jobs on clusters with the module and the command that the tests of this profile, a folder of `target`, have built.
+/// Tests jobs on clusters with the module and the command that the tests of this profile, a folder of `target`, built.
 pub(crate) fn step(profile: &'static str) -> Step {
     Step::check("jobs on clusters", move || check(&crate::root(), profile))
 }
 
-/// Findings, one line each. What cannot be had here is said loudly and is no finding.
+/// Findings, one line each. Missing tools are reported loudly and are not findings.
 fn check(root: &Path, profile: &str) -> Vec<String> {
     let environment = needed().and_then(|()| python::environment(root, REQUIREMENTS));
     match environment {
@@ -45,7 +45,7 @@ fn check(root: &Path, profile: &str) -> Vec<String> {
     }
 }
 
-/// Checks that the proxy is there, or fetches it where this is Debian and we may.
+/// Checks that the proxy is installed, or installs it on Debian if we have the rights.
 fn needed() -> Result<(), String> {
     if Command::new(PROXY).arg("-v").output().is_ok_and(|said| said.status.success()) {
         return Ok(());

@@ -7,10 +7,10 @@ use crate::steps::{Step, cargo};
 
 const PACKAGE: &str = "garblet-constant-time";
 
-/// The profile: what the optimiser makes of the source is what is looked at.
+/// The profile: the optimised code is examined.
 const PROFILE: &str = "full";
 
-/// Uses of secrets that are not ours, each with a reason.
+/// Suppressions for uses of secrets in others' code, each with a reason.
 const SUPPRESSIONS: &str = "crates/constant-time/valgrind.supp";
 
 /// All suites.
@@ -23,14 +23,14 @@ pub(crate) fn short_step() -> Step {
     Step::check("constant time, short", || check(&crate::root(), "short"))
 }
 
-/// Findings, one line each. Nothing is looked at where there is no valgrind and none can be had, which is said and is no finding.
+/// Findings, one line each. Without valgrind nothing is examined, which is reported and is not a finding.
 fn check(root: &Path, form: &str) -> Vec<String> {
     let here = match cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         true => with_debian(&["valgrind"], &["valgrind"]),
-        false => Err("secrets are followed on x86-64 under Linux alone".into()),
+        false => Err("secrets are followed only on x86-64 under Linux".into()),
     };
     if let Err(reason) = here {
-        eprintln!("{reason}\nNOTHING WAS LOOKED AT FOR BRANCHES ON SECRETS");
+        eprintln!("{reason}\nBRANCHES ON SECRETS WERE NOT CHECKED");
         return Vec::new();
     }
     match build(root).and_then(|()| look(root, form)) {
@@ -42,7 +42,7 @@ fn check(root: &Path, form: &str) -> Vec<String> {
 fn build(root: &Path) -> Result<(), String> {
     let mut build = cargo();
     build.args(["build", "--quiet", "--profile", PROFILE, "--package", PACKAGE, "--features", "secrets"]);
-    // Names of functions are all that reports need, and lines cost time.
+    // Reports need only the names of functions, and lines cost time.
     run(build.current_dir(root)).map(drop)
 }
 

@@ -16,12 +16,12 @@ use crate::{image, parts, party, python, web};
 /// The linker for other machines, the one that calls it, and the two that make wheels.
 const TOOLS: [&str; 4] = ["cargo-zigbuild==0.24.1", "ziglang==0.15.2", "maturin==1.16.0", "hatchling==1.33.0"];
 
-/// The oldest glibc with which the programs run.
+/// The oldest glibc that the programs run with.
 const GLIBC: &str = "2.17";
 /// The same for wheels.
 const MANYLINUX: &str = "manylinux_2_17";
 
-/// A processor, as Rust and as Debian name it.
+/// A processor, by its names in Rust and Debian.
 struct Machine {
     arch: &'static str,
     debian: &'static str,
@@ -73,7 +73,7 @@ fn packages(root: &Path) -> Result<(), String> {
         build.compile(machine, &client)?;
     }
     let own = MACHINES.iter().find(|machine| machine.arch == std::env::consts::ARCH);
-    let own = own.ok_or("manual pages are written by the program itself, which does not run on this processor")?;
+    let own = own.ok_or("the program writes its own manual pages, and does not run on this processor")?;
     run(Command::new(build.program(own)).arg("generate").arg(&made))?;
     build.check_client(&build.program(own), &client)?;
     for machine in &MACHINES {
@@ -95,7 +95,7 @@ fn packages(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes a folder empty.
+/// Empties a folder.
 fn renew(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -136,7 +136,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
     copied.map(drop).map_err(|error| format!("{}: {error}", from.display()))
 }
 
-/// A commit that is being packaged.
+/// The commit to package.
 struct Build {
     root: PathBuf,
     version: String,
@@ -174,7 +174,7 @@ impl Build {
         target(&self.root).join(machine.triple()).join("dist/garblet")
     }
 
-    /// The client for pages, which the command carries.
+    /// The client for pages, which the command contains.
     fn client(&self, made: &Path) -> Result<PathBuf, String> {
         eprintln!("building the client for pages");
         let folder = made.join("web");
@@ -183,7 +183,7 @@ impl Build {
         Ok(folder)
     }
 
-    /// Checks that a program carries the client.
+    /// Checks that a program contains the client.
     fn check_client(&self, program: &Path, client: &Path) -> Result<(), String> {
         let read = |path: &Path| fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
         let (whole, module) = (read(program)?, read(&client.join("garblet_bg.wasm"))?);
@@ -195,7 +195,7 @@ impl Build {
         }
     }
 
-    /// Compiles the command, which carries the client for pages, without any path of this machine in it.
+    /// Compiles the command, which contains the client for pages, without any path of this machine in it.
     fn compile(&self, machine: &Machine, client: &Path) -> Result<(), String> {
         let mut build = self.tool("cargo-zigbuild", "zigbuild")?;
         build.args(["--quiet", "--locked", "--profile", "dist", "--package", "garblet-cli", "--features", "parquet"]);
@@ -256,26 +256,26 @@ impl Build {
         named.map_or(Ok(()), |(from, _)| Err(format!("{}: names {from}, a folder of this machine", file.display())))
     }
 
-    /// The folders of this machine, with the names that they get in what is compiled.
+    /// The folders of this machine, with their names in compiled code.
     fn renamed(&self) -> Result<[(String, &'static str); 2], String> {
         let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
         let home = home.map_err(|_| "neither CARGO_HOME nor HOME is set")?;
         Ok([(home, "/cargo"), (self.root.display().to_string(), "/garblet")])
     }
 
-    /// One of the tools, so that there is no path of this machine in what it makes.
+    /// One of the tools, set up so that its output contains no path of this machine.
     fn tool(&self, name: &str, task: &str) -> Result<Command, String> {
         self.without_paths(Command::new(self.tools.join("bin").join(name)), task)
     }
 
-    /// A program that compiles without any path of this machine in what it makes.
+    /// A program that compiles, set up so that its output contains no path of this machine.
     fn without_paths(&self, mut tool: Command, task: &str) -> Result<Command, String> {
         let renamed = self.renamed()?;
         let flags: Vec<String> =
             renamed.iter().map(|(from, to)| format!("\"--remap-path-prefix={from}={to}\"")).collect();
         let c_flags: Vec<String> = renamed.iter().map(|(from, to)| format!("-ffile-prefix-map={from}={to}")).collect();
         let path = std::env::var("PATH").unwrap_or_default();
-        // Beside those of the project's own configuration, which a variable would put out of force.
+        // Besides those of the project's own configuration, which a variable would override.
         tool.args([task, "--config", &format!("target.'cfg(all())'.rustflags=[{}]", flags.join(", "))]);
         tool.env("PATH", format!("{}:{path}", self.tools.join("bin").display())).env("CFLAGS", c_flags.join(" "));
         tool.env("CARGO_TARGET_DIR", target(&self.root))
@@ -336,7 +336,7 @@ impl Build {
     }
 }
 
-/// All files in a folder and in those within.
+/// All files in a folder and its subfolders.
 fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -349,7 +349,7 @@ fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Makes the packages of the same commit in a clone, and holds their checksums against those that are here.
+/// Makes the packages of the same commit in a clone, and compares their checksums with those here.
 fn compare(root: &Path) -> Result<(), String> {
     let clone = target(root).join("packages-clone/elsewhere");
     let _ = fs::remove_dir_all(&clone);
@@ -386,7 +386,7 @@ mod tests {
         put("a.py");
         git(&["add", "."]);
         git(&["commit", "--quiet", "--message", "all"]);
-        // The module of the tests is no part of a wheel.
+        // The module of the tests is not part of a wheel.
         put("_garblet.abi3.so");
         assert_eq!(check_committed(root), Ok(()));
         put("__pycache__/a.pyc");

@@ -1,11 +1,11 @@
-//! Dependencies that a build should do without: `garblet` with `yao` alone has no database, and the command as a newcomer builds it has neither Parquet
-//! nor what only the laboratory needs.
+//! Dependencies that a build should not have: `garblet` with `yao` alone has no database, and the command's default build has neither
+//! Parquet nor anything that only the laboratory needs.
 
 use std::{path::Path, process::Command};
 
 const FORM: &[&str] = &["--edges", "normal", "--prefix", "none", "--locked"];
 
-/// A build, the arguments that select it, and the packages that it does without.
+/// A build, the arguments that select it, and the packages that it must not have.
 struct Lean {
     name: &'static str,
     selected: &'static [&'static str],
@@ -18,7 +18,7 @@ const BUILDS: [Lean; 2] = [
         selected: &["--package", "garblet", "--no-default-features", "--features", "yao"],
         without: &["rusqlite"],
     },
-    // The packages that cargo builds if none is named.
+    // The packages that cargo builds by default.
     Lean {
         name: "a build of the default members",
         selected: &[],

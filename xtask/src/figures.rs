@@ -9,7 +9,7 @@ use crate::{
 
 const PACKAGE: &[&str] = &["run", "--quiet", "--release", "--package", "garblet-lab", "--", "papers"];
 
-/// Measures first, within ten minutes, and goes on where it was if it was stopped.
+/// Measures first, within ten minutes, and resumes if it was stopped.
 pub(crate) fn measured() -> Vec<Step> {
     let folder = || programs::target(&crate::root()).join("papers");
     let measure = Step::check("papers", move || papers(&[Path::new("--quick"), Path::new("--report"), &folder()]));
@@ -18,7 +18,7 @@ pub(crate) fn measured() -> Vec<Step> {
     steps
 }
 
-/// Takes the report of a folder.
+/// Uses the report in a folder.
 pub(crate) fn of(folder: &str) -> Vec<Step> {
     in_book(folder.into())
 }
@@ -30,7 +30,7 @@ fn in_book(folder: PathBuf) -> Vec<Step> {
     })]
 }
 
-/// Calls `garblet-lab papers`, whose words are the finding if it fails.
+/// Calls `garblet-lab papers`, whose output is the finding if it fails.
 fn papers(arguments: &[&Path]) -> Vec<String> {
     match cargo().args(PACKAGE).args(arguments).status() {
         Ok(status) if status.success() => Vec::new(),

@@ -1,10 +1,10 @@
-//! The image of released packages: `Containerfile` beside them, made of that of `examples/service`, which builds the sources.
+//! The image of released packages: a `Containerfile` beside them, made from that of `examples/service`, which builds the sources.
 
-/// The line with which the image begins that is kept; what is before it builds.
+/// The first line of the image that is kept; the lines before it build.
 const IMAGE: &str = "FROM docker.io/library/debian:bookworm-slim";
-/// The line that takes the program from where it was built.
+/// The line that copies the program from the build.
 const FROM_BUILD: &str = "COPY --from=build /build/target/release/garblet /usr/bin/garblet";
-/// The line of the comment that says how the image is run, after the one that says how it is built.
+/// The comment line on running the image, after the one on building it.
 const RUN: &str = "# podman run ";
 
 /// The `Containerfile` that installs the Debian packages of a version in the image of `example`.

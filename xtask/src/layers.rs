@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The crates, by folders of `crates`, from the bottom up: each may use those of the lines above its own, and of its own line none.
+/// The crates, by folders of `crates`, from the bottom up: each may use those of the lines above its own, and none of its own line.
 /// Dev-dependencies do not count: a test may compare with anything.
 const LAYERS: &[&[&str]] = &[
     &["text"],
@@ -28,7 +28,7 @@ const LAYERS: &[&[&str]] = &[
     &["lab"],
 ];
 
-/// Crates below that a crate must do without, so that others can be built alone.
+/// Crates below that a crate must not use, so that others can be built alone.
 const APART: &[(&str, &[&str])] = &[
     ("client", &["net", "store"]),
     ("formats", &["primitives", "net", "store"]),
@@ -41,7 +41,7 @@ const APART: &[(&str, &[&str])] = &[
     ("web", &["net", "store", "protocol", "garblet"]),
 ];
 
-/// The front ends, which use `garblet` and `client` alone: with each what it still uses beside them, and is to do without.
+/// The front ends, which may use only `garblet` and `client`: each with the other crates that it still uses, and is to stop using.
 const FRONT_ENDS: &[(&str, &[&str])] = &[
     ("cli", &["circuit", "net", "formats", "garble", "lang", "ot", "primitives", "store", "synthesis"]),
     ("party", &[]),
@@ -93,14 +93,14 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
 
 /// The folders of our crates that a crate depends on.
 ///
-/// *Errors*: a manifest that is none.
+/// *Errors*: an invalid manifest.
 fn used(name: &str, manifest: &str) -> Result<Vec<String>, String> {
     let table: toml::Table = manifest.parse().map_err(|error| format!("crates/{name}/Cargo.toml: {error}"))?;
     let dependencies = table.get("dependencies").and_then(|d| d.as_table()).into_iter().flat_map(|d| d.keys());
     Ok(dependencies.filter(|d| d.starts_with("garblet")).map(|package| folder(package)).collect())
 }
 
-/// The crates that a front end uses beside `garblet` and `client`, apart from those that are known, and the known ones that it uses no more.
+/// The crates that a front end uses besides `garblet` and `client`, except the known ones, and the known ones that it no longer uses.
 fn beside_the_face(name: &str, manifest: &str, known: &[&str]) -> Vec<String> {
     let used = match used(name, manifest) {
         Ok(used) => used,
@@ -108,9 +108,9 @@ fn beside_the_face(name: &str, manifest: &str, known: &[&str]) -> Vec<String> {
     };
     let more = used.iter().filter(|used| !FACE.contains(&&used[..]) && !known.contains(&&used[..]));
     let more =
-        more.map(|used| format!("crates/{name}: a front end uses garblet and client alone, and not crates/{used}"));
+        more.map(|used| format!("crates/{name}: a front end may use only garblet and client, not crates/{used}"));
     let stale = known.iter().filter(|known| !used.iter().any(|used| used == *known));
-    let stale = stale.map(|known| format!("crates/{name}: does without crates/{known}: strike it out of FRONT_ENDS"));
+    let stale = stale.map(|known| format!("crates/{name}: no longer uses crates/{known}: strike it out of FRONT_ENDS"));
     more.chain(stale).collect()
 }
 
@@ -143,11 +143,11 @@ mod tests {
         assert_eq!(beside_the_face("web", manifest, &["net"]), Vec::<String>::new());
         assert_eq!(
             beside_the_face("web", manifest, &[]),
-            ["crates/web: a front end uses garblet and client alone, and not crates/net"]
+            ["crates/web: a front end may use only garblet and client, not crates/net"]
         );
         assert_eq!(
             beside_the_face("web", manifest, &["net", "store"]),
-            ["crates/web: does without crates/store: strike it out of FRONT_ENDS"]
+            ["crates/web: no longer uses crates/store: strike it out of FRONT_ENDS"]
         );
     }
 

@@ -1,4 +1,4 @@
-//! Licences of all dependencies, against the list in `deny.toml`; with `cargo-deny` installed, its checks as well.
+//! Licences of all dependencies, against the list in `deny.toml`; with `cargo-deny` installed, its checks too.
 
 use std::{collections::BTreeSet, path::Path, process::Command};
 
@@ -78,9 +78,9 @@ fn packages(root: &Path) -> Result<Vec<Package>, String> {
     Ok(metadata.packages)
 }
 
-/// Advisories, bans and sources, where `cargo-deny` is installed: the licence list alone needs no other program.
+/// Advisories, bans and sources, if `cargo-deny` is installed; the list of licences needs no other program.
 ///
-/// The advisory database is fetched; without a network advisories are left out, which is said and is no finding.
+/// The advisory database is fetched; without a network advisories are skipped, which is reported and is not a finding.
 fn cargo_deny(root: &Path) -> Vec<String> {
     let deny = |arguments: &[&str]| Command::new("cargo-deny").args(arguments).current_dir(root).output();
     if deny(&["--version"]).is_err() {

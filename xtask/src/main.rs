@@ -75,8 +75,8 @@ fn quick_tests() -> Vec<Step> {
     steps
 }
 
-/// The protocol of the book's chapter on adding one, which is registered with this feature only. Of the whole workspace, so that what
-/// is below is as the other tests have built it.
+/// The protocol of the book's chapter on adding one, which is registered only with this feature. For the whole workspace, so that the
+/// crates below are as the other tests built them.
 fn toy_step() -> Step {
     let toy = ["test", "--workspace", "--features", "garblet/toy,garblet-cli/toy"];
     let tests = ["--test", "contract", "--test", "toy", "--quiet"];
@@ -120,7 +120,7 @@ fn bench() -> Vec<Step> {
     ]
 }
 
-/// A service under load for ten minutes; twenty seconds of it are among the tests.
+/// A service under load for ten minutes; the tests include twenty seconds of it.
 fn soak_step() -> Step {
     let test = ["test", "--package", "garblet-cli", "--profile", "full", "--test", "soak", "--", "--nocapture"];
     Step::cargo("soak", &test).env("GARBLET_TEST_FULL", "1")

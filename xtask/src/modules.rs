@@ -1,7 +1,7 @@
-//! The order of the modules of each crate: no circles between folders, and none of more than three files within one.
+//! The order of the modules of each crate: no cycles between folders, and none of more than three files within one.
 //!
 //! A file reads another if it names it, or an item of it, in a path that begins with `crate`, `super` or `self`; a name that a module only
-//! passes on (`pub use`) counts as read where it is made. A module may read what lies in its own folder. Tests may read whatever they like.
+//! re-exports (`pub use`) counts as read from where it is defined. A module may read its own folder. Tests may read anything.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,7 +10,7 @@ use std::{
 
 use syn::{Attribute, Item, UseTree, Visibility, visit::Visit};
 
-/// The most files of one folder that may read one another in a circle.
+/// The most files of one folder that may read one another in a cycle.
 const CIRCLE_FILES_MAX: usize = 3;
 
 /// The path of a module from its crate's root, which is empty.
@@ -21,13 +21,13 @@ type Module = Vec<String>;
 struct Tree {
     /// The file of each module that has one.
     files: BTreeMap<Module, PathBuf>,
-    /// The names that each module passes on, and from where.
+    /// The names that each module re-exports, and from where.
     passed: BTreeMap<Module, BTreeMap<String, Module>>,
     /// The paths that each module's code names, from the crate's root.
     named: BTreeMap<Module, Vec<Module>>,
 }
 
-/// Circles in all crates, one line per finding.
+/// Cycles in all crates, one line per finding.
 pub(crate) fn check(root: &Path) -> Vec<String> {
     let mut findings = Vec::new();
     for source in crate::layers::sources(root) {
@@ -93,10 +93,10 @@ impl Tree {
         Ok(())
     }
 
-    /// The module with a file in which what a path names is made.
+    /// The module whose file defines what a path names.
     fn resolve(&self, path: &[String]) -> Option<Module> {
         let mut path = path.to_vec();
-        // A name may be passed on by several modules, one after another.
+        // A name may be re-exported by several modules, one after another.
         for _ in 0..8 {
             let depth = (0..=path.len()).rev().find(|&depth| self.files.contains_key(&path[..depth]))?;
             let passed = path.get(depth).and_then(|name| self.passed.get(&path[..depth])?.get(name));
@@ -128,7 +128,7 @@ impl Tree {
                 file.map_or_else(String::new, |file| file.display().to_string())
             };
             let files: Vec<String> = circle.iter().map(name).collect();
-            findings.push(format!("a circle of {} files: {}", files.len(), files.join(", ")));
+            findings.push(format!("a cycle of {} files: {}", files.len(), files.join(", ")));
         }
         findings
     }
@@ -150,7 +150,7 @@ impl<'ast> Visit<'ast> for Paths<'_> {
     }
 }
 
-/// A path from the crate's root; none if it begins with another crate or with an item.
+/// A path from the crate's root; `None` if it begins with another crate or with an item.
 fn from_root(module: &Module, path: &[String]) -> Option<Module> {
     let (first, mut rest) = path.split_first()?;
     let mut from = match &first[..] {
@@ -223,7 +223,7 @@ fn other_path(attribute: &Attribute) -> Option<String> {
     named.path.is_ident("path").then(|| path.value())
 }
 
-/// Sets of modules of which each reads all others, by some way.
+/// Sets of modules that read one another, directly or through others.
 fn circles(arrows: &BTreeMap<&Module, BTreeSet<Module>>) -> Vec<Vec<Module>> {
     let reached = |from: &Module| {
         let (mut seen, mut open) = (BTreeSet::new(), vec![from.clone()]);
@@ -275,7 +275,7 @@ mod tests {
             ("a/inner.rs", "pub(crate) struct A(crate::b::B);"),
             ("b.rs", "use crate::a::A; pub(crate) struct B(Box<A>);"),
         ];
-        assert_eq!(of(&files), ["a circle of 2 files: a/inner.rs, b.rs"]);
+        assert_eq!(of(&files), ["a cycle of 2 files: a/inner.rs, b.rs"]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The list of all parts of the command, in CycloneDX's form: what it is made of, of which versions, under which licences.
+//! The list of all parts of the command, in CycloneDX's form, with versions and licences.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::programs::run;
 use crate::steps::cargo;
 
-/// The package that users get.
+/// The package that users install.
 const ROOT: &str = "garblet-cli";
 
 #[derive(Deserialize)]
@@ -45,13 +45,13 @@ struct Dependency {
 
 #[derive(Deserialize)]
 struct Kind {
-    /// None is an ordinary dependency.
+    /// `None` for an ordinary dependency.
     kind: Option<String>,
 }
 
 /// The list as JSON, the same for the same lock file.
 ///
-/// *Errors*: what cargo says if it cannot tell.
+/// *Errors*: cargo's own.
 pub(crate) fn list(root: &Path) -> Result<String, String> {
     let mut metadata = cargo();
     metadata.args(["metadata", "--format-version", "1", "--locked", "--quiet"]).current_dir(root);

@@ -1,4 +1,4 @@
-//! The package for npm, with which a page is a party: `target/web-party`, which has the module, what calls it, and types.
+//! The npm package that makes a page a party: `target/web-party`, with the module, its caller, and types.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::{programs, web};
 
 const PACKAGE: &str = "garblet-party";
 
-/// The files that are written by hand, and the licences.
+/// The hand-written files, and the licences.
 const WRITTEN: &[&str] = &[
     "web/party/garblet.js",
     "web/party/garblet.d.ts",
@@ -23,10 +23,10 @@ const WRITTEN: &[&str] = &[
     "LICENSE-APACHE",
 ];
 
-/// The compiler for what TLS has in C, and the package of Debian that has it.
+/// The compiler for the C code of TLS, and the Debian package that has it.
 const CLANG: &str = "clang";
 
-/// All browsers have had these instructions since 2023. Sources are gone through by recursion.
+/// All browsers have had these instructions since 2023. Compiling sources recurses.
 const FLAGS: (&str, &str) =
     ("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-Ctarget-feature=+simd128 -Clink-arg=-zstack-size=16777216");
 
@@ -39,7 +39,7 @@ pub(crate) fn package(root: &Path) -> PathBuf {
     programs::target(root).join("web-party")
 }
 
-/// Findings, one line each. What cannot be had here is said loudly and is no finding.
+/// Findings, one line each. Missing tools are reported loudly and are not findings.
 fn make(root: &Path) -> Vec<String> {
     if let Some(reason) = missing(root) {
         eprintln!("{reason}\nTHE PARTY FOR PAGES WAS NOT MADE");
@@ -51,12 +51,12 @@ fn make(root: &Path) -> Vec<String> {
     }
 }
 
-/// The reason why the module cannot be built here, unless what it needs is there or can be fetched.
+/// The reason why the module cannot be built here, if a tool is missing and cannot be fetched.
 pub(crate) fn missing(root: &Path) -> Option<String> {
     without_target(root, TARGET).or_else(|| programs::with_debian(&[CLANG], &[CLANG]).err())
 }
 
-/// Makes the package, and tries it as users of npm have it.
+/// Makes the package, and tries it as npm's users get it.
 fn bundle(root: &Path, tool: &Path) -> Result<(), String> {
     let (mut build, folder) = (cargo(), package(root));
     assemble(root, tool, (build.args(["build", "--quiet"]), "release"), &folder)?;
@@ -88,9 +88,10 @@ pub(crate) fn assemble(
     Ok(())
 }
 
-/// Writes the package as npm has it: an archive with one folder, `package`, with the files that `package.json` lists. All are of the same time, in seconds since 1970.
+/// Writes the package in npm's form: an archive with one folder, `package`, with the files that `package.json` lists. All have the
+/// same time, in seconds since 1970.
 ///
-/// `npm pack` does the same with the zlib of its Node: other bytes for each.
+/// `npm pack` does the same with its Node's zlib, which differs between versions.
 pub(crate) fn pack(folder: &Path, archive: &Path, time: &str) -> Result<(), String> {
     let mut tar = Command::new("tar");
     tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rw,go=r", "--format=ustar"]);
@@ -98,7 +99,7 @@ pub(crate) fn pack(folder: &Path, archive: &Path, time: &str) -> Result<(), Stri
     programs::run(tar.arg(archive).arg("--directory").arg(folder).args(files(folder)?)).map(drop)
 }
 
-/// The names of all files of the package that is in a folder.
+/// The names of all files of the package in a folder.
 fn files(folder: &Path) -> Result<Vec<String>, String> {
     let path = folder.join("package.json");
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -109,7 +110,7 @@ fn files(folder: &Path) -> Result<Vec<String>, String> {
     Ok(files)
 }
 
-/// Installs an archive by npm into an empty folder, and compiles a user of its types.
+/// Installs an archive with npm into an empty folder, and compiles a user of its types.
 pub(crate) fn try_by_npm(root: &Path, archive: &Path) -> Result<(), String> {
     let mut node = Command::new("node");
     node.args(["--test", "web/test/package.test.mjs"]).current_dir(root);
@@ -122,7 +123,7 @@ pub(crate) fn try_by_npm(root: &Path, archive: &Path) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// The files of the package that are made of the module.
+    /// The files of the package that are made from the module.
     const MADE: [&str; 2] = ["party.js", "party_bg.wasm"];
 
     #[test]

@@ -1,29 +1,29 @@
-//! The client's crates by themselves: they run in browsers and in programs of other languages, so they must do without what these lack.
+//! The client's crates by themselves: they run in browsers and in programs of other languages, so they must not need what these lack.
 
 use std::{path::Path, process::Command};
 
 use crate::programs;
 use crate::steps::{Step, cargo};
 
-/// The target of browsers. Nothing else in the workspace is built for it, so it is not in `rust-toolchain.toml`, and whoever does
-/// not run the whole of `ci` need not have it.
+/// The target of browsers. Nothing else in the workspace is built for it, so it is not in `rust-toolchain.toml`, and only those
+/// who run the whole of `ci` need it.
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
 const CLIENT: [&str; 4] = ["--package", "garblet-client", "--features", "pure"];
 /// The same for JavaScript.
 const WEB: [&str; 4] = ["--package", "garblet-web", "--features", "pure"];
 
-/// The build script of `blake3` is linked with `cc`, which the feature `pure` keeps it from calling: with this it would fail.
+/// The build script of `blake3` is linked with `cc`, which the feature `pure` keeps it from calling: with this it fails.
 pub(crate) const WITHOUT_C: (&str, &str) = ("CC", "no-c-compiler");
 
-/// Programs in WebAssembly: a processor without instructions for AES, with vectors.
+/// Programs in WebAssembly: a processor with vectors, but without AES instructions.
 const WASI: &str = "wasm32-wasip1";
 const WASI_FLAGS: (&str, &str) = ("CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS", "-Ctarget-feature=+simd128");
 
-/// Packages that wait, draw randomness by themselves or need a C compiler.
+/// Packages that wait, draw randomness by themselves, or need a C compiler.
 const REFUSED: &[&str] = &["tokio", "ring", "rustls", "cc", "getrandom"];
 
-/// Checks the trees, and the client as machines without a C compiler have it; it is built for browsers where pages are made.
+/// Checks the trees, and the client without a C compiler; the step for pages builds it for browsers.
 pub(crate) fn steps() -> Vec<Step> {
     vec![
         Step::check("client's dependencies", || check(&crate::root())),
@@ -32,9 +32,9 @@ pub(crate) fn steps() -> Vec<Step> {
     ]
 }
 
-/// Tests blocks, hashes and gate lists in WebAssembly, where both the `aes` crate and our engine do without instructions for AES.
+/// Tests blocks, hashes and gate lists in WebAssembly, where both the `aes` crate and our engine work without AES instructions.
 ///
-/// The target is fetched; without it or Node the tests are left out, which is said and is no finding.
+/// The target is fetched; without it or Node the tests are skipped, which is reported and is not a finding.
 fn by_software(root: &Path) -> Vec<String> {
     let without_node = || (!programs::is_there("node")).then(|| "node is not installed".to_string());
     if let Some(reason) = without_target(root, WASI).or_else(without_node) {
@@ -49,7 +49,7 @@ fn by_software(root: &Path) -> Vec<String> {
     programs::run(&mut test).err().into_iter().collect()
 }
 
-/// The reason why there is no standard library of a target, and none can be had.
+/// The reason why a target's standard library is missing and cannot be fetched.
 pub(crate) fn without_target(root: &Path, target: &str) -> Option<String> {
     let reason = match Command::new("rustup").args(["target", "add", target]).current_dir(root).output() {
         Ok(added) if added.status.success() => return None,

@@ -1,9 +1,9 @@
-//! Programs that tasks run, where they come from, and where they put what they make.
+//! Programs that tasks run, their packages, and their output folders.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder of all that is built.
+/// The folder of everything that is built.
 pub(crate) fn target(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
 }
@@ -13,7 +13,7 @@ pub(crate) fn is_there(name: &str) -> bool {
     Command::new(name).arg("--version").output().is_ok_and(|said| said.status.success())
 }
 
-/// Checks that programs are there, or fetches the packages that have them where this is Debian and we may.
+/// Checks that programs are installed, or installs their packages on Debian if we have the rights.
 pub(crate) fn with_debian(programs: &[&str], packages: &[&str]) -> Result<(), String> {
     if programs.iter().all(|program| is_there(program)) {
         return Ok(());
@@ -25,7 +25,7 @@ pub(crate) fn with_debian(programs: &[&str], packages: &[&str]) -> Result<(), St
     apt(&[&["install", "--yes", "--quiet", "--no-install-recommends"], packages].concat()).map(drop)
 }
 
-/// Runs a program and returns its words, which are part of the error if it fails.
+/// Runs a program and returns its output, which is part of the error if it fails.
 pub(crate) fn run(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     match command.output() {

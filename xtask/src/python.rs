@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::programs::{run, target};
 use crate::steps::Step;
 
-/// The least version: the first whose stable interface has buffers.
+/// The oldest version: the first whose stable interface has buffers.
 const LEAST: (u32, u32) = (3, 11);
 const COMMANDS: [&str; 5] = ["python3", "python3.13", "python3.12", "python3.11", "python"];
 
@@ -17,7 +17,7 @@ pub(crate) const RAY: &str = "python-ray";
 /// The tests' tools and the data frames of which they take columns, each of one version.
 const REQUIREMENTS: &str = "python/requirements.txt";
 
-/// The module as cargo names it, and as Python does.
+/// The module's name in cargo, and in Python.
 const BUILT: &str = "deps/lib_garblet.so";
 const IMPORTED: &str = "python/garblet/_garblet.abi3.so";
 
@@ -26,7 +26,7 @@ pub(crate) fn steps() -> Vec<Step> {
     vec![module(), step("debug")]
 }
 
-/// Builds the module, just as all tests together build it.
+/// Builds the module as for all tests together.
 pub(crate) fn module() -> Step {
     Step::cargo("module for Python", &["test", "--workspace", "--test", "module", "--quiet"])
 }
@@ -36,7 +36,7 @@ pub(crate) fn step(profile: &'static str) -> Step {
     Step::check("packages for Python", move || check(&crate::root(), profile))
 }
 
-/// Findings, one line each. A Python that cannot be had is said loudly and is no finding.
+/// Findings, one line each. A missing Python is reported loudly and is not a finding.
 fn check(root: &Path, profile: &str) -> Vec<String> {
     match environment(root, REQUIREMENTS) {
         Ok(environment) => place(root, profile).and_then(|()| test(root, &environment)).err().into_iter().collect(),
@@ -51,14 +51,14 @@ fn is_new_enough(python: &str) -> bool {
     Command::new(python).arg("--version").output().is_ok_and(|said| version(&said.stdout) >= Some(LEAST))
 }
 
-/// The version in the words of `--version`.
+/// The version in the output of `--version`.
 fn version(said: &[u8]) -> Option<(u32, u32)> {
     let text = std::str::from_utf8(said).ok()?.strip_prefix("Python ")?;
     let mut numbers = text.trim().split('.').map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
-/// An environment of its own with all that is required, fetched once.
+/// A separate environment with all requirements, fetched once.
 ///
 /// *Errors*: the reason why there is none.
 pub(crate) fn environment(root: &Path, requirements: &str) -> Result<PathBuf, String> {
@@ -69,16 +69,16 @@ pub(crate) fn environment(root: &Path, requirements: &str) -> Result<PathBuf, St
         run(Command::new(python).args(["-m", "venv"]).arg(&folder))?;
     }
     let mut pip = Command::new(folder.join("bin/pip"));
-    // What is used compiles itself, which is the least part.
+    // Modules in use are compiled anyway, which is the smaller part.
     pip.args(["install", "--quiet", "--no-compile", "--disable-pip-version-check", "--requirement"]);
     run(pip.arg(root.join(requirements)))?;
     Ok(folder)
 }
 
-/// Puts the module among the files of the package that are written by hand.
+/// Copies the module to the hand-written files of the package.
 pub(crate) fn place(root: &Path, profile: &str) -> Result<(), String> {
     let (built, imported) = (target(root).join(profile).join(BUILT), root.join(IMPORTED));
-    // Whoever has it open keeps the old one.
+    // A process that has it open keeps the old one.
     let _ = fs::remove_file(&imported);
     let copied = fs::copy(&built, &imported);
     copied.map(drop).map_err(|error| format!("{}: cannot be copied: {error}", built.display()))

@@ -2,7 +2,7 @@
 
 use std::{process::Command, time::Instant};
 
-/// A check of our own: what it finds wrong, one line each.
+/// A check of our own: returns its findings, one line each.
 type Check = Box<dyn Fn() -> Vec<String>>;
 
 enum Work {
@@ -49,7 +49,7 @@ impl Step {
     }
 }
 
-/// Runs steps until one fails, and says how long each took. Whether all passed.
+/// Runs steps until one fails, and prints how long each took. Returns whether all passed.
 pub(crate) fn run_all(steps: &[Step]) -> bool {
     let mut summary = Vec::new();
     for step in steps {
@@ -71,10 +71,10 @@ pub(crate) fn run_all(steps: &[Step]) -> bool {
     summary.iter().all(|(_, _, passed)| *passed)
 }
 
-/// Cargo, as whoever calls this program would call it.
+/// Cargo, as the caller of this program would run it.
 pub(crate) fn cargo() -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // What cargo has told of this package. Build scripts look at it, so that what a bare `cargo test` has built would be built again.
+    // Variables that cargo set for this package. Build scripts read them, so what a bare `cargo test` has built would be built again.
     let told = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(told)) {
         cargo.env_remove(name);

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 const FILE_LINES_MAX: usize = 600;
 /// The longest a function may be, in lines.
 const FUNCTION_LINES_MAX: usize = 70;
-/// Functions that may be longer, as `file: name`, each for a reason given there. Names may only leave this list.
+/// Functions that may be longer, as `file: name`, each for a reason given there. Only remove names from this list.
 const LONG_FUNCTIONS: &[&str] = &[];
 
 /// The largest file that belongs in the repository, in bytes.
 const FILE_BYTES_MAX: u64 = 512 << 10;
 
-/// The places where the operating system's randomness may be named: the top, which hands generators down.
+/// The places that may name the operating system's randomness: the top, which passes generators down.
 const RANDOMNESS_ALLOWED: &[&str] =
     &["crates/cli/", "crates/garblet/", "crates/lab/", "crates/party/", "crates/python/", "examples/", "xtask/"];
 const RANDOMNESS: &[&str] = &["SysRng", "OsRng", "ThreadRng", "thread_rng", "rand::rng(", "getrandom", "make_rng"];
@@ -34,7 +34,7 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
         if std::fs::metadata(&path).is_ok_and(|m| m.len() > FILE_BYTES_MAX) && !name.ends_with("Cargo.lock") {
             findings.push(format!("{name}: over {} KiB", FILE_BYTES_MAX >> 10));
         }
-        // What is not text has nothing to check.
+        // Files that are not text are not checked.
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         findings.extend(check_file(&name, &text));
         rules.extend(rule_of_texts(&text).map(|rule| (name.clone(), rule.to_string())));
@@ -46,8 +46,8 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     findings
 }
 
-/// The rule that says which characters of other people's texts are shown, if a file has it. `circuit`, `net` and `store` each have a copy, as no crate is below
-/// all three.
+/// The rule for which characters of other people's texts are shown, if a file has it. `circuit`, `net` and `store` each have a copy, since no
+/// crate is below all three.
 fn rule_of_texts(text: &str) -> Option<&str> {
     let at = text.find(&["fn controls_", "terminal(c: char) -> bool {\n"].concat())?;
     let body = &text[at..];
@@ -58,10 +58,10 @@ fn rule_of_texts(text: &str) -> Option<&str> {
 fn differing(rules: &[(String, String)]) -> Vec<String> {
     let Some(((first, rule), others)) = rules.split_first() else { return Vec::new() };
     let differ = others.iter().filter(|(_, other)| other != rule);
-    differ.map(|(name, _)| format!("{name}: it shows other characters of texts than {first}")).collect()
+    differ.map(|(name, _)| format!("{name}: it shows different characters of texts than {first}")).collect()
 }
 
-/// Paths of sources that a page names and that are not there; they begin in the root or in `crates`.
+/// Paths of missing sources that a page names; they begin in the root or in `crates`.
 fn lost_paths(name: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
     let quoted =
         text.lines().enumerate().flat_map(|(at, line)| line.split('`').skip(1).step_by(2).map(move |p| (at, p)));
@@ -158,7 +158,7 @@ fn misplaced(name: &str, text: &str) -> Vec<String> {
     findings
 }
 
-/// A function as it stands in formatted source.
+/// A function in formatted source.
 struct Function {
     name: String,
     lines: usize,
@@ -303,6 +303,6 @@ mod tests {
         let rules = |texts: [&str; 3]| texts.iter().filter_map(|text| of("a.rs", text)).collect::<Vec<_>>();
         assert_eq!(differing(&rules([&rule(""), "nothing", &rule("")])), [""; 0]);
         let found = differing(&rules([&rule(""), &rule(" || c == 'x'"), &rule("")]));
-        assert_eq!(found, ["a.rs: it shows other characters of texts than a.rs"]);
+        assert_eq!(found, ["a.rs: it shows different characters of texts than a.rs"]);
     }
 }

@@ -1,4 +1,4 @@
-//! The client for pages: `target/web`, which has the module, what calls it, and types.
+//! The client for pages: `target/web`, with the module, its caller, and types.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use crate::steps::{Step, cargo};
 
 const PACKAGE: &[&str] = &["--package", "garblet-web", "--features", "pure"];
 
-/// The library of which the module is made, and the one that makes JavaScript of the module. Both have to be of one version.
+/// The library from which the module is made, and the tool's library, which makes JavaScript from the module. Both must have one version.
 const LIBRARY: &str = "wasm-bindgen";
 const TOOL_LIBRARY: &str = "wasm-bindgen-cli-support";
 
-/// The tool that makes JavaScript: a package outside of the workspace.
+/// The tool that makes JavaScript: a package outside the workspace.
 pub(crate) const TOOL: &str = "xtask/bindgen";
 
-/// The files that are written by hand.
+/// The hand-written files.
 const WRITTEN: &[&str] = &["garblet-client.js", "garblet-client.d.ts"];
 
 /// Makes the packages, tries the client in Node, and tries pages with both in a browser.
@@ -31,7 +31,7 @@ pub(crate) fn steps() -> Vec<Step> {
     ]
 }
 
-/// Findings, one line each. What cannot be had here is said loudly and is no finding.
+/// Findings, one line each. Missing tools are reported loudly and are not findings.
 fn make(root: &Path) -> Vec<String> {
     if let Some(reason) = without_target(root, TARGET) {
         eprintln!("{reason}\nTHE CLIENT FOR PAGES WAS NOT MADE");
@@ -62,7 +62,7 @@ fn locked(lock: &str, name: &str) -> Option<String> {
     package.get("version")?.as_str().map(String::from)
 }
 
-/// Tells what is wrong if the library and the tool are of two versions.
+/// Returns the fault if the library and the tool have different versions.
 fn two_versions(root: &Path) -> Result<Option<String>, String> {
     let (library, tool) = (version(root, LIBRARY)?, version(&root.join(TOOL), TOOL_LIBRARY)?);
     let wrong = || format!("{TOOL}: expected {TOOL_LIBRARY} {library}, which {LIBRARY} is, got {tool}");
@@ -102,7 +102,7 @@ pub(crate) fn assemble(
         let copied = fs::copy(root.join("web").join(name), folder.join(name));
         copied.map_err(|error| format!("web/{name}: cannot be copied: {error}"))?;
     }
-    // So that Node takes the files for modules, too.
+    // Makes Node treat the files as modules.
     let package = folder.join("package.json");
     fs::write(&package, "{ \"type\": \"module\" }\n").map_err(|error| format!("{}: {error}", package.display()))
 }
