@@ -228,7 +228,7 @@ def test_a_peer_that_dies_is_told(richer: garblet.Program) -> None:
     assert isinstance(error, garblet.PeerError) and "closed" in str(error), error
     with pytest.raises(garblet.UsageError, match="failed before") as caught:
         bob.run(b=3)
-    assert "begin another session" in (caught.value.hint or "")
+    assert "start another session" in (caught.value.hint or "")
 
 
 def test_a_peer_that_is_killed_between_runs_is_told(richer: garblet.Program) -> None:

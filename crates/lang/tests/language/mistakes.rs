@@ -20,7 +20,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    if a = b { a } else { b }\n}",
-        &["expected `{`, got `=` @ 2:10 ? `==` compares"],
+        &["expected `{`, got `=` @ 2:10 ? use `==` to compare"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    x = a + b;\n    x\n}",
@@ -73,7 +73,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(mut a: [u8; 4], b: u8) -> u8 {\n    a.push(b);\n    b\n}",
-        &["expected a list, as `[u8; ..8]`, got [u8; 4] @ 2:5"],
+        &["expected a list such as `[u8; ..8]`, got [u8; 4] @ 2:5"],
     ),
     (
         "pub fn main(mut a: [u8; ..4], b: u16) -> u16 {\n    a.push(b);\n    b\n}",
