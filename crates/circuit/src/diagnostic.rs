@@ -169,7 +169,7 @@ impl fmt::Display for Diagnostics {
 
 /// The name in `known` that is a typing error or two away from `got`.
 pub fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
-    // Distance takes quadratic time in the length, and a long name is no typing error of a short one.
+    // Distance takes quadratic time in the length, and a long name is not a typing error of a short one.
     if got.len() > 64 {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Parts of a program by name, so that parties with different programs can tell where they differ.
+//! Parts of a program by name, so that parties with different programs can see where they differ.
 
 use crate::{
     diagnostic::controls_terminal,

@@ -20,7 +20,7 @@ pub struct Receipt {
     counter: u64,
 }
 
-/// A job or an answer that is behind what the client knows.
+/// A job or an answer that is older than what the client knows.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stale {
     /// The receipt is of another state.

@@ -43,7 +43,7 @@ const PLACE_BYTES: usize = 44;
 const KEY_CONTEXT: &str = "garblet 2026 outsourced message key v1";
 /// The version of sealed messages.
 const VERSION: u8 = 1;
-/// The longest message: a share of the most bits, and what is before it.
+/// The longest message: a share of the most bits, and the fields before it.
 pub(crate) const MESSAGE_BYTES_MAX: usize = (crate::job::CLIENT_BITS_MAX / 8) as usize + 1024;
 
 /// The direction of a message.

@@ -1,6 +1,6 @@
 //! A visit: the messages between a client and each server over one connection, whatever the transport.
 //!
-//! The client deals ([`Visit::begin`]), keeps the receipt, sends a frame to each server, and lets the visit hear what comes back
+//! The client deals ([`Visit::begin`]), keeps the receipt, sends a frame to each server, and passes the replies to the visit
 //! until both have answered. The caller carries the frames, and has the connections, the clock and the timeouts.
 
 mod frames;
@@ -39,7 +39,7 @@ pub struct Visit {
 
 /// A visit, and what to store and send for it.
 pub struct Begun {
-    /// It hears what servers say.
+    /// The visit, which takes the servers' frames.
     pub visit: Visit,
     /// The receipt with the counter that is now used. Keep it before you send anything.
     pub receipt: Receipt,
@@ -94,11 +94,11 @@ pub enum VisitError {
     /// The inputs do not fit.
     #[error(transparent)]
     Job(#[from] JobError),
-    /// The job is behind the receipt, or the receipt is of another state.
+    /// The job is older than the receipt, or the receipt is for another state.
     #[error(transparent)]
     Stale(#[from] Stale),
     /// A frame is not the one that was kept with the submission.
-    #[error("the frame for the {server} is not that of the submission: {why}")]
+    #[error("the frame for the {server} does not belong to the submission: {why}")]
     OtherFrame {
         /// The server.
         server: Server,
@@ -176,7 +176,7 @@ impl Visit {
     /// Resumes an earlier submission ([`Pending::decode`]), with the frames and secrets of generator and cloud. Send the
     /// same frames again.
     ///
-    /// `receipt` is the current one, which takes the place of the one that was saved. It may be newer than the submission if later
+    /// `receipt` is the current one, which replaces the saved one. It may be newer than the submission if later
     /// visits ended before: the output is opened all the same, and the next receipt is never older than this one.
     ///
     /// *Errors*: frames of another submission, a receipt of another state.

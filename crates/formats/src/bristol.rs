@@ -12,11 +12,11 @@
 //! ```
 //!
 //! OR (or LOR), NOR, NAND and XNOR, which other tools write, are read too: all but the last cost one AND gate. Names may be in lower case,
-//! what follows `#` or `//` in a line is a comment, and gates may stand in any order.
+//! what follows `#` or `//` in a line is a comment, and gates may come in any order.
 //!
 //! The head is `GATES WIRES`, then in the Bristol format `N1 N2 N3`, the widths of two inputs (the second may be 0) and
 //! of the output, and in Bristol Fashion two lines, `COUNT WIDTH ..` for the inputs and likewise for the outputs. The
-//! first wires are the inputs, the last are the outputs. The two are told apart by the line after the second: a gate, or
+//! first wires are the inputs, the last are the outputs. The line after the second distinguishes them: a gate, or
 //! only numbers. Ports are named `in0`, `in1`, ..., `out0`, ..., have type `bits`, and input `k` belongs to party `k`.
 //!
 //! *Source*: the collections of Tillich and Smart (2012 on) and of Archer, Abril Abad, Bogdanov and Smart (2020).

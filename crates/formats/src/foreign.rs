@@ -87,7 +87,7 @@ mod tests {
         let (message, hint) = refused("a.json", gates);
         assert_eq!(message, "is JSON, but not a program file: it has the keys name, wires, gates, alice, bob, out");
         assert!(hint.contains("components, inputs, instances and outputs"), "{hint}");
-        // A program file with a mistake in it is told the mistake.
+        // For a program file with a mistake in it, the mistake is reported.
         assert!(refused("a.json", r#"{"inputs": {}, "wires": {}}"#).0.contains("wires"));
     }
 }

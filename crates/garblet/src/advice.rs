@@ -74,8 +74,8 @@ advice! {
     /// Give every party another number.
     OwnNumbers => "give each party a number of its own, and start each once";
 
-    /// Use identities where plain TCP is no protection.
-    UseIdentities => "give this party an identity, and say whom it trusts";
+    /// Use identities where plain TCP does not protect.
+    UseIdentities => "give this party an identity, and name the peers that it trusts";
     /// Use this party's own number and identity.
     RightIdentity => "check the party's number and its identity, or correct the peers file";
     /// Give all parties their fingerprints in the peers file.
@@ -189,7 +189,7 @@ advice! {
     /// Make room on disk.
     MakeRoom => "a run puts there what does not fit in memory: set TMPDIR to a folder with room for it";
     /// Open the store again.
-    OpenAgain => "open the store again: what is on disk counts";
+    OpenAgain => "open the store again: only what is on disk counts";
     /// Open the store in this process.
     OpenInProcess => "open the store in the process that uses it";
     /// Allow more, if the peer did not cheat.

@@ -1,4 +1,4 @@
-//! The meeting of the parties: where they meet, whom they trust, and the text that binds a store to its peers.
+//! The meeting of the parties: the place, the trusted peers, and the text that binds a store to its peers.
 //!
 //! A [`Way`] is checked when it is made, before any connection: plain TCP stays on this machine, one of several parties has the identity that the
 //! peers file gives it, and a listener waits for one peer. [`Way::listen`] takes the place, and [`Listening::meet`] meets all others.

@@ -17,7 +17,7 @@ use crate::{
 ///
 /// *Shape*: `inputs` are the values of all program inputs, in program order.
 ///
-/// *Errors*: as [`Peer`]; the first party's if several fail. [`Error::WorkerLost`] where there are no threads, as in a page.
+/// *Errors*: as [`Peer`]; the first party's if several fail. [`Error::WorkerLost`] if there are no threads, as in a page.
 pub fn run_in_memory(program: &Program, inputs: &[Bits], config: impl Borrow<Config>) -> Result<Vec<Report>, Error> {
     // The checks of the run name a port of an impossible party.
     let most = *config.borrow().protocol().parties().end();

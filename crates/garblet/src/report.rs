@@ -13,7 +13,7 @@ pub struct Report {
     pub party: Party,
     /// The role that it had.
     pub role: &'static str,
-    /// The value of each program output, none where this party is no recipient.
+    /// The value of each program output; none if this party is not a recipient.
     pub outputs: Vec<Option<Bits>>,
     /// The cost of each phase.
     pub phases: PhaseCosts,

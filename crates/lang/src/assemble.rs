@@ -54,7 +54,7 @@ pub(crate) struct Assembler<'a> {
     variant_of: Vec<u32>,
     /// The instance of each region that has one.
     instance_of: Vec<u32>,
-    /// The links that stand for the outputs of a region without gates.
+    /// The links that replace the outputs of a region without gates.
     wiring: HashMap<u32, Wired>,
     lines: Vec<Vec<(u32, u64)>>,
 }

@@ -1,4 +1,4 @@
-//! Circuits that stand for functions of a source.
+//! Circuits that replace functions of a source.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{
     tree::{FnId, Function, Tree},
 };
 
-/// A circuit that stands for a function.
+/// A circuit that replaces a function.
 pub(crate) struct Bound {
     pub(crate) function: FnId,
     pub(crate) component: Arc<Component>,

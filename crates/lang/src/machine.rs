@@ -43,7 +43,7 @@ pub(crate) struct Machine<'a> {
     journal: Vec<(Slot, Word)>,
     /// The largest sizes of the stack and the journal so far, in words.
     peaks: [usize; 2],
-    /// The last comparison: its result, and what is less than what.
+    /// The last comparison: its result, and two operands, of which it tells whether the first is less.
     pub(crate) compared: Option<(Word, Word, Word)>,
     pub(crate) externs: Vec<Option<u32>>,
     pub(crate) nests: crate::region::LoopNests,

@@ -116,7 +116,7 @@ impl Kind {
     }
 }
 
-/// The sizes of an operation's operands, as far as they decide what it costs.
+/// The sizes of an operation's operands, to the extent that they decide its cost.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Sizes {
     count: u64,

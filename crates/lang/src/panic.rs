@@ -53,7 +53,7 @@ pub(crate) struct Panics {
     codes: HashMap<(Span, Reason), u32>,
     /// The number of paths that have begun, counted from the outermost.
     begun: usize,
-    /// Pairs of words of which the first is not greater than the second on the paths, and how many paths say so.
+    /// Pairs of words of which the first is not greater than the second on the paths, each with its number of paths.
     orders: HashMap<(Word, Word), u32>,
 }
 

@@ -221,7 +221,7 @@ fn a_visit_goes_on_with_its_own_frames_alone() {
         let receipt = Receipt::first("ledger").with_counter(7);
         Visit::begin(&job(), [generator, cloud], &receipt, &random_bits(13, 5), &mut rng(3)).ok().unwrap()
     };
-    let text = "the frame for the cloud is not that of the submission: sealed message, counter: expected 7, got 8";
+    let text = "the frame for the cloud does not belong to the submission: sealed message, counter: expected 7, got 8";
     assert_eq!(refused(&own.to_generator, &later.to_cloud, &generator.secret), text);
     let other = Job::new(job().terms().clone().at_version("ledger", 9)).unwrap();
     let other = {
@@ -229,7 +229,7 @@ fn a_visit_goes_on_with_its_own_frames_alone() {
         Visit::begin(&other, [generator, cloud], &receipt, &random_bits(13, 5), &mut rng(3)).ok().unwrap()
     };
     let text = refused(&other.to_generator, &own.to_cloud, &generator.secret);
-    assert!(text.starts_with("the frame for the generator is not that of the submission: sealed message, job: "));
+    assert!(text.starts_with("the frame for the generator does not belong to the submission: sealed message, job: "));
     let text = refused(&own.to_generator, &FromServer::Waiting.encode(), &generator.secret);
     assert!(text.ends_with("frame of a client, byte 1, kind: expected 1, got 2"), "{text}");
     // For the other server, or by another invitation.

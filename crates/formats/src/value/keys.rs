@@ -102,7 +102,7 @@ impl KeyHash {
         let mut texts = Program::new(program.name());
         for Input { port, owner } in program.inputs() {
             let ty = if key_bits(program, port).is_some() { with_texts(&port.ty) } else { port.ty.clone() };
-            // The names are those of a program that holds together.
+            // The names are those of a consistent program.
             texts.add_input(Port::new(port.name.clone(), ty), *owner).map_err(|_| NoKeys)?;
         }
         match program.inputs().iter().any(|input| key_bits(program, &input.port).is_some()) {

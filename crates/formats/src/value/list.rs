@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn bits_that_no_list_has_are_shown_as_bits() {
-        // Three of two; one, and a value behind it.
+        // Three of two; one, and a value after it.
         for bits in ["11000000", "10110001"] {
             assert_eq!(value_to_json(&pairs(), &bits.parse().unwrap()), json!({ "bits": bits }));
         }

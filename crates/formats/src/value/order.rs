@@ -73,7 +73,7 @@ pub enum Misfit {
     Order {
         /// The order that the program relies on.
         order: Order,
-        /// Set if the key is that of the row before it.
+        /// Set if the key repeats the previous row's.
         is_repeat: bool,
     },
     /// The row has the key of another one.

@@ -18,7 +18,7 @@ const PANIC: &str = "panic";
 /// Written as CSV, Arrow or Parquet, a record has a column for each of its fields, as `address.zip`. There, and in JSON lines, everything
 /// is written as [`Table`](super::Table) reads it. Arrow and Parquet have columns of types of their own for integers of up to 64 bits,
 /// Booleans, fixed-point numbers of up to 38 digits (as decimals), byte strings, and arrays and lists of bytes (null where bits are no
-/// list); all else is text, as in CSV.
+/// list); everything else is text, as in CSV.
 pub struct ResultTable {
     columns: Vec<Column>,
     /// The reason why each row has no result, if it has none. No column if every row must have one.
@@ -63,7 +63,7 @@ impl ResultTable {
     /// A row for each run of a batch, with a column for each output; of one run, one row.
     ///
     /// # Panics
-    /// If values are not as wide as the ports of so many rows.
+    /// If values are not as wide as the ports of this many rows.
     pub fn of_runs<'a>(outputs: impl Iterator<Item = (&'a str, &'a Type, &'a Bits)>, rows: usize) -> Self {
         let column = |(name, ty, values): (&str, &Type, &Bits)| {
             assert_eq!(values.len() as u64, ty.width() * rows as u64, "values of output `{name}`");

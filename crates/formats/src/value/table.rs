@@ -1,6 +1,6 @@
 //! Tables in users' files: a row for each element of an array, or for each run of a batch.
 //!
-//! A column has the value of a field. Columns may stand in any order; a field may be read from a column of another name; columns
+//! A column has the value of a field. Columns may come in any order; a field may be read from a column of another name; columns
 //! that no field reads are ignored and reported. A field that is a record may be one column, or one for each of its own fields, as
 //! `address.zip`. A cell is a value as in JSON; in CSV, Arrow and Parquet, texts need no quotation marks. The cells of bytes are texts,
 //! including blanks and quotation marks; in CSV, those that begin with a bracket, or for `bytes` with `0x`, are JSON values.
@@ -210,7 +210,7 @@ impl Table<'_> {
     }
 }
 
-/// The value of a cell without a type: numbers, Booleans, arrays and objects as they stand in JSON, all else as a string. Blanks
+/// The value of a cell without a type: numbers, Booleans, arrays and objects as in JSON, everything else as a string. Blanks
 /// around it are left out, unless it is a text.
 fn text_cell(text: &str, ty: &Type) -> Result<Bits, Diagnostic> {
     let text = if is_text(ty) { text } else { text.trim() };

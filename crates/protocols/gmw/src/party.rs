@@ -81,8 +81,8 @@ impl JointParty for GmwParty {
 
     /// Steps 4 to 6.
     ///
-    /// *Shape*: `values` are this party's inputs in program order. Returns one entry per program output, none where this
-    /// party is no recipient.
+    /// *Shape*: `values` are this party's inputs in program order. Returns one entry per program output, none if this
+    /// party is not a recipient.
     ///
     /// *Errors*: also [`ProtocolError::OtherRun`] of a peer, before a second message is sent.
     async fn online(

@@ -12,7 +12,7 @@ const SIZE_LIMIT: u64 = 1 << 26;
 pub struct Member {
     /// The name after `lib:`.
     pub name: &'static str,
-    /// A line that says what it computes.
+    /// A one-line description.
     pub summary: &'static str,
     /// Its parameters in order.
     pub parameters: &'static [Parameter],

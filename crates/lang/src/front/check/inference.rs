@@ -132,7 +132,7 @@ impl Inference {
 }
 
 impl Checker<'_> {
-    /// The type of an integer, which is to be in its range.
+    /// The type of an integer, whose range is checked later.
     pub(super) fn literal(&mut self, literal: Literal, span: Span) -> Type {
         let ty = literal.suffix.map_or_else(|| self.open.open(Open::Integer), Type::Int);
         self.open.literals.push((literal, ty.clone(), span));

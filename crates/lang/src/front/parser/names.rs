@@ -33,7 +33,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// A new name for the variable, which is to be declared.
+    /// A new name for a variable that is being declared.
     pub(super) fn new_name(&mut self, name: &str) -> String {
         let count = self.counts.entry(name.into()).or_default();
         *count += 1;
