@@ -27,8 +27,10 @@ fuzz_target!(|bytes: &[u8]| {
         Err(error) if error.to_string().contains("this always panics") => return,
         Err(error) => panic!("{}\n{text}", error.render()),
     };
-    let values: Vec<Vec<i128>> = program.params().iter().map(|scalars| scalars.iter().map(|ty| number(ty, &mut rng)).collect()).collect();
-    let inputs: Vec<Bits> = program.params().iter().zip(&values).map(|(scalars, values)| bits(scalars, values)).collect();
+    let values: Vec<Vec<i128>> =
+        program.params().iter().map(|scalars| scalars.iter().map(|ty| number(ty, &mut rng)).collect()).collect();
+    let inputs: Vec<Bits> =
+        program.params().iter().zip(&values).map(|(scalars, values)| bits(scalars, values)).collect();
     let mut outputs = evaluate(&checked, &inputs);
     let panicked = match &checked.notes().panics {
         Some(Panics::On { output: Some(at), .. }) => outputs.remove(*at).to_u128() != Some(0),

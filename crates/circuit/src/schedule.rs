@@ -3,10 +3,11 @@
 //! A schedule computes the same function as its circuit. Negations and constants are folded into operand flags, and dead gates
 //! are removed. Gates are ordered so that independent AND gates form batches. A wire's slot is reused as soon as its last reader
 //! is done. The plain evaluator does not use schedules, so each checks the other.
-//! **Both parties derive the same schedule from the same program.** The order of gates decides the meaning of every byte of the tables, and it depends on tuned numbers
-//! ([`Windows`]). So the hello has, beside the program's digest, a digest of the order: the operands of every AND gate, their order, their batches, and the numbers. A
-//! peer that differs is refused before anything else is sent, and stored runs and components of another order are never used. `components`, which has no order before it has
-//! a library, sends the numbers alone; servers of an agreement send one digest for all its programs.
+//! **Both parties derive the same schedule from the same program.** The order of gates decides the meaning of every byte of the
+//! tables, and it depends on tuned numbers ([`Windows`]). So the hello has, besides the program's digest, a digest of the order: the
+//! operands of every AND gate, their order, their batches, and the numbers. A peer that differs is refused before anything else is
+//! sent, and stored runs and components of another order are never used. `components`, which has no order before it has a library,
+//! sends the numbers alone; servers of an agreement send one digest for all its programs.
 
 use crate::{
     circuit::{Circuit, Gate},
