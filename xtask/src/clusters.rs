@@ -1,4 +1,4 @@
-//! Jobs of two parties on clusters of Ray: `python-ray/clusters`, in a network of their own where that can be had.
+//! Jobs of two parties on clusters of Ray: `python-ray/clusters`, in a network of their own if possible.
 
 use std::path::Path;
 use std::process::Command;

@@ -2,7 +2,7 @@
 //! package for npm, a file for an image, a list of all parts, and checksums.
 //!
 //! `cargo-zigbuild`, `ziglang` and `maturin`, which pip installs under `target`, link for an old glibc and for another processor than this one. `hatchling`
-//! makes the wheel of Python alone. The same commit gives the same bytes from every folder.
+//! makes the wheel that is only Python. The same commit gives the same bytes from every folder.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use crate::programs::{is_there, run, target};
 use crate::steps::{Step, cargo};
 use crate::{image, parts, party, python, web};
 
-/// The linker for other machines, the one that calls it, and the two that make wheels.
+/// The linker for other machines, its driver, and the two makers of wheels.
 const TOOLS: [&str; 4] = ["cargo-zigbuild==0.24.1", "ziglang==0.15.2", "maturin==1.16.0", "hatchling==1.33.0"];
 
 /// The oldest glibc that the programs run with.
@@ -103,8 +103,8 @@ fn renew(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Checks that the packages will be those of the commit: nothing is changed, and nothing that git does not know lies among the files of the wheels but
-/// the module of the tests, which is left out of them.
+/// Checks that the packages will be those of the commit: nothing is changed, and among the files of the wheels nothing is unknown to git
+/// except the module of the tests, which is left out of them.
 fn check_committed(root: &Path) -> Result<(), String> {
     let git = |arguments: &[&str]| run(Command::new("git").args(arguments).current_dir(root));
     let changed = git(&["status", "--porcelain"])?;

@@ -1,4 +1,4 @@
-//! The packages for Python, with the module that the tests have built: tested by Python.
+//! The packages for Python, with the module that the tests built: their own tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,14 @@ const COMMANDS: [&str; 5] = ["python3", "python3.13", "python3.12", "python3.11"
 /// The folders of the packages: `garblet`, and `garblet-ray`, which needs it.
 pub(crate) const GARBLET: &str = "python";
 pub(crate) const RAY: &str = "python-ray";
-/// The tests' tools and the data frames of which they take columns, each of one version.
+/// The tests' tools and the data frames whose columns they use, with pinned versions.
 const REQUIREMENTS: &str = "python/requirements.txt";
 
 /// The module's name in cargo, and in Python.
 const BUILT: &str = "deps/lib_garblet.so";
 const IMPORTED: &str = "python/garblet/_garblet.abi3.so";
 
-/// Builds the module, just as all tests together build it, and tests the packages.
+/// Builds the module as for all tests together, and tests the packages.
 pub(crate) fn steps() -> Vec<Step> {
     vec![module(), step("debug")]
 }
@@ -31,7 +31,7 @@ pub(crate) fn module() -> Step {
     Step::cargo("module for Python", &["test", "--workspace", "--test", "module", "--quiet"])
 }
 
-/// Tests the packages with the module that the tests of this profile, a folder of `target`, have built.
+/// Tests the packages with the module that the tests of this profile, a folder of `target`, built.
 pub(crate) fn step(profile: &'static str) -> Step {
     Step::check("packages for Python", move || check(&crate::root(), profile))
 }
@@ -84,7 +84,7 @@ pub(crate) fn place(root: &Path, profile: &str) -> Result<(), String> {
     copied.map(drop).map_err(|error| format!("{}: cannot be copied: {error}", built.display()))
 }
 
-/// Versions in the package for Ray that are not the workspace's, as findings.
+/// Findings for versions in the package for Ray that differ from the workspace's.
 pub(crate) fn check_versions(root: &Path) -> Vec<String> {
     let name = format!("{RAY}/pyproject.toml");
     match fs::read_to_string(root.join(&name)) {
@@ -131,7 +131,7 @@ fn test(root: &Path, environment: &Path) -> Result<(), String> {
 pub(crate) fn run_tool(root: &Path, package: &str, tool: &mut Command) -> Result<(), String> {
     let path = std::env::join_paths([GARBLET, RAY].map(|package| root.join(package)));
     let path = path.map_err(|error| format!("PYTHONPATH: {error}"))?;
-    // No files of tools among the sources.
+    // Tools leave no files among the sources.
     let compiled = target(root).join("python/compiled");
     let tool = tool.current_dir(root.join(package)).env("PYTHONPATH", path).env("PYTHONPYCACHEPREFIX", compiled);
     run(tool).map(|said| eprint!("{}", last_line(&said)))
