@@ -140,7 +140,8 @@ fn module(number: usize, program: &Source) -> String {
     for (name, value) in &program.given {
         text = text.replace(name, value);
     }
-    text = with_lists(text);
+    // The language's `usize` has 32 bits: what a conversion drops there, it drops here.
+    text = with_lists(text).replace(" as usize", " as u32 as usize");
     text += "pub mod drive_ { use super::*; pub fn drive_() {\n";
     for arguments in &program.inputs {
         writeln!(text, "{ARGUMENTS}{number}, || super::main({}));", arguments.join(", ")).unwrap();
