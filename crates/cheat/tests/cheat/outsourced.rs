@@ -23,8 +23,8 @@ use garblet_protocol::{
 use garblet_store::{Store, StoreKey};
 use garblet_synthesis::builder::{CircuitBuilder, Unsigned};
 
-const CHALLENGE: &str = "the challenge that was told is not the one that the client committed to";
-const HASH: &str = "what was told of the client's bits has not the hash that the client dealt";
+const CHALLENGE: &str = "the challenge does not match the client's commitment";
+const HASH: &str = "the client's bits do not have the hash that the client dealt";
 const OTHER_RUN: &str = "the client's message is not for this run";
 const ANSWERS: &str = "the servers gave different answers";
 
@@ -208,7 +208,7 @@ fn a_client_that_deals_what_does_not_fit_is_refused() {
             (ClientDeviation::OtherChallenge(server), other, Refused { what: CHALLENGE, parties: pair(own) }),
             (ClientDeviation::OtherHash(server), own, Refused { what: HASH, parties: pair(other) }),
         ]);
-        let used = Refused { what: "the client's message was there before", parties: [Party(2); 2] };
+        let used = Refused { what: "the client's message was used before", parties: [Party(2); 2] };
         cases.push((ClientDeviation::OldCounter(server), own, used));
     }
     let cases = cases.into_iter().flat_map(|case| [Config::default(), over_circuits()].map(|config| (config, case)));
@@ -311,7 +311,7 @@ fn a_client_whose_hash_does_not_fit_makes_no_run_that_counts() {
 #[test]
 fn a_client_takes_neither_other_states_nor_another_history_from_one_server() {
     let kept = Kept::new();
-    let differ = "the servers told different sessions or states";
+    let differ = "the servers reported different sessions or states";
     for (seed, server) in (1..).zip([GENERATOR, CLOUD]) {
         for (deviation, what) in [(ServerDeviation::OtherStandings, differ), (ServerDeviation::OtherHistory, ANSWERS)] {
             let results = kept.again(server, Cheat::Server(deviation), seed);
