@@ -38,7 +38,7 @@ pub struct Client<K = Honest, B = base::Plan> {
     conduct: K,
 }
 
-/// A client's preparation of one run: what the servers have told it.
+/// A client's preparation of one run: the servers' messages to it.
 pub struct Told {
     number: u64,
     job: Job,

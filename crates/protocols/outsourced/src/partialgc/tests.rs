@@ -76,7 +76,7 @@ impl Conduct<Step> for May {
     }
 
     fn input(&mut self, index: usize, bits: &mut Bits) {
-        // A change that touches no bytes of a step changes the input.
+        // A deviation at `Seed` flips the first input bit.
         if !bits.is_empty() && self.0.is_some_and(|of| of.is(Step::Seed, index)) {
             bits.set(0, !bits.get(0));
         }
