@@ -40,7 +40,7 @@ impl Check {
         self.name
     }
 
-    /// The deed that the peer is accused of if the check fails.
+    /// The accusation against the peer if the check fails.
     pub fn accusation(self) -> &'static str {
         self.accusation
     }
@@ -123,8 +123,8 @@ impl fmt::Debug for Disclosure {
     }
 }
 
-/// The digests of the message that arrived and of the message that the seed gives, for a circuit that nobody evaluates, so they are public. If the message depends
-/// on this party's choices, they are commitments, which its [`Disclosure`] opens.
+/// The digests of the message that arrived and of the message that the seed gives, for a circuit that nobody evaluates, so they are public. If the message
+/// depends on this party's choices, they are commitments, which its [`Disclosure`] opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evidence {
     /// The run.
@@ -345,9 +345,9 @@ mod tests {
         assert_eq!(error, "the circuits do not agree: 2 of 5 gave the most frequent result, expected more than half");
     }
 
-    /// Against the definition: the first of the values that occur most often, for all courses of five votes on three values.
+    /// Compares with the definition, the first of the values that occur most often, for all sequences of five votes on three values.
     #[test]
-    fn the_vote_is_the_one_of_its_definition() {
+    fn the_vote_follows_its_definition() {
         for course in 0..3u32.pow(5) {
             let values: Vec<u128> = (0..5).map(|at| u128::from(course / 3u32.pow(at) % 3)).collect();
             let count = |value: &u128| values.iter().filter(|other| *other == value).count();
@@ -360,7 +360,7 @@ mod tests {
 
     /// The garbler of a bad circuit may know for which inputs it differs, so the time of the vote must not reveal it.
     #[test]
-    fn a_vote_compares_all_pairs_whatever_the_results_are() {
+    fn a_vote_compares_all_pairs_for_any_results() {
         for results in [[7; 6], [1, 2, 3, 4, 5, 6], [9, 7, 7, 7, 7, 7], [7, 7, 7, 7, 7, 9], [7, 9, 7, 9, 7, 9]] {
             let ballots = results.map(|result: u8| [result; 32]);
             let mut compared = Vec::new();

@@ -27,7 +27,7 @@ pub struct Security {
     pub peer_exposed: bool,
 }
 
-/// The parties that must not collude, or a protocol promises nothing.
+/// The parties that must not collude; if they do, a protocol promises nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Collusion {

@@ -276,7 +276,7 @@ impl Session<Mesh> {
             Err(error) => Err(error),
         };
         let peers = mesh.per_peer(|_| ());
-        // All have said all they have to say before anybody judges, so that nobody is cut short by what another has found.
+        // Everybody finishes sending before anybody judges, so nobody is cut short by another's finding.
         let judged = match mesh.each(peers, greet).await {
             Ok(theirs) => mesh.each(theirs, judge).await,
             Err(error) => Err(error),

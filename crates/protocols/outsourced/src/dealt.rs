@@ -72,7 +72,7 @@ pub(crate) fn servers_of(recipients: &Recipients, cloud: Party) -> Vec<Party> {
         .collect()
 }
 
-/// The positions of each client's dealt bits, client by client: inputs in program order, pads, and `masks` bits that hide hashes.
+/// The positions of each client's dealt bits, client by client: inputs in program order, pads, and `hash_bits` bits that hide hashes.
 pub(crate) fn dealt(program: &Program, cloud: Party, hash_bits: usize) -> Vec<Dealt> {
     let (inputs, outputs) = (program.inputs(), program.outputs());
     let clients = (1..cloud.0).map(Party);
