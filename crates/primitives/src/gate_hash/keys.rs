@@ -19,7 +19,7 @@ const RECENT: usize = 4;
 /// Keys of consecutive periods, expanded side by side.
 #[derive(Clone, Copy)]
 struct Expanded {
-    /// The first period; none if there are no keys yet.
+    /// The first period; `None` if there are no keys yet.
     first: Option<u64>,
     round_keys: [[Block; 11]; QUAD_LANES],
 }
