@@ -1,9 +1,9 @@
 //! Runs on bits that others deal to both parties: neither party knows a dealt input, and the outputs of others are hidden by pads that neither party knows.
 //!
-//! A dealt input bit `x` is the sum of a share of each party. Its mask is opened to nobody: each party sends its share plus its own share of the mask. That reveals nothing and fixes
-//! the share, and both sums together are the masked value. *Pads*, one for each bit of [`Dealt::outputs`], and any number of *further bits* are dealt and sent in the same way, with
-//! their own masks. All these messages are bound to MACs, so a party can prove linear functions of its dealt bits, see [`Told`]. Both parties learn the sum of an output and its two
-//! pads.
+//! A dealt input bit `x` is the sum of a share of each party. Its mask is opened to nobody: each party sends its share plus its own share of the mask. That
+//! reveals nothing and fixes the share, and both sums together are the masked value. *Pads*, one for each bit of [`Dealt::outputs`], and any number of
+//! *further bits* are dealt and sent in the same way, with their own masks. All these messages are bound to MACs, so a party can prove linear functions of its
+//! dealt bits, see [`Told`]. Both parties learn the sum of an output and its two pads.
 
 use garblet_circuit::{Bits, Party};
 use garblet_net::NetError;
@@ -77,7 +77,7 @@ impl<'a> Keeping<'a> {
     /// Keeps the outputs under a name, in place of earlier ones, and returns the store. Runs of the two parties for themselves use no names that begin with
     /// [`FOR_OTHERS`].
     ///
-    /// *Errors*: the store's; a party that has none.
+    /// *Errors*: the store's; a party without a store.
     pub fn under(self, name: &str) -> Result<&'a mut Store, ProtocolError> {
         let (store, state) = self.state()?;
         store.set_state(&kept::place(name), state)?;
@@ -230,7 +230,7 @@ pub(crate) fn hidden<D: Dealing>(dealing: &D, shares: &Shares) -> Result<Packed,
     let bits = dealing.bits();
     if bits.len() != shares.len() {
         let [expected, got] = [shares.len(), bits.len()].map(|bits| format!("{bits} bits"));
-        return Err(ProtocolError::Input { what: "what was dealt".into(), expected, got });
+        return Err(ProtocolError::Input { what: "dealt bits".into(), expected, got });
     }
     Ok(Packed::collect(shares.len(), |at| bits.get(at) ^ shares.own[at].lsb()))
 }

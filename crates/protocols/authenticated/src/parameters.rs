@@ -56,7 +56,7 @@ impl Batch {
     }
 }
 
-/// The batches that make at least this number of triples from the fewest leaky ones; none for no triples.
+/// The batches that make at least this number of triples from the fewest leaky ones; `None` for no triples.
 ///
 /// *Errors*: none. More triples than memory can hold are made in several batches.
 pub fn batches(triples: u64, statistical: Statistical) -> Vec<Batch> {

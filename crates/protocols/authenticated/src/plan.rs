@@ -48,8 +48,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Checks that the protocol can run a program that reads some inputs, given by their numbers, from saved wires, and perhaps keeps its outputs, except those that
-    /// report panics. A program that keeps outputs must report panics ([`SavedValues::program`](garblet_protocol::stock::SavedValues::program)).
+    /// Checks that the protocol can run a program that reads some inputs, given by their numbers, from saved wires, and perhaps keeps its outputs, except
+    /// those that report panics. A program that keeps outputs must report panics ([`SavedValues::program`](garblet_protocol::stock::SavedValues::program)).
     ///
     /// *Errors*: an input or a recipient that is neither party 0 nor party 1; a number that no input has; more outputs to keep than a store holds.
     pub fn new(program: Arc<Program>, config: Config, read: &[usize], keeps: bool) -> Result<Self, ProtocolError> {
@@ -154,7 +154,7 @@ impl Plan {
         self.dealt.outputs.iter().map(width).sum()
     }
 
-    /// The shares of the masks of pads, among those of all that is dealt.
+    /// The shares of the masks of pads, among those of all dealt bits.
     pub(crate) fn pads_of<'a>(&self, dealt: &'a [Block]) -> &'a [Block] {
         &dealt[self.input_bits(OTHERS)..][..self.pads()]
     }
@@ -235,7 +235,7 @@ impl Plan {
         }
     }
 
-    /// The owner of each bit of the inputs, in program order; none for those that are read.
+    /// The owner of each bit of the inputs, in program order; `None` for those that are read.
     pub(crate) fn owners(&self) -> impl Iterator<Item = Option<Party>> + '_ {
         let owner = |input: &Input| (input.owner != SAVED).then_some(input.owner);
         self.program

@@ -137,7 +137,7 @@ impl Protocol for Authenticated {
     }
 
     fn unsettled(store: &Store) -> bool {
-        // A store that was given up is not used again, whatever was left open.
+        // A store that was given up is not used again, even with an unsettled check.
         secrets(store).is_ok() && LastCheck::of(store).is_ok_and(|last| last.is_unsettled())
     }
 }

@@ -56,9 +56,9 @@ pub struct Waiting {
 
 /// The results of a run.
 pub struct Computed {
-    /// None where this party is no recipient.
+    /// `None` where this party is not a recipient.
     pub(crate) outputs: Vec<Option<Bits>>,
-    /// The outputs that others learn, with the masks that told pads have.
+    /// The outputs that others learn, with the masks of the announced pads.
     pub(crate) padded: Bits,
 }
 

@@ -50,7 +50,7 @@ impl Wires {
 pub enum Side {
     /// Its outputs.
     Output,
-    /// Its inputs: what feeds them feeds others too.
+    /// Its inputs, whose feeding wires also feed others.
     Input,
 }
 

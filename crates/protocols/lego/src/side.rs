@@ -109,7 +109,7 @@ impl Wire for ReceiverShare {
     type Material = Material;
 }
 
-/// Everything that a party has for one run; a run consumes it, so it is used at most once.
+/// Everything that a party needs for one run; a run consumes it, so it is used at most once.
 pub struct Prepared<W: Wire> {
     pub(crate) plan: Arc<Plan>,
     pub(crate) wires: Wires<W>,
@@ -145,7 +145,7 @@ impl<W: Wire> Prepared<W> {
         &self.taken
     }
 
-    /// The numbers of components that the evaluator checked when this was made; none if it comes from a store.
+    /// The numbers of components that the evaluator checked when this was made; `None` if it comes from a store.
     pub fn checks(&self) -> Checks {
         self.checks
     }

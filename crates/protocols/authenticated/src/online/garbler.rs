@@ -240,7 +240,7 @@ impl<'p> Judge<'p> {
     ) -> Result<(), ProtocolError> {
         let plan = self.plan;
         let ands = secrets.labels.len();
-        // Before the first gates those of the inputs that are read, of which the garbler has not heard.
+        // Before the first gates come the values of the inputs that are read, which the garbler does not know yet.
         let first = if self.told.is_none() { read.all_labels() } else { Zeroizing::default() };
         let count = first.len() + ands;
         let mut message = vec![0; count.div_ceil(8) + CHALLENGE_BYTES];

@@ -143,7 +143,7 @@ fn products(party: u16, delta: Block, checked: &CotChecked, count: usize) -> (Ve
     let mut lots = Zeroizing::new([[Block::ZERO; LOT]; 3]);
     for start in (0..count).step_by(LOT) {
         let len = LOT.min(count - start);
-        // A key of its own for each lot: whoever searches for a difference among all hashes under one key gains as many times.
+        // A separate key for each lot: a search for the difference among all hashes under one key gains a factor of their number.
         let hash = OtHash::new(checked.hash_key ^ Block::from_u128((start / LOT) as u128));
         let [zero, one, received] = &mut *lots;
         let [zero, one, received] = [&mut zero[..len], &mut one[..len], &mut received[..len]];

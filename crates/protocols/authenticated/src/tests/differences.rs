@@ -3,7 +3,7 @@
 use super::*;
 use crate::checks;
 
-/// The garbler's and the evaluator's results in making a batch, with the difference of one of them in place of that of the OTs.
+/// The garbler's and the evaluator's results of making a batch, where one of them uses another difference than in the OTs.
 fn with_other_difference(party: Party, seed: u64) -> [Result<(), ProtocolError>; 2] {
     let batch = Some(Batch { triples: 64, bucket: 3 });
     let make = async |session: &mut Session, own: Party| {
@@ -74,7 +74,7 @@ fn differences_whose_sum_has_bit_0_clear_are_found() {
     }
 }
 
-/// A garbler whose labels have another difference than its shares: what of it shows hangs on masked values alone.
+/// A garbler whose labels have another difference than its shares: its visible effects depend only on masked values.
 #[test]
 fn labels_of_another_difference_than_that_of_shares_never_give_a_wrong_result() {
     const TRIALS: usize = 240;

@@ -1,4 +1,4 @@
-//! Rates at which a cheat passes, with batches so small that it happens: those of the formulas.
+//! The rates at which cheats pass agree with the formulas, with batches so small that it happens.
 
 use std::sync::Mutex;
 
@@ -29,7 +29,7 @@ impl Conduct<Step> for Guess {
     }
 }
 
-/// The shifts of a batch, from what both parties sent.
+/// The shifts of a batch, from both parties' messages.
 fn shifts(domain: &garblet_protocol::domain::Domain, guesses: [&Guess; 2], batch: Batch) -> Vec<usize> {
     let [first, second] = guesses.map(|guess| guess.coins.lock().expect("nobody panics with it")[1].clone());
     let sum: Vec<u8> = first.iter().zip(&second).take(SHARE_BYTES).map(|(first, second)| first ^ second).collect();
@@ -112,7 +112,7 @@ fn false_leaky_triples_of_every_row_pass_and_meet_as_often_as_the_formula_says()
             if (1..).zip(&shifts).all(meets) {
                 won += 1;
                 let honest = &made[usize::from(party == GARBLER)].0;
-                assert!(!honest.shares.own[places[0]].lsb(), "its share of the first factor is what was guessed");
+                assert!(!honest.shares.own[places[0]].lsb(), "its share of the first factor is the guessed one");
             }
         }
         let pass = (-f64::from(bucket)).exp2();
@@ -192,8 +192,8 @@ impl Conduct<Step> for SpoiledRow {
     }
 }
 
-/// With tags a garbler reads, by the digest of its output's label, whether a row was used, and nobody notices. It learns a masked value, which is uniform whatever the
-/// inputs are.
+/// With tags a garbler reads, by the digest of its output's label, whether a row was used, and nobody notices. It learns a masked value, which is uniform
+/// whatever the inputs are.
 #[test]
 fn what_a_garbler_reads_of_an_output_of_its_own_is_uniform() {
     const TRIALS: usize = 240;

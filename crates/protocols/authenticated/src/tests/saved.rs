@@ -1,4 +1,4 @@
-//! Programs that read what earlier ones have kept.
+//! Programs that read values kept by earlier ones.
 
 use garblet_circuit::{Port, Recipients, Type};
 use garblet_net::Accuses;
@@ -11,7 +11,7 @@ use garblet_store::{STATE_BYTES_MAX, State, Store};
 use super::*;
 use crate::stock::saved;
 
-/// A program of a chain: its plan, all inputs, and what it reads and keeps.
+/// A program of a chain: its plan, all inputs, and the values it reads and keeps.
 pub(super) struct Link {
     plan: Arc<Plan>,
     inputs: Vec<Bits>,
@@ -59,7 +59,7 @@ fn expected(step: &Link) -> Bits {
     garblet_circuit::evaluate(step.plan.program(), &step.inputs).remove(0)
 }
 
-/// Three programs, of which each but the first reads its first input from the one before, each in the form of `configs`.
+/// Three programs, each in its form of `configs`, where each but the first reads its first input from the one before.
 fn chain(configs: [Config; 3]) -> Vec<(Link, Bits)> {
     let mut last: Option<Bits> = None;
     let step = |(number, name): (usize, &str)| {
@@ -142,13 +142,14 @@ fn what_was_kept_is_forgotten_with_the_secrets_that_it_belongs_to() {
     }
 }
 
-/// A copy of what a store has kept or has pending.
+/// A copy of a store's kept and pending values.
 fn kept(store: &Store, place: &str) -> State {
     let State { version, bytes } = store.state(place).expect("it was kept");
     State { version: *version, bytes: bytes.clone() }
 }
 
-/// The evaluator was cut off when it had its part as pending and the garbler had kept its own: the program that reads the value next has what both kept last.
+/// The evaluator was interrupted when its part was pending and the garbler had kept its own: the next program that reads the value gets the last one that both
+/// kept.
 #[test]
 fn a_run_that_was_cut_off_is_settled_before_its_value_is_read() {
     for config in configs() {
@@ -245,7 +246,8 @@ fn a_run_that_is_to_keep_more_than_a_store_holds_is_refused_before_it_begins() {
     Store::in_memory(&mut StdRng::seed_from_u64(1)).expect("memory").set_state("kept y", state).expect("it fits");
 }
 
-/// Values that one party has kept since, and the other has not, of a party that says that they are of the same run: labels that do not fit, and the evaluator finds it.
+/// Values that one party has kept since, and the other has not, of a party that says that they are of the same run: labels that do not fit, and the evaluator
+/// finds it.
 #[test]
 fn values_of_different_runs_do_not_fit() {
     type Stored = ([u8; 32], [u8; 8], Vec<(String, [Vec<Block>; 3])>);
@@ -264,7 +266,7 @@ fn values_of_different_runs_do_not_fit() {
     );
 }
 
-/// The order in which a party was told what is read is its own.
+/// The parties may be given the values to read in different orders.
 #[test]
 fn both_parties_may_name_what_is_read_in_orders_of_their_own() {
     let config = Config::default();

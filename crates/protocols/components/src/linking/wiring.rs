@@ -50,7 +50,7 @@ impl Neighbours {
     }
 }
 
-/// The range of an instance among what is kept for all, by where it ends for each.
+/// The range of an instance in data kept for all instances, given the end of each.
 fn range_of(ends: &[usize], instance: InstanceId) -> std::ops::Range<usize> {
     let at = instance.0 as usize;
     at.checked_sub(1).map_or(0, |before| ends[before])..ends[at]
@@ -118,7 +118,7 @@ impl<'p> Wiring<'p> {
         })
     }
 
-    /// The instance of that type whose outputs feed these inputs, exactly and in order.
+    /// The instance of this type whose outputs feed these inputs, exactly and in order.
     pub(crate) fn fed_by(
         &self,
         instance: InstanceId,
@@ -166,7 +166,7 @@ impl<'p> Wiring<'p> {
         })
     }
 
-    /// Tells whether wires of one instance are what feeds inputs of another: its outputs, or what feeds it itself.
+    /// Tells whether wires of one instance feed inputs of another: its outputs, or the wires that feed it.
     pub(crate) fn links(&self, from: InstanceId, side: Side, source: Wires, to: InstanceId, target: Wires) -> bool {
         match side {
             Side::Output => self.fed_by(to, target, self.type_of(from), source) == Some(from),

@@ -133,7 +133,7 @@ fn nothing_that_is_prepared_depends_on_the_function() {
         let (library, _) = rounds_library();
         let mut views = Vec::new();
         for count in [1, 5] {
-            // The function is there from the beginning, for whoever would look at it.
+            // The function is known from the beginning, to anyone who would use it.
             let program = crate::tests::linking::rounds(count);
             let pair = Pair::prepared(&library, Config::default()).await;
             let (session, evaluator) = pair.evaluator;

@@ -95,7 +95,7 @@ fn counter() -> Arc<Component> {
     Arc::new(c.finish().unwrap())
 }
 
-/// A grid with a foot, for strings of at most so many symbols.
+/// A grid with a foot, for strings of at most this many symbols.
 pub(crate) fn edit_library(most: [u32; 2], bits: u32, singles: u64) -> Library {
     let mut library = Library::new();
     let cell = library.add_type("cell", component(&format!("levenshtein-cell({bits})")), singles);
@@ -177,7 +177,7 @@ fn four_cells_of_a_diagonal_are_fed_by_labels_side_by_side() {
             Sources::Contiguous { reversed: true, .. } => descending += 1,
         }
     }
-    // Symbols of rows go down a diagonal, those of columns up.
+    // Symbols of rows go down a diagonal, symbols of columns up.
     assert!(descending >= 12 * 11 / 4 && ascending > descending, "{ascending} and {descending}");
 }
 
@@ -337,7 +337,7 @@ fn stores_are_used_to_the_last_component() {
     let inputs = |program: &Program| random::inputs(&mut StdRng::seed_from_u64(5), program);
     block_on(async {
         let mut pair = Pair::prepared(&library, Config::default()).await;
-        // First templates, then single rounds, then what is left of templates.
+        // First templates, then single rounds, then leftover cells of templates.
         let mut left = 16;
         while left > 0 {
             let evaluator = &pair.evaluator.1;

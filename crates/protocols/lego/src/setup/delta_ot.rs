@@ -85,7 +85,7 @@ pub(crate) struct Evaluator {
     streams: [Vec<Aes128>; 2],
     position: u64,
     matrix: Matrix,
-    /// One if the lowest bit of the product was flipped to make that of delta one.
+    /// One if the lowest bit of the product was flipped so that delta's is one.
     flip: Block,
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Evaluator {
 pub(crate) struct Public {
     /// The seed of the matrix.
     pub(crate) matrix: Block,
-    /// Set if the lowest bit of the product is flipped to make that of the difference one.
+    /// Set if the lowest bit of the product is flipped so that the difference's is one.
     pub(crate) flip: bool,
 }
 

@@ -46,7 +46,7 @@ pub struct Secrets {
     pub(crate) delta: Vec<u8>,
     /// The number of times that the parties have met.
     pub(crate) meetings: u64,
-    /// Randomness of this meeting alone.
+    /// Randomness for this meeting only.
     #[serde(skip)]
     meeting: Fresh,
 }

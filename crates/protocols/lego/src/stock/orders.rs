@@ -34,7 +34,7 @@ pub struct Orders {
     cheating: f64,
     /// Wire authenticators that were made.
     authenticators: u64,
-    /// The least probability of a check of gates; none without orders.
+    /// The least probability of a check of gates; `None` without orders.
     check_gates: Option<f64>,
     /// Unfinished orders and setups, since the user last allowed them.
     unfinished: u32,

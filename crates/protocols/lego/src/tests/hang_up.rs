@@ -1,4 +1,4 @@
-//! Parties that leave: of a constructor that hears what is checked, what it has tried counts, and in the end it gets no more chances.
+//! Parties that leave: for a constructor that has learned what is checked, the attempt counts, and in the end it gets no more chances.
 
 use std::{
     future::poll_fn,
@@ -80,7 +80,7 @@ fn meet(folder: &Path, store: Store, leaves: Option<Step>, seed: u64) -> After {
     block_on(async { tokio::join!(until_it_leaves(constructor), evaluator).1 })
 }
 
-/// The chance that counts after each of these orders that the constructor left, in multiples of that after one order that was done.
+/// The counted chance after each of these orders that the constructor left, in multiples of the chance after one completed order.
 fn counted_after_leaving_at(step: Step, attempts: u64) -> (Vec<f64>, Result<(), ProtocolError>) {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path().join("constructor");
@@ -101,7 +101,11 @@ fn counted_after_leaving_at(step: Step, attempts: u64) -> (Vec<f64>, Result<(), 
 #[test]
 fn hanging_up_after_the_challenge_counts_and_is_refused_in_the_end() {
     let (counted, made) = counted_after_leaving_at(Step::Checked, 10);
-    assert_eq!(counted, [2.0, 3.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0], "each that was told the challenge");
+    assert_eq!(
+        counted,
+        [2.0, 3.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0],
+        "each order left after the challenge counts"
+    );
     let error = made.expect_err("refused").to_string();
     assert!(error.contains("left 3 orders or setups unfinished"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Stores that are put back to an earlier time, with nobody left who knows better.
+//! Stores that are restored to an earlier time, where nobody can notice.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ fn meet(folder: &Path, seed: u64) -> [(Vec<[u64; 2]>, u64); 2] {
     block_on(async { tokio::join!(constructor, evaluator) }).into()
 }
 
-/// Both stores, and so their counters too, are as they were; so it is for a party whose peer lies about what it remembers.
+/// Both stores are restored, including their counters, as for a party whose peer lies about what it remembers.
 #[test]
 fn streams_and_numbers_do_not_return_when_both_stores_are_put_back() {
     let scratch = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! Functions that read what earlier ones have kept.
+//! Functions that read values kept by earlier ones.
 
 use garblet_circuit::{Port, Recipients, Type};
 use garblet_homcommit::SenderShare;
@@ -63,7 +63,7 @@ fn stores() -> [Store; 2] {
     [1, 2].map(|seed| Store::in_memory(&mut StdRng::seed_from_u64(seed)).expect("memory"))
 }
 
-/// Three functions, of which each but the first reads its first input from the one before; and what they give.
+/// Three functions, where each but the first reads its first input from the one before, and their results.
 fn chain() -> Vec<(Link, Vec<Bits>)> {
     let mut last: Option<Bits> = None;
     let names = ["add(8)", "mul(8)", "sub(8)"];
@@ -97,7 +97,7 @@ fn run(spoil: Spoil) -> [Store; 2] {
 #[test]
 fn a_chain_of_three_functions_in_three_meetings() {
     let stores = run(|_, _| {});
-    // What is kept is there for any number of functions, but must be wide enough.
+    // A kept value serves any number of functions, but must be wide enough.
     let program = Arc::new(library::find("add(16)").expect("in the library"));
     let plan = Arc::new(Plan::reading(program.clone(), Config::default(), &[0]).expect("can be run"));
     let inputs = random::inputs(&mut StdRng::seed_from_u64(9), &program);
@@ -106,7 +106,7 @@ fn a_chain_of_three_functions_in_three_meetings() {
     assert!(error.contains("expected 16 bits, got 8 bits"), "{error}");
 }
 
-/// The evaluator also finds what is on the wires that were read where a bucket shows the difference.
+/// The evaluator also extracts the values of wires that were read if a bucket shows the difference.
 #[test]
 fn a_chain_whose_gates_show_the_difference_gives_the_right_results() {
     run(|prepared, delta| prepared.material.ands.first().gates_mut(2)[1].output ^= delta);
