@@ -326,7 +326,7 @@ fn a_changed_table_does_not_give_a_label_of_the_other_value() {
 }
 
 #[test]
-fn tables_are_what_they_were() {
+fn tables_match_the_golden_file() {
     let program = single(and_chain(2000));
     let inputs = [Bits::from_u128(0b10110, 5)];
     let digest = |config| {

@@ -216,7 +216,7 @@ fn programs_without_and_gates() {
 }
 
 #[test]
-fn values_walk_with_what_a_negation_adds() {
+fn walked_values_include_the_negation() {
     let mut rng = Prg::new(Block::from_u128(3));
     let one = Block::from_u128(1);
     for _ in 0..8 {

@@ -1,7 +1,7 @@
 //! Bits that a party opens to the other, with a proof that they are authentic.
 //!
-//! *Source*: Katz, Ranellucci, Rosulek and Wang 2018, section 2 (`Open`). One block authenticates a message: the sum of all MACs, weighted with the powers of a point.
-//! The point is a hash of all opened bits, so nobody can change them with knowledge of it. The receiver can compute the block itself.
+//! *Source*: Katz, Ranellucci, Rosulek and Wang 2018, section 2 (`Open`). One block authenticates a message: the sum of all MACs, weighted with the powers of
+//! a point. The point is a hash of all opened bits, so nobody can change them with knowledge of it. The receiver can compute the block itself.
 
 use garblet_primitives::{Block, secrets};
 use garblet_protocol::{
@@ -204,7 +204,7 @@ mod tests {
 
     /// Two parties' shares of bits: the opener's of the verifier's multiples, and the verifier's own and of the opener's.
     #[test]
-    fn what_is_opened_is_believed_and_nothing_else() {
+    fn only_opened_values_are_accepted() {
         let mut rng = Prg::new(Block::ONES);
         let domain = SessionId::new("test", [0; 32], [[0; 32]; 2]).domain(Party(0), 1);
         let delta = rng.next_block().with_lsb(true);

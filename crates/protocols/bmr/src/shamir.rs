@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_takes_every_value_whatever_the_secret() {
+    fn a_share_takes_every_value_for_any_secret() {
         let mut rng = Prg::new(Block::ONES);
         for secret in [0, 1] {
             let shares = share_bytes(&[secret; 8192], 1, 3, &mut rng);

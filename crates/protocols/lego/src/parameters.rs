@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn the_choice_is_no_dearer_than_the_published_one_and_as_safe() {
+    fn the_choice_is_as_cheap_and_as_safe_as_the_published_one() {
         for row in 0..PUBLISHED.len() {
             let theirs = published(row);
             let ours = Parameters::fewest_bytes(theirs.demand, 40, 134).unwrap();

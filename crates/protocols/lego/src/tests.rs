@@ -165,7 +165,7 @@ fn aes_is_aes() {
 }
 
 #[test]
-fn random_programs_give_what_the_plain_evaluator_does() {
+fn random_programs_agree_with_the_plain_evaluator() {
     let cases = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 50 } else { 4 };
     for seed in 0..cases {
         let mut rng = StdRng::seed_from_u64(seed);
@@ -234,7 +234,7 @@ fn bad_gates_in_buckets_change_nothing() {
 /// Also of one without a partner in its bucket, of whatever value: otherwise what the constructor is handed would show that its
 /// input was looked for.
 #[test]
-fn all_bits_of_the_constructors_input_are_found() {
+fn all_bits_of_the_constructors_input_are_extracted() {
     let show_delta: fn(&mut EvaluatorPrepared, Block) =
         |prepared, delta| prepared.material.ands.first().gates_mut(0)[1].output ^= delta;
     for width in [4, 5] {

@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_comes_once_and_parts_of_a_circuit_in_order() {
+    fn every_part_occurs_once_and_parts_of_a_circuit_are_in_order() {
         for (circuits, parts) in [(1, 1), (3, 2), (4, 3), (9, 2)] {
             let all: Vec<_> = order(circuits, parts).collect();
             assert_eq!(all.len(), circuits * parts);

@@ -23,7 +23,7 @@ fn check(plan: &Plan, batch: Option<Batch>, inputs: &[Bits], seed: u64) {
 }
 
 #[test]
-fn random_programs_give_what_the_plain_evaluator_does() {
+fn random_programs_agree_with_the_plain_evaluator() {
     let mut lots = 0;
     for case in 0..40 {
         let mut rng = StdRng::seed_from_u64(case);

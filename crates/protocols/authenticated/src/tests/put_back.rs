@@ -82,7 +82,7 @@ fn names_and_streams_do_not_return_when_both_stores_are_put_back() {
 
 /// One store, restored by one meeting, has triples that the other has used: they are given up.
 #[test]
-fn what_the_peer_has_used_is_not_used_again_by_a_store_that_is_put_back() {
+fn a_restored_store_does_not_reuse_what_the_peer_has_used() {
     for party in [0, 1] {
         let scratch = tempfile::tempdir().expect("a folder");
         let ([now, old], second) = met_twice(scratch.path());
@@ -98,7 +98,7 @@ fn what_the_peer_has_used_is_not_used_again_by_a_store_that_is_put_back() {
 
 /// One that has forgotten more is refused by the other.
 #[test]
-fn a_store_that_is_put_back_alone_by_two_meetings_is_refused_by_the_peer() {
+fn a_store_restored_by_two_meetings_is_refused_by_the_peer() {
     for party in [0, 1] {
         let scratch = tempfile::tempdir().expect("a folder");
         let ([now, old], _) = met_twice(scratch.path());
@@ -114,7 +114,7 @@ fn a_store_that_is_put_back_alone_by_two_meetings_is_refused_by_the_peer() {
 
 /// Each finds out by itself, before anything is sent.
 #[test]
-fn each_store_that_is_put_back_is_refused_by_its_own_record() {
+fn each_restored_store_is_refused_by_its_own_record() {
     let scratch = tempfile::tempdir().expect("a folder");
     let ([now, old], _) = met_twice(scratch.path());
     let records = scratch.path().join("records");

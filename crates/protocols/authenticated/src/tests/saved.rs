@@ -97,7 +97,7 @@ fn a_chain_gives_the_right_results_in_all_forms() {
 }
 
 #[test]
-fn what_is_kept_is_read_any_number_of_times() {
+fn kept_values_can_be_read_any_number_of_times() {
     let [(first, right), (second, product), _] = <[_; 3]>::try_from(chain([Config::default(); 3])).ok().expect("three");
     let mut stores = check(meet(stores(), &first, 1), &right, "first");
     let second = Link { saved: SavedValues { keep: None, ..second.saved }, ..second };
@@ -122,7 +122,7 @@ fn a_value_that_nobody_learns_is_kept_all_the_same() {
 }
 
 #[test]
-fn what_was_not_kept_cannot_be_read() {
+fn only_kept_values_can_be_read() {
     let (step, _) = chain([Config::default(); 3]).remove(1);
     for lived in meet(stores(), &step, 1) {
         let error = lived.err().expect("there is nothing").to_string();
@@ -131,7 +131,7 @@ fn what_was_not_kept_cannot_be_read() {
 }
 
 #[test]
-fn what_was_kept_is_forgotten_with_the_secrets_that_it_belongs_to() {
+fn kept_values_are_forgotten_with_their_secrets() {
     let chain = chain([Config::default(); 3]);
     let [mut first, second] = check(meet(stores(), &chain[0].0, 1), &chain[0].1, "first");
     // The garbler says that it has no secrets.
@@ -151,7 +151,7 @@ fn kept(store: &Store, place: &str) -> State {
 /// The evaluator was interrupted when its part was pending and the garbler had kept its own: the next program that reads the value gets the last one that both
 /// kept.
 #[test]
-fn a_run_that_was_cut_off_is_settled_before_its_value_is_read() {
+fn an_interrupted_run_is_settled_before_its_value_is_read() {
     for config in configs() {
         let chain = chain([config; 3]);
         let [first, second] = check(meet(stores(), &chain[0].0, 1), &chain[0].1, "first");
@@ -198,7 +198,7 @@ fn a_run_whose_plan_and_names_do_not_both_keep_outputs_is_refused() {
 }
 
 #[test]
-fn a_run_for_the_two_parties_has_no_name_of_others_and_the_reverse() {
+fn runs_for_the_parties_and_for_others_use_separate_names() {
     let refused = |saved: &SavedValues| saved::check_names(saved).expect_err("not this name").to_string();
     let read = |name: &str| ReadInput { port: "x".into(), name: name.into(), output: None };
     let kept = SavedValues { keep: Some("state x".into()), read: Vec::new() };
@@ -268,7 +268,7 @@ fn values_of_different_runs_do_not_fit() {
 
 /// The parties may be given the values to read in different orders.
 #[test]
-fn both_parties_may_name_what_is_read_in_orders_of_their_own() {
+fn parties_may_name_the_values_to_read_in_different_orders() {
     let config = Config::default();
     let value = |bits: u64| Bits::from_bytes(&bits.to_le_bytes()[..1]);
     let mut stores = stores();

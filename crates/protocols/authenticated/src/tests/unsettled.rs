@@ -119,7 +119,7 @@ fn secrets_of(folder: &Path) -> Vec<u8> {
 }
 
 #[test]
-fn a_garbler_that_left_settles_before_anything_else_and_all_goes_on() {
+fn a_garbler_that_left_settles_first_and_then_continues() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     let (after, _) = meet(folder, Garbles::Well, 1);
@@ -143,7 +143,7 @@ fn a_garbler_that_left_settles_before_anything_else_and_all_goes_on() {
 
 /// A garbler that was caught knows it, keeps its secrets, and tries to go on.
 #[test]
-fn a_garbler_that_was_found_out_cannot_settle() {
+fn a_garbler_that_was_caught_cannot_settle() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     let (after, _) = meet(folder, Garbles::Well, 1);
@@ -241,7 +241,7 @@ fn an_evaluator_has_one_digest_for_a_batch() {
 
 /// The garbler knows durably that the digests differ, and was cut off before its store was given up.
 #[test]
-fn a_garbler_that_was_cut_off_gives_its_store_up_when_it_comes_again() {
+fn an_interrupted_garbler_gives_up_its_store_when_it_returns() {
     let scratch = tempfile::tempdir().expect("a folder");
     let folder = scratch.path();
     let (after, error) = meet(folder, Garbles::Well, 1);

@@ -101,7 +101,7 @@ fn assert_uniform(views: &[Vec<bool>], place: &str) {
 }
 
 #[test]
-fn what_the_garbler_sees_is_uniform_whatever_the_evaluators_input_is() {
+fn the_garblers_view_is_uniform_for_any_input_of_the_evaluator() {
     for config in [configs()[0], configs()[3]] {
         let plan = plan(program(), config);
         // With no ones of its own, the outputs are the same for all inputs of the other.
@@ -117,7 +117,7 @@ fn what_the_garbler_sees_is_uniform_whatever_the_evaluators_input_is() {
 }
 
 #[test]
-fn what_the_evaluator_sees_is_uniform_whatever_the_garblers_input_is() {
+fn the_evaluators_view_is_uniform_for_any_input_of_the_garbler() {
     for config in [configs()[1], configs()[2]] {
         let plan = plan(program(), config);
         let [first, second] = [0b00, 0b10].map(|x| {

@@ -6,7 +6,7 @@ use super::*;
 use crate::scmc::{Blocks, attack, find_delta, publish};
 
 #[test]
-fn scmc_gives_delta_and_the_round_key_away() {
+fn scmc_leaks_delta_and_the_round_key() {
     let round = component("aes-round");
     let mut rng = StdRng::seed_from_u64(5);
     for seed in 0..3 {

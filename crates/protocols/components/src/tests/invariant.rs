@@ -274,7 +274,7 @@ fn a_cell_that_has_labels_in_common_with_a_used_one_would_give_delta_away() {
 }
 
 #[test]
-fn chains_that_are_used_in_part_leave_cells_that_are_used_alone() {
+fn partly_used_chains_leave_cells_that_serve_alone() {
     let (library, _) = rounds_library();
     let run = |count: usize| {
         let program = crate::tests::linking::rounds(count);

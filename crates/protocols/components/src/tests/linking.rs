@@ -239,7 +239,7 @@ fn cells_with_labels_in_common_serve_together_once_and_go_with_their_template() 
 }
 
 #[test]
-fn trees_are_found_from_their_root() {
+fn trees_are_matched_from_their_root() {
     let mut library = Library::new();
     let min = library.add_type("min", component("min(8)"), 3);
     let wires = |start| Wires { start, len: 8 };
@@ -263,7 +263,7 @@ fn trees_are_found_from_their_root() {
 }
 
 #[test]
-fn what_each_way_costs() {
+fn costs_of_each_way() {
     let (library, _) = rounds_library();
     let program = rounds(5);
     let inputs = random::inputs(&mut StdRng::seed_from_u64(2), &program);
@@ -309,7 +309,7 @@ fn templates_are_left_alone_where_keys_serve_more_links() {
 }
 
 #[test]
-fn a_program_that_comes_with_its_inputs_takes_and_sends_the_same() {
+fn a_program_given_with_its_inputs_takes_and_sends_the_same() {
     let (library, _) = rounds_library();
     let program = rounds(6);
     let inputs = random::inputs(&mut StdRng::seed_from_u64(4), &program);
@@ -353,7 +353,7 @@ fn stores_are_used_to_the_last_component() {
 }
 
 #[test]
-fn what_is_missing_is_said_and_can_be_made() {
+fn missing_components_are_named_and_can_be_made() {
     let (library, _) = rounds_library();
     let program = rounds(20);
     let inputs = random::inputs(&mut StdRng::seed_from_u64(2), &program);
@@ -370,7 +370,7 @@ fn what_is_missing_is_said_and_can_be_made() {
 }
 
 #[test]
-fn a_component_that_the_library_has_not_is_named() {
+fn a_component_missing_from_the_library_is_named() {
     let (library, _) = rounds_library();
     let mut p = ProgramBuilder::new("other");
     let other = p.component(component("aes-last-round"));

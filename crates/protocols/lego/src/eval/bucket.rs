@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_that_is_not_bad_gives_the_right_key_or_shows_the_difference() {
+    fn a_good_bucket_gives_the_right_key_or_shows_the_difference() {
         (2..=5).for_each(check);
     }
 

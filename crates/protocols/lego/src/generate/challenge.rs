@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn components_are_checked_as_often_as_they_should_and_for_all_bits() {
+    fn components_are_checked_at_the_right_rate_and_for_all_bits() {
         let mut coins = Coins::<2>::new(Block::from_u128(3), 0.25);
         let bits: Vec<[bool; 2]> = (0..40_000).filter_map(|_| coins.toss()).collect();
         // Five standard deviations.

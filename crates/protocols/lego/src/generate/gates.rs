@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn authenticators_accept_both_keys_of_their_wire_and_no_other() {
+    fn authenticators_accept_only_the_two_keys_of_their_wire() {
         let mut rng = Prg::new(Block::from_u128(2));
         let delta = Delta::random(&mut rng);
         let components = Components::new([rng.next_block(), rng.next_block()]);

@@ -111,7 +111,7 @@ fn hanging_up_after_the_challenge_counts_and_is_refused_in_the_end() {
 }
 
 #[test]
-fn hanging_up_after_the_challenge_to_told_bits_counts_as_well() {
+fn hanging_up_after_the_challenge_to_select_bits_also_counts() {
     let (counted, made) = counted_after_leaving_at(Step::LeakCombinations, 4);
     assert_eq!(counted, [2.0, 3.0, 4.0, 4.0]);
     assert!(matches!(made, Err(ProtocolError::Unfinished(_))));
@@ -119,7 +119,7 @@ fn hanging_up_after_the_challenge_to_told_bits_counts_as_well() {
 
 /// A constructor that says that it has no secrets, and leaves before there are new ones.
 #[test]
-fn a_peers_word_alone_costs_nothing_that_is_stored() {
+fn a_peers_mere_claim_costs_no_stored_material() {
     let folder = tempfile::tempdir().expect("a folder");
     let [ours, theirs] = ["constructor", "evaluator"].map(|name| folder.path().join(name));
     let after = meet(&ours, of_constructor(&theirs, 2), None, 1);
@@ -152,7 +152,7 @@ fn a_peers_word_alone_costs_nothing_that_is_stored() {
 
 /// Nothing was made that an evaluator could have a share in.
 #[test]
-fn an_order_of_which_the_evaluator_sends_nothing_does_not_count_for_the_constructor() {
+fn an_order_without_messages_from_the_evaluator_does_not_count_for_the_constructor() {
     let (ours, theirs) = memory_pair();
     let (order, config) = (Order::new(ORDER, Config::default()).expect("small"), Config::default());
     let [first, second] = [3, 4].map(|seed| Store::in_memory(&mut StdRng::seed_from_u64(seed)).expect("memory"));

@@ -57,7 +57,7 @@ fn streams_and_numbers_do_not_return_when_both_stores_are_put_back() {
 
 /// Each finds out by itself, before anything is sent.
 #[test]
-fn each_store_that_is_put_back_is_refused_by_its_own_record() {
+fn each_restored_store_is_refused_by_its_own_record() {
     let scratch = tempfile::tempdir().expect("a folder");
     let [now, old, records] = ["now", "old", "records"].map(|name| scratch.path().join(name));
     std::fs::create_dir(&now).expect("a folder");

@@ -114,7 +114,7 @@ fn a_chain_whose_gates_show_the_difference_gives_the_right_results() {
 
 /// The values that nobody learns are right, although all gates of a bucket but one give the other key for all inputs.
 #[test]
-fn what_is_kept_is_right_if_most_gates_of_a_bucket_take_zero_for_one() {
+fn kept_values_are_right_if_most_gates_of_a_bucket_take_zero_for_one() {
     let most: Spoil = |prepared, delta| {
         let gates = prepared.material.ands.first().gates_mut(0);
         gates[1..].iter_mut().for_each(|gate| gate.output ^= delta);
@@ -182,7 +182,7 @@ fn a_run_that_is_to_keep_more_than_a_store_holds_is_refused_before_it_begins() {
 }
 
 #[test]
-fn what_was_not_kept_cannot_be_read() {
+fn only_kept_values_can_be_read() {
     let (step, _) = chain().remove(1);
     let [constructor, evaluator] = meet(stores(), &step, |_, _| {});
     for error in [constructor.err(), evaluator.err()] {
@@ -192,7 +192,7 @@ fn what_was_not_kept_cannot_be_read() {
 }
 
 #[test]
-fn what_was_kept_with_earlier_secrets_is_forgotten_as_soon_as_there_are_new_ones() {
+fn values_kept_with_earlier_secrets_are_forgotten_once_there_are_new_ones() {
     let chain = chain();
     let [mut first, second] = meet(stores(), &chain[0].0, |_, _| {}).map(|lived| lived.expect("both are honest").1);
     // The constructor says that it has no secrets. It could name those that it makes then like the earlier ones.

@@ -206,7 +206,7 @@ async fn leaves<S: Side<Conduct = Honest>>(channel: Channel, store: Store, garbl
 
 /// Nothing that somebody on the way could do, too, makes a party give up its store.
 #[test]
-fn a_peer_that_closes_or_says_what_means_nothing_costs_no_store() {
+fn a_peer_that_closes_or_sends_nonsense_costs_no_store() {
     let task = |fill, runs| Task { fill, runs, deviation: Deviation::default() };
     let runs = [job("add(8)", 1)];
     let more = Amounts { gates: 2_000, inputs: 256, input_pairs: 128, outputs: 256 };
@@ -269,7 +269,7 @@ fn a_store_is_given_up_when_the_peer_has_cheated() {
 
 /// Giving up is two writes: one for the secrets, one for the pieces. A party that is killed in between has pieces and no secrets.
 #[test]
-fn giving_up_that_is_cut_off_leaves_no_secrets() {
+fn an_interrupted_give_up_leaves_no_secrets() {
     let scratch = tempfile::tempdir().expect("a folder");
     let [folder, killed] = ["store", "killed"].map(|name| scratch.path().join(name));
     let before_each_change = {

@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "too few")]
-    fn few_vectors_are_no_test() {
+    fn too_few_vectors_are_refused() {
         Hull::of(&vectors(true, 1)[..100]);
     }
 }

@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "too few")]
-    fn too_few_bytes_are_no_test() {
+    fn too_few_bytes_are_refused() {
         ByteCounts::of(&uniform(1000)).chi_square();
     }
 }

@@ -268,7 +268,7 @@ fn an_unfinished_state_is_replaced_and_nobody_is_blamed() {
 }
 
 #[test]
-fn a_state_that_has_served_stays_where_the_other_server_has_none() {
+fn a_used_state_stays_even_if_the_other_server_has_none() {
     let config = small(Reuse::Labels);
     let add = program("lib:add(8)", &[1, 0], &[1]);
     let values = [Some(value(5, 8)), Some(value(7, 8))];
