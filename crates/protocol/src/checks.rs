@@ -30,7 +30,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// A check, with what the peer did if it fails.
+    /// A check, with the accusation against the peer if it fails.
     pub const fn new(name: &'static str, accusation: &'static str) -> Self {
         Check { name, accusation }
     }
@@ -46,8 +46,8 @@ impl Check {
     }
 }
 
-/// States checks: a constant for each, with what the peer did if it fails; with `all and [SHARED, ...]:` before them, also a list `ALL`
-/// of these and of those that are stated elsewhere.
+/// Defines checks: a constant for each, with the accusation if it fails; with `all and [SHARED, ...]:` before them, also a list `ALL`
+/// of these and of checks defined elsewhere.
 #[macro_export]
 macro_rules! checks {
     (all and [$($shared:ident),*]: $($(#[$doc:meta])* $name:ident = $accusation:literal),+ $(,)?) => {
@@ -227,7 +227,7 @@ pub struct NoMajority {
 }
 
 impl Majority {
-    /// The result that occurs most often, the first of several such; none if there are no results.
+    /// The result that occurs most often, the first of several such; `None` if there are no results.
     ///
     /// *Shape*: all results have the same length. *Cost*: a digest of each under a fresh key, comparisons of the digests of all pairs, and a pass over all
     /// results, whatever they are.

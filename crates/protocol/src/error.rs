@@ -185,7 +185,7 @@ pub enum ProtocolError {
         what: String,
         /// The description of what the program takes.
         expected: String,
-        /// The description of what was given.
+        /// The description of the given values.
         got: String,
     },
     /// A step with one of several peers has failed.
@@ -320,7 +320,7 @@ pub struct Missing {
     folder.display()
 )]
 pub struct Unfinished {
-    /// The name of what is made.
+    /// The name of the kind of material.
     pub kind: &'static str,
     /// The folder of the store.
     pub folder: PathBuf,
@@ -422,7 +422,7 @@ impl ProtocolError {
         }
     }
 
-    /// The blame to tell the other parties of a mesh; none if it is this party's own, or no particular peer's.
+    /// The blame to tell the other parties of a mesh; `None` if the fault is this party's own, or no particular peer's.
     pub fn blame(&self) -> Option<Blame> {
         match self {
             ProtocolError::Peer { party, source } => source.accuses(party.0),

@@ -50,7 +50,7 @@ fn unended_place(name: &str) -> String {
     format!("{UNENDED}{name}")
 }
 
-/// The names under which a protocol's store keeps values or counts runs that have not ended, in alphabetical order; none if the store is another protocol's.
+/// The names under which a protocol's store keeps values or counts runs that have not ended, in alphabetical order; empty if the store is another protocol's.
 /// `outputs` reads the names of kept outputs.
 pub fn names(store: &Store, protocol: &str, outputs: impl Fn(&State) -> Option<Vec<String>>) -> Vec<SavedNames> {
     if store.binding().is_some_and(|binding| binding.protocol.split(' ').next() != Some(protocol)) {
@@ -281,10 +281,10 @@ fn count(runs: u32) -> State {
     State { version: VERSION, bytes: runs.to_le_bytes().to_vec() }
 }
 
-/// A mark that tells a kept value from earlier ones under the same name; none if there is no value.
+/// A mark that tells a kept value from earlier ones under the same name; `None` if there is no value.
 type Marked<const N: usize> = Option<[u8; N]>;
 
-/// Compares the values that both parties keep under names, and settles values that are pending because a run was cut off: both continue with what the first
+/// Compares the values that both parties keep under names, and settles values that are pending because a run was interrupted: both continue with what the first
 /// party has. `mark` reads the mark of a stored value.
 ///
 /// *Errors*: outputs of different runs under a name that is read; the connection's and the store's.

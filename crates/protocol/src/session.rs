@@ -153,7 +153,7 @@ pub struct Session<C = Channel> {
     scratch: Option<PathBuf>,
 }
 
-/// Bytes that a protocol holds in memory of what it must keep, if a folder takes the rest.
+/// The most bytes of kept data that a protocol holds in memory, if a folder takes the rest.
 pub(crate) const KEPT_IN_MEMORY: usize = 16 << 20;
 
 /// One party's end of a protocol of several parties.

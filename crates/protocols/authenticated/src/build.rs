@@ -55,13 +55,13 @@ impl<'p> Wiring<'p> {
     }
 }
 
-/// Shares of the masks of inputs, and of all else that is dealt.
+/// Shares of the masks of inputs, and of all other dealt bits.
 pub(crate) struct InputMasks {
     /// Of all bits that somebody gives, in program order.
     pub(crate) shares: Shares,
     /// Of each party's.
     by_party: [Shares; 2],
-    /// Of those that are dealt, see [`crate::others`].
+    /// The shares for dealt bits, see [`crate::others`].
     pub(crate) dealt: Shares,
 }
 

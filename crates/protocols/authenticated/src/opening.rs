@@ -217,7 +217,7 @@ mod tests {
             let [first, alone] = counts.map(&mut random);
             let (second, own_second) = (random(counts[0]), random(counts[0]));
             let bits: Vec<bool> = random(counts[0] + counts[1]).iter().map(|block| block.lsb()).collect();
-            // The verifier's shares add up with the opener's to the bit times delta; its own bit is that of its own block.
+            // The verifier's and the opener's shares add up to the bit times delta; the opener's bit is in its own block.
             let of = |at: usize, block: Block| block ^ (Block::mask(bits[at]) & delta);
             let own_first: Vec<Block> =
                 (0..counts[0]).map(|at| of(at, first[at] ^ second[at]) ^ own_second[at]).collect();

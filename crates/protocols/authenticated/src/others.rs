@@ -24,12 +24,12 @@ pub use crate::{plan::Dealt, stock::saved::FOR_OTHERS};
 
 /// A party's part in a run for others.
 ///
-/// *Order* of all dealt bits: those of inputs, in program order; pads, output by output; further bits.
+/// *Order* of all dealt bits: bits of inputs, in program order; pads, output by output; further bits.
 pub trait Dealing: Send {
     /// The bits dealt to this party. *Secret*.
     fn bits(&self) -> &Bits;
 
-    /// Lets the parties prove to each other what they were dealt. It is called when all these bits are fixed, and before a label is sent. The store is the
+    /// Lets the parties prove their dealt bits to each other. It is called when all these bits are fixed, and before a label is sent. The store is the
     /// party's, if it has one.
     ///
     /// *Errors*: those of the proofs; the connection's and the store's.
@@ -179,8 +179,8 @@ impl Dealing for Nothing<'_> {
 
 /// The masked shares that both parties sent, and the shares of their masks. *Secret*.
 ///
-/// For a linear function of a party's dealt bits: the party's share of the mask is the function of what it told, plus that of what it was dealt; of this share it
-/// has the MAC, which is the function of [`Told::macs`]. The other party finds the same MAC from the function of [`Told::keys`], see [`Told::mac`].
+/// For a linear function of a party's dealt bits: the party's share of the mask is the function of the announced bits plus that of the dealt bits; of this
+/// share it has the MAC, which is the function of [`Told::macs`]. The other party finds the same MAC from the function of [`Told::keys`], see [`Told::mac`].
 pub struct Told<'a> {
     /// This party's.
     pub own: Bits,
@@ -201,7 +201,7 @@ impl Told<'_> {
         &self.shares.own
     }
 
-    /// The MAC that the peer must have, if a linear function of its shares is `share`, and that of the keys is `key`.
+    /// The MAC that the peer must have, if a linear function of its shares is `share`, and the same function of the keys is `key`.
     pub fn mac(&self, key: Block, share: bool) -> Block {
         key ^ (Block::mask(share ^ key.lsb()) & self.delta.block())
     }

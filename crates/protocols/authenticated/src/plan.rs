@@ -293,7 +293,7 @@ impl Plan {
     /// The security of a run, if a cheating peer passes all checks of the preparation with this probability.
     pub(crate) fn security(&self, prepared: f64) -> Security {
         let ands = self.and_count();
-        // A wrong gate passes with one tag in so many; points of sums are fields of 128 bits; OTs are checked at as many.
+        // A wrong gate passes with one tag in `2^tag_bits`; points of sums, and of OT checks, are in fields of 128 bits.
         let tag_bits = 8.0 * self.config.statistical.tag_bytes() as f64;
         let tags = if ands > 0 { (-tag_bits).exp2() } else { 0.0 };
         let sums = (32.0 * ands as f64 + 1024.0) * (-127f64).exp2();

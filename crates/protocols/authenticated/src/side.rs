@@ -37,7 +37,7 @@ pub trait Side: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Computed, ProtocolError>> + Send;
 }
 
-/// A run before its inputs are there.
+/// A run before its inputs are known.
 pub enum Work<B> {
     /// Garbled ahead.
     Built(B),
@@ -78,7 +78,7 @@ impl Read {
         found.map_or(&[], |(_, wires)| &wires[which])
     }
 
-    /// The part of values of all bits that are read, in program order, that is an input's.
+    /// An input's part of the values of all bits that are read, in program order.
     pub(crate) fn part<'a>(&self, input: usize, values: &'a [Block]) -> &'a [Block] {
         let mut start = 0;
         for (number, [own, ..]) in &self.inputs {

@@ -68,7 +68,7 @@ pub struct KeyedLink {
     pub source: Wires,
     /// The type whose inputs are fed.
     pub to: TypeId,
-    /// The inputs that are fed; as many as `source`.
+    /// The fed inputs; as many as `source`.
     pub target: Wires,
     /// The number of candidates.
     pub window: u32,

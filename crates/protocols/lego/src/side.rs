@@ -56,7 +56,7 @@ pub trait Side: Sized + Send {
         workshop: &mut impl Workshop,
     ) -> impl Future<Output = Result<(<Self::Wire as Wire>::Pieces, Checks), ProtocolError>> + Send;
 
-    /// Divides pieces into wires and the rest; for a run in lots, which are so many, the rest goes beside the stock.
+    /// Divides pieces into wires and the rest; for a run in lots, where there are too many, the rest is kept beside the stock.
     fn material(
         &self,
         pieces: <Self::Wire as Wire>::Pieces,

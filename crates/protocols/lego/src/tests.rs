@@ -231,7 +231,7 @@ fn bad_gates_in_buckets_change_nothing() {
     }
 }
 
-/// Also of one without a partner in its bucket, of whatever value: otherwise what the constructor is handed would show that its
+/// Also for a wire without a partner in its bucket, of any value: otherwise the key handed to the constructor would show that its
 /// input was looked for.
 #[test]
 fn all_bits_of_the_constructors_input_are_extracted() {

@@ -82,7 +82,7 @@ pub struct RunOrder<P: Protocol> {
     pub count: u64,
 }
 
-/// The name by which runs are ordered.
+/// The name for ordering runs.
 pub const RUNS: &str = "runs";
 
 impl<P: Joint> RunOrder<P> {

@@ -130,7 +130,7 @@ impl Blueprint {
         party_io::select_bits(&self.program, self.garbling, EVALUATOR, labels)
     }
 
-    /// Bytes of the tables in a part of a circuit; none if it has no tables.
+    /// Bytes of the tables in a part of a circuit; `None` if it has no tables.
     pub fn table_bytes(&self, part: usize) -> Option<usize> {
         self.pieces.get(part.checked_sub(1)?).copied()
     }

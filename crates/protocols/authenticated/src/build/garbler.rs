@@ -146,7 +146,7 @@ impl<'p> Garbling<'p> {
 }
 
 impl<C: Conduct<Step>> Ground<C> {
-    /// The transcript of a run, before its first lot; the marks are those of what is read.
+    /// The transcript of a run, before its first lot; `marks` identify the values that it reads.
     pub(crate) fn transcript(&self, plan: &Plan, run: u64, marks: &[u8]) -> Hasher {
         let mut transcript = self.domain(GARBLER, Place::Transcript, run).hasher();
         transcript.add(&plan.program().digest());

@@ -135,7 +135,7 @@ impl<C: Conduct<Step>> Ground<C> {
     }
 }
 
-/// Steps P2, P3 and the part of P4 before the peer's blocks are there: the blocks `u_i` that are sent, and `s_i`.
+/// Steps P2, P3 and the part of P4 before the peer's blocks arrive: returns the blocks `u_i` to send, and `s_i`.
 fn products(party: u16, delta: Block, checked: &CotChecked, count: usize) -> (Vec<Block>, Zeroizing<Vec<Block>>) {
     let directions = if party == 0 { [0, SECOND_DIRECTION] } else { [SECOND_DIRECTION, 0] };
     let part = |which: usize, start: usize, len: usize| which * count + start..which * count + start + len;

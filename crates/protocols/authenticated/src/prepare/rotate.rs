@@ -80,7 +80,7 @@ impl<C: Conduct<Step>> Ground<C> {
     }
 }
 
-/// Leaky triples in rows of as many as there are buckets.
+/// Leaky triples in rows, with one per bucket in each.
 #[derive(Clone, Copy)]
 struct Rows {
     length: usize,

@@ -1,4 +1,4 @@
-//! Parties whose differences are not those that the OTs are bound to, or not of the right kind.
+//! Parties whose differences are not the OTs' or not of the right kind.
 
 use super::*;
 use crate::checks;
@@ -25,7 +25,7 @@ fn with_other_difference(party: Party, seed: u64) -> [Result<(), ProtocolError>;
     [garbler, evaluator]
 }
 
-/// The leaves of the set-up bind the difference: with another there are no triples.
+/// The leaves of the set-up bind the difference: no triples can be made with another one.
 #[test]
 fn triples_need_the_difference_of_the_set_up() {
     for seed in 0..8 {

@@ -9,18 +9,18 @@ use crate::library::{Library, Side, TypeId, Wires};
 pub(crate) struct Wiring<'p> {
     program: &'p Program,
     types: Vec<TypeId>,
-    /// The links of all instances, each with where it begins among the instance's inputs.
+    /// The links of all instances, each with its position among the instance's inputs.
     links: Vec<(u32, Link)>,
     /// The place where the links of each instance end.
     ends: Vec<usize>,
 }
 
-/// The instance that each instance is fed by in a certain way, and those that it feeds so.
+/// The instance that feeds each instance in a certain way, and the instances that it feeds so.
 pub(crate) struct Neighbours {
     before: Vec<Option<InstanceId>>,
-    /// Those that are fed, in the order of those that feed them.
+    /// The fed instances, in the order of those that feed them.
     after: Vec<InstanceId>,
-    /// The place where those that each instance feeds end.
+    /// The end of each feeding instance's part of that list.
     ends: Vec<usize>,
 }
 

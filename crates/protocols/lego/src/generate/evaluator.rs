@@ -56,7 +56,7 @@ impl<C: Conduct<Step>> EvaluatorSide<C> {
         let checked = strings.split_off(inputs);
         let seed = Block::random(rng);
         let sorted = self.receive_parts(session, order, seed, workshop).await?;
-        // From here on the constructor is told what is checked.
+        // From here on the constructor learns what is checked.
         orders.begin(order);
         workshop.order(orders)?;
         let leak = self.verify_leak(session, &strings, &masks).await?;

@@ -195,7 +195,7 @@ fn only_kept_values_can_be_read() {
 fn values_kept_with_earlier_secrets_are_forgotten_once_there_are_new_ones() {
     let chain = chain();
     let [mut first, second] = meet(stores(), &chain[0].0, |_, _| {}).map(|lived| lived.expect("both are honest").1);
-    // The constructor says that it has no secrets. It could name those that it makes then like the earlier ones.
+    // The constructor claims to have no secrets. It could name its new secrets like the earlier ones.
     first.remove_states(|name| name == "lego").expect("removed");
     for lived in meet([first, second], &chain[1].0, |_, _| {}) {
         let error = lived.err().expect("it was forgotten").to_string();
