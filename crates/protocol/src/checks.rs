@@ -103,8 +103,8 @@ pub struct Corrupted {
     pub disclosure: Option<Disclosure>,
 }
 
-/// The opening of the evidence of a check that is about this party's choices. With it, anyone who trusts this party's record can compare what the seed gives for
-/// these choices with what this party got.
+/// The opening of the evidence of a check that is about this party's choices. With it, anyone who trusts this party's record can compare what the seed gives
+/// for these choices with what this party got.
 ///
 /// *Secret*: with the evidence, it reveals this party's input. It is never printed; this party may hand it to a judge.
 #[derive(Clone)]
@@ -151,7 +151,8 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The messages of two parties contradict each other, and nobody can tell which of the two lies. If they are about dealt inputs, nothing was computed from these.
+/// The messages of two parties contradict each other, and nobody can tell which of the two lies. If they are about dealt inputs, nothing was computed from
+/// these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("refused: {what}; {}", liars(parties))]
 pub struct Refused {

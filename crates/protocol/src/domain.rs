@@ -1,7 +1,7 @@
 //! Domain separation: a hash, a commitment or a key belongs to a session, a party, a step and an index.
 //!
-//! Every hash of a protocol against covert or malicious parties belongs to a [`Domain`]. Nothing made in one domain fits another: a message replayed from another
-//! session, step or circuit is refused like random bytes.
+//! Every hash of a protocol against covert or malicious parties belongs to a [`Domain`]. Nothing made in one domain fits another: a message replayed from
+//! another session, step or circuit is refused like random bytes.
 
 use garblet_circuit::Party;
 use garblet_net::{Channel, NetError};

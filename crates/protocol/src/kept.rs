@@ -7,7 +7,8 @@
 //!
 //! A party can learn an output and then let the run fail before the other party has kept its part: it has had a guess that changed nothing. So a party counts
 //! each run that is to keep values, durably, from before its first message until its end ([`begin`]). Only the end of a run takes one off the count, in the
-//! same write that keeps the party's part. Above the limit, runs that are to keep values under the name are refused until the user resets the count ([`allow`]).
+//! same write that keeps the party's part. Above the limit, runs that are to keep values under the name are refused until the user resets the count
+//! ([`allow`]).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! A server of `outsourced` that leaves right after the generator has sent labels: nobody is accused, no output is wrong, and no version of a state counts twice.
+//! A server of `outsourced` that leaves right after the generator has sent labels: nobody is accused, no output is wrong, and no version of a state counts
+//! twice.
 
 use std::{
     future::poll_fn,

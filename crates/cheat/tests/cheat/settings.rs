@@ -91,7 +91,7 @@ fn one_gate(value: u128) -> Job {
     Job { program: program.clone(), other: program, inputs }
 }
 
-/// Whether the honest party stops does not depend on the inputs, for any deviation.
+/// For any deviation, the inputs do not affect whether the honest party stops.
 #[test]
 fn a_deviation_is_found_as_often_for_all_inputs() {
     let tries = trials(6);

@@ -20,8 +20,8 @@ use crate::{
 
 /// The cost of a phase of one run of `plan` for `party`, both hellos given.
 ///
-/// With `n` AND gates in batches of `l` triples in buckets of `B`, `k` masks of a batch, `N = 3 B l + k`, input bits `i0`, `i1` and output bits `m0`, `m1` of the
-/// two parties, `t` bytes of a tag, and all bits packed:
+/// With `n` AND gates in batches of `l` triples in buckets of `B`, `k` masks of a batch, `N = 3 B l + k`, input bits `i0`, `i1` and output bits `m0`, `m1` of
+/// the two parties, `t` bytes of a tag, and all bits packed:
 ///
 /// | phase | garbler to evaluator | evaluator to garbler |
 /// |---|---|---|

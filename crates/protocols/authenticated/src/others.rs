@@ -40,8 +40,8 @@ pub trait Dealing: Send {
         store: Option<&mut Store>,
     ) -> impl Future<Output = Result<(), ProtocolError>> + Send;
 
-    /// Keeps the outputs that the plan names, once they are known to be right: the evaluator before it hands over the garbler's outputs, the garbler after it has
-    /// checked them. If the computation has panicked, which both parties know then, there is nothing to keep.
+    /// Keeps the outputs that the plan names, once they are known to be right: the evaluator before it hands over the garbler's outputs, the garbler after it
+    /// has checked them. If the computation has panicked, which both parties know then, there is nothing to keep.
     ///
     /// *Errors*: what ends the run; the evaluator's, before it hands anything over.
     fn keep(&mut self, keeping: Option<Keeping<'_>>) -> Result<(), ProtocolError>;

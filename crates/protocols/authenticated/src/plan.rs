@@ -59,8 +59,8 @@ impl Plan {
         Plan::make(program, config, read, kept, Dealt::default())
     }
 
-    /// The same for a program with inputs or outputs of others, which keeps the outputs with these numbers. Inputs that belong to neither party and are not read
-    /// are dealt, see [`crate::others`].
+    /// The same for a program with inputs or outputs of others, which keeps the outputs with these numbers. Inputs that belong to neither party and are not
+    /// read are dealt, see [`crate::others`].
     ///
     /// *Errors*: a number that no input or output has; more outputs to keep than a store holds.
     pub fn for_others(

@@ -59,8 +59,8 @@
 //! # Modules
 //!
 //! The program is flattened, and vectors go along its wires (`wires`): labels of all parties, OT rows, shares. Protocols differ in the `source` of the row
-//! shares: `linear` and `published` by OT, `bgw` and `bgw_published` by sharing. Masking (`rows`), opening (`open`), evaluating (`evaluate`) and the online phase
-//! (`party`) are the same for all.
+//! shares: `linear` and `published` by OT, `bgw` and `bgw_published` by sharing. Masking (`rows`), opening (`open`), evaluating (`evaluate`) and the online
+//! phase (`party`) are the same for all.
 
 mod bgw;
 mod bgw_published;

@@ -24,8 +24,8 @@ pub struct Plan {
 impl Plan {
     /// Checks that this many parties can run the program with this protocol, and schedules it.
     ///
-    /// *Errors*: too few parties for the protocol or more than [`MAX_PARTIES`](garblet_primitives::MAX_PARTIES); an input owner or a recipient that is not a party;
-    /// a program too large for one circuit.
+    /// *Errors*: too few parties for the protocol or more than [`MAX_PARTIES`](garblet_primitives::MAX_PARTIES); an input owner or a recipient that is not a
+    /// party; a program too large for one circuit.
     pub fn new(program: Arc<Program>, parties: u16, config: Config) -> Result<Self, ProtocolError> {
         let protocol = config.garbling.name();
         let allowed = config.garbling.parties();

@@ -13,8 +13,8 @@ use garblet_seeded::digests::DIGEST_BYTES;
 
 /// The cost of a phase of one run of `plan` for `party`, given both hellos.
 ///
-/// With `s` circuits, of which `e` are evaluated, `T` bytes of tables each, `m` wires of the evaluator's encoded input, `n` wires of the garbler including those
-/// that hide the hash of `h` bits, `n1` input bits and `m1` output bits of the evaluator, including the message of `t` bits to the
+/// With `s` circuits, of which `e` are evaluated, `T` bytes of tables each, `m` wires of the evaluator's encoded input, `n` wires of the garbler including
+/// those that hide the hash of `h` bits, `n1` input bits and `m1` output bits of the evaluator, including the message of `t` bits to the
 /// garbler, and `[x]` for bits padded to blocks of 16 bytes:
 ///
 /// | phase | garbler to evaluator | evaluator to garbler |

@@ -229,8 +229,8 @@ async fn refuted(seeds: std::ops::Range<u128>, conditions: Conditions) -> Vec<us
     (0..6).filter(|&lag| permutation_test(&runs, lag) <= 1e-4).collect()
 }
 
-/// Until the evaluator announces its split, the times of its reads do not show which circuits it checks: neither at the circuit itself nor at the next ones, on a
-/// fast link and on a slow one.
+/// Until the evaluator announces its split, the times of its reads do not show which circuits it checks: neither at the circuit itself nor at the next ones,
+/// on a fast link and on a slow one.
 ///
 /// Twelve tests at 10^-4 would accuse an honest evaluator about once in eight hundred runs; a lag counts only if runs with other
 /// splits confirm it.

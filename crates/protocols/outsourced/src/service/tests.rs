@@ -112,7 +112,8 @@ impl Scene {
         }
     }
 
-    /// Lets the server work with one that meets it honestly and then deviates as given; returns the server's error, if it ends with one before the other leaves.
+    /// Lets the server work with one that meets it honestly and then deviates as given; returns the server's error, if it ends with one before the other
+    /// leaves.
     fn against<S: Side>(&self, liar: impl AsyncFnOnce(&mut Session)) -> String {
         let (ours, theirs) = memory_pair();
         let options = Options { timeout: Duration::from_secs(20), ..Options::default() };
