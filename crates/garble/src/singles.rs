@@ -228,7 +228,7 @@ impl<E: Engine> AndGates<E> for Ands<'_, E> {
 fn agreed(given: &[Block]) -> Option<Block> {
     let (&first, others) = given.split_first()?;
     let difference = others.iter().fold(0, |sum, &other| sum | (first ^ other).to_u128());
-    secrets::public(difference == 0, "lego: whether the gates of a bucket agree, which those of an honest party do")
+    secrets::public(difference == 0, "lego: whether the gates of a bucket agree, as those of an honest party do")
         .then_some(first)
 }
 

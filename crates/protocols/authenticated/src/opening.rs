@@ -177,7 +177,7 @@ pub(crate) fn opened(
     own.add_expected(&mut sum, &total, delta);
     let proof = Block::from_bytes(*proof.first_chunk().unwrap_or(&[0; 16]));
     let fits = sum.finish().ct_eq(&proof);
-    match secrets::verdict(fits, "authenticated: whether the proof of opened bits fits") {
+    match secrets::verdict(fits, "authenticated: whether the proof of opened bits is right") {
         true => Ok(total),
         false => Err(Cheating::new(check, "the proof is of other bits").into()),
     }

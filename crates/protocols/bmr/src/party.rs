@@ -272,12 +272,12 @@ async fn send_public_values(
     RunExchanges::new(run).exchange(mesh, &outgoing, &mut incoming).await?;
     let mut public = vec![false; plan.input_count()];
     plan.inputs_of(secrets.party)
-        .zip(masked.public("bmr: masked inputs, which all parties are told"))
+        .zip(masked.public("bmr: masked inputs, which all parties learn"))
         .for_each(|(at, value)| public[at] = value);
     for (peer, bytes) in incoming {
         let values = bits_of_peer(peer, bytes, plan.input_bits(Party(peer)))?;
         plan.inputs_of(Party(peer))
-            .zip(values.public("bmr: masked inputs, which all parties are told"))
+            .zip(values.public("bmr: masked inputs, which all parties learn"))
             .for_each(|(at, value)| public[at] = value);
     }
     Ok(public)

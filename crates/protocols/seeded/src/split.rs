@@ -36,7 +36,7 @@ impl Split {
 
     /// Tells whether a circuit is checked.
     pub fn is_checked(&self, circuit: usize) -> bool {
-        self.checked.get(circuit).public("circuits: which are checked, of which nothing shows before that is told")
+        self.checked.get(circuit).public("circuits: which are checked, hidden until the evaluator announces it")
     }
 
     /// The evaluated circuits, in order.

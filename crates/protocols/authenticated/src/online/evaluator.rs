@@ -190,9 +190,9 @@ async fn receive_labels<C: Conduct<Step>, D: Dealing>(
         let at = next[giver];
         next[giver] += 1;
         let wrong = known[giver].as_ref().map(|told| told.get(at) ^ label.lsb());
-        if wrong.is_some_and(|wrong| {
-            secrets::public(wrong, "authenticated: whether a label is that of the told masked input")
-        }) {
+        if wrong
+            .is_some_and(|wrong| secrets::public(wrong, "authenticated: whether a label encodes the sent masked input"))
+        {
             return Err(Cheating::new(checks::INPUT_LABEL, format!("input bit {at}")).into());
         }
     }

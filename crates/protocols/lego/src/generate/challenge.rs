@@ -17,10 +17,7 @@ pub(crate) struct Challenge {
 impl Challenge {
     /// The challenge of a seed.
     pub(crate) fn of(seed: Block, parameters: &Parameters) -> Self {
-        let seed = secrets::public(
-            seed,
-            "lego: the challenge, which the constructor is told when all that it is about is there",
-        );
+        let seed = secrets::public(seed, "lego: the challenge, sent once everything that it concerns has arrived");
         let mut rng = Prg::new(seed);
         Challenge {
             gates: Coins::new(rng.next_block(), parameters.check_gates),

@@ -107,9 +107,9 @@ impl Public {
         rng: &mut (impl CryptoRng + ?Sized),
         bits: &BitVec,
     ) -> Result<Self, ProtocolError> {
-        let matrix = secrets::public(Block::random(rng), "lego: the matrix of OTs, which is told");
+        let matrix = secrets::public(Block::random(rng), "lego: the matrix of OTs, which is sent");
         let flip = !lowest(product(&Matrix::of(matrix), bits));
-        let flip = secrets::public(flip, "lego: whether the lowest bit of delta is flipped, which is told");
+        let flip = secrets::public(flip, "lego: whether the lowest bit of delta is flipped, which is sent");
         channel.send_bytes(&matrix.to_bytes()).await?;
         channel.send_bytes(&[u8::from(flip)]).await?;
         Ok(Public { matrix, flip })
