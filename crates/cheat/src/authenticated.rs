@@ -14,7 +14,7 @@ use garblet_protocol::{
 
 use crate::{Outputs, run::run_two};
 
-/// A configuration of each form: what is checked, and when it is built.
+/// A configuration of each form: the kind of check, and the time of the build.
 pub fn configs() -> [Config; 4] {
     let of = |check, build| Config { check, build, ..Config::default() };
     [
@@ -30,7 +30,7 @@ pub fn configs() -> [Config; 4] {
 pub enum Forms {
     /// All forms.
     All,
-    /// Runs in which the evaluator checks alone.
+    /// Runs in which only the evaluator checks.
     Tags,
     /// Runs in which the evaluator reveals masked values.
     Reveal,
@@ -47,10 +47,10 @@ impl Forms {
     }
 }
 
-/// A deviation that both parties can do.
+/// A deviation available to both parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Deviation {
-    /// It sends another first product bit than it committed to.
+    /// It sends a different first product bit than it committed to.
     ProductBit,
     /// It opens other coins for the equality check than it committed to.
     EqualityCoins,
@@ -64,7 +64,7 @@ pub enum Deviation {
     BucketProof,
     /// It opens a bit that joins a triple to the function to another value, in the first message of such bits.
     MaskBit,
-    /// It does so in the second such message, of gates alone.
+    /// It does so in the second such message, which is only about gates.
     LaterMaskBit,
     /// The proof of such bits is wrong.
     MaskProof,
@@ -73,7 +73,7 @@ pub enum Deviation {
 }
 
 impl Deviation {
-    /// All, each with the check that catches it.
+    /// All of them, each with the check that catches it.
     pub const ALL: [(Self, Check); 10] = [
         (Self::ProductBit, checks::PRODUCT_BITS),
         (Self::EqualityCoins, checks::COIN_TOSS_OPENING),
@@ -107,7 +107,7 @@ impl Deviation {
 /// A deviation of a garbler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GarblerDeviation {
-    /// One that an evaluator can do too.
+    /// A deviation that is also available to an evaluator.
     Any(Deviation),
     /// It commits to a wrong digest of its leaky triples, and opens that.
     OtherDigest,
@@ -115,13 +115,13 @@ pub enum GarblerDeviation {
     OtherDigestOpening,
     /// It commits to another digest than it opens.
     OtherDigestCommitment,
-    /// The labels of the evaluator's inputs, and all others, stand for the other masked values.
+    /// The labels of the evaluator's inputs, and all others, encode the opposite masked values.
     OtherInputLabels,
-    /// The labels of all inputs stand for the right masked values, but are invalid.
+    /// The labels of all inputs encode the right masked values, but are invalid.
     SpoiledLabels,
-    /// A row of every gate has the garbler's difference added: if it is used, the gate gives the label of the other masked value.
+    /// A row of every gate has the garbler's difference added: if it is used, the gate gives the label of the opposite masked value.
     OtherRows,
-    /// The same, in the last piece of gates that is sent.
+    /// The same, in the last piece of gates sent.
     OtherRowsAtTheEnd,
     /// A row of every gate is invalid.
     SpoiledRows,
@@ -129,17 +129,17 @@ pub enum GarblerDeviation {
     OtherSelectBits,
     /// The tags of all gates are wrong.
     SpoiledTags,
-    /// It sends another seed of the hash than it garbles with.
+    /// It sends a different hash seed than it garbles with.
     OtherHashSeed,
     /// The sum of tags or shares is wrong.
     OtherSum,
-    /// It has so many wrong rows, at gates with an own input as the left operand, that their weights cancel: those that it has by a point of its
-    /// own, which is drawn before its labels leave.
+    /// It has many wrong rows, at gates with one of its inputs as the left operand, whose weights cancel: the weights by a point of its
+    /// own choice, fixed before its labels leave.
     OwnWeights,
 }
 
 impl GarblerDeviation {
-    /// All that only a garbler can do, each with its forms and the check that catches it.
+    /// All deviations available only to a garbler, each with its forms and the check that catches it.
     pub const ALONE: [(Self, Forms, Check); 14] = [
         (Self::OtherDigest, Forms::All, checks::EQUALITY),
         (Self::OtherDigestOpening, Forms::All, checks::EQUALITY_OPENING),
@@ -172,11 +172,11 @@ fn spoil(block: &mut [u8]) {
     block[BLOCK - 1] ^= 0x80;
 }
 
-/// A party with a deviation that both parties can do.
+/// A party with a deviation available to both parties.
 #[derive(Clone, Copy)]
 struct AnyCheat {
     deviation: Deviation,
-    /// Messages of the step so far.
+    /// The number of messages of the step so far.
     seen: usize,
 }
 
@@ -198,17 +198,17 @@ impl AnyCheat {
 pub struct CheatingGarbler {
     deviation: GarblerDeviation,
     any: Option<AnyCheat>,
-    /// AND gates, and the garbler's input bits, which come first.
+    /// The numbers of AND gates and of the garbler's input bits, which come first.
     ands: usize,
     own_bits: usize,
     delta: Block,
-    /// The rows that are wrong by a point of its own.
+    /// The wrong rows for a point of its own choice.
     weights: Option<Weights>,
 }
 
 /// Gates whose weights cancel.
 struct Weights {
-    /// Set before the labels leave: for each gate whether its left operand has the masked value one.
+    /// Set before the labels leave: for each gate, whether its left operand has the masked value one.
     wanted: Option<Vec<bool>>,
     /// Set by a garbler that has already sent its labels.
     labels_left: bool,
@@ -228,9 +228,9 @@ impl CheatingGarbler {
         CheatingGarbler { deviation, any, ands, own_bits, delta: Block::ZERO, weights: None }
     }
 
-    /// A garbler with weights of its own; how many wrong rows are used is set when it has sent them.
+    /// A garbler with its own weights; the number of used wrong rows is set once it has sent them.
     ///
-    /// *Shape*: the program has one AND gate for each bit of its first input, which is the garbler's and gives the left operands in order.
+    /// *Shape*: the program has one AND gate for each bit of its first input, which belongs to the garbler and gives the left operands in order.
     pub fn with_own_weights(program: &Arc<Program>) -> (Self, Arc<std::sync::atomic::AtomicUsize>) {
         let mut cheat = CheatingGarbler::new(GarblerDeviation::OwnWeights, program);
         let cancelled = Arc::default();
@@ -238,12 +238,12 @@ impl CheatingGarbler {
         (cheat, cancelled)
     }
 
-    /// Step by step, as [`GarblerDeviation::OwnWeights`] says: gates before labels, or labels before gates.
+    /// Handles each step for [`GarblerDeviation::OwnWeights`]: gates before labels, or labels before gates.
     fn cancel(&mut self, step: Step, bytes: &mut [u8]) {
         let Some(weights) = &mut self.weights else { return };
         match step {
             Step::Tables => {
-                // Any point that depends only on the gates will do.
+                // Any point that depends only on the gates works.
                 let point = bytes.chunks_exact(BLOCK).fold(Block::ONES, |sum, block| {
                     gf128::mul(sum, Block::from_u128(3)) ^ Block::from_bytes(std::array::from_fn(|at| block[at]))
                 });
@@ -308,7 +308,7 @@ impl Conduct<Step> for CheatingGarbler {
             return any.touch(step, bytes);
         }
         let delta = self.delta;
-        // The gates of this piece: no piece of these programs is full.
+        // The number of gates of this piece: no piece of these programs is full.
         let ands = self.ands - index.min(self.ands);
         match (self.deviation, step) {
             (GarblerDeviation::OwnWeights, _) => self.cancel(step, bytes),
@@ -347,11 +347,11 @@ impl Conduct<Step> for CheatingGarbler {
 /// A deviation of an evaluator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EvaluatorDeviation {
-    /// One that a garbler can do too.
+    /// A deviation that is also available to a garbler.
     Any(Deviation),
     /// All blocks of leaky triples are wrong.
     OtherLeakyBlocks,
-    /// It has a wrong first product bit, and commits to that.
+    /// It has a wrong first product bit, and commits to it.
     OtherProductBit,
     /// It sends another digest.
     OtherDigest,
@@ -370,7 +370,7 @@ pub enum EvaluatorDeviation {
 }
 
 impl EvaluatorDeviation {
-    /// All that only an evaluator can do, each with its forms and the check that catches it.
+    /// All deviations available only to an evaluator, each with its forms and the check that catches it.
     pub const ALONE: [(Self, Forms, Check); 9] = [
         (Self::OtherLeakyBlocks, Forms::All, checks::EQUALITY),
         (Self::OtherProductBit, Forms::All, checks::EQUALITY),

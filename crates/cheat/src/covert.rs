@@ -32,7 +32,7 @@ pub enum GarblerDeviation {
         /// The value whose labels are spoiled.
         branch: bool,
     },
-    /// Exchanges the labels for both values of the evaluator's first wire.
+    /// Swaps the labels for both values of the evaluator's first wire.
     SwappedLabels,
     /// Spoils both commitments to its first label.
     WrongCommitment,
@@ -46,11 +46,11 @@ pub enum GarblerDeviation {
     OtherProgram,
     /// Sends the hash of another circuit in place of its own, in all of its circuits but one.
     ReplayedHash,
-    /// Sends the head of another circuit in place of its own, likewise, until it has sent hashes.
+    /// Sends the head of another circuit in place of its own, in all of its circuits but one, until it has sent hashes.
     ReplayedHead,
-    /// Opens seeds that it did not garble from.
+    /// Opens seeds other than those it garbled from.
     WrongSeeds,
-    /// Leaves when it hears which circuit is evaluated.
+    /// Leaves when it learns which circuit is evaluated.
     Leaves,
 }
 
@@ -114,18 +114,18 @@ pub enum EvaluatorDeviation {
     FalseOutput,
     /// Hands over a false hash of labels.
     FalseLabels,
-    /// Shows a false witness.
+    /// Sends a false witness.
     FalseWitness,
-    /// Says that it evaluates another circuit than the one whose witness it has.
+    /// Claims to evaluate another circuit than the one whose witness it has.
     OtherCircuit,
     /// Opens other coins than it committed to; for OTs with a reference string.
     FalseCoins,
-    /// Takes other pads than it says, so it has neither the right seeds nor the witness.
+    /// Takes other pads than it claims, so it has neither the right seeds nor the witness.
     OtherSeeds,
 }
 
 impl EvaluatorDeviation {
-    /// Those that the garbler catches, each with its check.
+    /// The deviations that the garbler catches, each with its check.
     pub const ALL: [(EvaluatorDeviation, Check); 5] = [
         (EvaluatorDeviation::FalseOutput, checks::OUTPUT_LABELS),
         (EvaluatorDeviation::FalseLabels, checks::OUTPUT_LABELS),

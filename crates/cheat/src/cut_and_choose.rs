@@ -36,7 +36,7 @@ pub enum GarblerDeviation {
         /// The value whose label is spoiled.
         branch: bool,
     },
-    /// Exchanges the labels for both values of the evaluator's wire.
+    /// Swaps the labels for both values of the evaluator's wire.
     SwappedLabels {
         /// The wire of the encoded input.
         wire: usize,
@@ -49,7 +49,7 @@ pub enum GarblerDeviation {
     WrongHash,
     /// Flips the decoding bit of the first output.
     WrongDecodingBit,
-    /// Sends a seed that the circuit was not made from.
+    /// Sends a seed other than the circuit's.
     WrongSeed,
     /// Garbles another program of the same shape.
     OtherProgram,
@@ -85,7 +85,7 @@ impl GarblerDeviation {
 pub enum SupersetDeviation {
     /// Both sets of the first wire are for the value 0.
     EqualIndicators,
-    /// The sets of the first wire hold the labels of one another.
+    /// The sets of the first wire have their labels swapped.
     OtherLabels,
     /// Gives another input: the first bit is flipped.
     OtherInput,
@@ -121,7 +121,7 @@ impl Conduct<Step> for CheatingCommitter {
             return;
         }
         match (self.deviation, step) {
-            // The labels are those of the indicators, so that only the indicators are wrong.
+            // The labels match the indicators, so only the indicators are wrong.
             (D::EqualIndicators, Step::Sets) => bytes[..4].fill(0),
             (D::OtherLabels, Step::Sets) => bytes[2..4].swap(0, 1),
             (D::WrongCommitment, Step::Superset) => bytes.iter_mut().step_by(32).for_each(|byte| *byte ^= 1),
@@ -246,7 +246,7 @@ impl Conduct<Step> for CheatingEvaluator {
     }
 }
 
-/// An evaluator that says that it evaluates the first circuit that it checks, and checks the first that it evaluates.
+/// An evaluator that claims to evaluate the first circuit that it checks, and to check the first that it evaluates.
 pub struct OtherSplit;
 
 impl Conduct<Step> for OtherSplit {
@@ -288,7 +288,7 @@ pub struct Recorded {
 }
 
 impl RecordingGarbler {
-    /// The parts that were kept so far.
+    /// The parts kept so far.
     pub fn recorded(&self) -> Recorded {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -43,8 +43,8 @@ pub enum ConstructorDeviation {
     FalseCheckedKey,
     /// It opens a soldering within a bucket to another value.
     FalseSoldering,
-    /// It opens two solderings within buckets to other values, with the same error and 128 squares of 128 apart: coefficients that
-    /// return after 128 squares would let the errors cancel. It takes about a thousand gates to have so many.
+    /// It opens two solderings within buckets to other values, with the same error, 128 squares of 128 apart: coefficients that
+    /// repeat after 128 squares would let the errors cancel. This takes about a thousand gates.
     EqualErrorsApart,
     /// It opens a soldering of the function to another value.
     FalseLink,
@@ -57,7 +57,7 @@ pub enum ConstructorDeviation {
 }
 
 impl ConstructorDeviation {
-    /// All, each with the evaluator's outcome.
+    /// All of them, each with the evaluator's outcome.
     pub const ALL: [(Self, Outcome); 17] = [
         (Self::OtherDelta, Outcome::Caught(checks::COMMITTED_DELTA)),
         (Self::OtherStrings, Outcome::Caught(checks::INPUT_KEY_BIT)),
@@ -82,7 +82,7 @@ impl ConstructorDeviation {
 /// A constructor that cheats.
 pub struct CheatingConstructor {
     deviation: ConstructorDeviation,
-    /// The difference, once it is committed to.
+    /// The difference, once the constructor has committed to it.
     delta: Block,
 }
 
@@ -137,7 +137,7 @@ impl Conduct<Step> for CheatingConstructor {
                 bytes.iter_mut().for_each(|byte| *byte ^= 1);
             }
             (ConstructorDeviation::FalseSelectBit, Step::ClaimedBits) => bytes[0] ^= 1,
-            // After the bits of 32 inputs: fewer are never made.
+            // After the bits of 32 inputs, the fewest ever made.
             (ConstructorDeviation::FalseMaskBit, Step::ClaimedBits) => bytes[4] ^= 1,
             _ => {}
         }
@@ -156,7 +156,7 @@ pub enum EvaluatorDeviation {
 }
 
 impl EvaluatorDeviation {
-    /// All, each with the check that it trips.
+    /// All of them, each with the check that it trips.
     pub const ALL: [(Self, Check); 3] = [
         (Self::OtherChoices, checks::DELTA_CHOICES),
         (Self::FalseClaim, checks::DELTA_CLAIM),
@@ -220,7 +220,7 @@ pub fn run_honest(program: &Arc<Program>, inputs: &[Bits], seed: u128) -> [Resul
 pub enum Guess {
     /// The constructor: which share of a bit of its commitments the evaluator watches.
     WatchedShare,
-    /// The evaluator: a bit of what the constructor's difference is made of.
+    /// The evaluator: a bit of the constructor's difference.
     DeltaBit,
 }
 

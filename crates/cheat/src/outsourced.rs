@@ -25,7 +25,7 @@ use crate::Outputs;
 /// A deviation of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ServerDeviation {
-    /// It flips a bit that it was dealt, at that place among shares, pads and the masks of hashes.
+    /// It flips a dealt bit, at this place among shares, pads and the masks of hashes.
     OtherBit(usize),
     /// It sends another challenge than the client chose.
     OtherChallenge,
@@ -33,7 +33,7 @@ pub enum ServerDeviation {
     OtherProof,
     /// It sends the first client's proof, or hash, for the last client too.
     RepeatedProof,
-    /// It flips the mask of bit `bit` of all hashes, at that place, and sends the hash that was dealt.
+    /// It flips the mask of bit `bit` of all hashes, at this place, and sends the dealt hash.
     HiddenMask {
         /// The place among shares, pads and the masks of hashes.
         place: usize,
@@ -63,9 +63,9 @@ pub enum ClientDeviation {
     OtherCommitment(Server),
     /// It sends the other server another challenge than it commits to.
     OtherChallenge(Server),
-    /// The hash does not fit the bits that it deals.
+    /// The hash does not match the bits that it deals.
     OtherHash(Server),
-    /// The cloud's share does not fit the hash.
+    /// The cloud's share does not match the hash.
     OtherShare,
 }
 

@@ -33,7 +33,7 @@ pub struct OwnChallenge {
     shape: Shape,
 }
 
-/// The disclosed challenge is not the one that the client committed to: the client or the other server lies.
+/// The challenge does not match the client's commitment: the client or the other server lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the challenge disclosed for client {client} is not the one that it committed to for the {server}")]
 pub struct WrongChallenge {
@@ -98,7 +98,7 @@ impl Submission {
         matrix(self.shape, self.other_challenge)
     }
 
-    /// Checks, in constant time, that the disclosed challenge is the one that the client committed to.
+    /// Checks, in constant time, that the challenge matches the client's commitment.
     ///
     /// *Errors*: any other challenge; then nothing about this server's bits may be disclosed.
     pub fn check_challenge(&self, told: Block) -> Result<OwnChallenge, WrongChallenge> {

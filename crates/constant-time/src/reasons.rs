@@ -5,64 +5,64 @@ use std::{collections::BTreeMap, fs, path::Path};
 /// All reasons, each with the files that use it.
 const REASONS: &[(&str, &[&str])] = &[
     ("OT extension: whether the choices are the same in all columns", &["ot/src/softspoken/consistency.rs"]),
-    ("OT extension: whether the trees are those of the tags", &["ot/src/softspoken/tags.rs"]),
+    ("OT extension: whether the trees match the tags", &["ot/src/softspoken/tags.rs"]),
     (
-        "authenticated: the garbler's masked input, which the labels that it sends next tell",
+        "authenticated: the garbler's masked input, which its next labels reveal",
         &["protocols/authenticated/src/online/garbler.rs"],
     ),
     (
-        "authenticated: whether a label is that of the told masked input",
+        "authenticated: whether a label encodes the sent masked input",
         &["protocols/authenticated/src/online/evaluator.rs"],
     ),
     ("authenticated: whether all gates are right", &["protocols/authenticated/src/online/evaluator.rs"]),
     (
-        "authenticated: whether the digest is of the labels of outputs",
+        "authenticated: whether the digest matches the labels of outputs",
         &["protocols/authenticated/src/online/garbler.rs"],
     ),
     (
-        "authenticated: whether the digest is of the labels of told values",
+        "authenticated: whether the digest matches the labels of revealed values",
         &["protocols/authenticated/src/online/garbler.rs"],
     ),
     (
         "authenticated: whether the digests of a batch are equal",
         &["protocols/authenticated/src/prepare/equality.rs", "protocols/authenticated/src/stock/unsettled.rs"],
     ),
-    ("authenticated: whether the proof of opened bits fits", &["protocols/authenticated/src/opening.rs"]),
+    ("authenticated: whether the proof of opened bits is right", &["protocols/authenticated/src/opening.rs"]),
     ("base OT: whether the receiver knows the pads that it chose", &["ot/src/base/sender.rs"]),
     ("base OT: whether the sender knew the answer", &["ot/src/base/transcript.rs"]),
-    ("bmr: masked inputs, which all parties are told", &["protocols/bmr/src/party.rs"]),
-    ("circuits: which are checked, of which nothing shows before that is told", &["protocols/seeded/src/split.rs"]),
+    ("bmr: masked inputs, which all parties learn", &["protocols/bmr/src/party.rs"]),
+    ("circuits: which are checked, hidden until the evaluator announces it", &["protocols/seeded/src/split.rs"]),
     ("coins: both parties know them once both shares are opened", &["protocols/authenticated/src/coins.rs"]),
     ("commitments: whether an opening fits", &["homcommit/src/receiver.rs", "primitives/src/commit.rs"]),
-    ("commitments: whether combinations are those of the watched bits", &["homcommit/src/combination.rs"]),
-    ("lego: choices of OTs that no input has, which are told", &["protocols/lego/src/generate/evaluator.rs"]),
-    ("lego: masked inputs, which are told", &["protocols/lego/src/eval/evaluator.rs"]),
+    ("commitments: whether combinations match the watched bits", &["homcommit/src/combination.rs"]),
+    ("lego: choices of OTs that serve no input, which are sent", &["protocols/lego/src/generate/evaluator.rs"]),
+    ("lego: masked inputs, which are sent", &["protocols/lego/src/eval/evaluator.rs"]),
     (
-        "lego: the challenge, which the constructor is told when all that it is about is there",
+        "lego: the challenge, sent once everything that it concerns has arrived",
         &["protocols/lego/src/generate/challenge.rs"],
     ),
-    ("lego: the matrix of OTs, which is told", &["protocols/lego/src/setup/delta_ot.rs"]),
+    ("lego: the matrix of OTs, which is sent", &["protocols/lego/src/setup/delta_ot.rs"]),
     ("lego: whether a checked gate is right", &["protocols/lego/src/generate/made.rs"]),
     ("lego: whether authenticators accept the key of an input", &["protocols/lego/src/eval/bucket.rs"]),
     ("lego: whether choices are the same in every row", &["protocols/lego/src/setup/delta_ot.rs"]),
-    ("lego: whether the committed delta is that of the OTs", &["protocols/lego/src/generate/delta.rs"]),
+    ("lego: whether the committed delta matches the OTs", &["protocols/lego/src/generate/delta.rs"]),
     ("lego: whether the evaluator knows the blocks of its OTs", &["protocols/lego/src/generate/delta.rs"]),
-    ("lego: whether the gates of a bucket agree, which those of an honest party do", &["garble/src/singles.rs"]),
+    ("lego: whether the gates of a bucket agree, as those of an honest party do", &["garble/src/singles.rs"]),
     ("lego: whether the key of an output is one of its two", &["protocols/lego/src/eval/constructor.rs"]),
-    ("lego: whether the key of an own input bit is that of its bit", &["protocols/lego/src/eval/evaluator.rs"]),
-    ("lego: whether the lowest bit of delta is flipped, which is told", &["protocols/lego/src/setup/delta_ot.rs"]),
-    ("lego: whether told bits are those of the commitments", &["protocols/lego/src/generate/leak.rs"]),
-    ("lego: which bits are combined, of which both parties know the seed", &["protocols/lego/src/generate/leak.rs"]),
+    ("lego: whether the key of an own input bit encodes the bit", &["protocols/lego/src/eval/evaluator.rs"]),
+    ("lego: whether the lowest bit of delta is flipped, which is sent", &["protocols/lego/src/setup/delta_ot.rs"]),
+    ("lego: whether sent bits match the commitments", &["protocols/lego/src/generate/leak.rs"]),
+    ("lego: which bits are combined, from a seed that both parties know", &["protocols/lego/src/generate/leak.rs"]),
 ];
 
 /// The calls that declare a value public.
 const CALLS: &[&str] = &[".public(", "secrets::public(", "secrets::publish(", "secrets::verdict("];
 
-/// Methods that declare for their caller, whose reason they hand on: file and call.
+/// Methods that declare for their caller and pass on its reason: file and call.
 const HANDED_ON: &[(&str, &str)] =
     &[("primitives/src/bit.rs", "secrets::public(self.0, reason)"), ("ot/src/bit_vec.rs", "bit.public(reason)")];
 
-/// The reason of tests, whose results anybody may look at. Code that is no test cannot give it.
+/// The reason in tests, whose results anybody may see. Only test code may give it.
 const TEST: &str = "a test";
 
 /// Tells whether a position in a file is in a test: the file or its folder is for tests, or the file's own tests begin before it.
@@ -96,7 +96,7 @@ fn all_reasons_are_listed_with_their_places() {
         .iter()
         .map(|(reason, files)| (reason.to_string(), files.iter().map(ToString::to_string).collect()))
         .collect();
-    assert_eq!(found, listed, "the list in {} has to say what the code says", file!());
+    assert_eq!(found, listed, "the list in {} must match the code", file!());
 }
 
 fn collect(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
@@ -131,9 +131,9 @@ fn reasons(name: &str, text: &str) -> Vec<String> {
         let reason = rest[..end].split('"').nth(1);
         let line = text[..at].lines().count();
         let reason = reason.unwrap_or_else(|| panic!("{name}:{line}: no reason is given"));
-        assert!(reason.len() > 3, "{name}:{line}: {reason:?} is no reason");
+        assert!(reason.len() > 3, "{name}:{line}: {reason:?} is not a reason");
         match reason == TEST {
-            true => assert!(is_in_test(name, text, at), "{name}:{line}: this is no test"),
+            true => assert!(is_in_test(name, text, at), "{name}:{line}: this is not a test"),
             false => reasons.push(reason.to_string()),
         }
     }
@@ -146,9 +146,9 @@ fn a_call_without_a_reason_is_found() {
     assert_eq!(reasons("x", text), ["told"]);
     let of_test = "b.public(\"a test\");";
     assert!(reasons("x/src/tests.rs", of_test).is_empty() && reasons("x/src/tests/y.rs", of_test).is_empty());
-    assert!(std::panic::catch_unwind(|| reasons("x/src/y.rs", of_test)).is_err(), "this is no test");
+    assert!(std::panic::catch_unwind(|| reasons("x/src/y.rs", of_test)).is_err(), "this is not a test");
     assert!(std::panic::catch_unwind(|| reasons("x", "a.public(reason);\n let b = \"no reason\";")).is_err());
-    // A reason is handed on by the methods that are listed, and nowhere else.
+    // Only the listed methods pass on a reason.
     let (file, call) = HANDED_ON[0];
     let text = format!("{call}; b.public(\"told\");");
     assert_eq!(reasons(file, &text), ["told"]);
@@ -157,7 +157,7 @@ fn a_call_without_a_reason_is_found() {
 }
 
 #[test]
-fn what_hands_reasons_on_is_there_once() {
+fn each_method_that_passes_on_reasons_occurs_once() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for (file, call) in HANDED_ON {
         let text = fs::read_to_string(crates.join(file)).expect("text");
@@ -165,9 +165,9 @@ fn what_hands_reasons_on_is_there_once() {
     }
 }
 
-/// The functions that declare are called by their module's name, so that none is overlooked.
+/// The functions that declare values public are called with their module's name, so that none is overlooked.
 #[test]
-fn what_declares_is_not_imported_by_name() {
+fn declaring_functions_are_not_imported_by_name() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files = Vec::new();
     collect(&crates, &mut files);
@@ -188,7 +188,7 @@ fn what_declares_is_not_imported_by_name() {
     }
 }
 
-/// A function that declares and that a text imports by name.
+/// A declaring function that a text imports by name.
 fn imported<'t>(text: &'t str, begin: &str) -> Option<&'t str> {
     let imports = text.match_indices(begin).map(|(at, _)| text[at..].split(';').next().unwrap_or_default());
     let of_secrets = imports.filter_map(|import| import.find("secrets::").map(|at| &import[at..]));

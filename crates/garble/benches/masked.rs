@@ -1,5 +1,5 @@
-//! Gates with shared masks, of AES-128 blocks one after another and four chains side by side: the walk of masks, garbling
-//! and evaluating, with tags and without, and half gates to compare.
+//! Gates with shared masks, for AES-128 blocks one after another and for four chains side by side: the walk of masks, garbling
+//! and evaluating, with and without tags, and half gates for comparison.
 
 use criterion::{Bencher, Criterion, Throughput, criterion_group, criterion_main};
 use garblet_circuit::Program;
@@ -10,7 +10,7 @@ use garblet_garble::{
 use garblet_primitives::{Block, Delta, Prg};
 use garblet_synthesis::library;
 
-/// A program, and what both parties have; the values do not matter for the time.
+/// A program, and both parties' data, whose values do not affect the time.
 struct Work {
     program: Program,
     schedules: Schedules,

@@ -1,5 +1,5 @@
-//! Garbling and evaluating ten iterated AES-128 blocks, for every scheme with the default hash: to see what a change
-//! does. Against what the processor could do at best, `garblet bench garbling` measures.
+//! Garbling and evaluating ten iterated AES-128 blocks, for every scheme with the default hash, to see the effect of a
+//! change. `garblet bench garbling` compares with the best that the processor could do.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use garblet_circuit::Program;
@@ -12,7 +12,7 @@ fn labels(program: &Program, config: GarblingConfig, rng: &mut Prg) -> Vec<Box<[
     program.inputs().iter().map(|input| of_width(input.port.width())).collect()
 }
 
-/// The seeds do not matter for the time.
+/// The seeds do not affect the time.
 fn seeds() -> Seeds {
     Seeds::random(&mut Prg::new(Block::ONES))
 }

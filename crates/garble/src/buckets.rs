@@ -12,13 +12,13 @@ use crate::{
     singles::{GateBuckets, ResolveConflict, RunBuckets, SolderedGates},
 };
 
-/// Instances that go on together have so many inputs, or one more instance's. Tests have few.
+/// The number of inputs at which a batch of instances stops growing. Small in tests.
 const MAX_INPUTS: usize = if cfg!(test) { 1 << 6 } else { 1 << 14 };
 
-/// A thread for fewer AND gates would take longer to begin than to evaluate them. Tests have few.
+/// The fewest AND gates for a thread: with fewer, starting it takes longer than evaluating them. Small in tests.
 const MIN_THREAD_ANDS: usize = if cfg!(test) { 1 << 3 } else { 1 << 12 };
 
-/// Evaluates a program whose AND gates are buckets, some of them at a time.
+/// Evaluates a program whose AND gates are buckets, a batch of buckets at a time.
 ///
 /// *Secret*: the labels; they are wiped on drop.
 pub struct BucketEvaluator<'p> {
@@ -26,13 +26,13 @@ pub struct BucketEvaluator<'p> {
     program: &'p Program,
     schedules: &'p Schedules,
     walk: Walk<'p, Block>,
-    /// AND gates that are not done.
+    /// The number of AND gates left.
     remaining: u64,
-    /// An instance that is not done; the first worker has its labels.
+    /// The unfinished instance; the first worker has its labels.
     paused: Option<Paused>,
-    /// At least one.
+    /// The workers, at least one.
     workers: Vec<Worker>,
-    /// The labels of inputs of instances that go on together; wiped at the end.
+    /// The labels of the inputs of a batch of instances; wiped at the end.
     inputs: Zeroizing<Vec<Block>>,
 }
 
@@ -40,33 +40,33 @@ pub struct BucketEvaluator<'p> {
 struct Paused {
     instance: InstanceId,
     cursor: Cursor,
-    /// AND gates that it still has.
+    /// The number of AND gates it has left.
     ands: usize,
 }
 
-/// The labels that a thread has of its own.
+/// The labels of a thread.
 #[derive(Default)]
 struct Worker {
     slots: Labels,
-    /// The labels of outputs of the instances that it has done, one after another.
+    /// The labels of the outputs of its finished instances, one after another.
     outputs: Zeroizing<Vec<Block>>,
 }
 
-/// An instance, and how far it goes.
+/// An instance, and the extent to which to evaluate it.
 struct Turn<'p> {
     instance: InstanceId,
     component: &'p ScheduledComponent,
     cursor: Cursor,
-    /// The place of its inputs, if it is only now begun.
+    /// The place of its inputs, if it begins now.
     inputs: Option<Range<usize>>,
-    /// Its AND gates' buckets.
+    /// The buckets of its AND gates.
     buckets: Range<usize>,
-    /// AND gates that it has left then.
+    /// The number of AND gates it has left afterwards.
     left: usize,
 }
 
 impl<'p> BucketEvaluator<'p> {
-    /// Begins to evaluate a program, of which `schedules` were made.
+    /// Begins to evaluate the program from which `schedules` were made.
     ///
     /// *Shape*: `inputs[k]` are the active labels of program input `k`.
     ///
@@ -89,22 +89,22 @@ impl<'p> BucketEvaluator<'p> {
             remaining: schedules.and_count(),
             paused: None,
             workers: vec![Worker::default()],
-            // Never grows, which would leave a copy behind.
+            // Never grows, since growing would leave a copy behind.
             inputs: Zeroizing::new(Vec::with_capacity(inputs_at_once)),
         }
     }
 
-    /// Evaluates on so many threads.
+    /// Evaluates on this many threads.
     pub fn on(mut self, threads: usize) -> Self {
         self.workers.resize_with(threads.max(1), Worker::default);
         self
     }
 
-    /// Evaluates so many AND gates, and all that needs no more, with the buckets from number `first` on; `resolve` is asked where
+    /// Evaluates `ands` AND gates, and everything that needs no more, with the buckets from number `first` on; calls `resolve` where
     /// the gates of a bucket differ.
     ///
     /// # Panics
-    /// If there are fewer buckets, or fewer AND gates that are not done.
+    /// If there are fewer buckets, or fewer AND gates left.
     pub fn run(&mut self, ands: usize, (first, buckets): (usize, GateBuckets<'_>), resolve: ResolveConflict<'_>) {
         assert!(first + ands <= buckets.ends.len(), "a bucket for each AND gate");
         self.remaining = self.remaining.checked_sub(ands as u64).expect("AND gates that are not done");
@@ -117,7 +117,7 @@ impl<'p> BucketEvaluator<'p> {
         }
     }
 
-    /// The next instances of which none reads another, as far as they get with these buckets.
+    /// The next instances that do not read one another, as far as they get with these buckets.
     fn turns(&mut self, buckets: Range<usize>) -> Vec<Turn<'p>> {
         let (mut turns, mut rest) = (Vec::new(), buckets);
         self.inputs.clear();
@@ -132,7 +132,7 @@ impl<'p> BucketEvaluator<'p> {
         turns
     }
 
-    /// The next instance, if it does not read those from `first` on, and, at the end of the buckets, needs none.
+    /// The next instance, if it does not read those from `first` on, and, once the buckets are used up, needs none.
     fn next(&mut self, first: Option<InstanceId>, at_end: bool) -> Option<Turn<'p>> {
         let begin = self.inputs.len();
         let (instance, cursor, left, inputs) = match self.paused {
@@ -155,7 +155,7 @@ impl<'p> BucketEvaluator<'p> {
         Some(Turn { instance, component, cursor, inputs, buckets: 0..0, left })
     }
 
-    /// Evaluates instances, on as many threads as have enough to do.
+    /// Evaluates instances, on as many threads as have enough work.
     fn take(&mut self, turns: Vec<Turn<'p>>, buckets: GateBuckets<'_>, resolve: ResolveConflict<'_>) {
         let ands: usize = turns.iter().map(|turn| turn.buckets.len()).sum();
         let threads = (ands / MIN_THREAD_ANDS).clamp(1, self.workers.len());
@@ -181,7 +181,7 @@ impl<'p> BucketEvaluator<'p> {
         }
     }
 
-    /// Gives the walk what a worker's instances gave.
+    /// Passes the results of a worker's instances to the walk.
     fn finish(&mut self, worker: usize, turns: Vec<Turn<'p>>) {
         let mut paused = None;
         let mut outputs = &self.workers[worker].outputs[..];
@@ -211,7 +211,7 @@ impl<'p> BucketEvaluator<'p> {
 }
 
 impl Worker {
-    /// Evaluates instances one after another as far as they go.
+    /// Evaluates instances one after another as far as requested.
     fn run(
         &mut self,
         gates: SolderedGates,
@@ -223,7 +223,7 @@ impl Worker {
         let outputs = turns.iter().map(|turn| turn.component.output_count()).sum();
         self.outputs.clear();
         if self.outputs.capacity() < outputs {
-            // Not grown, which would leave a copy behind.
+            // Not grown, since growing would leave a copy behind.
             self.outputs = Zeroizing::new(Vec::with_capacity(outputs));
         }
         for Turn { component, cursor, inputs: own, buckets: of, .. } in turns {

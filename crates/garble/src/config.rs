@@ -1,4 +1,4 @@
-//! The scheme and the hash that a garbling uses, and the number of bytes that it takes.
+//! The scheme and the hash of a garbling, and its size in bytes.
 
 use garblet_primitives::{Backend, Block, FixedKey, Mitccrh, RAW_BLOCKS, Rekeyed, Sha256Hash, Tmmo, raw_hash_calls};
 
@@ -34,7 +34,7 @@ pub enum HashKind {
     Tmmo,
     /// AES under a key per half gate.
     Mitccrh,
-    /// AES under one key for ever: for reproducing measurements only.
+    /// AES under one fixed key: only for reproducing measurements.
     FixedKey,
     /// SHA-256: the plain reference.
     Sha256,
@@ -49,9 +49,9 @@ pub struct GarblingConfig {
     pub hash: HashKind,
 }
 
-/// A name that stands for no scheme or hash.
+/// An unknown name of a scheme or hash.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{name}` is no {kind}, expected one of: {expected}")]
+#[error("unknown {kind} `{name}`, expected one of: {expected}")]
 pub struct UnknownName {
     kind: &'static str,
     name: String,
@@ -143,7 +143,7 @@ impl SchemeKind {
 }
 
 impl HashKind {
-    /// Hashes blocks and nothing else, see [`raw_hash_calls`].
+    /// Only hashes blocks, see [`raw_hash_calls`].
     pub fn raw_calls(self, backend: Backend, blocks: &mut [Block; RAW_BLOCKS], rounds: usize) {
         match self {
             HashKind::Rekeyed => raw_hash_calls::<Rekeyed>(backend, blocks, rounds),
@@ -156,14 +156,14 @@ impl HashKind {
 }
 
 impl GarblingConfig {
-    /// Bytes of a chunk of that many AND gates: the gates' bytes in order, then their further bits packed, the last byte
-    /// filled with zeros.
+    /// Bytes of a chunk of this many AND gates: the gates' bytes in order, then their further bits packed, with the last byte
+    /// padded with zeros.
     pub fn chunk_bytes(&self, ands: usize) -> usize {
         let (bytes, bits) = self.scheme.sizes();
         ands * bytes + (ands * bits).div_ceil(8)
     }
 
-    /// Bytes of all chunks of a garbling of that many AND gates.
+    /// Bytes of all chunks of a garbling of this many AND gates.
     pub fn table_bytes(&self, and_count: u64) -> u64 {
         let chunk = CHUNK_ANDS as u64;
         and_count / chunk * self.chunk_bytes(CHUNK_ANDS) as u64 + self.chunk_bytes((and_count % chunk) as usize) as u64
@@ -175,7 +175,7 @@ impl GarblingConfig {
         bytes as f64 + bits as f64 / 8.0
     }
 
-    /// The select bit of a label: what differs between the two labels of a wire and says nothing about the value, except in
+    /// The select bit of a label: it differs between the two labels of a wire and reveals nothing about the value, except in
     /// the privacy-free scheme, where the zero label has select bit 0 and so the select bit is the value.
     ///
     /// An output's value is the select bit of its active label XOR that of its zero label.
@@ -183,8 +183,8 @@ impl GarblingConfig {
         label.lsb()
     }
 
-    /// The backend that a garbling runs on where `wanted` is asked for: what is there for reference, four rows and SHA-256,
-    /// runs on the portable one always.
+    /// The backend of a garbling if `wanted` is requested: the reference implementations, four rows and SHA-256,
+    /// always run on the portable backend.
     pub fn backend(&self, wanted: Backend) -> Backend {
         match self.scheme == SchemeKind::FourRow || self.hash == HashKind::Sha256 {
             true => Backend::PORTABLE,
@@ -192,7 +192,7 @@ impl GarblingConfig {
         }
     }
 
-    /// log2 of the work to break a garbling of that many AND gates by the best known attack on its hash: with `q` calls
+    /// log2 of the work to break a garbling of this many AND gates by the best known attack on its hash: with `q` calls
     /// under one key, 2^128 / q (Guo, Katz, Wang, Weng and Yu, CRYPTO 2020).
     pub fn security_bits(&self, and_count: u64) -> u32 {
         // A gate takes at most six calls in any scheme here.
@@ -206,7 +206,7 @@ impl GarblingConfig {
         128 - calls_per_key.next_power_of_two().ilog2()
     }
 
-    /// The zero label for an input wire that is made of a uniform block.
+    /// The zero label for an input wire, made from a uniform block.
     pub fn zero_label(&self, uniform: Block) -> Block {
         match self.scheme {
             SchemeKind::PrivacyFree => uniform.with_lsb(false),
@@ -234,7 +234,7 @@ mod tests {
         let error = "half-gate".parse::<SchemeKind>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`half-gate` is no garbling scheme, expected one of: half-gates, grr3, four-row, privacy-free, three-halves"
+            "unknown garbling scheme `half-gate`, expected one of: half-gates, grr3, four-row, privacy-free, three-halves"
         );
         assert!("".parse::<HashKind>().is_err());
     }
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_there_for_reference_is_portable_whatever_is_wanted() {
+    fn only_reference_implementations_are_always_portable() {
         for &scheme in SchemeKind::ALL {
             for &hash in HashKind::ALL {
                 let wanted = Backend::detect();

@@ -1,4 +1,4 @@
-//! The position of a walk through a program's gates: what garbler and evaluator have in common.
+//! The position of a walk through a program's gates, shared by garbler and evaluator.
 
 use garblet_circuit::{InstanceId, Program, Walk};
 use garblet_primitives::{Block, Cursor, Labels};
@@ -18,9 +18,9 @@ struct Running<'p> {
     component: &'p ScheduledComponent,
 }
 
-/// Memory for the labels of a program while it is garbled or evaluated, which can be used for one after another.
+/// Memory for the labels of a program while it is garbled or evaluated, reusable for the next one.
 ///
-/// *Secret*: the labels that are left; they are wiped on drop.
+/// *Secret*: the labels left in it; they are wiped on drop.
 #[derive(Default)]
 pub struct Workspace {
     slots: Labels,
@@ -29,11 +29,11 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Makes room for so many labels on their way, of which there are none yet.
+    /// Makes room for this many labels in transit, initially none.
     fn make_ports(&mut self, most: usize) {
         self.ports.clear();
         if self.ports.capacity() < most {
-            // Never grows, which would leave a copy behind.
+            // Never grows, since growing would leave a copy behind.
             self.ports = Zeroizing::new(Vec::with_capacity(most));
         }
     }
@@ -47,7 +47,7 @@ pub(crate) struct ProgramCursor<'p> {
     hash_seed: Block,
     next_gate: u64,
     remaining: u64,
-    /// The instances that are being run.
+    /// The running instances.
     running: Option<Running<'p>>,
     cursor: Cursor,
     workspace: Workspace,
@@ -58,8 +58,8 @@ pub(crate) struct ProgramCursor<'p> {
 }
 
 impl<'p> ProgramCursor<'p> {
-    /// The position before the first gate. `negation` turns a wire's label into that of its negation; the label of false is
-    /// zero and that of true `negation`.
+    /// The position before the first gate. `negation` turns a wire's label into the label of its negation; the label of false is
+    /// zero and the label of true `negation`.
     pub(crate) fn new(
         program: &'p Program,
         schedules: &'p Schedules,
@@ -87,23 +87,23 @@ impl<'p> ProgramCursor<'p> {
         }
     }
 
-    /// Uses that memory, before the first gate.
+    /// Uses this memory; call it before the first gate.
     pub(crate) fn use_workspace(&mut self, workspace: Workspace) {
         self.workspace = workspace;
     }
 
-    /// AND gates that are left.
+    /// The number of AND gates left.
     pub(crate) fn remaining(&self) -> u64 {
         self.remaining
     }
 
-    /// AND gates of the next chunk.
+    /// The number of AND gates of the next chunk.
     pub(crate) fn chunk_ands(&self) -> usize {
         self.remaining.min(CHUNK_ANDS as u64) as usize
     }
 
-    /// Goes on through so many AND gates and everything that does not need more. `run` runs a piece that begins so many
-    /// AND gates after here, and returns how many AND gates it ran.
+    /// Advances by `ands` AND gates and everything that does not need more. `run` runs a piece that begins at the given number of
+    /// AND gates from here, and returns how many AND gates it ran.
     pub(crate) fn advance(&mut self, ands: usize, mut run: impl FnMut(usize, Piece<'_>) -> usize) {
         let mut done = 0;
         while let Some(running) = self.running.or_else(|| self.begin()) {
@@ -153,7 +153,7 @@ impl<'p> ProgramCursor<'p> {
         }
     }
 
-    /// The labels of the program's outputs, and the memory that was used.
+    /// The labels of the program's outputs, and the used memory.
     ///
     /// # Panics
     /// If chunks are missing.

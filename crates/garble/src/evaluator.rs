@@ -1,4 +1,4 @@
-//! The evaluator: uses a program's tables chunk by chunk.
+//! The evaluator: consumes a program's tables chunk by chunk.
 
 use garblet_circuit::Program;
 use garblet_primitives::{Backend, Block};
@@ -29,13 +29,13 @@ pub enum EvaluateError {
     ChunkLength {
         /// Bytes of the chunk.
         got: usize,
-        /// Bytes that it must have.
+        /// The expected number of bytes.
         expected: usize,
     },
 }
 
 impl<'p> Evaluator<'p> {
-    /// Begins to evaluate a program, of which `schedules` were made.
+    /// Begins to evaluate the program from which `schedules` were made.
     ///
     /// *Shape*: `inputs[k]` are the active labels of program input `k`.
     ///
@@ -60,14 +60,14 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// Evaluates with that backend instead of the fastest; the labels are the same.
-    /// Four-row garbling and SHA-256, which are there for reference, run on the portable backend always.
+    /// Evaluates with this backend instead of the fastest; the labels are the same.
+    /// Four-row garbling and SHA-256, the reference implementations, always run on the portable backend.
     pub fn with_backend(mut self, backend: Backend) -> Self {
         self.backend = backend;
         self
     }
 
-    /// Evaluates in memory that another garbling is done with; before the first chunk.
+    /// Evaluates in memory that another garbling no longer needs; call it before the first chunk.
     pub fn in_workspace(mut self, workspace: Workspace) -> Self {
         self.cursor.use_workspace(workspace);
         self
@@ -78,9 +78,9 @@ impl<'p> Evaluator<'p> {
         self.config.chunk_bytes(self.cursor.chunk_ands())
     }
 
-    /// Uses the next chunk.
+    /// Consumes the next chunk.
     ///
-    /// *Errors*: a length other than [`Evaluator::next_chunk_bytes`]; nothing is done then.
+    /// *Errors*: a length other than [`Evaluator::next_chunk_bytes`], which changes nothing.
     pub fn evaluate_chunk(&mut self, tables: &[u8]) -> Result<(), EvaluateError> {
         let expected = self.next_chunk_bytes();
         if tables.len() != expected {

@@ -12,7 +12,7 @@ use crate::{
     schedules::Schedules,
 };
 
-/// The randomness that a garbling draws besides delta and labels. *Unique*: fresh for every garbling.
+/// The randomness of a garbling besides delta and labels. *Unique*: fresh for every garbling.
 pub struct Seeds {
     /// The seed of the hash. Public: the evaluator needs it.
     pub hash: Block,
@@ -21,7 +21,7 @@ pub struct Seeds {
 }
 
 impl Seeds {
-    /// Seeds that were drawn before. *Secret*: `secret`.
+    /// Seeds sampled earlier. *Secret*: `secret`.
     pub fn new(hash: Block, secret: Block) -> Self {
         Seeds { hash, secret: Zeroizing::new(secret) }
     }
@@ -47,7 +47,7 @@ pub struct Garbler<'p> {
 }
 
 impl<'p> Garbler<'p> {
-    /// Begins to garble a program, of which `schedules` were made.
+    /// Begins to garble the program from which `schedules` were made.
     ///
     /// *Shape*: `inputs[k]` are the zero labels of program input `k`, see [`GarblingConfig::zero_label`].
     ///
@@ -75,14 +75,14 @@ impl<'p> Garbler<'p> {
         }
     }
 
-    /// Garbles with that backend instead of the fastest; the tables are the same.
-    /// Four-row garbling and SHA-256, which are there for reference, run on the portable backend always.
+    /// Garbles with this backend instead of the fastest; the tables are the same.
+    /// Four-row garbling and SHA-256, the reference implementations, always run on the portable backend.
     pub fn with_backend(mut self, backend: Backend) -> Self {
         self.backend = backend;
         self
     }
 
-    /// Garbles in memory that another garbling is done with; before the first chunk.
+    /// Garbles in memory that another garbling no longer needs; call it before the first chunk.
     pub fn in_workspace(mut self, workspace: Workspace) -> Self {
         self.cursor.use_workspace(workspace);
         self
@@ -95,7 +95,7 @@ impl<'p> Garbler<'p> {
 
     /// Appends the next chunk to `tables`; returns whether more chunks follow.
     ///
-    /// *Shape*: exactly [`Garbler::next_chunk_bytes`] are appended.
+    /// *Shape*: appends exactly [`Garbler::next_chunk_bytes`] bytes.
     pub fn garble_chunk(&mut self, tables: &mut Vec<u8>) -> bool {
         let begin = tables.len();
         tables.resize(begin + self.next_chunk_bytes(), 0);
@@ -105,7 +105,7 @@ impl<'p> Garbler<'p> {
     /// Writes the next chunk into `tables`; returns whether more chunks follow.
     ///
     /// # Panics
-    /// If `tables` is not of [`Garbler::next_chunk_bytes`].
+    /// If `tables` does not have [`Garbler::next_chunk_bytes`].
     pub fn garble_chunk_into(&mut self, tables: &mut [u8]) -> bool {
         assert_eq!(tables.len(), self.next_chunk_bytes(), "room for the chunk");
         let ands = self.cursor.chunk_ands();

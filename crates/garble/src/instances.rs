@@ -1,4 +1,4 @@
-//! Instances of one component, garbled for themselves: what components that are prepared before their program need.
+//! Instances of one component, garbled by themselves, for components that are prepared before their program is known.
 
 mod evaluator;
 
@@ -16,20 +16,20 @@ use crate::{
 
 pub use evaluator::{Group, InstanceEvaluator};
 
-/// Gates that are numbered together, under one hash key; fewer if a key serves fewer.
+/// The number of gates numbered together, under one hash key; fewer if a key serves fewer.
 const PAGE_GATES: u64 = 1024;
 
-/// Components of at most so many AND gates run side by side, several to a page; larger ones fill vectors by themselves.
+/// The most AND gates of components that run side by side, several to a page; larger ones fill vectors by themselves.
 const MAX_BATCHED_ANDS: u64 = 256;
 
-/// The numbers that decide the order and the numbering of gates, which parties that garble components ahead compare before they have any.
+/// The numbers that determine the order and the numbering of gates; parties that garble components ahead compare them before they have any.
 pub fn order_of_gates() -> ScheduleDigest {
     let [gates, wide_gates, cached_slots] = Windows::STANDARD.numbers();
     let numbers = [gates, wide_gates, cached_slots, QUAD_LANES as u64, PAGE_GATES, MAX_BATCHED_ANDS];
     ScheduleDigest::of_all([], &numbers)
 }
 
-/// The numbering of the AND gates of a sequence of instances: no number comes twice, and instances that follow one another can
+/// The numbering of the AND gates of a sequence of instances: no number repeats, and consecutive instances can
 /// run side by side under one hash key.
 ///
 /// A page holds as many whole instances as fit. Small components are numbered across: gate `g` of the `i`-th of `p`
@@ -70,13 +70,13 @@ impl Numbering {
         k / self.per_page * self.span + k % self.per_page * self.step
     }
 
-    /// Gates that the first `count` instances take, unused numbers included: where the numbers of another sequence may
-    /// begin.
+    /// The gate numbers that the first `count` instances take, including unused ones: the numbers of another sequence may
+    /// begin there.
     pub fn gates(&self, count: u64) -> u64 {
         count.div_ceil(self.per_page) * self.span
     }
 
-    /// The number of the instances `ks`, from the first on, that can run side by side: they follow one another within a page.
+    /// The number of instances at the start of `ks` that can run side by side: they follow one another within a page.
     fn group(&self, ks: &[u64]) -> usize {
         let next_ones = ks.iter().zip(ks[0]..).take(MAX_BATCH);
         let run = next_ones.take_while(|(k, next)| *k == next).count();
@@ -85,9 +85,9 @@ impl Numbering {
     }
 }
 
-/// One component, made ready to be garbled and evaluated instance by instance.
+/// One component, made ready for garbling and evaluating instance by instance.
 ///
-/// Instances are numbered within a sequence that the caller chooses, see [`Numbering`]; `base` is the number of the first
+/// Instances are numbered within a sequence chosen by the caller, see [`Numbering`]; `base` is the number of the first
 /// gate of the sequence.
 /// *Unique*: under one delta and hash seed, an instance of a sequence is garbled once, and sequences do not overlap.
 pub struct ComponentGarbling {
@@ -117,7 +117,7 @@ impl ComponentGarbling {
         }
     }
 
-    /// Runs on that backend instead of the fastest; tables and labels are the same.
+    /// Runs on this backend instead of the fastest; tables and labels are the same.
     pub fn with_backend(mut self, backend: Backend) -> Self {
         self.backend = backend;
         self
@@ -143,7 +143,7 @@ impl ComponentGarbling {
         self.config.chunk_bytes(self.component.gates.and_count())
     }
 
-    /// The digest of the order and the numbering of its gates, which both parties must have in common.
+    /// The digest of the order and the numbering of its gates, on which both parties must agree.
     pub fn digest(&self) -> ScheduleDigest {
         self.digest
     }
@@ -158,7 +158,7 @@ impl ComponentGarbling {
         InstanceGarbler { of: self, delta, seeds, base, slots: Labels::default(), wide: BatchLabels::default() }
     }
 
-    /// The number of the instances `ks` of a sequence, from the first on, that are evaluated as one [`Group`]: they follow one
+    /// The number of instances at the start of `ks` that are evaluated as one [`Group`]: they follow one
     /// another, and share a hash key.
     pub fn group(&self, ks: &[u64]) -> usize {
         if self.is_wide() { self.numbering.group(ks) } else { 1 }
@@ -172,9 +172,9 @@ impl ComponentGarbling {
         }
     }
 
-    /// Puts the tables of an instance where its group has them: those of all instances follow one another gate by gate.
+    /// Writes the tables of an instance to their places in its group, where the tables of all instances alternate gate by gate.
     ///
-    /// *Shape*: `interleaved` is as long as [`ComponentGarbling::interleaved_bytes`] says for `count` instances, of which this is number
+    /// *Shape*: `interleaved` has [`ComponentGarbling::interleaved_bytes`] for `count` instances, of which this is number
     /// `instance`.
     ///
     /// # Panics
@@ -231,7 +231,7 @@ impl ComponentGarbling {
         &self.component.gates
     }
 
-    /// The distance from the number of one gate of an instance to that of its next.
+    /// The distance between the numbers of an instance's consecutive gates.
     pub(crate) fn stride(&self) -> u64 {
         self.numbering.stride
     }
@@ -264,7 +264,7 @@ pub struct InstanceGarbler<'a> {
 impl InstanceGarbler<'_> {
     /// Garbles `count` instances from number `first` on.
     ///
-    /// *Shape*: `inputs` holds the zero labels of the instances' inputs one after another, `outputs` likewise takes those
+    /// *Shape*: `inputs` holds the zero labels of the instances' inputs one after another, `outputs` likewise receives those
     /// of the outputs, and `tables` the tables.
     ///
     /// # Panics

@@ -4,11 +4,11 @@
 //! [`CHUNK_ANDS`] AND gates, whichever instances these belong to, and are never kept. [`GarblingConfig`] picks scheme and
 //! hash; XOR and negation are free in every scheme.
 //!
-//! [`published`] has the schemes of 2009 as they were published, for comparison.
+//! [`published`] has the schemes of 2009 as published, for comparison.
 //!
 //! [`masked`] has the gates of authenticated garbling, whose wires have masks that both parties share.
 //!
-//! [`ComponentGarbling`] garbles a component for itself, before it is known which program it will be part of.
+//! [`ComponentGarbling`] garbles a component by itself, before its program is known.
 
 mod buckets;
 mod config;

@@ -1,12 +1,12 @@
-//! The gates of authenticated garbling: half gates on wires with masks that are shared between both parties.
+//! The gates of authenticated garbling: half gates on wires whose masks are shared between both parties.
 //!
-//! *Source*: Katz, Ranellucci, Rosulek and Wang 2018 (masks, garbling, the sum that checks a gate); the tags, by which the
-//! evaluator checks gates alone, are Garblet's own.
+//! *Source*: Katz, Ranellucci, Rosulek and Wang 2018 (masks, garbling, the sum that checks a gate); the tags, with which the
+//! evaluator checks gates by itself, are Garblet's own.
 //!
-//! Every wire has a secret mask, of which each party has a share. The evaluator sees values under masks: bit 0 of an active
-//! label is the masked value, as every zero label has bit 0 zero. A share of a party is a block that is linear in the masks:
-//! those of the garbler, `S`, and of the evaluator, `M`, add up to `S ^ M = mask * delta`. How shares come about, and what
-//! the sums of checks are compared with, is the protocol's business.
+//! Every wire has a secret mask, of which each party has a share. The evaluator sees masked values: bit 0 of an active
+//! label is the masked value, as every zero label has bit 0 zero. A party's share is a block that is linear in the masks:
+//! those of the garbler, `S`, and of the evaluator, `M`, add up to `S ^ M = mask * delta`. The protocol makes the shares,
+//! and compares the sums of checks.
 //!
 //! *Symbols*: `a, b` are the operands of AND gate `g`, `c` its result; `L` a zero label, `D` delta, `m` a mask, `v` a masked
 //! value; `sigma = m_a m_b`; `H_t` is the hash under tweak `T g + t` with `T = 2`, or 4 with tags.
@@ -20,7 +20,7 @@
 //! | tags | `H_2(L_a) ^ H_2(L_a ^ D)`, `H_3(L_b) ^ H_3(L_b ^ D)`, and the sum that they must complete, `H_2(L_a) ^ H_3(L_b)` |
 //!
 //! [`MaskedGarbler`], [`MaskedEvaluator`] and [`MaskWalk`] take the gates of a program in the same order, in pieces of any
-//! size. A [`MaskWalk`] brings what both others are given for every gate.
+//! size. A [`MaskWalk`] gives the inputs of the other two for every gate.
 
 mod evaluator;
 mod garbler;

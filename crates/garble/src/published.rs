@@ -1,28 +1,28 @@
-//! The garbling schemes of 2009 as they were published, for comparison.
+//! The garbling schemes of 2009 as published, for comparison.
 //!
 //! *Source*: Pinkas, Schneider, Smart and Williams, *Secure Two-Party Computation is Practical* (ASIACRYPT 2009), sections 2.2, 4 and
 //! 5; Gueron, Lindell, Nof and Pinkas, *Fast Garbling of Circuits Under Standard Assumptions* (CCS 2015).
 //!
-//! | method | a gate that is no XOR | an XOR | assumes of SHA-256 |
+//! | method | a non-XOR gate | an XOR gate | assumes SHA-256 is |
 //! |---|---|---|---|
 //! | [`Method::Base`] | 4 or, of three inputs, 8 rows of t + 1 bits | the same | a pseudo-random function |
 //! | [`Method::PrfSs`] | 2 t + 4 bits | the same | a pseudo-random function |
 //! | [`Method::Glnp`] | 2 t + 4 bits | t bits | a pseudo-random function |
-//! | [`Method::CorGrr`] | 3 (t + 1) bits | nothing | correlation robustness |
+//! | [`Method::CorGrr`] | 3 (t + 1) bits | nothing | correlation robust |
 //! | [`Method::RomGrr`] | 3 (t + 1) bits | nothing | a random oracle |
 //!
-//! Here t is 128. A label is a key of t bits and an external bit apart from it. All gates are [`TableGate`]s, so negations and
+//! Here t is 128. A label is a key of t bits and a separate external bit. All gates are [`TableGate`]s, so negations and
 //! constants cost nothing, and every method takes the same circuits ([`PublishedConfig::form`] makes the one that suits it).
 //!
 //! # Deviations
 //!
 //! The paper's KDF of two hashes, `H(k1 || s) + H(k2 || s)`, is zero where both keys are equal, and then the row is sent in
-//! clear. So the side is hashed as well; [`Sides::AsPublished`] leaves it out, and a test shows what comes of that: two wires
-//! with one label, as free XOR makes them, give the evaluator the secret difference of all labels. The tweak `s` is the
-//! gate's number and the external bits, in this order on both sides (the paper has it the other way round in one place).
+//! the clear. So the side is hashed as well; [`Sides::AsPublished`] omits it, and a test shows the consequence: two wires
+//! with the same label, which free XOR produces, give the evaluator the secret difference of all labels. The tweak `s` is the
+//! gate's number and the external bits, in this order on both sides (the paper reverses it in one place).
 //!
-//! Protocols transfer and commit to labels that are blocks: the external bit of an input is then the lowest of its key ([`InputLabels::of_pairs`]), and
-//! replaces it in the label of an output, so that 127 bits of these are secret. Labels in between are as published.
+//! Protocols transfer and commit to labels that are blocks: the external bit of an input is then the lowest bit of its key ([`InputLabels::of_pairs`]), and
+//! replaces that bit in the label of an output, which leaves 127 secret bits. Labels in between are as published.
 //!
 //! These schemes hold a whole circuit in memory and hash gate by gate; [`Garbler`](crate::Garbler) is what everything else uses.
 
@@ -45,7 +45,7 @@ pub use self::{
 /// A scheme of the papers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// Four rows, of which one is the right one; gates of three inputs have eight.
+    /// Four rows, one of which is the right one; gates with three inputs have eight.
     Base,
     /// Row reduction by secret sharing over GF(2^128).
     PrfSs,
@@ -77,7 +77,7 @@ impl Method {
         matches!(self, Method::CorGrr | Method::RomGrr)
     }
 
-    /// Blocks and bits besides that are sent for a gate.
+    /// The numbers of blocks and of additional bits sent for a gate.
     fn sizes(self, gate: &TableGate) -> (usize, usize) {
         match self {
             Method::Base => (1 << gate.operands().len(), 1 << gate.operands().len()),
@@ -105,7 +105,7 @@ impl PublishedConfig {
         PublishedConfig { method, sides: Sides::Separated }
     }
 
-    /// The circuit in the form that the paper gives the method: few gates of any kind, or few gates that are no XOR.
+    /// The circuit in the paper's form for the method: few gates of any kind, or few non-XOR gates.
     pub fn form(&self, circuit: &Circuit) -> TableCircuit {
         match self.method {
             Method::Base => tables::three_inputs(circuit),
@@ -113,10 +113,10 @@ impl PublishedConfig {
         }
     }
 
-    /// Bytes that are sent for a circuit: the blocks of all gates, then all bits besides, the last byte filled with zeros.
+    /// Bytes sent for a circuit: the blocks of all gates, then all additional bits, with the last byte padded with zeros.
     ///
     /// # Panics
-    /// If a gate has three inputs and the method knows only two.
+    /// If a gate has three inputs and the method supports only two.
     pub fn table_bytes(&self, circuit: &TableCircuit) -> usize {
         let (blocks, bits) = self.sizes(circuit);
         16 * blocks + bits.div_ceil(8)

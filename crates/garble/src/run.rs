@@ -1,4 +1,4 @@
-//! Running gates: one call per piece of a chunk, compiled for each scheme, hash and processor.
+//! Runs gates: one call per piece of a chunk, compiled for each scheme, hash and processor.
 
 mod batch;
 
@@ -22,7 +22,7 @@ pub(crate) use batch::{EvaluateBatch, GarbleBatch, Lanes};
 /// The longest table of four gates.
 const MAX_QUAD_BYTES: usize = 64 * QUAD_LANES;
 
-/// Gates of one component to be run until its end or until so many AND gates are done.
+/// Gates of one component to run until its end or until `limit` AND gates are done.
 pub(crate) struct Piece<'a> {
     pub(crate) gates: &'a GateList,
     pub(crate) cursor: &'a mut Cursor,
@@ -33,7 +33,7 @@ pub(crate) struct Piece<'a> {
     pub(crate) first_gate: u64,
 }
 
-/// A piece to be garbled.
+/// A piece to garble.
 pub(crate) struct GarblePiece<'a> {
     pub(crate) piece: Piece<'a>,
     pub(crate) delta: Block,
@@ -44,7 +44,7 @@ pub(crate) struct GarblePiece<'a> {
     pub(crate) controls: &'a mut [u8],
 }
 
-/// A piece to be evaluated.
+/// A piece to evaluate.
 pub(crate) struct EvaluatePiece<'a> {
     pub(crate) piece: Piece<'a>,
     /// At least as long as the tables of `limit` gates.
@@ -55,15 +55,15 @@ pub(crate) struct EvaluatePiece<'a> {
 /// The functions of a scheme with a hash.
 #[derive(Clone, Copy)]
 pub(crate) struct SchemeKernels {
-    /// Garbles and returns how many AND gates that was.
+    /// Garbles, and returns the number of AND gates.
     pub(crate) garble: fn(Backend, GarblePiece<'_>) -> usize,
-    /// Evaluates and returns how many AND gates that was.
+    /// Evaluates, and returns the number of AND gates.
     pub(crate) evaluate: fn(Backend, EvaluatePiece<'_>) -> usize,
     /// See [`negation_offsets`].
     pub(crate) negation_offsets: fn(Block) -> [Block; 2],
-    /// The number of instances of a program that run as one: with what is there for comparison, one.
+    /// The number of instances of a program that run as one: one for schemes that are only for comparison.
     pub(crate) copies: usize,
-    /// The same for instances that were garbled for themselves, where that is compiled.
+    /// The same for instances garbled by themselves, if compiled.
     pub(crate) batch: Option<BatchKernels>,
     /// Gates under one hash key.
     pub(crate) key_period: KeyPeriod,
@@ -99,7 +99,7 @@ impl SchemeKernels {
         }
     }
 
-    /// A scheme that is there for comparison.
+    /// A scheme that is only for comparison.
     fn reference<S: Scheme>(hash: HashKind) -> Self {
         match hash {
             HashKind::Rekeyed => Self::portable::<S, Rekeyed>(),
@@ -110,7 +110,7 @@ impl SchemeKernels {
         }
     }
 
-    /// The hashes with which speed matters: four instances side by side have loops of their own.
+    /// The hashes for which speed matters: four instances side by side have their own loops.
     fn side_by_side<S: Scheme, H: GateHash>() -> Self {
         SchemeKernels {
             garble: |backend, piece| match piece.piece.slots.copies() {
@@ -134,7 +134,7 @@ impl SchemeKernels {
         }
     }
 
-    /// Compiled for one backend, where the others would gain nothing or speed does not matter: every kernel costs compile
+    /// Compiled for one backend, if others would gain nothing or speed does not matter: every kernel costs compile
     /// time.
     fn portable<S: Scheme, H: GateHash>() -> Self {
         SchemeKernels {
@@ -157,7 +157,7 @@ impl BatchKernels {
     }
 }
 
-/// The work at gates, as far as it decides where the hash key changes.
+/// The properties of the work at gates that determine where the hash key changes.
 pub(crate) trait KeyPeriods {
     /// Gates under one hash key.
     fn key_period() -> KeyPeriod;
@@ -186,7 +186,7 @@ impl<K: KeyPeriods> GateCounter<K> {
         GateCounter { next: first, key_end: first, kind: PhantomData }
     }
 
-    /// The period of the next gate if a new one begins there.
+    /// The period of the next gate if a new period begins there.
     #[inline(always)]
     pub(crate) fn new_period(&mut self) -> Option<u64> {
         if self.next < self.key_end {
@@ -197,7 +197,7 @@ impl<K: KeyPeriods> GateCounter<K> {
         Some(period)
     }
 
-    /// The next of `count` gates that go under the same key.
+    /// The next of `count` gates under the same key.
     #[inline(always)]
     pub(crate) fn under_this_key(&self, count: usize) -> usize {
         count.min((self.key_end - self.next) as usize)

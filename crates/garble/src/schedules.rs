@@ -1,4 +1,4 @@
-//! The components of a program, made ready to be garbled and evaluated.
+//! The components of a program, made ready for garbling and evaluating.
 
 use garblet_circuit::{InstanceId, OutputWire, Program, Schedule, ScheduleDigest};
 use garblet_primitives::{Block, GateList, Labels, Op, QUAD_LANES};
@@ -13,7 +13,7 @@ pub struct Schedules {
     digest: ScheduleDigest,
 }
 
-/// One component: its gates on label slots, and where its outputs are.
+/// One component: its gates on label slots, and the places of its outputs.
 pub(crate) struct ScheduledComponent {
     pub(crate) gates: GateList,
     outputs: Vec<OutputWire>,
@@ -26,7 +26,7 @@ impl Schedules {
         Schedules::ready(program, &schedules)
     }
 
-    /// The same of what [`Schedule::new`] makes of each component.
+    /// The same from the results of [`Schedule::new`] for each component.
     ///
     /// # Panics
     /// If there are fewer.
@@ -34,18 +34,18 @@ impl Schedules {
         let components: Vec<ScheduledComponent> = schedules.iter().map(ScheduledComponent::new).collect();
         let ands_of = |i| components[program.component_id(InstanceId(i as u32)).0 as usize].gates.and_count() as u64;
         let and_count = (0..program.instance_count()).map(ands_of).sum();
-        // Instances that run as one, and what is sent as one, are part of the order of tables.
+        // The grouping of instances and the chunks of tables are part of the order of tables.
         let digest = ScheduleDigest::of_all(schedules, &[QUAD_LANES as u64, CHUNK_ANDS as u64]);
         Schedules { components, and_count, digest }
     }
 
-    /// AND gates of the whole program that are garbled, which are at most those of its circuits: gates without effect on
-    /// an output are left out.
+    /// The number of garbled AND gates of the whole program, at most that of its circuits: gates without effect on
+    /// an output are omitted.
     pub fn and_count(&self) -> u64 {
         self.and_count
     }
 
-    /// The digest of all that the order of tables depends on, which garbler and evaluator must have in common.
+    /// The digest of everything that determines the order of tables, on which garbler and evaluator must agree.
     pub fn digest(&self) -> ScheduleDigest {
         self.digest
     }
@@ -71,7 +71,7 @@ impl ScheduledComponent {
         ScheduledComponent { gates, outputs: schedule.outputs().to_vec() }
     }
 
-    /// The outputs of a copy after all gates ran, appended to `into`; `negation` turns a wire's label into that of its negation.
+    /// The outputs of a copy after all gates ran, appended to `into`; `negation` turns a wire's label into the label of its negation.
     pub(crate) fn outputs(&self, slots: &Labels, copy: usize, negation: Block, into: &mut Vec<Block>) {
         into.extend(self.output_labels(negation, |slot| slots.get(copy, slot)));
     }
@@ -81,7 +81,7 @@ impl ScheduledComponent {
         self.outputs.len()
     }
 
-    /// The slot of an output, if it is no constant, and what turns the label there, or zero, into the output's.
+    /// The slot of an output, unless it is constant, and the block that turns the label there, or zero, into the output's.
     #[inline]
     pub(crate) fn output(&self, number: usize, negation: Block) -> (Option<usize>, Block) {
         match self.outputs[number] {

@@ -1,19 +1,20 @@
-//! Garbling schemes: what is done at an AND gate.
+//! Garbling schemes: the work at an AND gate.
 //!
 //! A scheme is written once, on vectors of four gates, for every hash and every processor.
 //! # Adding a scheme
 //!
 //! In this order, with `grr3` as the example:
 //!
-//! 1. A file beside `grr3.rs`: a type that implements [`Scheme`], with tests where the paper gives more than the truth table, as `three_halves.rs` has. Add `mod` and
-//!    `pub(crate) use` here.
-//! 2. `config.rs`: a variant of `SchemeKind`, its name in `names!`, an arm in `sizes` and in `hash_calls`. If zero labels, backends or the number of hash calls (six at
-//!    most) are special: `zero_label`, `is_privacy_free`, `backend`, `security_bits`. Its tests list names and sizes.
+//! 1. A file beside `grr3.rs`: a type that implements [`Scheme`], with tests where the paper gives more than the truth table, as `three_halves.rs` has. Add
+//!    `mod` and `pub(crate) use` here.
+//! 2. `config.rs`: a variant of `SchemeKind`, its name in `names!`, an arm in `sizes` and in `hash_calls`. If zero labels, backends or the number of hash
+//!    calls (six at most) are special: `zero_label`, `is_privacy_free`, `backend`, `security_bits`. Its tests list names and sizes.
 //! 3. `run.rs`: an arm in `SchemeKernels::of`, `of_scheme` or `reference`; `MAX_QUAD_BYTES` if a table has more than 64 bytes.
-//! 4. `primitives`: nothing, as a rule. The loops of `gates/` run any scheme; a hash call of a new shape goes to `gate_hash.rs`, an operation on vectors to `engine.rs`.
+//! 4. `primitives`: nothing, as a rule. The loops of `gates/` run any scheme; a hash call of a new shape goes to `gate_hash.rs`, an operation on vectors to
+//!    `engine.rs`.
 //! 5. Parameter texts: `any_scheme!` in `protocol/src/parameters.rs`; those of `covert` and `cut-and-choose` in their `protocol.rs`.
 //!    `errors_name_every_scheme_that_a_protocol_takes` (`garblet/tests/face/config.rs`) finds a text without the new name.
-//! 6. `tests/golden_tables.txt`: a line for each hash, in the order of `names!`. All other tests and benchmarks take `SchemeKind::ALL`.
+//! 6. `tests/golden_tables.txt`: a line for each hash, in the order of `names!`. All other tests and benchmarks use `SchemeKind::ALL`.
 //! 7. The book's chapters on `yao`, `components` and `cut-and-choose`, the README's line on schemes, and the changelog.
 
 mod four_row;

@@ -1,7 +1,7 @@
-//! AND gates that were garbled by themselves, with several of which each AND gate of a program is evaluated.
+//! AND gates garbled by themselves, several of which evaluate each AND gate of a program.
 //!
 //! They were garbled as [instances](crate::ComponentGarbling) of one gate, with half gates under the hash whose key changes. Gates
-//! that come together now were garbled far apart, so that each has a hash key of its own.
+//! that now come together were garbled far apart, so each has its own hash key.
 
 use bytemuck::{Pod, Zeroable};
 use garblet_primitives::{AndGates, Backend, Block, Engine, Kernel, QUAD_LANES, Rekeyed, secrets};
@@ -12,19 +12,19 @@ use crate::{
     scheme::{HalfGates, Scheme},
 };
 
-/// A garbled AND gate and what moves the labels of its wires.
+/// A garbled AND gate and the blocks that shift the labels of its wires.
 #[derive(Clone, Copy, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct SolderedGate {
-    /// The place of its hashes.
+    /// The position of its hashes.
     place: Block,
-    /// The table that was garbled.
+    /// The garbled table.
     pub table: [Block; 2],
-    /// The block that turns labels of the wire that its left input is joined to into those of that input.
+    /// The block that turns labels of the wire joined to its left input into labels of that input.
     pub left: Block,
     /// The same for the right input.
     pub right: Block,
-    /// The block that turns the label that it gives into that of the wire that it is joined to.
+    /// The block that turns its output label into a label of the wire joined to its output.
     pub output: Block,
 }
 
@@ -44,10 +44,10 @@ pub struct GateBuckets<'a> {
     pub ends: &'a [usize],
 }
 
-/// Says which label a bucket gives whose gates do not give the same: gets its number, and what each of them gives.
+/// Resolves a bucket whose gates disagree: gets its number and the label of each gate, and returns the bucket's label.
 pub(crate) type ResolveConflict<'a> = &'a (dyn Fn(usize, &[Block]) -> Block + Sync);
 
-/// Evaluates gates that were garbled under one hash seed.
+/// Evaluates gates garbled under one hash seed.
 #[derive(Clone, Copy)]
 pub struct SolderedGates {
     pub(crate) backend: Backend,
@@ -55,23 +55,23 @@ pub struct SolderedGates {
 }
 
 impl SolderedGates {
-    /// An evaluator of what was garbled under that hash seed.
+    /// An evaluator of gates garbled under this hash seed.
     pub fn new(hash_seed: Block) -> Self {
         Self::with_backend(Backend::detect(), hash_seed)
     }
 
-    /// The same on that backend.
+    /// The same on this backend.
     pub fn with_backend(backend: Backend, hash_seed: Block) -> Self {
         SolderedGates { backend, seed: hash_seed }
     }
 
-    /// The label that each gate of a bucket gives for labels of the wires that the bucket is joined to.
+    /// The label that each gate of a bucket gives for labels of the wires joined to the bucket.
     pub fn each(&self, gates: &[SolderedGate], labels: [Block; 2]) -> Vec<Block> {
         self.backend.run(Each { seed: self.seed, gates, labels })
     }
 }
 
-/// Four gates, each with the labels of the wires that it is joined to.
+/// Four gates, each with the labels of the wires joined to it.
 #[inline(always)]
 fn quad<E: Engine>(e: E, seed: E::Quad, gates: [&SolderedGate; QUAD_LANES], labels: [E::Quad; 2]) -> E::Quad {
     // Written out: closures in closures are not always inlined, and a call would cost more than the gates.
@@ -88,7 +88,7 @@ fn quad<E: Engine>(e: E, seed: E::Quad, gates: [&SolderedGate; QUAD_LANES], labe
     e.xor(HalfGates::join(e, [a, b], hashes, rows), outputs)
 }
 
-/// Up to four of some gates; the last one fills up.
+/// Up to four of some gates, padded to four with the last one.
 #[inline(always)]
 fn lanes(gates: &[SolderedGate]) -> [&SolderedGate; QUAD_LANES] {
     std::array::from_fn(
@@ -118,7 +118,7 @@ impl Kernel for Each<'_> {
     }
 }
 
-/// A piece whose AND gates are the buckets from number `first` on.
+/// A piece whose AND gates are evaluated by the buckets from number `first` on.
 pub(crate) struct RunBuckets<'a> {
     pub(crate) piece: Piece<'a>,
     pub(crate) first: usize,
@@ -127,7 +127,7 @@ pub(crate) struct RunBuckets<'a> {
 }
 
 impl Kernel for RunBuckets<'_> {
-    /// AND gates that ran.
+    /// The number of AND gates run.
     type Output = usize;
 
     #[inline(always)]
@@ -147,7 +147,7 @@ struct Ands<'a, E: Engine> {
     /// The next bucket, and its first gate.
     next: usize,
     begin: usize,
-    /// The sizes of the last four buckets, and which of them each of their gates belonged to, filled up to fours.
+    /// The sizes of the last four buckets, and the bucket of each of their gates, padded to fours.
     sizes: [usize; QUAD_LANES],
     owners: Vec<[usize; QUAD_LANES]>,
     /// The labels that the gates give.
@@ -223,12 +223,12 @@ impl<E: Engine> AndGates<E> for Ands<'_, E> {
     }
 }
 
-/// The label that all gates of a bucket give, if it is one.
+/// The label that all gates of a bucket give, if they agree.
 #[inline(always)]
 fn agreed(given: &[Block]) -> Option<Block> {
     let (&first, others) = given.split_first()?;
     let difference = others.iter().fold(0, |sum, &other| sum | (first ^ other).to_u128());
-    secrets::public(difference == 0, "lego: whether the gates of a bucket agree, which those of an honest party do")
+    secrets::public(difference == 0, "lego: whether the gates of a bucket agree, as those of an honest party do")
         .then_some(first)
 }
 

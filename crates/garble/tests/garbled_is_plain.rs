@@ -1,4 +1,4 @@
-//! Garbled and evaluated programs give the plain evaluator's answers, whatever scheme, hash, processor and cut.
+//! Garbled and evaluated programs give the plain evaluator's answers for every scheme, hash, processor and cut.
 
 use garblet_circuit::{
     Bits, Circuit, Component, Gate, Link, Party, Port, Program, Recipients, Source, Type, Wire, random,
@@ -13,7 +13,7 @@ fn configs() -> impl Iterator<Item = GarblingConfig> {
     SchemeKind::ALL.iter().flat_map(|&scheme| HashKind::ALL.iter().map(move |&hash| GarblingConfig { scheme, hash }))
 }
 
-/// The values that both parties have at the start.
+/// Both parties' initial values.
 struct Setup {
     delta: Delta,
     seeds: Seeds,
@@ -34,7 +34,7 @@ fn set_up(program: &Program, config: GarblingConfig, inputs: &[Bits], seed: u128
     Setup { delta, seeds, zero_labels, active_labels }
 }
 
-/// Garbles and evaluates, and decodes the outputs; also the chunks.
+/// Garbles, evaluates and decodes; returns the outputs and the chunks.
 fn run(
     program: &Program,
     config: GarblingConfig,
@@ -68,7 +68,10 @@ fn run(
         pairs
             .map(|(&zero, &active)| {
                 let value = config.select_bit(zero) ^ config.select_bit(active);
-                assert!(active == zero ^ Block::mask(value) & delta.block(), "a label that is none of the wire's");
+                assert!(
+                    active == zero ^ Block::mask(value) & delta.block(),
+                    "a label that does not belong to the wire"
+                );
                 assert!(!config.scheme.is_privacy_free() || !config.select_bit(zero));
                 value
             })
@@ -100,8 +103,8 @@ fn single(circuit: Circuit) -> Program {
     Program::from_component(Component::new("test", inputs, outputs, circuit).unwrap(), &[Party(0)]).unwrap()
 }
 
-/// A circuit of five inputs and that many AND gates: each of the wire before it and of one halfway back, and negated, so
-/// that values do not settle.
+/// A circuit with five inputs and this many AND gates: each of the previous wire and of one halfway back, and negated, so
+/// values do not become constant.
 fn and_chain(ands: usize) -> Circuit {
     let pair = |g: u32| {
         let last = 4 + 2 * g;
@@ -195,7 +198,7 @@ fn many_small_instances_share_chunks() {
 #[test]
 fn instances_side_by_side_share_chunks() {
     let mut rng = Prg::new(Block::from_u128(9));
-    // 33 AND gates and 34, so that chunks and hash keys end within four copies of a gate.
+    // 33 and 34 AND gates, so chunks and hash keys end within four copies of a gate.
     let components = [and_chain(33), and_chain(34), random::circuit(&mut rng, 5, 60, 5)].map(|circuit| {
         let width = circuit.outputs().len();
         Component::new(
@@ -264,7 +267,7 @@ fn tables_of_the_wrong_length_are_refused() {
 }
 
 #[test]
-fn memory_that_was_used_before_changes_nothing() {
+fn reused_memory_changes_nothing() {
     let config = GarblingConfig::default();
     let (mut of_garbler, mut of_evaluator) = (Workspace::default(), Workspace::default());
     for ands in [100, 3, 0, 2000] {
@@ -323,7 +326,7 @@ fn a_changed_table_does_not_give_a_label_of_the_other_value() {
 }
 
 #[test]
-fn tables_are_what_they_were() {
+fn tables_match_the_golden_file() {
     let program = single(and_chain(2000));
     let inputs = [Bits::from_u128(0b10110, 5)];
     let digest = |config| {

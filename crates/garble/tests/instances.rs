@@ -1,4 +1,4 @@
-//! ComponentGarbling garbled for themselves give the plain evaluator's answers, side by side or one by one.
+//! Instances garbled by themselves give the plain evaluator's answers, side by side or one by one.
 
 use garblet_circuit::{Circuit, Component, Gate, Port, Type, Wire, evaluate_circuit, random};
 use garblet_garble::{
@@ -78,7 +78,7 @@ fn every_configuration_is_right_across_pages_and_gaps() {
     }
 }
 
-/// A group in a run of several: its instances' values, and where their labels are.
+/// A group in a run of several: its instances' values, and the places of their labels.
 struct InTurn {
     component: Component,
     kind: ComponentGarbling,
@@ -89,7 +89,7 @@ struct InTurn {
     outputs: usize,
 }
 
-/// As many of the instances of a component as run together. Their labels are sums of those that are appended to both.
+/// As many instances of a component as run together. Their labels are sums of labels appended to both vectors.
 fn in_turn(name: &str, most: u64, config: GarblingConfig, labels: &mut Vec<Block>, added: &mut Vec<Block>) -> InTurn {
     let component = library::component(name).unwrap();
     let kind = ComponentGarbling::new(&component, config);
@@ -122,7 +122,7 @@ fn in_turn(name: &str, most: u64, config: GarblingConfig, labels: &mut Vec<Block
     InTurn { component, kind, garbled, values, tables, gathers, outputs }
 }
 
-/// Compares labels of outputs, for each output those of all instances, with the plain evaluator.
+/// Compares output labels, ordered by output and then by instance, with the plain evaluator.
 fn check_outputs(
     component: &Component,
     garbled: &Garbled,
@@ -174,7 +174,7 @@ fn small_and_large_components_are_right() {
 }
 
 #[test]
-fn components_without_and_gates_or_inputs_are_instances_too() {
+fn components_without_and_gates_or_inputs_work_too() {
     let xor = Circuit::new(2, vec![Gate::Xor(Wire(0), Wire(1)), Gate::Constant(true)], vec![Wire(2), Wire(3)]).unwrap();
     let ports = |n| vec![Port::new("a", Type::Bits(n))];
     let xor = Component::new("xor", ports(2), ports(2), xor).unwrap();
@@ -228,7 +228,7 @@ fn tables_of_another_length_are_refused() {
 
 #[test]
 #[should_panic(expected = "bytes of the tables of 3 instances")]
-fn woven_tables_of_another_group_are_refused() {
+fn interleaved_tables_of_another_group_are_refused() {
     let component = library::component("add(8)").unwrap();
     let kind = ComponentGarbling::new(&component, GarblingConfig::default());
     let tables = vec![0; kind.interleaved_bytes(2) - 1];

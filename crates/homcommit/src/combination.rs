@@ -98,7 +98,7 @@ impl Combination {
             sum_or(sum, watched ^ share ^ (Block::mask(watch.get(j)) & codeword))
         });
         let fits = difference.ct_eq(&Block::ZERO);
-        secrets::verdict(fits, "commitments: whether combinations are those of the watched bits")
+        secrets::verdict(fits, "commitments: whether combinations match the watched bits")
             .then_some(CombinationsMatch(()))
     }
 }

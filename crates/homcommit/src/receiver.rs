@@ -246,14 +246,14 @@ impl CommitReceiver {
 }
 
 /// Commitments whose sender has not been challenged yet.
-#[must_use = "nothing is known of the commitments before they are verified"]
+#[must_use = "nothing is known about the commitments before they are verified"]
 pub struct Unchallenged {
     batches: Vec<Rows>,
     n: usize,
 }
 
 /// Commitments whose sender has been challenged to prove these combinations.
-#[must_use = "nothing is known of the commitments before they are verified"]
+#[must_use = "nothing is known about the commitments before they are verified"]
 pub struct Challenged {
     commitments: Unchallenged,
     combination: Combination,

@@ -206,7 +206,7 @@ fn messages_differ_from_call_to_call() {
 /// A sender that stretches different seeds than the receiver corrects to words outside the code. An error at one bit goes
 /// unnoticed where the receiver watches the other share. This gains nothing: one bit is far from another word.
 #[test]
-fn corrections_that_make_no_words_are_found() {
+fn corrections_that_give_no_codewords_are_caught() {
     let code = Code::Short;
     let (pairs, choices, chosen) = seeds(code);
     let outcome = |wrong: &[usize]| {

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_is_zero_whatever_the_source() {
+    fn padding_is_zero_from_every_source() {
         let random = BitVec::random(3, &mut Prg::new(Block::ONES));
         assert_eq!(random.as_bytes()[0] & !7, 0);
         assert_eq!(BitVec::from_bytes(vec![0xff], 3).unwrap().as_bytes(), [7]);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_of_known_number_never_move_and_others_come_whole() {
+    fn collecting_a_known_number_of_bits_never_reallocates() {
         let bits = || (0..1000).map(|at| at % 3 == 0);
         assert_eq!(bits().collect::<BitVec>().bytes.capacity(), 125, "bytes that move leave a copy");
         let unknown: BitVec = bits().flat_map(|bit| [bit, !bit]).filter(|_| true).collect();

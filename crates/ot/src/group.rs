@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn doubling_while_encoding_is_doubling_and_encoding() {
+    fn doubling_while_encoding_equals_doubling_then_encoding() {
         let points: Vec<_> = (0..5).map(|i| point_of_seed(&[i; 32])).collect();
         let encoded = encode_doubled(&points);
         assert!(points.iter().zip(encoded).all(|(point, bytes)| (point + point).compress().to_bytes() == bytes));

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bits_are_those_of_the_calls_under_one_key() {
+    fn the_security_follows_from_the_calls_under_one_key() {
         let calls = 2.0 * OTS_PER_KEY as f64;
         assert_eq!(f64::from(PAD_BITS), 128.0 - calls.log2());
     }

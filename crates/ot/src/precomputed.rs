@@ -6,7 +6,7 @@
 //!
 //! 1. Early: correlated OTs with random choices `c`.
 //! 2. Online: the receiver sends the corrections `d = x ^ c` for its choices `x`.
-//! 3. The sender exchanges the two sides of OT `i` if `d_i` is one, and sends what the method requires:
+//! 3. The sender swaps the two sides of OT `i` if `d_i` is one, and sends what the method requires:
 //!
 //! | method | what the sender sends per OT |
 //! |---|---|

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_does_not_change_what_is_sent_in_kind() {
+    fn a_choice_does_not_change_the_form_of_messages() {
         for choice in [0, 0xff] {
             let choices = BitVec::from_bytes(vec![choice], 8).unwrap();
             let (pads, chosen) = run(&choices, [[1; 32]; 2], [SESSION; 2]);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_no_elements_or_the_identity_are_refused_by_the_sender() {
+    fn invalid_keys_and_the_identity_are_refused_by_the_sender() {
         let valid = group::BASEPOINT.to_bytes();
         for at in 0..4 {
             for (bytes, identity) in [([0; 32], true), ([0xff; 32], false)] {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_that_are_none_are_refused_by_the_receiver_whatever_its_choice() {
+    fn invalid_elements_are_refused_by_the_receiver_for_any_choice() {
         for choice in [0, 1] {
             for at in 0..2 {
                 let (mut ours, mut theirs) = channels();

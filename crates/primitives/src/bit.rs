@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_compute_as_bools_do() {
+    fn bits_compute_like_bools() {
         for (a, b) in [(false, false), (false, true), (true, false), (true, true)] {
             let [x, y] = [a, b].map(Bit::from);
             let mut sum = x;

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn opens_after_a_journey_as_bytes() {
+    fn opens_after_a_round_trip_as_bytes() {
         let (commitment, opening) = committed();
         let commitment = Commitment::from_bytes(commitment.to_bytes());
         assert!(commitment.open(b"test", b"message", &Opening::from_bytes(opening.to_bytes())).is_ok());
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_messages_have_unlike_commitments() {
+    fn equal_messages_have_different_commitments() {
         let mut rng = Prg::new(Block::ONES);
         let [a, b] = [(); 2].map(|()| Commitment::new(b"", b"m", &mut rng).0.to_bytes());
         assert_ne!(a, b);

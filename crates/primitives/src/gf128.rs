@@ -99,7 +99,7 @@ pub fn product(a: Block, b: Block) -> Product {
 /// # Panics
 /// If the lengths differ.
 pub fn inner_product(a: &[Block], b: &[Block]) -> Block {
-    assert_eq!(a.len(), b.len(), "vectors of one length");
+    assert_eq!(a.len(), b.len(), "vectors of the same length");
     let sum = |product: fn(Block, Block) -> Product| {
         a.iter().zip(b).fold(Product::default(), |sum, (&a, &b)| sum ^ product(a, b)).reduce()
     };
@@ -121,7 +121,7 @@ pub fn inner_product(a: &[Block], b: &[Block]) -> Block {
 /// # Panics
 /// If the lengths differ.
 pub fn add_products(sums: &mut [Product], factor: Block, values: &[Block]) {
-    assert_eq!(sums.len(), values.len(), "vectors of one length");
+    assert_eq!(sums.len(), values.len(), "vectors of the same length");
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("vpclmulqdq") && is_x86_feature_detected!("avx512bw") {
         // SAFETY: the features were found; processors with the first have `pclmulqdq`.
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "vectors of one length")]
+    #[should_panic(expected = "vectors of the same length")]
     fn inner_product_refuses_other_lengths() {
         inner_product(&[ONE], &[]);
     }

@@ -49,7 +49,7 @@ pub const fn invert(a: u8) -> u8 {
 /// # Panics
 /// If the lengths differ.
 pub fn scale_add(a: &mut [u8], factor: u8, b: &[u8]) {
-    assert_eq!(a.len(), b.len(), "vectors of one length");
+    assert_eq!(a.len(), b.len(), "vectors of the same length");
     let (words, rest) = a.as_chunks_mut::<8>();
     let (add, add_rest) = b.as_chunks::<8>();
     for (a, b) in words.iter_mut().zip(add) {
@@ -65,7 +65,7 @@ pub fn scale_add(a: &mut [u8], factor: u8, b: &[u8]) {
 /// # Panics
 /// If the lengths differ.
 pub fn add_products(sum: &mut [u8], a: &[u8], b: &[u8]) {
-    assert!(sum.len() == a.len() && a.len() == b.len(), "vectors of one length");
+    assert!(sum.len() == a.len() && a.len() == b.len(), "vectors of the same length");
     let ((sums, sum_rest), (a, a_rest), (b, b_rest)) =
         (sum.as_chunks_mut::<8>(), a.as_chunks::<8>(), b.as_chunks::<8>());
     for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "vectors of one length")]
+    #[should_panic(expected = "vectors of the same length")]
     fn vectors_of_other_lengths_are_refused() {
         scale_add(&mut [1], 2, &[]);
     }

@@ -45,7 +45,7 @@ const SLOTS: [[Block; QUAD_LANES]; MAX_QUADS] = {
 
 /// A double-key hash.
 ///
-/// *Unique*: under one offset of a party, hash each row, `4 gate + row`, only once, whatever the seed.
+/// *Unique*: under one offset of a party, hash each row, `4 gate + row`, only once, under any seed.
 pub trait JointHash {
     /// The key derived from the seed.
     type Key<E: Engine>;

@@ -14,7 +14,7 @@ pub struct Mmo<R>(PhantomData<R>);
 /// The default: [`Mmo`] under a key that changes as gates are garbled.
 pub type Rekeyed = Mmo<PerPeriod>;
 
-/// [`Mmo`] under one key, fixed for ever. Only for reproducing measurements: security decays with the number of gates that
+/// [`Mmo`] under one fixed key. Only for reproducing measurements: security decays with the number of gates that
 /// anybody garbles.
 ///
 /// *Source*: Bellare, Hoang, Keelveedhi and Rogaway 2013.
@@ -44,7 +44,7 @@ pub trait KeyRule {
 /// *Source*: Guo, Katz, Wang, Weng and Yu 2020 (the attack).
 pub struct PerPeriod;
 
-/// One key for ever, the same for everybody.
+/// One fixed key, the same for everybody.
 pub struct Constant;
 
 impl KeyRule for PerPeriod {

@@ -37,7 +37,7 @@ pub fn check_padding(bytes: &[u8], count: usize) -> Result<(), NetError> {
     }
 }
 
-/// As [`check_padding`], for one of several peers, whom the error names.
+/// As [`check_padding`], for one of several peers; the error names it.
 ///
 /// *Errors*: as [`check_padding`], of that peer.
 pub fn check_padding_of(peer: Party, bytes: &[u8], count: usize) -> Result<(), ProtocolError> {
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_that_fill_the_last_byte_are_zero_and_the_peer_is_named_that_sends_others() {
+    fn padding_bits_must_be_zero_and_a_peer_that_sets_one_is_named() {
         for count in [0usize, 1, 7, 8, 9, 15, 16, 17] {
             let bytes = count.div_ceil(8);
             let mut full = vec![0xff; bytes];

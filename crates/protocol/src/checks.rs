@@ -30,7 +30,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// A check, with what the peer did if it fails.
+    /// A check, with the accusation against the peer if it fails.
     pub const fn new(name: &'static str, accusation: &'static str) -> Self {
         Check { name, accusation }
     }
@@ -40,14 +40,14 @@ impl Check {
         self.name
     }
 
-    /// The deed that the peer is accused of if the check fails.
+    /// The accusation against the peer if the check fails.
     pub fn accusation(self) -> &'static str {
         self.accusation
     }
 }
 
-/// States checks: a constant for each, with what the peer did if it fails; with `all and [SHARED, ...]:` before them, also a list `ALL`
-/// of these and of those that are stated elsewhere.
+/// Defines checks: a constant for each, with the accusation if it fails; with `all and [SHARED, ...]:` before them, also a list `ALL`
+/// of these and of checks defined elsewhere.
 #[macro_export]
 macro_rules! checks {
     (all and [$($shared:ident),*]: $($(#[$doc:meta])* $name:ident = $accusation:literal),+ $(,)?) => {
@@ -103,8 +103,8 @@ pub struct Corrupted {
     pub disclosure: Option<Disclosure>,
 }
 
-/// The opening of the evidence of a check that is about this party's choices. With it, anyone who trusts this party's record can compare what the seed gives for
-/// these choices with what this party got.
+/// The opening of the evidence of a check that is about this party's choices. With it, anyone who trusts this party's record can compare what the seed gives
+/// for these choices with what this party got.
 ///
 /// *Secret*: with the evidence, it reveals this party's input. It is never printed; this party may hand it to a judge.
 #[derive(Clone)]
@@ -123,8 +123,8 @@ impl fmt::Debug for Disclosure {
     }
 }
 
-/// The digests of the message that arrived and of the message that the seed gives, for a circuit that nobody evaluates, so they are public. If the message depends
-/// on this party's choices, they are commitments, which its [`Disclosure`] opens.
+/// The digests of the message that arrived and of the message that the seed gives, for a circuit that nobody evaluates, so they are public. If the message
+/// depends on this party's choices, they are commitments, which its [`Disclosure`] opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evidence {
     /// The run.
@@ -151,7 +151,8 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The messages of two parties contradict each other, and nobody can tell which of the two lies. If they are about dealt inputs, nothing was computed from these.
+/// The messages of two parties contradict each other, and nobody can tell which of the two lies. If they are about dealt inputs, nothing was computed from
+/// these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("refused: {what}; {}", liars(parties))]
 pub struct Refused {
@@ -227,7 +228,7 @@ pub struct NoMajority {
 }
 
 impl Majority {
-    /// The result that occurs most often, the first of several such; none if there are no results.
+    /// The result that occurs most often, the first of several such; `None` if there are no results.
     ///
     /// *Shape*: all results have the same length. *Cost*: a digest of each under a fresh key, comparisons of the digests of all pairs, and a pass over all
     /// results, whatever they are.
@@ -345,9 +346,9 @@ mod tests {
         assert_eq!(error, "the circuits do not agree: 2 of 5 gave the most frequent result, expected more than half");
     }
 
-    /// Against the definition: the first of the values that occur most often, for all courses of five votes on three values.
+    /// Compares with the definition, the first of the values that occur most often, for all sequences of five votes on three values.
     #[test]
-    fn the_vote_is_the_one_of_its_definition() {
+    fn the_vote_follows_its_definition() {
         for course in 0..3u32.pow(5) {
             let values: Vec<u128> = (0..5).map(|at| u128::from(course / 3u32.pow(at) % 3)).collect();
             let count = |value: &u128| values.iter().filter(|other| *other == value).count();
@@ -360,7 +361,7 @@ mod tests {
 
     /// The garbler of a bad circuit may know for which inputs it differs, so the time of the vote must not reveal it.
     #[test]
-    fn a_vote_compares_all_pairs_whatever_the_results_are() {
+    fn a_vote_compares_all_pairs_for_any_results() {
         for results in [[7; 6], [1, 2, 3, 4, 5, 6], [9, 7, 7, 7, 7, 7], [7, 7, 7, 7, 7, 9], [7, 9, 7, 9, 7, 9]] {
             let ballots = results.map(|result: u8| [result; 32]);
             let mut compared = Vec::new();

@@ -24,8 +24,8 @@ use crate::{
 };
 
 crate::checks! {
-    /// The opening of a coin toss fits the commitment.
-    COIN_TOSS_OPENING = "it opened its coins to others than it committed to",
+    /// The opening of a coin toss matches the commitment.
+    COIN_TOSS_OPENING = "it opened other coins than it committed to",
 }
 
 /// Bytes of the commitment, the first message.

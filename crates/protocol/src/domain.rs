@@ -1,7 +1,7 @@
 //! Domain separation: a hash, a commitment or a key belongs to a session, a party, a step and an index.
 //!
-//! Every hash of a protocol against covert or malicious parties belongs to a [`Domain`]. Nothing made in one domain fits another: a message replayed from another
-//! session, step or circuit is refused like random bytes.
+//! Every hash of a protocol against covert or malicious parties belongs to a [`Domain`]. Nothing made in one domain fits another: a message replayed from
+//! another session, step or circuit is refused like random bytes.
 
 use garblet_circuit::Party;
 use garblet_net::{Channel, NetError};
@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 /// Separates session identifiers from all other uses of BLAKE3.
 const CONTEXT: &str = "garblet 2026 session identifier";
 
-/// Bytes that say where in its session something belongs.
+/// Bytes that give a position within a session.
 const POSITION_BYTES: usize = 12;
 
 /// Payload bytes that each party sends to agree on a [`SessionId`].
@@ -56,13 +56,13 @@ impl SessionId {
         SessionId::new("run", self.0, [[0; 32], Domain { index: number, ..self.domain(Party(0), 0) }.digest(b"run")])
     }
 
-    /// The domain of what `party` makes at step `step`.
+    /// The domain for `party` at step `step`.
     pub fn domain(&self, party: Party, step: u8) -> Domain {
         Domain { session: self.0, party: party.0, step, branch: 0, index: 0 }
     }
 }
 
-/// A hash that is not finished, see [`Domain::hasher`].
+/// An unfinished hash, see [`Domain::hasher`].
 #[derive(Clone)]
 pub struct Hasher(blake3::Hasher);
 
@@ -72,13 +72,13 @@ impl Hasher {
         self.0.update(bytes);
     }
 
-    /// The hash of all that was added.
+    /// The hash of everything added.
     pub fn finish(self) -> [u8; 32] {
         self.0.finalize().into()
     }
 }
 
-/// A hash of parts that is not finished, see [`Domain::parts_hasher`].
+/// An unfinished hash of parts, see [`Domain::parts_hasher`].
 pub struct PartsHasher {
     /// The hashes of the parts.
     key: [u8; 32],
@@ -123,7 +123,7 @@ impl Domain {
     /// *Source*: BLAKE3, keyed with the session's identifier; a random oracle for each domain.
     pub fn digest(&self, message: &[u8]) -> [u8; 32] {
         let position = self.position();
-        // A label or a key is hashed in one go: making the state for longer messages would take longer than that.
+        // A label or a key is hashed in one go: setting up the state for longer messages would take longer than the hash.
         let mut short = Zeroizing::new([Block::ZERO; 4]);
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut *short);
         let Some(bytes) = bytes.get_mut(..position.len() + message.len()) else {
@@ -144,20 +144,20 @@ impl Domain {
         Hasher(hash)
     }
 
-    /// The hash of long parts that belong here: each part is hashed under a key of this domain, and the hashes are hashed. Each part then begins at a chunk of BLAKE3,
-    /// which takes a fifth of the time.
+    /// The hash of long parts that belong here: each part is hashed under a key of this domain, and the hashes are hashed. Each part then begins at a chunk of
+    /// BLAKE3, which takes a fifth of the time.
     pub fn parts_hasher(&self) -> PartsHasher {
-        // No hash of hashes is that of as few bytes.
+        // A hash of hashes is never taken over so few bytes.
         PartsHasher { key: self.digest(b"part"), of_digests: self.hasher() }
     }
 
-    /// A key that is derived from a secret for this domain alone.
+    /// A key derived from a secret for this domain only.
     pub fn key(&self, secret: Block) -> Block {
         let digest = Zeroizing::new(self.digest(&secret.to_bytes()));
         Block::from_digest(&digest)
     }
 
-    /// The stream of a secret for this domain alone.
+    /// A stream derived from a secret for this domain only.
     pub fn stream(&self, secret: Block) -> Prg {
         Prg::new(self.key(secret))
     }
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn short_messages_have_the_hash_that_pieces_of_them_have() {
+    fn hashing_short_messages_in_pieces_gives_the_same_hash() {
         let message: Vec<u8> = (0..100).collect();
         for length in [0, 1, 16, 51, 52, 53, 100] {
             let mut pieces = domain().hasher();
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_count_with_their_order_and_bounds_and_are_no_other_hash() {
+    fn the_hash_of_parts_depends_on_their_order_and_bounds() {
         let of = |domain: Domain, parts: &[&[u8]]| {
             let mut hasher = domain.parts_hasher();
             parts.iter().for_each(|part| hasher.add(part));

@@ -50,16 +50,16 @@ pub enum ProtocolError {
     /// A thread of this party ended without a result.
     #[error("a worker thread ended without a result: this is a bug")]
     WorkerLost,
-    /// A step of this party found its own data in a form that no input and no peer can bring about.
+    /// A step of this party found its own data in a form that no input and no peer can cause.
     #[error("{what}: this is a bug")]
     Internal {
         /// The data in question.
         what: String,
     },
-    /// Random choices that leave too little to go on with, which happens to honest parties.
+    /// Random choices that leave too little to continue, which can happen to honest parties.
     #[error("{what}: this happens by chance, with probability 2^{log2}: run again")]
     Unlucky {
-        /// The things of which too few are left.
+        /// The items of which too few are left.
         what: &'static str,
         /// The binary logarithm of the probability.
         log2: i32,
@@ -100,7 +100,7 @@ pub enum ProtocolError {
     State {
         /// The name of the state.
         name: String,
-        /// The reason why not.
+        /// The reason.
         problem: StateProblem,
     },
     /// A name under which outputs cannot be kept.
@@ -142,12 +142,12 @@ pub enum ProtocolError {
     /// The peer was caught cheating, and the store could not be given up.
     #[error("{source}; and the store could not be given up: {failed}: remove it")]
     NotGivenUp {
-        /// The deed.
+        /// The cheating.
         source: Box<ProtocolError>,
         /// The failure of the store.
         failed: StoreError,
     },
-    /// The parties' parts of what was garbled do not fit together.
+    /// The parties' parts of the prepared material do not match.
     #[error("prepared material: {what}: expected {expected}, got {got}")]
     Material {
         /// The part in question.
@@ -157,7 +157,7 @@ pub enum ProtocolError {
         /// The description of what it is.
         got: String,
     },
-    /// A peer is at another prepared run than this party: they use runs in different orders, or one of the two has lost some.
+    /// A peer is at a different prepared run than this party: they use runs in different orders, or one of them has lost some.
     #[error("the prepared run: expected {expected}, got {got}")]
     OtherRun {
         /// This party's.
@@ -185,7 +185,7 @@ pub enum ProtocolError {
         what: String,
         /// The description of what the program takes.
         expected: String,
-        /// The description of what was given.
+        /// The description of the given values.
         got: String,
     },
     /// A step with one of several peers has failed.
@@ -201,7 +201,7 @@ pub enum ProtocolError {
     NoSuchParty {
         /// The party.
         party: Party,
-        /// The reason why not.
+        /// The reason.
         reason: String,
     },
 }
@@ -233,7 +233,7 @@ pub enum NotPrepared {
 /// The reason why a state cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateProblem {
-    /// There is none of that name.
+    /// No state has this name.
     #[error("expected one that was kept, got none of that name")]
     Missing,
     /// It is closed forever.
@@ -278,7 +278,7 @@ pub enum StateProblem {
         /// The version.
         version: u64,
     },
-    /// Both servers must have it, or none of them.
+    /// Both servers must have it, or neither.
     #[error("expected the same at both servers, got {own} here, {theirs} at the other one")]
     Unlike {
         /// This server's.
@@ -294,9 +294,9 @@ pub enum StateProblem {
     /// It has another version than the one that a run was prepared for.
     #[error("expected version {expected}, got {got}")]
     Version {
-        /// The version that is meant.
+        /// The expected version.
         expected: u64,
-        /// The version that there is.
+        /// The actual version.
         got: u64,
     },
 }
@@ -320,13 +320,13 @@ pub struct Missing {
     folder.display()
 )]
 pub struct Unfinished {
-    /// The name of what is made.
+    /// The name of the kind of material.
     pub kind: &'static str,
     /// The folder of the store.
     pub folder: PathBuf,
     /// The number of orders and setups.
     pub orders: u32,
-    /// The number from which on nothing more is made.
+    /// The number at which nothing more is made.
     pub max: u32,
 }
 
@@ -394,8 +394,8 @@ impl Accuses for ProtocolError {
 }
 
 impl ProtocolError {
-    /// Tells whether a check of the peer's behaviour has failed. No network failure, closed connection or malformed message does that. Without TLS, somebody in between who
-    /// changes messages can cause it too.
+    /// Tells whether a check of the peer's behaviour has failed. No network failure, closed connection or malformed message does that. Without TLS, somebody
+    /// in between who changes messages can cause it too.
     pub fn is_evidence(&self) -> bool {
         match self {
             ProtocolError::Cheating(_) | ProtocolError::Corrupted(_) => true,
@@ -422,7 +422,7 @@ impl ProtocolError {
         }
     }
 
-    /// The blame to tell the other parties of a mesh; none if it is this party's own, or no particular peer's.
+    /// The blame to tell the other parties of a mesh; `None` if the fault is this party's own, or no particular peer's.
     pub fn blame(&self) -> Option<Blame> {
         match self {
             ProtocolError::Peer { party, source } => source.accuses(party.0),
@@ -436,7 +436,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_channel_that_fails_is_told_as_such_whatever_was_sent_over_it() {
+    fn a_failed_channel_is_reported_as_such_whatever_it_was_carrying() {
         let closed = || NetError::PeerClosed { doing: "for bits".into() };
         let ot = || OtError::Net(closed());
         for error in [
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_is_the_peers_fault_only_where_it_says_what_no_honest_one_does() {
+    fn a_store_is_the_peers_fault_only_if_no_honest_peer_could_have_it() {
         let of = |error| ProtocolError::from(error).accuses(1);
         assert_eq!(of(StoreError::PeerKinds { max: 1, got: 2 }), Some(Blame::seen(1, Cause::Misbehaved)));
         assert_eq!(of(StoreError::PeerRolledBack { expected: 1, got: 0 }), None);

@@ -1,11 +1,14 @@
-//! Values that two parties keep for later programs: where their stores have them, how both parties end up with the same ones, and how often a run that keeps values may fail.
+//! Values that two parties keep for later programs: where their stores have them, how both parties end up with the same ones, and how often a run that keeps
+//! values may fail.
 //!
-//! A value that only one party has kept is of no use to either. So the *second* party writes its part as *pending*, and says so. The *first* party then keeps its own part ([`keep`]) and says so, and
-//! the second party keeps what was pending. If that is cut off, the next meeting that uses the name settles it: both parties continue with what the first has, see [`meet`].
+//! A value that only one party has kept is of no use to either. So the *second* party writes its part as *pending*, and says so. The *first* party then keeps
+//! its own part ([`keep`]) and says so, and the second party keeps what was pending. If that is cut off, the next meeting that uses the name settles it: both
+//! parties continue with what the first has, see [`meet`].
 //!
-//! A party can learn an output and then let the run fail before the other party has kept its part: it has had a guess that changed nothing. So a party counts each run that is to keep values, durably,
-//! from before its first message until its end ([`begin`]). Only the end of a run takes one off the count, in the same write that keeps the party's part. Above the limit, runs that are to keep values under the name are refused until the user
-//! resets the count ([`allow`]).
+//! A party can learn an output and then let the run fail before the other party has kept its part: it has had a guess that changed nothing. So a party counts
+//! each run that is to keep values, durably, from before its first message until its end ([`begin`]). Only the end of a run takes one off the count, in the
+//! same write that keeps the party's part. Above the limit, runs that are to keep values under the name are refused until the user resets the count
+//! ([`allow`]).
 
 use std::collections::BTreeMap;
 
@@ -48,7 +51,8 @@ fn unended_place(name: &str) -> String {
     format!("{UNENDED}{name}")
 }
 
-/// The names under which a protocol's store keeps values or counts runs that have not ended, in alphabetical order; none if the store is another protocol's. `outputs` reads the names of kept outputs.
+/// The names under which a protocol's store keeps values or counts runs that have not ended, in alphabetical order; empty if the store is another protocol's.
+/// `outputs` reads the names of kept outputs.
 pub fn names(store: &Store, protocol: &str, outputs: impl Fn(&State) -> Option<Vec<String>>) -> Vec<SavedNames> {
     if !is_of(store, protocol) {
         return Vec::new();
@@ -119,8 +123,9 @@ pub fn check(store: &Store, name: &str, most: u32) -> Result<(), ProtocolError> 
     }
 }
 
-/// Checks that no run of the session has replaced the value that a run reads since that run was prepared: it would read the old value, which gives the peer one more guess that nobody
-/// counts. `prepared` and `begun` are the numbers of runs of the session that were to keep values and had begun when it was prepared, and now.
+/// Checks that no run of the session has replaced the value that a run reads since that run was prepared: it would read the old value, which gives the peer
+/// one more guess that nobody counts. `prepared` and `begun` are the numbers of runs of the session that were to keep values and had begun when it was
+/// prepared, and now.
 ///
 /// *Errors*: [`StateProblem::Stale`].
 pub fn check_fresh(saved: &SavedValues, prepared: u64, begun: u64) -> Result<(), ProtocolError> {
@@ -146,8 +151,8 @@ const FRAME_BYTES: usize = 256;
 /// The same for each output.
 const OUTPUT_FRAME_BYTES: usize = 64;
 
-/// Checks, before a run begins, that a store can hold the outputs that the run is to keep, given by their numbers. `bit_bytes` are the bytes for each bit at the party that writes more, so both parties refuse
-/// the same programs.
+/// Checks, before a run begins, that a store can hold the outputs that the run is to keep, given by their numbers. `bit_bytes` are the bytes for each bit at
+/// the party that writes more, so both parties refuse the same programs.
 ///
 /// *Errors*: [`ProtocolError::KeepsTooMuch`].
 pub fn check_room(
@@ -166,7 +171,8 @@ pub fn check_room(
     }
 }
 
-/// Keeps a state under a name in place of the earlier one, and takes the run that made it off the count. Both are one write, so the run has either ended or not, wherever the process is killed.
+/// Keeps a state under a name in place of the earlier one, and takes the run that made it off the count. Both are one write, so the run has either ended or
+/// not, wherever the process is killed.
 ///
 /// *Errors*: a count that cannot be read; the store's.
 pub fn keep(store: &mut Store, name: &str, kept: State) -> Result<(), ProtocolError> {
@@ -210,8 +216,8 @@ fn drop_pending(store: &mut Store, name: &str) -> Result<(), StoreError> {
     store.remove_states(|place| place == pending_place(name))
 }
 
-/// The first party's end of a run that is to keep values: it has kept its part ([`keep`]), or has nothing to keep, and says so. If the peer does not receive that, the next meeting settles what is
-/// pending; a run that has panicked has nothing pending, and then stays on the peer's count.
+/// The first party's end of a run that is to keep values: it has kept its part ([`keep`]), or has nothing to keep, and says so. If the peer does not receive
+/// that, the next meeting settles what is pending; a run that has panicked has nothing pending, and then stays on the peer's count.
 ///
 /// *Errors*: a count that cannot be read; the store's.
 pub async fn conclude(session: &mut Session, store: &mut Store, name: &str, has: Part) -> Result<(), ProtocolError> {
@@ -228,7 +234,8 @@ pub async fn tell(session: &mut Session, has: bool) {
     }
 }
 
-/// Receives the first party's word, and settles what this party `has` pending. If both had nothing to keep because the computation has panicked, the run has ended too.
+/// Receives the first party's word, and settles what this party `has` pending. If both had nothing to keep because the computation has panicked, the run has
+/// ended too.
 ///
 /// *Errors*: [`ProtocolError::NotKept`]; the connection's, after which the next meeting settles it; the store's.
 pub async fn hear(session: &mut Session, store: &mut Store, name: &str, has: Part) -> Result<(), ProtocolError> {
@@ -286,10 +293,11 @@ fn count(runs: u32) -> State {
     State { version: VERSION, bytes: runs.to_le_bytes().to_vec() }
 }
 
-/// A mark that tells a kept value from earlier ones under the same name; none if there is no value.
+/// A mark that tells a kept value from earlier ones under the same name; `None` if there is no value.
 type Marked<const N: usize> = Option<[u8; N]>;
 
-/// Compares the values that both parties keep under names, and settles values that are pending because a run was cut off: both continue with what the first party has. `mark` reads the mark of a stored value.
+/// Compares the values that both parties keep under names, and settles values that are pending because a run was interrupted: both continue with what the first
+/// party has. `mark` reads the mark of a stored value.
 ///
 /// *Errors*: outputs of different runs under a name that is read; the connection's and the store's.
 pub async fn meet<const N: usize>(
@@ -383,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_its_end_takes_a_run_off_the_count() {
+    fn only_its_end_takes_a_run_off_the_count() {
         let mut store = store();
         begin(&mut store, "x", 16).expect("memory");
         store.set_state(&place("x"), state(1)).expect("memory");
@@ -412,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_of_a_mark_is_heard() {
+    fn marks_are_read_as_they_were_sent() {
         for mark in [None, Some([0; 8]), Some([9; 8])] {
             assert_eq!(heard(&told(&mark)), mark);
         }

@@ -2,12 +2,12 @@
 //!
 //! Protocols are asynchronous functions over a session, in numbered steps that a reader can hold beside the paper. Each
 //! states its steps, symbols, deviations, cost and assumptions in its module's documentation.
-//! Protocols against cheating parties share `domain` (the domain of every hash and key), `coin_toss`, `checks` (what is checked, and what a party may do when a check
-//! fails), `conduct` (a test's party deviates there) and `workers` (threads for circuits that do not depend on one another). Circuits that follow from seeds are in
+//! Protocols against cheating parties share `domain` (the domain of every hash and key), `coin_toss`, `checks` (the checks, and what a party may do when a
+//! check fails), `conduct` (where a test's party deviates) and `workers` (threads for independent circuits). Circuits derived from seeds are in
 //! `garblet_seeded`.
 //!
-//! **A protocol names no clock, socket or file.** The [`Session`] has the clock, `garblet_net` has sockets and time-outs, `garblet_store` has files. `cut-and-choose` and
-//! `authenticated` name the system's folder for temporary files, where `garblet_store` keeps its scratch.
+//! **A protocol names no clock, socket or file.** The [`Session`] has the clock, `garblet_net` has sockets and time-outs, `garblet_store` has files.
+//! `cut-and-choose` and `authenticated` name the system's folder for temporary files, where `garblet_store` keeps its scratch.
 
 mod adversary;
 pub mod bulk;

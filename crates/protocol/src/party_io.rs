@@ -89,12 +89,12 @@ pub fn select_bits(program: &Program, garbling: GarblingConfig, party: Party, la
 
 /// Decodes the outputs that `party` learns: an output's bit is the select bits of its zero and active label added.
 ///
-/// *Shape*: both as [`select_bits`] gives them. Returns one entry per program output, none where `party` is no recipient.
+/// *Shape*: both as [`select_bits`] gives them. Returns one entry per program output, `None` where `party` is not a recipient.
 pub fn decode(program: &Program, party: Party, zero: &Bits, active: &Bits) -> Vec<Option<Bits>> {
     deal_outputs(program, party, &mut zero.iter().zip(active.iter()).map(|(z, a)| z ^ a))
 }
 
-/// Distributes the bits that `party` learns, in program order, over the program's outputs; none where it is no recipient.
+/// Distributes the bits that `party` learns, in program order, over the program's outputs; `None` where it is not a recipient.
 pub fn deal_outputs(program: &Program, party: Party, bits: &mut impl Iterator<Item = bool>) -> Vec<Option<Bits>> {
     let deal = |output: &Output| {
         let width = output.port.width() as usize;

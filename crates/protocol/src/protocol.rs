@@ -72,7 +72,7 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// *Errors*: a program that the protocol cannot run.
     fn plan(request: &Request<Self>) -> Result<Self::Plan, ProtocolError>;
 
-    /// The digest of the order in which gates are computed, which all parties must share; none if no message depends on it.
+    /// The digest of the order in which gates are computed, which all parties must share; `None` if no message depends on it.
     fn schedule(plan: &Self::Plan) -> Option<ScheduleDigest>;
 
     /// The cost of each phase for each party, indexed by [`Phase`]; none where it depends on the contents of stores. `hellos` are those of all parties.

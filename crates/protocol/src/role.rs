@@ -33,7 +33,7 @@ pub trait Role<L: Link = Channel>: Send {
     /// Runs once (phase `online`).
     ///
     /// *Shape*: `inputs` are the values of the inputs that this party owns, in program order. Returns one entry per program
-    /// output, none where this party is no recipient.
+    /// output, `None` where this party is not a recipient.
     ///
     /// *Errors*: inputs that do not fit; a peer that misbehaves; the connection's.
     fn online(

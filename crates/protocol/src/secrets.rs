@@ -1,10 +1,11 @@
-//! The state in which a protocol keeps the secrets of a store: empty once the peer was found to cheat, since a peer that may try again with the same secrets learns a bit each time.
+//! The state in which a protocol keeps the secrets of a store: emptied once the peer is caught cheating, since a peer that may try again with the same secrets
+//! learns a bit each time.
 
 use garblet_store::{State, Store};
 
 use crate::{error::ProtocolError, kept};
 
-/// A protocol's state: its name in the store, and the version of what it has.
+/// A protocol's state: its name in the store, and the version of its contents.
 #[derive(Clone, Copy)]
 pub struct SecretsState {
     /// The name.
@@ -26,7 +27,8 @@ impl SecretsState {
         if state.bytes.is_empty() { Err(given_up()) } else { Ok(Some(&state.bytes)) }
     }
 
-    /// Passes on the result of a step. If a check of the peer failed in it, the store is given up. A peer that closes or sends malformed bytes loses nothing: somebody between the two could make it seem to.
+    /// Passes on the result of a step. If a check of the peer failed in it, the store is given up. A peer that closes or sends malformed bytes loses nothing:
+    /// somebody between the two could make it seem to.
     ///
     /// *Errors*: the step's; [`ProtocolError::NotGivenUp`].
     pub fn revoke_if_cheated<T>(self, store: &mut Store, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
@@ -43,14 +45,14 @@ impl SecretsState {
     }
 }
 
-/// The error of a store that was given up.
+/// The error for a store that was given up.
 pub fn given_up() -> ProtocolError {
     let expected = "one that has not cheated".into();
     let got = "one that was found to cheat, so the store was given up; remove it to begin anew".into();
     ProtocolError::Stored { what: "the peer", expected, got }
 }
 
-/// The error of a store that gave back something else than was put into it.
+/// The error for a store that returned something other than was put into it.
 pub fn unreadable(what: &'static str) -> ProtocolError {
     ProtocolError::Stored { what, expected: "what was stored".into(), got: "other bytes".into() }
 }
@@ -66,7 +68,7 @@ mod tests {
     const STATE: SecretsState = SecretsState { name: "secrets", version: 3 };
 
     #[test]
-    fn the_secrets_of_a_store_are_gone_as_soon_as_the_peer_has_cheated_and_no_sooner() {
+    fn the_secrets_of_a_store_are_erased_once_the_peer_has_cheated_and_not_before() {
         let mut store = Store::in_memory(&mut Prg::new(Block::ZERO)).expect("memory");
         assert_eq!(STATE.read(&store).expect("it is new"), None);
         store.set_state(STATE.name, State { version: 3, bytes: vec![7] }).expect("memory");

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Security {
     /// log2 of the work of the best known attack.
     pub computational_bits: u32,
-    /// Negated log2 of the statistical error; none where the protocol has no such error.
+    /// Negated log2 of the statistical error; `None` if the protocol has no such error.
     pub statistical_bits: Option<f64>,
     /// log2 of the probability that a peer cheats without being caught; none against a semi-honest adversary.
     pub cheating_log2: Option<f64>,
@@ -27,7 +27,7 @@ pub struct Security {
     pub peer_exposed: bool,
 }
 
-/// The parties that must not collude, or a protocol promises nothing.
+/// The parties that must not collude; if they do, a protocol promises nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Collusion {

@@ -153,7 +153,7 @@ pub struct Session<C = Channel> {
     scratch: Option<PathBuf>,
 }
 
-/// Bytes that a protocol holds in memory of what it must keep, if a folder takes the rest.
+/// The most bytes of kept data that a protocol holds in memory, if a folder takes the rest.
 pub(crate) const KEPT_IN_MEMORY: usize = 16 << 20;
 
 /// One party's end of a protocol of several parties.
@@ -276,7 +276,7 @@ impl Session<Mesh> {
             Err(error) => Err(error),
         };
         let peers = mesh.per_peer(|_| ());
-        // All have said all they have to say before anybody judges, so that nobody is cut short by what another has found.
+        // Everybody finishes sending before anybody judges, so nobody is cut short by another's finding.
         let judged = match mesh.each(peers, greet).await {
             Ok(theirs) => mesh.each(theirs, judge).await,
             Err(error) => Err(error),

@@ -125,8 +125,8 @@ impl SavedValues {
         self.keep.iter().chain(self.read.iter().map(|read| &read.name)).try_for_each(|name| check_kept_name(name))
     }
 
-    /// The program as runs with these values compute it. A run that is to keep outputs and panics has no result and keeps nothing: the earlier value stays. So all
-    /// parties learn whether it has panicked before they keep anything ([`Program::telling_panics`]).
+    /// The program as runs with these values compute it. A run that is to keep outputs and panics has no result and keeps nothing: the earlier value stays. So
+    /// all parties learn whether it has panicked before they keep anything ([`Program::telling_panics`]).
     ///
     /// *Errors*: a name that cannot be used; a program that already has the maximum size.
     pub fn program(&self, protocol: &'static str, program: &Arc<Program>) -> Result<Arc<Program>, ProtocolError> {
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_could_not_be_read_again_or_shown_is_refused_before_anything_is_computed() {
+    fn an_unreadable_or_unprintable_name_is_refused_before_anything_is_computed() {
         let longest = "x".repeat(KEPT_NAME_BYTES_MAX);
         let program = Arc::new(Program::new("nothing"));
         let read = |name: &str| ReadInput { port: "x".into(), name: name.into(), output: None };

@@ -2,9 +2,9 @@
 //!
 //! The protocol's own code stays on its task. It exchanges data with the threads through bounded channels, so memory does not grow with the work.
 //!
-//! A party's threads start in three places, and the session says how many there may be: here, in `garble/src/buckets.rs`, and in `protocols/lego/src/build/ands.rs`. Other
-//! threads do not compute for a party: `store/src/store_dir.rs` waits for the disk, `net/src/link.rs` simulates a link, `lang/src/compile.rs` needs a deep
-//! stack. `garblet` (`memory.rs`, `thread.rs`) and `cli` are above.
+//! A party's threads start in three places, and the session says how many there may be: here, in `garble/src/buckets.rs`, and in
+//! `protocols/lego/src/build/ands.rs`. Other threads do not compute for a party: `store/src/store_dir.rs` waits for the disk, `net/src/link.rs` simulates a
+//! link, `lang/src/compile.rs` needs a deep stack. `garblet` (`memory.rs`, `thread.rs`) and `cli` are above.
 
 use std::thread::JoinHandle;
 
@@ -20,7 +20,7 @@ pub fn channel<T>() -> (mpsc::Sender<T>, mpsc::Receiver<T>) {
     mpsc::channel(ON_THE_WAY)
 }
 
-/// Work on a thread of its own.
+/// Work on its own thread.
 pub struct Work<T>(oneshot::Receiver<T>);
 
 impl<T: Send + 'static> Work<T> {
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_being_finished_is_done_when_it_is_dropped() {
+    fn dropping_work_waits_for_it_to_finish() {
         let (say, heard) = std::sync::mpsc::channel();
         let (begin, begun) = std::sync::mpsc::channel();
         let finishing = Finishing::begin(move || {

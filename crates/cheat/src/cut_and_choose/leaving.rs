@@ -6,7 +6,7 @@ use garblet_circuit::{Bits, Program};
 use garblet_cut_and_choose::Step;
 use garblet_protocol::conduct::Conduct;
 
-/// A garbler that leaves when it has heard which circuits are checked.
+/// A garbler that leaves when it learns which circuits are checked.
 pub struct LeavingGarbler<C> {
     /// The conduct before it leaves.
     before: C,
@@ -14,7 +14,7 @@ pub struct LeavingGarbler<C> {
 }
 
 impl<C> LeavingGarbler<C> {
-    /// A garbler that behaves like that until it leaves.
+    /// A garbler with this conduct until it leaves.
     pub fn new(before: C) -> Self {
         LeavingGarbler { before, has_committed: false }
     }

@@ -1,4 +1,4 @@
-//! A party of `authenticated` that found its peer cheating, or does not know how a check ended, does nothing more with what it shares with that peer.
+//! A party of `authenticated` that caught its peer cheating, or does not know how a check ended, stops using the secrets it shares with that peer.
 
 use std::{
     future::poll_fn,
@@ -58,8 +58,8 @@ async fn set_up<S: Side, C: Conduct<Step>>(session: &mut Session, job: &Job, con
     Run::new(role, plan, false)
 }
 
-/// The errors of an honest party on side `H`, without a store: of a run with a peer that cheats, and of its next one in a new session. Of some runs, the
-/// first in which the cheat shows: with few gates, no wrong row may be used.
+/// The errors of an honest party on side `H`, without a store: in a run with a cheating peer, and in its next run in a new session. Takes the first of some
+/// runs in which the cheat shows: with few gates, possibly no wrong row is used.
 fn twice<H: Side, P: Side, C: Conduct<Step>>(job: &Job, config: Config, cheat: impl Fn() -> C) -> [ProtocolError; 2] {
     (1..5).find_map(|seed| again::<H, P>(job, config, cheat(), seed)).expect("it finds the peer cheating")
 }
@@ -100,7 +100,7 @@ fn is_over(error: &ProtocolError) -> bool {
 }
 
 #[test]
-fn whoever_found_the_peer_cheating_does_nothing_more_with_the_same_differences() {
+fn a_party_that_caught_its_peer_does_nothing_more_with_the_same_differences() {
     let job = job();
     for config in configs() {
         let both = Deviation::ALL.into_iter().filter(|(deviation, _)| *deviation != Deviation::LaterMaskBit);
@@ -134,11 +134,11 @@ async fn meet<S: Side>(session: &mut Session, folder: &Path) -> Result<Participa
 
 async fn fill<S: Side>(session: &mut Session, role: &mut Participant<S, Honest>) -> Result<(), ProtocolError> {
     role.fill(session, ORDER).await?;
-    // As a caller does that closes.
+    // As a caller that closes.
     Ok(session.channel().flush().await?)
 }
 
-/// A party that is gone when it is to send something.
+/// A party that is gone when it should send something.
 struct LeavesAt(Step);
 
 impl Conduct<Step> for LeavesAt {
@@ -149,7 +149,7 @@ impl Conduct<Step> for LeavesAt {
     }
 }
 
-/// A process of its own for a party that leaves: it fills its store if it has one, and prepares a run otherwise.
+/// A separate thread for a party that leaves: it fills its store if it has one, and prepares a run otherwise.
 fn leaves<S: Side>(channel: Channel, folder: Option<PathBuf>, step: Step) -> JoinHandle<()> {
     std::thread::spawn(move || {
         block_on(async {
@@ -166,7 +166,7 @@ fn leaves<S: Side>(channel: Channel, folder: Option<PathBuf>, step: Step) -> Joi
     })
 }
 
-/// The next try of the same participant would overwrite what is left open with the check of its own batch.
+/// The next try of the same participant would overwrite the unsettled check with that of its own batch.
 #[test]
 fn an_evaluator_whose_check_is_not_settled_makes_nothing_more() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -206,9 +206,9 @@ fn an_evaluator_without_a_store_whose_check_is_not_settled_makes_nothing_more() 
     });
 }
 
-/// It has bound itself to the digest that it was about to send.
+/// The evaluator has committed itself to the digest that it was about to send.
 #[test]
-fn an_evaluator_that_leaves_before_it_says_its_digest_settles_at_the_next_meeting() {
+fn an_evaluator_that_leaves_before_it_sends_its_digest_settles_at_the_next_meeting() {
     let folder = tempfile::tempdir().expect("a folder");
     block_on(async {
         let (ours, theirs) = memory_pair();
@@ -229,7 +229,7 @@ fn is_unsettled(store: &Store) -> bool {
     Authenticated::notices(store).contains(&Notice::UnsettledCheck)
 }
 
-/// A future to its end, or as far as it comes when it is polled so often; then it is dropped.
+/// Polls a future to its end, or this many times; then drops it.
 async fn polled<T>(future: impl Future<Output = T>, mut times: usize) -> Option<T> {
     let mut future = pin!(future);
     poll_fn(|context| match future.as_mut().poll(context) {
@@ -243,15 +243,15 @@ async fn polled<T>(future: impl Future<Output = T>, mut times: usize) -> Option<
     .await
 }
 
-/// The end of a party's filling: what it died of, if it did, and whether a second try was refused where it must be.
+/// The end of a party's filling: the error that ended it, if any, and whether a second try was refused where it must be.
 #[derive(Debug)]
 struct Ended {
     error: Option<String>,
     refuses: bool,
 }
 
-/// Fills the store of a side, as far as it comes in so many polls. Then tries again in the same process, with a peer that is gone: after a batch that did not
-/// end well it refuses by itself.
+/// Fills the store of a side, as far as it gets in this many polls. Then tries again in the same process, with a peer that is gone: after a failed batch,
+/// it refuses by itself.
 async fn fill_twice<S: Side>(channel: Channel, folder: &Path, seed: u64, polls: usize) -> Ended {
     let mut first = session(channel, S::PARTY, seed).await;
     let mut role = match meet::<S>(&mut first, folder).await {
@@ -265,7 +265,7 @@ async fn fill_twice<S: Side>(channel: Channel, folder: &Path, seed: u64, polls: 
     let filled = polled(fill(&mut first, &mut role), polls).await;
     let error = filled.map_or(Some("dropped".into()), |filled| filled.err().map(|error| error.to_string()));
     first.abort().await;
-    // What was written before the connection failed is there, and then the batch has ended well.
+    // A batch that was written before the connection failed has succeeded.
     let is_whole = role.stock() != had;
     let (ours, theirs) = memory_pair();
     let other = if S::PARTY == GARBLER { EVALUATOR } else { GARBLER };
@@ -287,8 +287,8 @@ fn fill_over(channels: impl FnOnce() -> (Channel, Channel), folder: &Path, seed:
 
 const TO_THE_END: [usize; 2] = [usize::MAX; 2];
 
-/// Fills whose stores have met before, each broken off a little later than the one before until one is not; after each the parties meet again, settle
-/// and go on. How many were broken off.
+/// Fills stores that have met before, breaking off each fill a little later than the one before until one completes; after each, the parties meet again, settle
+/// and go on. Returns the number of broken fills.
 fn broken_off(mut filling: impl FnMut(&Path, usize) -> [Ended; 2]) -> usize {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
@@ -325,7 +325,7 @@ fn a_cut_at_any_message_costs_a_batch_at_most() {
 }
 
 #[test]
-fn a_future_that_is_dropped_wherever_it_waits_costs_a_batch_at_most() {
+fn dropping_a_future_at_any_await_costs_at_most_a_batch() {
     for party in [0, 1] {
         let waits = broken_off(|folder, at| {
             let mut polls = TO_THE_END;

@@ -20,7 +20,7 @@ use garblet_protocol::{
 
 use crate::job::{Job, job};
 
-/// One message of masks alone, where all gates are joined to triples at once.
+/// Only one message of masks, where all gates are joined to triples at once.
 fn applies(deviation: Deviation, config: Config) -> bool {
     deviation != Deviation::LaterMaskBit || config.build == Build::Stream
 }
@@ -28,7 +28,7 @@ fn applies(deviation: Deviation, config: Config) -> bool {
 /// The evaluator's outcome against a garbler that cheats.
 fn against_garbler(job: &Job, config: Config, cheat: impl Conduct<Step>, seed: u128) -> Outcome {
     let [garbler, evaluator] = run(&job.program, &job.inputs, config, (cheat, Honest), seed);
-    assert!(garbler.is_err(), "who cheats learns nothing");
+    assert!(garbler.is_err(), "a cheater learns nothing");
     outcome(&evaluator, &job.right(1))
 }
 
@@ -50,7 +50,7 @@ fn honest_parties_get_the_right_result() {
 }
 
 #[test]
-fn what_either_may_do_is_caught_by_the_check_that_is_there_for_it() {
+fn deviations_of_either_party_are_caught_by_the_intended_check() {
     let job = job();
     for config in configs() {
         for (deviation, check) in Deviation::ALL.into_iter().filter(|(deviation, _)| applies(*deviation, config)) {
@@ -64,7 +64,7 @@ fn what_either_may_do_is_caught_by_the_check_that_is_there_for_it() {
 }
 
 #[test]
-fn a_garbler_that_cheats_is_caught_by_the_check_that_is_there_for_it() {
+fn a_cheating_garbler_is_caught_by_the_intended_check() {
     let job = job();
     for config in configs() {
         let applicable = GarblerDeviation::ALONE.into_iter().filter(|(_, forms, _)| forms.include(config));
@@ -77,7 +77,7 @@ fn a_garbler_that_cheats_is_caught_by_the_check_that_is_there_for_it() {
 }
 
 #[test]
-fn an_evaluator_that_cheats_is_caught_by_the_check_that_is_there_for_it() {
+fn a_cheating_evaluator_is_caught_by_the_intended_check() {
     let job = job();
     for config in configs() {
         let applicable = EvaluatorDeviation::ALONE.into_iter().filter(|(_, forms, _)| forms.include(config));
@@ -98,9 +98,9 @@ fn no_check_is_without_a_deviation() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// A garbler whose gates give no labels: where the evaluator tells masked values, it finds that by its own check, and can only leave.
+/// A garbler whose gates give invalid labels: where the evaluator reveals masked values, it notices by its own check, and can only leave.
 #[test]
-fn gates_that_give_no_labels_give_no_result_where_masked_values_are_told() {
+fn gates_with_invalid_labels_give_no_result_where_masked_values_are_revealed() {
     let job = job();
     for config in configs().into_iter().filter(|config| Forms::Reveal.include(*config)) {
         for deviation in [
@@ -115,7 +115,7 @@ fn gates_that_give_no_labels_give_no_result_where_masked_values_are_told() {
     }
 }
 
-/// Another input is none of a cheat's business to find: it is the party's.
+/// A different input is not cheating: a party may choose its input.
 #[test]
 fn an_evaluator_may_give_another_input_of_its_own() {
     let mut job = job();
@@ -130,10 +130,10 @@ fn an_evaluator_may_give_another_input_of_its_own() {
     }
 }
 
-/// A false bit that is consistent with its commitment: the sum of both parties' leaky triples would show the peer's difference. A digest is all
-/// that leaves.
+/// A false bit that matches its commitment: the sum of both parties' leaky triples would reveal the peer's difference. Only a digest
+/// is sent.
 #[test]
-fn after_a_false_product_bit_nothing_of_the_leaky_triples_leaves_but_a_digest() {
+fn after_a_false_product_bit_only_a_digest_of_the_leaky_triples_is_sent() {
     /// A garbler with a false product bit that commits to it.
     struct False;
     impl Conduct<Step> for False {
@@ -152,7 +152,7 @@ fn after_a_false_product_bit_nothing_of_the_leaky_triples_leaves_but_a_digest() 
     let config = Config::default();
     let recorder = Recorder::default();
     let [garbler, evaluator] = run(&job.program, &job.inputs, config, (False, recorder.clone()), 7);
-    assert_eq!(outcome(&garbler, &job.right(0)), Outcome::Caught(checks::EQUALITY), "it hears it");
+    assert_eq!(outcome(&garbler, &job.right(0)), Outcome::Caught(checks::EQUALITY), "the garbler learns of it");
     assert_eq!(outcome(&evaluator, &job.right(1)), Outcome::Ended);
     assert_eq!(after(&recorder), [(Step::Coins, 64), (Step::Digest, 32)]);
 
@@ -162,7 +162,7 @@ fn after_a_false_product_bit_nothing_of_the_leaky_triples_leaves_but_a_digest() 
     assert_eq!(after(&recorder), [(Step::Coins, 64), (Step::OwnDigest, 32), (Step::DigestCommitment, 32)], "unopened");
 }
 
-/// Each bit of an input of the garbler's and the evaluator's.
+/// The bitwise product of an input of the garbler and one of the evaluator.
 fn products(bits: u32) -> Job {
     let gates = (0..bits).map(|at| Gate::And(Wire(at), Wire(bits + at))).collect();
     let outputs = (0..bits).map(|at| Wire(2 * bits + at)).collect();
@@ -174,9 +174,9 @@ fn products(bits: u32) -> Job {
     Job { program: program.clone(), other: program, inputs: vec![ones.clone(), ones] }
 }
 
-/// With weights that a garbler knew before it chose its labels, any number of wrong gates would pass.
+/// With weights known to a garbler before it chose its labels, any number of wrong gates would pass.
 #[test]
-fn gates_whose_weights_cancel_at_a_point_of_the_garblers_own_are_caught() {
+fn gates_whose_weights_cancel_at_the_garblers_own_point_are_caught() {
     let job = products(200);
     for config in configs().into_iter().filter(|config| Forms::Tags.include(*config)) {
         let (cheat, cancelled) = CheatingGarbler::with_own_weights(&job.program);
@@ -185,10 +185,10 @@ fn gates_whose_weights_cancel_at_a_point_of_the_garblers_own_are_caught() {
     }
 }
 
-/// The order of gates is that of the inputs, which the test before rests on; and a wrong row that is not used is no error.
+/// Gates are in the order of the inputs, on which the previous test relies; and an unused wrong row is no error.
 #[test]
-fn rows_that_a_garbler_does_not_let_be_used_change_nothing() {
-    /// All gates but one have a wrong row; the garbler's inputs are such that only the right one's is used.
+fn unused_wrong_rows_change_nothing() {
+    /// All gates but one have a wrong row; the garbler's inputs are such that no wrong row is used.
     struct Unused(Block, usize);
     impl Conduct<Step> for Unused {
         fn touch(&mut self, step: Step, _: usize, bytes: &mut [u8]) {
@@ -217,7 +217,7 @@ fn rows_that_a_garbler_does_not_let_be_used_change_nothing() {
         let [_, evaluator] = run(&job.program, &job.inputs, Config::default(), (cheat, Honest), 9);
         let outputs = evaluator.unwrap_or_else(|error| panic!("gate {right}: {error}"));
         let product = outputs[0].as_ref().unwrap();
-        // Whatever the garbler's input was, it is a product.
+        // The output is a product for any input of the garbler.
         let of_evaluator = &evaluate(&job.program, &[(0..200).map(|_| true).collect(), job.inputs[1].clone()])[0];
         assert!(product.iter().zip(of_evaluator.iter()).all(|(product, factor)| factor || !product));
     }

@@ -1,4 +1,4 @@
-//! Probabilities in the tables of the book's chapters are those of the formulas that other tests measure.
+//! Probabilities in the tables of the book's chapters agree with the formulas that other tests measure.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use garblet_authenticated::{Statistical, parameters::Batch};
 use garblet_covert as covert;
 use garblet_cut_and_choose::{self as cut_and_choose, cut_log2};
 
-/// The rows of the table with that header in a chapter, cell by cell.
+/// The rows of the table with this header in a chapter, cell by cell.
 fn table(chapter: &str, header: &str) -> Vec<Vec<String>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src").join(format!("{chapter}.md"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -29,7 +29,7 @@ fn number<T: std::str::FromStr>(cell: &str) -> T {
 }
 
 #[test]
-fn batches_of_authenticated_are_those_of_its_bound() {
+fn batches_of_authenticated_agree_with_its_bound() {
     let rows = table("authenticated", "| bucket | `statistical=40` | published |");
     assert_eq!(rows.len(), 6, "a row for each size of buckets");
     for row in rows {
@@ -49,7 +49,7 @@ fn batches_of_authenticated_are_those_of_its_bound() {
 }
 
 #[test]
-fn circuits_of_cut_and_choose_are_those_of_its_formula() {
+fn circuits_of_cut_and_choose_agree_with_its_formula() {
     let rows = table("cut-and-choose", "| `statistical` | circuits | evaluated | probability |");
     for (row, statistical) in rows.iter().zip(cut_and_choose::Statistical::ALL) {
         let config = cut_and_choose::Config { statistical: *statistical, ..Default::default() };
@@ -63,7 +63,7 @@ fn circuits_of_cut_and_choose_are_those_of_its_formula() {
 }
 
 #[test]
-fn circuits_of_the_published_form_of_outsourced_are_those_of_the_same_formula() {
+fn circuits_of_the_published_form_of_outsourced_agree_with_the_same_formula() {
     let rows = table("outsourced", "| circuits | evaluated | undetected cheating |");
     assert_eq!(rows.len(), 3);
     for row in rows {
@@ -74,7 +74,7 @@ fn circuits_of_the_published_form_of_outsourced_are_those_of_the_same_formula() 
 
 /// `1 - 1/N`, and `(1 - 1/N)(1 - 2^(1 - shares))` in the form of 2007.
 #[test]
-fn deterrence_is_what_the_chapter_says() {
+fn deterrence_agrees_with_the_chapter() {
     for circuits in 2..=16 {
         for shares in 2..=8 {
             let seeds = covert::Config { circuits: Some(circuits), ..Default::default() };

@@ -1,5 +1,5 @@
-//! Every deviation from `covert` ends as the protocol promises, and is found out as often as its deterrence says; nothing that
-//! happens to the connection makes a corrupted peer of an honest one.
+//! Every deviation from `covert` ends as the protocol promises, and is caught as often as its deterrence says; no failure
+//! of the connection makes an honest peer look corrupted.
 
 use garblet_covert::checks;
 use std::time::Duration;
@@ -32,7 +32,7 @@ impl Job {
         outcome(&evaluator, &self.right(1))
     }
 
-    /// The number of times that the evaluator finds a garbler that cheats in `bad` circuits.
+    /// The number of times that the evaluator catches a garbler that cheats in `bad` circuits.
     fn count_corrupted(&self, config: Config, deviation: GarblerDeviation, bad: usize) -> u32 {
         let seeds = 0..u128::from(trials(40));
         let corrupted = |outcome| matches!(outcome, Outcome::Corrupted(_));
@@ -55,13 +55,13 @@ fn honest_parties_get_the_right_result() {
     }
 }
 
-/// All circuits are bad: some bad one is checked, the evaluated one is bad too.
+/// All circuits are bad, so a bad one is checked and a bad one is evaluated.
 #[test]
-fn a_garbler_that_cheats_in_all_circuits_is_found_by_the_check_that_is_there_for_it() {
+fn a_garbler_that_cheats_in_all_circuits_is_caught_by_the_intended_check() {
     let job = job();
     for (form, deviations) in [(Form::Seeds, &GarblerDeviation::SEEDS[..]), (Form::Al07, &GarblerDeviation::AL07[..])] {
         for &(deviation, promise) in deviations {
-            // What a circuit before had cannot be had by the first.
+            // The first circuit has no earlier one to copy from.
             let outcomes: Vec<Outcome> =
                 (0..3).map(|seed| job.against_garbler(config(form, 3), deviation, 3, seed)).collect();
             let promised = |outcome: &Outcome| match *outcome {
@@ -75,16 +75,16 @@ fn a_garbler_that_cheats_in_all_circuits_is_found_by_the_check_that_is_there_for
     }
 }
 
-/// Each wire's labels differ by their own secret without free XOR, and circuits are not streamed: the same checks find the same.
+/// Without free XOR each wire has its own label difference, and circuits are not streamed: the same checks catch the same deviations.
 #[test]
-fn a_garbler_that_cheats_in_a_scheme_of_2009_is_found() {
+fn a_garbler_that_cheats_in_a_scheme_of_2009_is_caught() {
     let job = job();
     for method in [Method::Base, Method::PrfSs, Method::CorGrr] {
         let config = Config { published: Some(method), ..config(Form::Al07, 3) };
         let [garbler, evaluator] = run_honest(&job.program, &job.inputs, config, 1);
         assert_eq!(outcome(&garbler, &job.right(0)), Outcome::Right, "{method:?}");
         assert_eq!(outcome(&evaluator, &job.right(1)), Outcome::Right, "{method:?}");
-        // Another program has tables of another length here, so that nothing that follows is where it should be.
+        // Another program has tables of another length here, so everything after them is misplaced.
         let deviations = GarblerDeviation::AL07.iter().filter(|(d, _)| *d != GarblerDeviation::OtherProgram);
         for &(deviation, promise) in deviations {
             for seed in 0..2 {
@@ -105,10 +105,10 @@ fn a_garbler_that_cheats_in_a_scheme_of_2009_is_found() {
     }
 }
 
-/// One of two circuits is bad, over several seeds: checked it is found with evidence; evaluated it is found, or it may do what it likes. Either happens with
+/// One of two circuits is bad, over several seeds: if checked, it is caught with evidence; if evaluated, it may be caught, or have any effect. Each case has
 /// probability 1/2.
 #[test]
-fn a_garbler_that_cheats_in_one_circuit_is_found_if_that_is_checked() {
+fn a_garbler_that_cheats_in_one_circuit_is_caught_if_it_is_checked() {
     let job = job();
     for (deviation, promise) in GarblerDeviation::SEEDS {
         let replays = matches!(deviation, GarblerDeviation::ReplayedHash | GarblerDeviation::ReplayedHead);
@@ -122,7 +122,7 @@ fn a_garbler_that_cheats_in_one_circuit_is_found_if_that_is_checked() {
             };
             let as_evaluated = match promise.evaluated {
                 Some(check) => outcome == Outcome::Caught(check),
-                // It ends if the garbler does, with whose labels the output of a bad circuit does not go.
+                // The run also ends if the garbler stops, because the output of a bad circuit does not match its labels.
                 None => matches!(outcome, Outcome::Right | Outcome::Wrong | Outcome::Ended),
             };
             assert!(as_checked || as_evaluated, "{deviation:?}: {outcome:?}");
@@ -132,7 +132,7 @@ fn a_garbler_that_cheats_in_one_circuit_is_found_if_that_is_checked() {
                 break;
             }
         }
-        assert_eq!(seen, [true; 2], "{deviation:?}: one of both never happens");
+        assert_eq!(seen, [true; 2], "{deviation:?}: one of the two cases never happens");
     }
 }
 
@@ -149,7 +149,7 @@ fn an_evaluator_that_cheats_is_caught() {
     }
 }
 
-/// Pads that it did not choose are of no use to the evaluator: it cannot even check, and thinks that the garbler cheats.
+/// Pads that it did not choose are useless to the evaluator: it cannot even check, and takes the garbler for a cheater.
 #[test]
 fn an_evaluator_that_takes_other_seeds_gets_nothing() {
     let job = job();
@@ -171,9 +171,9 @@ fn no_check_is_without_a_deviation() {
     assert!(covered.iter().all(|check| checks::ALL.contains(check)));
 }
 
-/// One bad circuit of `l` is found with the probability `1 - 1/l`.
+/// One bad circuit of `l` is caught with probability `1 - 1/l`.
 #[test]
-fn a_bad_circuit_is_found_as_often_as_deterrence_says() {
+fn a_bad_circuit_is_caught_as_often_as_deterrence_says() {
     let job = job();
     for (form, circuits) in [(Form::Seeds, 2), (Form::Seeds, 4), (Form::Al07, 3)] {
         let config = config(form, circuits);
@@ -184,9 +184,9 @@ fn a_bad_circuit_is_found_as_often_as_deterrence_says() {
     }
 }
 
-/// The evaluator finds spoiled labels in the form `seeds` whatever its input is.
+/// The evaluator catches spoiled labels in the form `seeds` for every input.
 #[test]
-fn spoiled_labels_are_found_whatever_the_input() {
+fn spoiled_labels_are_caught_for_every_input() {
     for bit in [false, true] {
         let mut job = job();
         job.inputs[1].set(0, bit);
@@ -200,10 +200,10 @@ fn spoiled_labels_are_found_whatever_the_input() {
     }
 }
 
-/// A spoiled label is found with probability 1/2 in the form `al07` whatever the input is; spoiled at all `m` shares of a bit it escapes
-/// with probability `2^(1 - m)` at most, which the deterrence takes off.
+/// In the form `al07`, a spoiled label is caught with probability 1/2 for every input; spoiled at all `m` shares of a bit, it escapes
+/// with probability at most `2^(1 - m)`, which the deterrence accounts for.
 #[test]
-fn spoiled_labels_of_shares_are_found_as_often_as_deterrence_says() {
+fn spoiled_labels_of_shares_are_caught_as_often_as_deterrence_says() {
     // Both shares of bit 0 of 8.
     let both: &[usize] = &[0, 8];
     for bit in [false, true] {
@@ -219,20 +219,20 @@ fn spoiled_labels_of_shares_are_found_as_often_as_deterrence_says() {
     }
 }
 
-/// The evaluator's error shows of a spoiled label what says nothing of its choices; with what it may disclose, others see it too.
+/// The evaluator's error about a spoiled label reveals nothing about its choices; with its disclosure, others can verify it too.
 #[test]
 fn evidence_of_a_spoiled_label_can_be_shown_to_others() {
     let job = job();
     let config = config(Form::Al07, 3);
     let cheat = CheatingGarbler::new(GarblerDeviation::SwappedLabels, 3, job.other.clone());
     let [_, evaluator] = run(&job.program, &job.inputs, config, cheat, Honest, 1);
-    let Err(ProtocolError::Corrupted(corrupted)) = evaluator else { panic!("it is found out") };
+    let Err(ProtocolError::Corrupted(corrupted)) = evaluator else { panic!("the garbler is caught") };
     assert_eq!(corrupted.check, checks::LABEL_OF_SEED);
     let plan = Plan::new(job.program.clone(), config).expect("it ran");
     assert!(is_shown(&plan, &corrupted));
 }
 
-/// A garbler that leaves when it hears what is checked: suspected in the form `al07`, where it may have been about to be found out; in the
+/// A garbler that leaves when it learns what is checked is suspected in the form `al07`, where it may have been about to be caught; in the
 /// form `seeds` it was checked before.
 #[test]
 fn a_garbler_that_leaves_is_suspected_only_where_it_could_escape() {
@@ -242,7 +242,7 @@ fn a_garbler_that_leaves_is_suspected_only_where_it_could_escape() {
     }
 }
 
-/// Whatever frame the connection ends at, or stops at, an honest garbler is never called corrupted.
+/// At whatever frame the connection ends or stalls, an honest garbler is never called corrupted.
 #[test]
 fn a_lost_connection_is_no_proof_of_cheating() {
     let job = job();

@@ -1,4 +1,4 @@
-//! Every deviation from `cut-and-choose` ends as the protocol promises, and those that may pass pass as often as its formulas
+//! Every deviation from `cut-and-choose` ends as the protocol promises, and those that may pass do so as often as its formulas
 //! say.
 
 use garblet_cheat::{
@@ -24,14 +24,14 @@ fn published(circuits: u16) -> Config {
     Config { form: Form::Lp07, supersets: Some(6), ..config(circuits) }
 }
 
-/// The evaluator's outcome against a garbler that cheats in `bad` of 9 circuits, of which 3 are evaluated.
+/// The evaluator's outcome against a garbler that cheats in `bad` of 9 circuits, 3 of which are evaluated.
 fn against_garbler(job: &Job, deviation: GarblerDeviation, bad: usize, seed: u128) -> Outcome {
     let cheat = CheatingGarbler::new(deviation, bad, job.other.clone());
     let [_, evaluator] = run(&job.program, &job.inputs, config(9), cheat, Honest, seed);
     outcome(&evaluator, &job.right(1))
 }
 
-/// The number of times that a deviation ends like that.
+/// The number of times that a deviation has this outcome.
 fn count_of(job: &Job, deviation: GarblerDeviation, bad: usize, wanted: impl Fn(Outcome) -> bool) -> u32 {
     let seeds = 0..u128::from(trials(60));
     seeds.filter(|&seed| wanted(against_garbler(job, deviation, bad, 1000 + seed))).count() as u32
@@ -50,7 +50,7 @@ fn honest_parties_get_the_right_result() {
     assert_eq!(outcome(&evaluator, &job.right(1)), Outcome::Right);
 }
 
-/// The outcomes of six runs at least, and of more until the garbler is caught. One that cheats in all circuits is caught half of the time or more.
+/// The outcomes of at least six runs, and of more until the garbler is caught. A garbler that cheats in all circuits is caught at least half of the time.
 fn until_caught(run: impl Fn(u128) -> Outcome) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
     for seed in 0..tries(0.5) {
@@ -62,12 +62,12 @@ fn until_caught(run: impl Fn(u128) -> Outcome) -> Vec<Outcome> {
     outcomes
 }
 
-/// All circuits are bad, so that some bad one is checked and some bad one is evaluated.
+/// All circuits are bad, so a bad one is checked and a bad one is evaluated.
 #[test]
-fn a_garbler_that_cheats_in_all_circuits_is_caught_by_the_check_that_is_there_for_it() {
+fn a_garbler_that_cheats_in_all_circuits_is_caught_by_the_intended_check() {
     let job = job();
     for (deviation, if_checked, if_evaluated) in GarblerDeviation::ALL {
-        // An input that is the same in all circuits, if another than one's own, is allowed.
+        // A different input is allowed if it is the same in all circuits.
         let bad = if deviation == GarblerDeviation::OtherInput { 4 } else { 9 };
         let outcomes = until_caught(|seed| against_garbler(&job, deviation, bad, seed));
         let promised = |outcome: &Outcome| match outcome {
@@ -80,7 +80,7 @@ fn a_garbler_that_cheats_in_all_circuits_is_caught_by_the_check_that_is_there_fo
     }
 }
 
-/// Deviations that are not noticed for some of the evaluator's choices, and then without effect on its result.
+/// Deviations that go unnoticed for some of the evaluator's choices, without affecting its result then.
 fn may_pass(deviation: GarblerDeviation) -> bool {
     matches!(deviation, GarblerDeviation::SpoiledLabel { .. } | GarblerDeviation::OtherInput)
 }
@@ -95,7 +95,7 @@ fn an_evaluator_that_cheats_is_caught() {
     }
 }
 
-/// It gets the circuit whose seed it has, as its seed gives it, and of the other one no more than the digest.
+/// It gets the circuit whose seed it has, exactly as derived from the seed, and only the digest of the other one.
 #[test]
 fn an_evaluator_that_lies_about_its_split_gets_nothing_that_it_could_not_make() {
     let job = job();
@@ -105,23 +105,23 @@ fn an_evaluator_that_lies_about_its_split_gets_nothing_that_it_could_not_make() 
         let lied = garbler.recorded();
         assert_eq!((lied.hashed.len(), lied.sent.len()), (9, 3));
         for (circuit, parts) in &lied.sent {
-            assert!(lied.hashed[circuit] == *parts, "circuit {circuit} is not the one that its digest is of");
+            assert!(lied.hashed[circuit] == *parts, "circuit {circuit} does not match its digest");
         }
-        // The honest rest of this evaluator's code takes the circuit for another one.
+        // The rest of this evaluator's code is honest and takes the circuit for another one.
         assert_eq!(outcome(&evaluated, &job.right(1)), Outcome::Caught(checks::COMMITTED_CIRCUIT));
         assert_eq!(outcome(&garbled, &job.right(0)), Outcome::Ended);
         let garbler = RecordingGarbler::default();
         let _ = run(&job.program, &job.inputs, config(9), garbler.clone(), Honest, seed);
         let honest = garbler.recorded();
-        assert!(honest.hashed == lied.hashed, "circuits depend on what is told");
+        assert!(honest.hashed == lied.hashed, "circuits depend on the announced split");
         assert_eq!(honest.sent.keys().filter(|circuit| lied.sent.contains_key(circuit)).count(), 2);
     }
 }
 
-/// The garbler knows which circuits are evaluated when it sends them, but they are fixed: what is not the circuit of the digest is found
-/// out whenever it is sent.
+/// The garbler knows which circuits are evaluated when it sends them, but they are fixed: a circuit that does not match its digest is
+/// caught whenever it is sent.
 #[test]
-fn a_garbler_that_sends_another_circuit_than_that_of_the_digest_is_caught_whenever_it_is_evaluated() {
+fn a_circuit_that_does_not_match_its_digest_is_caught_whenever_it_is_evaluated() {
     let job = job();
     let caught = |outcome| outcome == Outcome::Caught(checks::COMMITTED_CIRCUIT);
     let count = count_of(&job, GarblerDeviation::OtherThanDigest, 1, caught);
@@ -142,7 +142,7 @@ fn no_check_is_without_a_deviation() {
     }
 }
 
-/// All supersets but one are bad, so that some bad one is checked and some bad one is not.
+/// All supersets but one are bad, so a bad one is checked and a bad one is not.
 #[test]
 fn a_garbler_of_the_published_form_that_cheats_in_supersets_is_caught() {
     let job = job();
@@ -154,7 +154,7 @@ fn a_garbler_of_the_published_form_that_cheats_in_supersets_is_caught() {
         });
         let promised = |outcome: &Outcome| match outcome {
             Outcome::Caught(check) => [if_checked, if_not].contains(&Some(*check)),
-            // The one superset with the own input is among the checked ones: another input, but one.
+            // If the only superset with the original input is checked, the others consistently have another input, which is allowed.
             Outcome::Wrong => deviation == SupersetDeviation::OtherInput,
             _ => false,
         };
@@ -174,7 +174,7 @@ fn deviations_in_circuits_are_caught_in_the_published_form_too() {
     }
 }
 
-/// Wrong tables in `x` of 9 circuits escape if all are among the 3 that are evaluated, and win if they are 2 or more.
+/// Wrong tables in `x` of 9 circuits escape if all are among the 3 evaluated ones, and win if there are at least 2.
 #[test]
 fn wrong_tables_escape_as_often_as_the_formula_says() {
     let job = job();
@@ -189,9 +189,9 @@ fn wrong_tables_escape_as_often_as_the_formula_says() {
     }
 }
 
-/// One bad circuit of three that are evaluated is outvoted: the evaluator's result is right whenever it is not caught.
+/// One bad circuit among three evaluated ones is outvoted: the evaluator's result is right whenever the garbler is not caught.
 #[test]
-fn a_minority_of_bad_circuits_is_outvoted_in_silence() {
+fn a_minority_of_bad_circuits_is_silently_outvoted() {
     let job = job();
     for deviation in [GarblerDeviation::WrongTables, GarblerDeviation::WrongDecodingBit, GarblerDeviation::OtherProgram]
     {
@@ -203,8 +203,8 @@ fn a_minority_of_bad_circuits_is_outvoted_in_silence() {
     }
 }
 
-/// Selective failure: spoiling the label of one value of a wire is noticed with probability 1/2, whatever the evaluator's bit is
-/// there: the wire carries a bit of the encoding.
+/// Selective failure: spoiling the label of one value of a wire is noticed with probability 1/2 for either bit of the
+/// evaluator: the wire carries a bit of the encoding.
 #[test]
 fn selective_failure_does_not_depend_on_the_bit() {
     for bit in [false, true] {

@@ -1,4 +1,4 @@
-//! Guesses of a peer's secret bits in `lego`: each is found out with probability one half, and then all is given up.
+//! Guesses of a peer's secret bits in `lego`: each is caught with probability one half, and then the store is given up.
 
 use garblet_lego::checks;
 use std::sync::Arc;
@@ -53,23 +53,23 @@ fn is_found_out_half_of_the_time(which: Guess, honest: usize, found_out: Outcome
         given_up += 1;
     }
     assert!(binomial_tail(passed, TRIALS, 0.5) > 1e-4, "{passed} of {TRIALS} passed");
-    assert!(binomial_tail(given_up, TRIALS, 0.5) > 1e-4, "{given_up} of {TRIALS} were found out");
+    assert!(binomial_tail(given_up, TRIALS, 0.5) > 1e-4, "{given_up} of {TRIALS} were caught");
 }
 
-/// Checks that the honest party with its store does not meet this peer again.
+/// Checks that the honest party's store refuses this peer from now on.
 fn is_given_up(stores: Stores, honest: usize) {
     let (program, inputs) = job();
     let (results, _) = run_stored(&program, &inputs, (Honest, Honest), stores, None, 1);
-    let Err(error @ ProtocolError::Stored { .. }) = &results[honest] else { panic!("it is not used again") };
+    let Err(error @ ProtocolError::Stored { .. }) = &results[honest] else { panic!("the store was used again") };
     assert!(error.to_string().contains("found to cheat"), "{error}");
 }
 
 #[test]
-fn a_guess_of_a_watched_share_is_found_out_half_of_the_time() {
+fn a_guess_of_a_watched_share_is_caught_half_of_the_time() {
     is_found_out_half_of_the_time(Guess::WatchedShare, 1, Outcome::FalseCommitment);
 }
 
 #[test]
-fn a_guess_of_a_bit_of_the_difference_is_found_out_half_of_the_time() {
+fn a_guess_of_a_bit_of_the_difference_is_caught_half_of_the_time() {
     is_found_out_half_of_the_time(Guess::DeltaBit, 0, Outcome::Caught(checks::DELTA_CHOICES));
 }

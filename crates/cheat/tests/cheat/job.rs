@@ -9,19 +9,19 @@ use garblet_synthesis::library;
 /// The significance at which a formula counts as refuted.
 pub(crate) const ALPHA: f64 = 1e-4;
 
-/// Runs of a rate's measurement: so many, or a thousand in the full form.
+/// The number of runs to measure a rate: `short`, or a thousand in the full form.
 pub(crate) fn trials(short: u32) -> u32 {
     if std::env::var_os("GARBLET_TEST_FULL").is_some() { 1000 } else { short }
 }
 
-/// Tries of which at least one comes out as each does with that probability; that none does has a probability below 10^-10.
+/// The number of tries after which an outcome of this probability has occurred at least once, except with probability below 10^-10.
 pub(crate) fn tries(probability: f64) -> u128 {
     (1e-10f64.ln() / (1.0 - probability).ln()).ceil() as u128
 }
 
 pub(crate) struct Job {
     pub(crate) program: Arc<Program>,
-    /// The same ports, another function.
+    /// A program with the same ports and another function.
     pub(crate) other: Arc<Program>,
     pub(crate) inputs: Vec<Bits>,
 }

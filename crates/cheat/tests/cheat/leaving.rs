@@ -1,5 +1,5 @@
-//! A garbler of `cut-and-choose` that leaves: named where the evaluator has the evidence, suspected where only the garbler had it, and never
-//! accused where it is honest.
+//! A garbler of `cut-and-choose` that leaves is named if the evaluator has the evidence, suspected if only the garbler had it, and never
+//! accused if it is honest.
 
 use garblet_cut_and_choose::checks;
 use std::time::Duration;
@@ -23,12 +23,12 @@ fn config(form: Form) -> Config {
 }
 
 impl Job {
-    /// A garbler that does that in circuits `0..bad`.
+    /// A garbler with this deviation in circuits `0..bad`.
     fn cheat(&self, deviation: GarblerDeviation, bad: usize) -> CheatingGarbler {
         CheatingGarbler::new(deviation, bad, self.other.clone())
     }
 
-    /// The evaluator's outcome against a garbler that leaves when it has heard the split, and a record of the circuits that the evaluator checks.
+    /// The evaluator's outcome against a garbler that leaves when it learns the split, and a record of the circuits that the evaluator checks.
     fn against_leaving(&self, form: Form, before: impl Conduct<Step>, seed: u128) -> (Outcome, RecordingEvaluator) {
         let honest = RecordingEvaluator::default();
         let leaves = LeavingGarbler::new(before);
@@ -36,7 +36,7 @@ impl Job {
         (outcome(&evaluator, &self.right(1)), honest)
     }
 
-    /// The evaluator's outcome when the connection fails like that.
+    /// The evaluator's outcome with this fault of the connection.
     fn with_fault(&self, form: Form, garbler: impl Conduct<Step>, fault: Fault) -> Outcome {
         let connect = || {
             let (mut left, mut right, _) = intercepted_pair(Some(fault));
@@ -52,7 +52,7 @@ impl Job {
     }
 }
 
-/// The check that finds it where its circuit is checked names it; whether it leaves makes no difference.
+/// The check that catches it in a checked circuit names it, even if it leaves.
 #[test]
 fn a_garbler_that_leaves_when_its_bad_circuit_is_checked_is_named_all_the_same() {
     let job = job();
@@ -62,7 +62,7 @@ fn a_garbler_that_leaves_when_its_bad_circuit_is_checked_is_named_all_the_same()
         let (mut caught, mut ended) = (0, 0);
         // Six of nine circuits are checked.
         for seed in 0..tries(1.0 / 3.0) {
-            // A head is replayed from another circuit.
+            // A head replayed from another circuit.
             let bad = if all_bad { 9 } else { 1 };
             let (outcome, evaluator) = job.against_leaving(Form::Oblivious, job.cheat(deviation, bad), seed);
             let found = (0..bad).any(|circuit| evaluator.checks(circuit));
@@ -83,7 +83,7 @@ fn a_garbler_that_leaves_when_its_bad_circuit_is_checked_is_named_all_the_same()
 
 const SPOILED: GarblerDeviation = GarblerDeviation::SpoiledLabel { wire: 0, branch: false };
 
-/// Nothing can be shown: it may be the network.
+/// Nothing can be proved: it may be the network.
 #[test]
 fn an_honest_garbler_that_leaves_is_gone_or_suspected() {
     let job = job();
@@ -94,7 +94,7 @@ fn an_honest_garbler_that_leaves_is_gone_or_suspected() {
     }
 }
 
-/// The seeds of checked circuits are what the evaluator needs: as long as the garbler keeps them, it is only suspected.
+/// The evaluator needs the seeds of checked circuits: as long as the garbler keeps them, it is only suspected.
 #[test]
 fn a_garbler_of_the_published_form_that_leaves_after_the_coins_is_suspected() {
     let job = job();
@@ -102,7 +102,7 @@ fn a_garbler_of_the_published_form_that_leaves_after_the_coins_is_suspected() {
     assert_eq!(job.against_leaving(Form::Lp07, cheat, 1).0, Outcome::Suspected);
 }
 
-/// Whatever frame the connection ends at.
+/// At whatever frame the connection ends.
 #[test]
 fn a_lost_connection_is_no_proof_of_cheating() {
     let job = job();
@@ -126,7 +126,7 @@ fn a_lost_connection_is_no_proof_of_cheating() {
     }
 }
 
-/// The frame with the garbler's last words: evaluated circuits, or the openings, of which the seeds come first.
+/// The frame with the garbler's last messages: evaluated circuits, or the openings, which begin with the seeds.
 fn last_words(job: &Job, form: Form) -> usize {
     let mut transcript = None;
     let connect = || {
@@ -141,9 +141,9 @@ fn last_words(job: &Job, form: Form) -> usize {
     forth.iter().rposition(|frame| frame.kind == FrameKind::Bulk).expect("the garbler has sent something")
 }
 
-/// The evidence is there from the digests on, or the seeds: it makes no difference how the garbler's last words are broken off.
+/// The evidence is complete from the digests on, or the seeds: interrupting the garbler's last messages makes no difference.
 #[test]
-fn a_garbler_that_is_silent_or_broken_off_in_its_last_words_is_named() {
+fn a_garbler_that_stalls_or_is_cut_off_in_its_last_messages_is_named() {
     let job = job();
     for (form, kinds) in [
         (Form::Oblivious, &[FaultKind::Cut, FaultKind::Stall, FaultKind::Truncate][..]),

@@ -1,4 +1,4 @@
-//! A client of `outsourced` that leaves before it has its answer: nobody else loses an output.
+//! A client of `outsourced` that leaves before it has its answer costs nobody else an output.
 
 use std::sync::{Arc, OnceLock};
 
@@ -42,7 +42,7 @@ async fn ran<R: Role<Mesh>>(
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_before_its_answer_takes_an_output_from_nobody() {
+async fn a_client_that_leaves_before_its_answer_costs_nobody_else_an_output() {
     let program = program();
     let request =
         Request { program: program.clone(), parties: 4, config: Config::default(), saved: SavedValues::default() };

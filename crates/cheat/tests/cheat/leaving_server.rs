@@ -1,4 +1,5 @@
-//! A server of `outsourced` that leaves right after labels have left the generator: nobody is accused, no output is wrong, and no version of a state counts twice.
+//! A server of `outsourced` that leaves right after the generator has sent labels: nobody is accused, no output is wrong, and no version of a state counts
+//! twice.
 
 use std::{
     future::poll_fn,
@@ -32,10 +33,10 @@ use crate::outsourced::{CLOUD, GENERATOR, Kept, advancing, at_version, inputs, p
 
 const CLIENTS: [usize; 2] = [1, 2];
 
-/// Bytes that the generator sends between its last word on what was told and the labels, or more; labels are more than that.
+/// An upper bound on the bytes that the generator sends between its last verdict and the labels; labels have more.
 const BEFORE_LABELS: usize = 128;
 
-/// Counts the steps at which a server has come to its last word before labels leave.
+/// Counts the steps at which a server has reached its last verdict before labels leave.
 #[derive(Clone, Default)]
 struct Watched(Arc<AtomicUsize>);
 
@@ -47,12 +48,12 @@ impl Conduct<Step> for Watched {
     }
 }
 
-/// Both servers tell a verdict and proofs; the cloud a second verdict when it has checked the generator's.
+/// Both servers send a verdict and proofs; the cloud sends a second verdict once it has checked the generator's.
 fn last_word(server: usize) -> usize {
     if server == CLOUD { 3 } else { 2 }
 }
 
-/// A party as far as it comes before labels have left the generator after its last word; none if it left then.
+/// Runs a party until labels have left the generator after its last verdict; `None` if it left then.
 async fn until_labels_have_left<T>(
     life: impl Future<Output = T>,
     (words, last): (&AtomicUsize, usize),
@@ -77,10 +78,10 @@ async fn until_labels_have_left<T>(
     .await
 }
 
-/// The end of a party: its result, with the error that came after its outputs; none if it left.
+/// The end of a party: its result, with the error that came after its outputs; `None` if it left.
 type Ended = Option<Result<(Outputs, Option<ProtocolError>), ProtocolError>>;
 
-/// Runs all parties, of whom a server leaves, without a word to anybody.
+/// Runs all parties, one of which, a server, leaves silently.
 fn run(
     (program, inputs): (Arc<Program>, &[Bits]),
     (config, saved): (Config, SavedValues),
@@ -120,7 +121,7 @@ fn run(
     })
 }
 
-/// One party to its end. Who fails tells the others.
+/// Runs one party to its end. A party that fails tells the others.
 async fn live(
     mesh: Mesh,
     hello: Hello,
@@ -170,7 +171,7 @@ async fn ran<R: Role<Mesh>>(
     Ok((outputs, role.late_error()))
 }
 
-/// Checks that a party lost its outputs to a party that is gone, and accuses nobody of more.
+/// Checks that a party lost its outputs because another one left, and accuses nobody.
 fn assert_lost_to(ended: &Ended, leaver: usize, what: &str) {
     let Some(Err(error)) = ended else { panic!("{what}: it has a result") };
     assert!(!error.is_evidence(), "{what}: {error}");
@@ -181,7 +182,7 @@ fn assert_lost_to(ended: &Ended, leaver: usize, what: &str) {
 }
 
 #[test]
-fn a_server_that_leaves_after_labels_is_gone_for_all_others_and_none_of_them_is_accused() {
+fn a_server_that_leaves_after_labels_is_reported_gone_and_nobody_is_accused() {
     let sum = evaluate(&program(), &inputs())[0].clone();
     for shares in configs() {
         let config = Config { shares, ..Config::default() };
@@ -194,7 +195,7 @@ fn a_server_that_leaves_after_labels_is_gone_for_all_others_and_none_of_them_is_
                 assert_lost_to(&ended[client], leaver, &what(client));
             }
             match leaver {
-                // All that the cloud needs has left the generator, unless gates are streamed or it tells masked values.
+                // The cloud has everything it needs from the generator, unless gates are streamed or it reveals masked values.
                 GENERATOR => match &ended[CLOUD] {
                     Some(Ok((outputs, _))) => assert!(outputs[0] == Some(sum.clone()), "{}", what(CLOUD)),
                     failed => assert_lost_to(failed, leaver, &what(CLOUD)),
@@ -205,9 +206,10 @@ fn a_server_that_leaves_after_labels_is_gone_for_all_others_and_none_of_them_is_
     }
 }
 
-/// The state stays at its version for both servers, also where the cloud has kept the next one as pending, and the next run makes that version, with the right value.
+/// The state stays at its version for both servers, even if the cloud has kept the next one as pending, and the next run makes that version, with the right
+/// value.
 #[test]
-fn a_server_that_leaves_after_labels_leaves_the_state_where_it_was_and_the_next_run_goes_on() {
+fn a_server_that_leaves_after_labels_leaves_the_state_unchanged_and_the_next_run_succeeds() {
     for leaver in [GENERATOR, CLOUD] {
         let kept = Kept::new();
         let read = || vec![ReadInput { port: "one".into(), name: "sum".into(), output: None }];

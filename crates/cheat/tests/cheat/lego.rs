@@ -37,7 +37,7 @@ impl Job {
     fn against_constructor(&self, deviation: ConstructorDeviation, seed: u128) -> Outcome {
         let [constructor, evaluator] =
             run(&self.program, &self.inputs, CheatingConstructor::new(deviation), Honest, seed);
-        assert!(constructor.is_err(), "{deviation:?}: who cheats learns nothing");
+        assert!(constructor.is_err(), "{deviation:?}: a cheater learns nothing");
         outcome(&evaluator, &self.right(1))
     }
 }
@@ -51,7 +51,7 @@ fn honest_parties_get_the_right_result() {
 }
 
 #[test]
-fn a_constructor_that_cheats_is_caught_by_the_check_that_is_there_for_it() {
+fn a_cheating_constructor_is_caught_by_the_intended_check() {
     for (deviation, promised) in ConstructorDeviation::ALL {
         let job = if deviation == ConstructorDeviation::EqualErrorsApart { of("lib:mul(33)", 33) } else { job() };
         assert_eq!(job.against_constructor(deviation, 3), promised, "{deviation:?}");
@@ -77,7 +77,7 @@ fn no_check_is_without_a_deviation() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// Selective failure: a spoiled block of one OT ends the run whatever the evaluator's bit is there.
+/// Selective failure: a spoiled block of one OT ends the run for either bit of the evaluator.
 #[test]
 fn selective_failure_does_not_depend_on_the_bit() {
     for seed in 0..3 {

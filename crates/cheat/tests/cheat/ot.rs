@@ -1,6 +1,6 @@
-//! Deviations inside the oblivious transfers of whole protocols: the protocol ends with the check that is there for each.
+//! Deviations inside the oblivious transfers of whole protocols: each run ends with the intended check.
 //!
-//! What a party says in an oblivious transfer is changed on its way, so that its own code is the honest one.
+//! The tests change a party's messages in transit, so the party's own code is honest.
 
 use garblet_cheat::{Outcome, authenticated, covert, cut_and_choose, outcome};
 use garblet_net::testing::{Direction, Fault, Frame, flip_of_bulk, intercepted_pair};
@@ -14,7 +14,7 @@ const NONCE_BYTES: usize = 32;
 /// Bytes of the answer in the base OTs, which ends them.
 const ANSWER_BYTES: usize = 32;
 
-/// A protocol whose evaluator extends OTs, the garbler having their difference; with `authenticated` the garbler does so as well.
+/// A protocol whose evaluator extends OTs with the garbler's difference; with `authenticated` the garbler also does, with the evaluator's.
 #[derive(Clone, Copy, Debug)]
 enum Protocol {
     CutAndChoose,
@@ -31,7 +31,7 @@ impl Protocol {
         Protocol::Authenticated(Width::Eight),
     ];
 
-    /// The outcomes of garbler and evaluator with that fault, and the frames that were sent.
+    /// The outcomes of garbler and evaluator with this fault, and the frames sent.
     fn run(self, fault: Option<Fault>, seed: u128) -> ([Outcome; 2], Vec<Frame>) {
         let job = job();
         let mut transcript = None;
@@ -70,7 +70,7 @@ fn covert_config() -> garblet_covert::Config {
     garblet_covert::Config { circuits: Some(3), ..Default::default() }
 }
 
-/// A deviation: who does it, at which byte of what it says, and the check of the other one that finds it.
+/// A deviation: its party, the byte of its messages that changes, and the peer's check that catches it.
 struct Deviation {
     what: &'static str,
     by: Direction,
@@ -78,10 +78,10 @@ struct Deviation {
     found_by: OtCheck,
 }
 
-/// Each party sets up an extension each way, the garbler first as the sender; then come nonces, and the first OTs.
+/// The parties set up an extension in each direction, the garbler first as the sender; then come nonces, and the first OTs.
 fn deviations_both_ways(width: Width) -> Vec<Deviation> {
     let [as_receiver, tags] = [width.receiver_setup_bytes(), width.malicious_setup_bytes()].map(|bytes| bytes as usize);
-    // Beside the bytes of the choices' party, one of a message.
+    // In addition to the bytes of the party with the choices, one byte of a message.
     let as_sender = width.sender_setup_bytes() as usize - 1;
     let columns = as_receiver + tags + as_sender + NONCE_BYTES;
     let of = |what, by, at, found_by| Deviation { what, by, at, found_by };
@@ -117,7 +117,7 @@ fn deviations(width: Width) -> Vec<Deviation> {
 }
 
 #[test]
-fn deviations_inside_of_oblivious_transfers_are_found_by_the_check_that_is_there_for_them() {
+fn deviations_inside_oblivious_transfers_are_caught_by_the_intended_check() {
     for protocol in Protocol::ALL {
         let (outcomes, frames) = protocol.run(None, 11);
         assert_eq!(outcomes, [Outcome::Right; 2], "{protocol:?}");
@@ -127,7 +127,7 @@ fn deviations_inside_of_oblivious_transfers_are_found_by_the_check_that_is_there
         };
         for Deviation { what, by, at, found_by } in deviations {
             let fault = flip_of_bulk(&frames, by, at).expect("as much is sent");
-            // Another choice in one tree is a guess that delta is zero there, which one of `2^k` is.
+            // Another choice in one tree is a guess that delta is zero there, which is right for one of `2^k` deltas.
             let is_found = 1.0 - (-(protocol.width().bits() as f64)).exp2();
             let mut outcomes = (11..11 + tries(is_found)).map(|seed| protocol.run(Some(fault), seed).0);
             let [garbler, evaluator] = match found_by {

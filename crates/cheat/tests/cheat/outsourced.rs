@@ -23,15 +23,15 @@ use garblet_protocol::{
 use garblet_store::{Store, StoreKey};
 use garblet_synthesis::builder::{CircuitBuilder, Unsigned};
 
-const CHALLENGE: &str = "the challenge that was told is not the one that the client committed to";
-const HASH: &str = "what was told of the client's bits has not the hash that the client dealt";
+const CHALLENGE: &str = "the challenge does not match the client's commitment";
+const HASH: &str = "the client's bits do not have the hash that the client dealt";
 const OTHER_RUN: &str = "the client's message is not for this run";
 const ANSWERS: &str = "the servers gave different answers";
 
 pub(crate) const GENERATOR: usize = 0;
 pub(crate) const CLOUD: usize = 3;
 
-/// A generator, two clients and a cloud, who all have an input: each learns the sum of all, and each client a product of its own.
+/// A generator, two clients and a cloud, all with an input: each learns the sum of all, and each client also a separate product.
 pub(crate) fn program() -> Arc<Program> {
     let mut c = CircuitBuilder::new("meeting");
     let inputs: [Unsigned; 4] = ["g", "one", "two", "c"].map(|name| c.input(name, Type::Unsigned(8)));
@@ -70,7 +70,7 @@ fn run_with(config: Config, cheater: usize, cheat: Cheat, seed: u64) -> Vec<Resu
     run(&program(), &inputs(), config, &cheats, seed)
 }
 
-/// The refusal with which a party ended, or of which it heard nothing more than that somebody gave up.
+/// The refusal with which a party ended; `None` if it only learned that somebody gave up.
 fn refused(result: &Result<Outputs, ProtocolError>) -> Option<Refused> {
     match result {
         Err(ProtocolError::Refused(refused)) => Some(*refused),
@@ -80,7 +80,7 @@ fn refused(result: &Result<Outputs, ProtocolError>) -> Option<Refused> {
 }
 
 #[test]
-fn all_learn_what_they_are_to_learn_and_nothing_else() {
+fn all_parties_learn_their_outputs_and_nothing_else() {
     let program = program();
     let values = evaluate(&program, &inputs());
     let semi_honest = Config { base: Base::Yao, ..Config::default() };
@@ -94,11 +94,11 @@ fn all_learn_what_they_are_to_learn_and_nothing_else() {
     }
 }
 
-/// Two clients have 8 input bits each, and 16 output bits each, of which pads are.
+/// Two clients have 8 input bits and 16 output bits each, with a pad for each output bit.
 #[test]
-fn a_server_that_changes_what_it_was_dealt_is_refused_before_anything_is_decoded() {
+fn a_server_that_changes_its_dealt_bits_is_refused_before_anything_is_decoded() {
     let (shares, pads, all) = (16, 32, 16 + 32 + 2 * 48);
-    // The first and the last bit of each kind, and the client that they are of.
+    // The first and the last bit of each kind, and the client that dealt them.
     let places = [(0, 1), (shares - 1, 2), (shares, 1), (shares + pads - 1, 2), (shares + pads, 1), (all - 1, 2)];
     for (seed, config) in (0..).zip(malicious()) {
         for (server, other) in [(GENERATOR, CLOUD), (CLOUD, GENERATOR)] {
@@ -114,7 +114,7 @@ fn a_server_that_changes_what_it_was_dealt_is_refused_before_anything_is_decoded
 }
 
 #[test]
-fn a_server_that_tells_another_challenge_or_proof_is_refused() {
+fn a_server_that_sends_another_challenge_or_proof_is_refused() {
     for (seed, config) in (0..).zip(malicious()) {
         for (server, other) in [(GENERATOR, CLOUD), (CLOUD, GENERATOR)] {
             for (deviation, what, client) in [
@@ -131,9 +131,9 @@ fn a_server_that_tells_another_challenge_or_proof_is_refused() {
     }
 }
 
-/// Both end the run alike: whoever is refused says so as well.
+/// Both end the run alike: the refused server says so as well.
 #[test]
-fn a_server_that_refuses_what_fits_is_named_by_nobody_and_one_that_says_no_verdict_is() {
+fn a_server_that_refuses_correct_messages_is_not_named_and_one_with_an_invalid_verdict_is() {
     let servers = [(GENERATOR, CLOUD), (CLOUD, GENERATOR)];
     let cases = servers.into_iter().flat_map(|pair| [Config::default(), over_circuits()].map(|config| (pair, config)));
     for ((server, other), config) in cases {
@@ -155,7 +155,7 @@ fn a_server_that_refuses_what_fits_is_named_by_nobody_and_one_that_says_no_verdi
 }
 
 #[test]
-fn a_client_takes_no_output_that_a_server_changed() {
+fn a_client_accepts_no_output_that_a_server_changed() {
     for (server, config) in
         [GENERATOR, CLOUD].into_iter().flat_map(|server| malicious().into_iter().map(move |c| (server, c)))
     {
@@ -165,9 +165,9 @@ fn a_client_takes_no_output_that_a_server_changed() {
     }
 }
 
-/// A generator that tells the dealt hash of other bits is no victim of a client: its labels have not that hash.
+/// A generator that sends the dealt hash with other bits is not a client's victim: its labels do not have that hash.
 #[test]
-fn a_generator_whose_labels_have_not_the_hash_that_it_tells_is_found_cheating() {
+fn a_generator_whose_labels_do_not_have_the_hash_that_it_sends_is_caught() {
     let masks = 16 + 32;
     for (place, bit) in [(masks, 0), (masks + 47, 47), (masks + 48, 48), (masks + 95, 95)] {
         let deviation = Cheat::Server(ServerDeviation::HiddenMask { place, bit });
@@ -175,14 +175,14 @@ fn a_generator_whose_labels_have_not_the_hash_that_it_tells_is_found_cheating() 
         let Err(ProtocolError::Peer { party: Party(0), source }) = &results[CLOUD] else {
             panic!("{deviation:?}: {:?}", results[CLOUD].as_ref().err());
         };
-        // The told hash is right, so nothing is refused; circuits that are evaluated have other labels.
+        // The sent hash is right, so nothing is refused; evaluated circuits have other labels.
         let caught = matches!(&**source, ProtocolError::Cheating(cheating) if cheating.check == GARBLER_INPUT);
         assert!(caught, "{deviation:?}: {source}");
         results.iter().for_each(|result| assert!(result.is_err(), "nobody has a result"));
     }
 }
 
-/// Over `yao` nothing is proved: another bit goes through, as it does against whoever only promises for semi-honest parties.
+/// Over `yao` nothing is proved: another bit goes through, as expected of a semi-honest protocol.
 #[test]
 fn over_yao_other_bits_are_not_refused() {
     let config = Config { base: Base::Yao, ..Config::default() };
@@ -194,9 +194,9 @@ fn over_yao_other_bits_are_not_refused() {
     }
 }
 
-/// The other client and both servers get nothing, and the error names the client beside a server that may be the liar.
+/// The other client and both servers get nothing, and the error names the client and the server that may be lying.
 #[test]
-fn a_client_that_deals_what_does_not_fit_is_refused() {
+fn a_client_with_an_inconsistent_deal_is_refused() {
     let pair = |server: usize| [Party(2), Party(server as u16)];
     let mut cases = vec![(ClientDeviation::OtherShare, GENERATOR, Refused { what: HASH, parties: pair(CLOUD) })];
     for (server, own, other) in [(Server::Generator, GENERATOR, CLOUD), (Server::Cloud, CLOUD, GENERATOR)] {
@@ -208,7 +208,7 @@ fn a_client_that_deals_what_does_not_fit_is_refused() {
             (ClientDeviation::OtherChallenge(server), other, Refused { what: CHALLENGE, parties: pair(own) }),
             (ClientDeviation::OtherHash(server), own, Refused { what: HASH, parties: pair(other) }),
         ]);
-        let used = Refused { what: "the client's message was there before", parties: [Party(2); 2] };
+        let used = Refused { what: "the client's message was used before", parties: [Party(2); 2] };
         cases.push((ClientDeviation::OldCounter(server), own, used));
     }
     let cases = cases.into_iter().flat_map(|case| [Config::default(), over_circuits()].map(|config| (config, case)));
@@ -216,7 +216,7 @@ fn a_client_that_deals_what_does_not_fit_is_refused() {
         let results = run_with(config, 2, Cheat::Client(deviation), seed);
         assert_eq!(refused(&results[finder]), Some(expected), "{deviation:?} {config:?}");
         if [CHALLENGE, HASH].contains(&expected.what) {
-            // The other server hears the verdict, which is on what it told.
+            // The other server gets the verdict, which is about its own message.
             let other = GENERATOR + CLOUD - finder;
             let heard = Refused { what: expected.what, parties: pair(other) };
             assert_eq!(refused(&results[other]), Some(heard), "{deviation:?} {config:?}");
@@ -225,13 +225,13 @@ fn a_client_that_deals_what_does_not_fit_is_refused() {
     }
 }
 
-/// A generator for keys and stores, another one each time.
+/// A random generator for keys and stores, a different one each time.
 pub(crate) fn rng() -> Prg {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     Prg::new(Block::from_halves(7, NEXT.fetch_add(1, Ordering::Relaxed)))
 }
 
-/// Adds both clients' numbers up, or the second one's to the state, keeps the sum, and tells the first client the product.
+/// Adds up both clients' numbers, or the second one's and the state, keeps the sum, and gives the first client the product.
 pub(crate) fn advancing(read: Vec<ReadInput>) -> (Arc<Program>, [Bits; 2], SavedValues) {
     let mut c = CircuitBuilder::new("advance");
     let [one, two]: [Unsigned; 2] = ["one", "two"].map(|name| c.input(name, Type::Unsigned(8)));
@@ -299,7 +299,7 @@ pub(crate) fn at_version(version: u64) -> [Option<SavedState>; 2] {
 }
 
 #[test]
-fn a_client_whose_hash_does_not_fit_makes_no_run_that_counts() {
+fn a_run_with_a_clients_wrong_hash_does_not_count() {
     let kept = Kept::new();
     let lies = Server::BOTH.map(|server| [ClientDeviation::OtherHash(server), ClientDeviation::OtherSeed(server)]);
     for (seed, deviation) in (1..).zip(lies.concat()) {
@@ -312,9 +312,9 @@ fn a_client_whose_hash_does_not_fit_makes_no_run_that_counts() {
 }
 
 #[test]
-fn a_client_takes_neither_other_states_nor_another_history_from_one_server() {
+fn a_client_accepts_neither_other_states_nor_another_history_from_one_server() {
     let kept = Kept::new();
-    let differ = "the servers told different sessions or states";
+    let differ = "the servers reported different sessions or states";
     for (seed, server) in (1..).zip([GENERATOR, CLOUD]) {
         for (deviation, what) in [(ServerDeviation::OtherStandings, differ), (ServerDeviation::OtherHistory, ANSWERS)] {
             let results = kept.again(server, Cheat::Server(deviation), seed);

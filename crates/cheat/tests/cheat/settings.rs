@@ -1,4 +1,4 @@
-//! Deviations from `authenticated` with every strength and width of oblivious transfers, for every input, and in runs from stores that read what was kept.
+//! Deviations from `authenticated` with every strength and width of oblivious transfers, for every input, and in runs from stores that read kept values.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -29,33 +29,33 @@ use rand::{SeedableRng, rngs::StdRng};
 
 use crate::job::{ALPHA, Job, job, trials, tries};
 
-/// Deviations of a garbler in a configuration without streaming, each with the check that finds it.
+/// Deviations of a garbler in a configuration without streaming, each with the check that catches it.
 fn of_garbler(config: Config) -> impl Iterator<Item = (GarblerDeviation, Check)> {
     let any = any().map(|(deviation, check)| (GarblerDeviation::Any(deviation), check));
     let alone = GarblerDeviation::ALONE.into_iter().filter(move |(_, forms, _)| forms.include(config));
     any.chain(alone.map(|(deviation, _, check)| (deviation, check)))
 }
 
-/// Those of an evaluator.
+/// Deviations of an evaluator, likewise.
 fn of_evaluator(config: Config) -> impl Iterator<Item = (EvaluatorDeviation, Check)> {
     let any = any().map(|(deviation, check)| (EvaluatorDeviation::Any(deviation), check));
     let alone = EvaluatorDeviation::ALONE.into_iter().filter(move |(_, forms, _)| forms.include(config));
     any.chain(alone.map(|(deviation, _, check)| (deviation, check)))
 }
 
-/// Those of either; one of them takes a second message of masks, which only streams have.
+/// Deviations of either party, except the one that needs a second message of masks, which only streaming has.
 fn any() -> impl Iterator<Item = (Deviation, Check)> {
     Deviation::ALL.into_iter().filter(|(deviation, _)| *deviation != Deviation::LaterMaskBit)
 }
 
-/// The outcome of the first run in which a deviation shows: a wrong row is used half of the time, and so is any other deviation at least.
+/// The outcome of the first run in which a deviation shows: every deviation shows at least half of the time, as a wrong row does.
 fn first_that_is_found(run: impl FnMut(u128) -> Outcome) -> Outcome {
     let mut outcomes = (3..3 + tries(0.5)).map(run);
     outcomes.find(|outcome| *outcome != Outcome::Right).unwrap_or(Outcome::Right)
 }
 
 #[test]
-fn every_strength_and_width_finds_every_deviation_by_its_check() {
+fn every_strength_and_width_catches_every_deviation_by_its_check() {
     let job = job();
     for (statistical, ot_width) in [(Statistical::SixtyFour, Width::Two), (Statistical::Eighty, Width::Eight)] {
         for config in configs() {
@@ -84,14 +84,14 @@ fn every_strength_and_width_finds_every_deviation_by_its_check() {
     }
 }
 
-/// A gate of a bit of each party's.
+/// A gate on one bit of each party.
 fn one_gate(value: u128) -> Job {
     let program = Arc::new(library::find("lib:mul(1)").expect("in the library"));
     let inputs = vec![Bits::from_u128(value & 1, 1), Bits::from_u128(value >> 1, 1)];
     Job { program: program.clone(), other: program, inputs }
 }
 
-/// The honest party stops or goes on whatever the inputs are, whatever the other one does.
+/// For any deviation, the inputs do not affect whether the honest party stops.
 #[test]
 fn a_deviation_is_found_as_often_for_all_inputs() {
     let tries = trials(6);
@@ -141,7 +141,7 @@ fn open(folder: &Path, party: Party) -> Store {
     Store::open_or_create(&folder.join(party.to_string()), &key, rng).expect("opens")
 }
 
-/// A run from a store, which makes what that lacks: the first input is what was kept, if it reads, and outputs are kept.
+/// A run from a store, which makes whatever the store lacks: its first input is the kept value, if it reads, and it keeps outputs.
 async fn live<S: Side, C: Conduct<Step>>(
     channel: Channel,
     (folder, job, config): (&Path, &Job, Config),
@@ -190,8 +190,8 @@ fn both(
     })
 }
 
-/// Stores of two parties who have kept a sum, after a second run that reads it and in which one cheats: it is found out by its check, and the honest party's store is
-/// given up with all that was kept.
+/// Stores of two parties that have kept a sum, after a second run that reads it and in which one cheats: its check catches it, and the honest party's store is
+/// given up with all kept values.
 fn after_a_cheat(
     config: Config,
     honest: Party,
@@ -203,26 +203,26 @@ fn after_a_cheat(
     let of = (folder.path(), &job, config);
     assert!(both(of, (false, 0), (Honest, Honest)).iter().all(Result::is_ok), "both are honest");
     assert_eq!(Authenticated::notices(&open(folder.path(), honest)).len(), 1, "the sum is kept");
-    // With few gates, no wrong row may be used.
+    // With few gates, possibly no wrong row is used.
     let found = (1..5).find_map(|seed| {
         let [garbler, evaluator] = cheat(folder.path(), seed);
         if honest == GARBLER { garbler.err() } else { evaluator.err() }
     });
-    let found = found.unwrap_or_else(|| panic!("{what}, {config:?}: it is not found"));
+    let found = found.unwrap_or_else(|| panic!("{what}, {config:?}: the cheat is not caught"));
     assert!(matches!(&found, ProtocolError::Cheating(found) if found.check == check), "{what}, {config:?}: {found}");
     let store = open(folder.path(), honest);
     assert!(Authenticated::notices(&store).is_empty() && store.stock().iter().all(|kind| kind.available.is_empty()));
     drop(store);
     let again = both(of, (false, 9), (Honest, Honest));
-    let refused = again[usize::from(honest.0)].as_ref().expect_err("it does nothing more with that store");
+    let refused = again[usize::from(honest.0)].as_ref().expect_err("the store was used again");
     assert!(matches!(refused, ProtocolError::Stored { .. }), "{what}, {config:?}: {refused}");
 }
 
 #[test]
-fn a_cheat_in_a_run_from_stores_that_reads_what_was_kept_loses_all_of_it() {
+fn a_cheat_in_a_run_that_reads_kept_values_loses_all_of_them() {
     use GarblerDeviation::{OtherInputLabels, OtherRows, OtherRowsAtTheEnd};
     let job = job();
-    // Differences were set up when the stores were new, so that what changes or takes the own one is none.
+    // Differences were set up when the stores were new, so deviations in their set-up do not apply.
     let of_setup = [OtherInputLabels, OtherRows, OtherRowsAtTheEnd];
     for config in [configs()[0], configs()[2]] {
         for (deviation, check) in of_garbler(config).filter(|(deviation, _)| !of_setup.contains(deviation)) {

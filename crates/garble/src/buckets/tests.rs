@@ -85,18 +85,18 @@ impl Joined {
     }
 }
 
-/// Joins buckets of so many gates to one instance after another.
+/// Joins buckets of these sizes to one instance after another.
 struct Buckets<'a> {
     delta: Block,
     sizes: &'a [usize],
-    /// Numbers of gates that are left.
+    /// The sizes of the remaining buckets.
     left: usize,
     garbled: &'a Garbled,
     gates: Vec<SolderedGate>,
 }
 
 impl Buckets<'_> {
-    /// The zero labels of the outputs of an instance, from those of its inputs.
+    /// The zero labels of an instance's outputs, from those of its inputs.
     fn join(&mut self, schedule: &Schedule, slots: &mut Vec<Block>, rng: &mut Prg) -> Vec<Block> {
         let delta = self.delta;
         let read = |slots: &[Block], wire: Operand| negated(slots[wire.slot()], wire.inverted(), delta);
@@ -142,7 +142,7 @@ fn unasked(bucket: usize, _: &[Block]) -> Block {
 }
 
 #[test]
-fn circuits_of_buckets_compute_what_the_circuit_does() {
+fn circuits_of_buckets_compute_the_circuit() {
     for seed in 0..8 {
         let joined = Joined::circuit(seed);
         assert!(joined.ends.len() > 20, "gates of circuit {seed}");
@@ -153,7 +153,7 @@ fn circuits_of_buckets_compute_what_the_circuit_does() {
 }
 
 #[test]
-fn instances_on_any_number_of_threads_compute_what_the_program_does() {
+fn instances_on_any_number_of_threads_compute_the_program() {
     let mut instances = 0;
     for seed in 0..40 {
         let program = random::program(&mut Prg::new(Block::from_halves(seed, 4)), 60, 2);
@@ -167,7 +167,7 @@ fn instances_on_any_number_of_threads_compute_what_the_program_does() {
 }
 
 #[test]
-fn copies_of_a_circuit_compute_what_each_does() {
+fn copies_of_a_circuit_all_compute_it() {
     let component = random::component(&mut Prg::new(Block::from_halves(5, 4)), "one", 200);
     let mut program = Program::new("copies");
     let id = program.add_component(component);
@@ -194,7 +194,7 @@ fn copies_of_a_circuit_compute_what_each_does() {
 }
 
 #[test]
-fn buckets_whose_gates_differ_are_judged_by_what_each_gives() {
+fn buckets_whose_gates_differ_are_resolved_from_their_results() {
     let mut joined = Joined::circuit(9);
     let starts = std::iter::once(0).chain(joined.ends.iter().copied());
     let large = joined.ends.iter().copied().zip(starts).filter(|(end, start)| end - start > 2);

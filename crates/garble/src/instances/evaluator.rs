@@ -1,4 +1,4 @@
-//! Evaluating instances, in groups that run side by side and in turn.
+//! Evaluates instances, in groups that run side by side and in turn.
 
 use garblet_primitives::{
     Backend, BatchLabels, Block, Cursor, Gather, Labels, MAX_INTERLEAVED, QUAD_LANES, RekeyedKeys, Sources,
@@ -11,13 +11,13 @@ use crate::{
     run::{EvaluateBatch, EvaluatePiece, Lanes},
 };
 
-/// Vectors of labels per wire that groups in turn have together: more would not stay in the first cache.
+/// The most label vectors per wire for groups in turn together: more would not stay in the first-level cache.
 const MAX_INTERLEAVED_QUADS: usize = 9;
 
-/// Instances of one sequence that run together and follow one another.
+/// Consecutive instances of one sequence that run together.
 #[derive(Clone, Copy)]
 pub struct Group<'a> {
-    /// The component that they are of.
+    /// Their component.
     pub of: &'a ComponentGarbling,
     /// The number of the first instance's first gate, see [`Numbering::first_gate`](super::Numbering::first_gate).
     pub first_gate: u64,
@@ -25,9 +25,9 @@ pub struct Group<'a> {
     pub count: usize,
     /// Their tables, see [`ComponentGarbling::interleave_tables`].
     pub tables: &'a [u8],
-    /// The labels that the input wires of all of them get. The slots of inputs are the input wires.
+    /// The labels for the input wires of all of them. The slots of inputs are the input wires.
     pub gathers: &'a [Gather],
-    /// The place where the labels of the outputs go: output after output, for each those of all instances.
+    /// The destination for the labels of the outputs: output after output, each for all instances.
     pub outputs: usize,
 }
 
@@ -60,13 +60,13 @@ pub struct InstanceEvaluator {
     hash_seed: Block,
     slots: Labels,
     wide: BatchLabels,
-    /// The keys of the backend that ran last.
+    /// The keys of the backend used last.
     keys: Option<(Backend, RekeyedKeys)>,
     controls: Vec<u8>,
 }
 
 impl InstanceEvaluator {
-    /// An evaluator of what was garbled under that hash seed.
+    /// An evaluator of instances garbled under this hash seed.
     pub fn new(hash_seed: Block) -> Self {
         InstanceEvaluator {
             hash_seed,
@@ -77,7 +77,7 @@ impl InstanceEvaluator {
         }
     }
 
-    /// Makes room ahead for groups of these instances.
+    /// Reserves room for groups of these instances.
     pub fn reserve(&mut self, of: &ComponentGarbling) {
         match of.is_wide() {
             true => self.wide.reserve(of.gates(), MAX_INTERLEAVED_QUADS),
@@ -85,12 +85,12 @@ impl InstanceEvaluator {
         }
     }
 
-    /// Evaluates groups of which none reads the outputs of another.
+    /// Evaluates groups that do not read one another's outputs.
     ///
-    /// *Shape*: gathers begin with labels among `labels` and add those among `added`; `labels` takes those of the outputs.
+    /// *Shape*: gathers begin with labels among `labels` and add those among `added`; `labels` receives the output labels.
     ///
     /// # Panics
-    /// If there are more instances than a group has, other tables, or fewer labels than are read or written.
+    /// If there are more instances than a group may have, tables of another length, or fewer labels than are read or written.
     pub fn run(&mut self, groups: &[Group<'_>], labels: &mut [Block], added: &[Block]) {
         let mut rest = groups;
         while let [first, ..] = rest {
@@ -115,7 +115,7 @@ impl InstanceEvaluator {
 
     /// Evaluates any instances of the sequence that begins at gate `base`: `ks[i]` is the number of the `i`-th.
     ///
-    /// *Shape*: `inputs` holds the active labels of the instances' inputs one after another, `outputs` likewise takes those
+    /// *Shape*: `inputs` holds the active labels of the instances' inputs one after another, `outputs` likewise receives those
     /// of the outputs; `tables[i]` are the tables of the `i`-th.
     ///
     /// # Panics
@@ -230,7 +230,7 @@ impl InstanceEvaluator {
 
 /// Copies the first labels.
 ///
-/// Four at a time, as they are read soon: halves of blocks that were written one by one would have to reach the cache first.
+/// Four at a time, because they are read soon: half-blocks written one by one would have to reach the cache first.
 fn copy(from: &[Block], to: &mut [Block]) {
     let (quads, rest) = to.as_chunks_mut::<QUAD_LANES>();
     let (from_quads, _) = from.as_chunks::<QUAD_LANES>();

@@ -12,10 +12,10 @@ use crate::{
     scheme::{EvaluatorKeys, Table},
 };
 
-/// The block that turns an active label into that of the negated wire; also that of a select bit.
+/// The block that turns an active label into that of the negated wire; also the block of a select bit.
 const NEGATION: Block = Block::from_u128(1);
 
-/// Evaluates a program whose wires have masks, and sums up what tells whether the tables were right.
+/// Evaluates a program whose wires have masks, and computes the sums that check the tables.
 ///
 /// *Secret*: the labels and the delta of the checks; they are wiped on drop.
 pub struct MaskedEvaluator<'p> {
@@ -25,17 +25,17 @@ pub struct MaskedEvaluator<'p> {
     with_tags: bool,
 }
 
-/// The terms of checks of gates, a block of each per gate.
+/// The terms of the gates' checks, one block of each per gate.
 pub struct CheckMut<'a> {
-    /// Counts where the masked value of the left operand is one.
+    /// The terms that count where the masked value of the left operand is one.
     pub left: &'a [Block],
-    /// Counts where the masked value of the right operand is one.
+    /// The terms that count where the masked value of the right operand is one.
     pub right: &'a [Block],
-    /// Gets the checks added.
+    /// The destination to which the checks are added.
     pub values: &'a mut [Block],
 }
 
-/// The data of gates, read and written, and the number of the next.
+/// The data of gates, read and written, and the number of the next gate.
 struct Gates<'a> {
     masks: GateMasks<'a>,
     tables: &'a [GateTable],
@@ -46,7 +46,7 @@ struct Gates<'a> {
 }
 
 impl<'p> MaskedEvaluator<'p> {
-    /// Begins to evaluate a program, of which `schedules` were made. `check_delta` is the evaluator's own delta, and
+    /// Begins to evaluate the program from which `schedules` were made. `check_delta` is the evaluator's own delta, and
     /// `with_tags` says whether the garbler made tags.
     ///
     /// *Shape*: `inputs[k]` are the active labels of program input `k`, whose bits 0 are the masked values.
@@ -69,18 +69,18 @@ impl<'p> MaskedEvaluator<'p> {
         }
     }
 
-    /// Evaluates with that backend instead of the fastest; the labels are the same.
+    /// Evaluates with this backend instead of the fastest; the labels are the same.
     pub fn with_backend(mut self, backend: Backend) -> Self {
         self.backend = backend;
         self
     }
 
-    /// AND gates that are left.
+    /// The number of AND gates left.
     pub fn remaining(&self) -> u64 {
         self.cursor.remaining()
     }
 
-    /// Evaluates as many gates as there are masks of, writes the active labels of their results if asked for, and adds to
+    /// Evaluates as many gates as there are masks, writes the active labels of their results if requested, and adds to
     /// `check.values[g]`
     ///
     /// `v_a left[g] ^ v_b right[g] ^ (v_a v_b ^ v_c) check_delta`
@@ -91,7 +91,7 @@ impl<'p> MaskedEvaluator<'p> {
     /// of each of `check`.
     ///
     /// # Panics
-    /// If that is not so, or fewer gates are left.
+    /// If the shape is wrong, or fewer gates are left.
     pub fn evaluate(
         &mut self,
         masks: GateMasks<'_>,
@@ -214,7 +214,7 @@ impl<E: Engine, const TAGS: bool> AndGates<E> for EvaluateGates<'_, E, TAGS> {
 }
 
 impl CheckMut<'_> {
-    /// The terms of so many gates.
+    /// The terms of this many gates.
     #[inline(always)]
     fn window(&mut self, at: usize, count: usize) -> CheckMut<'_> {
         CheckMut {
@@ -226,7 +226,7 @@ impl CheckMut<'_> {
 }
 
 impl Gates<'_> {
-    /// The same, of which the compiler knows that all are of one length.
+    /// The same, with lengths that the compiler knows to be equal.
     #[inline(always)]
     fn of_one_length(self) -> Self {
         let Gates { masks, tables, selects, labels, check: CheckMut { left, right, values }, at } = self;

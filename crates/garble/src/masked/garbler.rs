@@ -22,18 +22,18 @@ pub struct MaskedGarbler<'p> {
     with_tags: bool,
 }
 
-/// The hashes for the evaluator's checks, a block of each per gate. A tag that is sent is a sum of that and of what the
-/// garbler's share says.
+/// The hashes for the evaluator's checks, one block of each per gate. A sent tag is the sum of such a hash and a term from
+/// the garbler's share.
 pub struct TagsMut<'a> {
-    /// Gets the sum of the hashes of both labels of the left operand.
+    /// Receives the sum of the hashes of both labels of the left operand.
     pub left: &'a mut [Block],
-    /// Gets the sum of the hashes of both labels of the right operand.
+    /// Receives the sum of the hashes of both labels of the right operand.
     pub right: &'a mut [Block],
-    /// Gets the sum of the hashes of the zero labels of both operands.
+    /// Receives the sum of the hashes of the zero labels of both operands.
     pub sum: &'a mut [Block],
 }
 
-/// The data of gates, read and written, and the number of the next.
+/// The data of gates, read and written, and the number of the next gate.
 struct Gates<'a> {
     masks: GateMasks<'a>,
     tables: &'a mut [GateTable],
@@ -44,8 +44,8 @@ struct Gates<'a> {
 }
 
 impl<'p> MaskedGarbler<'p> {
-    /// Begins to garble a program, of which `schedules` were made. `with_tags` says whether tags are made, which decides
-    /// tweaks and the period of the hash key.
+    /// Begins to garble the program from which `schedules` were made. `with_tags` says whether to make tags, which determines
+    /// the tweaks and the period of the hash key.
     ///
     /// *Shape*: `inputs[k]` are the zero labels of program input `k`, each with bit 0 zero.
     ///
@@ -69,25 +69,25 @@ impl<'p> MaskedGarbler<'p> {
         }
     }
 
-    /// Garbles with that backend instead of the fastest; the tables are the same.
+    /// Garbles with this backend instead of the fastest; the tables are the same.
     pub fn with_backend(mut self, backend: Backend) -> Self {
         self.backend = backend;
         self
     }
 
-    /// AND gates that are left.
+    /// The number of AND gates left.
     pub fn remaining(&self) -> u64 {
         self.cursor.remaining()
     }
 
-    /// Garbles as many gates as there are masks of: writes their tables, select bits and, if asked for, the zero labels of
+    /// Garbles as many gates as there are masks: writes their tables, select bits and, if requested, the zero labels of
     /// their results, and adds to `tags`.
     ///
     /// *Shape*: 32 bytes of `tables` per gate, one byte of 0 or 1 of `selects`, and one block of `labels` and of each of
     /// `tags`.
     ///
     /// # Panics
-    /// If that is not so, fewer gates are left, or tags are missing or not expected.
+    /// If the shape is wrong, fewer gates are left, or tags are missing or unexpected.
     pub fn garble(
         &mut self,
         masks: GateMasks<'_>,
@@ -144,7 +144,7 @@ impl TagsMut<'_> {
         TagsMut { left: &mut [], right: &mut [], sum: &mut [] }
     }
 
-    /// The tags of so many gates.
+    /// The tags of this many gates.
     #[inline(always)]
     fn window(&mut self, at: usize, count: usize) -> TagsMut<'_> {
         TagsMut {
@@ -226,7 +226,7 @@ impl<E: Engine, const TAGS: bool> AndGates<E> for GarbleGates<'_, E, TAGS> {
 }
 
 impl Gates<'_> {
-    /// The same, of which the compiler knows that all are of one length.
+    /// The same, with lengths that the compiler knows to be equal.
     #[inline(always)]
     fn of_one_length<const TAGS: bool>(self) -> Self {
         let Gates { masks, tables, selects, labels, mut tags, at } = self;

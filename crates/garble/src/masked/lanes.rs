@@ -9,14 +9,14 @@ pub(super) type GateTable = [u8; 32];
 
 /// A party's shares of the masks at each gate.
 ///
-/// *Shape*: as many of each as there are gates.
+/// *Shape*: one of each per gate.
 #[derive(Clone, Copy)]
 pub struct GateMasks<'a> {
-    /// Of the left operand's mask.
+    /// The shares of the left operand's mask.
     pub left: &'a [Block],
-    /// Of the right operand's mask.
+    /// The shares of the right operand's mask.
     pub right: &'a [Block],
-    /// Of the product of both operands' masks and the result's mask, added.
+    /// The shares of the product of both operands' masks plus the result's mask.
     pub result: &'a [Block],
 }
 
@@ -24,13 +24,13 @@ impl GateMasks<'_> {
     /// The number of gates.
     ///
     /// # Panics
-    /// If there are not as many of each.
+    /// If the numbers of shares differ.
     pub(super) fn count(&self) -> usize {
         assert_eq!([self.right.len(), self.result.len()], [self.left.len(); 2], "shares of masks");
         self.left.len()
     }
 
-    /// The shares at so many gates.
+    /// The shares at this many gates.
     #[inline(always)]
     pub(super) fn window(&self, at: usize, count: usize) -> Self {
         let [left, right, result] = [self.left, self.right, self.result].map(
@@ -51,14 +51,14 @@ impl GateMasks<'_> {
 pub(super) struct MaskedGates<const TAGS: bool>;
 
 impl<const TAGS: bool> KeyPeriods for MaskedGates<TAGS> {
-    /// The garbler hashes both labels of two operands, with tags twice.
+    /// The number of hashes of the garbler: both labels of two operands, and twice as many with tags.
     #[inline(always)]
     fn key_period() -> KeyPeriod {
         Rekeyed::key_period(if TAGS { 8 } else { 4 })
     }
 }
 
-/// The items of so many gates from gate `at` on.
+/// The items of `count` gates from gate `at` on.
 ///
 /// # Panics
 /// If there are fewer.
@@ -76,7 +76,7 @@ pub(super) fn window_mut<T>(items: &mut [T], at: usize, count: usize) -> &mut [T
     &mut items[at..at + count]
 }
 
-/// One to four blocks, the last again until there are four.
+/// One to four blocks, padded to four with the last one.
 #[inline(always)]
 pub(super) fn load<E: Engine>(e: E, blocks: &[Block]) -> E::Quad {
     match blocks.as_array() {
@@ -100,7 +100,7 @@ pub(super) fn add<E: Engine>(e: E, quad: E::Quad, blocks: &mut [Block]) {
     put(e, e.xor(load(e, blocks), quad), blocks);
 }
 
-/// Bit 0 of one to four bytes, and zeros until there are four.
+/// Bit 0 of one to four bytes, padded to four with zeros.
 #[inline(always)]
 pub(super) fn load_bits<E: Engine>(e: E, bits: &[u8]) -> E::Mask {
     let mut words = [0; QUAD_LANES];

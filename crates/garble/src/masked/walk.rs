@@ -18,8 +18,8 @@ pub struct MaskWalk<'p> {
 }
 
 impl<'p> MaskWalk<'p> {
-    /// Begins before the first gate of a program, of which `schedules` were made. `negation` is what a negation adds, and the
-    /// value of the constant true; that of false is zero.
+    /// Begins before the first gate of the program from which `schedules` were made. `negation` is the value that a negation adds,
+    /// and the value of the constant true; false is zero.
     ///
     /// *Shape*: `inputs[k]` are the values of the wires of program input `k`.
     ///
@@ -31,24 +31,24 @@ impl<'p> MaskWalk<'p> {
         MaskWalk { cursor, backend: Backend::detect(), negation }
     }
 
-    /// Goes on with that backend instead of the fastest; the values are the same.
+    /// Continues with this backend instead of the fastest; the values are the same.
     pub fn with_backend(mut self, backend: Backend) -> Self {
         self.backend = backend;
         self
     }
 
-    /// AND gates that are left.
+    /// The number of AND gates left.
     pub fn remaining(&self) -> u64 {
         self.cursor.remaining()
     }
 
-    /// Goes on by as many AND gates as `results` has values: writes the values of their left and right operands, with the
+    /// Advances by as many AND gates as `results` has values: writes the values of their left and right operands, with the
     /// negation added where the gate inverts the operand.
     ///
-    /// *Shape*: all three of one length.
+    /// *Shape*: all three have the same length.
     ///
     /// # Panics
-    /// If that is not so, or fewer gates are left.
+    /// If the shape is wrong, or fewer gates are left.
     pub fn advance(&mut self, results: &[Block], operands: [&mut [Block]; 2]) {
         let ands = results.len();
         let [left, right] = operands;
@@ -75,7 +75,7 @@ impl<'p> MaskWalk<'p> {
     }
 }
 
-/// The values at AND gates, and the number of the next.
+/// The values at AND gates, and the number of the next gate.
 struct Values<'a> {
     results: &'a [Block],
     left: &'a mut [Block],
@@ -84,7 +84,7 @@ struct Values<'a> {
 }
 
 impl Values<'_> {
-    /// The same, of which the compiler knows that all are of one length.
+    /// The same, with lengths that the compiler knows to be equal.
     #[inline(always)]
     fn of_one_length(self) -> Self {
         let Values { results, left, right, at } = self;
@@ -92,7 +92,7 @@ impl Values<'_> {
         Values { results, left: &mut left[..ands], right: &mut right[..ands], at }
     }
 
-    /// Those at the next gates, one to four.
+    /// The values at the next gates, one to four.
     #[inline(always)]
     fn next(&mut self, count: usize) -> Values<'_> {
         let at = self.at;

@@ -15,7 +15,7 @@ use crate::evaluator::{EvaluateError, unpack};
 /// *Errors*: tables of another length than [`PublishedConfig::table_bytes`].
 ///
 /// # Panics
-/// If there are not as many labels as inputs, or a gate has three inputs and the method knows only two.
+/// If there are not as many labels as inputs, or a gate has three inputs and the method supports only two.
 pub fn evaluate(
     circuit: &TableCircuit,
     config: PublishedConfig,
@@ -52,7 +52,7 @@ pub fn evaluate(
     Ok(Zeroizing::new(circuit.outputs().iter().map(label).collect()))
 }
 
-/// The state while gates are evaluated; of the tables, what is left.
+/// The state while gates are evaluated, with the rest of the tables.
 struct Evaluation<'a> {
     method: Method,
     kdf: Kdf,
@@ -62,7 +62,7 @@ struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
-    /// Evaluates a gate: its result's label.
+    /// Evaluates a gate; returns the label of its result.
     fn gate(&mut self, number: u64, gate: &TableGate, operands: &[Label]) -> Label {
         let (blocks, bits) = self.method.sizes(gate);
         let (blocks, bits) = self.take(blocks, bits);
@@ -79,7 +79,7 @@ impl Evaluation<'_> {
         let sent = |row: usize| Label { key: blocks[row], external: bits[row] == 1 };
         match self.method {
             Method::Base => pad ^ sent(row),
-            // The first row was not sent, because it is zero.
+            // The first row is zero and was not sent.
             Method::CorGrr | Method::RomGrr if row == 0 => pad,
             Method::CorGrr | Method::RomGrr => pad ^ sent(row - 1),
             Method::PrfSs => self.shared(gate, row, pad, &blocks, pad.external ^ (bits[row] == 1)),

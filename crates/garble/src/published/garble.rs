@@ -16,14 +16,14 @@ const MAX_ROWS: usize = 8;
 
 /// A garbled circuit.
 pub struct Garbled {
-    /// The bytes that are sent, see [`PublishedConfig::table_bytes`].
+    /// The bytes to send, see [`PublishedConfig::table_bytes`].
     pub tables: Vec<u8>,
     /// The labels of zero and one of each output as blocks, whose lowest bits are the external values. *Secret*.
     pub outputs: Zeroizing<Vec<[Block; 2]>>,
 }
 
 impl Garbled {
-    /// The external value of zero of each output, which decodes it. Not secret where the output is not.
+    /// The external value of zero of each output, which decodes it. Not secret if the output is not.
     pub fn decoding(&self) -> impl Iterator<Item = bool> + '_ {
         self.outputs.iter().map(|[zero, _]| zero.lsb())
     }
@@ -31,10 +31,10 @@ impl Garbled {
 
 /// Garbles a circuit.
 ///
-/// *Shape*: `inputs` are as many as the circuit has. *Unique*: `inputs`, for one garbling.
+/// *Shape*: one of `inputs` for each input of the circuit. *Unique*: `inputs`, for one garbling.
 ///
 /// # Panics
-/// If the shape is wrong, or a gate has three inputs and the method knows only two.
+/// If the shape is wrong, or a gate has three inputs and the method supports only two.
 pub fn garble(circuit: &TableCircuit, config: PublishedConfig, inputs: &InputLabels) -> Garbled {
     assert_eq!(inputs.wires().len(), circuit.input_count() as usize, "labels of all inputs");
     let mut garbling = Garbling {
@@ -55,7 +55,7 @@ pub fn garble(circuit: &TableCircuit, config: PublishedConfig, inputs: &InputLab
         wires.push(labels);
     }
     let output = |output: &Signal| match output {
-        // The evaluator has the zero block for it.
+        // The evaluator uses the zero block for it.
         Signal::Constant(value) => {
             let other = inputs.difference.with_lsb(true);
             [false, true].map(|of| Block::select(of == *value, Block::ZERO, other))
@@ -79,7 +79,7 @@ struct Garbling {
     bits: Vec<u8>,
 }
 
-/// The rows of a gate: the pad of each, and the gate's value there.
+/// The rows of a gate: each row's pad and value.
 struct Rows {
     pads: [Label; MAX_ROWS],
     values: [bool; MAX_ROWS],
@@ -91,7 +91,7 @@ impl Rows {
         std::array::from_fn(|row| self.pads[row].key)
     }
 
-    /// Of an odd gate of two inputs: the row whose value is no other's. *Secret*.
+    /// The row of an odd gate of two inputs whose value is unique. *Secret*.
     fn odd_row(&self) -> usize {
         let ones = self.values[..4].iter().filter(|value| **value).count();
         let odd_row = ones == 1;
@@ -106,7 +106,7 @@ impl Drop for Rows {
 }
 
 impl Garbling {
-    /// Garbles a gate: its result's labels.
+    /// Garbles a gate; returns the labels of its result.
     fn gate(&mut self, number: u64, gate: &TableGate, operands: &[WireLabels]) -> WireLabels {
         match (self.method, operands) {
             (Method::CorGrr | Method::RomGrr, &[a, b]) if gate.is_xor() => self.free_xor(a, b),
@@ -184,7 +184,7 @@ impl Garbling {
             let [outer, inner] = sharing.even(&keys);
             let value = rows.values[0];
             [zero, one] = [Block::select(value, inner[0], outer[0]), Block::select(value, outer[0], inner[0])];
-            // What is sent first is for external value 0.
+            // The first block sent is for external value 0.
             let outer_first = !(value ^ permutation);
             sent = [Block::select(outer_first, outer[1], inner[1]), Block::select(outer_first, inner[1], outer[1])];
         } else {
@@ -219,7 +219,7 @@ impl Garbling {
         let first = [a.zero, a.one].map(|key| self.kdf.alone(key, number, 0));
         let difference = first[0] ^ first[1];
         let kept = self.kdf.alone(b.of_external(false), number, 1);
-        // The other one is made to be the kept one and the difference.
+        // The other label is the kept one plus the difference.
         self.blocks.push(self.kdf.alone(b.of_external(true), number, 1) ^ kept ^ difference);
         let second_zero = kept ^ (Block::mask(b.permutation) & difference);
         let zero = first[0] ^ second_zero;
@@ -235,7 +235,7 @@ impl Garbling {
     }
 }
 
-/// The value that an odd gate of two inputs has in one row only.
+/// The value that an odd gate of two inputs has in only one row.
 fn odd_value(rows: &Rows) -> bool {
     rows.values[..4].iter().filter(|value| **value).count() == 1
 }

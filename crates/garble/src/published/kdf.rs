@@ -5,13 +5,13 @@ use sha2::{Digest, Sha256};
 
 use super::{Label, Method};
 
-/// The choice whether a KDF of two hashes hashes which operand a key belongs to.
+/// The choice whether a KDF of two hashes includes the operand that a key belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Sides {
-    /// Hashes it.
+    /// Includes the operand.
     #[default]
     Separated,
-    /// Does not hash it, so that equal keys cancel: unsafe, for comparison.
+    /// Omits the operand, so equal keys cancel: unsafe, for comparison.
     AsPublished,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Kdf {
 /// The most bytes hashed: they fit one block of SHA-256.
 const MAX_BYTES: usize = 55;
 
-/// The row that a single key is hashed for.
+/// The row for hashing a single key.
 const ALONE: u8 = 0xff;
 
 impl Kdf {
@@ -33,7 +33,7 @@ impl Kdf {
         Kdf { one_hash: method == Method::RomGrr, sides }
     }
 
-    /// The pad of a row: from the keys of the operands' labels, whose external values are the bits of `row`, the last operand's
+    /// The pad of a row, from the keys of the operands' labels, whose external values are the bits of `row`, the last operand's
     /// the lowest.
     pub(super) fn pad(self, keys: &[Block], gate: u64, row: usize) -> Label {
         match self.one_hash {
@@ -45,7 +45,7 @@ impl Kdf {
         }
     }
 
-    /// The key that a single key gives for one side of a gate.
+    /// The key derived from a single key for one side of a gate.
     pub(super) fn alone(self, key: Block, gate: u64, side: u8) -> Block {
         hash(&[key], gate, usize::from(ALONE), 1, Some(side)).key
     }

@@ -1,4 +1,4 @@
-//! Labels: a key, and an external bit that is no part of it.
+//! Labels: a key and a separate external bit.
 
 use std::ops::BitXor;
 
@@ -19,12 +19,12 @@ pub struct Label {
 impl DefaultIsZeroes for Label {}
 
 impl Label {
-    /// The label of an input whose external bit is the lowest of its key.
+    /// The label of an input whose external bit is the lowest bit of its key.
     pub fn of_block(block: Block) -> Self {
         Label { key: block, external: block.lsb() }
     }
 
-    /// The label as a block: its external bit in place of the lowest of its key.
+    /// The label as a block, with its external bit in place of the lowest bit of its key.
     pub(super) fn to_block(self) -> Block {
         self.key.with_lsb(self.external)
     }
@@ -55,12 +55,12 @@ impl WireLabels {
         Label { key: Block::select(value, self.one, self.zero), external: value ^ self.permutation }
     }
 
-    /// The key of the label with that external value.
+    /// The key of the label with this external value.
     pub(super) fn of_external(&self, external: bool) -> Block {
         self.of(external ^ self.permutation).key
     }
 
-    /// The wires whose labels are for zero and one, of which that for `value` is `label`.
+    /// The wire labels for zero and one, where the one for `value` is `label`.
     pub(super) fn with(value: bool, label: Label, other: Block) -> Self {
         WireLabels {
             zero: Block::select(value, other, label.key),
@@ -70,17 +70,17 @@ impl WireLabels {
     }
 }
 
-/// The labels of a circuit's inputs, and what all labels of it follow from. *Secret*.
+/// The labels of a circuit's inputs, and the secrets from which all its labels are derived. *Secret*.
 pub struct InputLabels {
-    /// The difference that free XOR has between the two labels of every wire.
+    /// The free-XOR difference between the two labels of every wire.
     pub(super) difference: Zeroizing<Block>,
-    /// The seed that other labels are drawn from.
+    /// The seed of all other labels.
     pub(super) seed: Zeroizing<Block>,
     wires: Zeroizing<Vec<WireLabels>>,
 }
 
 impl InputLabels {
-    /// The labels that follow from a seed. *Unique*: the seed.
+    /// The labels derived from a seed. *Unique*: the seed.
     pub fn of_seed(method: Method, seed: Block, count: usize) -> Self {
         let mut rng = Prg::new(seed);
         let difference = Zeroizing::new(rng.next_block());
@@ -94,7 +94,7 @@ impl InputLabels {
         InputLabels { difference, seed: gates, wires }
     }
 
-    /// Inputs whose labels are blocks, the external bits being the lowest ones, so that those of zero and one differ there.
+    /// Inputs whose labels are blocks with the external bits lowest, so the labels for zero and one differ there.
     ///
     /// *Shape*: with free XOR, both of every pair differ by `difference`. *Secret*: everything. *Unique*: the seed.
     pub fn of_pairs(pairs: impl Iterator<Item = [Block; 2]>, difference: Block, seed: Block) -> Self {

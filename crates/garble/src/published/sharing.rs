@@ -1,14 +1,14 @@
-//! Secret sharing over GF(2^128): polynomials through points, by coefficients that are computed once.
+//! Secret sharing over GF(2^128): polynomials through points, with coefficients computed once.
 //!
 //! *Source*: Pinkas et al. 2009, section 5. The integer `v` is the polynomial whose bits are those of `v`; row `r` of a gate, from 0,
-//! is at the point `r + 1`; what is sent is at 5 and 6, the label at 0.
+//! is at the point `r + 1`; the sent values are at 5 and 6, the label at 0.
 
 use garblet_primitives::{Block, gf128};
 
 /// The rows of a gate of two inputs.
 const ROWS: usize = 4;
 
-/// The coefficients of all interpolations that gates take.
+/// The coefficients of all interpolations for gates.
 pub(super) struct Sharing {
     /// The coefficients, for each odd row, of all rows (its own is zero) of the quadratic through the others, at 0, 5 and 6.
     others: [[[Block; ROWS]; 3]; ROWS],
@@ -40,8 +40,8 @@ impl Sharing {
         }
     }
 
-    /// Of a gate whose value in row `odd_row` differs from the others': its label in the other rows, its label in that row, and
-    /// what is sent.
+    /// For a gate whose value in row `odd_row` differs from the others': the label in the other rows, the label in that row, and
+    /// the values to send.
     ///
     /// `odd_row` is secret; its coefficients are picked in constant time.
     pub(super) fn odd(&self, pads: &[Block; ROWS], odd_row: usize) -> [Block; 4] {
@@ -56,17 +56,17 @@ impl Sharing {
         [common, alone, fifth, sixth]
     }
 
-    /// Of a gate whose value in rows 0 and 3 differs from that in rows 1 and 2: for both, the label and what is sent.
+    /// For a gate whose value in rows 0 and 3 differs from that in rows 1 and 2: for both, the label and the value to send.
     pub(super) fn even(&self, pads: &[Block; ROWS]) -> [[Block; 2]; 2] {
         self.diagonals.map(|diagonal| diagonal.map(|coefficients| gf128::inner_product(&coefficients, pads)))
     }
 
-    /// The label of an odd gate from the pad of the row and what was sent.
+    /// The label of an odd gate from the pad of the row and the sent values.
     pub(super) fn of_odd(&self, row: usize, pad: Block, sent: [Block; 2]) -> Block {
         gf128::inner_product(&self.quadratic[row], &[pad, sent[0], sent[1]])
     }
 
-    /// The label of an even gate from the pad of the row and what was sent for its external value.
+    /// The label of an even gate from the pad of the row and the value sent for its external value.
     pub(super) fn of_even(&self, row: usize, pad: Block, sent: Block) -> Block {
         gf128::inner_product(&self.line[row], &[pad, sent])
     }
@@ -81,7 +81,7 @@ fn fixed<const N: usize>(coefficients: &[Block]) -> [Block; N] {
     std::array::from_fn(|i| coefficients[i])
 }
 
-/// Lagrange: what the values at `points` are multiplied by and added up to get the value at `at`.
+/// Lagrange coefficients: the factors of the values at `points` whose sum is the value at `at`.
 fn coefficients(points: &[u8], at: u8) -> Vec<Block> {
     let element = |v: u8| Block::from_u128(v.into());
     let of = |(i, &x): (usize, &u8)| {

@@ -69,7 +69,7 @@ fn every_kind(config: PublishedConfig, arity: usize, inputs: &InputLabels) {
     }
 }
 
-/// Labels as protocols have them: blocks, with the external bit in them.
+/// Labels as in protocols: blocks that include the external bit.
 fn blocks(method: Method, rng: &mut Prg, count: usize) -> InputLabels {
     let difference = rng.next_block().with_lsb(true);
     let pairs: Vec<[Block; 2]> = (0..count)
@@ -97,7 +97,7 @@ fn check(circuit: &Circuit, config: PublishedConfig, seed: u64) {
 }
 
 #[test]
-fn whole_circuits_give_what_the_plain_evaluator_gives() {
+fn whole_circuits_agree_with_the_plain_evaluator() {
     let mut rng = Prg::new(Block::ONES);
     for config in configs() {
         for round in 0..20 {
@@ -133,7 +133,7 @@ fn gates_take_as_many_bits_as_published() {
     for method in [Method::CorGrr, Method::RomGrr] {
         assert_eq!([&and, &xor].map(|c| bits(method, c)), [3 * (T + 1), 0]);
     }
-    // Two ANDs: 8 bits besides are one byte, and 6 take one as well.
+    // Two ANDs: 8 additional bits are one byte, and 6 take one as well.
     let mut builder = TableBuilder::new(3);
     let [a, b, c] = [0, 1, 2].map(|i| Signal::of(Wire(i)));
     let both = builder.gate(&[a, b], 0b1000);
@@ -145,7 +145,7 @@ fn gates_take_as_many_bits_as_published() {
 
 #[test]
 #[should_panic(expected = "prf-ss garbles gates of two inputs")]
-fn a_gate_of_three_inputs_is_refused_where_there_are_two() {
+fn a_gate_of_three_inputs_is_refused_by_methods_for_two() {
     let circuit = one_gate(3, 0b1000_0000, 0);
     let inputs = InputLabels::of_seed(Method::PrfSs, Block::ZERO, 3);
     garble(&circuit, PublishedConfig::new(Method::PrfSs), &inputs);
@@ -171,10 +171,10 @@ fn a_changed_table_changes_the_result() {
     for config in configs() {
         let inputs = InputLabels::of_seed(config.method, Block::ONES, 2);
         let mut tables = garble(&circuit, config, &inputs).tables;
-        // The last row, which every method sends something for.
+        // The last row, for which every method sends something.
         let active: Vec<Label> = inputs.wires().iter().map(|wire| wire.of(!wire.permutation)).collect();
         let honest = evaluate(&circuit, config, &tables, &active).unwrap();
-        // The bits besides the blocks are in the last byte.
+        // The additional bits are in the last byte.
         *tables.last_mut().unwrap() ^= 0xff;
         assert!(*evaluate(&circuit, config, &tables, &active).unwrap() != *honest, "{}", config.method.name());
     }
@@ -190,14 +190,14 @@ fn equal_labels() -> TableCircuit {
     builder.finish(vec![and])
 }
 
-/// The block that an evaluator reads from the tables alone: the last row is the label of one value in clear if its pad is zero, and then that
-/// of the other is zero.
+/// The block that an evaluator reads from the tables alone: if its pad is zero, the last row is the label of one value in the clear, and the label
+/// of the other value is zero.
 fn guessed_difference(tables: &[u8]) -> Block {
     Block::from_bytes(*tables[32..].first_chunk().unwrap())
 }
 
 #[test]
-fn equal_labels_give_the_secret_difference_away_as_published_only() {
+fn equal_labels_reveal_the_secret_difference_only_as_published() {
     let circuit = equal_labels();
     for config in configs().filter(|config| config.method.has_free_xor()) {
         let inputs = InputLabels::of_seed(config.method, Block::from_u128(6), 2);
@@ -213,7 +213,7 @@ fn with_the_difference_the_evaluator_computes_on_inputs_that_nobody_gave() {
     let circuit = equal_labels();
     let inputs = InputLabels::of_seed(config.method, Block::from_u128(6), 2);
     let garbled = garble(&circuit, config, &inputs);
-    // The garbler's input a is 0, so that the result is 0.
+    // The garbler's input a is 0, so the result is 0.
     let mut active: Vec<Label> = inputs.wires().iter().map(|wire| wire.of(false)).collect();
     let result = |active: &[Label]| {
         evaluate(&circuit, config, &garbled.tables, active).unwrap()[0].lsb() ^ garbled.outputs[0][0].lsb()

@@ -1,4 +1,4 @@
-//! Running instances of a component side by side, a lane each, with the default hash: with others instances run one after
+//! Runs instances of a component side by side, one per lane, with the default hash; with other hashes, instances run one after
 //! another.
 
 use std::marker::PhantomData;
@@ -11,12 +11,12 @@ use garblet_primitives::{
 use super::MAX_QUAD_BYTES;
 use crate::scheme::{EvaluatorKeys, GarblerKeys, Scheme, Table, TableMut, negation_offsets};
 
-/// Instances to be garbled.
+/// Instances to garble.
 pub(crate) struct GarbleBatch<'a> {
     pub(crate) gates: &'a GateList,
-    /// The distance from the number of one gate of an instance to that of its next.
+    /// The distance between the numbers of an instance's consecutive gates.
     pub(crate) stride: u64,
-    /// With room for the instances and the labels of their inputs.
+    /// Slots with room for the instances, and the labels of their inputs.
     pub(crate) slots: &'a mut BatchLabels,
     pub(crate) hash_seed: Block,
     pub(crate) first_gate: u64,
@@ -29,7 +29,7 @@ pub(crate) struct GarbleBatch<'a> {
     pub(crate) controls: &'a mut [u8],
 }
 
-/// Instances that are evaluated as one group.
+/// Instances evaluated as one group.
 #[derive(Clone, Copy)]
 pub(crate) struct Lanes<'a> {
     pub(crate) gates: &'a GateList,
@@ -42,13 +42,13 @@ pub(crate) struct Lanes<'a> {
     pub(crate) gathers: &'a [Gather],
 }
 
-/// Groups to be evaluated in turn, no more than [`MAX_INTERLEAVED`].
+/// Groups to evaluate in turn, at most [`MAX_INTERLEAVED`].
 pub(crate) struct EvaluateBatch<'a> {
     pub(crate) groups: &'a [Lanes<'a>],
-    /// With room for the groups.
+    /// Slots with room for the groups.
     pub(crate) slots: &'a mut BatchLabels,
     pub(crate) keys: &'a mut RekeyedKeys,
-    /// The labels that the groups' gathers begin with, and those that they add.
+    /// The labels with which the groups' gathers begin, and those that they add.
     pub(crate) labels: &'a [Block],
     pub(crate) added: &'a [Block],
     /// As for [`GarbleBatch`], group after group.
@@ -170,7 +170,7 @@ impl<S: Scheme> Kernel for Evaluate<'_, S> {
         }
         let [_, negation] = negation_offsets::<S>(Block::ZERO);
         let negation = e.splat(negation);
-        // Written out: of a repeated constant every byte is written, and keys are long.
+        // Written out: for a repeated constant every byte would be written, and keys are long.
         let mut of_groups: [Option<E::Key>; MAX_INTERLEAVED] = [None, None, None, None];
         for (key, group) in of_groups.iter_mut().zip(groups) {
             *key = Some(keys.key(e, number::<S>(group.first_gate).period));

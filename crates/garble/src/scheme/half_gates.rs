@@ -45,7 +45,7 @@ impl Scheme for HalfGates {
 }
 
 impl HalfGates {
-    /// The active labels of the results, from those of the operands, their hashes, and both rows.
+    /// The active labels of the results, from the operands' labels, their hashes, and both rows.
     #[inline(always)]
     pub(crate) fn join<E: Engine>(
         e: E,

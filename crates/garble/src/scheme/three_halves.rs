@@ -119,7 +119,7 @@ impl Scheme for ThreeHalves {
         }
         let [first, last] = [e.load(&parts[0]), e.load(&parts[1])];
 
-        // The rows are not looked up: their number must not show in the addresses.
+        // The rows are not looked up, since their number must not show in addresses.
         let table = u32::from_le_bytes(table.controls);
         let selects = lowest_bits(e, e.lows(a, b));
         let of_last = table >> 4 & (selects ^ selects >> 1) & LOWEST;
@@ -341,7 +341,7 @@ mod tests {
     ];
 
     #[test]
-    fn gates_are_those_of_the_papers_matrices() {
+    fn gates_agree_with_the_papers_matrices() {
         for v in &VECTORS {
             let [a, b, delta] = [v.a, v.b, v.delta].map(Block::from_u128);
             let [values, random] = [v.values, v.random].map(|bits| bits.map(Bit::from));

@@ -4,7 +4,7 @@ use garblet_primitives::{Delta, Prg};
 use super::*;
 use crate::{ComponentGarbling, GarblingConfig, Seeds};
 
-/// Gates by their numbers: the zero labels of both inputs, the table, and the zero label of what it gives.
+/// Gates by number: the zero labels of both inputs, the table, and the zero label of the output.
 pub(crate) struct Garbled {
     zeros: Vec<Block>,
     tables: Vec<u8>,
@@ -35,7 +35,7 @@ impl Garbled {
 }
 
 #[test]
-fn a_bucket_by_itself_gives_what_each_of_its_gates_does() {
+fn a_bucket_by_itself_agrees_with_each_of_its_gates() {
     let mut rng = Prg::new(Block::from_u128(4));
     let (delta, seeds) = (Delta::random(&mut rng), Seeds::new(rng.next_block(), rng.next_block()));
     let garbled = Garbled::new(&mut rng, &delta, &seeds, 3000);

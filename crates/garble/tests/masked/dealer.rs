@@ -1,4 +1,4 @@
-//! An ideal dealer of shares of masks, and a run of each party with what it deals.
+//! An ideal dealer of mask shares, and a run of each party with them.
 
 use std::ops::Range;
 
@@ -38,13 +38,13 @@ pub(crate) struct Dealt {
     pub(crate) active_labels: Wires,
     /// The masks of the outputs.
     pub(crate) output_masks: Wires,
-    /// For garbling: of the garbler, and of the evaluator.
+    /// For garbling: the garbler's and the evaluator's shares.
     pub(crate) shares: Shares<Gates>,
     /// For the checks, under the other delta.
     pub(crate) checks: Shares<Gates>,
 }
 
-/// Cuts into pieces of these sizes, over and over.
+/// Cuts into pieces of these sizes, repeating them.
 pub(crate) struct Pieces<'a> {
     sizes: &'a [usize],
     left: usize,
@@ -73,7 +73,7 @@ impl Iterator for Pieces<'_> {
     }
 }
 
-/// Tells whether labels of a piece are asked for: of three gates they are not, unless these are all.
+/// Tells whether to request the labels of a piece: not for pieces of three gates, unless that is the whole.
 pub(crate) fn asks_for_labels(piece: &Range<usize>, all: usize) -> bool {
     piece.len() != 3 || piece.len() == all
 }
@@ -81,7 +81,7 @@ pub(crate) fn asks_for_labels(piece: &Range<usize>, all: usize) -> bool {
 /// The whole in one piece.
 pub(crate) const WHOLE: &[usize] = &[usize::MAX];
 
-/// Walks values through a program: those of operands and of outputs.
+/// Walks values through a program; returns those of operands and of outputs.
 pub(crate) fn walk(
     program: &Program,
     inputs: &Wires,
@@ -182,7 +182,7 @@ pub(crate) struct Garbled {
     pub(crate) tables: Vec<u8>,
     pub(crate) selects: Vec<u8>,
     pub(crate) labels: PerGate,
-    /// Of left operand, right operand and the sum; the garbler's shares for the checks without tags.
+    /// The tags of the left operand, the right operand and the sum; without tags, the garbler's shares for the checks.
     pub(crate) tags: [PerGate; 3],
     pub(crate) outputs: Wires,
 }
@@ -196,7 +196,7 @@ pub(crate) fn garble(program: &Program, dealt: &Dealt, with_tags: bool, backend:
     assert_eq!(garbler.remaining(), ands as u64);
     let Shares([masks, _]) = &dealt.shares;
     let Shares([Gates([of_left, of_right, of_result]), _]) = &dealt.checks;
-    // The tag of an operand has the other's mask.
+    // The tag of an operand includes the other operand's mask.
     let mut tags = [of_right.clone(), of_left.clone(), of_result.clone()];
     let (mut tables, mut selects, mut labels) = (vec![0xff; 32 * ands], vec![0xff; ands], vec![Block::ONES; ands]);
     for gates in Pieces::new(ands as u64, sizes) {
@@ -205,7 +205,7 @@ pub(crate) fn garble(program: &Program, dealt: &Dealt, with_tags: bool, backend:
             masks.masks(gates.clone()),
             &mut tables[32 * gates.start..32 * gates.end],
             &mut selects[gates.clone()],
-            // Labels are not always asked for.
+            // Labels are not always requested.
             asks_for_labels(&gates, ands).then_some(&mut labels[gates.clone()]),
             with_tags.then_some(TagsMut { left, right, sum }),
         );
@@ -218,7 +218,7 @@ pub(crate) fn garble(program: &Program, dealt: &Dealt, with_tags: bool, backend:
 #[derive(Clone, PartialEq)]
 pub(crate) struct Evaluated {
     pub(crate) labels: PerGate,
-    /// Zero where the check fits: with what the garbler says added.
+    /// The checks, with the garbler's part added: zero if right.
     pub(crate) checks: PerGate,
     pub(crate) outputs: Wires,
 }
@@ -242,7 +242,7 @@ pub(crate) fn evaluate(
     let Shares([_, Gates([of_left, of_right, of_result])]) = &dealt.checks;
     let [left_tags, right_tags, _] = &garbled.tags;
     let [left, right] = match with_tags {
-        // The tags have the garbler's shares in them.
+        // The tags include the garbler's shares.
         true => [sum(of_right, left_tags), sum(of_left, right_tags)],
         false => [of_right.clone(), of_left.clone()],
     };
@@ -263,8 +263,8 @@ pub(crate) fn evaluate(
     Evaluated { labels, checks, outputs }
 }
 
-/// The garbler's part of the checks: with tags, what it knows before; else what follows from the masked values that it is
-/// told.
+/// The garbler's part of the checks: with tags, known in advance; otherwise computed from the masked values that it
+/// receives.
 fn garblers_part(
     program: &Program,
     dealt: &Dealt,

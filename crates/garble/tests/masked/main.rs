@@ -1,4 +1,4 @@
-//! Programs garbled with shared masks give the plain evaluator's answers under the masks, and their checks fit, whatever
+//! Programs garbled with shared masks give the plain evaluator's answers under the masks, and their checks pass, for every
 //! processor and cut. An ideal dealer shares the masks.
 
 mod dealer;
@@ -50,7 +50,7 @@ fn check(program: &Program, inputs: &[Bits], seed: u128, sizes: &[usize]) {
     }
 }
 
-/// Labels are those of the whole, but in pieces of which they are not asked for.
+/// Labels equal those of the whole, except in pieces whose labels are not requested.
 fn check_pieces(labels: &[Block], expected: &[Block], sizes: &[usize]) {
     for gates in Pieces::new(labels.len() as u64, sizes) {
         match asks_for_labels(&gates, labels.len()) {
@@ -80,7 +80,7 @@ fn single(circuit: Circuit) -> Program {
     Program::from_component(Component::new("test", inputs, outputs, circuit).unwrap(), &[Party(0)]).unwrap()
 }
 
-/// A circuit whose AND gates are all independent, and have operands that are inverted in every way.
+/// A circuit whose AND gates are all independent, with operands inverted in every way.
 fn wide(ands: u32) -> Circuit {
     let mut gates = Vec::new();
     let mut outputs = Vec::new();
@@ -99,8 +99,8 @@ fn wide(ands: u32) -> Circuit {
     Circuit::new(2 * ands, gates, outputs).unwrap()
 }
 
-/// A circuit of five inputs and that many AND gates: each of the wire before it and of one halfway back, and negated, so
-/// that values do not settle.
+/// A circuit with five inputs and this many AND gates: each of the previous wire and of one halfway back, and negated, so
+/// values do not become constant.
 fn and_chain(ands: usize) -> Circuit {
     let pair = |g: u32| {
         let last = 4 + 2 * g;
@@ -155,7 +155,7 @@ fn one_gate_with_every_input_and_inversion() {
     }
 }
 
-/// As many gates as the piece has of which labels are not asked for.
+/// The number of gates in a piece whose labels are not requested.
 #[test]
 fn three_gates() {
     let and = |x, y| Gate::And(Wire(x), Wire(y));
@@ -189,7 +189,7 @@ fn check_many_keys(program: &Program, rng: &mut Prg) {
 #[test]
 fn instances_side_by_side() {
     let mut rng = Prg::new(Block::from_u128(9));
-    // Three of seven run alone, of 34 AND gates each, so that hash keys change within the four copies of a gate after them.
+    // Three of seven, with 34 AND gates each, run alone, so hash keys change within the four copies of a gate after them.
     for (circuit, width, length) in [(and_chain(33), 4, 13), (and_chain(34), 7, 11)] {
         check_many_keys(&side_by_side(step(circuit), width, length), &mut rng);
     }
@@ -216,7 +216,7 @@ fn programs_without_and_gates() {
 }
 
 #[test]
-fn values_walk_with_what_a_negation_adds() {
+fn walked_values_include_the_negation() {
     let mut rng = Prg::new(Block::from_u128(3));
     let one = Block::from_u128(1);
     for _ in 0..8 {
@@ -227,7 +227,7 @@ fn values_walk_with_what_a_negation_adds() {
         let plain = garblet_circuit::evaluate(&program, &inputs);
         let schedules = Schedules::new(&program);
         for backend in Backend::available() {
-            // A gate at a time: its operands are known only after all before it, so each is done twice.
+            // One gate at a time: its operands are known only after all gates before it, so each is done twice.
             let mut results: PerGate = Vec::new();
             while (results.len() as u64) < schedules.and_count() {
                 let mut walk = MaskWalk::new(&program, &schedules, wires.clone(), one).with_backend(backend);
@@ -255,7 +255,7 @@ fn hash(seed: Block, gate: u64, tweak: u64, tweaks: u64, x: Block) -> Block {
 }
 
 #[test]
-fn every_gate_is_as_the_formulas_say() {
+fn every_gate_agrees_with_the_formulas() {
     let program = single(wide(1100));
     let mut rng = Prg::new(Block::from_u128(12));
     let inputs = random::inputs(&mut rng, &program);
@@ -288,7 +288,7 @@ fn every_gate_is_as_the_formulas_say() {
     }
 }
 
-/// A row that is wrong shows in the gate's own check where it is used, and then only if the masked value of the result is
+/// A wrong row shows in the gate's own check only if it is used and makes the masked value of the result
 /// wrong.
 #[test]
 fn a_wrong_table_does_not_pass_the_checks() {
@@ -303,7 +303,7 @@ fn a_wrong_table_does_not_pass_the_checks() {
         let ands = honest.selects.len();
         let mut found = [0; 2];
         for gate in (0..ands).step_by(3) {
-            // The select bit is used always.
+            // The select bit is always used.
             let mut wrong = honest.clone();
             wrong.selects[gate] ^= 1;
             let evaluated = evaluate(&wrong);
@@ -322,7 +322,7 @@ fn a_wrong_table_does_not_pass_the_checks() {
         }
         assert!(found.iter().all(|found| (ands / 12..ands / 4).contains(found)), "{found:?} of {ands}");
         if with_tags {
-            // Any other bit of a row makes a label that is none of the wire's, which the tags of gates that read it show.
+            // Any other bit of a row makes an invalid label, which shows in the tags of gates that read it.
             let used = (0..ands).filter(|gate| {
                 let mut wrong = honest.clone();
                 wrong.tables[32 * gate + 5] ^= 4;
@@ -345,7 +345,7 @@ fn outputs_come_after_all_gates() {
 
 #[test]
 #[should_panic(expected = "3 AND gates of 2")]
-fn gates_that_are_not_there_are_refused() {
+fn gates_beyond_the_last_are_refused() {
     let program = single(wide(2));
     let schedules = Schedules::new(&program);
     let mut walk = MaskWalk::new(&program, &schedules, vec![vec![Block::ZERO; 4].into_boxed_slice()], Block::ZERO);
@@ -366,7 +366,7 @@ fn tables_of_another_length_are_refused() {
 
 #[test]
 #[should_panic(expected = "tags")]
-fn tags_that_were_announced_are_asked_for() {
+fn announced_tags_are_required() {
     let program = single(wide(2));
     let schedules = Schedules::new(&program);
     let inputs = vec![vec![Block::ZERO; 4].into_boxed_slice()];

@@ -148,10 +148,7 @@ fn an_oblivious_transfer_with_public_keys_for_each_wire() {
         .and_then(|plan| plan.predict())
         .unwrap_err()
         .to_string();
-    assert_eq!(
-        error,
-        "covert cannot run program `add(4)`: the OT pvw goes with form=al07 alone: give that too, or leave it out"
-    );
+    assert_eq!(error, "covert cannot run program `add(4)`: the OT pvw needs form=al07: set that too, or leave it out");
 }
 
 #[test]
@@ -162,7 +159,7 @@ fn a_scheme_of_2009_is_refused_where_seeds_are_taken() {
     let error = Plan::new(program.clone(), 2, &config).and_then(|plan| plan.predict()).unwrap_err().to_string();
     assert_eq!(
         error,
-        "covert cannot run program `millionaires(8)`: the scheme base goes with form=al07 alone: give that too, or leave it out"
+        "covert cannot run program `millionaires(8)`: the scheme base needs form=al07: set that too, or leave it out"
     );
 }
 

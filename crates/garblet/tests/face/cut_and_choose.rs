@@ -94,7 +94,7 @@ fn a_scheme_of_2009_is_refused_where_its_form_is_not_asked_for() {
     let mut config = Config::of(Protocol::of::<garblet::cut_and_choose::CutAndChoose>());
     config.set("scheme", "glnp").unwrap();
     let error = Plan::new(program.clone(), 2, &config).and_then(|plan| plan.predict()).unwrap_err().to_string();
-    let reason = "the scheme glnp goes with form=lp07 alone: give that too, or leave it out";
+    let reason = "the scheme glnp needs form=lp07: set that too, or leave it out";
     assert_eq!(error, format!("cut-and-choose cannot run program `millionaires(8)`: {reason}"));
 }
 

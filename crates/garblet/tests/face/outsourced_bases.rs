@@ -97,8 +97,8 @@ fn what_the_bases_do_not_have_is_refused_by_name() {
         assert!(order.to_string().contains(&format!("outsourced with base={name}")), "{order}");
     }
     let cases: [(&[(&str, &str)], &str); 2] = [
-        (&[("base", "cut-and-choose"), ("statistical", "64")], "base=cut-and-choose has statistical=40 or 80"),
-        (&[("form", "partialgc"), ("circuits", "17")], "form=partialgc has circuits=16, 64 or 256"),
+        (&[("base", "cut-and-choose"), ("statistical", "64")], "base=cut-and-choose takes statistical=40 or 80"),
+        (&[("form", "partialgc"), ("circuits", "17")], "form=partialgc takes circuits=16, 64 or 256"),
     ];
     for (parameters, expected) in cases {
         let error = plan(&config(parameters), SavedValues::default());

@@ -19,7 +19,7 @@ async fn misbehave(peer: impl AsyncFnOnce(&mut Channel), mut channel: Channel) {
 async fn first_of<T>(honest: impl Future<Output = T>, dishonest: impl Future<Output = ()>) -> T {
     tokio::select! {
         result = honest => result,
-        () = async { dishonest.await; std::future::pending().await } => unreachable!("it is pending for ever"),
+        () = async { dishonest.await; std::future::pending().await } => unreachable!("it is pending forever"),
     }
 }
 
@@ -85,7 +85,7 @@ fn the_receiver_gets_the_chosen_pad_and_not_the_other() {
 }
 
 #[test]
-fn measured_cost_is_the_formula_whatever_the_choices() {
+fn measured_cost_matches_the_formula_for_all_choices() {
     for byte in [0, 0xff, 0x5a] {
         let choices = BitVec::from_bytes(vec![byte; BASE_OTS / 8], BASE_OTS).unwrap();
         let (_, _, [sender, receiver]) = honest_run(&choices, 7);
@@ -114,7 +114,7 @@ fn a_wrong_number_of_choices_is_refused() {
 }
 
 #[test]
-fn points_that_are_none_are_refused_by_the_sender() {
+fn invalid_points_are_refused_by_the_sender() {
     for index in [0, FIRST_POINTS - 1, FIRST_POINTS, BASE_OTS - 1] {
         let error = against_receiver(async |channel| {
             let mut points = [group::BASEPOINT.to_bytes(); BASE_OTS];

@@ -46,7 +46,7 @@ proptest! {
 }
 
 #[test]
-fn measured_cost_is_the_formula_whatever_the_choices() {
+fn measured_cost_matches_the_formula_for_all_choices() {
     for n in [1usize, 7, 8, 9, 128] {
         for byte in [0, 0xff, 0x3c] {
             let choices = BitVec::from_bytes(vec![byte; n.div_ceil(8)], n).unwrap();

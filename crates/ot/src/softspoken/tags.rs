@@ -71,7 +71,7 @@ pub(super) fn check(
         tags.iter().for_each(|tag| _ = all.update(tag));
     }
     let fits = all.finalize().as_bytes().ct_eq(theirs);
-    if secrets::verdict(fits, "OT extension: whether the trees are those of the tags") {
+    if secrets::verdict(fits, "OT extension: whether the trees match the tags") {
         Ok(TreesConsistent(()))
     } else {
         Err(OtError::InconsistentTrees)

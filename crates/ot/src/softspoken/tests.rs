@@ -58,7 +58,7 @@ fn the_correlation_holds_at_every_boundary() {
 }
 
 #[test]
-fn extensions_by_whole_batches_say_the_same_as_one() {
+fn extensions_by_whole_batches_agree_with_one_extension() {
     let Session { mut sender, mut receiver, mut ours, mut theirs } = session(Width::Four);
     let (all, parts) = block_on(async {
         let parts = async {
@@ -73,7 +73,7 @@ fn extensions_by_whole_batches_say_the_same_as_one() {
 }
 
 #[test]
-fn no_two_extensions_give_the_same() {
+fn no_two_extensions_are_equal() {
     let mut session = session(Width::Four);
     let (q0, c0, _) = session.extend(200);
     let (q1, c1, _) = session.extend(200);

@@ -19,7 +19,7 @@ const RECENT: usize = 4;
 /// Keys of consecutive periods, expanded side by side.
 #[derive(Clone, Copy)]
 struct Expanded {
-    /// The first period; none if there are no keys yet.
+    /// The first period; `None` if there are no keys yet.
     first: Option<u64>,
     round_keys: [[Block; 11]; QUAD_LANES],
 }
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_held_are_those_of_their_periods() {
+    fn cached_keys_belong_to_their_periods() {
         // More groups than the cache holds, some of them repeated.
         let periods: Vec<u64> = (0..40).map(|i| i * 7 % 31 + ((i % 3) << 50)).chain([5, 6, 5, 4, 1 << 50]).collect();
         for backend in Backend::available() {

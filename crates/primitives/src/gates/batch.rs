@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn feeds_of_labels_side_by_side_are_those_of_labels_apart() {
+    fn feeds_of_adjacent_labels_equal_feeds_of_scattered_labels() {
         let mut rng = Prg::new(Block::from_u128(9));
         let labels = random_blocks(&mut rng, 40);
         let list = GateList::new(6, Vec::new(), &[], &[]);

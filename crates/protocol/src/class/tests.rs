@@ -1,4 +1,4 @@
-//! No error is evidence of cheating and yet in another class than misbehaviour.
+//! Every error that is evidence of cheating is in the class of misbehaviour.
 
 use garblet_net::{Accuses, Cause, NetError};
 
@@ -33,21 +33,21 @@ fn evidence_of_cheating_is_misbehaviour() {
 }
 
 #[test]
-fn whoever_is_accused_of_misbehaviour_has_misbehaved() {
+fn an_accused_party_has_misbehaved() {
     for error in errors() {
         let accused =
             error.accuses(1).is_some_and(|blame| blame.cause == Cause::Misbehaved && blame.heard_from.is_none());
         if accused {
-            // What another party says of a third is its word alone.
+            // A party's claim about a third party is no proof.
             let is_word = matches!(error.net(), Some(NetError::PeerBlames { .. }));
             assert!(is_word || Class::from(&error) == Class::Misbehaviour, "{error:?}");
         }
     }
 }
 
-/// Nobody is accused of misbehaviour for what a full disk, another version or a lost connection explains.
+/// Nobody is accused of misbehaviour where a full disk, another version or a lost connection explains the error.
 #[test]
-fn an_honest_partys_trouble_accuses_nobody() {
+fn errors_that_honest_parties_can_have_accuse_nobody() {
     let (expected, got) = (text(), text());
     for error in [not_kept("x"), ProtocolError::Stored { what: "x", expected, got }] {
         assert_eq!(Class::from(&error), Class::Store, "{error}");
@@ -61,9 +61,9 @@ fn an_honest_partys_trouble_accuses_nobody() {
     assert!(suspected.accuses(1).is_none_or(|blame| blame.cause != Cause::Misbehaved));
 }
 
-/// A bug of this party, or its bad luck, is nobody else's doing, and no failure of the network.
+/// A bug or bad luck of this party is nobody else's fault, and not a network failure.
 #[test]
-fn a_bug_or_bad_luck_is_of_no_other_class_and_accuses_nobody() {
+fn bugs_and_bad_luck_have_their_own_class_and_accuse_nobody() {
     let own = [
         NetError::Unsendable { what: "x", why: text() }.into(),
         NetError::CutOff.into(),
@@ -79,7 +79,7 @@ fn a_bug_or_bad_luck_is_of_no_other_class_and_accuses_nobody() {
 }
 
 #[test]
-fn a_class_is_written_by_its_name() {
+fn a_class_displays_its_name() {
     for (class, name) in [
         (Class::Call, "call"),
         (Class::Network, "network"),

@@ -15,7 +15,7 @@ impl Amounts {
         triples + triples.div_ceil(8)
     }
 
-    /// The amounts to make of each kind that has fallen below this percentage; none if there is enough of both.
+    /// The amounts to make of each kind that has fallen below this percentage; `None` if there is enough of both.
     pub fn short_of(self, has: Amounts, below: u8) -> Option<Amounts> {
         let short = |wanted: u64, has: u64| {
             let enough = u128::from(has) * 100 >= u128::from(wanted) * u128::from(below);

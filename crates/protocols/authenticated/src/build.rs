@@ -1,4 +1,4 @@
-//! Step B1 and what the parties have at gates: masks on all wires, joined to triples by opened bits.
+//! Step B1, and the parties' data at gates: masks on all wires, joined to triples by opened bits.
 
 pub(crate) mod evaluator;
 pub(crate) mod garbler;
@@ -55,13 +55,13 @@ impl<'p> Wiring<'p> {
     }
 }
 
-/// Shares of the masks of inputs, and of all else that is dealt.
+/// Shares of the masks of inputs, and of all other dealt bits.
 pub(crate) struct InputMasks {
     /// Of all bits that somebody gives, in program order.
     pub(crate) shares: Shares,
     /// Of each party's.
     by_party: [Shares; 2],
-    /// Of those that are dealt, see [`crate::others`].
+    /// The shares for dealt bits, see [`crate::others`].
     pub(crate) dealt: Shares,
 }
 
@@ -117,7 +117,7 @@ impl<C: Conduct<Step>> Ground<C> {
         Ok((total.first(2 * ands), masks))
     }
 
-    /// Step B1 for a lot: opens what joins its triples to the function, and gives the shares at its gates.
+    /// Step B1 for a lot: opens the bits that join its triples to the function, and returns the shares at its gates.
     ///
     /// *Errors*: as [`Ground::open_masks`].
     pub(crate) async fn open_lot(

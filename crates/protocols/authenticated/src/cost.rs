@@ -20,8 +20,8 @@ use crate::{
 
 /// The cost of a phase of one run of `plan` for `party`, both hellos given.
 ///
-/// With `n` AND gates in batches of `l` triples in buckets of `B`, `k` masks of a batch, `N = 3 B l + k`, input bits `i0`, `i1` and output bits `m0`, `m1` of the
-/// two parties, `t` bytes of a tag, and all bits packed:
+/// With `n` AND gates in batches of `l` triples in buckets of `B`, `k` masks of a batch, `N = 3 B l + k`, input bits `i0`, `i1` and output bits `m0`, `m1` of
+/// the two parties, `t` bytes of a tag, and all bits packed:
 ///
 /// | phase | garbler to evaluator | evaluator to garbler |
 /// |---|---|---|
@@ -31,8 +31,9 @@ use crate::{
 /// | online, tags | 8, `16 (i0 + i1)`, 16, `m1 / 8`, 16 | 8, `i1 / 8`; `2 (m0 / 8)`, 48 |
 /// | online, reveal | 8, `16 (i0 + i1)`; 16, `m1 / 8`, 16 | 8, `i1 / 8`; `n / 8`, 16, 32; `2 (m0 / 8)`, 48 |
 ///
-/// Empty messages are not sent. If the circuit is streamed, gates come online, lot by lot, each with its own openings and, if values are revealed, its own 16 bytes.
-/// The revealed values of inputs that are read come with those of the first lot. If outputs are kept, the evaluator sends one more byte at the end, and then the garbler.
+/// Empty messages are not sent. If the circuit is streamed, gates come online, lot by lot, each with its own openings and, if values are revealed, its own 16
+/// bytes. The revealed values of inputs that are read come with those of the first lot. If outputs are kept, the evaluator sends one more byte at the end, and
+/// then the garbler.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello]) -> Communication {
     let mut cost = communication_for_others(plan, party, phase, hello, &[]);
     if phase == Phase::Online && plan.confirms() {
@@ -47,7 +48,8 @@ pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello]) -
 
 /// The same for a run for others, whose parties settle with these messages in turn, see [`crate::others`].
 ///
-/// Each party sends `d / 8` bytes for `d` dealt bits, the garbler after `i0 / 8` of its input. For each of the `M` output bits of others, each party opens a sum with a pad, and the evaluator sends the masked value.
+/// Each party sends `d / 8` bytes for `d` dealt bits, the garbler after `i0 / 8` of its input. For each of the `M` output bits of others, each party opens a
+/// sum with a pad, and the evaluator sends the masked value.
 pub fn communication_for_others(
     plan: &Plan,
     party: Party,
@@ -76,7 +78,7 @@ pub fn communication_for_others(
     }
     tally.phase = Phase::Online;
     let dealt = plan.dealt_bits();
-    // All messages of those who deal came after whatever was sent before.
+    // All messages from dealers arrive after everything sent before.
     tally.unanswered &= dealt == 0;
     tally.one_way(EVALUATOR, RUN_BYTES + plan.input_bits(EVALUATOR).div_ceil(8) + dealt.div_ceil(8));
     tally.one_way(GARBLER, RUN_BYTES);

@@ -24,7 +24,7 @@ pub struct Ground<C> {
     pub(crate) party: Party,
     /// This party's difference in OTs.
     pub(crate) in_ots: Delta,
-    /// The same with bit 0 set, of which shares are made.
+    /// The same with bit 0 set, from which shares are made.
     pub(crate) delta: Delta,
     pub(crate) sender: MaliciousCotSender,
     pub(crate) receiver: MaliciousCotReceiver,
@@ -45,7 +45,7 @@ pub struct Ground<C> {
 }
 
 impl<C: Conduct<Step>> Ground<C> {
-    /// Begins a session with secrets, of which both parties have the same name.
+    /// Begins a session from secrets that both parties know by the same name.
     ///
     /// *Errors*: secrets for another width of OTs.
     pub(crate) fn new(

@@ -3,9 +3,9 @@
 //! *Source*: Katz, Ranellucci, Rosulek and Wang, "Optimizing authenticated garbling for faster secure two-party computation" (CRYPTO 2018), after Wang,
 //! Ranellucci and Katz (CCS 2017), with half gates.
 //!
-//! Every wire has a secret mask. Each party has a share of it, authenticated by a MAC that the other party can check. Party 0, the *garbler*, garbles AND gates by the masked values of
-//! their operands. That would need the evaluator's shares, so the garbler leaves their part out, and party 1, the *evaluator*, adds it. So an incorrectly garbled gate
-//! gives a wrong result with the same probability for all inputs, and is detected.
+//! Every wire has a secret mask. Each party has a share of it, authenticated by a MAC that the other party can check. Party 0, the *garbler*, garbles AND
+//! gates by the masked values of their operands. That would need the evaluator's shares, so the garbler leaves their part out, and party 1, the *evaluator*,
+//! adds it. So an incorrectly garbled gate gives a wrong result with the same probability for all inputs, and is detected.
 //!
 //! For each AND gate the parties need shares of the product of two masks. They come from *triples*, which are made before the function is known.
 //!
@@ -29,16 +29,17 @@
 //!
 //! # Deviations
 //!
-//! - Differences and sums of leaky triples are never opened: one false bit in `d` would reveal an honest party's difference. Digests are compared, one of them under a commitment.
-//! - Tags, with which the evaluator checks all gates alone, are ours, see `tags`. The published check is `check=reveal`.
+//! - Differences and sums of leaky triples are never opened: one false bit in `d` would reveal an honest party's difference. Digests are compared, one of them
+//!   under a commitment.
+//! - Tags, with which the evaluator checks all gates by itself, are ours, see `tags`. The published check is `check=reveal`.
 //! - Masks of outputs stay closed until the masked inputs are sent, and those of the garbler's outputs until all gates are checked.
 //! - Bit 0 of a label is the masked value. Bit 0 of a share is the party's bit, see `shares`.
 //!
 //! # Adversary and assumptions
 //!
-//! Malicious, static. The hash of leaky triples is TMMO in the ideal-cipher model, under a key that is fixed after all OTs. The hash of gates is as for half gates, under a
-//! key that the garbler draws after everything that it hashes is fixed. Gates may be sent long before inputs are chosen, which relies on the ideal cipher too. The point at which tags are
-//! summed is a hash of all messages. For OTs see [`garblet_ot::softspoken`].
+//! Malicious, static. The hash of leaky triples is TMMO in the ideal-cipher model, under a key that is fixed after all OTs. The hash of gates is as for half
+//! gates, under a key that the garbler draws after everything that it hashes is fixed. Gates may be sent long before inputs are chosen, which relies on the
+//! ideal cipher too. The point at which tags are summed is a hash of all messages. For OTs see [`garblet_ot::softspoken`].
 //!
 //! # Beside the paper
 //!
@@ -135,9 +136,9 @@ pub enum Step {
     HashSeed,
     /// Tables, tags and select bits of a piece; the index is the first gate's.
     Tables,
-    /// The number of the run and the evaluator's masked inputs, with what was dealt to it.
+    /// The number of the run and the evaluator's masked inputs, including bits dealt to it.
     MaskedInputs,
-    /// The number of the run and the garbler's masked inputs, with what was dealt to it.
+    /// The number of the run and the garbler's masked inputs, including bits dealt to it.
     Told,
     /// The labels of all inputs.
     InputLabels,

@@ -1,7 +1,7 @@
 //! Bits that a party opens to the other, with a proof that they are authentic.
 //!
-//! *Source*: Katz, Ranellucci, Rosulek and Wang 2018, section 2 (`Open`). One block authenticates a message: the sum of all MACs, weighted with the powers of a point.
-//! The point is a hash of all opened bits, so nobody can change them with knowledge of it. The receiver can compute the block itself.
+//! *Source*: Katz, Ranellucci, Rosulek and Wang 2018, section 2 (`Open`). One block authenticates a message: the sum of all MACs, weighted with the powers of
+//! a point. The point is a hash of all opened bits, so nobody can change them with knowledge of it. The receiver can compute the block itself.
 
 use garblet_primitives::{Block, secrets};
 use garblet_protocol::{
@@ -177,7 +177,7 @@ pub(crate) fn opened(
     own.add_expected(&mut sum, &total, delta);
     let proof = Block::from_bytes(*proof.first_chunk().unwrap_or(&[0; 16]));
     let fits = sum.finish().ct_eq(&proof);
-    match secrets::verdict(fits, "authenticated: whether the proof of opened bits fits") {
+    match secrets::verdict(fits, "authenticated: whether the proof of opened bits is right") {
         true => Ok(total),
         false => Err(Cheating::new(check, "the proof is of other bits").into()),
     }
@@ -204,7 +204,7 @@ mod tests {
 
     /// Two parties' shares of bits: the opener's of the verifier's multiples, and the verifier's own and of the opener's.
     #[test]
-    fn what_is_opened_is_believed_and_nothing_else() {
+    fn only_opened_values_are_accepted() {
         let mut rng = Prg::new(Block::ONES);
         let domain = SessionId::new("test", [0; 32], [[0; 32]; 2]).domain(Party(0), 1);
         let delta = rng.next_block().with_lsb(true);
@@ -217,7 +217,7 @@ mod tests {
             let [first, alone] = counts.map(&mut random);
             let (second, own_second) = (random(counts[0]), random(counts[0]));
             let bits: Vec<bool> = random(counts[0] + counts[1]).iter().map(|block| block.lsb()).collect();
-            // The verifier's shares add up with the opener's to the bit times delta; its own bit is that of its own block.
+            // The verifier's and the opener's shares add up to the bit times delta; the opener's bit is in its own block.
             let of = |at: usize, block: Block| block ^ (Block::mask(bits[at]) & delta);
             let own_first: Vec<Block> =
                 (0..counts[0]).map(|at| of(at, first[at] ^ second[at]) ^ own_second[at]).collect();

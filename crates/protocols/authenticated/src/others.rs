@@ -1,9 +1,9 @@
 //! Runs on bits that others deal to both parties: neither party knows a dealt input, and the outputs of others are hidden by pads that neither party knows.
 //!
-//! A dealt input bit `x` is the sum of a share of each party. Its mask is opened to nobody: each party sends its share plus its own share of the mask. That reveals nothing and fixes
-//! the share, and both sums together are the masked value. *Pads*, one for each bit of [`Dealt::outputs`], and any number of *further bits* are dealt and sent in the same way, with
-//! their own masks. All these messages are bound to MACs, so a party can prove linear functions of its dealt bits, see [`Told`]. Both parties learn the sum of an output and its two
-//! pads.
+//! A dealt input bit `x` is the sum of a share of each party. Its mask is opened to nobody: each party sends its share plus its own share of the mask. That
+//! reveals nothing and fixes the share, and both sums together are the masked value. *Pads*, one for each bit of [`Dealt::outputs`], and any number of
+//! *further bits* are dealt and sent in the same way, with their own masks. All these messages are bound to MACs, so a party can prove linear functions of its
+//! dealt bits, see [`Told`]. Both parties learn the sum of an output and its two pads.
 
 use garblet_circuit::{Bits, Party};
 use garblet_net::NetError;
@@ -24,12 +24,12 @@ pub use crate::{plan::Dealt, stock::saved::FOR_OTHERS};
 
 /// A party's part in a run for others.
 ///
-/// *Order* of all dealt bits: those of inputs, in program order; pads, output by output; further bits.
+/// *Order* of all dealt bits: bits of inputs, in program order; pads, output by output; further bits.
 pub trait Dealing: Send {
     /// The bits dealt to this party. *Secret*.
     fn bits(&self) -> &Bits;
 
-    /// Lets the parties prove to each other what they were dealt. It is called when all these bits are fixed, and before a label is sent. The store is the
+    /// Lets the parties prove their dealt bits to each other. It is called when all these bits are fixed, and before a label is sent. The store is the
     /// party's, if it has one.
     ///
     /// *Errors*: those of the proofs; the connection's and the store's.
@@ -40,8 +40,8 @@ pub trait Dealing: Send {
         store: Option<&mut Store>,
     ) -> impl Future<Output = Result<(), ProtocolError>> + Send;
 
-    /// Keeps the outputs that the plan names, once they are known to be right: the evaluator before it hands over the garbler's outputs, the garbler after it has
-    /// checked them. If the computation has panicked, which both parties know then, there is nothing to keep.
+    /// Keeps the outputs that the plan names, once they are known to be right: the evaluator before it hands over the garbler's outputs, the garbler after it
+    /// has checked them. If the computation has panicked, which both parties know then, there is nothing to keep.
     ///
     /// *Errors*: what ends the run; the evaluator's, before it hands anything over.
     fn keep(&mut self, keeping: Option<Keeping<'_>>) -> Result<(), ProtocolError>;
@@ -77,7 +77,7 @@ impl<'a> Keeping<'a> {
     /// Keeps the outputs under a name, in place of earlier ones, and returns the store. Runs of the two parties for themselves use no names that begin with
     /// [`FOR_OTHERS`].
     ///
-    /// *Errors*: the store's; a party that has none.
+    /// *Errors*: the store's; a party without a store.
     pub fn under(self, name: &str) -> Result<&'a mut Store, ProtocolError> {
         let (store, state) = self.state()?;
         store.set_state(&kept::place(name), state)?;
@@ -179,8 +179,8 @@ impl Dealing for Nothing<'_> {
 
 /// The masked shares that both parties sent, and the shares of their masks. *Secret*.
 ///
-/// For a linear function of a party's dealt bits: the party's share of the mask is the function of what it told, plus that of what it was dealt; of this share it
-/// has the MAC, which is the function of [`Told::macs`]. The other party finds the same MAC from the function of [`Told::keys`], see [`Told::mac`].
+/// For a linear function of a party's dealt bits: the party's share of the mask is the function of the announced bits plus that of the dealt bits; of this
+/// share it has the MAC, which is the function of [`Told::macs`]. The other party finds the same MAC from the function of [`Told::keys`], see [`Told::mac`].
 pub struct Told<'a> {
     /// This party's.
     pub own: Bits,
@@ -201,7 +201,7 @@ impl Told<'_> {
         &self.shares.own
     }
 
-    /// The MAC that the peer must have, if a linear function of its shares is `share`, and that of the keys is `key`.
+    /// The MAC that the peer must have, if a linear function of its shares is `share`, and the same function of the keys is `key`.
     pub fn mac(&self, key: Block, share: bool) -> Block {
         key ^ (Block::mask(share ^ key.lsb()) & self.delta.block())
     }
@@ -230,7 +230,7 @@ pub(crate) fn hidden<D: Dealing>(dealing: &D, shares: &Shares) -> Result<Packed,
     let bits = dealing.bits();
     if bits.len() != shares.len() {
         let [expected, got] = [shares.len(), bits.len()].map(|bits| format!("{bits} bits"));
-        return Err(ProtocolError::Input { what: "what was dealt".into(), expected, got });
+        return Err(ProtocolError::Input { what: "dealt bits".into(), expected, got });
     }
     Ok(Packed::collect(shares.len(), |at| bits.get(at) ^ shares.own[at].lsb()))
 }

@@ -56,7 +56,7 @@ impl Batch {
     }
 }
 
-/// The batches that make at least this number of triples from the fewest leaky ones; none for no triples.
+/// The batches that make at least this number of triples from the fewest leaky ones; `None` for no triples.
 ///
 /// *Errors*: none. More triples than memory can hold are made in several batches.
 pub fn batches(triples: u64, statistical: Statistical) -> Vec<Batch> {
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn least_batches_are_those_of_the_analysis() {
+    fn least_batches_agree_with_the_analysis() {
         // The sum of all terms below 2^-40.
         assert_eq!([3, 4, 5].map(|bucket| Batch::least(bucket, Statistical::Forty)), [397_882, 4_197, 435]);
         for statistical in [Statistical::Forty, Statistical::SixtyFour, Statistical::Eighty] {
@@ -123,7 +123,7 @@ mod tests {
 
     /// All sets of known triples and all shifts, for sizes that can be gone through.
     #[test]
-    fn the_bound_is_that_of_the_best_of_all_cheats() {
+    fn the_bound_covers_the_best_cheat() {
         for (triples, bucket) in [(4u32, 2u32), (5, 2), (4, 3)] {
             let sets: Vec<u32> = (1..1 << triples).filter(|set| set & 1 == 1).collect();
             let rotated = |set: u32, by: u32| (set >> by | set << (triples - by)) & ((1 << triples) - 1);

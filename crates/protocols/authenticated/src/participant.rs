@@ -184,7 +184,7 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// The pieces taken from a store, by kind; none if everything was made for the run.
+    /// The pieces taken from a store, by kind; empty if everything was made for the run.
     pub fn pieces(&self) -> Vec<(&'static str, IdSet)> {
         self.supply.pieces()
     }
@@ -256,10 +256,11 @@ impl<S: Side, C: Conduct<Step>> Run<S, C> {
         Run { participant, plan, saved, top_up, retries: kept::RETRIES, keeps: 0, unsaved: None }
     }
 
-    /// The same for runs that read or keep values: `saved` has their names. The peer must call this at the same time, with the same names. Both parties first compare their values under these names,
-    /// and settle what a run that was cut off has left pending.
+    /// The same for runs that read or keep values: `saved` has their names. The peer must call this at the same time, with the same names. Both parties first
+    /// compare their values under these names, and settle values left pending by an interrupted run.
     ///
-    /// *Errors*: a party without a store; a name that cannot be used; a plan that keeps outputs where the values do not, or the reverse; outputs of different runs under a name that is read; the connection's and the store's.
+    /// *Errors*: a party without a store; a name that cannot be used; a plan that keeps outputs where the values do not, or the reverse; outputs of different
+    /// runs under a name that is read; the connection's and the store's.
     pub async fn saving(
         session: &mut Session,
         participant: Participant<S, C>,
@@ -298,8 +299,8 @@ impl<S: Side, C: Conduct<Step>> Run<S, C> {
         self.participant
     }
 
-    /// Changes the inputs that runs for others read, from the next preparation on. The caller has settled these values with the peer, so only names for others are allowed; for names of the two parties
-    /// use [`Run::saving`].
+    /// Changes the inputs that runs for others read, from the next preparation on. The caller has settled these values with the peer, so only names for others
+    /// are allowed; for names of the two parties use [`Run::saving`].
     ///
     /// *Errors*: a name that does not begin with [`FOR_OTHERS`].
     pub fn read_for_others(&mut self, read: Vec<ReadInput>) -> Result<(), ProtocolError> {
@@ -329,8 +330,8 @@ impl<S: Side, C: Conduct<Step>> Run<S, C> {
         Ok(Prepared { keeps, ..self.participant.ground.revoked(built)? })
     }
 
-    /// [`Role::online`] for others, who dealt inputs and pads to both parties. Also returns the outputs that they learn ([`Dealt::outputs`](crate::others::Dealt::outputs), one after another), to which
-    /// the sum of both parties' masked pads is still to be added.
+    /// [`Role::online`] for others, who dealt inputs and pads to both parties. Also returns the outputs that they learn
+    /// ([`Dealt::outputs`](crate::others::Dealt::outputs), one after another), to which the sum of both parties' masked pads is still to be added.
     ///
     /// *Errors*: as [`Role::online`]; those of [`Dealing::settle`].
     pub async fn online_for_others<D: Dealing>(
@@ -351,7 +352,7 @@ impl<S: Side, C: Conduct<Step>> Run<S, C> {
 
     /// The wires of all inputs that are read.
     fn read(&self) -> Result<Read, ProtocolError> {
-        // In the order of the program, whatever that of the names is that this party was given.
+        // In the order of the program, regardless of the order in which this party was given the names.
         let mut names: Vec<_> = self.saved.inputs(self.plan.program())?.into_iter().zip(&self.saved.read).collect();
         names.sort_by_key(|(number, _)| *number);
         let mut read = Read::default();
@@ -399,7 +400,7 @@ impl<S: Side, C: Conduct<Step>> Role for Run<S, C> {
     }
 
     async fn prepare(&mut self, session: &mut Session) -> Result<Prepared<S::Built>, ProtocolError> {
-        // What was to be kept is not there, and what is there under its name is older.
+        // The outputs were not kept, and the value under their name is older.
         if let Some(error) = self.unsaved.take() {
             return Err(error);
         }
@@ -433,9 +434,9 @@ impl<S: Side, C: Conduct<Step>> Role for Run<S, C> {
                 (false, None) => Part::Nothing,
                 (false, Some(_)) => Part::Failed,
             };
-            // The outputs are this party's, whatever becomes of what is kept.
+            // This party gets its outputs even if the kept ones are lost.
             let settled = self.settle(session, name, has).await.err();
-            // The disk's error says more than that of a peer that left because of it.
+            // The disk's error is more informative than that of a peer that left because of it.
             self.unsaved = self.unsaved.take().or(settled);
         }
         Ok(outputs)

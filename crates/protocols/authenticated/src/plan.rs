@@ -48,8 +48,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Checks that the protocol can run a program that reads some inputs, given by their numbers, from saved wires, and perhaps keeps its outputs, except those that
-    /// report panics. A program that keeps outputs must report panics ([`SavedValues::program`](garblet_protocol::stock::SavedValues::program)).
+    /// Checks that the protocol can run a program that reads some inputs, given by their numbers, from saved wires, and perhaps keeps its outputs, except
+    /// those that report panics. A program that keeps outputs must report panics ([`SavedValues::program`](garblet_protocol::stock::SavedValues::program)).
     ///
     /// *Errors*: an input or a recipient that is neither party 0 nor party 1; a number that no input has; more outputs to keep than a store holds.
     pub fn new(program: Arc<Program>, config: Config, read: &[usize], keeps: bool) -> Result<Self, ProtocolError> {
@@ -59,8 +59,8 @@ impl Plan {
         Plan::make(program, config, read, kept, Dealt::default())
     }
 
-    /// The same for a program with inputs or outputs of others, which keeps the outputs with these numbers. Inputs that belong to neither party and are not read
-    /// are dealt, see [`crate::others`].
+    /// The same for a program with inputs or outputs of others, which keeps the outputs with these numbers. Inputs that belong to neither party and are not
+    /// read are dealt, see [`crate::others`].
     ///
     /// *Errors*: a number that no input or output has; more outputs to keep than a store holds.
     pub fn for_others(
@@ -154,7 +154,7 @@ impl Plan {
         self.dealt.outputs.iter().map(width).sum()
     }
 
-    /// The shares of the masks of pads, among those of all that is dealt.
+    /// The shares of the masks of pads, among those of all dealt bits.
     pub(crate) fn pads_of<'a>(&self, dealt: &'a [Block]) -> &'a [Block] {
         &dealt[self.input_bits(OTHERS)..][..self.pads()]
     }
@@ -235,7 +235,7 @@ impl Plan {
         }
     }
 
-    /// The owner of each bit of the inputs, in program order; none for those that are read.
+    /// The owner of each bit of the inputs, in program order; `None` for those that are read.
     pub(crate) fn owners(&self) -> impl Iterator<Item = Option<Party>> + '_ {
         let owner = |input: &Input| (input.owner != SAVED).then_some(input.owner);
         self.program
@@ -293,7 +293,7 @@ impl Plan {
     /// The security of a run, if a cheating peer passes all checks of the preparation with this probability.
     pub(crate) fn security(&self, prepared: f64) -> Security {
         let ands = self.and_count();
-        // A wrong gate passes with one tag in so many; points of sums are fields of 128 bits; OTs are checked at as many.
+        // A wrong gate passes with one tag in `2^tag_bits`; points of sums, and of OT checks, are in fields of 128 bits.
         let tag_bits = 8.0 * self.config.statistical.tag_bytes() as f64;
         let tags = if ands > 0 { (-tag_bits).exp2() } else { 0.0 };
         let sums = (32.0 * ands as f64 + 1024.0) * (-127f64).exp2();

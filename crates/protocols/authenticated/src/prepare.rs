@@ -51,7 +51,7 @@ impl<C: Conduct<Step>> Ground<C> {
         let Some(batch) = batch else {
             return Ok(Made { shares: checked.into_shares(self.in_ots.block()), ..Made::default() });
         };
-        // One failure ends everything, so that all batches together are no worse than the worst.
+        // One failure ends everything, so all batches together are no worse than the worst one.
         self.insecure = self.insecure.max(batch.insecure());
         let leaky = self.leaky_triples(session, checked, leaky, number).await?;
         self.join_buckets(session, leaky, batch, number).await

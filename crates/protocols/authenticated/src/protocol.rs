@@ -130,7 +130,7 @@ impl Protocol for Authenticated {
 
     fn notices(store: &Store) -> Vec<Notice> {
         let mut notices = kept::notices(store, Self::NAME, saved::names(store));
-        // A store that was given up is not used again, whatever was left open.
+        // A store that was given up is not used again, even with an unsettled check.
         if secrets(store).is_ok() && LastCheck::of(store).is_ok_and(|last| last.is_unsettled()) {
             notices.push(Notice::UnsettledCheck);
         }

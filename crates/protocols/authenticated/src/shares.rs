@@ -109,7 +109,7 @@ impl Triples {
 /// The result of a batch, in place of its inputs.
 #[derive(Default)]
 pub(crate) struct Made {
-    /// The factors of leaky triples, of which the first are those of triples, and masks.
+    /// The factors of leaky triples, beginning with those of triples, and masks.
     pub(crate) shares: Shares,
     pub(crate) triples: usize,
     /// Leaky triples.

@@ -37,7 +37,7 @@ pub trait Side: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Computed, ProtocolError>> + Send;
 }
 
-/// A run before its inputs are there.
+/// A run before its inputs are known.
 pub enum Work<B> {
     /// Garbled ahead.
     Built(B),
@@ -56,9 +56,9 @@ pub struct Waiting {
 
 /// The results of a run.
 pub struct Computed {
-    /// None where this party is no recipient.
+    /// `None` where this party is not a recipient.
     pub(crate) outputs: Vec<Option<Bits>>,
-    /// The outputs that others learn, with the masks that told pads have.
+    /// The outputs that others learn, with the masks of the announced pads.
     pub(crate) padded: Bits,
 }
 
@@ -78,7 +78,7 @@ impl Read {
         found.map_or(&[], |(_, wires)| &wires[which])
     }
 
-    /// The part of values of all bits that are read, in program order, that is an input's.
+    /// An input's part of the values of all bits that are read, in program order.
     pub(crate) fn part<'a>(&self, input: usize, values: &'a [Block]) -> &'a [Block] {
         let mut start = 0;
         for (number, [own, ..]) in &self.inputs {

@@ -70,7 +70,7 @@ impl Supply {
         Ok(Supply { away: Away::Lots(Box::new(lots)), ..Supply::default() })
     }
 
-    /// The pieces taken from a store, by kind; none if everything was made for the run.
+    /// The pieces taken from a store, by kind; empty if everything was made for the run.
     pub(crate) fn pieces(&self) -> Vec<(&'static str, IdSet)> {
         let Away::Stored(pieces) = &self.away else { return Vec::new() };
         KINDS.into_iter().zip(pieces.iter().map(|pieces| pieces.ids().clone())).collect()

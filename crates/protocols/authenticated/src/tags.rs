@@ -1,4 +1,4 @@
-//! Tags: a second set of half gates, for the evaluator's difference. With them the evaluator checks all gates alone.
+//! Tags: a second set of half gates, for the evaluator's difference. With them the evaluator checks all gates by itself.
 //!
 //! A tag of a gate is what the garbler's share of the mask is of the evaluator's difference, under hashes of the labels of the other operand. With labels and
 //! tags the evaluator has the share of the garbler of `t D_1`, where `t` is one if the gate gave the wrong masked value. The sum over all gates, with powers

@@ -1,4 +1,4 @@
-//! Runs of both parties in one thread, on batches so small that they hide nothing, or on those of users.
+//! Runs of both parties in one thread, on batches so small that they hide nothing, or on batches of the normal size.
 
 mod differences;
 mod programs;
@@ -125,10 +125,10 @@ fn own_input(plan: &Plan, party: Party, inputs: &[Bits]) -> Bits {
     owned.flat_map(|(_, value)| value.iter().collect::<Vec<bool>>()).collect()
 }
 
-/// A party's outputs of a run, and what it cost.
+/// A party's outputs of a run, and its costs.
 type Ran = (Vec<Option<Bits>>, PhaseCosts);
 
-/// One run of a side on triples of a batch of that size, if there is one, and otherwise of those that users have.
+/// One run of a side on triples of a batch of this size, if given, and otherwise of the normal size.
 async fn live<S: Side, C: Conduct<Step>>(
     session: &mut Session,
     plan: &Plan,
@@ -197,7 +197,7 @@ fn product() -> Program {
     circuit([1, 1], vec![Gate::And(Wire(0), Wire(1))], vec![Wire(2)])
 }
 
-/// Tells whether a count is so far from what is expected that it is with a probability of 10^-4 only, by the normal approximation, which counts of
+/// Tells whether a count is so far from its expectation that the probability is only 10^-4, by the normal approximation, which counts of
 /// hundreds allow.
 fn is_far(count: usize, trials: usize, probability: f64) -> bool {
     let expected = trials as f64 * probability;

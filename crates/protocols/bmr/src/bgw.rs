@@ -5,13 +5,13 @@
 //! 1. Permutation bits and deltas are shared by Shamir's scheme over GF(2^8), a delta as sixteen elements: a byte per bit
 //!    and party ([`share_bits`]).
 //! 2. [`products`]: every party multiplies its shares of `lambda_u` and `lambda_v`. `bmr-bgw3` reduces the degree: shares of
-//!    the product, times their weights, are shared again and added up. `bmr-bgw2` goes without.
+//!    the product, times their weights, are shared again and added up. `bmr-bgw2` skips this.
 //! 3. [`shares`]: every party multiplies its share of a row's bit by its weighted share of `delta^j`, which is an additive share of
 //!    `delta^j ((lambda_u + alpha)(lambda_v + beta) + lambda_w)`; the masks of the rows are never shared.
-//! 4. [`hide`]: these are not uniform, so that shares of zero are added, from generators that each pair of parties has in
-//!    common. Of a gate's rows one is ever seen without its masks, so that the same shares serve all four.
+//! 4. [`hide`]: these are not uniform, so shares of zero are added, from generators that each pair of parties has in
+//!    common. Only one of a gate's rows is ever seen without its masks, so the same shares serve all four.
 //!
-//! With degree `t` of the shares of bits and deltas, rows have degree `2 t`, or `3 t` in `bmr-bgw2`, which `n` points
+//! With shares of bits and deltas of degree `t`, rows have degree `2 t`, or `3 t` in `bmr-bgw2`, which `n` points
 //! determine.
 
 use garblet_circuit::Party;
@@ -30,13 +30,13 @@ use super::{
 };
 use garblet_protocol::{MeshSession, error::ProtocolError, session::Watch};
 
-/// Gates whose shares of zero are made together.
+/// The batch of gates whose shares of zero are made together.
 const BATCH: usize = 64;
 
 /// This party's shares of the permutation bits of base wires.
 pub(super) struct SharedBits(Zeroizing<Vec<u8>>);
 
-/// Step 1 for permutation bits. Bits of an input come from its owner alone, those of gates from everybody.
+/// Step 1 for permutation bits. Only its owner shares the bits of an input; everybody shares the bits of gates.
 ///
 /// *Cost*: one round; a byte per own input bit and gate to every other party.
 async fn share_bits(
@@ -63,7 +63,7 @@ async fn share_bits(
     Ok(SharedBits(sums))
 }
 
-/// The bytes that a party sends each other for that.
+/// The bytes that a party sends to each other party for [`share_bits`].
 pub(super) fn share_bits_bytes(plan: &Plan, party: Party) -> u64 {
     (plan.input_bits(party) + plan.and_count()) as u64
 }
@@ -77,7 +77,7 @@ pub(super) struct Bgw {
 }
 
 impl Bgw {
-    /// The source of party `own` with its shares of all deltas and the generators in common with each other party.
+    /// The source of party `own` with its shares of all deltas and the generators it has in common with each other party.
     pub(super) fn new(deltas: &[Block], own: u16, zeros: PerPeer<Prg>) -> Self {
         let weight = weights_256(deltas.len())[usize::from(own)];
         let deltas = deltas.iter().map(|delta| gf256::Multiples::new(*delta).times(weight)).collect();
@@ -145,7 +145,7 @@ impl AndGates for Operands {
 
     #[inline(always)]
     fn and<E: Engine>(&mut self, _e: E, _state: &mut (), gate: Gate<'_>, out: &mut [Quad]) {
-        // One is shared by the constant polynomial.
+        // The constant polynomial shares a one.
         let [one_u, one_v] = gate.inverted.map(u8::from);
         self.u.push(gate.a[0][0].halves()[0] as u8 ^ one_u);
         self.v.push(gate.b[0][0].halves()[0] as u8 ^ one_v);

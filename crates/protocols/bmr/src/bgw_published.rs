@@ -28,7 +28,7 @@ use super::{
 };
 use garblet_protocol::{MeshSession, error::ProtocolError, session::Watch};
 
-/// Blocks that are dealt together.
+/// The number of blocks that are dealt together.
 const PIECE: usize = 4096;
 
 /// The source of rows by BGW, as published.
@@ -76,12 +76,12 @@ impl RowSource for BgwPublished {
             rows = reduce(mesh, rows, weight, threshold, rng).await?;
         }
         rows.iter_mut().zip(masks.iter()).for_each(|(row, mask)| *row = gf128::mul(weight, *row ^ *mask));
-        // They are opened.
+        // The rows are about to be opened.
         Ok(std::mem::take(&mut *rows))
     }
 }
 
-/// The bytes that a party sends each other for that.
+/// The bytes that a party sends to each other party for its rows.
 pub(super) fn rows_bytes(plan: &Plan) -> u64 {
     let (rows, gates) = (plan.row_blocks(), plan.and_count());
     let reduced = match plan.config().garbling {
@@ -92,7 +92,7 @@ pub(super) fn rows_bytes(plan: &Plan) -> u64 {
     16 * (plan.base_count() + rows + reduced) as u64
 }
 
-/// Shares vectors with everybody, each at its degree, and adds up what all parties share.
+/// Shares vectors with everybody, each at its degree, and adds up the shares from all parties.
 ///
 /// *Cost*: one round.
 async fn deal<const N: usize>(
@@ -137,7 +137,7 @@ async fn deal<const N: usize>(
     Ok(sums.into_iter().map(|sum| sum.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
 }
 
-/// Nothing is computed under a lock that could panic half-way and leave something wrong behind.
+/// Locks a mutex, poisoned or not: no computation under the lock can panic half-way and leave bad data behind.
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -184,7 +184,7 @@ impl AndGates for Operands<'_> {
 
     #[inline(always)]
     fn and<E: Engine>(&mut self, _e: E, _state: &mut (), gate: Gate<'_>, out: &mut [Quad]) {
-        // One is shared by the constant polynomial.
+        // The constant polynomial shares a one.
         let [one_u, one_v] = gate.inverted.map(|inverted| Block::from_u128(inverted.into()));
         self.u.push(gate.a[0][0] ^ one_u);
         self.v.push(gate.b[0][0] ^ one_v);

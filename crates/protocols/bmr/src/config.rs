@@ -5,17 +5,17 @@ use std::ops::RangeInclusive;
 use garblet_ot::Width;
 use garblet_primitives::MAX_PARTIES;
 
-/// The maker of the joint garbled circuit: the protocol, as it is named on the command line.
+/// The way to make the joint garbled circuit: the protocol, as named on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Garbling {
-    /// Garbling by oblivious transfer; any number of parties may be corrupted.
+    /// Garbling by oblivious transfer; tolerates any number of corrupted parties.
     #[default]
     Ot,
-    /// Garbling by BGW with two degree reductions, as published; an honest majority is needed.
+    /// Garbling by BGW with two degree reductions, as published; needs an honest majority.
     Bgw4,
-    /// Garbling by BGW with one degree reduction; an honest majority is needed.
+    /// Garbling by BGW with one degree reduction; needs an honest majority.
     Bgw3,
-    /// Garbling by BGW without degree reduction; less than a third may be corrupted.
+    /// Garbling by BGW without degree reduction; tolerates fewer than a third corrupted parties.
     Bgw2,
 }
 
@@ -33,7 +33,7 @@ impl Garbling {
         }
     }
 
-    /// The allowed numbers of parties: from the fewest of whom one may be corrupted to [`MAX_PARTIES`].
+    /// The allowed numbers of parties: from the fewest that tolerate one corrupted party to [`MAX_PARTIES`].
     pub const fn parties(self) -> RangeInclusive<u16> {
         let least = match self {
             Garbling::Ot => 2,
@@ -47,14 +47,14 @@ impl Garbling {
 /// The published steps, or our cheaper ones, which make the same circuit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// Our steps, which send a multiple of `n` blocks per gate; `bmr-bgw4` has none of its own.
+    /// Our steps, which send a multiple of `n` blocks per gate; there are none for `bmr-bgw4`.
     #[default]
     Linear,
     /// The paper's, which send a multiple of `n^2`.
     Published(Optimisations),
 }
 
-/// The paper's optimisations of the form with OT, each with all before it (section 4.1).
+/// The paper's optimisations of the form with OT, each on top of the ones before it (section 4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Optimisations {
     /// Four string OTs per gate, of two strings that the sender chooses.
@@ -69,11 +69,11 @@ pub enum Optimisations {
 }
 
 impl Optimisations {
-    /// All steps.
+    /// All of them, in order.
     pub const ALL: [Optimisations; 4] =
         [Optimisations::Basic, Optimisations::ThreeStrings, Optimisations::Correlated, Optimisations::BothWays];
 
-    /// String OTs of a gate.
+    /// The number of string OTs per gate.
     pub(super) fn strings(self) -> usize {
         if self == Optimisations::Basic { 4 } else { 3 }
     }
@@ -90,7 +90,7 @@ pub enum Hash {
     /// AES-128 under a key that changes with the gates, the default.
     #[default]
     Rekeyed,
-    /// AES-128 under one key for ever: for reproducing measurements only.
+    /// AES-128 under one fixed key: only for reproducing measurements.
     FixedKey,
     /// AES-256 under the two keys of the row.
     Aes256,
@@ -105,8 +105,8 @@ pub struct Config {
     pub form: Form,
     /// The hash of the rows.
     pub hash: Hash,
-    /// Field width of the OT extension: larger is fewer bytes and more computation. Rows dwarf what OT sends, so the
-    /// least work is the default.
+    /// Field width of the OT extension: larger means fewer bytes and more computation. Rows dwarf the bytes that OT sends, so the
+    /// default is the least work.
     pub ot_width: Width,
 }
 

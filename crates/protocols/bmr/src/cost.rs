@@ -17,14 +17,14 @@ use garblet_protocol::{
     run_id::RUN_ID_BYTES,
 };
 
-/// Bytes of the greeting to each other party: two seeds and a share of delta.
+/// Bytes of the greeting sent to each other party: two seeds and a share of delta.
 const GREETING_BYTES: u64 = 3 * size_of::<Block>() as u64;
 
-/// The cost of a phase of one run of `plan` for `party`, the hellos of all parties given.
+/// The cost of a phase of one run of `plan` for `party`, given the hellos of all parties.
 ///
 /// With `n` parties, `A` AND gates, `a_i` input bits of party `i`, `a` of all, `m_p` output bits that party `p` learns, and
-/// `e(x)` bytes of an OT extension by `x` (`8 x` at the default width), party `i` sends to each of the others, besides what is
-/// sent to open the circuit:
+/// `e(x)` bytes of an OT extension by `x` (`8 x` at the default width), party `i` sends to each of the others, besides
+/// opening the circuit:
 ///
 /// | | prepare | build | rounds of both |
 /// |---|---|---|---|
@@ -36,19 +36,19 @@ const GREETING_BYTES: u64 = 3 * size_of::<Block>() as u64;
 /// | `bmr-bgw3`, published | | `16 (a + A + 4 n A) + 16 A` | 3 |
 /// | `bmr-bgw2`, published | | `16 (a + A + 4 n A)` | 2 |
 ///
-/// Without its optimisations ([`Optimisations`]) `bmr`, published, has four strings, `e(5 A)` and `6 A / 8`, and each string 32 bytes.
-/// To open the circuit takes `128 A (n - 1)` bytes per party, as far as `n` divides `A`, and `64 n A (n - 1)` as published. Online
-/// it is `8 + a_i / 8` and, to each `p` with `m_p > 0`, `16 a + m_p / 8`, in two rounds, whatever the circuit.
+/// Without its optimisations ([`Optimisations`]), published `bmr` has four strings, `e(5 A)` and `6 A / 8`, and each string takes 32 bytes.
+/// Opening the circuit takes `128 A (n - 1)` bytes per party if `n` divides `A`, and `64 n A (n - 1)` as published. Online,
+/// a party sends `8 + a_i / 8` and, to each `p` with `m_p > 0`, `16 a + m_p / 8`, in two rounds whatever the circuit.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
     let sent = |from: Party, to: Party| one_way(plan, from, to, phase, &hellos[usize::from(from.0)]);
     let mut cost = Communication::among(plan.parties(), party, sent, rounds(plan, party, phase));
-    // As much is received as sent, though not by every pair if the parties do not divide the gates.
+    // A party receives as much as it sends, though not pair by pair if the number of parties does not divide the gates.
     let opening = if phase == Phase::Build { open_bytes(plan, party) } else { 0 };
     cost += Communication { bytes_sent: opening, bytes_received: opening, rounds: 0 };
     cost
 }
 
-/// Bytes to one peer, without those that open the circuit.
+/// Bytes to one peer, except those that open the circuit.
 fn one_way(plan: &Plan, from: Party, to: Party, phase: Phase, hello: &Hello) -> u64 {
     let gates = plan.and_count() as u64;
     let packed = |bits: u64| bits.div_ceil(8);
@@ -82,11 +82,11 @@ fn one_way(plan: &Plan, from: Party, to: Party, phase: Phase, hello: &Hello) -> 
     }
 }
 
-/// The waits of a party after having sent; as far as there are at least as many gates as parties.
+/// The number of times that a party waits after sending, if there are at least as many gates as parties.
 fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     let (garbling, form) = (plan.config().garbling, plan.form());
     match phase {
-        // For hellos; base OTs, two rounds as their sender's peer and one as the other; greetings.
+        // For hellos; base OTs, two rounds for one role and one for the other; greetings.
         Phase::Setup => 1 + if garbling == Garbling::Ot { 3 } else { 0 } + 1,
         Phase::Prepare => match (garbling, form) {
             // The last party hears all others before it says anything.

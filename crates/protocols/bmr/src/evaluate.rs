@@ -1,8 +1,8 @@
 //! Local evaluation of the joint garbled circuit.
 //!
 //! *Source*: Figure 3, step 2. A wire carries the active labels of all parties, one after another; bit 0 of any of them is
-//! the wire's public value, since bit 0 of a label for the public value 0 is clear and bit 0 of a delta is set. Of a gate's
-//! rows one is read. *Cost*: `n^2` hash calls per AND gate.
+//! the wire's public value, since bit 0 of a label for the public value 0 is clear and bit 0 of a delta is set. One row
+//! of each gate is read. *Cost*: `n^2` hash calls per AND gate.
 
 use garblet_circuit::{AndOp, OutputWire};
 use garblet_primitives::{Backend, Block, Engine, FixedKey, JointAes256, JointHash, JointRows, QUAD_LANES, Rekeyed};
@@ -14,9 +14,9 @@ use super::{
     wires::{AndGates, Gate, Layer, Quad, Wires, walk},
 };
 
-/// The public values of wires that all parties' labels agree about.
+/// The public values of wires on which all parties' labels agree.
 ///
-/// *Unique*: only [`public_values`] makes it, which checks that.
+/// *Unique*: only [`public_values`], which checks this, makes it.
 pub(super) struct PublicValues(pub(super) Vec<bool>);
 
 /// Evaluates a circuit. Returns the labels of all slots at the end.
@@ -37,10 +37,10 @@ pub(super) fn evaluate(
     }
 }
 
-/// The public values of output wires after the evaluation: a value, perhaps inverted, that the labels of all parties
-/// show alike. Of constants it is 0.
+/// The public values of output wires after the evaluation: the value, perhaps inverted, that the
+/// labels of all parties show. Constants have 0.
 ///
-/// *Errors*: the first of the wires about which they do not agree; then the circuit or the labels are not what they should be.
+/// *Errors*: the first wire on which they disagree, which means that the circuit or the labels are wrong.
 pub(super) fn public_values(
     plan: &Plan,
     slots: &[Quad],
@@ -74,7 +74,7 @@ fn evaluate_by<H: JointHash>(
     }
     let masks = vec![[Block::ZERO; QUAD_LANES]; parties];
     let mut active = Active::<H> { numbered, parties, rows, masks, hash: std::marker::PhantomData };
-    // The evaluator's own to see.
+    // The evaluator may see these.
     std::mem::take(&mut *walk(backend, plan.schedule(), width, padded, &mut active))
 }
 
@@ -104,7 +104,7 @@ impl<H: JointHash> AndGates for Active<'_, H> {
         H::add_masks(e, key, first_row + row as u64, self.parties, gate.a, gate.b, out);
     }
 
-    /// Four gates side by side where one key is for all: then every lane is in use whatever the number of parties.
+    /// Takes four gates side by side where one key serves all four, so every lane is in use whatever the number of parties.
     #[inline(always)]
     fn layer<E: Engine>(&mut self, e: E, keys: &mut Self::State<E>, layer: Layer<'_>, wires: &mut Wires<'_>) {
         let Layer { mut first, mut ops } = layer;
@@ -141,7 +141,7 @@ impl<H: JointHash> Active<'_, H> {
         let blocks = QUAD_LANES * wires.width;
         let labels = wires.slots.as_flattened_mut();
         let [u, v] = [ops.map(|op| op.a.slot() * blocks), ops.map(|op| op.b.slot() * blocks)];
-        // Row `2 alpha + beta` of each gate, counted from the first row of all.
+        // Row `2 alpha + beta` of each gate, counted from the first row of the circuit.
         let rows: [usize; QUAD_LANES] = std::array::from_fn(
             #[inline(always)]
             |g| 4 * g + 2 * usize::from(labels[u[g]].lsb()) + usize::from(labels[v[g]].lsb()),
@@ -158,7 +158,7 @@ impl<H: JointHash> Active<'_, H> {
     }
 }
 
-/// Loads the slots of a row. Whole vectors where there are blocks behind the row: lanes that no party has are never read.
+/// Loads the slots of a row, as whole vectors where blocks follow the row: lanes beyond the parties are never used.
 #[inline(always)]
 fn load_row(rows: &[Block], parties: usize, out: &mut [Quad]) {
     match rows.get(..QUAD_LANES * out.len()) {

@@ -1,7 +1,7 @@
 //! `bmr` and `bmr-bgw`: any number of parties garble a circuit together, in a constant number of rounds.
 //!
 //! *Source*: Ben-Efraim, Lindell and Omri, *Optimizing Semi-Honest Secure Multiparty Computation for the Internet* (CCS 2016),
-//! after Beaver, Micali and Rogaway (STOC 1990). What is cheaper here is said under deviations.
+//! after Beaver, Micali and Rogaway (STOC 1990). Steps that are cheaper here are listed under deviations.
 //!
 //! # Steps
 //!
@@ -12,9 +12,9 @@
 //! | build | 3 | each party's shares of `delta^j ((lambda_u + alpha)(lambda_v + beta) + lambda_w)` for every gate, row and slot | steps 1 to 3 of protocol 3.1; section 3.2 | the `source`: `linear`, `published`, `bgw` or `bgw_published` |
 //! | build | 4 | each adds its masks and, in its own slot, its label of the output | step 4; figure 1 | `rows` |
 //! | build | 5 | the shares are added up for everybody | step 4 | `open` |
-//! | online | 6 | all tell the run's number, which must be the same, and owners of inputs public values | figure 3, step 1 (a) | [`BmrParty::online`](garblet_runs::joint::JointParty::online) |
-//! | online | 7 | everybody sends its labels of all inputs, and its shares of the outputs' permutation bits, with shares of zero added, to those who learn an output | figure 3, step 1 (b); figure 2, step 5 | `zeros` |
-//! | online | 8 | these evaluate by themselves, and decode | figure 3, steps 2 and 3 | `evaluate` |
+//! | online | 6 | everybody announces the run's number, which must be the same, and input owners announce public values | figure 3, step 1 (a) | [`BmrParty::online`](garblet_runs::joint::JointParty::online) |
+//! | online | 7 | everybody sends the recipients its labels of all inputs, and its shares of the outputs' permutation bits with shares of zero added | figure 3, step 1 (b); figure 2, step 5 | `zeros` |
+//! | online | 8 | recipients evaluate and decode locally | figure 3, steps 2 and 3 | `evaluate` |
 //!
 //! # Symbols
 //!
@@ -29,38 +29,38 @@
 //!
 //! # Deviations
 //!
-//! - Bit 0 of a label shows the public value, so that no party compares labels with its own, and all parties' labels must
-//!   agree about an output. Labels have 127 bits that are secret.
-//! - The masks' tweaks have the row in them, not the gate and slot alone: with free XOR and a fixed key the keys of two rows
+//! - Bit 0 of a label shows the public value, so no party compares labels with its own, and all parties' labels
+//!   must agree on an output. Labels have 127 secret bits.
+//! - The masks' tweaks include the row, not only the gate and slot: with free XOR and a fixed key, the keys of two rows
 //!   are related.
-//! - Permutation bits of an input are the owner's own (figure 2, step 6, second form), and every party has a part of every
-//!   label, also of others' inputs: it is FairplayMP's mistake to let owners choose whole labels, which shows them the
-//!   outputs for any other input of theirs.
-//! - Every party adds shares of zero to its shares of output bits, see `zeros`. In the paper it does not: with free XOR the
-//!   share of a bit that is a sum of inputs depends on nothing but that party's inputs and their public values, so that a
+//! - Permutation bits of an input are the owner's own (figure 2, step 6, second form), and every party contributes to every
+//!   label, including those of others' inputs. FairplayMP's mistake is to let owners choose whole labels, which shows them
+//!   the outputs for any other input of theirs.
+//! - Every party adds shares of zero to its shares of output bits, see `zeros`. The paper omits them: with free XOR the
+//!   share of a bit that is a sum of inputs depends only on that party's inputs and their public values, so a
 //!   recipient of `a + b` learns `a` and `b`.
-//! - Shares of output bits go online, beside the labels, where they cost no round: who simulates the garbled circuit can then
-//!   choose them after the inputs.
-//! - `form=linear`, the default, makes the same circuit with fewer bytes: see the modules `linear`, `bgw` and `open`. With `n` parties
+//! - Shares of output bits are sent online, beside the labels, where they cost no round: a simulator of the garbled circuit
+//!   can then choose them after the inputs.
+//! - `form=linear`, the default, makes the same circuit with fewer bytes: see the modules `linear`, `bgw` and `open`. With `n` parties,
 //!   a gate costs each of them about `144 (n - 1)` bytes in place of `64 n (n - 1)` and more.
 //!
 //! # Cost
 //!
-//! [`communication`] states bytes and rounds of every phase and party; a test holds it to the measured counts. Evaluating takes `n^2`
+//! [`communication`] states bytes and rounds of every phase and party; a test compares it with the measured counts. Evaluating takes `n^2`
 //! hash calls per AND gate, garbling `4 n` per party.
 //!
 //! # Adversary and assumptions
 //!
 //! Semi-honest. `bmr`: any number of corrupted parties. `bmr-bgw4`, `bmr-bgw3`: fewer than half, `bmr-bgw2`: fewer than a third.
 //! Assumes a double-key hash that is circularly correlation robust (Choi, Katz, Kumaresan and Zhou 2012), the OT's assumptions for
-//! `bmr`, and private channels between the parties for all: the seeds of shares of zero and shares of BGW go over them as they
-//! are. The key of a pair's hash, which comes with their base OTs, need not be secret: in `linear`, where a gate's operand is the input
-//! of a third party, the pair's rows of it are zero, but what one sends the other stays under a hash of its own delta.
+//! `bmr`, and private channels between the parties for all: the seeds of shares of zero and the shares of BGW are sent
+//! over them unmasked. The key of a pair's hash, which comes with their base OTs, need not be secret: in `linear`, where a gate's operand is the
+//! input of a third party, the pair's rows for it are zero, but the bits that one sends the other stay under a hash of its own delta.
 //! # Modules
 //!
-//! The program is flattened, and vectors go along its wires (`wires`): labels of all parties, rows of OT, shares. Protocols differ in the `source` of the shares of
-//! rows: `linear` and `published` by OT, `bgw` and `bgw_published` by sharing. Masking (`rows`), opening (`open`), evaluating (`evaluate`) and the online phase
-//! (`party`) are the same for all.
+//! The program is flattened, and vectors go along its wires (`wires`): labels of all parties, OT rows, shares. Protocols differ in the `source` of the row
+//! shares: `linear` and `published` by OT, `bgw` and `bgw_published` by sharing. Masking (`rows`), opening (`open`), evaluating (`evaluate`) and the online
+//! phase (`party`) are the same for all.
 
 mod bgw;
 mod bgw_published;

@@ -3,17 +3,17 @@
 //! # Steps
 //!
 //! 1. A party's permutation bits of base wires are its choices in OTs with every other party
-//!    ([`Pairs::extend`](super::pairs::Pairs::extend)). For party `j` that makes shares of `lambda_w delta^j`: the own one is
-//!    `lambda^j_w delta^j` and the sum of all `q`, another's is its `t`. They are linear, so that every wire has them.
-//! 2. [`products`]: the rows of the first operand of a gate, hashed, share `lambda^i_u lambda^j_v` at the price of a bit: `j`
-//!    sends `H(q) + H(q + delta^j) + lambda^j_v`, and `i` has `H(t) + lambda^i_u` times that. With it every party has a share of
+//!    ([`Pairs::extend`](super::pairs::Pairs::extend)). For party `j` that makes shares of `lambda_w delta^j`: its own is
+//!    `lambda^j_w delta^j` plus the sum of all `q`, another party's is its `t`. They are linear, so every wire has them.
+//! 2. [`products`]: the rows of the first operand of a gate, hashed, share `lambda^i_u lambda^j_v` for one bit: `j`
+//!    sends `H(q) + H(q + delta^j) + lambda^j_v`, and `i` has `H(t) + lambda^i_u` times that bit. With it every party has a share of
 //!    `lambda_u lambda_v`.
 //! 3. These shares are the choices of a second OT per gate ([`correct`]), which makes shares of `lambda_u lambda_v delta^j`.
 //! 4. [`shares`]: rows are sums, `delta^j ((lambda_u + alpha)(lambda_v + beta) + lambda_w) = delta^j lambda_u lambda_v + beta delta^j
-//!    lambda_u + alpha delta^j lambda_v + alpha beta delta^j + delta^j lambda_w`. An inverted operand exchanges its two values.
+//!    lambda_u + alpha delta^j lambda_v + alpha beta delta^j + delta^j lambda_w`. An inverted operand swaps its two values.
 //!
-//! Every gate has OTs of its own for its product, so that what an active row shows of a party's share is uniform under the
-//! sum that all shares have.
+//! Every gate has its own OTs for its product, so the part of a party's share that an active row shows is uniform, given the
+//! sum of all shares.
 
 use garblet_circuit::Party;
 use garblet_net::{Mesh, PerPeer, Traffic};
@@ -31,10 +31,10 @@ use super::{
 };
 use garblet_protocol::{MeshSession, error::ProtocolError, session::Watch};
 
-/// Gates that are hashed together.
+/// The batch of gates that are hashed together.
 const BATCH: usize = 256;
 
-/// The OTs that each party receives: own inputs and gates with its permutation bits, products later.
+/// The OTs that each party receives: its inputs and gates with its permutation bits as choices, products later.
 pub(super) fn count(plan: &Plan, party: u16) -> Count {
     let own = plan.input_bits(Party(party));
     Count { chosen: own + plan.and_count(), later: plan.and_count() }
@@ -82,7 +82,7 @@ impl RowSource for Linear {
     }
 }
 
-/// A party's parts of the products `lambda_u lambda_v` before the others' messages.
+/// A party's parts of the products `lambda_u lambda_v` before the others' messages arrive.
 struct Sums {
     u: BitVec,
     v: BitVec,
@@ -102,7 +102,7 @@ impl Sums {
     }
 }
 
-/// Step 2: hashes the rows of every gate's first operand. Returns also the messages to all others.
+/// Step 2: hashes the rows of every gate's first operand. Also returns the messages to all others.
 fn products(
     Circuit { plan, secrets, numbered }: Circuit<'_>,
     hashes: &PerPeer<PairHashes>,
@@ -149,13 +149,13 @@ fn products(
     (Sums { u, v, hashed }, messages)
 }
 
-/// One other party, while the products are made.
+/// The state for one other party while the products are made.
 struct Pair<'a> {
     /// Rows of the gates' outputs, as sender and receiver.
     q: &'a [Block],
     t: &'a [Block],
     hashes: &'a PairHashes,
-    /// Rows of first operands that wait to be hashed.
+    /// Rows of first operands that are waiting to be hashed.
     sent: Zeroizing<Vec<Block>>,
     received: Zeroizing<Vec<Block>>,
     message: Vec<bool>,
@@ -169,7 +169,7 @@ struct Products<'a, 'w> {
     /// The bits of both operands of every gate, and the sum of hashes.
     bits: [Zeroizing<Vec<bool>>; 3],
     first_gate: u64,
-    /// Gates that are hashed.
+    /// The number of gates hashed so far.
     hashed: usize,
     watch: &'a Watch<'w>,
 }
@@ -199,7 +199,7 @@ impl AndGates for Products<'_, '_> {
 }
 
 impl Products<'_, '_> {
-    /// Hashes the rows that wait.
+    /// Hashes the waiting rows.
     #[inline(never)]
     fn hash(&mut self) {
         let [_, v, sums] = &mut self.bits;

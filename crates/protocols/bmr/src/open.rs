@@ -11,8 +11,8 @@ use garblet_protocol::error::ProtocolError;
 
 /// Opens shares that add up to the rows.
 ///
-/// In our form every party adds up the shares of its part of the gates and sends everybody the sum: `128 (n - 1)` bytes per
-/// gate and party, in two rounds. As published everybody sends all shares to everybody: `64 n (n - 1)` bytes, in one.
+/// In our form, every party adds up the shares of its part of the gates and sends everybody the sum: `128 (n - 1)` bytes per
+/// gate and party, in two rounds. As published, everybody sends all shares to everybody: `64 n (n - 1)` bytes, in one.
 pub(super) async fn open(mesh: &mut Mesh, plan: &Plan, mut shares: Vec<Block>) -> Result<Vec<Block>, ProtocolError> {
     match plan.form() {
         Form::Linear => {
@@ -25,7 +25,7 @@ pub(super) async fn open(mesh: &mut Mesh, plan: &Plan, mut shares: Vec<Block>) -
     }
 }
 
-/// The bytes that a party sends for that.
+/// The bytes that a party sends to open the circuit.
 pub(super) fn open_bytes(plan: &Plan, party: Party) -> u64 {
     let (parties, all) = (u64::from(plan.parties()), 16 * plan.row_blocks());
     match plan.form() {

@@ -1,7 +1,7 @@
 //! Correlated OTs of one party with every other, both ways.
 //!
 //! In the OTs that party `j` sends, delta is its `delta^j`: it gets `q`, and the receiver `t = q + c delta^j` for its choice
-//! `c`. So the two have shares of `c delta^j` without another message.
+//! `c`. So the two have shares of `c delta^j` without any further message.
 
 use garblet_circuit::Party;
 use garblet_net::{Channel, Line, Mesh, PerPeer};
@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 use super::secrets::Labels;
 use garblet_protocol::{MeshSession, bulk::check_padding_of, error::ProtocolError, session::Watch};
 
-/// OTs that are made before progress is told.
+/// The number of OTs made between progress reports.
 const CHUNK: usize = 8 * BATCH_OTS;
 
 const CORRECTIONS: &str = "choice corrections";
@@ -27,12 +27,12 @@ pub(super) struct Pairs {
     receivers: PerPeer<CotReceiver>,
 }
 
-/// The number of OTs that a party receives from each other.
+/// The number of OTs that a party receives from each other party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Count {
-    /// The number with choices that it has at the time.
+    /// The number whose choices it already has.
     pub(super) chosen: usize,
-    /// The number with choices that come later, see [`correct`].
+    /// The number whose choices come later, see [`correct`].
     pub(super) later: usize,
 }
 
@@ -42,13 +42,13 @@ impl Count {
     }
 }
 
-/// OTs of this party with one other.
+/// OTs of this party with one other party.
 pub(super) struct PairOts {
     /// The OTs as the sender: the chosen ones, then those whose choices come later.
     pub(super) q: Labels,
-    /// The OTs as the receiver, likewise.
+    /// The OTs as the receiver, in the same order.
     pub(super) t: Labels,
-    /// The random choices of those whose choices come later.
+    /// The random choices of the OTs whose choices come later.
     pub(super) later: BitVec,
 }
 
@@ -94,10 +94,10 @@ impl Pairs {
     }
 
     /// Makes OTs with every other party at once: as many as `count` says each party receives. This party's choices for the
-    /// first of them are `chosen`, the same with everybody. Unless it is to go both ways at once, the lower party of a pair
-    /// receives first. Progress is told as if of `gates`.
+    /// first of them are `chosen`, the same with everybody. Unless both directions run at once, the lower party of a pair
+    /// receives first. Progress is reported as if for `gates`.
     ///
-    /// *Cost*: one round; if not both ways at once, none for the last party.
+    /// *Cost*: one round; none for the last party unless both directions run at once.
     pub(super) async fn extend(
         &mut self,
         session: &mut MeshSession,
@@ -140,12 +140,12 @@ impl Pairs {
     }
 }
 
-/// The sizes of the chunks of so many OTs.
+/// The sizes of the chunks of `count` OTs.
 fn chunks(count: usize) -> impl Iterator<Item = usize> {
     (0..count).step_by(CHUNK).map(move |done| CHUNK.min(count - done))
 }
 
-/// Makes so many OTs as the sender.
+/// Makes `count` OTs as the sender.
 async fn send_ots(
     sender: &mut CotSender,
     channel: &mut Channel,
@@ -161,7 +161,7 @@ async fn send_ots(
     Ok(q)
 }
 
-/// Makes so many OTs as the receiver, with random choices.
+/// Makes `count` OTs as the receiver, with random choices.
 async fn receive_ots(
     receiver: &mut CotReceiver,
     channel: &mut Channel,
@@ -187,7 +187,7 @@ pub(super) fn correct(q: &mut [Block], corrections: &BitVec, delta: Block) {
     }
 }
 
-/// Sends every other party as many bits, and receives as many.
+/// Exchanges equally many bits with every other party.
 ///
 /// *Cost*: one round. *Errors*: as [`bits_of_peer`]; the connection's.
 pub(super) async fn exchange_bits(
@@ -204,7 +204,7 @@ pub(super) async fn exchange_bits(
     Ok(bits)
 }
 
-/// The bits of a peer's packed bytes, which are as many as it must send.
+/// The bits in a peer's packed bytes, which must be exactly `count`.
 ///
 /// *Errors*: as [`check_padding_of`].
 pub(super) fn bits_of_peer(peer: u16, bytes: Vec<u8>, count: usize) -> Result<BitVec, ProtocolError> {

@@ -41,7 +41,7 @@ pub struct BmrParty {
 pub(super) struct Garbler {
     plan: Arc<Plan>,
     delta: Delta,
-    /// The public seed of hash keys, to which all parties have contributed.
+    /// The public seed of hash keys, to which all parties contributed.
     hash_seed: Block,
     zeros: ZeroSource,
     gates_done: u64,
@@ -56,7 +56,7 @@ pub(super) enum Rows {
     BgwPublished(BgwPublished),
 }
 
-/// A joint garbled circuit, and this party's secrets of it; a run consumes it, so it is used at most once.
+/// A joint garbled circuit and this party's secrets for it; a run consumes it, so it is used at most once.
 pub struct Prepared {
     pub(super) run: RunId,
     pub(super) secrets: Secrets,
@@ -65,12 +65,12 @@ pub struct Prepared {
     pub(super) zeros: ZeroSeeds,
 }
 
-/// The message of each party to each other at set-up.
+/// The message that each party sends to each other party at set-up.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable, Zeroize)]
 #[repr(C)]
 pub(super) struct Greeting {
     hash_seed: Block,
-    /// The sender's part of the pair's seed. *Secret*: from all other parties.
+    /// The sender's part of the pair's seed. *Secret*: from everybody outside the pair.
     common_seed: Block,
     /// A share of the sender's delta; zero with OT.
     delta: Block,
@@ -100,7 +100,7 @@ impl JointParty for BmrParty {
         communication(plan, party, phase, hellos)
     }
 
-    /// Step 1: what serves all runs of a session.
+    /// Step 1: the set-up for all runs of a session.
     async fn setup(session: &mut MeshSession, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
         let (mesh, rng) = session.parts();
@@ -147,11 +147,11 @@ impl JointParty for BmrParty {
 
     /// Steps 6 to 8.
     ///
-    /// *Shape*: `values` are this party's inputs in program order. Returns one entry per program output, none where this
-    /// party is no recipient.
+    /// *Shape*: `values` are this party's inputs in program order. Returns one entry per program output, `None` where this
+    /// party is not a recipient.
     ///
-    /// *Errors*: [`ProtocolError::OtherRun`] of a peer, before labels are sent; [`ProtocolError::Material`] if the labels of the parties do
-    /// not agree about an output.
+    /// *Errors*: [`ProtocolError::OtherRun`] of a peer, before labels are sent; [`ProtocolError::Material`] if the labels of the parties
+    /// disagree on an output.
     async fn online(
         prepared: Prepared,
         plan: &Plan,
@@ -164,7 +164,7 @@ impl JointParty for BmrParty {
         let public = send_public_values(session.mesh(), prepared.run, plan, &prepared.secrets, &own).await?;
         let (labels, decoding) = send_labels(session.mesh(), plan, &prepared.secrets, &prepared.zeros, &public).await?;
         if !plan.evaluates(party) {
-            // It learns no bit; outputs without bits it has.
+            // This party learns no bit; outputs without bits need none.
             return Ok(party_io::decode(plan.program(), party, &Bits::default(), &Bits::default()));
         }
         let slots = evaluate(plan, prepared.numbered, &labels, &prepared.circuit, Backend::detect());
@@ -190,7 +190,7 @@ impl Garbler {
         self.garble(session, source, secrets, material).await
     }
 
-    /// Step 2: what this party chooses.
+    /// Step 2: this party's random choices.
     pub(super) fn secrets(&self, session: &mut MeshSession) -> Secrets {
         session.enter(Phase::Prepare);
         let (mesh, rng) = session.parts();
@@ -212,7 +212,7 @@ impl Garbler {
         self.runs_done += 1;
         let zeros = self.zeros.next_run();
         session.enter(Phase::Build);
-        // Every gate three times: its product or whatever comes before the shares of its rows, these shares, and the rows.
+        // Counts every gate three times: for its product or other work before the shares of its rows, for these shares, and for the rows.
         let (mesh, rng, watch) = session.watched(gates, 3 * gates);
         let circuit = Circuit { plan: &self.plan, secrets: &secrets, numbered };
         let shares = source.rows(mesh, circuit, material, rng, &watch).await?;
@@ -256,8 +256,8 @@ async fn greet(
     Ok(theirs)
 }
 
-/// Figure 3, step 1 (a): every input's owner tells its public value. Returns those of all inputs, once all parties are known to be at
-/// the same run.
+/// Figure 3, step 1 (a): every input's owner announces its public value. Returns the public values of all inputs, once all parties are
+/// known to be at the same run.
 async fn send_public_values(
     mesh: &mut Mesh,
     run: RunId,
@@ -272,18 +272,18 @@ async fn send_public_values(
     RunExchanges::new(run).exchange(mesh, &outgoing, &mut incoming).await?;
     let mut public = vec![false; plan.input_count()];
     plan.inputs_of(secrets.party)
-        .zip(masked.public("bmr: masked inputs, which all parties are told"))
+        .zip(masked.public("bmr: masked inputs, which all parties learn"))
         .for_each(|(at, value)| public[at] = value);
     for (peer, bytes) in incoming {
         let values = bits_of_peer(peer, bytes, plan.input_bits(Party(peer)))?;
         plan.inputs_of(Party(peer))
-            .zip(values.public("bmr: masked inputs, which all parties are told"))
+            .zip(values.public("bmr: masked inputs, which all parties learn"))
             .for_each(|(at, value)| public[at] = value);
     }
     Ok(public)
 }
 
-/// This party's shares of the permutation bits of what `recipient` learns, with its shares of zero.
+/// This party's shares of the permutation bits of the outputs that `recipient` learns, with its shares of zero.
 fn decoding_share(plan: &Plan, carried: &[bool], zeros: &ZeroSeeds, recipient: Party) -> Result<BitVec, ProtocolError> {
     let share = |wire| match wire {
         OutputWire::Constant(_) => false,
@@ -294,7 +294,7 @@ fn decoding_share(plan: &Plan, carried: &[bool], zeros: &ZeroSeeds, recipient: P
 }
 
 /// Figure 3, step 1 (b), and with it figure 2, step 5: every party sends its labels of all inputs and its shares of the
-/// recipients' output bits. Returns the labels of all parties, wire by wire, and what decodes this party's outputs.
+/// recipients' output bits. Returns the labels of all parties, wire by wire, and the decoding bits of this party's outputs.
 async fn send_labels(
     mesh: &mut Mesh,
     plan: &Plan,

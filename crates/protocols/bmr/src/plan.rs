@@ -22,10 +22,10 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Checks that so many parties can run the program by this protocol, and schedules it.
+    /// Checks that this many parties can run the program with this protocol, and schedules it.
     ///
-    /// *Errors*: too few parties for the protocol or more than [`MAX_PARTIES`](garblet_primitives::MAX_PARTIES); an input or a recipient that is no party; a
-    /// program too large for one circuit.
+    /// *Errors*: too few parties for the protocol or more than [`MAX_PARTIES`](garblet_primitives::MAX_PARTIES); an input owner or a recipient that is not a
+    /// party; a program too large for one circuit.
     pub fn new(program: Arc<Program>, parties: u16, config: Config) -> Result<Self, ProtocolError> {
         let protocol = config.garbling.name();
         let allowed = config.garbling.parties();
@@ -48,7 +48,7 @@ impl Plan {
         self.config
     }
 
-    /// The steps that are taken: `bmr-bgw4` has none but the published.
+    /// The steps in use: `bmr-bgw4` has only the published ones.
     pub fn form(&self) -> Form {
         match self.config.garbling {
             Garbling::Bgw4 => Form::Published(Optimisations::default()),
@@ -61,27 +61,27 @@ impl Plan {
         self.parties
     }
 
-    /// AND gates that will be garbled.
+    /// The number of AND gates to garble.
     pub fn and_count(&self) -> usize {
         self.schedule.ands().len()
     }
 
-    /// Bits of all inputs.
+    /// The number of bits of all inputs.
     pub fn input_count(&self) -> usize {
         self.owners.len()
     }
 
-    /// Input bits of a party.
+    /// The number of input bits of a party.
     pub fn input_bits(&self, party: Party) -> usize {
         party_io::input_bits(&self.program, party)
     }
 
-    /// Output bits that a party learns.
+    /// The number of output bits that a party learns.
     pub fn output_bits(&self, party: Party) -> usize {
         party_io::output_bits(&self.program, party)
     }
 
-    /// The security of a run: the work of a table attack on one key of the hash of rows, on labels of 127 bits, or on one of that of OTs if there are any.
+    /// The security of a run: the work of a table attack on one key of the row hash, with labels of 127 bits, or on one key of the OT hash if there is one.
     pub fn security(&self) -> Security {
         let calls = match self.config.hash {
             Hash::Rekeyed => 12.0f64.max(2.0 + 2.0 * f64::from(self.parties).log2()),
@@ -98,22 +98,22 @@ impl Plan {
         &self.schedule
     }
 
-    /// Input bits and AND gates.
+    /// The number of base wires: input bits and AND gates.
     pub(super) fn base_count(&self) -> usize {
         self.input_count() + self.and_count()
     }
 
-    /// Blocks of the joint garbled circuit.
+    /// The number of blocks of the joint garbled circuit.
     pub(super) fn row_blocks(&self) -> usize {
         self.gate_blocks() * self.and_count()
     }
 
-    /// Blocks of a gate: four rows with a slot for every party.
+    /// The number of blocks per gate: four rows with a slot for every party.
     pub(super) fn gate_blocks(&self) -> usize {
         4 * usize::from(self.parties)
     }
 
-    /// The input bits of a party, as positions among all.
+    /// The input bits of a party, as positions among all input bits.
     pub(super) fn inputs_of(&self, party: Party) -> impl Iterator<Item = usize> {
         self.owners.iter().enumerate().filter(move |(_, owner)| **owner == party).map(|(at, _)| at)
     }

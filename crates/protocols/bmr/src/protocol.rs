@@ -1,4 +1,4 @@
-//! `bmr` as four [`Protocol`]s: one for each way in which the parties make rows together.
+//! `bmr` as four [`Protocol`]s: one for each way of making rows jointly.
 
 use std::{marker::PhantomData, ops::RangeInclusive};
 
@@ -12,10 +12,10 @@ use garblet_protocol::{
 };
 use garblet_runs::joint::{Joint, RunOrder};
 
-/// A circuit that several parties garble together in a way `W`, semi-honest, in a constant number of rounds.
+/// A circuit that several semi-honest parties garble together in the way `W`, in a constant number of rounds.
 pub struct Joined<W>(PhantomData<W>);
 
-/// A way in which the parties make rows of a joint garbled circuit.
+/// A way for the parties to make the rows of a joint garbled circuit.
 pub trait Way: Send + Sync + 'static {
     /// The way.
     const GARBLING: Garbling;
@@ -66,7 +66,7 @@ impl Way for ByOt {
 
 impl Way for ByBgw4 {
     const GARBLING: Garbling = Garbling::Bgw4;
-    /// It has the published form alone.
+    /// Without `form`: only the published form exists.
     const PARAMETERS: &'static [Parameter<Config>] = &[HASH];
     const SAMPLES: &'static [Sample] = &[&[]];
 }

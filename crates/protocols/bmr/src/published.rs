@@ -1,17 +1,17 @@
 //! Shares of the rows by OT, as published: Protocol 3.1 with free XOR, with three string OTs (section 3.1.3) that are
-//! correlated (section 3.1.4), or, to measure what these gain, without: see [`Optimisations`].
+//! correlated (section 3.1.4), or without these, to measure their gain: see [`Optimisations`].
 //!
 //! # Steps
 //!
 //! | step | what | where |
 //! |---|---|---|
 //! | 1 | for each gate and ordered pair a bit OT: shares of `lambda_u lambda_v` | [`bit_products`] |
-//! | 2 | shares of `lambda_uvw` and of its two forms with one operand inverted; of that with both, if it has an OT | [`row_bits`] |
+//! | 2 | shares of `lambda_uvw` and of its two forms with one operand inverted; also of the form with both, if it has its own OT | [`row_bits`] |
 //! | 3 | for each of these and ordered pair a string OT: shares of its product with `delta^j` | [`Strings`] |
 //! | 4 | row 11 is the sum of the other three and `delta^j`; with an OT of its own, `delta^j` is added | [`Strings`] |
 //!
-//! *Deviation*: the correlated OTs come from our extension, whose delta happens to be the sender's `delta^j`; what the paper does with any
-//! delta is done with it, that is, hashed and corrected by a payload.
+//! *Deviation*: the correlated OTs come from our extension, whose delta happens to be the sender's `delta^j`; they are hashed and corrected
+//! by a payload, as in the paper with any delta.
 
 use garblet_circuit::Party;
 use garblet_net::{Mesh, PerPeer};
@@ -29,12 +29,12 @@ use super::{
 };
 use garblet_protocol::{MeshSession, error::ProtocolError, session::Watch};
 
-/// The OTs that every party receives, bit OTs first; no choice is known before the circuit is.
+/// The OTs that every party receives, bit OTs first; all choices depend on the circuit.
 pub(super) fn count(plan: &Plan, optimisations: Optimisations) -> Count {
     Count { chosen: 0, later: (1 + optimisations.strings()) * plan.and_count() }
 }
 
-/// Bytes that a party sends each other in string OTs.
+/// Bytes that a party sends to each other party in string OTs.
 pub(super) fn payload_bytes(plan: &Plan, optimisations: Optimisations) -> usize {
     size_of::<Block>() * optimisations.strings() * plan.and_count() * if optimisations.chooses() { 2 } else { 1 }
 }
@@ -69,7 +69,7 @@ impl RowSource for Published {
     ) -> Result<Vec<Block>, ProtocolError> {
         let (hashes, optimisations) = (self.pairs.hashes(), self.optimisations);
         let bits = OperandBits::of(plan, secrets);
-        // Tweaks of bit OTs and string OTs of all runs follow one another; the last of a run's string OTs is below the next run's.
+        // Tweaks of the bit OTs and string OTs of all runs follow one another; a run's last string OT comes before the next run's first.
         let tweak = (1 + optimisations.strings() as u64) * numbered.first;
         let product = bit_products(mesh, plan, secrets, &hashes, &mut ots, &bits, tweak).await?;
         let choices = row_bits(plan, secrets, &bits, &product, optimisations);
@@ -170,7 +170,7 @@ async fn bit_products(
     Ok(product)
 }
 
-/// Step 2: of every gate this party's shares of the bits of rows 00, 01 and 10, and of row 11 but for a one.
+/// Step 2: this party's shares, for every gate, of the bits of rows 00, 01 and 10, and of row 11 up to an added one.
 fn row_bits(
     plan: &Plan,
     secrets: &Secrets,

@@ -1,5 +1,5 @@
-//! One party's local work on random blocks in place of a garbled circuit, for measuring: which rows are read depends on
-//! nothing but bits 0 of labels, and these are as random in a real run.
+//! One party's local work on random blocks in place of a garbled circuit, for measuring: which rows are read depends
+//! only on bit 0 of labels, and these bits are just as random in a real run.
 
 use garblet_primitives::{Backend, Block, Delta, Prg};
 
@@ -19,7 +19,7 @@ pub struct Rehearsal<'p> {
 }
 
 impl<'p> Rehearsal<'p> {
-    /// Makes them up.
+    /// Generates random labels and rows.
     pub fn new(plan: &'p Plan, rng: &mut Prg) -> Self {
         let delta = Delta::random(rng);
         let secrets = Secrets::random(plan, garblet_circuit::Party(0), &delta, rng);
@@ -32,7 +32,7 @@ impl<'p> Rehearsal<'p> {
         Rehearsal { plan, secrets, labels, rows: random(plan.row_blocks()) }
     }
 
-    /// Evaluates, and returns a block that depends on all of it.
+    /// Evaluates, and returns a block that depends on the whole evaluation.
     pub fn evaluate(&self) -> Block {
         let slots = evaluate(self.plan, NUMBERED, &self.labels, &self.rows, Backend::detect());
         slots.as_flattened().iter().fold(Block::ZERO, |sum, block| sum ^ *block)

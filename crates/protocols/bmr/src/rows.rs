@@ -32,10 +32,10 @@ pub(super) struct Numbered {
 pub(super) struct Keys<K> {
     numbered: Numbered,
     key_period: KeyPeriod,
-    /// The key's.
+    /// The number of gates that share a key.
     period: u64,
     key: K,
-    /// Set if there are few enough parties to take four gates side by side.
+    /// Set if the parties are few enough to take four gates side by side.
     fours: bool,
 }
 
@@ -48,7 +48,7 @@ impl<K> Keys<K> {
         Keys { numbered, key_period, period, key, fours: parties <= MAX_QUAD_PARTIES }
     }
 
-    /// The number of the first row of a gate, and the key for it.
+    /// The number of a gate's first row, and the key for it.
     #[inline(always)]
     pub(super) fn of_gate<E: Engine, H: JointHash<Key<E> = K>>(&mut self, e: E, gate: usize) -> (u64, &K) {
         let number = self.numbered.first + gate as u64;
@@ -60,7 +60,7 @@ impl<K> Keys<K> {
         (4 * number, &self.key)
     }
 
-    /// The same for four gates, the number being the first one's, if they can be taken side by side under one key.
+    /// The same for four gates, with the number of the first one, if they can be taken side by side under one key.
     #[inline(always)]
     pub(super) fn of_four<E: Engine, H: JointHash<Key<E> = K>>(&mut self, e: E, gate: usize) -> Option<(u64, &K)> {
         let number = self.numbered.first + gate as u64;

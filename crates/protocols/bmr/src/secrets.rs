@@ -1,4 +1,4 @@
-//! A party's own secrets: its part of labels and permutation bits.
+//! A party's secrets: its part of the labels and permutation bits.
 
 use garblet_circuit::Party;
 use garblet_ot::BitVec;
@@ -13,7 +13,7 @@ use super::{
 /// One party's inputs to the garbling of one circuit.
 ///
 /// *Source*: Figure 2, steps 1 and 2. *Secret*: all of it; wiped on drop.
-/// *Unique*: labels and bits serve one evaluation; the delta is the session's, under which no gate number comes twice.
+/// *Unique*: labels and bits serve one evaluation; the delta is the session's, and no gate number is used twice under it.
 #[derive(Clone, ZeroizeOnDrop)]
 pub struct Secrets {
     #[zeroize(skip)]
@@ -31,7 +31,7 @@ pub struct Secrets {
 pub(super) struct Labels(pub(super) Vec<Block>);
 
 impl Secrets {
-    /// Chooses everything. Permutation bits of inputs are the owner's alone to choose (Figure 2, step 6, second form).
+    /// Chooses everything. Only the owner chooses the permutation bits of its inputs (Figure 2, step 6, second form).
     pub fn random(plan: &Plan, party: Party, delta: &Delta, rng: &mut Prg) -> Self {
         let mut labels = vec![Block::ZERO; plan.base_count()];
         rng.fill_blocks(&mut labels);
@@ -44,7 +44,7 @@ impl Secrets {
         Secrets { party, delta: delta.clone(), permutation, labels: Labels(labels) }
     }
 
-    /// The bits of this party's own inputs and of all gates: those that it shares with others.
+    /// The bits of this party's inputs and of all gates, which it shares with others.
     pub(super) fn shared_bits(&self, plan: &Plan) -> BitVec {
         let own = plan.inputs_of(self.party);
         own.chain(plan.input_count()..plan.base_count()).map(|at| self.permutation.get(at)).collect()
@@ -55,7 +55,7 @@ impl Secrets {
         self.labels.0[at] ^ self.delta.block() & Block::mask(value)
     }
 
-    /// This party's permutation bits of every slot at the end. `and` hears, gate by gate, those of the operands and
+    /// This party's permutation bits of every slot at the end. `and` gets, gate by gate, the bits of the operands and
     /// whether they are inverted.
     pub(super) fn carried_bits(&self, plan: &Plan, and: impl FnMut([bool; 2], [bool; 2])) -> Zeroizing<Vec<bool>> {
         let inputs = (0..plan.input_count()).map(|at| [Block::mask(self.permutation.get(at)); QUAD_LANES]).collect();

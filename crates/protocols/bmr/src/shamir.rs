@@ -1,7 +1,7 @@
 //! Shamir's secret sharing with small evaluation points, over two fields.
 //!
 //! *Source*: Ben-Or, Goldwasser and Wigderson 1988; Ben-Efraim, Lindell and Omri 2016, sections 3.2 and 3.4. Party `i` has
-//! the point `i + 1`, as a polynomial of small degree, so that multiplying by it takes a few shifts.
+//! the point `i + 1`, as a polynomial of small degree, so multiplying by it takes a few shifts.
 
 use garblet_primitives::{Block, Prg, gf128, gf256};
 use zeroize::Zeroizing;
@@ -11,8 +11,8 @@ pub(super) fn point(party: usize) -> u8 {
     party as u8 + 1
 }
 
-/// Shares of every secret byte for each of `parties` parties: values of polynomials of that degree over GF(2^8), whose other
-/// coefficients are uniform, at each party's point.
+/// Shares of every secret byte for each of `parties` parties: the values at each party's point of
+/// polynomials of that degree over GF(2^8), whose other coefficients are uniform.
 ///
 /// *Cost*: `degree` multiplications by a point per byte and party.
 pub(super) fn share_bytes(secrets: &[u8], degree: usize, parties: usize, rng: &mut Prg) -> Vec<Zeroizing<Vec<u8>>> {
@@ -29,19 +29,19 @@ pub(super) fn share_bytes(secrets: &[u8], degree: usize, parties: usize, rng: &m
     (0..parties).map(share).collect()
 }
 
-/// A dealer of shares over GF(2^128), who makes shares as they are sent: the coefficients of its polynomials are streams that
-/// can be gone through again for every party.
+/// A dealer of shares over GF(2^128), which makes shares as they are sent: the coefficients of its polynomials are streams that
+/// can be replayed for every party.
 pub(super) struct Dealer {
     coefficients: Vec<Prg>,
 }
 
 impl Dealer {
-    /// A dealer by polynomials of that degree. *Unique*: it deals one vector.
+    /// A dealer with polynomials of this degree. *Unique*: it deals one vector.
     pub(super) fn new(degree: usize, rng: &mut Prg) -> Self {
         Dealer { coefficients: (0..degree).map(|_| Prg::random(rng)).collect() }
     }
 
-    /// A party's shares of secrets that stand from place `at` on in the vector.
+    /// A party's shares of the secrets at position `at` and after in the vector.
     ///
     /// *Cost*: `degree` blocks of AES and multiplications by a point per secret.
     pub(super) fn share(&mut self, party: u16, at: usize, secrets: &[Block], shares: &mut [Block]) {
@@ -57,8 +57,8 @@ impl Dealer {
     }
 }
 
-/// The Lagrange coefficients at 0 of all parties' points: a secret that is shared by a polynomial of degree below `parties` is
-/// the sum of all shares times these. In GF(2^8).
+/// The Lagrange coefficients at 0 of all parties' points: a secret shared by a polynomial of degree below `parties` is
+/// the sum of all shares times these weights. In GF(2^8).
 pub(super) fn weights_256(parties: usize) -> Vec<u8> {
     let weight = |i: usize| {
         let others = (0..parties).filter(|&k| k != i).map(point);
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn enough_shares_have_the_secret() {
+    fn enough_shares_determine_the_secret() {
         let mut rng = Prg::new(Block::ONES);
         for parties in [2, 3, 5, 8, 33, MAX_PARTIES] {
             for degree in [0, (parties - 1) / 2, parties - 1] {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_takes_every_value_whatever_the_secret() {
+    fn a_share_takes_every_value_for_any_secret() {
         let mut rng = Prg::new(Block::ONES);
         for secret in [0, 1] {
             let shares = share_bytes(&[secret; 8192], 1, 3, &mut rng);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_shared_as_nothing() {
+    fn an_empty_vector_has_empty_shares() {
         let shares = share_bytes(&[], 2, 3, &mut Prg::new(Block::ONES));
         assert!(shares.len() == 3 && shares.iter().all(|share| share.is_empty()));
     }

@@ -14,12 +14,12 @@ pub(super) struct Circuit<'a> {
     pub(super) numbered: Numbered,
 }
 
-/// A maker of one party's shares of the rows of every gate.
+/// A source of one party's shares of the rows of every gate.
 pub(super) trait RowSource {
-    /// Prepared for one circuit.
+    /// Material prepared for one circuit.
     type Material;
 
-    /// Step 2: whatever needs no circuit but its sizes.
+    /// Step 2: the part that needs only the sizes of the circuit.
     async fn prepare(
         &mut self,
         session: &mut MeshSession,
@@ -27,7 +27,7 @@ pub(super) trait RowSource {
         secrets: &Secrets,
     ) -> Result<Self::Material, ProtocolError>;
 
-    /// Steps 3 and 4: shares of the rows, this party's masks and labels added.
+    /// Steps 3 and 4: shares of the rows, with this party's masks and labels added.
     ///
     /// *Shape*: as [`super::rows`]. *Unique*: gates by their numbers.
     async fn rows(

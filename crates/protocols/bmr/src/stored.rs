@@ -60,7 +60,7 @@ impl StoredRun for Prepared {
     }
 }
 
-/// Blocks of the circuit that a party needs again.
+/// The number of blocks of the circuit that a party has to keep.
 fn circuit_blocks(plan: &Plan, party: Party) -> usize {
     if plan.evaluates(party) { plan.row_blocks() } else { 0 }
 }

@@ -38,7 +38,7 @@ pub(super) const KINDS: [(Garbling, Form); 10] = [
     (Garbling::Ot, Form::Published(Optimisations::Basic)),
 ];
 
-/// A run up to the point where a circuit is there.
+/// A run up to the finished garbled circuit.
 pub(super) struct Garbled {
     pub(super) session: MeshSession,
     pub(super) prepared: Prepared,
@@ -61,7 +61,7 @@ pub(super) fn garble(plan: &Arc<Plan>, seed: u64) -> Vec<Garbled> {
 /// A party's outputs and costs.
 pub(super) type Learned = (Outputs, PhaseCosts);
 
-/// Evaluates what was garbled.
+/// Evaluates the garbled circuits.
 pub(super) fn evaluate(plan: &Plan, garbled: Vec<Garbled>, inputs: &[Bits]) -> Vec<Learned> {
     let one = async |Garbled { mut session, prepared }: Garbled| {
         let own = own_inputs(plan.program(), session.mesh().party(), inputs);

@@ -1,7 +1,7 @@
 //! A walk along the wires of a flat program, which carries values of any kind.
 //!
-//! Labels, shares of permutation bits and rows of OT are all linear over XOR gates, so one walk serves them all; what
-//! differs is the value that an AND gate's output gets.
+//! Labels, shares of permutation bits and OT rows are all linear over XOR gates, so one walk serves them all; only the
+//! value of an AND gate's output differs.
 
 use garblet_circuit::{AndOp, Schedule, XorOp};
 use garblet_primitives::{Backend, Block, Engine, Kernel, QUAD_LANES};
@@ -12,7 +12,7 @@ pub(super) type Quad = [Block; QUAD_LANES];
 
 /// The work at AND gates.
 pub(super) trait AndGates {
-    /// Keys in an engine's own form, from gate to gate.
+    /// Keys in an engine's own form, carried from gate to gate.
     type State<E: Engine>;
 
     /// The state before the first gate.
@@ -21,7 +21,7 @@ pub(super) trait AndGates {
     /// The next gate, in the order of the schedule; `out` is for its output wire.
     fn and<E: Engine>(&mut self, e: E, state: &mut Self::State<E>, gate: Gate<'_>, out: &mut [Quad]);
 
-    /// The next gates, which do not depend on one another, so that some may be interleaved.
+    /// The next gates, which do not depend on one another and may be interleaved.
     #[inline(always)]
     fn layer<E: Engine>(&mut self, e: E, state: &mut Self::State<E>, layer: Layer<'_>, wires: &mut Wires<'_>) {
         for (k, op) in layer.ops.iter().enumerate() {
@@ -34,14 +34,14 @@ pub(super) trait AndGates {
 /// AND gates that do not depend on one another.
 #[derive(Clone, Copy)]
 pub(super) struct Layer<'a> {
-    /// The place of the first of them in the schedule.
+    /// The position of the first one in the schedule.
     pub(super) first: usize,
     pub(super) ops: &'a [AndOp],
 }
 
 /// An AND gate of a circuit, and the values of its operands.
 pub(super) struct Gate<'a> {
-    /// Its place in the schedule.
+    /// Its position in the schedule.
     pub(super) index: usize,
     /// The inversion of its operands.
     pub(super) inverted: [bool; 2],
@@ -51,13 +51,13 @@ pub(super) struct Gate<'a> {
 
 /// The values of all slots.
 pub(super) struct Wires<'a> {
-    /// Vectors per slot.
+    /// The number of vectors per slot.
     pub(super) width: usize,
     pub(super) slots: &'a mut [Quad],
 }
 
 impl Wires<'_> {
-    /// A gate and the place of its result.
+    /// A gate and the slot of its result.
     #[inline(always)]
     pub(super) fn gate(&mut self, index: usize, op: &AndOp) -> (Gate<'_>, &mut [Quad]) {
         let range = |slot: usize| slot * self.width..(slot + 1) * self.width;
@@ -67,7 +67,7 @@ impl Wires<'_> {
         (Gate { index, inverted: [op.a.inverted(), op.b.inverted()], a, b }, out)
     }
 
-    /// XOR gates, compiled for slots of few vectors.
+    /// Computes XOR gates, compiled for slots of few vectors.
     #[inline(always)]
     fn xor<E: Engine>(&mut self, e: E, ops: &[XorOp]) {
         match self.width {
@@ -100,7 +100,7 @@ impl Wires<'_> {
     }
 }
 
-/// Walks a circuit in which every wire carries `width` vectors, those of the inputs given one after another. Returns the
+/// Walks a circuit in which every wire carries `width` vectors, given the inputs' vectors one after another. Returns the
 /// values of all slots after the last gate.
 pub(super) fn walk(
     backend: Backend,
@@ -153,7 +153,7 @@ mod tests {
 
     use super::*;
 
-    /// Wires that carry their own plain value, in every block.
+    /// Wires that carry their plain value in every block.
     struct Plain;
 
     impl AndGates for Plain {

@@ -1,13 +1,13 @@
-//! Shares of zero, which hide every party's share of the bits that decode an output.
+//! Shares of zero, which hide every party's share of an output's decoding bits.
 //!
 //! With free XOR, the permutation bit of an output wire that is a sum of inputs is the sum of the owners' bits of these inputs, and a party's share
-//! of it is what its own inputs add: together with the inputs' public values, which everybody has, it would tell a recipient
-//! what they are. The same goes for sums of outputs in which the bits of AND gates cancel. So for every run and recipient
-//! each pair of parties has a stream in common, which both add to their shares: whatever parties look at them together, of the
-//! others' shares only the sum is left, and that follows from the outputs.
+//! of it comes from its own inputs alone: together with the inputs' public values, which everybody has, it would reveal these
+//! inputs to a recipient. The same holds for sums of outputs in which the bits of AND gates cancel. So for every run and recipient
+//! each pair of parties has a common stream, which both add to their shares: a coalition then sees only the sum of the others'
+//! shares, which follows from the outputs.
 //!
-//! The paper (Figure 2, step 6, second form) sends these shares as they are. In FairplayMP, where they come from, XOR gates are
-//! garbled, so that all parties have a part in the bit of every wire but inputs.
+//! The paper (Figure 2, step 6, second form) sends these shares unmasked. In FairplayMP, where they come from, XOR gates are
+//! garbled, so all parties contribute to the bit of every wire except inputs.
 
 use garblet_circuit::Party;
 use garblet_net::PerPeer;
@@ -15,28 +15,28 @@ use garblet_ot::{BitVec, OtError};
 use garblet_primitives::{Block, Prg};
 use zeroize::ZeroizeOnDrop;
 
-/// The source of a session's seeds: a generator in common with each other party.
+/// The source of a session's seeds: a generator shared with each other party.
 pub(super) struct ZeroSource(PerPeer<Prg>);
 
 impl ZeroSource {
-    /// *Secret*: the generators, from all but the pair.
+    /// *Secret*: the generators, from everybody outside the pair.
     pub(super) fn new(common: PerPeer<Prg>) -> Self {
         ZeroSource(common)
     }
 
-    /// The seeds of the next run: all parties ask as often.
+    /// The seeds of the next run; all parties must call this equally often.
     pub(super) fn next_run(&mut self) -> ZeroSeeds {
         ZeroSeeds(self.0.iter_mut().map(|(_, common)| common.next_block()).collect())
     }
 }
 
-/// A seed of one run in common with each other party, in order. *Secret*: from all but the pair; wiped on drop.
-/// *Unique*: they serve one run.
+/// The seeds of one run shared with each other party, in order. *Secret*: from everybody outside the pair; wiped on drop.
+/// *Unique*: each serves one run.
 #[derive(Clone, ZeroizeOnDrop)]
 pub(super) struct ZeroSeeds(pub(super) Vec<Block>);
 
 impl ZeroSeeds {
-    /// This party's share of zero for each of so many bits that `recipient` learns. *Unique*: asked for once, so that no share hides
+    /// This party's share of zero for each of the `bits` that `recipient` learns. *Unique*: call it once, so that no share hides
     /// two bits.
     pub(super) fn share(&self, recipient: Party, bits: usize) -> Result<BitVec, OtError> {
         self.0.iter().try_fold(BitVec::zeros(bits), |sum, seed| sum.xor(&of_pair(*seed, recipient, bits)))
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_of_all_parties_are_shares_of_zero_for_each_recipient_its_own() {
+    fn all_parties_shares_add_up_to_zero_and_differ_between_recipients() {
         const BITS: usize = 200;
         for parties in [2u16, 3, 6] {
             let pair =

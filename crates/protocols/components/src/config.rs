@@ -24,6 +24,6 @@ pub struct Config {
     pub linking: Linking,
     /// Field width of the OT extension.
     pub ot_width: Width,
-    /// Set if what the stores lack is made when the function is known.
+    /// Set to make whatever the stores lack once the function is known.
     pub top_up: bool,
 }

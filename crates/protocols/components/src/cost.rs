@@ -12,7 +12,7 @@ use garblet_protocol::error::NotPrepared;
 use garblet_protocol::{party_io, phase::Communication};
 
 /// The cost to `party` of the online phase of a program, drawing on full stores. The garbler's first wait, for corrections, is
-/// no round of this phase: whether it comes after something that was sent depends on what was prepared just before.
+/// no round of this phase: whether it follows something sent depends on the preparation just before.
 ///
 /// *Errors*: stores that lack what the program needs even when they are full.
 pub fn communication(

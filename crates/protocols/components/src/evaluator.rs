@@ -26,7 +26,7 @@ pub struct EvaluatorSide {
     pub(crate) hash_seed: Block,
 }
 
-/// The material that the evaluator has taken from its store for one run; a run consumes it, so it is used at most once.
+/// The material that the evaluator took from its store for one run; a run consumes it, so it is used at most once.
 pub struct EvaluatorPrepared {
     pub(crate) plan: Plan,
     pub(crate) work: Work,
@@ -165,9 +165,9 @@ async fn receive(session: &mut Session, plan: &Plan) -> Result<Zeroizing<Vec<u8>
     Ok(message)
 }
 
-/// The prepared transfers of so many input bits.
+/// The prepared transfers for this many input bits.
 fn transfers(pieces: &[Zeroizing<Vec<u8>>], count: usize) -> Result<PrecomputedCotReceiver, ProtocolError> {
-    // Room for all, so that none is left behind where it was before.
+    // Capacity for all, since growing would leave copies behind.
     let room = pieces.len() * OTS_PER_PIECE as usize;
     let mut t = Zeroizing::new(Vec::with_capacity(room));
     let mut choices = Zeroizing::new(Vec::with_capacity(room / 8));

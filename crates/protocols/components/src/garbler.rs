@@ -25,7 +25,7 @@ pub struct GarblerSide {
     pub(crate) secrets: Secrets,
 }
 
-/// The material that the garbler has taken from its store for one run; a run consumes it, so it is used at most once.
+/// The material that the garbler took from its store for one run; a run consumes it, so it is used at most once.
 pub struct GarblerPrepared {
     pub(crate) plan: Plan,
     /// Zero labels of all wires; those of the evaluator's inputs are missing.
@@ -71,7 +71,7 @@ impl Side for GarblerSide {
         let mut labels = zero_labels(material, &self.secrets, &plan, session.rng());
         let wanted = Wanted::all(store, material, &plan);
         let bits = party_io::input_bits(&plan.program, EVALUATOR);
-        // Room for all, so that none is left behind where it was before.
+        // Capacity for all, since growing would leave copies behind.
         let mut q = Zeroizing::new(Vec::with_capacity(bits.next_multiple_of(OTS_PER_PIECE as usize)));
         let ids = run::take(store, material, wanted, |piece| match piece {
             Piece::Transfers(bytes) => q.extend(run::blocks(bytes)),
@@ -109,7 +109,7 @@ impl Side for GarblerSide {
     }
 }
 
-/// Step 5: the garbler's one message: what opens prepared links, link labels, labels of its own inputs, and bits that
+/// Step 5: the garbler's only message: the openings of prepared links, link labels, labels of its own inputs, and bits that
 /// decode the evaluator's outputs.
 ///
 /// *Shape*: `zero` are the zero labels of all wires.

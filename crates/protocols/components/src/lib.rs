@@ -5,11 +5,11 @@
 //!
 //! # Steps
 //!
-//! Party 0 garbles, party 1 evaluates. Each has a store; both have the same library, which says what is prepared.
+//! Party 0 garbles, party 1 evaluates. Each has a store; both have the same library, which lists what to prepare.
 //!
 //! | phase | step | garbler | evaluator |
 //! |---|---|---|---|
-//! | setup | 1 | both say what their stores have and give up what only one has; the garbler's hash seed goes over ([`Garbler::setup`]) | [`Evaluator::setup`] |
+//! | setup | 1 | both report the contents of their stores and discard pieces that only one has; the garbler sends its hash seed ([`Garbler::setup`]) | [`Evaluator::setup`] |
 //! | prepare | 2 | garbles components and links of templates, keeps output labels ([`Garbler::prepare`]); correlated OTs | keeps tables and encrypted links ([`Evaluator::prepare`]) |
 //! | build | 3 | now the program is known: chooses components and links, and takes them ([`Garbler::build`]) | the same, on its own ([`Evaluator::build`]) |
 //! | online | 4 | | sends `d = x + c` |
@@ -66,7 +66,7 @@
 //! |---|---|---|
 //! | online | 16 (w + k + r + n0) + m1/8 | n1/8, then m0/8 |
 //!
-//! One round trip, whatever the program. `w` counts `n1` (each of the evaluator's inputs is linked), and constants.
+//! One round trip for any program. `w` counts `n1` (each of the evaluator's inputs is linked), and constants.
 //!
 //! # Adversary and assumptions
 //!
@@ -78,7 +78,7 @@
 //! garbled circuit, the executed program, some of whose wires have another name at each end. Standard and keyed links join
 //! what the program joins, and a component serves once. A template's reveal opens links between cells of the used part only,
 //! which the program joins as the template does (this is how the part was found); links into other cells stay encrypted
-//! for ever, because their keys need a preimage of what was revealed and a template is revealed once. A test walks what
+//! forever, because their keys need a preimage of what was revealed and a template is revealed once. A test walks what
 //! the evaluator can open in many runs and checks just this.
 //!
 //! Labels that cells of a grid have in common are those of a wire that feeds them all: the part that is used is found by
@@ -98,8 +98,9 @@
 //! after a crash is the same bit by bit. The default hash re-keys by gate numbers, so that its bound does not decay.
 //! # Modules
 //!
-//! `library` says which components are prepared, `pieces` makes them and keeps them in stores, `linking` finds them in a program (`wiring`, `matching`) and decides
-//! which are used (`allocate`, `plan`), `evaluation` is the evaluator's work on them. `garbler`, `evaluator` and their common part, `participant`, are the roles.
+//! `library` says which components are prepared, `pieces` makes them and keeps them in stores, `linking` finds them in a program (`wiring`, `matching`) and
+//! decides which are used (`allocate`, `plan`), `evaluation` is the evaluator's work on them. `garbler`, `evaluator` and their common part, `participant`, are
+//! the roles.
 
 mod config;
 mod cost;
@@ -133,7 +134,7 @@ pub use garblet_protocol::party_io::{EVALUATOR, GARBLER};
 
 /// The protocol's name on the command line and in results.
 pub const NAME: &str = "components";
-/// The name by which input bits of the evaluator are ordered.
+/// The name for ordering input bits of the evaluator.
 pub const INPUTS: &str = "inputs";
-/// Version of what stores hold.
+/// The version of the contents of stores.
 pub const VERSION: u32 = 1;

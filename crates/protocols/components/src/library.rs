@@ -50,7 +50,7 @@ impl Wires {
 pub enum Side {
     /// Its outputs.
     Output,
-    /// Its inputs: what feeds them feeds others too.
+    /// Its inputs, whose feeding wires also feed others.
     Input,
 }
 
@@ -68,7 +68,7 @@ pub struct KeyedLink {
     pub source: Wires,
     /// The type whose inputs are fed.
     pub to: TypeId,
-    /// The inputs that are fed; as many as `source`.
+    /// The fed inputs; as many as `source`.
     pub target: Wires,
     /// The number of candidates.
     pub window: u32,

@@ -1,4 +1,4 @@
-//! A party of a session, with its store: the same for both sides but for what they keep of each other.
+//! A party of a session, with its store: the same for both sides except for what they keep about each other.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -60,7 +60,7 @@ pub trait Side: Sized + Send + 'static {
         values: &[Bits],
     ) -> impl Future<Output = Result<Vec<Option<Bits>>, ProtocolError>> + Send;
 
-    /// Steps 3 to 6 at once, in another order where that is faster; none where all is done as usual.
+    /// Steps 3 to 6 at once, in another order where that is faster; `None` to run them as usual.
     fn compute_at_once(
         &mut self,
         session: &mut Session,
@@ -128,7 +128,7 @@ impl<S: Side> Participant<S> {
 
     /// Steps 4 to 6.
     ///
-    /// *Shape*: `values` are this party's inputs in program order. Returns one entry per program output, none where it is no recipient.
+    /// *Shape*: `values` are this party's inputs in program order. Returns one entry per program output, `None` where it is not a recipient.
     ///
     /// *Errors*: inputs that do not fit; the connection's.
     pub async fn online(
@@ -140,7 +140,7 @@ impl<S: Side> Participant<S> {
         self.side.compute(session, &self.supplies.material, prepared, values).await
     }
 
-    /// Steps 3 to 6, where the inputs are known with the program; the same goes over the wire.
+    /// Steps 3 to 6, where the inputs are known with the program; the messages are the same.
     ///
     /// *Shape* and *errors*: as of [`build`](Participant::build) and [`online`](Participant::online).
     pub async fn run(

@@ -30,11 +30,11 @@ pub struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// Garbles what a program takes from a full store.
+    /// Garbles the components that a program takes from a full store.
     ///
     /// *Shape*: `inputs` are the values of all inputs in program order.
     ///
-    /// *Errors*: a library that has not what the program takes.
+    /// *Errors*: a library that lacks a component of the program.
     pub fn new(
         material: Material,
         program: Arc<Program>,

@@ -1,4 +1,4 @@
-//! The common parts of both roles of a run: parameters, what is missing, and taking pieces from the store.
+//! The common parts of both roles of a run: parameters, missing pieces, and taking pieces from the store.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use garblet_protocol::{
     party_io,
 };
 
-/// A plan, or what must be made first.
+/// A plan, or the pieces that must be made first.
 pub(crate) fn plan(
     store: &Store,
     material: &Material,
@@ -30,7 +30,7 @@ pub(crate) fn plan(
     Ok(draft(store, material, config, program)?.map(Draft::plan))
 }
 
-/// The draft that a plan is made of, or what must be made first.
+/// The draft of a plan, or the pieces that must be made first.
 pub(crate) fn draft<'a>(
     store: &Store,
     material: &'a Material,
@@ -75,7 +75,7 @@ pub(crate) fn transfers(program: &Program) -> u64 {
     (party_io::input_bits(program, EVALUATOR) as u64).div_ceil(OTS_PER_PIECE)
 }
 
-/// Refuses what `components` cannot run.
+/// Refuses programs that `components` cannot run.
 pub(crate) fn check(program: &Program, garbling: GarblingConfig) -> Result<(), ProtocolError> {
     party_io::check_parties(NAME, program, garbling)
 }
@@ -84,17 +84,17 @@ pub(crate) fn check(program: &Program, garbling: GarblingConfig) -> Result<(), P
 pub(crate) enum Piece<'a> {
     /// The transfers of the evaluator's inputs, in order.
     Transfers(&'a [u8]),
-    /// The template of the use of that number.
+    /// The template of the use with this number.
     Template(usize, &'a [u8]),
     /// The component of the instance at that place in the order of execution.
     Component(usize, &'a [u8]),
 }
 
-/// The pieces that a run takes: by kind the identifiers, ascending, with the number of what each is for.
+/// The pieces that a run takes: by kind the identifiers, ascending, each with the number of its use.
 pub(crate) struct Wanted(BTreeMap<Kind, Vec<(u64, Option<usize>)>>);
 
 impl Wanted {
-    /// The transfers of the evaluator's inputs, and what a plan takes.
+    /// The transfers for the evaluator's inputs, and the pieces that a plan takes.
     pub(crate) fn all(store: &Store, material: &Material, plan: &Plan) -> Self {
         let Wanted(mut wanted) = Wanted::components(plan);
         wanted.extend(Wanted::transfers(store, material, &plan.program).0);

@@ -36,7 +36,7 @@ pub struct Blocks<'a> {
     pub width: usize,
 }
 
-/// The evaluator's view of two linked components, of which the second's first block is the first's output.
+/// The evaluator's view of two linked components, where the second's first block is the first's output.
 pub struct View {
     /// The seed of the garbling hash.
     pub hash_seed: Block,
@@ -60,7 +60,7 @@ fn mask(t: Block, i: usize) -> Block {
 /// Garbles two components as published and links them.
 ///
 /// *Shape*: `first` are the values of the first component's inputs, `second` those of the second's inputs behind its first
-/// block. Returns what the evaluator has, and delta for comparison.
+/// block. Returns the evaluator's view, and delta for comparison.
 pub fn publish(
     blocks: &Blocks<'_>,
     first: &[bool],

@@ -1,4 +1,4 @@
-//! Both roles in one process, with a look at what each of them knows.
+//! Both roles in one process, with access to the knowledge of each.
 
 mod attack;
 mod faults;

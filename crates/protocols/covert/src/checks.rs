@@ -6,12 +6,12 @@ pub use garblet_seeded::checks::{CIRCUIT_OF_SEED, COMMITTED_CIRCUIT, LABEL_OF_SE
 garblet_protocol::checks! {
     all and [COIN_TOSS_OPENING, CIRCUIT_OF_SEED, LABEL_OF_SEED, COMMITTED_CIRCUIT]:
 
-    /// The garbler's messages in the oblivious transfers of a checked circuit are what its seed gives.
-    OT_OF_SEED = "what it said in the oblivious transfers of a circuit is not what its seed gives",
-    /// The evaluator can show that it does not know the seed of the circuit that it evaluates.
-    WITNESS = "it cannot show that it did not take the seed of the circuit that it evaluates",
-    /// The garbler's labels for an evaluated circuit are among those that it committed to.
-    GARBLER_LABEL = "a label for its own input is not one that it committed to",
-    /// The evaluator has the labels of what it hands over for the garbler.
-    OUTPUT_LABELS = "it handed over an output whose labels it does not have",
+    /// The garbler's messages in the oblivious transfers of a checked circuit match its seed.
+    OT_OF_SEED = "its messages in the oblivious transfers of a circuit do not match the circuit's seed",
+    /// The evaluator proves that it does not know the seed of the circuit that it evaluates.
+    WITNESS = "it cannot prove that it does not know the seed of the circuit that it evaluates",
+    /// The garbler committed to its labels for an evaluated circuit.
+    GARBLER_LABEL = "it did not commit to a label that it sent for its own input",
+    /// The evaluator has the labels of the output that it hands over to the garbler.
+    OUTPUT_LABELS = "it handed over an output without having its labels",
 }

@@ -1,4 +1,4 @@
-//! Comparison of messages with those that seeds give.
+//! Comparison of messages with those that follow from seeds.
 
 use garblet_ot::BitVec;
 use garblet_primitives::{Block, Prg};
@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use super::{GARBLER, Step, checks, plan::Plan};
 
-/// The digest of a message, compared with the one that the seed of a checked circuit gives.
+/// The digest of a message, to compare with the digest from the seed of a checked circuit.
 pub(super) struct Comparison {
     pub(super) check: Check,
     pub(super) said: [u8; 32],
@@ -34,7 +34,7 @@ impl Comparison {
     }
 }
 
-/// The labels that the evaluator got for its choices in a circuit that is checked, where it has them by OTs of the seed's both labels.
+/// The labels that the evaluator got for its choices in a checked circuit, by OTs of both labels.
 pub(super) struct ChosenLabels<'a> {
     pub(super) run: SessionId,
     pub(super) circuit: usize,
@@ -44,8 +44,8 @@ pub(super) struct ChosenLabels<'a> {
 }
 
 impl ChosenLabels<'_> {
-    /// Compares them with those of the seed's secrets. The evidence has commitments to both: a digest would tell the choices to whoever tries all, since the seed gives both
-    /// labels of each wire.
+    /// Compares them with the labels from the seed. The evidence has commitments to both: the seed gives both labels of each wire, so anyone could find the
+    /// choices behind a plain digest by trying all of them.
     ///
     /// *Errors*: the two differ.
     pub(super) fn verify(self, secrets: &Secrets, rng: &mut Prg) -> Result<(), Box<Corrupted>> {
@@ -75,8 +75,8 @@ fn domain(run: &SessionId, circuit: usize) -> Domain {
     run.domain(GARBLER, Step::EvaluatorLabels as u8).at(circuit as u64)
 }
 
-/// Tells whether an error is of [`checks::LABEL_OF_SEED`] in the form `al07`, with a disclosure, and shows a garbler that cheated, to anyone who believes that the evaluator got the labels that it
-/// discloses: the seed gives others for its choices, and the evidence is about both.
+/// Tells whether an error is of [`checks::LABEL_OF_SEED`] in the form `al07`, with a disclosure, and proves to anyone who believes that the evaluator got the
+/// labels that it discloses: the seed gives other labels for its choices, and the evidence commits to both.
 pub fn is_shown(plan: &Plan, corrupted: &Corrupted) -> bool {
     let Corrupted { check: checks::LABEL_OF_SEED, evidence, disclosure: Some(disclosure) } = corrupted else {
         return false;
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::{Config, Form};
 
-    /// Evidence against a garbler that spoiled a label of an evaluator with these choices.
+    /// Evidence against a garbler that spoiled one label of an evaluator with these choices.
     fn evidence(plan: &Plan, choices: &BitVec, seed: Block, rng: &mut Prg) -> Corrupted {
         let secrets = Secrets::of_seed(plan.blueprint(), seed);
         let mut got = secrets.chosen(choices);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn evidence_about_labels_does_not_tell_the_choices_to_whoever_tries_all() {
+    fn evidence_about_labels_does_not_reveal_the_choices_to_a_search() {
         let (plan, mut rng) = (small_plan(), Prg::new(Block::ONES));
         let wires = plan.blueprint().evaluator_wires();
         for _ in 0..4 {
@@ -142,17 +142,17 @@ mod tests {
     }
 
     #[test]
-    fn whoever_gets_the_disclosure_can_verify_the_evidence_and_nothing_else_passes() {
+    fn the_disclosure_verifies_the_evidence_and_nothing_else_passes() {
         let (plan, mut rng) = (small_plan(), Prg::new(Block::ZERO));
         let wires = plan.blueprint().evaluator_wires();
         let (choices, seed) = (BitVec::random(wires, &mut rng), Block::random(&mut rng));
         let found = evidence(&plan, &choices, seed, &mut rng);
         let right = found.disclosure.clone().expect("it is about choices");
         assert!(is_shown(&plan, &found));
-        // Another check says nothing of labels that were chosen, and without a disclosure there is nothing to look at.
+        // Another check says nothing about chosen labels, and without a disclosure there is nothing to verify.
         assert!(!is_shown(&plan, &Corrupted { check: checks::OUTPUT_LABELS, ..found.clone() }));
         assert!(!is_shown(&plan, &Corrupted { disclosure: None, ..found.clone() }));
-        // An evaluator that would accuse an honest garbler.
+        // An evaluator that tries to accuse an honest garbler.
         let honest = Disclosure { labels: Secrets::of_seed(plan.blueprint(), seed).chosen(&choices), ..right.clone() };
         let other_choices = Disclosure { choices: BitVec::zeros(wires), ..right.clone() };
         let short = Disclosure { choices: BitVec::zeros(wires - 1), ..right.clone() };

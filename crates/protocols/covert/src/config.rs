@@ -6,35 +6,35 @@ use garblet_primitives::Block;
 
 use garblet_seeded::{MATRIX_SEED, encoding::Encoding};
 
-/// One of the two protocols.
+/// The choice between the two protocols.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// The evaluator gets the seeds of all circuits but one before the garbler knows which; only that one is sent (Hong, Katz,
+    /// The evaluator gets the seeds of all circuits but one before the garbler knows which; only that one circuit is sent (Hong, Katz,
     /// Kolesnikov, Lu, Wang 2019).
     #[default]
     Seeds,
-    /// All circuits are sent, and all but one are opened when the evaluator says which (Aumann and Lindell 2007, as measured in
-    /// 2009). For comparison.
+    /// The garbler sends all circuits, and opens all but the one that the evaluator then names (Aumann and Lindell 2007, as measured
+    /// in 2009). For comparison.
     Al07,
 }
 
 /// The encoding of the evaluator's input with [`Form::Al07`], see [`garblet_seeded::encoding`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InputEncoding {
-    /// Every bit as the sum of wires of its own.
+    /// Every bit as the sum of its own wires.
     #[default]
     Independent,
-    /// Random combinations over as many wires as published.
+    /// Random combinations over the published number of wires.
     RandomCombinations,
 }
 
 /// The transfer of labels to the evaluator with [`Form::Al07`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ot {
-    /// OTs extended from a few.
+    /// OT extension.
     #[default]
     Extension,
-    /// An OT with public keys for each wire, that of Peikert, Vaikuntanathan and Waters (2008), as measured in 2009.
+    /// A public-key OT for each wire: Peikert, Vaikuntanathan and Waters (2008), as measured in 2009.
     Pvw,
 }
 
@@ -56,7 +56,7 @@ pub struct Config {
     pub published: Option<Method>,
     /// Field width of the OT extension.
     pub ot_width: Width,
-    /// One of the two protocols.
+    /// The choice between the two protocols.
     pub form: Form,
     /// The number of circuits, of which one is evaluated; by default 2, or 16 with [`Form::Al07`].
     pub circuits: Option<u16>,
@@ -69,7 +69,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Circuits that are garbled.
+    /// The number of garbled circuits.
     pub fn circuits(&self) -> usize {
         let standard = match self.form {
             Form::Seeds => 2,
@@ -78,7 +78,7 @@ impl Config {
         self.circuits.map_or(standard, |circuits| usize::from(circuits).clamp(MIN_CIRCUITS, MAX_CIRCUITS))
     }
 
-    /// Shares of an input bit of the evaluator.
+    /// The number of shares per input bit of the evaluator.
     pub fn shares(&self) -> usize {
         match self.form {
             Form::Seeds => 1,
@@ -86,9 +86,9 @@ impl Config {
         }
     }
 
-    /// The least probability that a garbler that cheats is found out.
+    /// The minimum probability that a cheating garbler is caught.
     ///
-    /// *Source*: `1 - 1/l` with `l` circuits, for the circuit that is not checked; with `m` shares `(1 - 1/l)(1 - 2^(1 - m))`, for
+    /// *Source*: `1 - 1/l` with `l` circuits, for the unchecked circuit; with `m` shares `(1 - 1/l)(1 - 2^(1 - m))`, for
     /// labels spoiled at all shares of a bit (Aumann and Lindell 2007).
     pub fn deterrence(&self) -> f64 {
         let circuits = 1.0 - 1.0 / self.circuits() as f64;
@@ -98,7 +98,7 @@ impl Config {
         }
     }
 
-    /// The encoding of so many input bits of the evaluator, for a seed of the evaluator, which the published schemes have no use for.
+    /// The encoding of `bits` input bits of the evaluator, for a seed of the evaluator, which the published schemes ignore.
     pub(super) fn encoding_of(&self, bits: usize, seed: Block) -> Encoding {
         let seed = if self.published.is_some() { MATRIX_SEED } else { seed };
         match (self.form, self.encoding) {
@@ -108,7 +108,7 @@ impl Config {
         }
     }
 
-    /// Wires to which so many input bits of the evaluator are encoded.
+    /// The number of wires that encode `bits` input bits of the evaluator.
     pub(super) fn encoded_wires(&self, bits: usize) -> usize {
         match (self.form, self.encoding) {
             (Form::Seeds, _) => bits,
@@ -126,9 +126,9 @@ mod tests {
         Config { form: Form::Al07, circuits: Some(circuits), shares: Some(shares), ..Config::default() }
     }
 
-    /// Smallest parameters that reach a deterrence, and those of 2009, computed apart from this code.
+    /// The smallest parameters for each deterrence, and the parameters of 2009, computed independently of this code.
     #[test]
-    fn deterrence_is_what_the_paper_says() {
+    fn deterrence_agrees_with_the_paper() {
         for (circuits, shares, deterrence) in
             [(3, 3, 0.5), (5, 5, 0.75), (16, 4, 0.8203125), (11, 8, 0.9019886363636364), (101, 15, 0.9900385790532178)]
         {
@@ -141,14 +141,14 @@ mod tests {
     }
 
     #[test]
-    fn numbers_out_of_range_are_brought_into_it() {
+    fn numbers_out_of_range_are_clamped() {
         assert_eq!((al07(0, 0).circuits(), al07(0, 0).shares()), (MIN_CIRCUITS, MIN_SHARES));
         assert_eq!((al07(9999, 9999).circuits(), al07(9999, 9999).shares()), (MAX_CIRCUITS, MAX_SHARES));
         assert_eq!((Config::default().circuits(), Config::default().shares()), (2, 1));
     }
 
     #[test]
-    fn encodings_have_the_wires_that_they_are_said_to_have() {
+    fn encodings_have_the_stated_number_of_wires() {
         for encoding in [InputEncoding::Independent, InputEncoding::RandomCombinations] {
             for bits in [0, 1, 128] {
                 for config in [Config { encoding, ..al07(16, 4) }, Config { encoding, ..Config::default() }] {

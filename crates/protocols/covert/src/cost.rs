@@ -17,9 +17,9 @@ use garblet_protocol::{
     phase::{Communication, Phase},
 };
 
-/// The cost of a phase of one run of `plan` for `party`, both hellos given.
+/// The cost of a phase of one run of `plan` for `party`, given both hellos.
 ///
-/// With `l` circuits, `C` bytes of a circuit (hash seed, 64 for each wire committed to, tables, decoding bits), `n0` and `n1` input bits of
+/// With `l` circuits, `C` bytes per circuit (hash seed, 64 for each committed wire, tables, decoding bits), `n0` and `n1` input bits of
 /// the two parties, `m` wires of the evaluator's encoded input, and `r` bytes of the garbler's output and its hash. Form `seeds`:
 ///
 /// | phase | garbler to evaluator | evaluator to garbler |
@@ -29,7 +29,7 @@ use garblet_protocol::{
 /// | build | 32 l | |
 /// | online | 32 l n1 + 16 n0 + C | l n1/8, 18, r |
 ///
-/// Form `al07`, whose set-up has coins of 32 and 96 bytes in place of base OTs if each OT has public keys:
+/// Form `al07`, whose set-up has coins of 32 and 96 bytes in place of base OTs if each OT uses public keys:
 ///
 /// | phase | garbler to evaluator | evaluator to garbler |
 /// |---|---|---|
@@ -77,7 +77,7 @@ fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello]) -> u64 {
     }
 }
 
-/// Bytes of the set-up of the session's OTs: of an extension, or of coins.
+/// Bytes to set up the session's OTs: for an extension, or for coins.
 fn session_ot_bytes(plan: &Plan, is_garbler: bool) -> u64 {
     match (plan.config().ot, is_garbler) {
         (Ot::Extension, _) => ot_setup_bytes(plan, is_garbler),
@@ -98,25 +98,25 @@ fn extension_bytes(plan: &Plan, is_garbler: bool, count: u64) -> u64 {
     plan.config().ot_width.malicious_extension_bytes(count, SIGMA)[usize::from(!is_garbler)]
 }
 
-/// The waits of a party after having sent.
+/// The number of times that a party waits after sending.
 fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     let (form, is_garbler) = (plan.config().form, party == GARBLER);
     let has_input = u64::from(plan.evaluator_bits() > 0);
     let has_output = u64::from(output::message_bytes(plan) > 0);
     match (phase, form, is_garbler) {
-        // For hello, session identifier, and in set-up of OT for the peer's answers.
+        // Waits for hello, session identifier, and, while setting up OT, for the peer's answers.
         (Phase::Setup, _, true) => 4 - u64::from(plan.config().ot == Ot::Pvw),
         (Phase::Setup, _, false) => 3,
-        // The sender answers each extension with a challenge; for the OTs of the circuits, which run side by side, there is a set-up too.
+        // The sender answers each extension with a challenge; the OTs of the circuits, which run side by side, also need a set-up.
         (Phase::Prepare, Form::Seeds, _) => 1 + 3 * has_input,
         (Phase::Prepare, Form::Al07, _) => u64::from(plan.blueprint().evaluator_wires() > 0),
-        // For the hashes, after the last messages of the OTs.
+        // Waits for the hashes, after the last messages of the OTs.
         (Phase::Build, Form::Seeds, false) => 1,
         (Phase::Build, ..) => 0,
-        // For corrections, after the hashes; for the choice of a circuit; for its output.
+        // Waits for corrections, after the hashes; for the choice of a circuit; for its output.
         (Phase::Online, Form::Seeds, true) => 1 + has_input + has_output,
         (Phase::Online, Form::Al07, true) => 1 + has_output,
-        // For the labels; for the circuit, or for what opens the others.
+        // Waits for the labels; for the circuit, or for the openings of the others.
         (Phase::Online, Form::Seeds, false) => 1 + has_input,
         (Phase::Online, Form::Al07, false) => 2,
     }

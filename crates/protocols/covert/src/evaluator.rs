@@ -1,4 +1,4 @@
-//! Party 1: checks all circuits but one and evaluates that.
+//! Party 1: checks all circuits but one and evaluates that one.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub struct Evaluator<C = Honest> {
     pub(super) ot: Receiver,
     runs: u64,
     pub(super) conduct: C,
-    /// The finding about the garbler, in whatever run.
+    /// The finding against the garbler, from any run.
     corrupted: Option<Box<Corrupted>>,
 }
 
@@ -49,14 +49,14 @@ pub(super) struct FromCircuit {
 impl Evaluator {
     /// Step 1.
     ///
-    /// *Errors*: a sender of OTs that is found to cheat; the connection's.
+    /// *Errors*: an OT sender caught cheating; the connection's.
     pub async fn setup(session: &mut Session, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
         Evaluator::setup_with(session, plan, Honest).await
     }
 }
 
 impl<C: Conduct<Step>> Evaluator<C> {
-    /// Step 1, for an evaluator that behaves like that.
+    /// Step 1, for an evaluator with this conduct.
     ///
     /// *Errors*: as [`Evaluator::setup`].
     pub async fn setup_with(session: &mut Session, plan: Arc<Plan>, mut conduct: C) -> Result<Self, ProtocolError> {
@@ -78,7 +78,7 @@ impl<C: Conduct<Step>> Role for Evaluator<C> {
 
     /// Steps 2 to 4.
     ///
-    /// *Errors*: a garbler that is found to be [`Corrupted`], or was before; a sender of OTs that is found to cheat; the connection's.
+    /// *Errors*: a garbler found [`Corrupted`], now or before; an OT sender caught cheating; the connection's.
     async fn prepare(&mut self, session: &mut Session) -> Result<EvaluatorPrepared, ProtocolError> {
         self.refuse_corrupted()?;
         session.enter(Phase::Prepare);
@@ -97,10 +97,10 @@ impl<C: Conduct<Step>> Role for Evaluator<C> {
 
     /// Steps 5 to 9.
     ///
-    /// *Shape*: `values` are the evaluator's inputs in program order. Returns one entry per program output, none where the
-    /// evaluator is no recipient.
+    /// *Shape*: `values` are the evaluator's inputs in program order. Returns one entry per program output, `None` where the
+    /// evaluator is not a recipient.
     ///
-    /// *Errors*: inputs that do not fit; [`Corrupted`], now or before; a garbler that is found to cheat otherwise;
+    /// *Errors*: inputs that do not fit; [`Corrupted`], now or before; a garbler caught cheating otherwise;
     /// [`Suspected`](garblet_protocol::checks::Suspected); the connection's.
     async fn online(
         &mut self,
@@ -125,7 +125,7 @@ impl<C: Conduct<Step>> Role for Evaluator<C> {
 }
 
 impl<C: Conduct<Step>> Evaluator<C> {
-    /// Refuses to go on with a garbler that was found out.
+    /// Refuses to go on with a garbler that was caught.
     fn refuse_corrupted(&self) -> Result<(), ProtocolError> {
         match &self.corrupted {
             Some(corrupted) => Err(corrupted.clone().into()),
@@ -133,7 +133,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         }
     }
 
-    /// Keeps what was found out.
+    /// Remembers a finding against the garbler.
     fn latched<T>(&mut self, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
         if let Err(ProtocolError::Corrupted(corrupted)) = &result {
             self.corrupted = Some(corrupted.clone());

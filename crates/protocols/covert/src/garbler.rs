@@ -33,7 +33,7 @@ enum Material {
     Al07(al07::GarblerWires),
 }
 
-/// The labels that decode the garbler's output of the evaluated circuit.
+/// The labels that decode the garbler's output from the evaluated circuit.
 pub(super) struct Evaluated {
     pub(super) run: SessionId,
     /// The labels of all outputs.
@@ -43,14 +43,14 @@ pub(super) struct Evaluated {
 impl Garbler {
     /// Step 1.
     ///
-    /// *Errors*: a receiver of OTs that is found to cheat; the connection's.
+    /// *Errors*: an OT receiver caught cheating; the connection's.
     pub async fn setup(session: &mut Session, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
         Garbler::setup_with(session, plan, Honest).await
     }
 }
 
 impl<C: Conduct<Step>> Garbler<C> {
-    /// Step 1, for a garbler that behaves like that.
+    /// Step 1, for a garbler with this conduct.
     ///
     /// *Errors*: as [`Garbler::setup`].
     pub async fn setup_with(session: &mut Session, plan: Arc<Plan>, conduct: C) -> Result<Self, ProtocolError> {
@@ -73,7 +73,7 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
 
     /// Steps 2 to 4.
     ///
-    /// *Errors*: a receiver of OTs that is found to cheat; the connection's.
+    /// *Errors*: an OT receiver caught cheating; the connection's.
     async fn prepare(&mut self, session: &mut Session) -> Result<GarblerPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
         let run = self.id.run(self.runs);
@@ -91,10 +91,10 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
 
     /// Steps 5 to 9.
     ///
-    /// *Shape*: `values` are the garbler's inputs in program order. Returns one entry per program output, none where the
-    /// garbler is no recipient.
+    /// *Shape*: `values` are the garbler's inputs in program order. Returns one entry per program output, `None` where the
+    /// garbler is not a recipient.
     ///
-    /// *Errors*: inputs that do not fit; an evaluator that is found to cheat; the connection's.
+    /// *Errors*: inputs that do not fit; an evaluator caught cheating; the connection's.
     async fn online(
         &mut self,
         session: &mut Session,
@@ -117,7 +117,7 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
 }
 
 impl<C: Conduct<Step>> Garbler<C> {
-    /// The blueprint that a circuit is garbled from.
+    /// The blueprint from which a circuit is garbled.
     pub(super) fn blueprint_of(&self, circuit: usize) -> Result<Arc<Blueprint>, ProtocolError> {
         match self.conduct.program(circuit) {
             None => Ok(self.plan.blueprint().clone()),

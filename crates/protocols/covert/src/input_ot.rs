@@ -1,4 +1,4 @@
-//! The OTs of one circuit: a whole OT extension, all coins of either party from a seed, so that it can be made again.
+//! The OTs of one circuit: a whole OT extension, with all coins of each party from a seed, so that it can be replayed.
 
 use garblet_net::{Channel, memory_pair};
 use garblet_ot::{BitVec, MaliciousCotReceiver, MaliciousCotSender, OtError, RotReceiver, RotSender, Width};
@@ -11,22 +11,22 @@ use super::plan::SIGMA;
 #[derive(Clone, Copy)]
 pub(super) struct InputOts {
     pub(super) width: Width,
-    /// Their number; for none, nothing is sent.
+    /// Their number; if 0, nothing is sent.
     pub(super) count: usize,
 }
 
-/// The OTs that a seed gives.
+/// The OTs that follow from a seed.
 pub(super) struct Replayed {
     /// The transcript, as the receiver of the OTs saw it.
     pub(super) transcript: [u8; 32],
-    /// Both pads of each.
+    /// Both pads of each OT.
     pub(super) pads: Zeroizing<Vec<[Block; 2]>>,
 }
 
 impl InputOts {
     /// The sender: both pads of each OT.
     ///
-    /// *Errors*: a receiver that is found to cheat; the connection's.
+    /// *Errors*: a receiver caught cheating; the connection's.
     pub(super) async fn send(self, channel: &mut Channel, coins: Block) -> Result<Zeroizing<Vec<[Block; 2]>>, OtError> {
         if self.count == 0 {
             return Ok(Zeroizing::default());
@@ -39,7 +39,7 @@ impl InputOts {
 
     /// The receiver: random choices, and the pad of each.
     ///
-    /// *Errors*: a sender that is found to cheat; the connection's.
+    /// *Errors*: a sender caught cheating; the connection's.
     pub(super) async fn receive(
         self,
         channel: &mut Channel,

@@ -1,4 +1,4 @@
-//! The random OTs of a session: extended from a few, or in the form `al07` each with public keys, as published.
+//! The random OTs of a session: from an extension, or in the form `al07` optionally public-key OTs, as published.
 
 use garblet_ot::{
     BitVec, MaliciousCotReceiver, MaliciousCotSender, RotReceiver, RotSender,
@@ -35,7 +35,7 @@ pub(super) enum Receiver {
 impl Sender {
     /// Base OTs, or the coins of the reference string.
     ///
-    /// *Errors*: a receiver that is found to cheat; the connection's.
+    /// *Errors*: a receiver caught cheating; the connection's.
     pub(super) async fn setup(
         session: &mut Session,
         plan: &Plan,
@@ -70,9 +70,9 @@ impl Sender {
 }
 
 impl Receiver {
-    /// As [`Sender::setup`]. The evaluator, who knows the coins first, may stop there, which says nothing.
+    /// As [`Sender::setup`]. The evaluator, which knows the coins first, may stop there, which proves nothing.
     ///
-    /// *Errors*: a sender that is found to cheat; the connection's.
+    /// *Errors*: a sender caught cheating; the connection's.
     pub(super) async fn setup(
         session: &mut Session,
         plan: &Plan,

@@ -1,7 +1,7 @@
-//! The garbler's output: the evaluator shows that it has the labels of what it hands over.
+//! The garbler's output: the evaluator proves that it has the labels of the output it hands over.
 //!
-//! *Source*: authenticity of garbled circuits (Bellare, Hoang, Rogaway 2012): who evaluates knows one label of each output and cannot
-//! guess the other. So a hash of the labels shows that they are those of the select bits that come with it.
+//! *Source*: authenticity of garbled circuits (Bellare, Hoang, Rogaway 2012): the evaluator knows one label of each output and cannot
+//! guess the other. So a hash of the labels proves that they belong to the select bits that come with it.
 
 use crate::checks;
 use garblet_circuit::{Bits, Party, Program};
@@ -16,7 +16,7 @@ use garblet_seeded::OutputLabels;
 /// Bytes of the hash.
 pub(super) const DIGEST_BYTES: usize = 32;
 
-/// Bytes that the evaluator hands over; none if the garbler learns nothing.
+/// The number of bytes that the evaluator hands over; 0 if the garbler learns nothing.
 pub(super) fn message_bytes(plan: &Plan) -> usize {
     match plan.garbler_outputs() {
         0 => 0,
@@ -35,7 +35,7 @@ pub(super) fn message(plan: &Plan, run: &SessionId, labels: &[Box<[Block]>]) -> 
     bytes
 }
 
-/// The garbler's output comes from its circuit; only [`verify`] makes it.
+/// The garbler's output, proved to come from its circuit; only [`verify`] makes it.
 pub(super) struct OutputVerified(Bits);
 
 impl OutputVerified {
@@ -45,7 +45,7 @@ impl OutputVerified {
     }
 }
 
-/// Checks what the evaluator hands over.
+/// Checks the message that the evaluator hands over.
 ///
 /// *Shape*: `labels` are those of all outputs; `message` has [`message_bytes`]. *Errors*: [`checks::OUTPUT_LABELS`]; as [`check_padding`].
 pub(super) fn verify(

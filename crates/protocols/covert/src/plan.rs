@@ -32,7 +32,7 @@ impl Plan {
     /// Checks that the protocol can run the program and makes its schedules.
     ///
     /// *Errors*: an input or a recipient that is neither party 0 nor party 1; the scheme `privacy-free`; [`Ot::Pvw`] or a
-    /// scheme of 2009 with another form than [`Form::Al07`]; such a scheme with another hash than its own, or with a program that is too large as one circuit.
+    /// scheme of 2009 with another form than [`Form::Al07`]; such a scheme with another hash than its own, or with a program too large for one circuit.
     pub fn new(program: Arc<Program>, config: Config) -> Result<Self, ProtocolError> {
         party_io::check_parties(NAME, &program, config.garbling)?;
         if config.garbling.scheme.is_privacy_free() {
@@ -44,7 +44,7 @@ impl Plan {
         let committed = Committed { garbler: true, evaluator: config.form == Form::Al07 };
         let name = program.name().to_string();
         let refuse = |reason| ProtocolError::Unsupported { protocol: NAME, program: name, reason };
-        let alone = "goes with form=al07 alone: give that too, or leave it out";
+        let alone = "needs form=al07: set that too, or leave it out";
         if config.form != Form::Al07 && config.ot == Ot::Pvw {
             return Err(refuse(format!("the OT pvw {alone}")));
         }
@@ -53,7 +53,7 @@ impl Plan {
             if config.form != Form::Al07 {
                 return Err(refuse(format!("the scheme {} {alone}", method.name())));
             }
-            // Nothing is drawn yet, and nothing need be.
+            // No seed is sampled yet, and none is needed.
             let encoding = config.encoding_of(bits, Block::ZERO);
             blueprint = blueprint.published(method, &encoding).map_err(refuse)?;
         }
@@ -80,17 +80,17 @@ impl Plan {
         self.config
     }
 
-    /// AND gates of one circuit.
+    /// The number of AND gates of one circuit.
     pub fn and_count(&self) -> u64 {
         self.blueprint.and_count()
     }
 
-    /// Circuits that are garbled.
+    /// The number of garbled circuits.
     pub fn circuits(&self) -> usize {
         self.config.circuits()
     }
 
-    /// The security of a run: the cheating probability is that of a garbler; an evaluator has none but the statistical one.
+    /// The security of a run: the cheating probability is the garbler's; an evaluator has only the statistical one.
     pub fn security(&self) -> Security {
         let deterrence = self.config.deterrence();
         Security {
@@ -111,12 +111,12 @@ impl Plan {
         &self.blueprint
     }
 
-    /// Bits of the evaluator's input.
+    /// The number of bits of the evaluator's input.
     pub(super) fn evaluator_bits(&self) -> usize {
         party_io::input_bits(self.program(), EVALUATOR)
     }
 
-    /// Output bits that the garbler learns.
+    /// The number of output bits that the garbler learns.
     pub(super) fn garbler_outputs(&self) -> usize {
         party_io::output_bits(self.program(), GARBLER)
     }

@@ -18,7 +18,7 @@ use garblet_protocol::{
 };
 use garblet_seeded::parameters::{checked_hash, checked_scheme};
 
-/// A few garbled circuits of which all but one are checked, two parties, covert.
+/// Two-party covert security from a few garbled circuits, all but one of which are checked.
 pub struct Covert;
 
 const FORMS: [(&str, Form); 2] = [("seeds", Form::Seeds), ("al07", Form::Al07)];

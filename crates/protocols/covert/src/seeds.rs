@@ -18,7 +18,7 @@ use garblet_seeded::{InputHash, Shared, encoding::Encoding};
 
 /// Bytes of a circuit's hash.
 pub(super) const COMMITMENT_BYTES: usize = 32;
-/// Bytes that say which circuit is evaluated: its number and the witness.
+/// The bytes that name the evaluated circuit: its number and the witness.
 pub(super) const CHOSEN_BYTES: usize = 2 + 16;
 
 /// The secrets that follow from the two pads of a circuit's OT.
@@ -29,7 +29,7 @@ impl CircuitOt {
         CircuitOt(run.domain(GARBLER, Step::CircuitCoins as u8).at(circuit as u64))
     }
 
-    /// The witness, from the pad for evaluation, that the evaluator has it, and so not the other one.
+    /// The witness, derived from the pad for evaluation, that the evaluator has this pad and so not the other one.
     fn witness(&self, pad: Block) -> Block {
         self.0.branch(0).key(pad)
     }
@@ -49,7 +49,7 @@ fn input_ots(plan: &Plan) -> InputOts {
     InputOts { width: plan.config().ot_width, count: plan.evaluator_bits() }
 }
 
-/// The common knowledge about all circuits of a run.
+/// The data that both parties share about all circuits of a run.
 fn shared(plan: &Plan, run: &SessionId) -> Shared {
     let encoding = Encoding::plain(plan.evaluator_bits());
     Shared::new(run.domain(GARBLER, Step::Head as u8), encoding, InputHash::none())

@@ -1,6 +1,6 @@
 //! The garbler's output, masked and authenticated inside the circuit.
 //!
-//! The evaluator learns the outputs of the garbled circuits first and hands the garbler's to it. So the garbler gives as further
+//! The evaluator learns the outputs of the garbled circuits first and hands over the garbler's. So the garbler gives as additional
 //! inputs a one-time pad `e` and a key `(a, b)` of a one-time authenticator over GF(2^degree), and the circuit outputs to the
 //! evaluator `c = f1 + e` and the tag `b + sum a^i c_i`, where `c_1, .. c_L` are the parts of `c`.
 //!
@@ -22,11 +22,11 @@ use garblet_protocol::{
     party_io::{EVALUATOR, GARBLER, output_bits},
 };
 
-/// The authentication of the garbler's output: sizes.
+/// The sizes for authenticating the garbler's output.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Authenticator {
     field: Field,
-    /// Bits of the garbler's output.
+    /// The number of bits of the garbler's output.
     bits: usize,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Key {
     b: u128,
 }
 
-/// The garbler's output comes from the circuit; only [`Authenticator::verify`] makes it.
+/// The garbler's output, proved to come from the circuit; only [`Authenticator::verify`] makes it.
 pub(crate) struct OutputVerified(Bits);
 
 impl OutputVerified {
@@ -49,25 +49,25 @@ impl OutputVerified {
 }
 
 impl Authenticator {
-    /// The authenticator of the garbler's outputs of a program; none if it has none.
+    /// The authenticator of the garbler's outputs of a program; `None` if it has no such outputs.
     pub(crate) fn new(program: &Program, field: Field) -> Option<Self> {
         let bits = output_bits(program, GARBLER);
         (bits > 0).then_some(Authenticator { field, bits })
     }
 
-    /// Field elements that the output takes.
+    /// The number of field elements that the output takes.
     pub(crate) fn blocks(&self) -> usize {
         self.bits.div_ceil(self.field.degree())
     }
 
-    /// Bits that the evaluator hands to the garbler: the masked output and the tag.
+    /// The number of bits that the evaluator hands to the garbler: the masked output and the tag.
     pub(crate) fn message_bits(&self) -> usize {
         self.bits + self.field.degree()
     }
 
-    /// The program with the garbler's further inputs behind its own, and the masked output and tag behind all outputs.
+    /// The program with the garbler's additional inputs after its own, and the masked output and tag after all outputs.
     ///
-    /// *Errors*: a program that is as large as it can be already.
+    /// *Errors*: a program that has no room for these.
     pub(crate) fn extend(&self, program: &Program) -> Result<Program, CircuitError> {
         let mut extended = program.clone();
         let mut names = Names::of(program);
@@ -111,7 +111,7 @@ impl Authenticator {
         Key { pad, a, b }
     }
 
-    /// Checks what the evaluator hands over and unmasks it.
+    /// Checks the message that the evaluator hands over and unmasks the output.
     ///
     /// *Shape*: `message` has [`Authenticator::message_bits`]. *Errors*: [`checks::OUTPUT_TAG`].
     pub(crate) fn verify(&self, key: &Key, message: &Bits) -> Result<OutputVerified, Cheating> {
@@ -133,7 +133,7 @@ impl Authenticator {
 }
 
 impl Key {
-    /// The garbler's further inputs: pad, then `a`, then `b`.
+    /// The garbler's additional inputs: pad, then `a`, then `b`.
     pub(crate) fn inputs(&self, of: &Authenticator) -> Bits {
         let mut bits = self.pad.clone();
         bits.append(&Bits::from_u128(self.a, of.field.degree()));
@@ -142,7 +142,7 @@ impl Key {
     }
 }
 
-/// Finds port names that a program does not have.
+/// Finds port names that a program does not use.
 struct Names<'p>(&'p Program);
 
 impl<'p> Names<'p> {
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_circuit_makes_what_the_garbler_verifies() {
+    fn the_garbler_verifies_the_circuits_output() {
         for (name, degree) in [("lib:millionaires(16)", 48), ("lib:add(61)", 8), ("lib:add(100)", 48)] {
             let (authenticator, program, extended) = authenticated(name, degree);
             let mut rng = Prg::new(Block::from_u128(degree as u128));
@@ -208,14 +208,14 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_taken_are_not_used() {
+    fn names_that_are_taken_are_avoided() {
         let (authenticator, _, extended) = authenticated("lib:millionaires(4)", 8);
         let twice = authenticator.extend(&extended).unwrap();
         assert_eq!(twice.inputs().last().unwrap().port.name, "garbler's key'");
     }
 
     #[test]
-    fn a_program_without_output_for_the_garbler_stays_as_it_is() {
+    fn a_program_without_output_for_the_garbler_is_unchanged() {
         let mut program = library::find("lib:millionaires(4)").unwrap();
         program.set_recipients(0, Recipients::Only(vec![EVALUATOR]));
         assert!(Authenticator::new(&program, Field::of_at_least(8)).is_none());

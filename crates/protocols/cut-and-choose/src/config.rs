@@ -5,7 +5,7 @@ use garblet_ot::{StatisticalSecurity, Width};
 
 use super::{field::Field, numbers};
 
-/// A bound on the probability of undetected cheating.
+/// The bound on the probability of undetected cheating.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Statistical {
     /// A probability of at most 2^-40: 128 circuits.
@@ -28,18 +28,18 @@ impl Statistical {
     }
 }
 
-/// One of the two protocols.
+/// The choice between the two protocols.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// The evaluator alone knows which circuits are checked; hashes bind the garbler's input (shelat and Shen 2013).
+    /// Only the evaluator knows which circuits are checked; hashes bind the garbler's input (shelat and Shen 2013).
     #[default]
     Oblivious,
-    /// Tossed coins say which circuits are checked; supersets of commitments bind the garbler's input (Lindell and Pinkas 2007, as
+    /// Coin tossing decides which circuits are checked; supersets of commitments bind the garbler's input (Lindell and Pinkas 2007, as
     /// measured in 2009). For comparison.
     Lp07,
 }
 
-/// The fewest circuits of a run: one is checked or more, and an odd number is evaluated.
+/// The fewest circuits of a run: at least one is checked, and an odd number is evaluated.
 pub const MIN_CIRCUITS: usize = 2;
 /// The most circuits of a run.
 pub const MAX_CIRCUITS: usize = 4096;
@@ -47,12 +47,12 @@ pub const MAX_CIRCUITS: usize = 4096;
 /// The encoding of the evaluator's input, see [`garblet_seeded::encoding`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InputEncoding {
-    /// Random combinations over as few wires as are enough.
+    /// Random combinations over as few wires as suffice.
     #[default]
     Systematic,
-    /// Random combinations over as many wires as published.
+    /// Random combinations over the published number of wires.
     RandomCombinations,
-    /// Every bit as the sum of wires of its own.
+    /// Every bit as the sum of its own wires.
     Independent,
 }
 
@@ -65,20 +65,20 @@ pub struct Config {
     pub published: Option<Method>,
     /// Field width of the OT extension.
     pub ot_width: Width,
-    /// The bound on undetected cheating, which gives the number of circuits by default.
+    /// The bound on undetected cheating, which sets the default number of circuits.
     pub statistical: Statistical,
-    /// The number of circuits, from which the bound follows then.
+    /// The number of circuits; if set, the bound follows from it.
     pub circuits: Option<u16>,
-    /// The encoding of the evaluator's input; by default systematically, or as published with [`Form::Lp07`].
+    /// The encoding of the evaluator's input; by default systematic, or as published with [`Form::Lp07`].
     pub encoding: Option<InputEncoding>,
-    /// One of the two protocols.
+    /// The choice between the two protocols.
     pub form: Form,
-    /// Supersets of commitments with [`Form::Lp07`]; by default as many as circuits.
+    /// The number of supersets of commitments with [`Form::Lp07`]; by default as many as circuits.
     pub supersets: Option<u16>,
 }
 
 impl Config {
-    /// Circuits that are garbled.
+    /// The number of garbled circuits.
     pub fn circuits(&self) -> usize {
         let standard = match (self.form, self.statistical) {
             (Form::Oblivious, Statistical::Forty) => 128,
@@ -89,7 +89,7 @@ impl Config {
         self.circuits.map_or(standard, |circuits| usize::from(circuits).clamp(MIN_CIRCUITS, MAX_CIRCUITS))
     }
 
-    /// Circuits that are evaluated: an odd number, or as published half of them.
+    /// The number of evaluated circuits: odd, or as published half of them.
     pub fn evaluated(&self) -> usize {
         match self.form {
             Form::Oblivious => numbers::best_evaluated(self.circuits()),
@@ -97,7 +97,7 @@ impl Config {
         }
     }
 
-    /// Supersets of commitments; none but with [`Form::Lp07`].
+    /// The number of supersets of commitments; 0 except with [`Form::Lp07`].
     pub fn supersets(&self) -> usize {
         match self.form {
             Form::Oblivious => 0,
@@ -113,7 +113,7 @@ impl Config {
         })
     }
 
-    /// Spoiled labels that the encoding withstands.
+    /// The number of spoiled labels that the encoding withstands.
     pub(crate) fn distance(&self) -> usize {
         match self.form {
             Form::Oblivious => self.slack_bits(),
@@ -121,7 +121,7 @@ impl Config {
         }
     }
 
-    /// Rows of the hash of the garbler's input.
+    /// The number of rows of the hash of the garbler's input.
     pub(crate) fn hash_rows(&self) -> usize {
         match self.form {
             Form::Oblivious => self.slack_bits(),
@@ -129,12 +129,12 @@ impl Config {
         }
     }
 
-    /// Circuits that are checked.
+    /// The number of checked circuits.
     pub fn checked(&self) -> usize {
         self.circuits() - self.evaluated()
     }
 
-    /// Bits of every other way to cheat: so many more than asked for that all of them together hardly count.
+    /// The security in bits against every other way to cheat: so far above the requested bound that together they hardly count.
     pub(crate) fn slack_bits(&self) -> usize {
         self.statistical.bits() as usize + 8
     }

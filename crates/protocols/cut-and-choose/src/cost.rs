@@ -11,11 +11,11 @@ use garblet_protocol::{
 };
 use garblet_seeded::digests::DIGEST_BYTES;
 
-/// The cost of a phase of one run of `plan` for `party`, both hellos given.
+/// The cost of a phase of one run of `plan` for `party`, given both hellos.
 ///
-/// With `s` circuits, of which `e` are evaluated, `T` bytes of tables each, `m` wires of the evaluator's encoded input, `n` wires of the garbler with those
-/// that hide the hash of `h` bits, `n1` input bits and `m1` output bits of the evaluator, the message of `t` bits to the garbler
-/// included, `[x]` bits filled up to blocks of 16 bytes:
+/// With `s` circuits, of which `e` are evaluated, `T` bytes of tables each, `m` wires of the evaluator's encoded input, `n` wires of the garbler including
+/// those that hide the hash of `h` bits, `n1` input bits and `m1` output bits of the evaluator, including the message of `t` bits to the
+/// garbler, and `[x]` for bits padded to blocks of 16 bytes:
 ///
 /// | phase | garbler to evaluator | evaluator to garbler |
 /// |---|---|---|
@@ -56,7 +56,7 @@ fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello]) -> u64 {
     }
 }
 
-/// Bytes of coins, supersets and openings: with `S` supersets, `c` of the `s` circuits and half of the supersets checked, the
+/// Bytes of coins, supersets and openings: with `S` supersets, where `c` of the `s` circuits and half of the supersets are checked, the
 /// garbler sends `32 + 64 n S (s + 1) + 16 c + n S / 2 (66 + 96 c) + n S / 2 (1 + 48 (s - c))`.
 fn lp07_bytes(plan: &Plan, from: Party) -> u64 {
     if from == EVALUATOR {
@@ -70,18 +70,18 @@ fn lp07_bytes(plan: &Plan, from: Party) -> u64 {
     coin_toss::SHARE_BYTES as u64 + 64 * wires * supersets * (circuits + 1) + 16 * checked + wires * openings
 }
 
-/// The waits of a party after having sent.
+/// The number of times that a party waits after sending.
 fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     match (phase, party == GARBLER) {
-        // For hello, session identifier, and in set-up of OT for the peer's answers.
+        // Waits for hello, session identifier, and, while setting up OT, for the peer's answers.
         (Phase::Setup, true) => 4,
         (Phase::Setup, false) => 3,
         // The sender answers the extension with a challenge; the receiver's first wait is for it.
         (Phase::Prepare, _) => u64::from(plan.blueprint().evaluator_wires() + plan.cut_ots() > 0),
         (Phase::Build, _) => 0,
-        // For the challenge and for the split, or for both messages of the coins; for its output.
+        // Waits for the challenge and for the split, or for both messages of the coins; for its output.
         (Phase::Online, true) => 3 - u64::from(plan.message_bits() == 0),
-        // For the keys, for the hash and for the circuits; or for the circuits, for the garbler's share of the coins and for what it opens.
+        // Waits for the keys, for the hash and for the circuits; or for the circuits, for the garbler's share of the coins and for its openings.
         (Phase::Online, false) => 3,
     }
 }

@@ -49,15 +49,15 @@ pub struct EvaluatorPrepared {
     wires: (BitVec, Zeroizing<Vec<Block>>),
     /// The rows of these OTs.
     rows: Rows,
-    /// The circuits that are checked, and the pad of each circuit.
+    /// The circuits to check, and the pad of each circuit.
     pub(super) split: Split,
     cuts: Zeroizing<Vec<Block>>,
 }
 
-/// The checked circuits were as they must be; only [`verify_checked`] makes it.
+/// Proof that the checked circuits were correct; only [`verify_checked`] makes it.
 struct CheckedCircuitsVerified(());
 
-/// All circuits were as they must be; only [`verify_evaluated`] makes it.
+/// Proof that all circuits passed their checks; only [`verify_evaluated`] makes it.
 struct CircuitsVerified(Vec<Unverified<Bits>>);
 
 impl Evaluator {
@@ -70,7 +70,7 @@ impl Evaluator {
 }
 
 impl<C: Conduct<Step>> Evaluator<C> {
-    /// Step 1, for an evaluator that behaves like that.
+    /// Step 1, for an evaluator with this conduct.
     ///
     /// *Errors*: as [`Evaluator::setup`].
     pub async fn setup_with(session: &mut Session, plan: Arc<Plan>, conduct: C) -> Result<Self, ProtocolError> {
@@ -93,7 +93,7 @@ impl<C: Conduct<Step>> Role for Evaluator<C> {
 
     /// Step 2: random OTs for the wires of the encoded input and for the circuits; chooses which circuits to check.
     ///
-    /// *Errors*: a sender of OTs that is found to cheat; the connection's.
+    /// *Errors*: an OT sender caught cheating; the connection's.
     async fn prepare(&mut self, session: &mut Session) -> Result<EvaluatorPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
         let (wires, circuits) = (self.plan.blueprint().evaluator_wires(), self.plan.cut_ots());
@@ -101,7 +101,7 @@ impl<C: Conduct<Step>> Role for Evaluator<C> {
         rows.truncate(wires);
         let cuts = Zeroizing::new(pads.split_off(wires));
         let seed = session.rng().next_block();
-        // Where coins say which circuits are checked, there is nothing to choose.
+        // Where coins decide which circuits are checked, there is nothing to choose.
         let split = Split::random(circuits, self.plan.evaluated(), session.rng());
         send_blocks(session, &[seed]).await?;
         let corrections = split.choices().xor(&choices.slice(wires..wires + circuits))?;
@@ -115,10 +115,10 @@ impl<C: Conduct<Step>> Role for Evaluator<C> {
 
     /// Steps 3 to 9.
     ///
-    /// *Shape*: `values` are the evaluator's inputs in program order. Returns one entry per program output, none where the
-    /// evaluator is no recipient.
+    /// *Shape*: `values` are the evaluator's inputs in program order. Returns one entry per program output, `None` where the
+    /// evaluator is not a recipient.
     ///
-    /// *Errors*: inputs that do not fit; a garbler that is found to cheat; the connection's.
+    /// *Errors*: inputs that do not fit; a garbler caught cheating; the connection's.
     async fn online(
         &mut self,
         session: &mut Session,
@@ -130,7 +130,7 @@ impl<C: Conduct<Step>> Role for Evaluator<C> {
 }
 
 impl<C: Conduct<Step>> Evaluator<C> {
-    /// The same where others deal bits to both parties, see [`crate::others`].
+    /// The same, where others deal bits to both parties, see [`crate::others`].
     ///
     /// *Errors*: also those of `dealing`.
     pub async fn online_for_others(
@@ -156,7 +156,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         self.finish(session, verified).await
     }
 
-    /// Steps 5 to 7. Circuits to be checked are made again from the moment that the hash is known, on threads of their own.
+    /// Steps 5 to 7. As soon as the hash is known, separate threads regenerate the circuits to check.
     async fn challenge(
         &mut self,
         session: &mut Session,
@@ -181,7 +181,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let remade = Divided::begin(session.workers(), split.checked(), move |circuit| remaking.remade(circuit));
         let mut digests = vec![[0; DIGEST_BYTES]; self.plan.circuits()];
         session.channel().receive_bytes(digests.as_flattened_mut()).await?;
-        // With the digests the evidence is here: whoever leaves now is named all the same.
+        // With the digests the evidence is complete: a garbler that leaves now is named all the same.
         let examined = self.ask_for_circuits(session, &examining, split, dealing).await;
         let checked = verify_checked(&digests, &remade.results().await?)?;
         Ok(verify_evaluated(&digests, examined?, checked)?)
@@ -207,8 +207,8 @@ impl<C: Conduct<Step>> Evaluator<C> {
         Ok(session.channel().send_bytes(&bytes).await?)
     }
 
-    /// Step 4: decrypts, of each circuit, the labels of the own choices, and with the one key both other parts, of which one
-    /// comes out right. What is done does not depend on which.
+    /// Step 4: decrypts, for each circuit, the labels of the evaluator's choices, and both other parts with the one key, which is
+    /// right for one of them. The steps taken do not depend on which.
     async fn receive_keys(
         &mut self,
         session: &mut Session,
@@ -241,7 +241,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         Ok(all)
     }
 
-    /// Step 6c: circuits are evaluated as they come.
+    /// Step 6c: evaluates circuits as they arrive.
     async fn receive_circuits(
         &mut self,
         session: &mut Session,
@@ -278,8 +278,8 @@ impl<C: Conduct<Step>> Evaluator<C> {
         Ok(examined)
     }
 
-    /// Steps 8 and 9: what most of the evaluated circuits gave; hands the garbler's part over before it says whether there was a
-    /// majority.
+    /// Steps 8 and 9: takes the result of most evaluated circuits; hands over the garbler's part before it reports whether there was
+    /// a majority.
     async fn finish(
         &mut self,
         session: &mut Session,
@@ -296,8 +296,8 @@ impl<C: Conduct<Step>> Evaluator<C> {
     }
 }
 
-/// Step 7: checked circuits have the digests of what their seeds give, and fit the own labels. It takes nothing that comes after the split
-/// is told.
+/// Step 7: checked circuits have the digests that follow from their seeds, and match the evaluator's labels. It uses nothing received after
+/// the split is announced.
 ///
 /// Whether this fails does not depend on the evaluator's input, see [`checks::LABEL_OF_SEED`].
 fn verify_checked(digests: &[[u8; DIGEST_BYTES]], remade: &[Remade]) -> Result<CheckedCircuitsVerified, Cheating> {
@@ -312,9 +312,9 @@ fn verify_checked(digests: &[[u8; DIGEST_BYTES]], remade: &[Remade]) -> Result<C
     Ok(CheckedCircuitsVerified(()))
 }
 
-/// Step 7: evaluated circuits are those whose digests came, and the garbler's labels in them have the sums that are labels of its hash.
+/// Step 7: evaluated circuits match their digests, and the garbler's labels in them add up to the labels of its hash.
 ///
-/// Nor does this depend on the evaluator's input.
+/// This does not depend on the evaluator's input either.
 fn verify_evaluated(
     digests: &[[u8; DIGEST_BYTES]],
     evaluated: Vec<Examination>,

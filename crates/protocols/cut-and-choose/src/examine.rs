@@ -1,4 +1,4 @@
-//! Examination of circuits: one is evaluated as it comes, or made again from its seed.
+//! Examination of circuits: each is evaluated as it arrives, or regenerated from its seed.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ use garblet_seeded::{
 
 /// The keys of a circuit that the evaluator can decrypt.
 pub(crate) struct Keys {
-    /// The labels of its own encoded wires.
+    /// The labels of its encoded wires.
     pub(crate) own: Zeroizing<Vec<Block>>,
-    /// The garbler's labels; of a circuit to be checked, noise.
+    /// The garbler's labels; noise for a circuit to check.
     pub(crate) garbler: Zeroizing<Vec<Block>>,
-    /// The seed; of a circuit to be evaluated, noise.
+    /// The seed; noise for a circuit to evaluate.
     pub(crate) seed: Zeroizing<Block>,
 }
 
@@ -31,22 +31,22 @@ pub(crate) struct Examination {
     pub(crate) circuit: usize,
     /// The digest of all its parts.
     pub(crate) digest: [u8; DIGEST_BYTES],
-    /// Set if the garbler's labels have the labels of the hash of its input.
+    /// Set if the garbler's labels give the labels of its input's hash.
     pub(crate) garbler_labels_fit: bool,
     /// The evaluator's outputs. *Secret*: whether they are right.
     pub(crate) outputs: Bits,
 }
 
-/// A checked circuit made again from its seed.
+/// A checked circuit, regenerated from its seed.
 pub(crate) struct Remade {
     pub(crate) circuit: usize,
     /// The digest of all parts.
     pub(crate) digest: [u8; DIGEST_BYTES],
-    /// Set if the labels that came by OT are those of the evaluator's choices.
+    /// Set if the labels received by OT are those of the evaluator's choices.
     pub(crate) own_labels_fit: bool,
 }
 
-/// The evaluator's knowledge of all circuits.
+/// The evaluator's knowledge about all circuits.
 pub(crate) struct Examining {
     pub(crate) plan: Arc<Plan>,
     pub(crate) shared: Shared,
@@ -60,7 +60,7 @@ pub(crate) struct Examining {
 impl Examining {
     /// Evaluates circuits part by part until there are no more.
     ///
-    /// *Errors*: parts of a wrong length, which the caller makes impossible.
+    /// *Errors*: parts of a wrong length, which the caller rules out.
     pub(crate) fn examine(&self, mut parts: mpsc::Receiver<Part>) -> Result<Vec<Examination>, EvaluateError> {
         let mut lanes: Vec<Lane<'_>> = Vec::new();
         let mut done = Vec::new();
@@ -78,22 +78,22 @@ impl Examining {
         Ok(done)
     }
 
-    /// The outputs of a circuit whose parts are all there.
+    /// The outputs of a circuit, from all of its parts.
     ///
     /// *Errors*: as [`Examining::examine`].
     pub(crate) fn evaluate(&self, circuit: usize, parts: &[&[Block]]) -> Result<Bits, EvaluateError> {
         Ok(self.evaluation(circuit).of_parts(parts)?.outputs)
     }
 
-    /// The digest of a circuit made again from its seed.
+    /// The digest of a circuit regenerated from its seed.
     pub(crate) fn remade(&self, circuit: usize) -> Remade {
         let mut hash = self.digests.at(circuit as u64).parts_hasher();
         let own_labels_fit = self.remake(circuit, |_, blocks| hash.add(bytemuck::cast_slice(blocks)));
         Remade { circuit, digest: hash.finish(), own_labels_fit }
     }
 
-    /// Makes a circuit again from its seed and shows its parts, each with its number, one after the other. Returns whether the labels that
-    /// came by OT are those of the evaluator's choices.
+    /// Regenerates a circuit from its seed and passes on its parts one by one, each with its number. Returns whether the labels
+    /// received by OT are those of the evaluator's choices.
     pub(crate) fn remake(&self, circuit: usize, mut see: impl FnMut(usize, &[Block])) -> bool {
         let keys = &self.keys[circuit];
         let secrets = Secrets::of_seed(self.plan.blueprint(), *keys.seed);
@@ -110,7 +110,7 @@ impl Examining {
         labels.fold(Choice::from(1), |fit, (own, expected)| fit & own.ct_eq(expected)).into()
     }
 
-    /// Circuit number `circuit`, of which nothing has come yet.
+    /// Circuit number `circuit`, before any of its parts has arrived.
     fn evaluation(&self, circuit: usize) -> Evaluation<'_> {
         let keys = &self.keys[circuit];
         let labels = InputLabels { garbler: &keys.garbler, own: &keys.own };
@@ -118,7 +118,7 @@ impl Examining {
     }
 }
 
-/// A circuit whose parts are coming.
+/// A circuit whose parts are arriving.
 struct Lane<'e> {
     hash: PartsHasher,
     evaluation: Evaluation<'e>,
@@ -129,7 +129,7 @@ impl<'e> Lane<'e> {
         Lane { hash: of.digests.at(circuit as u64).parts_hasher(), evaluation: of.evaluation(circuit) }
     }
 
-    /// Takes the next part; says whether it was the last.
+    /// Takes the next part; returns whether it was the last.
     fn take(&mut self, blocks: &[Block]) -> Result<bool, EvaluateError> {
         self.hash.add(bytemuck::cast_slice(blocks));
         self.evaluation.take(blocks)

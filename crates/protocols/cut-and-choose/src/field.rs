@@ -6,7 +6,7 @@ use garblet_synthesis::builder::{Bit, CircuitBuilder};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
     degree: usize,
-    /// The powers of `x` below the degree, and but the constant one, of the irreducible polynomial.
+    /// The powers of `x` in the irreducible polynomial, except the highest and the constant one.
     powers: [u32; 3],
 }
 
@@ -24,7 +24,7 @@ impl Field {
         FIELDS.into_iter().find(|field| field.degree >= bits).unwrap_or(FIELDS[3])
     }
 
-    /// Bits of an element.
+    /// The number of bits of an element.
     pub(crate) fn degree(&self) -> usize {
         self.degree
     }
@@ -95,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    /// Fermat: `a^(2^degree) = a` for every element, and the smaller powers of a prime share of the degree move `x`.
+    /// Fermat: `a^(2^degree) = a` for every element, and no smaller power, with the degree divided by a prime, fixes `x`.
     #[test]
     fn the_polynomials_are_irreducible() {
         for field in FIELDS {
@@ -105,7 +105,7 @@ mod tests {
                 assert_eq!(frobenius(field.degree, a), a, "{field:?}");
                 assert_ne!(frobenius(field.degree / 2, a), a, "{field:?}");
             }
-            // The degrees have no prime factors but 2 and 3.
+            // The degrees have only the prime factors 2 and 3.
             if field.degree % 3 == 0 {
                 assert_ne!(frobenius(field.degree / 3, 2), 2, "{field:?}");
             }
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_is_the_field_of_blocks() {
+    fn the_largest_field_is_the_field_of_blocks() {
         let mut rng = Prg::new(Block::ONES);
         let field = Field::of_at_least(100);
         for _ in 0..50 {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn wires_multiply_as_numbers_do() {
+    fn wires_multiply_like_numbers() {
         for field in FIELDS {
             let mut c = CircuitBuilder::new("product");
             let n = field.degree as u32;

@@ -55,7 +55,7 @@ pub struct GarblerPrepared {
 }
 
 impl GarblerPrepared {
-    /// The common knowledge of the run's circuits, with that hash of the garbler's input.
+    /// The data that both parties share about the run's circuits, with this hash of the garbler's input.
     pub(super) fn shared(&self, encoding: Encoding, hash: InputHash) -> Shared {
         Shared::new(self.run.domain(GARBLER, Step::Head as u8), encoding, hash)
     }
@@ -71,7 +71,7 @@ impl Garbler {
 }
 
 impl<C: Conduct<Step>> Garbler<C> {
-    /// Step 1, for a garbler that behaves like that.
+    /// Step 1, for a garbler with this conduct.
     ///
     /// *Errors*: as [`Garbler::setup`].
     pub async fn setup_with(session: &mut Session, plan: Arc<Plan>, conduct: C) -> Result<Self, ProtocolError> {
@@ -93,9 +93,9 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
         self.plan.security()
     }
 
-    /// Step 2: random OTs for the evaluator's wires and for the circuits, of which it chooses the latter.
+    /// Step 2: random OTs for the evaluator's wires and for the circuits; the evaluator chooses in the latter.
     ///
-    /// *Errors*: a receiver of OTs that is found to cheat; the connection's.
+    /// *Errors*: an OT receiver caught cheating; the connection's.
     async fn prepare(&mut self, session: &mut Session) -> Result<GarblerPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
         let (wires, circuits) = (self.plan.blueprint().evaluator_wires(), self.plan.cut_ots());
@@ -113,10 +113,10 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
 
     /// Steps 3 to 9.
     ///
-    /// *Shape*: `values` are the garbler's inputs in program order. Returns one entry per program output, none where the
-    /// garbler is no recipient.
+    /// *Shape*: `values` are the garbler's inputs in program order. Returns one entry per program output, `None` where the
+    /// garbler is not a recipient.
     ///
-    /// *Errors*: inputs that do not fit; an evaluator that is found to cheat; the connection's.
+    /// *Errors*: inputs that do not fit; an evaluator caught cheating; the connection's.
     async fn online(
         &mut self,
         session: &mut Session,
@@ -128,7 +128,7 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
 }
 
 impl<C: Conduct<Step>> Garbler<C> {
-    /// The same where others deal bits to both parties, see [`crate::others`].
+    /// The same, where others deal bits to both parties, see [`crate::others`].
     ///
     /// *Errors*: also those of `dealing`.
     pub async fn online_for_others(
@@ -189,7 +189,7 @@ impl<C: Conduct<Step>> Garbler<C> {
         self.send_circuits(session, shared.clone(), evaluated).await
     }
 
-    /// Step 5: the hash of the own input, behind those of its parts.
+    /// Step 5: the hash of the garbler's input, after the hashes of its parts.
     async fn answer_challenge(
         &mut self,
         session: &mut Session,
@@ -208,7 +208,7 @@ impl<C: Conduct<Step>> Garbler<C> {
         Ok(InputHash::new(hash, value).with_parts(parts))
     }
 
-    /// Step 6a: digests stand for the circuits until the evaluator tells which it evaluates. All workers garble them for nothing else.
+    /// Step 6a: digests stand in for the circuits until the evaluator names those to evaluate. All workers garble the circuits only for these digests.
     async fn send_digests(
         &mut self,
         session: &mut Session,
@@ -317,7 +317,7 @@ impl<C: Conduct<Step>> Garbler<C> {
         Ok(self.plan.garbler_result(&output))
     }
 
-    /// The blueprint that a circuit is garbled from.
+    /// The blueprint from which a circuit is garbled.
     pub(super) fn blueprint_of(&self, circuit: usize) -> Result<Arc<Blueprint>, ProtocolError> {
         match self.conduct.program(circuit) {
             None => Ok(self.plan.blueprint().clone()),
@@ -326,7 +326,7 @@ impl<C: Conduct<Step>> Garbler<C> {
     }
 }
 
-/// Tells that so many circuits are garbled, those that are garbled twice counted twice.
+/// Reports the number of circuits garbled so far, where those garbled twice count twice.
 fn advance(session: &mut Session, plan: &Plan, done: usize) {
     let gates = |circuits: usize| circuits as u64 * plan.and_count();
     session.advance(gates(done), gates(plan.garblings()));

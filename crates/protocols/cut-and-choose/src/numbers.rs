@@ -1,12 +1,12 @@
-//! The probability that a cheating garbler gets away, computed and not looked up.
+//! The probability that a cheating garbler gets away with it, computed rather than looked up.
 
 use super::config::{Config, Form};
 
-/// log2 of the probability that enough of `circuits` circuits are bad and none of those is checked, where `evaluated` of them
-/// are evaluated, chosen uniformly, and all others are checked.
+/// log2 of the probability that enough of `circuits` circuits are bad and no bad one is checked, where `evaluated` of them,
+/// chosen uniformly, are evaluated and all others are checked.
 ///
 /// *Source*: `h` bad circuits pass unnoticed with probability `C(e, h) / C(s, h)`, and they must be half of the evaluated ones:
-/// `h = ceil(e / 2)`, a tie counted as a win of the garbler.
+/// `h = ceil(e / 2)`, where a tie counts as a win for the garbler.
 pub fn cut_log2(circuits: usize, evaluated: usize) -> f64 {
     let needed = evaluated.div_ceil(2);
     (0..needed).map(|i| (evaluated.saturating_sub(i) as f64 / circuits.saturating_sub(i) as f64).log2()).sum()
@@ -18,19 +18,19 @@ pub(crate) fn best_evaluated(circuits: usize) -> usize {
     odd.min_by(|&a, &b| cut_log2(circuits, a).total_cmp(&cut_log2(circuits, b))).unwrap_or(1)
 }
 
-/// log2 of the number of ways to choose `k` of `n`.
+/// log2 of the number of ways to choose `k` from `n`.
 fn choose_log2(n: usize, k: usize) -> f64 {
     (0..k).map(|i| ((n - i) as f64 / (i + 1) as f64).log2()).sum()
 }
 
-/// log2 of the sum of probabilities that are given by their log2.
+/// log2 of the sum of probabilities, each given as its log2.
 pub(crate) fn sum_log2(terms: &[f64]) -> f64 {
     let most = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if most.is_finite() { most + terms.iter().map(|term| (term - most).exp2()).sum::<f64>().log2() } else { most }
 }
 
-/// log2 of the probability that the peer of a party that follows the protocol cheats and is not found out, all ways to do so
-/// added up.
+/// log2 of the probability that the peer of an honest party cheats without being caught, summed over all ways to
+/// cheat.
 ///
 /// *Shape*: `tag_blocks` is how many field elements the garbler's output takes, 0 if it has none.
 pub(super) fn cheating_log2(config: &Config, tag_blocks: usize) -> f64 {
@@ -38,7 +38,7 @@ pub(super) fn cheating_log2(config: &Config, tag_blocks: usize) -> f64 {
     let mut terms = vec![
         // Bad circuits that are never checked.
         cut_log2(config.circuits(), config.evaluated()),
-        // As many spoiled labels of the evaluator as its encoding is resistant to; an encoding that is not.
+        // Enough spoiled labels to defeat the evaluator's encoding; an encoding that is not resistant.
         1.0 + distance,
         distance,
         // Two inputs of the garbler: with the same hash, or in exactly the supersets that are not checked.
@@ -48,7 +48,7 @@ pub(super) fn cheating_log2(config: &Config, tag_blocks: usize) -> f64 {
         },
     ];
     if tag_blocks > 0 {
-        // A false output of the garbler with a right tag.
+        // A false garbler output with a right tag.
         terms.push((tag_blocks as f64).log2() - config.field().degree() as f64);
     }
     sum_log2(&terms)
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn the_formula_is_that_of_the_hypergeometric_distribution() {
+    fn the_formula_is_the_hypergeometric_distribution() {
         for s in 2..20u64 {
             for e in 1..s {
                 // No bad circuit among the s - e checked ones; more bad ones only make that less likely.
@@ -100,16 +100,16 @@ mod tests {
     }
 
     #[test]
-    fn the_published_parameters_give_what_their_encoding_does() {
+    fn the_published_parameters_are_as_secure_as_their_encoding() {
         let config = Config { form: Form::Lp07, ..Config::default() };
         assert_eq!((config.circuits(), config.evaluated(), config.supersets()), (160, 80, 160));
         assert!((choose_log2(160, 80) - 156.0).abs() < 0.5);
-        // 2^-39 + 2^-40 for the encoding; the rest hardly counts.
+        // 2^-39 + 2^-40 for the encoding; everything else hardly counts.
         assert!((cheating_log2(&config, 0) - (1.5f64.log2() - 39.0)).abs() < 0.01);
     }
 
     #[test]
-    fn what_is_asked_for_is_reached_in_all() {
+    fn the_total_stays_below_the_requested_bound() {
         for &statistical in super::super::Statistical::ALL {
             let config = Config { statistical, ..Config::default() };
             for tag_blocks in [0, 1, 43] {

@@ -1,8 +1,8 @@
-//! Runs on bits that others deal to both parties: some bits of a party's input are what somebody else gave it, and it proves so.
+//! Runs on bits that others deal to both parties: somebody else gave a party some bits of its input, and it proves that it uses them.
 //!
-//! Whoever deals bits to one party gives the other a linear hash of them. When both inputs are fixed, parties tell each other the challenges, and
-//! each proves that its bits have the hash that the other has: the evaluator by its rows of the correlated OT, the garbler by hashes that its labels
-//! must have in every circuit, as its whole input has one. All of that comes before circuits do.
+//! A dealer who gives bits to one party gives the other a linear hash of them. When both inputs are fixed, the parties tell each other the challenges, and
+//! each proves that its bits have the hash that the other holds: the evaluator by its rows of the correlated OT, the garbler by hashes that its labels
+//! must have in every circuit, just as its whole input has one. All of this happens before circuits are sent.
 
 use garblet_ot::{BitVec, Rows};
 use garblet_primitives::{Block, Delta};
@@ -12,8 +12,8 @@ use garblet_seeded::encoding::Encoding;
 
 /// A party's part in a run for others.
 pub trait Dealing: Send {
-    /// Lets the parties exchange challenges, and the evaluator prove its bits. It is called when the garbler has sent its last key, by
-    /// which both inputs are fixed, and the evaluator has all.
+    /// Lets the parties exchange challenges, and the evaluator prove its bits. It is called when the garbler has sent its last key,
+    /// which fixes both inputs, and the evaluator has all keys.
     ///
     /// *Errors*: those of the proofs; the connection's.
     fn settle(
@@ -22,37 +22,37 @@ pub trait Dealing: Send {
         rows: InputRows<'_>,
     ) -> impl Future<Output = Result<(), ProtocolError>> + Send;
 
-    /// Lets the garbler tell hashes of its bits, and returns them. It is called when the evaluator has sent the challenge for the garbler's whole input.
+    /// Lets the garbler send hashes of its bits, and returns them. It is called when the evaluator has sent the challenge for the garbler's whole input.
     ///
-    /// *Errors*: the evaluator's, where one is not what it should be; the connection's.
+    /// *Errors*: at the evaluator, a wrong hash; the connection's.
     fn hashes(&mut self, session: &mut Session) -> impl Future<Output = Result<Vec<PartHash>, ProtocolError>> + Send;
 
-    /// Lets the evaluator say that it took the hashes. It is called when the evaluator is about to tell which circuits it checks, and the garbler to hear that.
+    /// Lets the evaluator confirm that it accepted the hashes. It is called just before the evaluator announces which circuits it checks.
     ///
     /// *Errors*: the evaluator's refusal; the connection's.
     fn agree(&mut self, session: &mut Session) -> impl Future<Output = Result<(), ProtocolError>> + Send;
 }
 
-/// The rows of correlated OT that the evaluator's input has: the garbler has those of zeros, the evaluator those of its bits. *Secret*.
+/// The correlated OT rows of the evaluator's input: the garbler has the rows for zeros, the evaluator the rows for its bits. *Secret*.
 ///
-/// A row is linear in the bit, and the evaluator knows that of its own bit alone.
+/// A row is linear in the bit, and the evaluator knows only the row of its own bit.
 pub struct InputRows<'a> {
-    /// A row for each wire that the input is encoded to.
+    /// A row for each wire of the encoded input.
     wires: Rows,
     encoding: &'a Encoding,
-    /// The difference between the rows of both bits, where this is the garbler.
+    /// The difference between the rows of both bits, if this party is the garbler.
     delta: Option<&'a Delta>,
 }
 
 impl<'a> InputRows<'a> {
-    /// The garbler's, from the rows of what the evaluator chose at random, and its corrections of the first of these.
+    /// The garbler's rows, from those of the evaluator's random choices and its corrections of the first ones.
     pub(crate) fn of_garbler(mut wires: Rows, corrections: &BitVec, delta: &'a Delta, encoding: &'a Encoding) -> Self {
         let corrected = wires.iter_mut().zip(corrections.iter());
         corrected.for_each(|(row, swap)| *row ^= Block::mask(swap) & delta.block());
         InputRows { wires, encoding, delta: Some(delta) }
     }
 
-    /// The evaluator's.
+    /// The evaluator's rows.
     pub(crate) fn of_evaluator(wires: Rows, encoding: &'a Encoding) -> Self {
         InputRows { wires, encoding, delta: None }
     }
@@ -62,13 +62,13 @@ impl<'a> InputRows<'a> {
         self.encoding.sums(&self.wires)
     }
 
-    /// The sum of rows that the evaluator must have, if that of its bits is `bit` and that of the garbler's rows is `row`.
+    /// The sum of rows that the evaluator must have, if its bits add up to `bit` and the garbler's rows to `row`.
     pub fn chosen(&self, row: Block, bit: bool) -> Block {
         row ^ (Block::mask(bit) & self.delta.map_or(Block::ZERO, Delta::block))
     }
 }
 
-/// Nobody deals to others: both inputs are their own.
+/// No dealing: both parties' inputs are their own.
 pub(crate) struct Nothing;
 
 impl Dealing for Nothing {
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_parties_have_rows_of_the_evaluators_input_and_a_flipped_bit_shows() {
+    fn both_parties_have_rows_of_the_evaluators_input_and_a_flipped_bit_is_noticed() {
         let mut rng = Prg::new(Block::from_u128(12));
         let delta = Delta::random(&mut rng);
         let bits = 40;

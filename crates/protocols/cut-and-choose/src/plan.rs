@@ -1,4 +1,4 @@
-//! The agreement of both parties before a run: the program with its further inputs and outputs, and all sizes.
+//! The agreement of both parties before a run: the program with its additional inputs and outputs, and all sizes.
 
 use std::sync::Arc;
 
@@ -23,22 +23,22 @@ use garblet_seeded::{Blueprint, Committed, MATRIX_SEED, Published, encoding::Enc
 
 /// A program made ready for `cut-and-choose`.
 pub struct Plan {
-    /// The program as it was given.
+    /// The original program.
     original: Arc<Program>,
-    /// The program with the garbler's further inputs and the message to it.
+    /// The program with the garbler's additional inputs and the message to it.
     blueprint: Arc<Blueprint>,
     authenticator: Option<Authenticator>,
     config: Config,
-    /// [`Config::evaluated`], which is searched for.
+    /// The result of [`Config::evaluated`], which takes a search.
     evaluated: usize,
 }
 
 impl Plan {
     /// Checks that the protocol can run the program and makes its schedules.
     ///
-    /// *Errors*: an input or a recipient that is neither party 0 nor party 1; the scheme `privacy-free`, with which checked and
-    /// evaluated circuits could not have one input; a scheme of 2009 with another form than [`Form::Lp07`], with another hash than its own, or
-    /// with a program that is too large as one circuit.
+    /// *Errors*: an input or a recipient that is neither party 0 nor party 1; the scheme `privacy-free`, whose checked and
+    /// evaluated circuits could not use the same input; a scheme of 2009 with another form than [`Form::Lp07`], with another hash than its own, or
+    /// with a program too large for one circuit.
     pub fn new(original: Arc<Program>, config: Config) -> Result<Self, ProtocolError> {
         party_io::check_parties(NAME, &original, config.garbling)?;
         let refuse = |reason| ProtocolError::Unsupported { protocol: NAME, program: original.name().into(), reason };
@@ -60,11 +60,11 @@ impl Plan {
         if let Some(method) = config.published {
             if oblivious {
                 return Err(refuse(format!(
-                    "the scheme {} goes with form=lp07 alone: give that too, or leave it out",
+                    "the scheme {} needs form=lp07: set that too, or leave it out",
                     method.name()
                 )));
             }
-            // Nothing is drawn yet, and nothing need be.
+            // No seed is sampled yet, and none is needed.
             let encoding = encoding(&config, bits, Block::ZERO);
             blueprint = blueprint.published(method, &encoding).map_err(refuse)?;
         }
@@ -72,17 +72,17 @@ impl Plan {
         Ok(Plan { original, blueprint: Arc::new(blueprint), authenticator, config, evaluated })
     }
 
-    /// The program as it was given.
+    /// The original program.
     pub(crate) fn original(&self) -> &Program {
         &self.original
     }
 
-    /// The program that is garbled.
+    /// The garbled program.
     pub fn program(&self) -> &Program {
         self.blueprint.program()
     }
 
-    /// The schedules of the program that is garbled.
+    /// The schedules of the garbled program.
     pub fn schedules(&self) -> &Schedules {
         self.blueprint.schedules()
     }
@@ -102,7 +102,7 @@ impl Plan {
         self.config
     }
 
-    /// The security of a run: the cheating probability is that of all ways to cheat together.
+    /// The security of a run: the cheating probability covers all ways to cheat together.
     pub fn security(&self) -> Security {
         let computational_bits = self.blueprint.security_bits().min(PAD_BITS);
         let tag_blocks = self.authenticator.as_ref().map_or(0, Authenticator::blocks);
@@ -115,22 +115,22 @@ impl Plan {
         }
     }
 
-    /// AND gates of one circuit.
+    /// The number of AND gates of one circuit.
     pub fn and_count(&self) -> u64 {
         self.blueprint.and_count()
     }
 
-    /// Circuits that are garbled.
+    /// The number of garbled circuits.
     pub fn circuits(&self) -> usize {
         self.config.circuits()
     }
 
-    /// Circuits that are evaluated.
+    /// The number of evaluated circuits.
     pub(crate) fn evaluated(&self) -> usize {
         self.evaluated
     }
 
-    /// Circuits that the garbler garbles; those that it garbles for their digests and again to send them count twice.
+    /// The number of garblings by the garbler; circuits garbled for their digests and again for sending count twice.
     pub(crate) fn garblings(&self) -> usize {
         match self.config.form {
             Form::Oblivious => self.circuits() + self.evaluated,
@@ -138,7 +138,7 @@ impl Plan {
         }
     }
 
-    /// Circuits that are sent.
+    /// The number of circuits sent.
     pub(crate) fn sent_circuits(&self) -> usize {
         match self.config.form {
             Form::Oblivious => self.evaluated,
@@ -151,29 +151,29 @@ impl Plan {
         self.authenticator.as_ref()
     }
 
-    /// The encoding of the evaluator's input, for a seed of the evaluator, which the published schemes have no use for.
+    /// The encoding of the evaluator's input, for a seed of the evaluator, which the published schemes ignore.
     pub(crate) fn encoding(&self, seed: Block) -> Encoding {
         encoding(&self.config, self.evaluator_bits(), seed)
     }
 
-    /// The hash of the garbler's input that belongs to a challenge.
+    /// The hash of the garbler's input for a challenge.
     ///
-    /// *Unique*: the evaluator draws the challenge after the garbler's labels are fixed.
+    /// *Unique*: the evaluator samples the challenge after the garbler's labels are fixed.
     pub(crate) fn universal_hash(&self, challenge: Block) -> UniversalHash {
         UniversalHash::new(self.blueprint.hash_rows(), self.blueprint.garbler_inputs(), challenge)
     }
 
-    /// Bits of the evaluator's input.
+    /// The number of bits of the evaluator's input.
     pub(crate) fn evaluator_bits(&self) -> usize {
         party_io::input_bits(&self.original, EVALUATOR)
     }
 
-    /// Bits of the message to the garbler.
+    /// The number of bits of the message to the garbler.
     pub(crate) fn message_bits(&self) -> usize {
         self.authenticator.as_ref().map_or(0, Authenticator::message_bits)
     }
 
-    /// The evaluator's outputs of the program as it was given, from the bits of the garbled one.
+    /// The evaluator's outputs of the original program, from the output bits of the garbled one.
     pub(crate) fn evaluator_result(&self, bits: &Bits) -> Vec<Option<Bits>> {
         self.deal(EVALUATOR, bits)
     }
@@ -187,7 +187,7 @@ impl Plan {
         party_io::decode(&self.original, party, bits, &Bits::zeros(bits.len()))
     }
 
-    /// OTs by which the evaluator chooses the circuits to check.
+    /// The number of OTs with which the evaluator chooses the circuits to check.
     pub(crate) fn cut_ots(&self) -> usize {
         match self.config.form {
             Form::Oblivious => self.circuits(),
@@ -195,8 +195,8 @@ impl Plan {
         }
     }
 
-    /// Blocks of the message that carries the keys of a circuit: both corrections for each wire of the evaluator, the garbler's
-    /// labels for evaluation, the seed for checking; the corrections alone with [`Form::Lp07`].
+    /// The number of blocks in the message with the keys of a circuit: both corrections for each wire of the evaluator, the garbler's
+    /// labels for evaluation, the seed for checking; only the corrections with [`Form::Lp07`].
     pub(crate) fn key_blocks(&self) -> usize {
         match self.config.form {
             Form::Oblivious => 2 * self.blueprint.evaluator_wires() + self.blueprint.garbler_wires() + 1,
@@ -205,7 +205,7 @@ impl Plan {
     }
 }
 
-/// The encoding of so many input bits of the evaluator, for a seed, which the published schemes have no use for.
+/// The encoding of `bits` input bits of the evaluator, for a seed, which the published schemes ignore.
 fn encoding(config: &Config, bits: usize, seed: Block) -> Encoding {
     let seed = if config.published.is_some() { MATRIX_SEED } else { seed };
     let distance = config.distance();
@@ -216,7 +216,7 @@ fn encoding(config: &Config, bits: usize, seed: Block) -> Encoding {
     }
 }
 
-/// Wires to which so many input bits of the evaluator are encoded.
+/// The number of wires that encode `bits` input bits of the evaluator.
 fn encoded_wires(config: &Config, bits: usize) -> usize {
     let distance = config.distance();
     match config.input_encoding() {

@@ -18,7 +18,7 @@ use garblet_protocol::{
 };
 use garblet_seeded::parameters::{checked_hash, checked_scheme};
 
-/// Many garbled circuits of which some are checked, two parties, malicious.
+/// Two-party malicious security from many garbled circuits, some of which are checked.
 pub struct CutAndChoose;
 
 const FORMS: [(&str, Form); 2] = [("oblivious", Form::Oblivious), ("lp07", Form::Lp07)];

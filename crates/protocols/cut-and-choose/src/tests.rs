@@ -21,14 +21,14 @@ fn parts_have_their_steps() {
     assert_eq!([0, 1].map(|part| Step::of_part(part, 2)), [Step::Head, Step::Tail]);
 }
 
-/// A trace of the evaluator: when it had read how many bytes in all, and how many before it read the keys of step 4, and until it told
+/// A trace of the evaluator: the total bytes read at each time, the bytes before the keys of step 4, and the bytes until it announced
 /// its split.
 #[derive(Default)]
 struct Seen {
     reads: Vec<(u64, Instant)>,
     keys_from: u64,
     told_at: u64,
-    /// The circuits that are checked, for [`Traced::leak`].
+    /// The checked circuits, for [`Traced::leak`].
     checked: Vec<bool>,
 }
 
@@ -50,11 +50,11 @@ fn key_bytes(plan: &Plan) -> u64 {
     16 * plan.key_blocks() as u64
 }
 
-/// A reader that notes when the party behind it reads.
+/// A reader that records when its party reads.
 struct Traced<R> {
     inner: R,
     trace: Trace,
-    /// The planted delay over the keys of a circuit that is checked, and their size in bytes.
+    /// The planted delay at the keys of a checked circuit, and their size in bytes.
     leak: Option<(Duration, u64)>,
 }
 
@@ -83,7 +83,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Traced<R> {
     }
 }
 
-/// Does what the protocol says, and notes how far it is.
+/// Follows the protocol and records its progress.
 struct Noting(Trace);
 
 impl Conduct<Step> for Noting {
@@ -117,17 +117,17 @@ async fn session(channel: Channel, party: Party, seed: u128) -> Session {
     session
 }
 
-/// A link, and a leak that is there for a test of the test.
+/// A link, and a planted leak for testing the test.
 #[derive(Clone, Copy, Debug, Default)]
 struct Conditions {
-    /// The time of the link for 16 KiB.
+    /// The time that the link takes for 16 KiB.
     pause: Option<Duration>,
-    /// The evaluator's planted delay over the keys of a circuit that it checks.
+    /// The evaluator's planted delay at the keys of a circuit that it checks.
     leak: Option<Duration>,
 }
 
-/// A run whose evaluator's reads are traced until it tells its split: for each circuit whether it was checked, and how long after the
-/// keys before its own were read. The hash and all digests come in one message each, so that there is nothing to see between digests.
+/// A run that traces the evaluator's reads until it announces its split: for each circuit whether it was checked, and how long after the
+/// previous circuit's keys its own were read. The hash and all digests come in one message each, so there is nothing to see between digests.
 async fn traced_run(seed: u128, conditions: Conditions) -> Vec<(bool, f64)> {
     let plan = plan();
     let (left, left_end) = duplex(1 << 16);
@@ -176,7 +176,7 @@ async fn traced_run(seed: u128, conditions: Conditions) -> Vec<(bool, f64)> {
     let (keys, before_split) = (key_bytes(&plan), seen.told_at - seen.keys_from);
     let payload = plan.circuits() as u64 * (keys + 32);
     // Frame headers are far shorter than keys.
-    assert!((payload..payload + keys).contains(&before_split), "{before_split} bytes before the split is told");
+    assert!((payload..payload + keys).contains(&before_split), "{before_split} bytes before the split is announced");
     let all_keys = seen.keys_from + plan.circuits() as u64 * keys;
     let behind_keys = seen.reads.iter().filter(|(total, _)| (all_keys + 1..=seen.told_at).contains(total)).count();
     assert!(behind_keys <= 6, "{behind_keys} reads between the keys and the split");
@@ -185,7 +185,7 @@ async fn traced_run(seed: u128, conditions: Conditions) -> Vec<(bool, f64)> {
     checked.into_iter().zip(delays).collect()
 }
 
-/// The difference of mean delays `lag` circuits after a checked and after an evaluated one.
+/// The difference between the mean delays `lag` circuits after a checked one and after an evaluated one.
 fn difference(checked: &[bool], delays: &[f64], lag: usize) -> f64 {
     let mut sums = [(0.0, 0.0); 2];
     for (&checked, &delay) in checked.iter().zip(&delays[lag..]) {
@@ -195,7 +195,7 @@ fn difference(checked: &[bool], delays: &[f64], lag: usize) -> f64 {
     (sums[1].0 / sums[1].1 - sums[0].0 / sums[0].1).abs()
 }
 
-/// The probability of a difference as large if the delays have nothing to do with the split: by random splits of the same sizes.
+/// The probability of a difference this large if the delays do not depend on the split, estimated with random splits of the same sizes.
 fn permutation_test(runs: &[Vec<(bool, f64)>], lag: usize) -> f64 {
     const SHUFFLES: usize = 20_000;
     let mut rng = Prg::new(Block::from_u128(lag as u128));
@@ -219,7 +219,7 @@ fn permutation_test(runs: &[Vec<(bool, f64)>], lag: usize) -> f64 {
     (larger.count() as f64 + 1.0) / (SHUFFLES as f64 + 1.0)
 }
 
-/// The lags at which delays of runs with these seeds depend on the split, as far as the permutation test can tell.
+/// The lags at which the permutation test finds that delays of runs with these seeds depend on the split.
 async fn refuted(seeds: std::ops::Range<u128>, conditions: Conditions) -> Vec<usize> {
     let mut runs = Vec::new();
     for seed in seeds {
@@ -229,35 +229,35 @@ async fn refuted(seeds: std::ops::Range<u128>, conditions: Conditions) -> Vec<us
     (0..6).filter(|&lag| permutation_test(&runs, lag) <= 1e-4).collect()
 }
 
-/// The times at which the evaluator reads say nothing of which circuits it checks until it tells: not at the circuit itself nor at the next ones, on a
-/// fast link and on a slow one.
+/// Until the evaluator announces its split, the times of its reads do not show which circuits it checks: neither at the circuit itself nor at the next ones,
+/// on a fast link and on a slow one.
 ///
-/// Twelve tests at 10^-4 would be wrong about an honest evaluator once in some hundred runs; a lag counts only if it is refuted
-/// by runs with other splits too.
+/// Twelve tests at 10^-4 would accuse an honest evaluator about once in eight hundred runs; a lag counts only if runs with other
+/// splits confirm it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_seen_before_the_split_is_told_does_not_depend_on_it() {
+async fn read_times_before_the_split_is_announced_do_not_depend_on_it() {
     for pause in [None, Some(Duration::from_micros(300))] {
         let conditions = Conditions { pause, leak: None };
         let first = refuted(0..3, conditions).await;
         if !first.is_empty() {
             let second = refuted(3..6, conditions).await;
             let both: Vec<_> = first.iter().filter(|lag| second.contains(lag)).collect();
-            assert!(both.is_empty(), "delays so many circuits later differ: {both:?}, with {conditions:?}");
+            assert!(both.is_empty(), "delays differ at lags {both:?}, with {conditions:?}");
         }
     }
 }
 
-/// The test above would notice if the evaluator took longer over the keys of circuits that it checks: half a millisecond, or on a slow link
-/// more than what the link hides.
+/// The test above would notice an evaluator that takes longer over the keys of circuits that it checks: by half a millisecond, or on a slow link
+/// by more than the link hides.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_evaluator_that_shows_its_split_is_found_out() {
+async fn an_evaluator_that_leaks_its_split_is_caught() {
     for (pause, leak) in [(None, 500), (Some(Duration::from_micros(300)), 5000)] {
         let conditions = Conditions { pause, leak: Some(Duration::from_micros(leak)) };
         assert!(!refuted(0..3, conditions).await.is_empty(), "nothing is found with {conditions:?}");
     }
 }
 
-/// The test of permutations alone: if reading took a twentieth longer after checked circuits, it would be called refuted.
+/// The permutation test by itself: it notices reads that take a twentieth longer after checked circuits.
 #[test]
 fn the_permutation_test_finds_a_small_difference() {
     let mut rng = Prg::new(Block::ONES);

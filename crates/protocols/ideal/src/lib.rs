@@ -1,12 +1,12 @@
-//! `ideal`: the ideal functionality, for tests and to learn how a protocol is added. **It protects nothing from party 0**, who is the trusted
-//! party that definitions of security compare a protocol with.
+//! `ideal`: the ideal functionality, for tests and to learn how a protocol is added. **It protects nothing from party 0**, the trusted
+//! party of the ideal model, with which definitions of security compare a protocol.
 //!
 //! # Steps
 //!
 //! | phase | step | all other parties | party 0 |
 //! |---|---|---|---|
-//! | online | 1 | send their inputs | hears them |
-//! | online | 2 | hear their outputs | evaluates, and sends each party its outputs |
+//! | online | 1 | send their inputs | receives them |
+//! | online | 2 | receive their outputs | evaluates, and sends each party its outputs |
 //!
 //! # Cost
 //!
@@ -76,7 +76,7 @@ impl Protocol for Ideal {
 struct IdealParty {
     program: Arc<Program>,
     party: Party,
-    /// The runs that were prepared.
+    /// The number of prepared runs.
     runs: u64,
 }
 
@@ -149,7 +149,7 @@ fn dealt(program: &Program, own: &Bits, inputs: &PerPeer<Vec<u8>>) -> Vec<Bits> 
     program.inputs().iter().map(value).collect()
 }
 
-/// The outputs that a party learns, joined; none where they are not known.
+/// The outputs that a party learns, joined; `None` where they are not known.
 fn learned(program: &Program, party: Party, outputs: &[Bits]) -> Bits {
     let mut joined = Bits::default();
     let learned = program.outputs().iter().zip(outputs).filter(|(output, _)| output.recipients.contains(party));

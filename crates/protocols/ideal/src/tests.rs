@@ -1,4 +1,4 @@
-//! Every party learns its outputs, and no message has anything else in it than inputs for the trusted party and outputs from it.
+//! Every party learns its outputs, and messages contain only inputs for the trusted party and outputs from it.
 
 use garblet_circuit::{Recipients, random};
 use garblet_net::{
@@ -11,10 +11,10 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::*;
 
-/// The outputs of a party, none where it is no recipient.
+/// The outputs of a party, `None` where it is not a recipient.
 type Outputs = Vec<Option<Bits>>;
 
-/// A run of all parties: what each came to, and what went between them.
+/// A run of all parties: their results, and their messages.
 fn run(
     program: &Arc<Program>,
     parties: u16,
@@ -61,7 +61,7 @@ fn sent(transcripts: &[PairTranscript], from: u16, to: u16) -> Vec<u8> {
     bulk.flat_map(|frame| frame.payload).collect()
 }
 
-/// Values one behind the other, as bytes.
+/// Values one after another, as bytes.
 fn joined<'a>(values: impl Iterator<Item = &'a Bits>) -> Vec<u8> {
     values.flat_map(|value| value.iter().collect::<Vec<bool>>()).collect::<Bits>().to_bytes()
 }
@@ -77,7 +77,7 @@ fn program(rng: &mut StdRng, parties: u16) -> Arc<Program> {
 }
 
 #[test]
-fn every_party_learns_its_outputs_and_hears_nothing_else() {
+fn every_party_learns_its_outputs_and_nothing_else() {
     let mut rng = StdRng::seed_from_u64(3);
     for parties in [2, 3, 5, 8] {
         for _ in 0..8 {
@@ -92,7 +92,7 @@ fn every_party_learns_its_outputs_and_hears_nothing_else() {
                 };
                 let due: Outputs = outputs.map(learns).collect();
                 assert!(result.expect("all are honest") == due, "party {party} of {parties}");
-                // All that a party hears is its outputs, from party 0; all that it says is its inputs, to party 0.
+                // A party receives only its outputs, from party 0, and sends only its inputs, to party 0.
                 let owned = program.inputs().iter().zip(&inputs).filter(|(input, _)| input.owner == Party(party));
                 let (said, heard) = (joined(owned.map(|(_, value)| value)), joined(due.iter().flatten()));
                 for other in (0..parties).filter(|&other| other != party) {
@@ -115,7 +115,7 @@ fn every_party_learns_its_outputs_and_hears_nothing_else() {
 
 /// A last byte of 5 bits for the trusted party, and one of 6 bits from it.
 #[test]
-fn bits_beyond_the_last_are_refused_and_their_sender_is_named() {
+fn set_padding_bits_are_refused_and_their_sender_is_named() {
     let mut rng = StdRng::seed_from_u64(4);
     let program = loop {
         let program = random::program(&mut rng, 60, 2);

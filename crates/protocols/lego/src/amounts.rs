@@ -14,7 +14,7 @@ pub struct Amounts {
 }
 
 impl Amounts {
-    /// The missing amounts of each kind of which `stock` has less than `below` percent; none if there is enough of all.
+    /// The missing amounts of each kind of which `stock` has less than `below` percent; `None` if there is enough of all.
     pub fn short_of(&self, stock: &Amounts, below: u8) -> Option<Amounts> {
         let missing = |wanted: u64, there: u64| {
             let short = u128::from(there) * 100 < u128::from(wanted) * u128::from(below);

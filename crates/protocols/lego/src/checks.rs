@@ -9,8 +9,8 @@ garblet_protocol::checks! {
     DELTA_CLAIM = "it claims a block that it did not get by oblivious transfer",
     /// The committed difference is the one of the OTs.
     COMMITTED_DELTA = "it committed to another difference than it used in the oblivious transfers",
-    /// The select bits that it sends are those of the committed keys.
-    TOLD_BITS = "the select bits that it told are not those of its commitments",
+    /// The select bits that it sends match the committed keys.
+    TOLD_BITS = "the select bits that it sent do not match its commitments",
     /// A checked gate gives the committed key of its output.
     GATE = "a checked gate does not compute AND",
     /// A checked wire authenticator accepts the committed key.
@@ -20,5 +20,5 @@ garblet_protocol::checks! {
     /// The authenticators of an input accept its key.
     INPUT_KEY = "an input key is refused by its authenticators",
     /// The key that the evaluator hands over for an output is one of its wire.
-    OUTPUT_KEY = "it handed over a key that is none of the output's",
+    OUTPUT_KEY = "it handed over a key that does not belong to the output",
 }

@@ -31,7 +31,7 @@ pub struct Config {
     pub ot_width: Width,
     /// The choice of bucket sizes.
     pub sizing: Sizing,
-    /// Set if what the stores lack is made when the function is known.
+    /// Set to make whatever the stores lack once the function is known.
     pub top_up: bool,
 }
 

@@ -16,7 +16,7 @@
 //! | `prepare` 2 | both | correlated OTs `r_i`, `r_i + b_i delta`: one per input bit, and 48 to be checked | `setup::delta_ot` |
 //! | 3, 4 | constructor | commits to three wires of every gate, one of every authenticator, all `r_i` and masks `v_j` of outputs; sends gates and authenticators | `generate::constructor`, `generate::gates` |
 //! | 5 to 7 | both | VerLeak: the constructor sends the select bits of `r_i` and `v_j`; blinded random combinations of them are opened | `generate::leak` |
-//! | 8 to 10 | evaluator | checks that the committed difference is that of 48 OTs, and checks gates and authenticators by coins | `generate::challenge` |
+//! | 8 to 10 | evaluator | checks the committed difference with 48 OTs, and checks gates and authenticators by coins | `generate::challenge` |
 //! | 11, 12 | both | the others are permuted into buckets by the evaluator's seed of step 8; the constructor opens the solderings of each bucket | `generate::layout`, `generate::shuffle` |
 //! | `build` | constructor | opens the solderings of the buckets to the function, and of its inputs and the outputs that the evaluator does not learn to input buckets | `build::wiring` |
 //! | `online` 1 | evaluator | sends `e = b + y` | `Evaluator::online` |
@@ -37,16 +37,17 @@
 //!   inputs in memory or, if they are too many, encrypted beside the store; see `build::ands`. The paper leaves that open.
 //! - Bucket sizes are computed for the fewest bytes, separately for inputs; see [`parameters`].
 //! - The constructor may learn outputs too: a key of an output proves its value. That costs one more message.
-//! - If two keys of a bucket are accepted, the evaluator follows the proof: it finds the constructor's input and computes in the clear. The public prototype takes the
-//!   key with more votes instead. The proof ignores that this takes time, and that the time depends on the evaluator's input. So it is done in every run, without
-//!   evaluating a gate of the function again; see `eval::extract`.
+//! - If two keys of a bucket are accepted, the evaluator follows the proof: it finds the constructor's input and computes in the clear. The public prototype
+//!   takes the key with more votes instead. The proof ignores that this takes time, and that the time depends on the evaluator's input. So it is done in every
+//!   run, without evaluating a gate of the function again; see `eval::extract`.
 //!
 //! # Adversary and assumptions
 //!
-//! Malicious, static. Theorem 2's three bounds are below `2^-40` together. Results state their sum over all orders that were begun, plus `2^-48` for each check of
-//! told bits and of the difference in every order, plus, once, the binding of commitments and the bad gates that dummy votes cover. The checks of a setup's OTs have
-//! 128 bits. The hashes of gates and authenticators are as for half gates; commitments and OTs as their crates say. A receiver that guesses some of the 168 bits from which
-//! delta is made is caught with probability one half for each. One that guesses after it has seen the matrix may learn a sum of a few bits of delta.
+//! Malicious, static. Theorem 2's three bounds are below `2^-40` together. Results state their sum over all orders that were begun, plus `2^-48` for each
+//! check of told bits and of the difference in every order, plus, once, the binding of commitments and the bad gates that dummy votes cover. The checks of a
+//! setup's OTs have 128 bits. The hashes of gates and authenticators are as for half gates; commitments and OTs as their crates say. A receiver that guesses
+//! some of the 168 bits from which delta is made is caught with probability one half for each. One that guesses after it has seen the matrix may learn a sum
+//! of a few bits of delta.
 //!
 //! # Beside the paper
 //!

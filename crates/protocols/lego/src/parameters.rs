@@ -82,7 +82,7 @@ const EIGHTHS: std::ops::RangeInclusive<u32> = 8..=80;
 const SIZES: std::ops::RangeInclusive<u32> = 2..=10;
 
 impl Parameters {
-    /// The parameters with the fewest bytes whose three bounds are below `2^-statistical` together; none if bucket sizes up to
+    /// The parameters with the fewest bytes whose three bounds are below `2^-statistical` together; `None` if bucket sizes up to
     /// ten do not suffice.
     pub(crate) fn fewest_bytes(demand: Demand, statistical: u32, parity_bits: u64) -> Option<Self> {
         let mut best: Option<(f64, Parameters)> = None;
@@ -113,7 +113,7 @@ impl Parameters {
     }
 
     /// The parameters with this bucket size, the sizes of inputs that the paper derives from it, and checks of gates and of
-    /// authenticators with probability `2^-checks`; none if that does not keep the bounds.
+    /// authenticators with probability `2^-checks`; `None` if this does not keep the bounds.
     pub fn given(demand: Demand, bucket: u32, checks: [u8; 2], statistical: u32) -> Option<Self> {
         let [check_gates, check_authenticators] = checks.map(|check| (-f64::from(check)).exp2());
         let buckets = (bucket > 1).then(|| Buckets::published(bucket))?;
@@ -177,7 +177,7 @@ impl Parameters {
             let needed = least - 1;
             gates * (authenticators - needed + 1..=authenticators).map(authenticator).product::<f64>()
         };
-        // Half of them or more: so many that the others are no majority.
+        // At least half of them, so the others have no majority.
         let half = |size: u32, survives: &dyn Fn(u32) -> f64| -> f64 {
             (1..=size / 2 + 1).map(|least| (least..=size).map(survives).product::<f64>()).sum()
         };
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn the_model_of_bytes_is_near_the_published_sizes() {
-        // Measured in Table V, in megabytes; the model leaves out what each of its threads costs.
+        // Measured in Table V, in megabytes; the model omits the cost of each thread.
         let megabytes = [14.94, 279.78, 924.68, 6_570.0, 120.34, 2_730.0, 10_310.0, 20_280.0];
         let model = [12.29, 256.68, 880.35, 6_338.85, 109.42, 2_563.34, 9_893.27, 19_672.06];
         for row in 0..PUBLISHED.len() {
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn the_choice_is_no_dearer_than_the_published_one_and_as_safe() {
+    fn the_choice_is_as_cheap_and_as_safe_as_the_published_one() {
         for row in 0..PUBLISHED.len() {
             let theirs = published(row);
             let ours = Parameters::fewest_bytes(theirs.demand, 40, 134).unwrap();
@@ -362,7 +362,7 @@ mod tests {
     fn as_many_bad_gates_escape_as_all_courses_give() {
         for (check, hang_ups) in [(0.5, 0), (0.5, 3), (0.16, 1), (0.16, 7), (1e-3, 12)] {
             let (found, statistical) = (check / 4.0, 9);
-            // Of having found so many of them when so many have escaped.
+            // The probability of having detected this many when that many have escaped.
             let mut chances = vec![0.0; hang_ups + 1];
             chances[0] = 1.0;
             let mut fewest = 0;

@@ -73,7 +73,7 @@ impl<S: Side> Participant<S> {
         let mut role = match meeting {
             Meeting::Again(secrets) => Participant::with(secrets, config, conduct)?,
             Meeting::New(number, fresh) => {
-                // The evaluator is the one whom leaving tells something.
+                // Only a peer of the evaluator can learn something and then leave.
                 if S::PARTY == EVALUATOR {
                     stock.begin_setup()?;
                 }
@@ -169,7 +169,7 @@ impl<S: Side> Participant<S> {
         revoke_if_cheated(&mut self.stock, soldered)
     }
 
-    /// Computes the function: one entry per output, none where this party is no recipient.
+    /// Computes the function: one entry per output, `None` where this party is not a recipient.
     ///
     /// *Errors*: inputs that do not fit; a peer that cheats; the connection's.
     pub async fn online(
@@ -205,10 +205,10 @@ impl<S: Side> Participant<S> {
         self.stock.as_ref().map(Stock::has).unwrap_or_default()
     }
 
-    /// Saves the outputs of a run in the store under a name. The constructor's replace earlier ones, and its run has ended; the evaluator's are pending until it hears that the constructor has its own, see
-    /// [`garblet_protocol::kept`].
+    /// Saves the outputs of a run in the store under a name. The constructor's replace earlier ones, and its run has ended; the evaluator's are pending until
+    /// it hears that the constructor has its own, see [`garblet_protocol::kept`].
     ///
-    /// *Errors*: the store's; a party that has none.
+    /// *Errors*: the store's; a party without a store.
     pub(crate) fn save(
         &mut self,
         name: &str,
@@ -224,7 +224,7 @@ impl<S: Side> Participant<S> {
 
     /// The outputs saved in the store under a name. Both parties must have settled the name before ([`saved::meet`]).
     ///
-    /// *Errors*: nothing of that name, or of an earlier store of the peer.
+    /// *Errors*: no value of this name, or one from an earlier store of the peer.
     pub(crate) fn saved(&self, name: &str) -> Result<SavedOutputs<<S::Wire as Wire>::Saved>, ProtocolError> {
         saved::load(self.stock.as_ref().ok_or_else(kept::no_store)?, &self.secrets, name, self.config.code)
     }

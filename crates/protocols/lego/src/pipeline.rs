@@ -19,7 +19,7 @@ impl<T> Pipeline<T> {
         if self.0.len() > IN_FLIGHT { self.0.pop_front() } else { None }
     }
 
-    /// The oldest part, when there are no more to push.
+    /// The oldest part, once there are no more to push.
     pub(crate) fn pop(&mut self) -> Option<T> {
         self.0.pop_front()
     }

@@ -152,7 +152,7 @@ impl Plan {
         self.program.outputs().iter().map(|output| output.port.width() as usize).sum()
     }
 
-    /// True where an output bit goes to the party, in program order.
+    /// True for each output bit that the party learns, in program order.
     pub(crate) fn learned(&self, party: Party) -> Vec<bool> {
         let each = |output: &garblet_circuit::Output| {
             std::iter::repeat_n(output.recipients.contains(party), output.port.width() as usize)
@@ -182,7 +182,7 @@ impl Plan {
         kept: &BTreeMap<usize, Zeroizing<Vec<W>>>,
     ) -> Result<Zeroizing<Vec<W>>, ProtocolError> {
         let mut prepared = prepared.iter();
-        // Room for all, so that none is left behind where it was before.
+        // Capacity for all, since growing would leave copies behind.
         let bits = self.program.inputs().iter().map(|input| input.port.width() as usize).sum();
         let mut all = Zeroizing::new(Vec::with_capacity(bits));
         for (number, input) in self.program.inputs().iter().enumerate() {
@@ -223,7 +223,7 @@ impl Plan {
         ports.collect()
     }
 
-    /// The values of all outputs from their bits, none where the party is no recipient.
+    /// The values of all outputs from their bits, `None` where the party is not a recipient.
     pub(crate) fn outputs_for(&self, party: Party, bits: impl Iterator<Item = bool>) -> Vec<Option<Bits>> {
         let mut bits = bits;
         let outputs = self.program.outputs().iter().map(|output| {

@@ -208,7 +208,8 @@ impl<S: Side<Conduct = Honest> + 'static> Gatewise<S> {
         Ok(())
     }
 
-    /// Keeps the outputs of a run, unless it has panicked, and makes sure that both parties do: the evaluator's are pending until the constructor has its own and says so.
+    /// Keeps the outputs of a run, unless it has panicked, and makes sure that both parties do: the evaluator's are pending until the constructor has its own
+    /// and says so.
     ///
     /// *Errors*: the store's; a peer that could not keep its part; the connection's, after which the next meeting settles it.
     async fn keep(
@@ -259,7 +260,7 @@ impl<S: Side<Conduct = Honest> + 'static> Role for Gatewise<S> {
 
     async fn prepare(&mut self, session: &mut Session) -> Result<Self::Prepared, ProtocolError> {
         let Request { program, saved, .. } = &self.job.request;
-        // What was to be kept is not there, and what is there under its name is older.
+        // The outputs were not kept, and the value under their name is older.
         if let Some(error) = self.unsaved.take() {
             return Err(error);
         }

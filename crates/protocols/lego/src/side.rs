@@ -56,7 +56,7 @@ pub trait Side: Sized + Send {
         workshop: &mut impl Workshop,
     ) -> impl Future<Output = Result<(<Self::Wire as Wire>::Pieces, Checks), ProtocolError>> + Send;
 
-    /// Divides pieces into wires and the rest; for a run in lots, which are so many, the rest goes beside the stock.
+    /// Divides pieces into wires and the rest; for a run in lots, where there are too many, the rest is kept beside the stock.
     fn material(
         &self,
         pieces: <Self::Wire as Wire>::Pieces,
@@ -109,7 +109,7 @@ impl Wire for ReceiverShare {
     type Material = Material;
 }
 
-/// Everything that a party has for one run; a run consumes it, so it is used at most once.
+/// Everything that a party needs for one run; a run consumes it, so it is used at most once.
 pub struct Prepared<W: Wire> {
     pub(crate) plan: Arc<Plan>,
     pub(crate) wires: Wires<W>,
@@ -145,7 +145,7 @@ impl<W: Wire> Prepared<W> {
         &self.taken
     }
 
-    /// The numbers of components that the evaluator checked when this was made; none if it comes from a store.
+    /// The numbers of components that the evaluator checked when this was made; `None` if it comes from a store.
     pub fn checks(&self) -> Checks {
         self.checks
     }

@@ -152,7 +152,7 @@ fn aes_is_aes() {
     let inputs = random::inputs(&mut StdRng::seed_from_u64(1), plan.program());
     let honest = Deviation::default();
     let [constructor, evaluator] = check(&plan, &inputs, 1, &honest);
-    // Gates of AND buckets, and of input buckets for all four inputs; hashes of votes that none has caused, and of input keys.
+    // Gates of AND buckets, and of input buckets for all four inputs; hashes of dummy votes, and of input keys.
     assert_eq!(honest.ended.get(), Some(&(false, [6 * 6_400 + 64 * 4 * 13, 8_890 + 256 * 11])));
     let online = constructor.of(Phase::Online).communication;
     let learned = |party| plan.learned(party).into_iter().filter(|learned| *learned).count() as u64;
@@ -165,7 +165,7 @@ fn aes_is_aes() {
 }
 
 #[test]
-fn random_programs_give_what_the_plain_evaluator_does() {
+fn random_programs_agree_with_the_plain_evaluator() {
     let cases = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 50 } else { 4 };
     for seed in 0..cases {
         let mut rng = StdRng::seed_from_u64(seed);
@@ -201,7 +201,7 @@ fn a_constructor_may_give_another_input_of_its_own() {
     assert!(outputs.iter().zip(&expected).all(|(got, expected)| got.as_ref().is_none_or(|got| got == expected)));
 }
 
-/// A bucket with one bad gate gives the right key all the same; if what it gives is the other valid key, the evaluator
+/// A bucket with one bad gate still gives the right key; if the bad gate gives the other valid key, the evaluator
 /// has delta, and computes the right output in the clear.
 #[test]
 fn bad_gates_in_buckets_change_nothing() {
@@ -231,10 +231,10 @@ fn bad_gates_in_buckets_change_nothing() {
     }
 }
 
-/// Also of one without a partner in its bucket, of whatever value: otherwise what the constructor is handed would show that its
+/// Also for a wire without a partner in its bucket, of any value: otherwise the key handed to the constructor would show that its
 /// input was looked for.
 #[test]
-fn all_bits_of_the_constructors_input_are_found() {
+fn all_bits_of_the_constructors_input_are_extracted() {
     let show_delta: fn(&mut EvaluatorPrepared, Block) =
         |prepared, delta| prepared.material.ands.first().gates_mut(0)[1].output ^= delta;
     for width in [4, 5] {

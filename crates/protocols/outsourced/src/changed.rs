@@ -1,8 +1,8 @@
-//! The bases that compute on inputs of one party each, of which what is dealt are some: they run a changed program.
+//! The bases in which every input belongs to one party, including dealt bits: they run a changed program.
 //!
 //! ```text
 //! program    the changed program
-//! server     a server, which runs its role of the base on it
+//! server     a server, which runs its role of the base on the changed program
 //! ```
 //!
 //! They keep nothing between runs.
@@ -63,7 +63,7 @@ impl BasePlan for yao::Plan {
 impl Plan<circuits::Plan> {
     /// Makes a program ready for servers that run [`garblet_cut_and_choose`].
     ///
-    /// *Errors*: as of [`Plan::new`]; the published form of the base, which binds no input that is dealt.
+    /// *Errors*: as [`Plan::new`]; the published form of the base, which does not bind dealt inputs.
     pub fn over_circuits(program: Arc<Program>, parties: u16, config: circuits::Config) -> Result<Self, ProtocolError> {
         if config.form != circuits::Form::Oblivious {
             let (what, expected) = ("form of cut-and-choose below outsourced".into(), "oblivious".into());
@@ -83,7 +83,7 @@ impl Plan<circuits::Plan> {
 impl Plan<yao::Plan> {
     /// Makes a program ready for servers that run [`garblet_yao`] and are semi-honest.
     ///
-    /// *Errors*: as of [`Plan::new`].
+    /// *Errors*: as [`Plan::new`].
     pub fn over_yao(program: Arc<Program>, parties: u16, config: yao::Config) -> Result<Self, ProtocolError> {
         let parameters = of_base(yao::NAME, Yao::PARAMETERS, &config);
         Plan::over(program, parties, (Statistical::Forty, parameters), SavedValues::default(), |outline| {
@@ -92,7 +92,7 @@ impl Plan<yao::Plan> {
     }
 }
 
-/// The parameters of a job over a base: which it is, and its own.
+/// The parameters of a job over a base: the base, and its parameters.
 fn of_base<C>(name: &str, known: &[Parameter<C>], config: &C) -> Vec<(String, String)> {
     let mut parameters = parameters::get(known, config);
     parameters.push(("base".into(), name.into()));
@@ -108,7 +108,7 @@ fn changed(outline: &Outline<'_>) -> Result<Arc<Program>, ProtocolError> {
     Ok(Arc::new(program))
 }
 
-/// A role of a base, which is a server's.
+/// A server's role in a base.
 pub trait Seat: Role + Sized + 'static {
     /// The base's plan.
     type Plan: BasePlan;
@@ -124,7 +124,7 @@ pub trait Seat: Role + Sized + 'static {
 
     /// Computes the changed program on the server's values.
     ///
-    /// *Errors*: those of the base, and of what was dealt where that is proved.
+    /// *Errors*: those of the base, and, where dealt bits are proved, of the proofs.
     fn compute<K: Conduct<Step>>(
         &mut self,
         session: &mut Session,
@@ -134,7 +134,7 @@ pub trait Seat: Role + Sized + 'static {
     ) -> impl Future<Output = Result<Vec<Option<Bits>>, ProtocolError>> + Send;
 }
 
-/// Makes a base's role a server's, which computes by that method, with the submissions if they are named.
+/// Implements a server's role for a base, which computes with this method, and with the submissions if they are named.
 macro_rules! seat {
     ($role:ty, $plan:ty, $server:expr, $compute:ident $(, $submissions:ident)?) => {
         impl Seat for $role {

@@ -1,4 +1,4 @@
-//! A client: it deals to both servers, and opens what they answer.
+//! A client: it deals to both servers, and opens their answers.
 
 use std::sync::Arc;
 
@@ -28,17 +28,17 @@ use crate::{
 pub struct Client<K = Honest, B = base::Plan> {
     plan: Arc<Plan<B>>,
     party: Party,
-    /// Runs that were prepared.
+    /// The number of prepared runs.
     prepared: u64,
     /// The number of the last submission.
     counter: u64,
     receipts: Option<Receipts>,
-    /// A receipt that could not be kept.
+    /// The error from a receipt that could not be stored.
     unsaved: Option<ProtocolError>,
     conduct: K,
 }
 
-/// A client's preparation of one run: what the servers have told it.
+/// A client's preparation of one run: the servers' messages to it.
 pub struct Told {
     number: u64,
     job: Job,
@@ -60,7 +60,7 @@ impl<K: Conduct<Step>, B: BasePlan> Role<Mesh> for Client<K, B> {
         let (name, standings) = told(&hear(session, &plan, bytes).await?).map_err(|what| self.rejected(what))?;
         for (state, told) in plan.states().iter().zip(&standings) {
             if let Some(receipts) = &mut self.receipts {
-                // Both servers say so, so one that is honest does, whatever comes of the run.
+                // Both servers say so, so an honest one does, whatever the outcome of the run.
                 receipts.hear(state, *told)?;
             }
         }
@@ -90,7 +90,7 @@ impl<K: Conduct<Step>, B: BasePlan> Role<Mesh> for Client<K, B> {
         let (to_generator, to_cloud, mut pending) =
             deal(&job, self.party, self.counter, &input, random).map_err(unfit)?;
         if let Some(receipt) = receipt {
-            // What was told was held against it before; the answers are held against it, too.
+            // The earlier messages were checked against the receipt; so are the answers.
             pending = pending.after(receipt).map_err(|_| self.rejected(BEHIND))?;
         }
         let mut payloads = [to_generator, to_cloud].map(|message| Zeroizing::new(message.payload().to_vec()));
@@ -103,7 +103,7 @@ impl<K: Conduct<Step>, B: BasePlan> Role<Mesh> for Client<K, B> {
             None => &[],
         });
         let mut nothing = session.mesh().per_peer(|_| []);
-        // No other client's word or silence keeps this one from the answers: what it has dealt is taken.
+        // No other client's message or silence keeps this one from the answers: its deal is accepted.
         let others = plan.clients().map(|(client, _)| client.0);
         let mut exchanges = RunExchanges::new(RunId::Prepared(number)).without(others);
         exchanges.exchange(session.mesh(), &messages, &mut nothing).await?;
@@ -111,7 +111,7 @@ impl<K: Conduct<Step>, B: BasePlan> Role<Mesh> for Client<K, B> {
         let [of_generator, of_cloud] = hear(session, &plan, bytes).await?;
         let opened = pending.open(&of_generator, &of_cloud).map_err(|rejected| self.rejected(words(&rejected)))?;
         if let (Some(receipts), Some(_)) = (&mut self.receipts, job.state()) {
-            // The output is the client's, whether the receipt can be kept or not.
+            // The client gets its output even if the receipt cannot be stored.
             self.unsaved = receipts.keep(opened.receipt()).err();
         }
         let values = job.split_outputs(self.party, &opened.output).map_err(unfit)?;
@@ -126,7 +126,7 @@ impl<K: Conduct<Step>, B: BasePlan> Role<Mesh> for Client<K, B> {
 }
 
 impl<K: Conduct<Step>, B: BasePlan> Client<K, B> {
-    /// A client of this number, perhaps with receipts of earlier runs.
+    /// The client with this number, perhaps with receipts of earlier runs.
     pub fn new(plan: Arc<Plan<B>>, party: Party, receipts: Option<Receipts>, conduct: K) -> Self {
         Client { plan, party, prepared: 0, counter: 0, receipts, unsaved: None, conduct }
     }
@@ -136,7 +136,7 @@ impl<K: Conduct<Step>, B: BasePlan> Client<K, B> {
     }
 }
 
-/// Hears so many bytes from each server.
+/// Receives `bytes` bytes from each server.
 ///
 /// *Errors*: the connections'.
 async fn hear<B: BasePlan>(
@@ -155,13 +155,13 @@ async fn hear<B: BasePlan>(
     Ok(Server::BOTH.map(|server| heard.get(plan.party(server).0).cloned().unwrap_or_default()))
 }
 
-/// The refusal of a client that knows more.
+/// The refusal by a client that has seen a later state.
 const BEHIND: &str = "the servers are behind what this client has seen";
 
-/// The session and the states, of which both servers must say the same.
+/// The session and the states, on which both servers must agree.
 fn told([of_generator, of_cloud]: &[Vec<u8>; 2]) -> Result<([u8; SESSION_BYTES], Vec<Standing>), &'static str> {
     if of_generator != of_cloud {
-        return Err("the servers told different sessions or states");
+        return Err("the servers reported different sessions or states");
     }
     let (name, rest) = of_generator.split_first_chunk().unwrap_or((&[0; SESSION_BYTES], &[]));
     let standing = |bytes: &[u8; STANDING_BYTES]| {
@@ -179,13 +179,13 @@ fn words(rejected: &Rejected) -> &'static str {
     }
 }
 
-/// Values that do not fit the job.
+/// The error for values that do not fit the job.
 fn unfit(error: JobError) -> ProtocolError {
     let (what, expected) = ("input".into(), "values of all ports of this party".into());
     ProtocolError::Input { what, expected, got: error.to_string() }
 }
 
-/// Output bits of a client.
+/// The number of output bits of a client.
 pub(crate) fn output_bits<B: BasePlan>(plan: &Plan<B>, client: Party) -> usize {
     plan.outline().outputs_of(client).map(|port| port.width() as usize).sum()
 }

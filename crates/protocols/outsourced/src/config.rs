@@ -1,4 +1,4 @@
-//! Parameters of both forms.
+//! The parameters of both forms.
 
 use garblet_authenticated as shares;
 use garblet_cut_and_choose as circuits;
@@ -6,13 +6,13 @@ use garblet_yao as yao;
 
 use crate::partialgc;
 
-/// One of the two constructions.
+/// The choice between the two constructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// Clients deal shares to two servers, which run one of the [bases](Base).
     #[default]
     Shares,
-    /// Many garbled circuits of which some are checked, as published; see [`partialgc`]. For comparison.
+    /// Cut-and-choose over many garbled circuits, as published; see [`partialgc`]. For comparison.
     PartialGc,
 }
 
@@ -29,7 +29,7 @@ pub enum Base {
 }
 
 impl Base {
-    /// All, with their names.
+    /// All bases, with their names.
     pub(crate) const NAMES: [(&'static str, Base); 3] =
         [(shares::NAME, Base::Authenticated), (circuits::NAME, Base::CutAndChoose), (yao::NAME, Base::Yao)];
 }
@@ -40,26 +40,26 @@ const PARTIALGC_CIRCUITS: usize = 256;
 /// The parameters; all parties must choose the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Config {
-    /// One of the two constructions.
+    /// The choice between the two constructions.
     pub form: Form,
     /// The protocol that servers run with [`Form::Shares`].
     pub base: Base,
-    /// The parameters of [`Base::Authenticated`], of which others have the bound, the time of garbling and the width of OT extensions.
+    /// The parameters of [`Base::Authenticated`]; the other bases use its bound, its time of garbling and its width of OT extensions.
     pub shares: shares::Config,
-    /// The number of circuits of [`Form::PartialGc`] and of [`Base::CutAndChoose`], if not the standard one.
+    /// The number of circuits of [`Form::PartialGc`] and of [`Base::CutAndChoose`], if not the default.
     pub circuits: Option<u16>,
-    /// The way in which [`Form::PartialGc`] reads what it has kept.
+    /// The way in which [`Form::PartialGc`] reads kept values.
     pub reuse: partialgc::Reuse,
 }
 
 impl Config {
-    /// The parameters of [`Form::PartialGc`]; none if it has no such number of circuits.
+    /// The parameters of [`Form::PartialGc`]; `None` if it does not offer this number of circuits.
     pub fn partialgc(&self) -> Option<partialgc::Config> {
         let circuits = partialgc::Circuits::ALL.into_iter().find(|circuits| circuits.count() == self.circuits())?;
         Some(partialgc::Config { circuits, reuse: self.reuse, ot_width: self.shares.ot_width })
     }
 
-    /// The parameters of [`Base::CutAndChoose`]; none if it has no such bound.
+    /// The parameters of [`Base::CutAndChoose`]; `None` if it does not offer this bound.
     pub fn cut_and_choose(&self) -> Option<circuits::Config> {
         let statistical = match self.shares.statistical {
             shares::Statistical::Forty => circuits::Statistical::Forty,
@@ -79,7 +79,7 @@ impl Config {
         yao::Config { build, ot_width: self.shares.ot_width, ..yao::Config::default() }
     }
 
-    /// The number of circuits, or what stands for it where there is one.
+    /// The number of circuits, if one is set and it is valid.
     pub(crate) fn circuits(&self) -> usize {
         let standard = match (self.form, self.base) {
             (Form::Shares, Base::CutAndChoose) => self.cut_and_choose().map(|config| config.circuits()),

@@ -24,8 +24,10 @@ use crate::{
 
 /// The cost of a phase of one run of `plan` for `party`, with the hellos of all parties.
 ///
-/// When servers meet, each tells `16 + 73 S` bytes, of `S` states, and before a run each client hears `32 + 40 S` from each. All tell each other the number of the run. Servers: those of the base, and of the hashes `16 K` from the generator, `2 + 48 K` from the cloud, `2 + 32 K` from the generator and 2 from the cloud before labels leave, of `K` clients; with a state that is kept a byte from the generator at the end. A client with `n` input and `m` output bits sends `104 + h / 8` bytes to each
-/// server, `n / 8` more to the cloud, and receives `73 + m / 8` from each.
+/// When servers meet, each sends `16 + 73 S` bytes, for `S` states, and before a run each client receives `32 + 40 S` from each. All tell each other the
+/// number of the run. Servers send the bytes of the base, and for the hashes `16 K` from the generator, `2 + 48 K` from the cloud, `2 + 32 K` from the
+/// generator and 2 from the cloud before labels leave, with `K` clients; if a state is kept, also a byte from the generator at the end. A client with `n`
+/// input and `m` output bits sends `104 + h / 8` bytes to each server, `n / 8` more to the cloud, and receives `73 + m / 8` from each.
 pub(crate) fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
     around(plan, party, phase, hellos, |seat, of_servers| {
         let clients = plan.clients().len();
@@ -47,7 +49,7 @@ pub(crate) fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[H
     })
 }
 
-/// The same over `cut-and-choose`: of the hashes `2 + (16 + h / 8) K` from the generator and `4 + 48 K` from the cloud, in the rounds of the base, which
+/// The same over `cut-and-choose`: for the hashes `2 + (16 + h / 8) K` from the generator and `4 + 48 K` from the cloud, in the rounds of the base, which
 /// computes the changed program.
 pub(crate) fn over_circuits(
     plan: &Plan<circuits::Plan>,
@@ -74,14 +76,14 @@ pub(crate) fn over_yao(plan: &Plan<yao::Plan>, party: Party, phase: Phase, hello
         let mut cost = yao::communication(plan.base(), seat, phase, of_servers);
         let ahead = plan.base().config().build == yao::Build::Ahead && plan.base().input_bits(EVALUATOR) > 0;
         if phase == Phase::Online && seat == GARBLER && ahead {
-            // The garbler has waited since it sent tables: for the number of the run.
+            // The garbler has been waiting for the number of the run since it sent tables.
             cost.rounds -= 1;
         }
         cost
     })
 }
 
-/// The cost of whatever is not the base's, and of the base for a server by its number there and what servers say first.
+/// The cost outside the base, plus that of the base for a server, given its number there and the servers' hellos.
 fn around<B: BasePlan>(
     plan: &Plan<B>,
     party: Party,
@@ -114,7 +116,7 @@ fn around<B: BasePlan>(
                 1,
             )
         }
-        // Clients have nothing to build, so they are told when all that is done.
+        // Clients have nothing to build; they hear from the servers when all of it is done.
         Phase::Build => {
             let told = (SESSION_BYTES + STANDING_BYTES * plan.states().len()) as u64;
             let bytes = |from, to| match (plan.server(from), plan.server(to)) {

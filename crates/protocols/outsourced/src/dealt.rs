@@ -1,4 +1,4 @@
-//! Places of what clients deal, and the servers' program where they take that as it is.
+//! Positions of dealt bits, and the servers' program for a base that takes these bits directly.
 
 use std::ops::Range;
 
@@ -9,21 +9,21 @@ use crate::{GENERATOR, plan::NOBODY};
 
 /// The number that stands for clients in the servers' program.
 const OTHERS: Party = Party(2);
-/// The parties' program, from which the servers' is made.
+/// The parties' program, from which the servers' program is made.
 pub(crate) struct Outline<'p> {
     pub(crate) program: &'p Program,
     pub(crate) cloud: Party,
     /// The outputs that clients learn, client by client.
     pub(crate) learned: Vec<usize>,
-    /// The places of what clients deal.
+    /// The positions of dealt bits.
     pub(crate) clients: &'p [Dealt],
-    /// The inputs that are read.
+    /// The inputs read from a state.
     pub(crate) read: &'p [usize],
-    /// The outputs that are kept.
+    /// The outputs to keep.
     pub(crate) kept: Vec<usize>,
 }
 
-/// The places of what a client deals, among all that is dealt to a server.
+/// The positions of a client's dealt bits among all bits dealt to a server.
 pub(crate) struct Dealt {
     pub(crate) inputs: Vec<Range<usize>>,
     pub(crate) pads: Range<usize>,
@@ -31,13 +31,13 @@ pub(crate) struct Dealt {
 }
 
 impl Dealt {
-    /// All places, in the order of the hash.
+    /// All positions, in the order of the hash.
     pub(crate) fn all(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         self.inputs.iter().cloned().chain([self.pads.clone(), self.masks.clone()])
     }
 }
 
-/// The program of servers who take what is dealt as it is: theirs by the numbers that the base has for them.
+/// The program of servers that take dealt bits directly, with the servers numbered as in the base.
 pub(crate) fn servers_program(outline: &Outline<'_>) -> Program {
     let (program, cloud) = (outline.program, outline.cloud);
     let mut changed = program.clone();
@@ -54,7 +54,7 @@ pub(crate) fn servers_program(outline: &Outline<'_>) -> Program {
     changed
 }
 
-/// The number that the base has for a server; none for clients.
+/// The number that the base uses for a server; `None` for clients.
 pub(crate) fn seat(party: Party, cloud: Party) -> Option<Party> {
     match party {
         GENERATOR => Some(GARBLER),
@@ -63,7 +63,7 @@ pub(crate) fn seat(party: Party, cloud: Party) -> Option<Party> {
     }
 }
 
-/// The servers among those who learn an output, by the numbers that the base has for them.
+/// The servers among the recipients of an output, numbered as in the base.
 pub(crate) fn servers_of(recipients: &Recipients, cloud: Party) -> Vec<Party> {
     [GENERATOR, cloud]
         .into_iter()
@@ -72,7 +72,7 @@ pub(crate) fn servers_of(recipients: &Recipients, cloud: Party) -> Vec<Party> {
         .collect()
 }
 
-/// The places of what each client deals: inputs in program order, pads and what hides hashes, so many bits, client by client.
+/// The positions of each client's dealt bits, client by client: inputs in program order, pads, and `hash_bits` bits that hide hashes.
 pub(crate) fn dealt(program: &Program, cloud: Party, hash_bits: usize) -> Vec<Dealt> {
     let (inputs, outputs) = (program.inputs(), program.outputs());
     let clients = (1..cloud.0).map(Party);

@@ -1,4 +1,4 @@
-//! The plan: the job of all parties, and what the servers run.
+//! The plan: the job of all parties, and the servers' program.
 
 use std::sync::Arc;
 
@@ -30,30 +30,30 @@ const ONLY: &str = "*";
 
 /// A program made ready for `outsourced`, with servers that run `B`.
 pub struct Plan<B = base::Plan> {
-    /// Inputs that are read are nobody's in it.
+    /// The program; inputs read from states belong to nobody.
     program: Arc<Program>,
-    /// The terms, in which versions of states are still open.
+    /// The terms, with versions of states still open.
     terms: Terms,
-    /// The job with versions that stand for those of a run.
+    /// The job with placeholder versions of states.
     job: Job,
     base: Arc<B>,
     clients: Vec<Dealt>,
     saved: SavedValues,
-    /// The states that are read or kept, in alphabetical order.
+    /// The states to read or keep, in alphabetical order.
     states: Vec<String>,
 }
 
-/// A program made ready for what the servers run.
+/// The base's plan for the servers' program.
 pub trait BasePlan: Send + Sync + 'static {
-    /// Set if servers prove what they were dealt; if not, what hides hashes is not used.
+    /// Set if servers prove their dealt bits; if not, hash masks are unused.
     const BINDS: bool;
-    /// Set if stores may have what is prepared, in batches that others than servers do not see.
+    /// Set if prepared material may come from stores, in batches that only servers see.
     const STORES: bool;
 
-    /// The security of a run of the servers, as far as it is known before.
+    /// The security of a run of the servers, as far as it is known in advance.
     fn security(&self) -> Security;
 
-    /// The order of gates, which servers must have in common.
+    /// The order of gates, on which servers must agree.
     fn schedule(&self) -> ScheduleDigest;
 }
 
@@ -71,10 +71,10 @@ impl BasePlan for base::Plan {
 }
 
 impl Plan {
-    /// Makes a program ready for so many parties, of whom the first and the last are servers, with the states that it reads and keeps: kept is what nobody
-    /// learns, but nothing if the computation panics, of which all parties learn ([`SavedValues::program`]).
+    /// Makes a program ready for `parties` parties, the first and the last being servers, with the states that it reads and keeps: it keeps the outputs that
+    /// nobody learns, or nothing if the computation panics, which all parties learn ([`SavedValues::program`]).
     ///
-    /// *Errors*: parties that there are not; more input or output bits than a client may have; more gates than can be prepared; a state
+    /// *Errors*: parties that do not exist; more input or output bits than a client may have; more gates than can be prepared; a state
     /// without an output.
     pub fn new(program: Arc<Program>, parties: u16, config: Config, saved: SavedValues) -> Result<Self, ProtocolError> {
         let statistical = match config.statistical {
@@ -94,7 +94,7 @@ impl Plan {
 impl<B: BasePlan> Plan<B> {
     /// Makes a program ready for servers whose plan is `base`.
     ///
-    /// *Errors*: as of [`Plan::new`], and those of `base`.
+    /// *Errors*: as [`Plan::new`], and those of `base`.
     pub(crate) fn over(
         program: Arc<Program>,
         parties: u16,
@@ -105,7 +105,7 @@ impl<B: BasePlan> Plan<B> {
         let program = saved.program(NAME, &program)?;
         let read = saved.inputs(&program)?;
         let mut owned = (*program).clone();
-        // Party 0 stands in for nobody as long as it is checked that all others are there.
+        // Party 0 stands in for nobody while checking that all others exist.
         read.iter().for_each(|&input| owned.set_owner(InputId(input as u32), GENERATOR));
         check_party_count(NAME, &owned, parties, 3..=PARTIES_MAX)?;
         read.iter().for_each(|&input| owned.set_owner(InputId(input as u32), NOBODY));
@@ -130,9 +130,9 @@ impl<B: BasePlan> Plan<B> {
         Ok(Plan { program, terms, job, base: Arc::new(base), clients, saved, states })
     }
 
-    /// The same with a further parameter, which all jobs have.
+    /// The same with another parameter, which all jobs include.
     ///
-    /// *Errors*: more than a job may have.
+    /// *Errors*: more parameters than a job may have.
     pub(crate) fn with_parameter(mut self, name: &str, value: &str) -> Result<Self, ProtocolError> {
         self.terms.parameters.push((name.into(), value.into()));
         self.terms.parameters.sort();
@@ -141,20 +141,20 @@ impl<B: BasePlan> Plan<B> {
         Ok(self)
     }
 
-    /// The job as far as it is known before a run: versions of states are still to come.
+    /// The job as far as it is known before a run: without versions of states.
     pub(crate) fn outline(&self) -> &Job {
         &self.job
     }
 
-    /// The job that all parties agree on for one run: with the states as they stand, in the order of [`Plan::states`], and words that no other session has.
+    /// The job that all parties agree on for one run: with the current states, in the order of [`Plan::states`], and words unique to the session.
     ///
-    /// *Errors*: a state that is read and is not there.
+    /// *Errors*: a state to read that does not exist.
     pub(crate) fn job(&self, standings: &[Standing], session: &[u8; 32]) -> Result<Job, ProtocolError> {
         self.reads(standings)?;
         job(&self.program, &self.terms, (&self.states, standings), hex(session))
     }
 
-    /// The versions of [`Plan::states`] before a job, as it names them; none if it is not of this plan, whoever its parties are.
+    /// The versions of [`Plan::states`] before a job, as it names them; `None` if the job does not belong to this plan, for any parties.
     pub(crate) fn versions(&self, job: &Job) -> Option<Vec<u64>> {
         let given = job.terms();
         let before = |name: &String| {
@@ -169,7 +169,7 @@ impl<B: BasePlan> Plan<B> {
         (self.terms_at(given, &versions) == *given && given.clients.len() == self.clients.len()).then_some(versions)
     }
 
-    /// The terms of this plan for the parties and with the label of others, with states at these versions.
+    /// The terms of this plan with the parties and the label of other terms, with states at these versions.
     fn terms_at(&self, others: &Terms, versions: &[u64]) -> Terms {
         let (generator, cloud) = (others.generator, others.cloud);
         let (clients, label) = (others.clients.clone(), others.label.clone());
@@ -179,7 +179,7 @@ impl<B: BasePlan> Plan<B> {
 
     /// The job of these parties, with states at these versions.
     ///
-    /// *Errors*: parties that cannot be those of a job, or too few of them; a version that cannot be read.
+    /// *Errors*: parties that a job cannot have, or too few of them; an unreadable version.
     pub(crate) fn job_of(
         &self,
         [generator, cloud]: [Identity; 2],
@@ -190,7 +190,7 @@ impl<B: BasePlan> Plan<B> {
         Job::new(self.terms_at(&Terms { generator, clients, cloud, label, ..self.terms.clone() }, versions))
     }
 
-    /// The states that are read or kept, in alphabetical order.
+    /// The states to read or keep, in alphabetical order.
     pub(crate) fn states(&self) -> &[String] {
         &self.states
     }
@@ -200,15 +200,15 @@ impl<B: BasePlan> Plan<B> {
         self.saved.keep.is_some()
     }
 
-    /// Tells whether the computation has panicked, as far as the outputs of a party tell.
+    /// Tells whether the computation has panicked, as far as a party's outputs show.
     pub(crate) fn has_panicked(&self, outputs: &[Option<Bits>]) -> bool {
         let code = self.program.notes().panic_output().and_then(|at| outputs.get(at)?.as_ref());
         has_panicked(&self.program, outputs) || code.is_some_and(|code| code.iter().any(|bit| bit))
     }
 
-    /// The inputs that are read, by the names under which the base has states that stand so.
+    /// The inputs to read, with the names under which the base stores these versions of states.
     ///
-    /// *Errors*: a state that is not there.
+    /// *Errors*: a state that does not exist.
     pub(crate) fn reads(&self, standings: &[Standing]) -> Result<Vec<ReadInput>, ProtocolError> {
         let of_base = |read: &ReadInput| {
             let standing = self.standing(standings, &read.name);
@@ -217,18 +217,18 @@ impl<B: BasePlan> Plan<B> {
         self.saved.read.iter().map(of_base).collect()
     }
 
-    /// The standing of a state, from those of all.
+    /// The standing of a state, from the standings of all.
     pub(crate) fn standing(&self, standings: &[Standing], name: &str) -> Standing {
         standing_of(&self.states, standings, name)
     }
 
-    /// The state that is kept, as it stood before.
+    /// The state to keep, as it stood before.
     pub(crate) fn kept(&self, standings: &[Standing]) -> Option<(&str, Standing)> {
         let name = self.saved.keep.as_deref()?;
         Some((name, self.standing(standings, name)))
     }
 
-    /// The inputs that are read: the state, the output if it is named, and the bits of each.
+    /// The inputs to read: the state, the output if it is named, and the bits of each.
     pub(crate) fn read_outputs(&self) -> impl Iterator<Item = (&str, Option<&str>, u32)> {
         self.saved.read.iter().filter_map(|read| {
             let input = self.program.inputs().iter().find(|input| input.port.name == read.port)?;
@@ -236,7 +236,7 @@ impl<B: BasePlan> Plan<B> {
         })
     }
 
-    /// The outputs that are kept as a state, and the bits of each; none if that is not kept.
+    /// The outputs to keep as a state, and the bits of each; empty if this state is not kept.
     pub(crate) fn kept_outputs(&self, state: &str) -> Option<Vec<(&str, u32)>> {
         self.saved.keep.as_ref().filter(|kept| *kept == state)?;
         let kept = self.terms.outputs.iter().filter(|output| output.to == Destination::State);
@@ -248,17 +248,17 @@ impl<B: BasePlan> Plan<B> {
         &self.base
     }
 
-    /// The order of gates, which servers must have in common.
+    /// The order of gates, on which servers must agree.
     pub(crate) fn schedule(&self) -> ScheduleDigest {
         self.base.schedule()
     }
 
-    /// The program; inputs that are read belong to no party.
+    /// The program; inputs read from states belong to no party.
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// The clients with the places of what they deal.
+    /// The clients with the positions of their dealt bits.
     pub(crate) fn clients(&self) -> impl ExactSizeIterator<Item = (Party, &Dealt)> {
         self.clients.iter().enumerate().map(|(at, dealt)| (Party(at as u16 + 1), dealt))
     }
@@ -276,38 +276,38 @@ impl<B: BasePlan> Plan<B> {
         }
     }
 
-    /// The server that a party is; none for clients.
+    /// The server that a party is; `None` for clients.
     pub fn server(&self, party: Party) -> Option<Server> {
         Server::BOTH.into_iter().find(|&server| self.party(server) == party)
     }
 
-    /// A server's word to the other about its store, if it has one, and whether a run makes what that lacks.
+    /// A server's hello to the other about its store, if it has one, and whether a run makes what the store lacks.
     pub(crate) fn servers_hello(&self, server: Server, top_up: Option<bool>) -> Hello {
         let seat = if server == Server::Generator { GARBLER } else { EVALUATOR };
         let hello = Hello::new(NAME, seat.0, SERVERS, *self.outline().digest()).with(SCHEDULE, self.schedule());
         hello.with("store", yes_or_no(top_up.is_some())).with("top-up", yes_or_no(top_up.unwrap_or_default()))
     }
 
-    /// Bits of the hash of a share.
+    /// The number of bits of the hash of a share.
     pub(crate) fn hash_bits(&self) -> usize {
         self.terms.statistical.hash_bits()
     }
 
-    /// The security that a client is promised, who does not see what servers take from stores: at best the bound that all batches keep.
+    /// The security stated to a client, which does not see what servers take from stores: at best the bound that all batches keep.
     pub(crate) fn stated(&self) -> Security {
         let made = self.made();
         let bound = made.statistical_bits.filter(|_| B::STORES).map_or(f64::NEG_INFINITY, |bits| -bits);
         Security { cheating_log2: made.cheating_log2.map(|log2| log2.max(bound)), ..made }
     }
 
-    /// The security of a run for which all is made alone.
+    /// The security of a run whose material is all made for it.
     fn made(&self) -> Security {
         self.security(self.base.security())
     }
 
-    /// The security of a run, from that of the servers'.
+    /// The security of a run, from the security of the servers' run.
     pub(crate) fn security(&self, servers: Security) -> Security {
-        // One server changes bits, of any number of clients, and all hashes have to fit.
+        // One server changes bits of any number of clients, and all hashes have to match.
         let hashes = (-(self.hash_bits() as f64)).exp2();
         let log2 = (servers.cheating_log2.map_or(0.0, f64::exp2) + hashes).log2();
         let cheating_log2 = B::BINDS.then_some(log2);
@@ -315,9 +315,9 @@ impl<B: BasePlan> Plan<B> {
     }
 }
 
-/// The outputs that are kept: all of the result that nobody learns.
+/// The outputs to keep: all of the result that nobody learns.
 ///
-/// *Errors*: none where one is to be kept; more than a store takes.
+/// *Errors*: no such output although one is to be kept; more than a store takes.
 fn kept(program: &Program, keeps: bool) -> Result<Vec<usize>, ProtocolError> {
     if !keeps {
         return Ok(Vec::new());
@@ -337,7 +337,7 @@ fn kept(program: &Program, keeps: bool) -> Result<Vec<usize>, ProtocolError> {
     Ok(kept)
 }
 
-/// The terms of parties who know each other by their numbers in a session, whose links prove who they are.
+/// The terms of parties that know each other by their numbers in a session, whose links prove their identities.
 fn terms(program: &Program, parties: u16, (saved, read, kept): (&SavedValues, &[usize], &[usize])) -> Terms {
     let identity = |party: u16| Identity(*blake3::hash(&party.to_le_bytes()).as_bytes());
     let clients = (1..parties - 1).map(identity).collect();
@@ -351,12 +351,12 @@ fn terms(program: &Program, parties: u16, (saved, read, kept): (&SavedValues, &[
     terms
 }
 
-/// The standing of a state, from those of all in order.
+/// The standing of a state, from the standings of all in order.
 fn standing_of(states: &[String], standings: &[Standing], name: &str) -> Standing {
     states.iter().position(|state| state == name).and_then(|at| standings.get(at)).copied().unwrap_or_default()
 }
 
-/// The job of terms, with states as they stand.
+/// The job from terms, with the current states.
 fn job(
     program: &Program,
     terms: &Terms,
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stated_of_a_run_keeps_the_bound_for_any_number_of_clients() {
+    fn the_stated_security_of_a_run_keeps_the_bound_for_any_number_of_clients() {
         for statistical in [Statistical::Forty, Statistical::SixtyFour, Statistical::Eighty] {
             for bucket in 4..=8 {
                 let least = base::parameters::Batch::least(bucket, statistical).min(20_000) as u32;
@@ -407,7 +407,7 @@ mod tests {
                     let plan =
                         Plan::new(program.clone(), parties, config, SavedValues::default()).expect("it can be run");
                     let stated = plan.made().cheating_log2.expect("it is stated");
-                    // What checks of sums add is beyond all that is printed.
+                    // The contribution of the sum checks is too small to be printed.
                     let bound = -f64::from(statistical.bits());
                     assert!(stated < bound + 1e-4, "{stated}, {least} gates, {parties} parties");
                     assert!(plan.stated().cheating_log2.is_some_and(|of_client| of_client >= bound));
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn places_of_what_is_dealt_are_in_the_order_of_the_base_and_of_the_job() {
+    fn positions_of_dealt_bits_follow_the_order_of_the_base_and_of_the_job() {
         let mut program = (*chain(3)).clone();
         program.set_owner(InputId(0), Party(2));
         program.set_recipients(0, Recipients::Only(vec![Party(0), Party(2), Party(3)]));

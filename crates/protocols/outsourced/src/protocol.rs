@@ -33,10 +33,10 @@ use crate::{
     state,
 };
 
-/// Clients that deal shares to two servers, malicious unless both servers are.
+/// Clients that deal shares to two servers: malicious security, as long as the two servers do not collude.
 pub struct Outsourced;
 
-/// A program made ready for one of the forms, and for what servers run.
+/// A program made ready for one of the forms and its base.
 pub enum FormPlan {
     /// [`Form::Shares`] over [`Base::Authenticated`].
     Shares(Arc<Plan>),
@@ -109,7 +109,7 @@ impl Protocol for Outsourced {
         },
         named!("reuse", "labels or partial-gates", reuse, REUSES),
     ];
-    // The published form is not among them: its own tests hold it to the contract.
+    // Without the published form, which has its own tests of the contract.
     const SAMPLES: &'static [Sample] = &[
         Authenticated::SAMPLES[0],
         Authenticated::SAMPLES[1],
@@ -153,14 +153,14 @@ impl Protocol for Outsourced {
             }
             (Form::Shares, Base::CutAndChoose) => {
                 let of_base = config.cut_and_choose();
-                let of_base = of_base.ok_or_else(|| refuse("base=cut-and-choose has statistical=40 or 80".into()))?;
+                let of_base = of_base.ok_or_else(|| refuse("base=cut-and-choose takes statistical=40 or 80".into()))?;
                 FormPlan::OverCircuits(Arc::new(Plan::over_circuits(program, parties, of_base)?))
             }
             (Form::Shares, Base::Yao) => FormPlan::OverYao(Arc::new(Plan::over_yao(program, parties, config.yao())?)),
             (Form::PartialGc, _) if *saved != SavedValues::default() => return Err(no_stores()),
             (Form::PartialGc, _) => {
                 let of_form = config.partialgc();
-                let of_form = of_form.ok_or_else(|| refuse("form=partialgc has circuits=16, 64 or 256".into()))?;
+                let of_form = of_form.ok_or_else(|| refuse("form=partialgc takes circuits=16, 64 or 256".into()))?;
                 FormPlan::PartialGc(Arc::new(partialgc::Plan::new(program, parties, of_form, saved.clone())?))
             }
         })
@@ -218,7 +218,7 @@ impl Protocol for Outsourced {
             None => {
                 let servers = Server::BOTH.map(|server| plan.party(server).0);
                 let identities = servers.map(|server| session.mesh().identities().get(server).copied().flatten());
-                // Whoever the other clients are.
+                // The store does not depend on the other clients.
                 let servers = match identities {
                     [Some(generator), Some(cloud)] => format!("{generator}, {cloud}"),
                     _ => "2 servers without identity".into(),
@@ -277,7 +277,7 @@ fn with_base(config: &Config) -> String {
     format!("{NAME} with base={}", name_of(config.base, &Base::NAMES))
 }
 
-/// A party over a base of which servers run a changed program, as `G` and `C`.
+/// A party over a base whose servers run a changed program, as `G` and `C`.
 async fn set_up_changed<G: Seat, C: Seat<Plan = G::Plan>>(
     session: &mut MeshSession,
     plan: Arc<Plan<G::Plan>>,
@@ -305,7 +305,7 @@ async fn set_up_partialgc(
     }
 }
 
-/// Fills a server's store, once both servers want the same: clients know nothing of that.
+/// Fills a server's store, once both servers want the same; clients do not take part.
 async fn fill_pair(pair: &mut Session, filling: Filling<Authenticated>) -> Result<Filled, ProtocolError> {
     let hello = Authenticated::greet_filling(&filling).with("low-water", filling.below);
     hello.exchange(pair.channel()).await?;
@@ -322,7 +322,7 @@ async fn serve<S: Side>(
     Ok(Box::new(ServerRole::<S>::set_up(session, plan, server, stock, Honest).await?))
 }
 
-/// A store that is for the other server alone, whoever the clients are: two servers may fill it as parties of the base.
+/// A store for use with the other server and any clients: two servers may fill it as parties of the base.
 fn with_server(session: &mut MeshSession, stock: Stock<Amounts>, other: Party) -> Stock<Amounts> {
     let identity = session.mesh().identities().get(other.0).copied().flatten();
     let peer = identity.map_or(stock.peer, |identity| identity.to_string());
@@ -334,13 +334,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_of_the_base_are_all_there() {
+    fn all_parameters_of_the_base_are_offered() {
         let of_base: Vec<&str> = Authenticated::PARAMETERS.iter().map(|parameter| parameter.name).collect();
         let own: Vec<&str> = Outsourced::PARAMETERS.iter().map(|parameter| parameter.name).collect();
         assert_eq!(own[2..own.len() - 2], of_base);
     }
 
-    /// The hello of a party that wants that base.
+    /// The hello of a party that wants this base.
     fn hello(base: Base, party: u16) -> Hello {
         let mut program = garblet_circuit::Program::new("nothing");
         let port = garblet_circuit::Port::new("x", garblet_circuit::Type::Bits(1));
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn parties_that_want_different_bases_hear_so() {
+    fn parties_that_want_different_bases_are_told() {
         assert_eq!(hello(Base::Authenticated, 0).parameter("base"), Some("authenticated"));
         let differences = garblet_net::agree(&hello(Base::Authenticated, 0), &hello(Base::Yao, 1));
         let named: Vec<_> = differences.iter().map(|difference| (&*difference.field, &*difference.theirs)).collect();

@@ -1,4 +1,4 @@
-//! Receipts, which a client keeps between runs, so that servers cannot go back behind it.
+//! Receipts, which a client keeps between runs, so that servers cannot roll back a state.
 
 use garblet_client::{Receipt, Stale};
 use garblet_protocol::error::{ProtocolError, StateProblem};
@@ -6,9 +6,9 @@ use garblet_store::{Binding, State, Store};
 
 use crate::{NAME, state::Standing};
 
-/// The beginning of the places where a store has receipts.
+/// The prefix of the places where a store keeps receipts.
 const PLACE: &str = "receipt ";
-/// The place of the counter of submissions.
+/// The place where a store keeps the counter of submissions.
 const COUNTER: &str = "outsourced counter";
 /// The version of both.
 const VERSION: u32 = 1;
@@ -17,9 +17,9 @@ const VERSION: u32 = 1;
 pub struct Receipts(Store);
 
 impl Receipts {
-    /// A client's store, for servers that are known by this text.
+    /// A client's store, for the servers identified by this text.
     ///
-    /// *Errors*: a store that is for something else.
+    /// *Errors*: a store made for something else.
     pub fn new(mut store: Store, servers: &str) -> Result<Self, ProtocolError> {
         store.bind(&Binding {
             peer: servers.into(),
@@ -30,9 +30,9 @@ impl Receipts {
         Ok(Receipts(store))
     }
 
-    /// That of a state, with the counter that was last used for any.
+    /// The receipt of a state, with the counter last used for any state.
     ///
-    /// *Errors*: one that cannot be read.
+    /// *Errors*: a receipt that cannot be read.
     pub(crate) fn of(&self, state: &str) -> Result<Receipt, ProtocolError> {
         let receipt = match self.0.state(&format!("{PLACE}{state}")) {
             Some(kept) => Receipt::decode(&kept.bytes).map_err(|malformed| ProtocolError::Stored {
@@ -45,13 +45,13 @@ impl Receipts {
         Ok(receipt.with_counter(self.counter()))
     }
 
-    /// The counter that was last used.
+    /// The last counter used.
     pub(crate) fn counter(&self) -> u64 {
         let bytes = self.0.state(COUNTER).and_then(|kept| kept.bytes.first_chunk());
         bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// Uses the next counter, durably before it is sent.
+    /// Takes the next counter, and records it durably before it is sent.
     ///
     /// *Errors*: the store's.
     pub(crate) fn next_counter(&mut self) -> Result<u64, ProtocolError> {
@@ -60,7 +60,7 @@ impl Receipts {
         Ok(counter)
     }
 
-    /// Checks that servers are not behind what this client knows of a state, and keeps what both have told, if it is news.
+    /// Checks that the servers are not behind this client's view of a state, and keeps what both report if it is new.
     ///
     /// *Errors*: [`ProtocolError::State`]; the store's.
     pub(crate) fn hear(&mut self, state: &str, told: Standing) -> Result<(), ProtocolError> {

@@ -1,4 +1,4 @@
-//! A server: a party of the base's, which takes what clients deal and answers them.
+//! A server: a party of the base, which accepts clients' deals and answers them.
 
 use std::sync::Arc;
 
@@ -27,11 +27,11 @@ use crate::{
 /// Bytes of an answer, without the output.
 pub(crate) const ANSWER_BYTES: usize = 73;
 
-/// Bytes of each server's word to the other by which this session is told from all others.
+/// Bytes of each server's nonce, which distinguish this session from all others.
 pub(crate) const NONCE_BYTES: usize = 16;
-/// Bytes of the name of a session, which clients are told.
+/// Bytes of the name of a session, as sent to clients.
 pub(crate) const SESSION_BYTES: usize = 32;
-/// Bytes of what clients are told of a state: version and chain.
+/// Bytes that clients receive about a state: version and chain.
 pub(crate) const STANDING_BYTES: usize = 8 + 32;
 
 /// Separates names of sessions from all other uses of BLAKE3.
@@ -41,12 +41,12 @@ const SESSION_CONTEXT: &str = "garblet 2026 outsourced session v1";
 pub struct ServerRole<S, K = Honest> {
     plan: Arc<Plan>,
     server: Server,
-    /// Those of every state.
+    /// The limits of every state.
     limits: Limits,
     run: Run<S, Honest>,
-    /// The name of the session, which jobs have.
+    /// The name of the session, which jobs include.
     session: [u8; SESSION_BYTES],
-    /// Runs that were prepared.
+    /// The number of prepared runs.
     prepared: u64,
     /// The last counter of each client.
     counters: Vec<u64>,
@@ -64,9 +64,9 @@ pub struct PreparedRun<S: Side> {
 }
 
 impl<S: Side, K: Conduct<Step>> ServerRole<S, K> {
-    /// Sets up with the other server. What is prepared comes from a store, if both have one, and so do states, on which they agree.
+    /// Sets up with the other server. Prepared material comes from the stores, if both have one, and so do states, on which they agree.
     ///
-    /// *Errors*: those of the base; a server that has a store where the other has none; states that cannot be used.
+    /// *Errors*: those of the base; a store at one server only; states that cannot be used.
     pub async fn set_up(
         session: &mut MeshSession,
         plan: Arc<Plan>,
@@ -88,9 +88,9 @@ impl<S: Side, K: Conduct<Step>> ServerRole<S, K> {
         Ok(ServerRole { plan, server, limits, run, session: name, prepared: 0, counters, unsent: None, conduct })
     }
 
-    /// The states of the plan, as they stand now.
+    /// The current states of the plan.
     ///
-    /// *Errors*: one that cannot be used; none at all without a store.
+    /// *Errors*: a state that cannot be used; states without a store.
     fn standings(&mut self) -> Result<Vec<Standing>, ProtocolError> {
         let Some(store) = self.run.store() else {
             return if self.plan.states().is_empty() { Ok(Vec::new()) } else { Err(no_store()) };
@@ -101,7 +101,7 @@ impl<S: Side, K: Conduct<Step>> ServerRole<S, K> {
 
 /// Reads the messages of all clients to a server, whose last counters are `counters`.
 ///
-/// *Errors*: one that is for another job or was there before; [`ProtocolError::OtherRun`].
+/// *Errors*: a message for another job or used before; [`ProtocolError::OtherRun`].
 pub(crate) async fn submissions<B: BasePlan>(
     session: &mut MeshSession,
     (plan, server): (&Plan<B>, Server),
@@ -122,7 +122,7 @@ pub(crate) async fn submissions<B: BasePlan>(
             .map_err(|_| refused("the client's message is not for this run"))?;
         let counter = submission.place().counter;
         if counter <= *last {
-            return Err(refused("the client's message was there before").into());
+            return Err(refused("the client's message was used before").into());
         }
         *last = counter;
         all.push(submission);
@@ -130,7 +130,7 @@ pub(crate) async fn submissions<B: BasePlan>(
     Ok(all)
 }
 
-/// Agrees with the other server on stores, joins it, and agrees on states. Returns also the name of the session.
+/// Agrees with the other server on stores, joins it, and agrees on states. Also returns the name of the session.
 async fn join<S: Side>(
     pair: &mut Session,
     plan: &Plan,
@@ -152,19 +152,19 @@ async fn join<S: Side>(
     Ok((participant, session_name(server, own, theirs)))
 }
 
-/// The name of a session, from the words of both servers.
+/// The name of a session, from the nonces of both servers.
 pub(crate) fn session_name(server: Server, own: [u8; NONCE_BYTES], theirs: [u8; NONCE_BYTES]) -> [u8; SESSION_BYTES] {
     let nonces = if server == Server::Generator { [own, theirs] } else { [theirs, own] };
     blake3::derive_key(SESSION_CONTEXT, &nonces.concat())
 }
 
-/// States need stores.
+/// The error for states without a store.
 fn no_store() -> ProtocolError {
-    let (what, expected) = ("states".into(), "a store in which they are kept".into());
+    let (what, expected) = ("states".into(), "a store to keep them in".into());
     ProtocolError::Input { what, expected, got: "none".into() }
 }
 
-/// Tells all clients what the job of a run has beside its terms: the session, and the states as they stand.
+/// Sends all clients the part of a run's job that is not in its terms: the session and the current states.
 pub(crate) async fn tell_clients<K: Conduct<Step>, B: BasePlan>(
     session: &mut MeshSession,
     plan: &Plan<B>,
@@ -202,10 +202,10 @@ pub(crate) fn submission_bytes<B: BasePlan>(plan: &Plan<B>, server: Server, clie
     104 + plan.hash_bits() / 8 + in_message
 }
 
-/// An error of the other server's.
+/// An error from the work with the other server.
 pub(crate) fn with(other: Party, error: ProtocolError) -> ProtocolError {
     match error {
-        // These name their parties themselves, or are of this server's own store.
+        // These name their parties themselves, or concern this server's own store.
         ProtocolError::Refused(_)
         | ProtocolError::State { .. }
         | ProtocolError::NotPrepared(_)
@@ -249,7 +249,7 @@ impl<S: Side, K: Conduct<Step>> Role<Mesh> for ServerRole<S, K> {
         party_io::own_input(self.plan.program(), self.plan.party(self.server), inputs)?;
         let PreparedRun { number, job, standings, of_base } = prepared;
         if let Some(store) = self.run.store() {
-            // Another run that was prepared for the same version may have made the next one.
+            // Another run, prepared for the same version, may already have made the next one.
             let mut states = self.plan.states().iter().zip(&standings);
             states.try_for_each(|(name, prepared)| state::check(store, name, self.limits, *prepared))?;
         }
@@ -262,7 +262,7 @@ impl<S: Side, K: Conduct<Step>> Role<Mesh> for ServerRole<S, K> {
         let computed = compute(&mut self.run, &mut pair, of_base, inputs, &mut submissions).await;
         session.give_back(pair, lent);
         let (outputs, for_clients) = computed.map_err(|error| with(other, error))?;
-        // Step S6. A client that does not take its answer keeps this server's outputs from nobody.
+        // Step S6. A client that does not collect its answer cannot withhold this server's outputs from anyone.
         self.unsent = send_to_clients(session, &submissions.answers(&for_clients)).await.err();
         Ok(outputs)
     }
@@ -272,7 +272,7 @@ impl<S: Side, K: Conduct<Step>> Role<Mesh> for ServerRole<S, K> {
     }
 }
 
-/// Steps S1 to S5, and the end of the run for the states.
+/// Steps S1 to S5, then ends the run for the states.
 pub(crate) async fn compute<S: Side, K: Conduct<Step>>(
     run: &mut Run<S, Honest>,
     pair: &mut Session,

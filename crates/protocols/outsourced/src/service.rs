@@ -1,26 +1,28 @@
-//! The service of a server: clients come and go, leave a submission at both servers, and have its answer in the same or a later visit.
+//! The service of a server: clients come and go, leave a submission at both servers, and get the answer in the same or a later visit.
 //!
-//! Both servers have the same [`Agreement`]: which programs may be run, by which clients, on which states, how often. Each has a desk, where visitors leave what they dealt, and
-//! one connection with the other server, over which jobs are run one after another, as soon as both have the submissions of all their clients.
+//! Both servers have the same [`Agreement`]: which programs may be run, by which clients, on which states, how often. Each has a desk, where visitors leave
+//! submissions, and one connection with the other server, over which they run jobs one after another, as soon as both have the submissions of all clients of a
+//! job.
 //!
 //! # Steps
 //!
 //! | who | what | where |
 //! |---|---|---|
 //! | client | calls both servers, and sends each its frame | [`garblet_client::Visit`] |
-//! | server | opens it, holds it against the agreement, and keeps it until those of all clients of the job are there | `desk` |
-//! | cloud | tells the generator that it has all | `words` |
-//! | generator | has all, too: calls the job; either refuses it if a state has another version or a counter was used | `pair` |
-//! | servers | note durably that the submissions are used, then run the job | `pair`, `clients` |
-//! | server | keeps the sealed answer for a day, and gives it to the client, also if that comes again | `desk` |
+//! | server | opens it, checks it against the agreement, and keeps it until all clients of the job have submitted | `desk` |
+//! | cloud | tells the generator once it has all submissions of a job | `words` |
+//! | generator | once it has all, too, calls the job; either server refuses it if a state has another version or a counter was used | `pair` |
+//! | servers | record durably that the submissions are used, then run the job | `pair`, `clients` |
+//! | server | keeps the sealed answer for a day, and gives it to the client, also on later visits | `desk` |
 //!
-//! A submission is used once, whatever becomes of it: a server that runs or refuses it takes it never again. So a sealed refusal of an honest server proves that it is not run,
-//! unless the reason says that it may have been ([`Reason::is_never_run`]); as one server may lie, a client deals anew, with a higher counter, only if both say so. What a
-//! server has used is in its store. A new store knows nothing of it: both servers change the agreement's service value whenever one of them begins with another store.
+//! A submission is used once, whatever its outcome: a server that runs or refuses it never accepts it again. So a sealed refusal by an honest server proves
+//! that it is not run, unless the reason says that it may have been ([`Reason::is_never_run`]); as one server may lie, a client deals again, with a higher
+//! counter, only if both refuse. A server's store records the used submissions. A new store knows none of them: both servers change the agreement's service
+//! value whenever one of them starts with another store.
 //!
-//! *Deviations*: a job is refused by both servers before anything was told if its state has another version; such a refusal is not counted against anybody. A hash or challenge that does not
-//! fit is refused by both before a label leaves, counted against the client, and they go on. Each run of which labels left and that does not end is counted, since the other server may have
-//! guessed what it computes on: after 256 of them a server stops.
+//! *Deviations*: both servers refuse a job before anything is revealed if its state has another version; such a refusal is not counted against anybody. Both
+//! refuse a wrong hash or challenge before a label leaves, count it against the client, and go on. Each unfinished run whose labels have left is counted,
+//! since the other server may have guessed inputs: after 256 of them a server stops.
 
 mod agreement;
 mod clients;
@@ -50,32 +52,32 @@ use crate::SERVERS;
 use clients::UNENDED_MAX;
 use desk::Desk;
 
-/// The pause before the other server is met again.
+/// The pause before meeting the other server again.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The time between two looks for submissions that have waited too long.
+/// The interval between checks for submissions that have waited too long.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// One of two servers that answers clients.
 pub struct Service {
     desk: Desk,
-    /// The server's own inputs, of the offers that have some.
+    /// The server's own inputs, for offers that have some.
     inputs: Vec<(String, Vec<Bits>)>,
-    /// The amounts to which the store is filled while nobody waits, once there is less than half.
+    /// The amounts to which the store is filled while nobody waits, once it is less than half full.
     stock: Amounts,
     open: OpenStore,
     hear: Box<dyn Fn(Event<'_>) + Send + Sync>,
 }
 
-/// Opens the server's store, each time that it meets the other one.
+/// Opens the server's store, each time it meets the other server.
 pub type OpenStore = Box<dyn Fn() -> Result<Store, ProtocolError> + Send + Sync>;
 
 /// An event of a service, for its log.
 pub enum Event<'a> {
-    /// The other server is there.
+    /// The other server is connected.
     Met,
-    /// The other server is gone, or something is wrong with it.
+    /// The other server is gone or faulty.
     Parted(&'a ProtocolError),
-    /// A state cannot be used any more, here or at the other server.
+    /// A state has become unusable, here or at the other server.
     Closed(&'a ProtocolError),
     /// A job was run.
     Ran {
@@ -83,11 +85,11 @@ pub enum Event<'a> {
         offer: &'a str,
         /// The names of its clients.
         clients: &'a [&'a str],
-        /// This server's outputs, those of others not.
+        /// This server's outputs, not those of others.
         outputs: &'a [Option<Bits>],
-        /// Set if the computation has panicked, as far as this server learns: then it has no result, and what was kept before stays.
+        /// Set if the computation panicked, as far as this server learns: then there is no result, and the state stays as it was.
         has_panicked: bool,
-        /// The time from the call of the job to the answers.
+        /// The time from calling the job to the answers.
         took: Duration,
     },
     /// A job was refused.
@@ -96,22 +98,22 @@ pub enum Event<'a> {
         offer: &'a str,
         /// The names of its clients.
         clients: &'a [&'a str],
-        /// The reason that they are told.
+        /// The reason given to the clients.
         reason: Reason,
-        /// Parties of the job of whom one is to blame.
+        /// The parties of the job, one of which is to blame.
         accused: &'a [Party],
     },
-    /// A run did not end after labels had left; the number of them, and the one at which the service ends.
+    /// A run did not finish after labels had left; the number of such runs, and the number at which the service ends.
     Unended(u32, u32),
-    /// The store is filled.
+    /// The store was filled.
     Filling(Amounts),
 }
 
 /// The place where the servers meet.
 pub enum Place {
-    /// This server waits there.
+    /// This server listens there.
     Listen(Listener),
-    /// This server goes there.
+    /// This server connects there.
     Connect(String),
 }
 
@@ -127,8 +129,8 @@ impl Place {
 impl Service {
     /// A service of one of the servers.
     ///
-    /// *Shape*: a secret for each client of the agreement, in its order; `inputs` are those of this server for the offers that need some, each with all
-    /// values in the program's order. *Errors*: a store that cannot be opened, or that knows the clients by other numbers; inputs that are missing or do not fit.
+    /// *Shape*: a secret for each client of the agreement, in its order; `inputs` are this server's inputs for the offers that need some, each with all
+    /// values in the program's order. *Errors*: a store that cannot be opened, or that numbers the clients differently; inputs that are missing or do not fit.
     pub fn new(
         (agreement, server): (Arc<Agreement>, Server),
         secrets: Vec<Secret>,
@@ -142,7 +144,7 @@ impl Service {
         let mut store = open()?;
         clients::number(&mut store, agreement.clients())?;
         let desk = Desk::new(agreement, server, secrets, &store, rng)?;
-        // It is opened anew for the other server.
+        // It is opened again for each meeting with the other server.
         drop(store);
         Ok(Service { desk, inputs, stock, open, hear: Box::new(hear) })
     }
@@ -152,9 +154,9 @@ impl Service {
         self.desk.agreement()
     }
 
-    /// Runs jobs with the other server, which is met again whenever it was lost. It computes for long: it belongs on a thread of its own.
+    /// Runs jobs with the other server, and meets it again whenever the connection is lost. It computes for long stretches: give it its own thread.
     ///
-    /// *Errors*: what ends the service for good: a store that cannot be used, or that was given up; too many runs that did not end.
+    /// *Errors*: those that end the service for good: a store that is unusable or was given up; too many unfinished runs.
     pub async fn run_jobs(&self, place: &Place, options: &Options, rng: &mut Prg) -> Result<Infallible, ProtocolError> {
         loop {
             self.check_unended()?;
@@ -167,7 +169,7 @@ impl Service {
         }
     }
 
-    /// Meets the other server once; submissions that have waited too long are refused meanwhile.
+    /// Meets the other server once; meanwhile refuses submissions that have waited too long.
     async fn meet_and_pair(
         &self,
         place: &Place,
@@ -198,11 +200,11 @@ impl Service {
     }
 }
 
-/// Tells whether a service has no use for meeting the other server again.
+/// Tells whether it is useless to meet the other server again.
 fn is_final(error: &ProtocolError) -> bool {
     match error {
         ProtocolError::NotGivenUp { .. } => true,
-        // A disk that is full has room later; that this store is older than it was is only the other server's word.
+        // A full disk may have room later; that this store was rolled back is only the other server's claim.
         ProtocolError::Store(
             StoreError::Io { .. }
             | StoreError::Broken

@@ -1,4 +1,4 @@
-//! Steps S2 to S4: each server proves that what it told is what clients dealt to it; over other bases than `authenticated`, see [`circuits`].
+//! Steps S2 to S4: each server proves that it announced the bits that clients dealt to it; for bases other than `authenticated`, see [`circuits`].
 
 mod circuits;
 
@@ -28,17 +28,17 @@ use crate::{
 pub(crate) const CHALLENGE_BYTES: usize = 16;
 /// Bytes of a proof.
 pub(crate) const PROOF_BYTES: usize = 32;
-/// Bytes in which a server says that all that it was told fits, or over which client it refuses.
+/// Bytes in which a server accepts the other's messages, or names the client over which it refuses.
 pub(crate) const VERDICT_BYTES: usize = 2;
-/// Bytes in which the generator says that it has the next version.
+/// Bytes in which the generator confirms that it has the next version.
 pub(crate) const WORD_BYTES: usize = 1;
 
-/// The fault of a challenge.
-pub(crate) const WRONG_CHALLENGE: &str = "the challenge that was told is not the one that the client committed to";
-/// The fault of a proof, or of a hash that is told.
-const WRONG_HASH: &str = "what was told of the client's bits has not the hash that the client dealt";
+/// The fault of a wrong challenge.
+pub(crate) const WRONG_CHALLENGE: &str = "the challenge does not match the client's commitment";
+/// The fault of a wrong proof or hash.
+const WRONG_HASH: &str = "the client's bits do not have the hash that the client dealt";
 
-/// The faults of which a verdict tells, by its first byte; zero stands for none.
+/// The faults in a verdict, by its first byte; zero stands for none.
 const FAULTS: [&str; 2] = [WRONG_CHALLENGE, WRONG_HASH];
 
 /// Separates proofs from all other uses of BLAKE3.
@@ -46,30 +46,30 @@ const PROOF_CONTEXT: &str = "garblet 2026 outsourced proof v1";
 /// Separates chains of states from all other uses of BLAKE3.
 const CHAIN_CONTEXT: &str = "garblet 2026 outsourced chain v1";
 
-/// The messages of clients to a server, and its part in proving them to the other one, over the base of plan `B`.
+/// The messages of clients to a server, and its part in proving them to the other one, over the base with plan `B`.
 pub struct Submissions<'a, K, B = base::Plan> {
     plan: Arc<Plan<B>>,
     server: Server,
-    /// The states as the run was prepared for them.
+    /// The states for which the run was prepared.
     standings: Vec<Standing>,
-    /// The next version of the state that is kept; none once it is known that the computation panicked.
+    /// The next version of the state to keep; `None` once the computation is known to have panicked.
     next: Option<Standing>,
-    /// The version of which answers speak.
+    /// The version that answers report.
     answered: Standing,
-    /// One of each client.
+    /// One submission per client.
     all: Vec<Submission>,
     /// The dealt bits in the base's order.
     bits: Bits,
-    /// The sum of what both servers told, once it is settled; zeros where outputs have pads already.
+    /// The sum of both servers' announced bits, once settled; zeros where outputs have pads already.
     sum: Bits,
     /// The challenges for this server's bits, once they are checked.
     own: Vec<OwnChallenge>,
-    /// Hears that labels are about to leave.
+    /// Called when labels are about to leave.
     begun: Option<Begun<'a>>,
     conduct: &'a mut K,
 }
 
-/// Notes durably that a run may end from here on without having been of use.
+/// Records durably that from here on a run may fail to complete.
 pub(crate) type Begun<'a> = Box<dyn FnOnce(&mut Store) -> Result<(), ProtocolError> + Send + Sync + 'a>;
 
 impl<'a, K: Conduct<Step>, B: BasePlan> Submissions<'a, K, B> {
@@ -95,7 +95,7 @@ impl<'a, K: Conduct<Step>, B: BasePlan> Submissions<'a, K, B> {
         Submissions { plan, server, standings, next, answered, all, bits, sum, own: Vec::new(), begun: None, conduct }
     }
 
-    /// The same, with somebody who hears that labels are about to leave.
+    /// The same, with a callback for when labels are about to leave.
     pub(crate) fn heard_by(self, begun: Begun<'a>) -> Self {
         Submissions { begun: Some(begun), ..self }
     }
@@ -105,7 +105,7 @@ impl<'a, K: Conduct<Step>, B: BasePlan> Submissions<'a, K, B> {
         &self.bits
     }
 
-    /// The answer to each client: its output with both pads, from what the base has of all.
+    /// The answer to each client: its output with both pads, from the base's outputs.
     pub(crate) fn answers(&mut self, outputs: &Bits) -> Vec<Vec<u8>> {
         let mut start = 0;
         let mut all = Vec::with_capacity(self.all.len());
@@ -142,7 +142,7 @@ impl<'a, K: Conduct<Step>, B: BasePlan> Submissions<'a, K, B> {
         Refused { what, parties: [client, self.plan.party(self.server.other())] }
     }
 
-    /// The proofs of this server: of blocks that are linear in what it was dealt.
+    /// The proofs of this server, over blocks that are linear in its dealt bits.
     fn prove(&mut self, blocks: &[Block]) -> Vec<u8> {
         let mut proofs = Vec::with_capacity(PROOF_BYTES * self.all.len());
         for (((_, places), submission), challenge) in self.plan.clients().zip(&self.all).zip(&self.own) {
@@ -153,9 +153,9 @@ impl<'a, K: Conduct<Step>, B: BasePlan> Submissions<'a, K, B> {
         proofs
     }
 
-    /// Checks the other server's proofs: all of them, whatever comes out. `sums` are those that it has if it was dealt what it told.
+    /// Checks all of the other server's proofs, even after one fails. `sums` are the sums that it has if it announced its dealt bits.
     ///
-    /// *Errors*: the first client's whose proof is another one.
+    /// *Errors*: the first client whose proof differs.
     fn check(&self, proofs: &[u8], sums: impl Fn(&Submission, &Dealt) -> Zeroizing<Vec<Block>>) -> Result<(), Refused> {
         let mut wrong = None;
         let proofs = proofs.as_chunks::<PROOF_BYTES>().0;
@@ -168,7 +168,7 @@ impl<'a, K: Conduct<Step>, B: BasePlan> Submissions<'a, K, B> {
         wrong.map_or(Ok(()), |client| Err(self.refused(client, WRONG_HASH)))
     }
 
-    /// Tells the other server the verdict on what it told, so that both end the run alike and can go on with each other; passes it on.
+    /// Sends the other server the verdict on its messages, so that both end the run alike and can go on with each other; returns the verdict.
     async fn tell<T: Send>(&mut self, channel: &mut Channel, judged: Result<T, Refused>) -> Result<T, ProtocolError> {
         let mut verdict = [0; VERDICT_BYTES];
         if let Err(Refused { what, parties: [client, _] }) = &judged {
@@ -183,9 +183,9 @@ impl<'a, K: Conduct<Step>, B: BasePlan> Submissions<'a, K, B> {
         Ok(judged?)
     }
 
-    /// Hears the other server's verdict on what this one told.
+    /// Receives the other server's verdict on this one's messages.
     ///
-    /// *Errors*: its refusal; one over nobody, or for no fault.
+    /// *Errors*: its refusal; a refusal that names no client or no fault.
     async fn hear(&self, channel: &mut Channel) -> Result<(), ProtocolError> {
         let mut verdict = [0; VERDICT_BYTES];
         channel.receive_bytes(&mut verdict).await?;
@@ -207,7 +207,7 @@ impl<'a, K: Conduct<Step>, B: BasePlan> Submissions<'a, K, B> {
 }
 
 impl<K: Conduct<Step>> Submissions<'_, K> {
-    /// Counts the run for all states, durably: from here on it can end without having been of use.
+    /// Counts the run for all states, durably: from here on it may fail to complete.
     fn count(&mut self, store: Option<&mut Store>) -> Result<(), ProtocolError> {
         let Some(store) = store else { return Ok(()) };
         self.begun.take().map_or(Ok(()), |begun| begun(store))?;
@@ -215,7 +215,7 @@ impl<K: Conduct<Step>> Submissions<'_, K> {
         self.plan.states().iter().try_for_each(|name| state::count(store, name, kept == Some(name)))
     }
 
-    /// Ends the run for its states: the generator has the next version, and the cloud hears so; both note it.
+    /// Ends the run for its states: the generator has the next version and tells the cloud; both record it.
     ///
     /// *Errors*: the connection's and the store's.
     pub(crate) async fn end(&self, session: &mut Session, store: Option<&mut Store>) -> Result<(), ProtocolError> {
@@ -237,12 +237,12 @@ impl<K: Conduct<Step>> Submissions<'_, K> {
         })
     }
 
-    /// The sums of MACs that the other server has for what it told.
+    /// The sums of MACs that the other server has for its announced bits.
     fn macs(told: &Told<'_>, submission: &Submission, places: &Dealt) -> Zeroizing<Vec<Block>> {
         let matrix = submission.other_matrix();
         let keys = matrix.sums(&gather(told.keys(), places));
         let bits: Bits = places.all().flatten().map(|at| told.peers.get(at)).collect();
-        // The hash of what was told; with that of what was dealt, the hash of the peer's shares of the masks.
+        // The hash of the announced bits; plus the hash of the dealt bits, it is the hash of the peer's shares of the masks.
         let of_told = Bits::from_bytes(&matrix.of(&bits.to_bytes()));
         let macs = keys.iter().zip(of_told.iter()).zip(submission.other_hash().iter());
         let macs = macs.map(|((&key, told_bit), dealt_bit)| told.mac(key, told_bit ^ dealt_bit));
@@ -250,7 +250,7 @@ impl<K: Conduct<Step>> Submissions<'_, K> {
     }
 }
 
-/// Hears that the other server has the next version, or that an answer follows.
+/// Receives the word that the other server has the next version, or that an answer follows.
 ///
 /// *Errors*: another word; the connection's.
 pub(crate) async fn hear_word(channel: &mut Channel) -> Result<(), ProtocolError> {
@@ -269,7 +269,7 @@ fn gather(blocks: &[Block], places: &Dealt) -> Zeroizing<Vec<Block>> {
     all
 }
 
-/// The proof of a server that it told a client's bits: a digest of the MACs of their hash.
+/// The proof that a server announced a client's bits: a digest of the MACs of their hash.
 fn proof(submission: &Submission, server: Server, macs: &[Block]) -> [u8; PROOF_BYTES] {
     let mut hash = blake3::Hasher::new_derive_key(PROOF_CONTEXT);
     let byte = match server {
@@ -283,7 +283,7 @@ fn proof(submission: &Submission, server: Server, macs: &[Block]) -> [u8; PROOF_
     proof
 }
 
-/// The version that follows on another by a run of a job with these submissions.
+/// The version that follows another one after a run of a job with these submissions.
 fn next(before: Standing, job: &Job, all: &[Submission]) -> Standing {
     let version = before.version.saturating_add(1);
     let mut hash = blake3::Hasher::new_derive_key(CHAIN_CONTEXT);
@@ -319,7 +319,7 @@ impl<K: Conduct<Step>> Dealing for Submissions<'_, K> {
                 });
                 self.own = self.tell(channel, judged).await?;
                 channel.send_bytes(&self.prove(told.macs())).await?;
-                // Labels wait: a hash that does not fit is the word of both servers before the run has an effect.
+                // Labels wait: both servers agree that a hash is wrong before the run has an effect.
                 self.hear(channel).await?;
             }
             Server::Cloud => {
@@ -343,7 +343,7 @@ impl<K: Conduct<Step>> Dealing for Submissions<'_, K> {
     fn keep(&mut self, keeping: Option<Keeping<'_>>) -> Result<(), ProtocolError> {
         let Some((name, before)) = self.plan.kept(&self.standings) else { return Ok(()) };
         let (Some(keeping), Some(next)) = (keeping, self.next) else {
-            // The computation has panicked: the state stays where it was, and answers say so.
+            // The computation has panicked: the state keeps its version, and answers say so.
             (self.next, self.answered) = (None, before);
             return Ok(());
         };

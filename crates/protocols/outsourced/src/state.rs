@@ -1,12 +1,14 @@
-//! States: outputs that lie with both servers between runs, known to nobody.
+//! States: outputs that both servers keep between runs, and that nobody knows.
 //!
-//! A state has *versions*, from 1, each with a *chain*: a digest of all runs that led to it. A run that keeps outputs makes the next version, from dealt inputs, or from those that an earlier version has. The cloud writes it
-//! as *pending* before it hands over what the generator learns; the generator writes it when it has checked that, and says so; then the cloud's is the new version, too. Wherever this is cut off, the
-//! servers are one step apart at most, which their next meeting mends: either both have the new version, or none has, see [`meeting`].
+//! A state has *versions*, from 1, each with a *chain*: a digest of all runs that led to it. A run that keeps outputs makes the next version, from dealt
+//! inputs or from an earlier version. The cloud writes it as *pending* before it hands over the generator's outputs; the generator writes it once it has
+//! checked them, and says so; then the cloud makes it the new version, too. Wherever this is interrupted, the servers are at most one step apart, which their
+//! next meeting mends: either both have the new version or neither has, see [`meeting`].
 //!
-//! A run that was begun and has not ended is counted, from before a label leaves until it ends: it can be run again with the same version, which gives nothing away that it would not have given at
-//! first. But a server that learns something of a run, and then lets it fail, has had a try that changed nothing. So runs that were to keep the state and did not end are counted for as long as the state lives, whatever else is
-//! run meanwhile, and with more than [`Limits::retries`] it is refused until the operators of both servers allow more by hand ([`allow`]), each at its own. Runs that only read it are counted in a row.
+//! A run that has begun and not ended is counted, from before a label leaves until it ends: it can be run again with the same version, which reveals nothing
+//! that it would not have revealed at first. But a server that learns something from a run and then lets it fail has had a try that changed nothing. So runs
+//! that were to keep the state and did not end are counted over the life of the state, whatever else is run meanwhile; after more than [`Limits::retries`] of
+//! them the state is refused until the operators of both servers allow more by hand ([`allow`]). Runs that only read it are counted in a row.
 //!
 //! *Source*: section 4 of the design of outsourced runs; the papers keep no versions, and their saved values can be put back.
 
@@ -22,23 +24,23 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use meeting::{TOLD_BYTES, meet};
 
-/// The most runs of a state.
+/// The limits on runs of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Limits {
-    /// That were to keep the state and did not end, in all its life; and that only read it and did not end, in a row.
+    /// Runs that were to keep the state and did not end, over its whole life; and runs that only read it and did not end, in a row.
     pub retries: u32,
-    /// That read one version.
+    /// Runs that read one version.
     pub reads: Option<u64>,
 }
 
 impl Default for Limits {
-    /// Sixteen retries, any number of reads.
+    /// Sixteen retries and any number of reads.
     fn default() -> Self {
         Limits { retries: 16, reads: None }
     }
 }
 
-/// The beginning of the places where a store has its records.
+/// The prefix of the places where a store keeps the records.
 const PLACE: &str = "outsourced state ";
 /// The version of records.
 const VERSION: u32 = 1;
@@ -46,24 +48,24 @@ const VERSION: u32 = 1;
 /// A version of a state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Standing {
-    /// From 1; 0 if there is none yet.
+    /// Counted from 1; 0 if there is no version yet.
     pub(crate) version: u64,
     /// The digest of its history.
     pub(crate) chain: [u8; 32],
 }
 
-/// A server's knowledge of a state, beside its wires.
+/// A server's record of a state, apart from its wires.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Record {
     version: u64,
     chain: [u8; 32],
-    /// The chain of the next version, if its wires are there and the other server may have it.
+    /// The chain of the next version, if its wires are stored and the other server may have it.
     pending: Option<[u8; 32]>,
-    /// Runs of all versions that were begun to make the next one and have not ended.
+    /// Runs begun to make the next version, over all versions, that have not ended.
     keeping: u32,
-    /// Runs that only read, and were begun since the last such one that ended.
+    /// Read-only runs begun since the last one that ended.
     reading: u32,
-    /// Runs that only read this version, whether they ended or not.
+    /// Read-only runs of this version, whether they ended or not.
     reads: u64,
     closed: bool,
 }
@@ -73,13 +75,13 @@ fn wires(name: &str, version: u64) -> String {
     format!("{FOR_OTHERS}{name} {version}")
 }
 
-/// A name of the base's, if it is of a state: the state, and the version.
+/// The state and the version behind a name in the base, if it belongs to a state.
 fn of_wires(kept: &str) -> Option<(&str, u64)> {
     let (name, version) = kept.strip_prefix(FOR_OTHERS)?.rsplit_once(' ')?;
     Some((name, version.parse().ok()?))
 }
 
-/// The error of a state that cannot be used.
+/// The error for a state that cannot be used.
 fn problem(name: &str, problem: StateProblem) -> ProtocolError {
     ProtocolError::State { name: name.into(), problem }
 }
@@ -90,9 +92,9 @@ impl Record {
         self.keeping.saturating_add(self.reading)
     }
 
-    /// That of a state; of one that is not there, an empty one.
+    /// The record of a state; empty if the state does not exist.
     ///
-    /// *Errors*: one of another version.
+    /// *Errors*: a record of another version.
     fn of(store: &Store, name: &str) -> Result<Self, ProtocolError> {
         let Some(state) = store.state(&format!("{PLACE}{name}")) else { return Ok(Record::default()) };
         let read = (state.version == VERSION).then(|| postcard::from_bytes(&state.bytes).ok()).flatten();
@@ -103,19 +105,19 @@ impl Record {
         Ok(store.set_state(&format!("{PLACE}{name}"), State::encoded(VERSION, self))?)
     }
 
-    /// Writes it, and forgets all wires but those of its version.
+    /// Writes the record, and forgets all wires except those of its version.
     fn settle(&self, store: &mut Store, name: &str) -> Result<(), ProtocolError> {
         self.write(store, name)?;
         self.forget_others(store, name)
     }
 
-    /// Forgets all wires but those of its version.
+    /// Forgets all wires except those of its version.
     fn forget_others(&self, store: &mut Store, name: &str) -> Result<(), ProtocolError> {
         let stays = |version| version == self.version && !self.closed;
         forget_kept(store, |kept| of_wires(kept).is_some_and(|(of, version)| of == name && !stays(version)))
     }
 
-    /// The next version, that was pending: the run that made it has ended.
+    /// Moves to the pending version: the run that made it has ended.
     fn advance(&mut self, chain: [u8; 32]) {
         let keeping = self.keeping.saturating_sub(1);
         *self = Record { version: self.version + 1, chain, keeping, ..Record::default() };
@@ -128,7 +130,7 @@ impl Record {
 
 /// The version of a state that a run can use; 0 if there is none yet.
 ///
-/// *Errors*: [`ProtocolError::State`], also where too many runs have not ended.
+/// *Errors*: [`ProtocolError::State`], also if too many runs have not ended.
 pub(crate) fn standing(store: &Store, name: &str, limits: Limits) -> Result<Standing, ProtocolError> {
     let record = Record::of(store, name)?;
     if record.closed {
@@ -150,7 +152,7 @@ pub(crate) fn read(name: &str, standing: Standing) -> Result<String, ProtocolErr
     }
 }
 
-/// Checks that a state is where it was.
+/// Checks that a state has not changed.
 ///
 /// *Errors*: [`StateProblem::Version`].
 pub(crate) fn check(store: &Store, name: &str, limits: Limits, prepared: Standing) -> Result<(), ProtocolError> {
@@ -161,7 +163,7 @@ pub(crate) fn check(store: &Store, name: &str, limits: Limits, prepared: Standin
     }
 }
 
-/// Counts a run that begins, durably, and that is to make the next version or only reads.
+/// Counts, durably, a run that begins, whether it is to make the next version or only reads.
 ///
 /// *Errors*: the store's.
 pub(crate) fn count(store: &mut Store, name: &str, keeps: bool) -> Result<(), ProtocolError> {
@@ -176,14 +178,14 @@ pub(crate) fn count(store: &mut Store, name: &str, keeps: bool) -> Result<(), Pr
     record.write(store, name)
 }
 
-/// The runs that have only read the version that a state has.
+/// The number of runs that only read a state's current version.
 ///
 /// *Errors*: a record that cannot be read.
 pub(crate) fn reads(store: &Store, name: &str) -> Result<u64, ProtocolError> {
     Ok(Record::of(store, name)?.reads)
 }
 
-/// Notes that a run has ended that leaves the version as it is: it only reads, or was to keep the next one and has panicked.
+/// Records the end of a run that leaves the version unchanged: it only reads, or was to keep the next version and panicked.
 ///
 /// *Errors*: the store's.
 pub(crate) fn succeeded(store: &mut Store, name: &str, keeps: bool) -> Result<(), ProtocolError> {
@@ -204,7 +206,7 @@ pub(crate) fn keep_pending(keeping: Keeping<'_>, name: &str, next: Standing) -> 
     record.write(store, name)
 }
 
-/// Keeps them as the next version, which the other server has as pending.
+/// Keeps the outputs of a run as the next version, which the other server has as pending.
 ///
 /// *Errors*: the store's.
 pub(crate) fn keep(keeping: Keeping<'_>, name: &str, next: Standing) -> Result<(), ProtocolError> {
@@ -212,7 +214,7 @@ pub(crate) fn keep(keeping: Keeping<'_>, name: &str, next: Standing) -> Result<(
     advance(store, name, next.chain)
 }
 
-/// Makes the pending version the state's, as the other server has done.
+/// Makes the pending version the current one, as the other server has done.
 ///
 /// *Errors*: the store's.
 pub(crate) fn commit(store: &mut Store, name: &str) -> Result<(), ProtocolError> {
@@ -228,7 +230,7 @@ fn advance(store: &mut Store, name: &str, chain: [u8; 32]) -> Result<(), Protoco
     record.settle(store, name)
 }
 
-/// Forgets that runs of any state have not ended, as its operator says.
+/// Forgets unfinished runs of all states, by order of the operator.
 ///
 /// *Errors*: the store's.
 pub(crate) fn allow(store: &mut Store) -> Result<(), ProtocolError> {
@@ -274,7 +276,7 @@ pub(crate) fn names(store: &Store) -> Vec<SavedNames> {
     all.collect()
 }
 
-/// Tells whether the wires of a version are there.
+/// Tells whether the wires of a version are stored.
 fn has_wires(store: &Store, name: &str, version: u64) -> bool {
     version == 0 || kept_outputs(store, &wires(name, version)).is_some()
 }

@@ -1,8 +1,8 @@
 //! The view of a server, alone or with a client, has the same distribution for two inputs that give the coalition the same outputs, even if outputs are sums of
 //! inputs and several parties learn them.
 //!
-//! All bits of a view are sums of uniform bits, so equal hulls mean equal distributions: see [`Hull`]. The view leaves out MACs and digests, which a server can compute from
-//! the rest, and the bits that hide hashes.
+//! All bits of a view are sums of uniform bits, so equal hulls mean equal distributions: see [`Hull`]. The view omits MACs and digests, which a server can
+//! compute from the rest, and the bits that hide hashes.
 
 use std::sync::{Arc, Mutex};
 
@@ -31,7 +31,7 @@ use crate::{
     settle::{CHALLENGE_BYTES, PROOF_BYTES, VERDICT_BYTES},
 };
 
-/// More runs than there are bits in a view, and the margin of [`Hull`].
+/// More runs than a view has bits, plus the margin of [`Hull`].
 const RUNS: usize = 200;
 /// A generator, three clients and a cloud.
 const PARTIES: u16 = 5;
@@ -41,10 +41,10 @@ const CLIENTS: usize = PARTIES as usize - 2;
 const LAST: Option<Party> = Some(Party(CLOUD.0 - 1));
 /// Bits of a client's input.
 const WIDTH: u32 = 2;
-/// Bytes of the numbers of the run: as all parties say it, and as servers do.
+/// Bytes of the number of the run, as all parties send it and as servers send it.
 const RUNS_BYTES: usize = 2 * RUN_ID_BYTES;
 
-/// Writes down the bits that a server was dealt, run by run.
+/// Records the bits dealt to a server, run by run.
 #[derive(Clone, Default)]
 struct Recorder(Arc<Mutex<Vec<Bits>>>);
 
@@ -54,11 +54,11 @@ impl Conduct<Step> for Recorder {
     }
 }
 
-/// A weakness planted in an honest party, or in what a coalition has.
+/// A weakness planted in an honest party or in a coalition's knowledge.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bias {
     None,
-    /// The last client draws the same in every run.
+    /// The last client uses the same randomness in every run.
     SameDeal,
     /// A server also has the other one's pads of the last client.
     KnownPads,
@@ -72,7 +72,7 @@ struct Case {
     bias: Bias,
 }
 
-/// A party's outputs of all runs, and what it was dealt if it is a server.
+/// A party's outputs of all runs, and its dealt bits if it is a server.
 type Ran = (Vec<Vec<Option<Bits>>>, Vec<Bits>);
 
 impl Case {
@@ -97,7 +97,7 @@ impl Case {
         one.is(&other)
     }
 
-    /// Two inputs of which the first client's differ, and as many outputs that are not the coalition's as can be.
+    /// Two inputs that differ in the first client's, and in as many outputs outside the coalition as possible.
     fn twins(&self) -> [Vec<Bits>; 2] {
         let (program, members) = (self.plan.program(), self.members());
         let mut rng = StdRng::seed_from_u64(3);
@@ -151,17 +151,17 @@ impl Case {
         views
     }
 
-    /// The bits that a server is dealt, without those that hide hashes.
+    /// The bits dealt to a server, without those that hide hashes.
     fn dealt_bits(&self) -> usize {
         self.plan.clients().map(|(_, dealt)| dealt.pads.end).max().unwrap_or(0)
     }
 
-    /// Bits that are told masked: all that are dealt.
+    /// The number of bits announced masked: all dealt bits.
     fn told_bits(&self) -> usize {
         self.plan.clients().map(|(_, dealt)| dealt.masks.end).max().unwrap_or(0)
     }
 
-    /// The bits of outputs that a server learns, and all with pads.
+    /// The number of output bits that a server learns, and of all padded output bits.
     fn opened_bits(&self, server: Party) -> usize {
         let outputs = self.plan.program().outputs().iter();
         let of = |party: Party| -> usize {
@@ -171,7 +171,7 @@ impl Case {
         of(server) + (1..CLOUD.0).map(|client| of(Party(client))).sum::<usize>()
     }
 
-    /// Bytes of the parts of what a server tells the other one online: what it was dealt, masked; challenges, proofs and verdicts; labels; a sum; bits that are opened.
+    /// Bytes of the parts of a server's online messages to the other one: its dealt bits, masked; challenges, proofs and verdicts; labels; a sum; opened bits.
     fn parts(&self, from: Party) -> [usize; 5] {
         let told = RUNS_BYTES + self.told_bits().div_ceil(8);
         let settled = CLIENTS * (CHALLENGE_BYTES + PROOF_BYTES);
@@ -199,7 +199,7 @@ impl Case {
         messages
     }
 
-    /// The bits of a server's words that tell something.
+    /// The informative bits of a server's messages.
     fn seen(&self, from: Party, message: &[u8]) -> Vec<bool> {
         let [told, settled, labels, middle, _] = self.parts(from);
         let dealt = &message[RUNS_BYTES..told];
@@ -220,7 +220,7 @@ impl Case {
     }
 }
 
-/// The function of all clients' inputs. Everybody learns the first output; any other goes to one client, the last one first.
+/// A function of all clients' inputs. Everybody learns the first output; each other output goes to one client, the last client first.
 fn program(function: Function) -> Program {
     let mut c = CircuitBuilder::new("of-clients");
     let inputs: Vec<BitString> = (0..CLIENTS).map(|client| c.input(format!("x{client}"), Type::Bits(WIDTH))).collect();
@@ -267,7 +267,7 @@ async fn live<R: Role<Mesh>>(
     own: &[Bits],
     (repeats, runs): (bool, usize),
 ) -> Result<Vec<Vec<Option<Bits>>>, ProtocolError> {
-    // All is prepared first, so that the online messages are the last.
+    // All runs are prepared first, so the online messages come last.
     let mut ahead = Vec::new();
     for _ in 0..runs {
         ahead.push(role.prepare(session).await?);
@@ -283,7 +283,7 @@ async fn live<R: Role<Mesh>>(
 }
 
 #[test]
-fn outputs_that_are_sums_tell_a_server_no_more_than_they_are_alone_or_with_a_client() {
+fn outputs_that_are_sums_reveal_nothing_else_to_a_server_alone_or_with_a_client() {
     let sums = [FUNCTIONS[0], FUNCTIONS[3]].map(|function| (function, ResultCheck::Tags));
     let with_a_gate = [ResultCheck::Tags, ResultCheck::Reveal].map(|check| (FUNCTIONS[2], check));
     for ((name, function), check) in sums.into_iter().chain(with_a_gate) {
@@ -297,9 +297,9 @@ fn outputs_that_are_sums_tell_a_server_no_more_than_they_are_alone_or_with_a_cli
 }
 
 #[test]
-fn pads_that_return_or_that_a_server_knows_tell_it_the_outputs_of_a_client() {
+fn pads_that_repeat_or_that_a_server_knows_reveal_a_clients_outputs() {
     for server in Server::BOTH {
-        // The last client alone learns the sum of the others' inputs.
+        // Only the last client learns the sum of the others' inputs.
         for bias in [Bias::SameDeal, Bias::KnownPads] {
             let case = Case { bias, ..Case::new(FUNCTIONS[3].1, ResultCheck::Tags, server, None) };
             assert!(!case.hides(), "the {server} is not found to learn more");

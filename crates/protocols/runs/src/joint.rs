@@ -1,4 +1,4 @@
-//! The role of a party whose protocol can keep runs in stores: it prepares each run itself, or takes it from there.
+//! The role of a party whose protocol can keep runs in stores: it prepares each run itself, or takes it from the store.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use garblet_protocol::{
     stock::{Filled, SavedValues, Stock, yes_or_no},
 };
 
-/// A party of several, which prepares runs.
+/// One of several parties that prepare runs.
 pub trait JointParty: Sized + Send {
     /// A program made ready for all parties.
     type Plan: Send + Sync + 'static;
@@ -26,13 +26,13 @@ pub trait JointParty: Sized + Send {
     /// The number of parties of a plan.
     fn parties(plan: &Self::Plan) -> u16;
 
-    /// The order of gates, which all parties must have in common.
+    /// The order of gates, on which all parties must agree.
     fn schedule(plan: &Self::Plan) -> ScheduleDigest;
 
     /// The security of a run.
     fn security(plan: &Self::Plan) -> Security;
 
-    /// The cost of a phase to a party; `hellos` are those of all.
+    /// The cost of a phase to a party; `hellos` are those of all parties.
     fn cost(plan: &Self::Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication;
 
     /// Sets a party up (phase `setup`).
@@ -51,11 +51,11 @@ pub trait JointParty: Sized + Send {
         session: &mut MeshSession,
     ) -> impl Future<Output = Result<Self::Prepared, ProtocolError>> + Send;
 
-    /// Runs once (phase `online`); needs nothing of the session in which the run was prepared.
+    /// Runs once (phase `online`); needs nothing from the session in which the run was prepared.
     ///
-    /// *Shape*: `inputs` are this party's in program order. Returns one entry per program output, none where this party is no recipient.
+    /// *Shape*: `inputs` are this party's in program order. Returns one entry per program output, `None` where this party is not a recipient.
     ///
-    /// *Errors*: inputs that do not fit; [`ProtocolError::OtherRun`] of a peer, before anything is sent that depends on all having the same
+    /// *Errors*: inputs that do not fit; [`ProtocolError::OtherRun`] of a peer, before sending anything that depends on all having the same
     /// run; a peer that misbehaves or is gone.
     fn online(
         prepared: Self::Prepared,
@@ -65,9 +65,9 @@ pub trait JointParty: Sized + Send {
     ) -> impl Future<Output = Result<Vec<Option<Bits>>, ProtocolError>> + Send;
 }
 
-/// A protocol of several parties whose runs can wait in stores.
+/// A protocol of several parties whose runs can be kept in stores.
 pub trait Joint: Protocol<Link = Mesh, Order = RunOrder<Self>, Plan = <Self::Party as JointParty>::Plan> {
-    /// A party that is set up to prepare.
+    /// A party that is set up to prepare runs.
     type Party: JointParty;
 }
 
@@ -76,19 +76,19 @@ type PreparedOf<P> = <<P as Joint>::Party as JointParty>::Prepared;
 
 /// An order of runs of a program.
 pub struct RunOrder<P: Protocol> {
-    /// The program; none where a store serves the program of a run.
+    /// The program; `None` where a store serves the program of a run.
     pub job: Option<Arc<Job<P>>>,
     /// The number of runs.
     pub count: u64,
 }
 
-/// The name by which runs are ordered.
+/// The name for ordering runs.
 pub const RUNS: &str = "runs";
 
 impl<P: Joint> RunOrder<P> {
-    /// Reads an order: one run, unless it says how many.
+    /// Reads an order: one run, unless it gives a number.
     ///
-    /// *Errors*: another kind; a program that the protocol cannot run.
+    /// *Errors*: an unknown kind; a program that the protocol cannot run.
     pub fn new(request: &OrderRequest, config: &P::Config, parties: u16) -> Result<Self, ProtocolError> {
         let mut count = 1;
         for (kind, amount) in &request.amounts {
@@ -110,9 +110,9 @@ impl<P: Joint> RunOrder<P> {
 struct RunTaker<P: Joint> {
     plan: Arc<P::Plan>,
     party: Party,
-    /// None as long as nothing has to be prepared.
+    /// `None` as long as nothing has to be prepared.
     preparing: Option<P::Party>,
-    /// The store, and whether a run is prepared where there is none.
+    /// The store, and whether to prepare a run if it has none.
     stored: Option<(RunStore, bool)>,
 }
 
@@ -148,7 +148,7 @@ impl<P: Joint> Role<Mesh> for RunTaker<P> {
     }
 }
 
-/// The items about stores that a [`Joint`] protocol has in its [`Protocol`].
+/// The [`Protocol`] items about stores for a [`Joint`] protocol.
 #[macro_export]
 macro_rules! runs_in_stores {
     () => {
@@ -241,7 +241,7 @@ pub fn greet_filling<P: Joint>(filling: &Filling<P>) -> Hello {
 
 /// As [`Protocol::fill`].
 ///
-/// *Errors*: as there; an order without a program, or of other parameters or parties; a run that is too large to be kept.
+/// *Errors*: as there; an order without a program, or for other parameters or parties; a run that is too large to keep.
 pub async fn fill<P: Joint>(session: &mut MeshSession, filling: Filling<P>) -> Result<Filled, ProtocolError> {
     let Filling { config, party, parties, stock: Stock { store, peer, order: RunOrder { job, count }, .. }, .. } =
         filling;
@@ -266,7 +266,7 @@ pub async fn fill<P: Joint>(session: &mut MeshSession, filling: Filling<P>) -> R
     Ok(Filled { lost: runs.lost(), store: runs.into_store(), phases: session.costs() })
 }
 
-/// All stores keep what all have.
+/// All stores keep the runs that all have.
 async fn meet<P: Joint>(
     session: &mut MeshSession,
     job: &Job<P>,

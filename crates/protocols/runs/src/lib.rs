@@ -1,22 +1,22 @@
 //! Runs that several parties have prepared together, kept in the store of each until inputs are known: each is used once.
 //!
-//! A piece of such a store is all that one party needs to run one program once: the joint garbled circuit and its
-//! secrets with `bmr`, triples with `gmw`, for these very parties. All parties know it by the same identifier.
+//! A piece of such a store is everything that one party needs to run one program once: with `bmr` the joint garbled circuit and its
+//! secrets, with `gmw` triples, for exactly these parties. All parties know it by the same identifier.
 //!
 //! # Steps
 //!
 //! | step | what |
 //! |---|---|
-//! | 1 | every party says what its store has; all keep what all have ([`RunStore::meet`]) |
-//! | 2 | to prepare: the protocol's own steps, and the piece is made durable ([`RunStore::keep`]) |
-//! | 3 | to run: it is made durable that the piece with the smallest identifier is used, then it is read ([`RunStore::take`]) |
+//! | 1 | every party reports the contents of its store; all keep the runs that all have ([`RunStore::meet`]) |
+//! | 2 | to prepare: the protocol's own steps, then the piece is written durably ([`RunStore::keep`]) |
+//! | 3 | to run: the piece with the smallest identifier is durably marked as used, then read ([`RunStore::take`]) |
 //!
 //! Step 1 comes before step 2 in every session, and no party can end step 2 without messages that every other sends after
-//! its step 1. So when an identifier is given to a piece, all know those that were given before, and pieces of one
-//! identifier were made in one session, wherever somebody was cut off.
+//! its step 1. So when a piece gets an identifier, all parties know the earlier ones, and pieces with one
+//! identifier were made in one session, wherever a party was interrupted.
 //!
-//! *Cost*: step 1 takes a round and about 100 bytes to every peer for each program. Then a run has no bytes and
-//! rounds but those of its protocol's online phase.
+//! *Cost*: step 1 takes a round and about 100 bytes to every peer for each program. After that, a run costs only the bytes and
+//! rounds of its protocol's online phase.
 
 pub mod joint;
 mod messages;
@@ -44,7 +44,7 @@ pub const VERSION: u32 = 1;
 
 /// A party's preparation of one run, as bytes.
 pub trait StoredRun: Sized {
-    /// The agreement of the parties.
+    /// The agreement between the parties.
     type Plan;
 
     /// Its size in bytes.
@@ -53,15 +53,15 @@ pub trait StoredRun: Sized {
     /// Appends these bytes.
     fn write(&self, plan: &Self::Plan, bytes: &mut Vec<u8>);
 
-    /// Reads them again as the run of this number; none if they are too few.
+    /// Reads them back as the run with this number; `None` if there are too few.
     fn read(plan: &Self::Plan, party: Party, run: RunId, bytes: Reader<'_>) -> Option<Self>;
 }
 
-/// Bytes that are read from the front.
+/// Bytes to read from the front.
 pub struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// Reads those.
+    /// Reads these bytes.
     #[cfg(feature = "testing")]
     pub fn new(bytes: &'a [u8]) -> Self {
         Reader(bytes)
@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
 pub struct Purpose<'a> {
     /// The program.
     pub program: &'a Program,
-    /// The order of its gates.
+    /// The order of the program's gates.
     pub schedule: ScheduleDigest,
     /// The protocol, with all parameters.
     pub protocol: String,
@@ -109,8 +109,8 @@ pub struct RunStore {
 impl RunStore {
     /// Step 1.
     ///
-    /// *Errors*: a store that was filled for others; stores that were not filled together, or that were put back, with the
-    /// party whose it is.
+    /// *Errors*: a store that was filled for others; stores that were not filled together, or that were restored from a backup, naming
+    /// their party.
     pub async fn meet(
         session: &mut MeshSession,
         mut store: Store,
@@ -141,12 +141,12 @@ impl RunStore {
         Ok(RunStore { store, kind, program: purpose.program.name().into(), lost })
     }
 
-    /// The number of runs of the program.
+    /// The number of stored runs of the program.
     pub fn ready(&self) -> u64 {
         self.store.count(&self.kind)
     }
 
-    /// Step 2: keeps a run that was just prepared. All parties keep the same runs in the same order.
+    /// Step 2: keeps a newly prepared run. All parties keep the same runs in the same order.
     ///
     /// *Errors*: a store that cannot be written.
     pub fn keep<R: StoredRun>(&mut self, plan: &R::Plan, party: Party, run: &R) -> Result<(), ProtocolError> {
@@ -159,9 +159,9 @@ impl RunStore {
         Ok(batch.commit()?)
     }
 
-    /// Step 3: takes a run. When this returns, it is durable that it is used.
+    /// Step 3: takes a run. When this returns, the run is durably marked as used.
     ///
-    /// *Errors*: [`NotPrepared::NoRun`]; a piece that was changed on disk, which is then used up as well.
+    /// *Errors*: [`NotPrepared::NoRun`]; a piece that was changed on disk, which is also used up.
     pub fn take<R: StoredRun>(&mut self, plan: &R::Plan, party: Party) -> Result<(PieceId, R), ProtocolError> {
         if self.ready() == 0 {
             return Err(self.no_run().into());
@@ -178,7 +178,7 @@ impl RunStore {
         })
     }
 
-    /// The error for a program without runs, with the runs of others.
+    /// The error for a program without runs, with the runs of other programs.
     pub(crate) fn no_run(&self) -> NotPrepared {
         let others = self.store.stock().into_iter().filter(|stock| !stock.available.is_empty());
         let name = |kind: &Kind| program_of(&self.store, kind).unwrap_or_else(|| kind.name().into());
@@ -186,7 +186,7 @@ impl RunStore {
         NotPrepared::NoRun { program: self.program.clone(), others }
     }
 
-    /// Pieces that were discarded because not all stores had them.
+    /// The number of pieces discarded because not all stores had them.
     pub fn lost(&self) -> u64 {
         self.lost
     }
@@ -197,7 +197,7 @@ impl RunStore {
     }
 }
 
-/// Refuses a program of which a run is larger than a piece can be.
+/// Refuses a program whose runs are larger than a piece can be.
 ///
 /// *Errors*: [`ProtocolError::Unsupported`].
 pub(crate) fn check_size<R: StoredRun>(
@@ -216,14 +216,14 @@ pub(crate) fn check_size<R: StoredRun>(
     }
 }
 
-/// Runs of a program with its gates in an order, as stores know them: names of programs are not agreed on.
+/// The kind of runs of a program with this order of gates, as stores name it: parties do not agree on names of programs.
 pub fn kind_of(program: &Program, schedule: ScheduleDigest) -> Kind {
     let digest = program.digest();
     let start: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
     Kind::new(&format!("run of program {start}"), &[digest, *schedule.as_bytes()].concat())
 }
 
-/// The name of the program that a kind is runs of.
+/// The name of the program behind a kind.
 pub fn program_of(store: &Store, kind: &Kind) -> Option<String> {
     let name = store.state(kind.name()).filter(|state| state.version == VERSION)?;
     String::from_utf8(name.bytes.clone()).ok()

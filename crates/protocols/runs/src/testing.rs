@@ -5,7 +5,7 @@ pub mod hull;
 pub mod mesh_run;
 pub mod uniformity;
 
-/// Tells whether everything is tested that takes long.
+/// Tells whether to run slow tests in full.
 pub fn is_full() -> bool {
     std::env::var_os("GARBLET_TEST_FULL").is_some()
 }

@@ -1,4 +1,4 @@
-//! The reports of long work in a mesh that users hear.
+//! The progress reports that users see for long work in a mesh.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +16,7 @@ use garblet_runs::{
     testing::mesh_run::{block_on, hello},
 };
 
-/// One call of [`Progress::advance`], with the phase that was entered last.
+/// One call of [`Progress::advance`], with the current phase.
 #[derive(Clone, Copy)]
 struct Told {
     phase: Phase,
@@ -48,7 +48,7 @@ fn program() -> Arc<Program> {
     Arc::new(library::find("lib:layered(40, 50000)").expect("known"))
 }
 
-/// The reports that party 1 hears while all do `part`.
+/// The reports that party 1 gets while all do `part`.
 fn heard(part: impl AsyncFn(&mut MeshSession) -> Result<(), ProtocolError>) -> Vec<Told> {
     let recorder = Recorder { phase: Phase::Setup, told: Arc::default() };
     let one = async |mesh: Mesh| {
@@ -57,7 +57,7 @@ fn heard(part: impl AsyncFn(&mut MeshSession) -> Result<(), ProtocolError>) -> V
         let rng = Prg::new(Block::from_halves(7, party.into()));
         let mut session = MeshSession::join(mesh, rng, &hello(party, PARTIES), progress).await?;
         part(&mut session).await?;
-        // All that went through is told.
+        // All traffic is reported.
         let bytes = session.mesh().traffic();
         Ok::<_, ProtocolError>(bytes.bytes_sent + bytes.bytes_received)
     };
@@ -67,7 +67,7 @@ fn heard(part: impl AsyncFn(&mut MeshSession) -> Result<(), ProtocolError>) -> V
     told
 }
 
-/// A phase goes from none to all gates in so many steps or more, the traffic with it.
+/// Asserts that a phase goes from no gates to all gates in at least `steps` steps, with growing traffic.
 fn check(told: &[Told], phase: Phase, gates: usize, steps: usize) {
     let told: Vec<Told> = told.iter().copied().filter(|told| told.phase == phase).collect();
     assert!(told.is_sorted_by_key(|told| (told.done, told.bytes)), "{phase:?} goes back");
@@ -80,7 +80,7 @@ fn check(told: &[Told], phase: Phase, gates: usize, steps: usize) {
 }
 
 #[test]
-fn gmw_tells_how_far_it_is_while_it_prepares() {
+fn gmw_reports_progress_while_it_prepares() {
     let program = program();
     for form in [gmw::Form::Triples, gmw::Form::Choi2012] {
         let config = gmw::Config { form, ..gmw::Config::default() };
@@ -94,7 +94,7 @@ fn gmw_tells_how_far_it_is_while_it_prepares() {
 }
 
 #[test]
-fn bmr_tells_how_far_it_is_while_it_prepares_and_builds() {
+fn bmr_reports_progress_while_it_prepares_and_builds() {
     let program = program();
     let published = bmr::Form::Published(bmr::Optimisations::BothWays);
     let kinds = [

@@ -1,4 +1,4 @@
-//! Runs that are prepared in one session and used in others.
+//! Runs prepared in one session and used in others.
 
 use std::sync::{Arc, Mutex};
 
@@ -44,16 +44,16 @@ trait AnyPlan {
     fn parties(&self) -> u16;
     fn online_cost(&self, party: u16) -> Communication;
 
-    /// Bytes of a party's first online message besides the run's number.
+    /// Bytes of a party's first online message after the run's number.
     fn first_bytes(&self, party: u16) -> u64;
 
-    /// All parties prepare so many runs and keep them; returns what each lost.
+    /// Lets all parties prepare and keep `count` runs; returns the losses of each.
     fn prepare(&self, stores: &Stores, count: u64, seed: u64) -> Vec<Result<u64, ProtocolError>>;
 
-    /// All parties take a run each and use it.
+    /// Lets all parties take a run and use it.
     fn run(&self, stores: &Stores, inputs: &[Bits], seed: u64) -> Vec<Result<Ran, ProtocolError>>;
 
-    /// All parties take a run each and use it, or party 2 the next. Returns the error of each, and bytes that it sent online.
+    /// Lets all parties take a run and use it, or party 2 the next one. Returns the error of each, and the bytes that it sent online.
     fn run_after_loss(&self, stores: &Stores, inputs: &[Bits]) -> Vec<(ProtocolError, u64)>;
 
     /// Bytes of a party's stored run.
@@ -200,13 +200,13 @@ fn check_equals_eval(plan: &dyn AnyPlan, stores: &Stores, id: u64) {
 }
 
 #[test]
-fn every_protocol_runs_on_what_was_stored_and_on_each_piece_once() {
+fn every_protocol_runs_from_stores_and_uses_each_piece_once() {
     let program = Arc::new(library::find("lib:millionaires(8)").expect("known"));
     for plan in all(&program, 4) {
         let stores = Stores::new(4);
         assert!(plan.prepare(&stores, 2, 1).into_iter().all(|lost| lost.is_ok_and(|lost| lost == 0)));
         check_equals_eval(&*plan, &stores, 0);
-        // More can be prepared while there is some: it has numbers of its own.
+        // More runs can be prepared while some are left: they get new numbers.
         assert!(plan.prepare(&stores, 1, 2).into_iter().all(|lost| lost.is_ok_and(|lost| lost == 0)));
         check_equals_eval(&*plan, &stores, 1);
         check_equals_eval(&*plan, &stores, 2);
@@ -220,10 +220,10 @@ fn every_protocol_runs_on_what_was_stored_and_on_each_piece_once() {
 }
 
 #[test]
-fn what_one_party_lacks_is_given_up_by_all_and_counted() {
+fn runs_that_one_party_lacks_are_given_up_by_all_and_counted() {
     let (plan, stores) = (of_three("lib:add(4)"), Stores::new(3));
     assert!(plan.prepare(&stores, 3, 1).iter().all(Result::is_ok));
-    // Party 1 was cut off after it had marked a run as used; party 2 before it had kept the last.
+    // Party 1 was interrupted after marking a run as used; party 2 before keeping the last one.
     let mut store = stores.get(1);
     drop(store.take_next(&kind_of(plan.program(), plan.schedule()), 1).expect("three"));
     stores.put(1, store);
@@ -239,7 +239,7 @@ fn what_one_party_lacks_is_given_up_by_all_and_counted() {
 }
 
 #[test]
-fn a_party_that_has_lost_a_run_without_a_word_is_found_before_a_second_message() {
+fn a_party_that_silently_lost_a_run_is_noticed_before_a_second_message() {
     let program = Arc::new(library::find("lib:millionaires(8)").expect("known"));
     let inputs = random::inputs(&mut StdRng::seed_from_u64(4), &program);
     for plan in all(&program, 4) {
@@ -257,7 +257,7 @@ fn a_party_that_has_lost_a_run_without_a_word_is_found_before_a_second_message()
 }
 
 #[test]
-fn a_run_of_another_program_is_not_taken_and_the_message_says_what_there_is() {
+fn a_run_of_another_program_is_not_taken_and_the_message_lists_the_stored_ones() {
     let (plan, other, stores) = (of_three("lib:add(4)"), of_three("lib:add(5)"), Stores::new(3));
     assert!(plan.prepare(&stores, 2, 1).iter().all(Result::is_ok));
     let inputs = [Bits::from_u128(3, 5), Bits::from_u128(4, 5)];
@@ -268,7 +268,7 @@ fn a_run_of_another_program_is_not_taken_and_the_message_says_what_there_is() {
     check_equals_eval(&*plan, &stores, 0);
 }
 
-/// The errors of all parties when one comes with a store for something else, or with another store.
+/// The errors of all parties when one has a store for something else, or a different store.
 fn refusals(stores: &Stores, purposes: [&Purpose<'_>; 3]) -> Vec<ProtocolError> {
     let part = async |session: &mut MeshSession| {
         let party = session.mesh().party();
@@ -304,7 +304,7 @@ fn other_peers_other_parameters_and_another_number_of_parties_are_refused_by_nam
 }
 
 #[test]
-fn a_store_that_was_not_there_when_the_others_were_filled_is_named_by_all() {
+fn a_store_that_was_absent_when_the_others_were_filled_is_named_by_all() {
     let (plan, stores) = (of_three("lib:add(4)"), Stores::new(3));
     assert!(plan.prepare(&stores, 1, 1).iter().all(Result::is_ok));
     stores.put(1, Store::in_memory(&mut StdRng::seed_from_u64(77)).expect("made"));
@@ -324,7 +324,7 @@ fn a_store_that_was_not_there_when_the_others_were_filled_is_named_by_all() {
 }
 
 #[test]
-fn bytes_that_are_no_run_are_an_error_and_too_few_never_read() {
+fn bytes_that_are_not_a_run_are_an_error_and_too_few_are_never_read() {
     let program = Arc::new(library::find("lib:add(4)").expect("known"));
     let rng = &mut Prg::new(Block::ONES);
     for plan in all(&program, 4) {

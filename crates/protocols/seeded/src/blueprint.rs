@@ -10,23 +10,23 @@ use super::published::{Published, refused_hash};
 use crate::encoding::Encoding;
 use garblet_protocol::party_io::{self, EVALUATOR, GARBLER};
 
-/// The parties whose labels every circuit has commitments to, two for each wire.
+/// The parties whose labels are committed to in every circuit, two commitments for each wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Committed {
-    /// The garbler's, in the order of their select bits, which hides which is which.
+    /// The garbler's, in the order of their select bits, which hides their values.
     pub garbler: bool,
     /// The evaluator's, in the order of their values.
     pub evaluator: bool,
 }
 
-/// The program and parameters that all circuits of a run are made from.
+/// The program and parameters from which all circuits of a run are made.
 pub struct Blueprint {
     program: Arc<Program>,
     schedules: Schedules,
     garbling: GarblingConfig,
-    /// The published scheme that garbles, where one does, in place of `garbling`.
+    /// The published scheme, if one garbles in place of `garbling`.
     published: Option<Published>,
-    /// Bytes of the tables of each piece: a chunk, since all that is on its way is in fresh memory.
+    /// Bytes of the tables of each piece: one chunk, since data in transit is in fresh memory.
     pieces: Vec<usize>,
     committed: Committed,
     /// Rows of the hash of the garbler's input.
@@ -36,7 +36,7 @@ pub struct Blueprint {
 }
 
 impl Blueprint {
-    /// A program as it is garbled, its evaluator's input encoded to so many wires.
+    /// A blueprint for a program whose evaluator's input is encoded on `evaluator_wires` wires.
     pub fn new(
         program: Arc<Program>,
         garbling: GarblingConfig,
@@ -53,7 +53,7 @@ impl Blueprint {
 
     /// The same garbled by a scheme of 2009, whose circuit has the encoding of the evaluator's input among its gates. All tables are one piece.
     ///
-    /// *Errors*: the reason, for a hash that the scheme does not go with, or a program that is too large as one circuit.
+    /// *Errors*: the reason, for a hash that the scheme does not support, or a program too large for one circuit.
     pub fn published(mut self, method: Method, encoding: &Encoding) -> Result<Self, String> {
         if let Some(reason) = refused_hash(method, self.garbling.hash) {
             return Err(reason);
@@ -69,7 +69,7 @@ impl Blueprint {
         self.published.as_ref()
     }
 
-    /// The program that is garbled.
+    /// The garbled program.
     pub fn program(&self) -> &Program {
         &self.program
     }
@@ -130,12 +130,12 @@ impl Blueprint {
         party_io::select_bits(&self.program, self.garbling, EVALUATOR, labels)
     }
 
-    /// Bytes of the tables in a part of a circuit; none if it has no tables.
+    /// Bytes of the tables in a part of a circuit; `None` if it has no tables.
     pub fn table_bytes(&self, part: usize) -> Option<usize> {
         self.pieces.get(part.checked_sub(1)?).copied()
     }
 
-    /// Parts of a circuit as it is sent: head, pieces, tail.
+    /// The number of parts in which a circuit is sent: head, pieces, tail.
     pub fn part_count(&self) -> usize {
         self.pieces.len() + 2
     }
@@ -153,9 +153,9 @@ impl Blueprint {
         }
     }
 
-    /// The place of part `part` at the beginning of a buffer, which is made large enough for every part if it is too small.
+    /// The space for part `part` at the beginning of a buffer, which grows to fit every part if it is too small.
     ///
-    /// It never becomes smaller: what is cut off would be filled again before the next tables are written there.
+    /// It never shrinks: a removed part would have to be filled again before the next tables are written there.
     pub fn room_for<'b>(&self, part: usize, buffer: &'b mut Vec<Block>) -> &'b mut [Block] {
         let length = self.part_blocks(part);
         if buffer.len() < length {

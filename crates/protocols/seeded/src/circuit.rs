@@ -1,4 +1,4 @@
-//! One of the circuits: everything about it follows from its seed.
+//! One of the circuits, derived entirely from its seed.
 
 use garblet_circuit::Bits;
 use garblet_garble::{self as garble, Workspace, published::Garbled};
@@ -10,20 +10,20 @@ use super::{blueprint::Blueprint, buffers::Pool, consistency::InputHash, publish
 use crate::encoding::Encoding;
 use garblet_protocol::{domain::Domain, party_io};
 
-/// The common knowledge about all circuits of a run.
+/// The data that both parties share about all circuits of a run.
 pub struct Shared {
-    /// The domain of commitments to labels. *Unique*: they and digests of labels are all that is hashed in it.
+    /// The domain of commitments to labels. *Unique*: only these and digests of labels are hashed in it.
     pub labels: Domain,
     /// The encoding of the evaluator's input.
     pub encoding: Encoding,
     /// The hash of the garbler's input.
     pub hash: InputHash,
-    /// Memory for circuits that are garbled or evaluated one after another. *Secret*.
+    /// Memory for circuits garbled or evaluated one after another. *Secret*.
     pub(super) workspaces: Pool<Workspace>,
 }
 
 impl Shared {
-    /// The common knowledge of circuits whose labels are committed to in `labels`.
+    /// The shared data for circuits whose labels are committed to in the domain `labels`.
     pub fn new(labels: Domain, encoding: Encoding, hash: InputHash) -> Self {
         Shared { labels, encoding, hash, workspaces: Pool::default() }
     }
@@ -33,8 +33,8 @@ impl Shared {
         bytemuck::cast(self.labels.at(circuit as u64).branch(1).digest(bytemuck::cast_slice(sums)))
     }
 
-    /// The commitment to a label of wire `wire` of those committed to in circuit `circuit`. The label has 128 uniform bits, so it needs
-    /// no further randomness to be hidden.
+    /// The commitment to a label of committed wire `wire` in circuit `circuit`. The label has 128 uniform bits, so hiding it takes
+    /// no further randomness.
     pub fn commitment(&self, circuit: usize, wire: usize, label: Block) -> [Block; 2] {
         let digest = self.labels.at((circuit as u64) << 32 | wire as u64).digest(&label.to_bytes());
         bytemuck::cast(digest)
@@ -47,16 +47,16 @@ pub struct Secrets {
     pub delta: Delta,
     hash_seed: Block,
     secret: Zeroizing<Block>,
-    /// The zero labels of the garbler's wires: inputs, then what hides the hash.
+    /// The zero labels of the garbler's wires: inputs, then the wires that hide the hash.
     pub garbler: Zeroizing<Vec<Block>>,
     /// The zero labels of the evaluator's encoded wires.
     pub evaluator: Zeroizing<Vec<Block>>,
-    /// The difference of both labels of each of the garbler's and then of the evaluator's wires, where that is not delta for all.
+    /// The label difference of each of the garbler's and then of the evaluator's wires, unless it is delta for all.
     differences: Option<Zeroizing<Vec<Block>>>,
 }
 
 impl Secrets {
-    /// The secrets of a circuit's seed.
+    /// The secrets derived from a circuit's seed.
     pub fn of_seed(blueprint: &Blueprint, seed: Block) -> Self {
         let mut rng = Prg::new(seed);
         let delta = Delta::random(&mut rng);
@@ -134,7 +134,7 @@ impl OutputLabels {
 
 /// A circuit as it is sent, part by part: the head, the tables in pieces, the tail.
 ///
-/// The garbler makes it to send it; the evaluator makes it again from the seed to see whether it is what came.
+/// The garbler makes it to send it; the evaluator regenerates it from the seed to compare it with the received circuit.
 pub struct Stream<'p> {
     blueprint: &'p Blueprint,
     workspaces: &'p Pool<Workspace>,
@@ -151,7 +151,7 @@ enum Tables<'p> {
 }
 
 impl<'p> Stream<'p> {
-    /// The circuit of those secrets.
+    /// The circuit for these secrets.
     pub fn new(blueprint: &'p Blueprint, shared: &'p Shared, circuit: usize, secrets: &Secrets) -> Self {
         let head = Some(head(blueprint, shared, circuit, secrets));
         let tables = match blueprint.as_published() {
@@ -166,7 +166,7 @@ impl<'p> Stream<'p> {
         Stream { blueprint, workspaces: &shared.workspaces, head, tables, part: 0 }
     }
 
-    /// The next part, at the beginning of `buffer`, see [`Blueprint::room_for`]; none comes after the tail.
+    /// The next part, at the beginning of `buffer`, see [`Blueprint::room_for`]; `None` after the tail.
     pub fn next_part<'b>(&mut self, buffer: &'b mut Vec<Block>) -> Option<&'b mut [Block]> {
         let part = self.part;
         if part == self.blueprint.part_count() {
@@ -207,7 +207,7 @@ impl Tables<'_> {
         }
     }
 
-    /// The labels of all outputs, after all tables. Gives the memory back that it had.
+    /// The labels of all outputs, after all tables. Gives its memory back.
     fn outputs(self, workspaces: &Pool<Workspace>) -> OutputLabels {
         match self {
             Tables::Streamed { garbler, delta } => {
@@ -239,7 +239,7 @@ fn garbler<'p>(blueprint: &'p Blueprint, shared: &Shared, secrets: &Secrets) -> 
 
 /// The hash seed, if there is one; for each wire the commitments to its labels; the digest of the labels of the hash, if it has any.
 ///
-/// The garbler's labels are in the order of their select bits, the evaluator's in that of their values, see [`Committed`](super::Committed).
+/// The garbler's labels are in the order of their select bits, the evaluator's in the order of their values, see [`Committed`](super::Committed).
 fn head(blueprint: &Blueprint, shared: &Shared, circuit: usize, secrets: &Secrets) -> Vec<Block> {
     let mut blocks = vec![secrets.hash_seed; blueprint.hash_seed_blocks()];
     let committed = blueprint.committed();
@@ -257,7 +257,7 @@ fn head(blueprint: &Blueprint, shared: &Shared, circuit: usize, secrets: &Secret
     blocks
 }
 
-/// Bits in blocks, the rest of the last one zero.
+/// Packs bits into blocks, padding the last one with zeros.
 pub(crate) fn pack(bits: &Bits) -> Vec<Block> {
     let mut blocks = vec![Block::ZERO; bits.len().div_ceil(128)];
     let bytes = bits.to_bytes();
@@ -265,7 +265,7 @@ pub(crate) fn pack(bits: &Bits) -> Vec<Block> {
     blocks
 }
 
-/// The first bits in blocks.
+/// The first bits of blocks.
 pub(crate) fn unpack(blocks: &[Block], count: usize) -> Bits {
     Bits::from_bytes(bytemuck::cast_slice(blocks)).slice(0, count)
 }

@@ -1,14 +1,14 @@
-//! A hash of the garbler's input that is taken on labels, so that it must be the same in every evaluated circuit.
+//! A hash of the garbler's input, computed on labels, that must be the same in every evaluated circuit.
 //!
 //! *Source*: shelat and Shen (CCS 2013), section 3.2, with this in place of the extended input there: the hash is
-//! `h = T x + r`, where `T` is a random Toeplitz matrix and `r` are as many further random bits of the garbler. `r` hides `T x`
+//! `h = T x + r`, where `T` is a random Toeplitz matrix and `r` consists of additional random bits of the garbler. `r` hides `T x`
 //! perfectly, and two inputs that were fixed before `T` was chosen agree on `h` with probability `2^-rows`, whatever their `r`.
 //! With free XOR the sums cost no gates.
 //!
-//! The garbler tells `h`, and every circuit has a digest of the labels that the sums have for it. So what the evaluator adds up
-//! from the labels that it got shows both at once: that they stand for an input with that hash, and that they are labels at
-//! all. Let `e` be what they differ by from labels, in the quotient by delta; the sums are labels if `T e + e_r = 0`,
-//! which for `e` that is not zero and was fixed before `T` has probability `2^-rows` too, and for `e = 0` needs `e_r = 0`.
+//! The garbler announces `h`, and every circuit has a digest of the labels of the sums for it. So the evaluator's sums
+//! of its labels prove two things at once: that they encode an input with this hash, and that they are valid
+//! labels. Let `e` be their difference from valid labels, in the quotient by delta; the sums are valid if `T e + e_r = 0`,
+//! which for non-zero `e` fixed before `T` also has probability `2^-rows`, and for `e = 0` needs `e_r = 0`.
 
 use std::ops::Range;
 
@@ -16,21 +16,21 @@ use garblet_circuit::Bits;
 use garblet_primitives::{Block, Delta, UniversalHash};
 use zeroize::Zeroizing;
 
-/// The hash of the garbler's input, and what the garbler says it is; and those of parts of the input, if there are any.
+/// The hash of the garbler's input with the value that the garbler claims, and hashes of parts of the input, if there are any.
 pub struct InputHash {
     hash: UniversalHash,
-    /// All values, those of parts behind the first.
+    /// All values, with those of parts after the first.
     value: Bits,
     parts: Vec<PartHash>,
 }
 
-/// A hash of some of the garbler's wires, of which the last hide it, and what the garbler says it is.
+/// A hash of some of the garbler's wires, the last of which hide it, and the value that the garbler claims.
 pub struct PartHash {
     /// The wires, in the order of the hash.
     pub wires: Vec<Range<usize>>,
-    /// The hash, of as many columns and rows as wires.
+    /// The hash, with as many columns plus rows as there are wires.
     pub hash: UniversalHash,
-    /// As many bits as it has rows.
+    /// The claimed value, one bit per row.
     pub value: Bits,
 }
 
@@ -58,7 +58,7 @@ impl InputHash {
 
     /// The same with hashes of parts of the input.
     ///
-    /// *Unique*: as for the first, challenges are drawn by whom each protects, and told after the input is fixed.
+    /// *Unique*: as for the first, the party that a challenge protects samples it, and announces it after the input is fixed.
     #[must_use]
     pub fn with_parts(mut self, parts: Vec<PartHash>) -> Self {
         parts.iter().for_each(|part| self.value.append(&part.value));
@@ -68,7 +68,7 @@ impl InputHash {
 
     /// The sums of an evaluator's labels.
     pub fn sums(&self, labels: &[Block]) -> Zeroizing<Vec<Block>> {
-        // Its capacity is that of all, so that nothing is left behind where it would grow.
+        // The capacity is for all sums, since growing would leave copies behind.
         let mut sums = Zeroizing::new(Vec::with_capacity(self.value.len()));
         sums.extend_from_slice(&self.hash.sums(labels));
         self.parts.iter().for_each(|part| sums.extend_from_slice(&part.sums(labels)));
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_of_the_input_and_no_others_have_the_expected_sums() {
+    fn only_labels_of_the_input_have_the_expected_sums() {
         let (rows, columns) = (40, 70);
         let mut rng = Prg::new(Block::from_u128(3));
         let delta = Delta::random(&mut rng);
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(of(None).sums(&zero).len(), 3 * rows);
         assert!(of(None).sums(&active(&input)) == of(None).expected(&zero, &delta));
         assert!(of(Some(5)).sums(&active(&input)) != of(Some(5)).expected(&zero, &delta));
-        // The last part's hiding wires are its last.
+        // The last part's hiding wires come last in it.
         let mut other = input.clone();
         other.set(19, !other.get(19));
         let (sums, expected) = (of(None).sums(&active(&other)), of(None).expected(&zero, &delta));

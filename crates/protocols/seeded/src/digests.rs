@@ -1,4 +1,4 @@
-//! Digests of circuits, which stand for them before it is known which of them are wanted.
+//! Digests of circuits, which stand in for them before it is known which are wanted.
 
 use std::sync::{
     Arc,
@@ -13,14 +13,14 @@ use garblet_protocol::{domain::Domain, error::ProtocolError, workers};
 /// The digest of a circuit.
 pub const DIGEST_BYTES: usize = 32;
 
-/// AND gates after which a thread says what it has: if it did so more often, the task that waits would wake up more often.
+/// The number of AND gates after which a thread reports: more frequent reports would wake the waiting task more often.
 const SAID_TOGETHER_ANDS: u64 = 1 << 16;
 
-/// Garbles circuits for nothing but their digests: each by one of so many threads, part by part where the part before was. They are
-/// numbered from 0, without a gap.
+/// Garbles circuits only for their digests: each on one of `workers` threads, part by part in the same buffer. They are
+/// numbered from 0, without gaps.
 ///
-/// `see` sees each part, by its circuit and its number, and may change it; `advance` hears how many circuits are done.
-/// *Unique*: digests are all that is hashed in `domain`. *Errors*: a thread that panicked.
+/// `see` sees each part, by its circuit and its number, and may change it; `advance` gets the number of finished circuits.
+/// *Unique*: only digests are hashed in `domain`. *Errors*: a thread that panicked.
 pub async fn of_all(
     circuits: Vec<ToGarble>,
     shared: Arc<Shared>,
@@ -35,7 +35,7 @@ pub async fn of_all(
     for _ in 0..workers {
         let (give, circuits, shared, next, see) =
             (give.clone(), circuits.clone(), shared.clone(), next.clone(), see.clone());
-        // Its end is the end of the channel.
+        // It ends when the channel closes.
         let _work = workers::Work::begin(move || {
             let (mut buffer, mut made) = (Vec::new(), Vec::new());
             while let Some(of) = circuits.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -53,7 +53,7 @@ pub async fn of_all(
                     return;
                 }
             }
-            // Nobody waits any more if this fails.
+            // If this fails, nobody is waiting any more.
             let _ = give.blocking_send(made);
         });
     }

@@ -1,15 +1,15 @@
 //! Encodings of the evaluator's input that make selective failure useless.
 //!
-//! A garbler that spoils one of the two labels of an evaluator's wire learns, from whether the evaluator stops, what it chose
-//! there. So the evaluator does not choose by its input `y` but by a random `y'` with `A y' = y` for a public matrix `A`, and
-//! the sums `A y'` are taken on labels, which costs nothing with free XOR.
+//! A garbler that spoils one of the two labels of an evaluator's wire learns the evaluator's choice there from whether it
+//! stops. So the evaluator does not choose by its input `y` but by a random `y'` with `A y' = y` for a public matrix `A`, and
+//! the sums `A y'` are computed on labels, which costs nothing with free XOR.
 //!
 //! *Source*: Lindell and Pinkas (EUROCRYPT 2007), section 4: independent inputs and random combinations; shelat and Shen (CCS
-//! 2013), section 3: matrices of which every sum of rows has many ones. Here `A = [I | B]`, so that the wires after the first
-//! `n` can be what random OTs chose, and only the first `n` are corrected.
+//! 2013), section 3: matrices in which every sum of rows has many ones. Here `A = [I | B]`, so the wires after the first
+//! `n` can keep the choices of random OTs, and only the first `n` are corrected.
 //!
 //! If every non-zero sum of rows of `A` has `k` ones or more, then fewer than `k` spoiled wires are noticed with a probability
-//! that does not depend on `y`, and `k` or more are noticed but for `2^(1 - k)`.
+//! that does not depend on `y`, and `k` or more are noticed except with probability `2^(1 - k)`.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use garblet_ot::BitVec;
 use garblet_primitives::{Bit, Block, Prg, subset_sums};
 use zeroize::Zeroizing;
 
-/// Bits that are encoded together where there are more than twice as many: keeps the sums short.
+/// The number of bits encoded together if there are more than twice as many: keeps the sums short.
 const BLOCK_BITS: usize = 256;
 
 /// A public matrix `A = [I | B]`, row by row.
@@ -36,12 +36,12 @@ struct Row {
 }
 
 impl Encoding {
-    /// Bits as they are: against garblers that do not cheat, or where selective failure is dealt with otherwise.
+    /// The bits unchanged: for garblers that do not cheat, or where selective failure is prevented otherwise.
     pub fn plain(bits: usize) -> Self {
         Encoding { rows: vec![Row { start: bits, ones: Vec::new() }; bits], wires: bits }
     }
 
-    /// Each bit as the sum of `shares` wires of its own.
+    /// Each bit as the sum of `shares` separate wires.
     ///
     /// *Source*: Lindell and Pinkas 2007, section 4.1. *Shape*: `shares` is 1 or more.
     pub fn independent(bits: usize, shares: usize) -> Self {
@@ -51,7 +51,7 @@ impl Encoding {
         Encoding { rows: rows.collect(), wires: bits * shares.max(1) }
     }
 
-    /// Wires that [`Encoding::random_combinations`] takes.
+    /// The number of wires for [`Encoding::random_combinations`].
     pub fn random_combinations_wires(bits: usize, distance: usize) -> usize {
         (4 * bits).max(8 * distance)
     }
@@ -65,26 +65,26 @@ impl Encoding {
         Encoding::random(&[(bits, extra)], seed)
     }
 
-    /// Random combinations over as few wires as give every sum of rows `distance` ones or more, but for a probability of
+    /// Random combinations over the fewest wires that give every sum of rows at least `distance` ones, except with probability
     /// `2^-distance` over the seed. More than 512 bits are encoded in parts.
     ///
-    /// *Unique*: the seed is drawn by the evaluator, whom the encoding protects.
+    /// *Unique*: the evaluator, which the encoding protects, samples the seed.
     pub fn systematic(bits: usize, distance: usize, seed: Block) -> Self {
         Encoding::random(&systematic_parts(bits, distance), seed)
     }
 
-    /// The same with so many further wires behind it, random bits that no sum has.
+    /// The same followed by `wires` more wires, random bits that are in no sum.
     pub fn followed_by(self, wires: usize) -> Self {
         Encoding { wires: self.wires + wires, ..self }
     }
 
-    /// Wires that [`Encoding::systematic`] takes.
+    /// The number of wires for [`Encoding::systematic`].
     pub fn systematic_wires(bits: usize, distance: usize) -> usize {
         systematic_parts(bits, distance).iter().map(|(bits, extra)| bits + extra).sum()
     }
 
-    /// The encodings of several givers as one of all `bits` bits: each encodes the bits at the places that it has, and others are as they
-    /// are. Wires are those of all bits, then the further ones of each giver in turn.
+    /// The encodings of several givers as one encoding of all `bits` bits: each encodes the bits at its places, and other bits are
+    /// unchanged. The wires are those of all bits, then the additional ones of each giver in turn.
     ///
     /// *Shape*: each giver has as many places as its encoding has bits.
     ///
@@ -103,7 +103,7 @@ impl Encoding {
         Encoding { rows, wires }
     }
 
-    /// Random rows for parts of so many bits with so many further wires.
+    /// Random rows for parts of this many bits with this many additional wires.
     fn random(parts: &[(usize, usize)], seed: Block) -> Self {
         let mut rng = Prg::new(seed);
         let bits: usize = parts.iter().map(|(bits, _)| bits).sum();
@@ -121,17 +121,17 @@ impl Encoding {
         Encoding { rows, wires: start }
     }
 
-    /// Bits of an input.
+    /// The number of bits of an input.
     pub fn bits(&self) -> usize {
         self.rows.len()
     }
 
-    /// Wires of an encoded input: those of the bits, then those of `B`.
+    /// The number of wires of an encoded input: those of the bits, then those of `B`.
     pub fn wires(&self) -> usize {
         self.wires
     }
 
-    /// The choices of all wires for `input`, where those behind the bits are random, and what turns `random` into them.
+    /// The choices of all wires for `input`, where those after the bits are random, and the corrections that turn `random` into them.
     ///
     /// *Shape*: [`Encoding::bits`] bits in, as many corrections out; [`Encoding::wires`] choices.
     pub fn choose(&self, input: &Bits, random: &BitVec) -> (BitVec, BitVec) {
@@ -141,7 +141,7 @@ impl Encoding {
         (first.iter().copied().chain(others).collect(), corrections)
     }
 
-    /// The first wires that make the sums `input`, the others being `others`.
+    /// The first wires that make the sums equal `input`, given the other wires `others`.
     ///
     /// *Shape*: `input` has [`Encoding::bits`] bits; `others` is asked for wires from there on.
     fn first_wires(&self, input: impl Iterator<Item = Bit>, others: impl Fn(usize) -> Bit) -> Zeroizing<Vec<Bit>> {
@@ -149,10 +149,10 @@ impl Encoding {
         Zeroizing::new(first.map(|(row, bit)| row.wires().fold(bit, |sum, wire| sum ^ others(wire))).collect())
     }
 
-    /// The labels of the sums, from those of the wires.
+    /// The labels of the sums, from the labels of the wires.
     ///
     /// *Shape*: [`Encoding::wires`] labels in, [`Encoding::bits`] out. *Cost*: for rows that share their wires, one XOR for every four
-    /// entries of `B`; for others one for every one of `B`.
+    /// entries of `B`; for others, one for every one in `B`.
     ///
     /// # Panics
     /// If there are fewer labels.
@@ -170,9 +170,9 @@ impl Encoding {
         sums
     }
 
-    /// The sums as gates: `add` makes the exclusive or of two of what `wires` are.
+    /// The sums as gates: `add` makes the exclusive or of two wires.
     ///
-    /// *Shape*: as [`Encoding::sums`]. *Cost*: rows that share their wires share sums of a few of these.
+    /// *Shape*: as [`Encoding::sums`]. *Cost*: rows that share their wires share sums of a few wires.
     pub fn gates<T: Copy>(&self, wires: &[T], mut add: impl FnMut(T, T) -> T) -> Vec<T> {
         let mut sums = wires[..self.rows.len()].to_vec();
         let mut rest = &mut sums[..];
@@ -196,20 +196,20 @@ impl Encoding {
         sums
     }
 
-    /// Exclusive ors that the sums take for each circuit.
+    /// The number of exclusive ors that the sums take per circuit.
     #[cfg(test)]
     pub(crate) fn xor_count(&self) -> u64 {
         self.rows.iter().flat_map(|row| &row.ones).map(|word| u64::from(word.count_ones())).sum()
     }
 }
 
-/// The number of wires of which all sums are shared by so many rows: with fewest exclusive ors in all.
+/// The number of wires whose sums are shared by `rows` rows, chosen for the fewest exclusive ors in total.
 fn wires_together(rows: usize) -> usize {
     let per_wire = |wires: &usize| ((1usize << wires) + rows).div_ceil(*wires);
     (1..=8).min_by_key(per_wire).unwrap_or(1)
 }
 
-/// The sum of some wires, none for none, from sums of fewer that are known.
+/// The sum of some wires, from known sums of fewer wires; `None` for no wires.
 fn sum_of<T: Copy>(
     of: &[usize],
     wires: &[T],
@@ -228,7 +228,7 @@ fn sum_of<T: Copy>(
     Some(sum)
 }
 
-/// Adds what each row says of the wires that all rows share, a byte of a row's ones by two combinations of four wires each.
+/// Adds each row's selection of the shared wires: one byte of a row at a time, with two combinations of four wires each.
 fn add_combinations(rows: &[Row], labels: &[Block], sums: &mut [Block]) {
     let [first, ..] = rows else { return };
     let mut tables = Zeroizing::new([[[Block::ZERO; 16]; 2]; 8]);
@@ -250,7 +250,7 @@ fn add_combinations(rows: &[Row], labels: &[Block], sums: &mut [Block]) {
 }
 
 impl Row {
-    /// The wires of `B` that the sum has.
+    /// The wires of `B` in the sum.
     fn wires(&self) -> impl Iterator<Item = usize> + '_ {
         self.ones.iter().enumerate().flat_map(move |(w, &word)| {
             let next = |&rest: &u64| Some(rest & rest.wrapping_sub(1)).filter(|&rest| rest != 0);
@@ -260,12 +260,12 @@ impl Row {
     }
 }
 
-/// A word of as many ones, at most 64.
+/// A word with `count` ones, at most 64.
 fn low_bits(count: usize) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
-/// The parts of a systematic encoding, each with its further wires.
+/// The parts of a systematic encoding, each with its additional wires.
 fn systematic_parts(bits: usize, distance: usize) -> Vec<(usize, usize)> {
     let size = if bits <= 2 * BLOCK_BITS { bits.max(1) } else { BLOCK_BITS };
     let count = bits.div_ceil(size);
@@ -275,11 +275,11 @@ fn systematic_parts(bits: usize, distance: usize) -> Vec<(usize, usize)> {
     extras
 }
 
-/// The fewest columns of `B` for which a sum of rows of `[I | B]` has fewer than `distance` ones with a probability of
-/// `2^-margin` at most.
+/// The fewest columns of `B` for which some sum of rows of `[I | B]` has fewer than `distance` ones with probability at most
+/// `2^-margin`.
 ///
-/// *Source*: the union bound `sum_w C(n, w) Pr[Bin(r, 1/2) < distance - w]`. Both parties must find the same number, so only
-/// operations are used here that IEEE 754 defines to the last bit; sums of 512 bits and distances to 104 are within range.
+/// *Source*: the union bound `sum_w C(n, w) Pr[Bin(r, 1/2) < distance - w]`. Both parties must find the same number, so this uses
+/// only operations that IEEE 754 defines to the last bit; sums of 512 bits and distances to 104 are within range.
 fn extra_wires(bits: usize, distance: usize, margin: i32) -> usize {
     let limit = (0..margin).fold(1.0, |limit: f64, _| limit * 0.5);
     let chosen: Vec<f64> = (1..=bits.min(distance.saturating_sub(1)))
@@ -365,9 +365,9 @@ mod tests {
         }
     }
 
-    /// Sizes by the union bound with exact binomials, computed apart from this code.
+    /// Sizes by the union bound with exact binomials, computed independently of this code.
     #[test]
-    fn sizes_are_those_of_the_union_bound() {
+    fn sizes_follow_the_union_bound() {
         for (bits, distance, wires) in [
             (32, 40, 216),
             (64, 40, 259),
@@ -394,7 +394,7 @@ mod tests {
         assert_eq!(Encoding::systematic(0, 40, Block::ZERO).wires(), 0);
     }
 
-    /// The gates are as many as the paper has for the 128 bits of example 2 (12,001 to 12,080 in the runs of its Table 2), or fewer.
+    /// The number of gates is at most the paper's for the 128 bits of example 2 (12,001 to 12,080 in the runs of its Table 2).
     #[test]
     fn sums_as_gates_are_shared() {
         let gates = |encoding: &Encoding| {
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn wires_behind_an_encoding_are_in_no_sum() {
+    fn wires_after_an_encoding_are_in_no_sum() {
         let (alone, followed) = [0, 70].map(|wires| Encoding::systematic(9, 24, Block::ONES).followed_by(wires)).into();
         assert_eq!((followed.bits(), followed.wires()), (9, alone.wires() + 70));
         let mut rng = Prg::new(Block::from_u128(5));
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn joined_encodings_are_those_of_the_givers_at_their_places() {
+    fn a_joined_encoding_has_the_givers_encodings_at_their_places() {
         let (first, second) = (Encoding::systematic(5, 12, Block::ONES), Encoding::independent(3, 4));
         let places = [vec![0, 2, 3, 6, 9], vec![1, 7, 8]];
         let joined = Encoding::joined(10, [(&places[0][..], &first), (&places[1][..], &second)]);

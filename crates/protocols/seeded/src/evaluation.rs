@@ -1,4 +1,4 @@
-//! A circuit that comes part by part: evaluated as it comes.
+//! Evaluation of a circuit that arrives part by part.
 
 use garblet_circuit::Bits;
 use garblet_garble::{self as garble, EvaluateError};
@@ -17,11 +17,11 @@ use garblet_protocol::party_io;
 pub struct InputLabels<'e> {
     /// The garbler's.
     pub garbler: &'e [Block],
-    /// Those of its own encoded wires.
+    /// The labels of the evaluator's encoded wires.
     pub own: &'e [Block],
 }
 
-/// A circuit whose parts are coming.
+/// A circuit whose parts are arriving.
 pub struct Evaluation<'e> {
     blueprint: &'e Blueprint,
     shared: &'e Shared,
@@ -34,7 +34,7 @@ pub struct Evaluation<'e> {
 
 /// The tables of a circuit.
 enum Tables<'e> {
-    /// None have come.
+    /// None have arrived.
     Awaited,
     Streamed(Box<garble::Evaluator<'e>>),
     /// The labels of all outputs.
@@ -43,7 +43,7 @@ enum Tables<'e> {
 
 /// The result of a circuit.
 pub struct Evaluated {
-    /// Set if the garbler's labels are among those that it committed to, and have the labels of the hash.
+    /// Set if the garbler committed to its labels, and they give the labels of the hash.
     pub garbler_labels_fit: bool,
     /// The evaluator's outputs. *Secret*: whether they are right.
     pub outputs: Bits,
@@ -52,7 +52,7 @@ pub struct Evaluated {
 }
 
 impl<'e> Evaluation<'e> {
-    /// Circuit number `circuit`, of which nothing has come yet.
+    /// Circuit number `circuit`, before any of its parts has arrived.
     pub fn new(blueprint: &'e Blueprint, shared: &'e Shared, circuit: usize, labels: InputLabels<'e>) -> Self {
         Evaluation { blueprint, shared, circuit, labels, part: 0, garbler_labels_fit: false, tables: Tables::Awaited }
     }
@@ -62,9 +62,9 @@ impl<'e> Evaluation<'e> {
         self.circuit
     }
 
-    /// Takes the next part; says whether it was the last.
+    /// Takes the next part; returns whether it was the last.
     ///
-    /// *Errors*: a part of a wrong length, which the caller makes impossible.
+    /// *Errors*: a part of a wrong length, which the caller rules out.
     pub fn take(&mut self, blocks: &[Block]) -> Result<bool, EvaluateError> {
         match self.part {
             0 => self.begin(blocks),
@@ -106,7 +106,7 @@ impl<'e> Evaluation<'e> {
         let Evaluation { blueprint, shared, labels, .. } = *self;
         let (hash_seed, rest) = head.split_at(blueprint.hash_seed_blocks());
         let (commitments, digest) = rest.split_at(4 * blueprint.committed_wires());
-        // Where something else binds the garbler's input, its labels were looked at before.
+        // Where something else binds the garbler's input, its labels were checked before.
         let bound = if blueprint.committed().garbler { labels.garbler } else { &[] };
         let pairs = bound.iter().zip(commitments.as_chunks::<4>().0).enumerate();
         let mut fit = pairs.fold(Choice::from(1), |fit, (wire, (&label, committed))| {

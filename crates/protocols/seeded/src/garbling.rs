@@ -1,4 +1,4 @@
-//! Circuits that several threads garble, part by part in the order in which they are sent.
+//! Garbling of circuits on several threads, part by part in the order of sending.
 
 use std::sync::Arc;
 
@@ -25,23 +25,23 @@ pub struct Part {
     pub circuit: usize,
     /// The part's number, from 0.
     pub part: usize,
-    /// The blocks that are sent, at its beginning.
+    /// A buffer that begins with the blocks to send.
     buffer: Vec<Block>,
     length: usize,
 }
 
 impl Part {
-    /// Part `part` of a circuit, from the place that [`Blueprint::room_for`] gives it in a buffer.
+    /// Part `part` of a circuit, from its space in a buffer, see [`Blueprint::room_for`].
     pub fn new(blueprint: &Blueprint, circuit: usize, part: usize, buffer: Vec<Block>) -> Self {
         Part { circuit, part, buffer, length: blueprint.part_blocks(part) }
     }
 
-    /// The blocks that are sent.
+    /// The blocks to send.
     pub fn blocks(&self) -> &[Block] {
         &self.buffer[..self.length]
     }
 
-    /// The same as bytes, to be changed.
+    /// The same as mutable bytes.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         bytemuck::cast_slice_mut(&mut self.buffer[..self.length])
     }
@@ -52,7 +52,7 @@ impl Part {
     }
 }
 
-/// A circuit that is to be garbled.
+/// A circuit to garble.
 #[derive(Clone)]
 pub struct ToGarble {
     /// Its number, from 0.
@@ -64,7 +64,7 @@ pub struct ToGarble {
 }
 
 impl ToGarble {
-    /// All circuits, of these seeds; `blueprint_of` says what each is made from.
+    /// All circuits, with these seeds; `blueprint_of` returns the blueprint of each.
     ///
     /// *Errors*: those of `blueprint_of`.
     pub fn all(
@@ -77,14 +77,14 @@ impl ToGarble {
         seeds.iter().enumerate().map(of).collect()
     }
 
-    /// Nothing of it is made yet but its head.
+    /// The maker of the circuit, at its head.
     pub fn stream<'p>(&'p self, shared: &'p Shared) -> Stream<'p> {
         let secrets = Secrets::of_seed(&self.blueprint, *self.seed);
         Stream::new(&self.blueprint, shared, self.circuit, &secrets)
     }
 }
 
-/// Circuits that are being garbled. Memory does not grow with their number or size.
+/// Circuits being garbled. Memory does not grow with their number or size.
 pub struct Garbling {
     order: Box<dyn Iterator<Item = (usize, usize)> + Send>,
     workers: usize,
@@ -94,7 +94,7 @@ pub struct Garbling {
 }
 
 impl Garbling {
-    /// Begins to garble circuits, all of as many parts.
+    /// Begins to garble circuits, which must all have equally many parts.
     pub fn begin(circuits: Vec<ToGarble>, shared: Arc<Shared>, workers: usize) -> Self {
         let making = Arc::new(Making { circuits, shared, buffers: Buffers::default() });
         let order = Box::new(lanes::order(making.circuits.len(), making.part_count()));
@@ -108,7 +108,7 @@ impl Garbling {
         Garbling { order, workers, parts, making, work }
     }
 
-    /// Sends all parts. `see` sees each before it is sent and may change it; `advance` hears how many circuits are sent.
+    /// Sends all parts. `see` sees each before it is sent and may change it; `advance` gets the number of circuits sent.
     ///
     /// *Errors*: a worker that panicked; the connection's.
     pub async fn send(
@@ -145,7 +145,7 @@ struct Making {
 }
 
 impl Making {
-    /// Parts of every circuit.
+    /// The number of parts of every circuit.
     fn part_count(&self) -> usize {
         self.circuits.first().map_or(0, |circuit| circuit.blueprint.part_count())
     }

@@ -1,8 +1,8 @@
-//! The order in which circuits are sent: a few at a time, side by side, part by part.
+//! The order of sending circuits: a few at a time, side by side, part by part.
 //!
-//! So all cores have work however large a circuit is, and neither party holds more than a few parts.
+//! So all cores have work even for large circuits, and neither party holds more than a few parts.
 
-/// Circuits that are sent side by side.
+/// The number of circuits sent side by side.
 const LANES: usize = 4;
 
 /// The groups of circuits, in order.
@@ -10,7 +10,7 @@ pub fn groups(circuits: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     (0..circuits).step_by(LANES).map(move |first| first..(first + LANES).min(circuits))
 }
 
-/// The parts of all circuits in the order in which they are sent: circuit and part.
+/// The parts of all circuits in the order of sending: circuit and part.
 pub fn order(circuits: usize, parts: usize) -> impl Iterator<Item = (usize, usize)> {
     groups(circuits)
         .flat_map(move |group| (0..parts).flat_map(move |part| group.clone().map(move |circuit| (circuit, part))))
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_comes_once_and_parts_of_a_circuit_in_order() {
+    fn every_part_occurs_once_and_parts_of_a_circuit_are_in_order() {
         for (circuits, parts) in [(1, 1), (3, 2), (4, 3), (9, 2)] {
             let all: Vec<_> = order(circuits, parts).collect();
             assert_eq!(all.len(), circuits * parts);

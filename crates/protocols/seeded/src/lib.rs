@@ -1,4 +1,4 @@
-//! Circuits that follow from seeds, of which some are checked: what protocols that cut and choose have in common.
+//! Circuits derived from seeds, some of which are checked: the common parts of cut-and-choose protocols.
 //!
 //! ```text
 //! blueprint    program and parameters of circuits, and the sizes of their parts
@@ -7,12 +7,12 @@
 //! circuit      a circuit from its seed, part by part
 //! garbling     circuits that several threads garble
 //! wires        the labels of the evaluator's wires
-//! evaluation   a circuit that comes part by part
+//! evaluation   a circuit that arrives part by part
 //! digests      digests of circuits, before it is known which are wanted
-//! consistency  a hash that all circuits make of the garbler's input
+//! consistency  a hash of the garbler's input in all circuits
 //! lanes        the order in which circuits are sent
 //! parameters   parameters of protocols that have a published form
-//! encoding     inputs of which no few bits tell anything
+//! encoding     encodings of inputs in which few bits reveal nothing
 //! split        the division into evaluated and checked circuits
 //! ```
 

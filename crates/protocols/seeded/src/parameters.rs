@@ -1,6 +1,6 @@
 //! The parameters of protocols that check circuits and have a published form.
 
-/// The garbling scheme of a protocol that has a published form, which may garble as it was published.
+/// The garbling scheme of a protocol with a published form, which may use the published schemes.
 #[macro_export]
 macro_rules! checked_scheme {
     ($values:literal) => {
@@ -27,7 +27,7 @@ macro_rules! checked_scheme {
     };
 }
 
-/// The hash of garbled gates, of a protocol that has a published form: that form's schemes know one hash.
+/// The hash of garbled gates, for a protocol with a published form, whose schemes have only one hash.
 #[macro_export]
 macro_rules! checked_hash {
     () => {

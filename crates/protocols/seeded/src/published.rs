@@ -1,8 +1,8 @@
 //! Circuits for the schemes of 2009: gates by their tables, the encoding of the evaluator's input among them.
 //!
-//! Where XOR is not free, the sums of an encoding cannot be taken on labels, so they are gates, as in the paper. The circuit must be known
-//! before labels are, so the matrix of random combinations follows from a public seed, [`MATRIX_SEED`]: the evaluator is protected by any
-//! matrix of which every sum of rows has many ones, whoever knows it, and the seed is as good as one that it draws.
+//! Where XOR is not free, the sums of an encoding cannot be computed on labels, so they are gates, as in the paper. The circuit must be known
+//! before the labels, so the matrix of random combinations follows from a public seed, [`MATRIX_SEED`]: any matrix in which every sum of
+//! rows has many ones protects the evaluator, even if it is public, and this seed is as good as one that the evaluator samples.
 
 use garblet_circuit::{CircuitError, Program, Wire};
 use garblet_garble::{
@@ -16,16 +16,16 @@ use zeroize::Zeroizing;
 use crate::encoding::Encoding;
 use garblet_protocol::party_io::{self, EVALUATOR, GARBLER};
 
-/// The seed of the matrix of an encoding that is made of gates: nothing up our sleeves.
+/// The seed of the matrix of an encoding made of gates: a nothing-up-my-sleeve number.
 pub const MATRIX_SEED: Block = Block::from_u128(0x2009);
 
-/// The reason why a scheme of 2009 does not go with a hash of gates: it hashes by SHA-256 alone.
+/// The reason why a scheme of 2009 does not support a hash of gates: it only hashes with SHA-256.
 pub(super) fn refused_hash(method: Method, hash: HashKind) -> Option<String> {
     let goes = [HashKind::default(), HashKind::Sha256].contains(&hash);
     (!goes).then(|| format!("the scheme {} hashes by SHA-256, not by {hash}: leave the hash out", method.name()))
 }
 
-/// A program as the gates of a published scheme. Its inputs are the garbler's, then the evaluator's encoded ones.
+/// A program as gates for a published scheme. Its inputs are the garbler's, then the evaluator's encoded ones.
 pub struct Published {
     config: PublishedConfig,
     circuit: TableCircuit,
@@ -34,9 +34,9 @@ pub struct Published {
 }
 
 impl Published {
-    /// The program in the form that suits the scheme, behind the sums of an encoding.
+    /// The program in the form that suits the scheme, after the sums of an encoding.
     ///
-    /// *Errors*: a program that is too large as one circuit.
+    /// *Errors*: a program too large for one circuit.
     pub fn new(program: &Program, method: Method, encoding: &Encoding) -> Result<Self, CircuitError> {
         let config = PublishedConfig::new(method);
         let form = config.form(program.flatten()?.circuit());
@@ -71,7 +71,7 @@ impl Published {
         self.config.table_bytes(&self.circuit)
     }
 
-    /// Garbles, from both labels of every input. *Unique*: `seed`, from which all else that is random follows.
+    /// Garbles, from both labels of every input. *Unique*: `seed`, from which all other randomness follows.
     pub(super) fn garble(&self, pairs: impl Iterator<Item = [Block; 2]>, delta: Block, seed: Block) -> Garbled {
         let inputs = published::InputLabels::of_pairs(pairs, delta, seed);
         published::garble(&self.circuit, self.config, &inputs)
@@ -90,7 +90,7 @@ impl Published {
         Ok(Zeroizing::new(self.dealt(outputs.iter().copied())))
     }
 
-    /// Blocks of all outputs' wires dealt out to the outputs.
+    /// Distributes the blocks of all outputs' wires over the outputs.
     pub fn dealt(&self, mut blocks: impl Iterator<Item = Block>) -> Vec<Box<[Block]>> {
         self.widths.iter().map(|&width| blocks.by_ref().take(width).collect()).collect()
     }

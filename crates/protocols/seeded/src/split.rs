@@ -1,4 +1,4 @@
-//! The choice of circuits to evaluate: the evaluator's secret, until it tells.
+//! The choice of circuits to evaluate: the evaluator's secret, until it announces it.
 
 use garblet_ot::BitVec;
 use garblet_primitives::Prg;
@@ -6,13 +6,13 @@ use rand_core::Rng;
 
 /// The division of circuits into evaluated and checked ones.
 ///
-/// *Secret*: until it is told, or the run is over; nothing that shows before may depend on it.
+/// *Secret*: until it is announced, or the run is over; nothing visible before may depend on it.
 pub struct Split {
     checked: BitVec,
 }
 
 impl Split {
-    /// A uniform choice of `evaluated` out of `circuits` circuits, each as likely as every other.
+    /// A uniform choice of `evaluated` out of `circuits` circuits.
     pub fn random(circuits: usize, evaluated: usize, rng: &mut Prg) -> Self {
         let mut order: Vec<usize> = (0..circuits).collect();
         for i in 0..evaluated.min(circuits) {
@@ -24,33 +24,33 @@ impl Split {
         Split { checked: checked.into_iter().collect() }
     }
 
-    /// The split with a one for each circuit that is checked.
+    /// The split with a one for each checked circuit.
     pub fn told(checked: BitVec) -> Self {
         Split { checked }
     }
 
-    /// A one for each circuit that is checked.
+    /// A one for each checked circuit.
     pub fn choices(&self) -> &BitVec {
         &self.checked
     }
 
     /// Tells whether a circuit is checked.
     pub fn is_checked(&self, circuit: usize) -> bool {
-        self.checked.get(circuit).public("circuits: which are checked, of which nothing shows before that is told")
+        self.checked.get(circuit).public("circuits: which are checked, hidden until the evaluator announces it")
     }
 
-    /// The circuits that are evaluated, in order.
+    /// The evaluated circuits, in order.
     pub fn evaluated(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.checked.len()).filter(|&circuit| !self.is_checked(circuit))
     }
 
-    /// The circuits that are checked, in order.
+    /// The checked circuits, in order.
     pub fn checked(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.checked.len()).filter(|&circuit| self.is_checked(circuit))
     }
 }
 
-/// A uniform number below `bound`, which is not zero: draws that would favour small ones are thrown away.
+/// A uniform number below `bound`, which is not zero, by rejection sampling.
 fn below(bound: u64, rng: &mut Prg) -> u64 {
     let rest = (u64::MAX % bound + 1) % bound;
     loop {
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_are_evaluated_as_said_and_every_index_may_be() {
+    fn the_stated_number_is_evaluated_and_every_index_may_be() {
         let mut rng = Prg::new(Block::ZERO);
         let (circuits, evaluated, draws) = (10, 3, 3000);
         let mut counts = [0; 10];

@@ -1,4 +1,4 @@
-//! The evaluator's wires: OTs whose choices are corrected, and the labels of many circuits by one OT for each wire.
+//! The evaluator's wires: OTs with corrected choices, and the labels of many circuits by one OT per wire.
 
 use garblet_ot::BitVec;
 use garblet_primitives::{Aes128, Bit, Block};
@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 use super::circuit::Secrets;
 use garblet_protocol::domain::Domain;
 
-/// Exchanges the two pads of each OT whose receiver's choice is the other one.
+/// Swaps the two pads of each OT whose choice the receiver corrects.
 pub fn exchange(pads: &mut [[Block; 2]], corrections: &BitVec) {
     for (pads, swap) in pads.iter_mut().zip(corrections.iter()) {
         let difference = Block::mask(swap) & (pads[0] ^ pads[1]);
@@ -21,27 +21,27 @@ pub fn both_labels(secrets: &Secrets) -> Zeroizing<Vec<Block>> {
     Zeroizing::new(secrets.evaluator_pairs().flatten().collect())
 }
 
-/// The keys of the ciphers of a receiver's choices, one for each wire. *Secret*.
+/// The cipher keys for a receiver's choices, one for each wire. *Secret*.
 pub fn chosen_keys(domain: Domain, pads: &[Block], choices: &BitVec) -> Zeroizing<Vec<Block>> {
     let keys = pads.iter().zip(choices.iter()).enumerate();
     let key = |(wire, (&pad, choice)): (usize, (&Block, Bit))| domain.at(wire as u64).branch(choice.number()).key(pad);
     Zeroizing::new(keys.map(key).collect())
 }
 
-/// Circuits for which pads are made at a time: as many blocks as one cipher encrypts side by side.
+/// The number of circuits whose pads are made at a time: as many blocks as one cipher encrypts side by side.
 const TOGETHER: usize = 16;
 
 /// The pads of labels, one for each cipher and circuit: the encryption of the circuit's number.
 pub struct Pads {
     ciphers: Vec<Aes128>,
-    /// The first of the circuits that pads are there for.
+    /// The first circuit with available pads.
     first: Option<usize>,
-    /// The pads, for each cipher those of so many circuits.
+    /// The pads: for each cipher, those of a batch of circuits.
     pads: Zeroizing<Vec<Block>>,
 }
 
 impl Pads {
-    /// The garbler's: two ciphers for each wire, whose keys stand in the order of the evaluator's values.
+    /// The garbler's pads: two ciphers for each wire, with keys in the order of the evaluator's values.
     pub fn of_sender(domain: Domain, pads: &[[Block; 2]]) -> Self {
         let keys = pads.iter().enumerate().flat_map(|(wire, pads)| {
             [0, 1].map(|branch| domain.at(wire as u64).branch(branch).key(pads[usize::from(branch)]))
@@ -49,7 +49,7 @@ impl Pads {
         Pads::new(keys)
     }
 
-    /// The evaluator's: the cipher of its choice for each wire.
+    /// The evaluator's pads: the cipher of its choice for each wire.
     pub fn of_receiver(domain: Domain, pads: &[Block], choices: &BitVec) -> Self {
         Pads::of_keys(&chosen_keys(domain, pads, choices))
     }
@@ -58,7 +58,7 @@ impl Pads {
         Pads::of_keys(&Zeroizing::new(keys.collect::<Vec<Block>>()))
     }
 
-    /// Those of [`chosen_keys`], for whoever has them.
+    /// The pads for the keys of [`chosen_keys`].
     pub fn of_keys(keys: &[Block]) -> Self {
         let ciphers = Aes128::many(keys);
         let pads = Zeroizing::new(vec![Block::ZERO; TOGETHER * ciphers.len()]);
@@ -72,8 +72,8 @@ impl Pads {
         labels.iter_mut().zip(self.of(circuit)).for_each(|(label, pad)| *label ^= pad);
     }
 
-    /// Decrypts, of the labels of a circuit, those of the choices, or those at these places where each pair is in an order of its own. What
-    /// is done does not depend on them.
+    /// Decrypts the labels of a circuit for the choices, or at these places where each pair has its own order. The steps
+    /// taken do not depend on them.
     pub fn decrypt(&mut self, labels: &[Block], choices: &BitVec, circuit: usize) -> Zeroizing<Vec<Block>> {
         let pairs = labels.as_chunks::<2>().0.iter().zip(choices.iter()).zip(self.of(circuit));
         Zeroizing::new(pairs.map(|(([zero, one], choice), pad)| Block::select(choice, *one, *zero) ^ pad).collect())

@@ -9,7 +9,7 @@ use super::{
 };
 use garblet_protocol::phase::{Communication, Phase};
 
-/// The cost of a phase of one run of `plan` for `party`, both hellos given.
+/// The cost of a phase of one run of `plan` for `party`, given both hellos.
 ///
 /// With `n0`, `n1` input bits and `m0`, `m1` output bits of the two parties, `T` bytes of tables
 /// (32 per AND for half gates) and all bits packed:
@@ -22,7 +22,7 @@ use garblet_protocol::phase::{Communication, Phase};
 /// | online | 16 (n0 + n1) + m1/8, and 16 + T if streamed | n1/8, then m0/8 |
 ///
 /// Online, the evaluator waits once, and so does the garbler if it learns an output: one round trip for the evaluator,
-/// whatever the program. If the evaluator has no input, there is no OT and it only listens.
+/// for any program. If the evaluator has no input, there is no OT and it only listens.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello]) -> Communication {
     Communication::among(2, party, |from, _| bytes(plan, from, phase, hello), rounds(plan, party, phase))
 }
@@ -53,20 +53,20 @@ fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello]) -> u64 {
     }
 }
 
-/// The waits of a party after having sent.
+/// The number of times that a party waits after sending.
 fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     let ot = plan.input_bits(EVALUATOR) > 0;
     let ahead = plan.config().build == Build::Ahead;
     let waits = match (phase, party == GARBLER) {
-        // For the hello; in set-up of OT twice for the peer's answers.
+        // Waits for the hello; while setting up OT, twice for the peer's answers.
         (Phase::Setup, true) => [true, ot, ot],
         (Phase::Setup, false) => [true, ot, false],
         (Phase::Prepare, _) | (Phase::Build, true) => [false; 3],
-        // For the tables, after the messages of OT extension.
+        // Waits for the tables, after the messages of OT extension.
         (Phase::Build, false) => [ahead && ot, false, false],
-        // For the evaluator's corrections, if tables have been sent; for its select bits.
+        // Waits for the evaluator's corrections, if tables have been sent; for its select bits.
         (Phase::Online, true) => [ahead && ot, plan.output_bits(GARBLER) > 0, false],
-        // For labels, after the corrections.
+        // Waits for labels, after the corrections.
         (Phase::Online, false) => [ot, false, false],
     };
     waits.into_iter().map(u64::from).sum()

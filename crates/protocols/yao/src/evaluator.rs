@@ -31,16 +31,16 @@ pub struct Evaluator {
 
 /// The evaluator's preparation of one run, which consumes it.
 pub struct EvaluatorPrepared {
-    /// `c` and `t` of step 2; none if the evaluator has no input.
+    /// `c` and `t` of step 2; `None` if the evaluator has no input.
     ot: Option<PrecomputedCotReceiver>,
     ahead: Option<Ahead>,
 }
 
-/// A circuit that was received ahead.
+/// A circuit received ahead.
 struct Ahead {
     hash_seed: Block,
     tables: Vec<u8>,
-    /// The number of its first gate, since runs may be used in another order than they were prepared.
+    /// The number of its first gate, since runs may be used in a different order than they were prepared.
     first_gate: u64,
 }
 
@@ -91,8 +91,8 @@ impl Role for Evaluator {
 
     /// Steps 4 to 8.
     ///
-    /// *Shape*: `values` are the evaluator's inputs in program order. Returns one entry per program output, none where
-    /// the evaluator is no recipient.
+    /// *Shape*: `values` are the evaluator's inputs in program order. Returns one entry per program output, `None` where
+    /// the evaluator is not a recipient.
     async fn online(
         &mut self,
         session: &mut Session,
@@ -171,7 +171,7 @@ impl Evaluator {
         Ok(Zeroizing::new(evaluation.into_outputs()))
     }
 
-    /// Step 6: evaluates each piece as it comes.
+    /// Step 6: evaluates each piece as it arrives.
     async fn evaluate_stream(
         &mut self,
         session: &mut Session,

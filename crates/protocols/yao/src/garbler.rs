@@ -31,13 +31,13 @@ pub struct Garbler {
 
 /// The garbler's preparation of one run, which consumes it.
 pub struct GarblerPrepared {
-    /// `q` of step 2, one block per input bit of the evaluator; none if it has no input.
+    /// `q` of step 2, one block per input bit of the evaluator; `None` if it has no input.
     ot: Option<PrecomputedCotSender>,
-    /// Labels of tables that have been sent already.
+    /// Labels of tables that were sent ahead.
     ahead: Option<Ahead>,
 }
 
-/// Zero labels of a circuit that has been garbled ahead.
+/// Zero labels of a circuit garbled ahead.
 struct Ahead {
     inputs: InputLabels,
     outputs: Outputs,
@@ -104,8 +104,8 @@ impl Role for Garbler {
 
     /// Steps 4 to 8.
     ///
-    /// *Shape*: `values` are the garbler's inputs in program order. Returns one entry per program output, none where the
-    /// garbler is no recipient.
+    /// *Shape*: `values` are the garbler's inputs in program order. Returns one entry per program output, `None` where the
+    /// garbler is not a recipient.
     async fn online(
         &mut self,
         session: &mut Session,

@@ -16,7 +16,7 @@
 //! | build | 3 | only [`Build::Ahead`]: chooses zero labels, sends hash seed and tables | keeps the tables |
 //! | online | 4 | | sends `d = x + c` |
 //! | online | 5 | sends `e = X0 + q + d delta` for each bit, and its own labels | finds `X0 + x delta = e + t` |
-//! | online | 6 | only [`Build::Stream`]: sends hash seed and tables while it makes them | evaluates them as they come |
+//! | online | 6 | only [`Build::Stream`]: sends hash seed and tables while it makes them | evaluates them as they arrive |
 //! | online | 7 | sends the decoding bits of the `m1` outputs | decodes; sends the select bits of the `m0` outputs |
 //! | online | 8 | decodes | |
 //!
@@ -27,24 +27,24 @@
 //! | P1, P2 | [`Garbler`], [`Evaluator`] |
 //! | R | [`Delta`](garblet_primitives::Delta) |
 //! | garbled value k_i^b | label: zero label `X0`, active label `X0 + b delta` |
-//! | permutation pi_i, external value c_i | the scheme's select bit of the zero label, of the active label |
+//! | permutation pi_i, external value c_i | the scheme's select bit of the zero label, and of the active label |
 //!
 //! # Deviations
 //!
 //! - Half gates instead of four rows or row reduction (they are selectable): fewer bytes, same assumption as free XOR.
-//! - The OT's correlation is delta itself, so that one block per evaluator input bit goes online.
-//! - Decoding bits are sent last, also when tables were sent ahead: a simulator can then choose them after the inputs
-//!   are known, which garbling ahead of inputs needs (adaptive security in the random oracle model).
+//! - The OT's correlation is delta itself, so only one block per evaluator input bit is sent online.
+//! - Decoding bits are sent last, even when tables were sent ahead: a simulator can then choose them after the inputs
+//!   are known, which garbling ahead of inputs requires (adaptive security in the random oracle model).
 //! - Delta is kept for the session; a hash seed is fresh for every run and gate numbers never repeat.
 //!
 //! # Cost
 //!
-//! [`communication`] states bytes and rounds of every phase and party; a test holds it to the measured counts.
+//! [`communication`] states bytes and rounds of every phase and party; a test compares it with the measured counts.
 //!
 //! # Adversary and assumptions
 //!
 //! Semi-honest: a party that follows the steps learns nothing beyond its outputs. A garbler that does not follow them
-//! can garble another function, and nothing detects that. Assumes a hash that is circularly correlation robust for
+//! can garble another function without being detected. Assumes a hash that is circularly correlation robust for
 //! naturally derived keys (Choi, Katz, Kumaresan, Zhou, TCC 2012), and the OT's assumptions. With the scheme
 //! `privacy-free` the evaluator sees every wire's value, so it is refused where the garbler has an input.
 

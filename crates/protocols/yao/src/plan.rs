@@ -13,7 +13,7 @@ use garblet_protocol::{Security, error::ProtocolError, party_io};
 /// The time at which the garbled tables are made and sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Build {
-    /// A build online, made while it is sent and consumed as it comes: memory does not grow with the program.
+    /// A build online, made while it is sent and consumed as it arrives: memory does not grow with the program.
     #[default]
     Stream,
     /// A build before the inputs are known; the evaluator keeps the tables in memory.
@@ -27,7 +27,7 @@ pub struct Config {
     pub garbling: GarblingConfig,
     /// The time at which tables are sent.
     pub build: Build,
-    /// Field width of the OT extension: larger is fewer bytes and more computation.
+    /// Field width of the OT extension: larger means fewer bytes and more computation.
     pub ot_width: Width,
 }
 
@@ -81,12 +81,12 @@ impl Plan {
         Security { computational_bits, ..Security::default() }
     }
 
-    /// AND gates that will be garbled.
+    /// The number of AND gates to garble.
     pub fn and_count(&self) -> u64 {
         self.schedules.and_count()
     }
 
-    /// Bytes of all garbled tables.
+    /// The number of bytes of all garbled tables.
     pub fn table_bytes(&self) -> u64 {
         self.config.garbling.table_bytes(self.and_count())
     }
@@ -100,12 +100,12 @@ impl Plan {
         })
     }
 
-    /// Input bits of a party.
+    /// The number of input bits of a party.
     pub fn input_bits(&self, party: Party) -> usize {
         party_io::input_bits(&self.program, party)
     }
 
-    /// Output bits that a party learns.
+    /// The number of output bits that a party learns.
     pub fn output_bits(&self, party: Party) -> usize {
         party_io::output_bits(&self.program, party)
     }

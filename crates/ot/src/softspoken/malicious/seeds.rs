@@ -114,7 +114,7 @@ mod tests {
     use crate::testing::{block_on, channels};
 
     #[test]
-    fn sessions_of_one_setup_have_one_delta_and_streams_of_their_own() {
+    fn sessions_of_one_setup_share_delta_but_not_streams() {
         let (mut ours, mut theirs) = channels();
         for (width, delta) in
             [(Width::Four, Delta::new(Block::ONES)), (Width::Eight, Delta::even(Block::from_u128(77 << 90)))]

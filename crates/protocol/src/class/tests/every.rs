@@ -1,4 +1,4 @@
-//! Every error there can be. The tests of front ends have them, too.
+//! Every possible error. The tests of front ends use them, too.
 
 use std::{io, time::Duration};
 

@@ -25,18 +25,18 @@ use crate::{
     wires::Shared,
 };
 
-/// A circuit that comes, lot by lot.
+/// A circuit that arrives lot by lot.
 pub(crate) struct Receiving<'p> {
     plan: &'p Plan,
     wiring: Wiring<'p>,
     done: u64,
-    /// All that came, and what it hangs on.
+    /// The hash of everything received and of its context.
     pub(crate) transcript: Hasher,
-    /// The seed of the hash, which comes with the first gates.
+    /// The seed of the hash, which arrives with the first gates.
     pub(crate) hash_seed: Block,
 }
 
-/// A lot that came: the pieces as they were sent, one after another.
+/// A received lot: its pieces as sent, one after another.
 pub(crate) struct LotReceived {
     lot: Range<usize>,
     gates: GateShares,
@@ -54,7 +54,7 @@ impl<'p> Receiving<'p> {
         Receiving { plan, wiring, done: 0, transcript, hash_seed: Block::ZERO }
     }
 
-    /// Opens the masks at a lot, and receives its gates. Returns also the masks of this party's inputs, if those of all inputs are given.
+    /// Opens the masks at a lot, and receives its gates. Also returns the masks of this party's inputs, if those of all inputs are given.
     ///
     /// *Errors*: a peer that cheats; the connection's.
     pub(crate) async fn lot<C: Conduct<Step>>(

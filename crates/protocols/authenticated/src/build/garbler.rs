@@ -19,27 +19,27 @@ use crate::{
     wires::Shared,
 };
 
-/// The secrets that the garbler keeps of a lot until it hears the masked values, or says the sum of tags.
+/// The garbler's secrets for a lot until it receives the masked values, or sends the sum of tags.
 #[derive(Default, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct LotSecrets {
-    /// By tags: what they add up to.
+    /// With tags: their sum.
     pub(crate) sums: Vec<Block>,
-    /// By masked values: the zero labels of results, and the shares of the evaluator's multiples.
+    /// With revealed masked values: the zero labels of results, and the shares of the evaluator's multiples.
     pub(crate) labels: Vec<Block>,
     pub(crate) left: Vec<Block>,
     pub(crate) right: Vec<Block>,
     pub(crate) result: Vec<Block>,
 }
 
-/// A circuit on the way of being garbled.
+/// A circuit being garbled.
 pub(crate) struct Garbling<'p> {
     plan: &'p Plan,
     wiring: Wiring<'p>,
     garbler: MaskedGarbler<'p>,
-    /// Drawn when all that it is used on was prepared, and sent with the first gates.
+    /// Sampled once everything that it is used on is prepared, and sent with the first gates.
     hash_seed: Option<Block>,
     done: u64,
-    /// All that was sent, and what it hangs on.
+    /// The hash of everything sent and of its context.
     pub(crate) transcript: Hasher,
 }
 
@@ -68,7 +68,7 @@ impl<'p> Garbling<'p> {
         Garbling { plan, wiring, garbler, hash_seed, done: 0, transcript }
     }
 
-    /// Opens the masks at a lot, and garbles and sends its gates. Returns also the masks of this party's inputs, if those of all inputs are given.
+    /// Opens the masks at a lot, and garbles and sends its gates. Also returns the masks of this party's inputs, if those of all inputs are given.
     ///
     /// *Errors*: a peer that cheats; the connection's.
     pub(crate) async fn lot<C: Conduct<Step>>(
@@ -146,7 +146,7 @@ impl<'p> Garbling<'p> {
 }
 
 impl<C: Conduct<Step>> Ground<C> {
-    /// The transcript of a run, before its first lot; the marks are those of what is read.
+    /// The transcript of a run, before its first lot; `marks` identify the values that it reads.
     pub(crate) fn transcript(&self, plan: &Plan, run: u64, marks: &[u8]) -> Hasher {
         let mut transcript = self.domain(GARBLER, Place::Transcript, run).hasher();
         transcript.add(&plan.program().digest());

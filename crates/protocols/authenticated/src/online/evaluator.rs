@@ -183,16 +183,16 @@ async fn receive_labels<C: Conduct<Step>, D: Dealing>(
     let mut labels = Zeroizing::new(vec![Block::ZERO; plan.given_bits()]);
     receive_blocks(session, &mut labels).await?;
     transcript.add(bytemuck::cast_slice(&labels));
-    // The masked values that were told before: those of this party, and with others' those of all.
+    // The masked values announced before: this party's, or everybody's in runs for others.
     let mut next = [0; 3];
     for (label, owner) in labels.iter().zip(plan.owners().flatten()) {
         let giver = usize::from(owner.0).min(2);
         let at = next[giver];
         next[giver] += 1;
         let wrong = known[giver].as_ref().map(|told| told.get(at) ^ label.lsb());
-        if wrong.is_some_and(|wrong| {
-            secrets::public(wrong, "authenticated: whether a label is that of the told masked input")
-        }) {
+        if wrong
+            .is_some_and(|wrong| secrets::public(wrong, "authenticated: whether a label encodes the sent masked input"))
+        {
             return Err(Cheating::new(checks::INPUT_LABEL, format!("input bit {at}")).into());
         }
     }

@@ -155,10 +155,7 @@ async fn masked_inputs<C: Conduct<Step>, D: Dealing>(
     let theirs = Packed::received(theirs, bits)?;
     transcript.add(&theirs.0);
     let mut ours = masked_own(own, own_masks);
-    secrets::publish(
-        &mut ours.0,
-        "authenticated: the garbler's masked input, which the labels that it sends next tell",
-    );
+    secrets::publish(&mut ours.0, "authenticated: the garbler's masked input, which its next labels reveal");
     let mut message = run.to_le_bytes().to_vec();
     let mut others = Packed::zeros(0);
     if !dealt.is_empty() {
@@ -240,7 +237,7 @@ impl<'p> Judge<'p> {
     ) -> Result<(), ProtocolError> {
         let plan = self.plan;
         let ands = secrets.labels.len();
-        // Before the first gates those of the inputs that are read, of which the garbler has not heard.
+        // Before the first gates come the values of the inputs that are read, which the garbler does not know yet.
         let first = if self.told.is_none() { read.all_labels() } else { Zeroizing::default() };
         let count = first.len() + ands;
         let mut message = vec![0; count.div_ceil(8) + CHALLENGE_BYTES];
@@ -282,7 +279,7 @@ impl<'p> Judge<'p> {
             session.channel().receive_bytes(&mut digest).await?;
             if !secrets::verdict(
                 labels.finish().ct_eq(&digest),
-                "authenticated: whether the digest is of the labels of told values",
+                "authenticated: whether the digest matches the labels of revealed values",
             ) {
                 return Err(Cheating::new(checks::REVEALED_LABELS, "the digest is of other labels").into());
             }
@@ -353,7 +350,7 @@ async fn own_outputs<C: Conduct<Step>>(
     let active = labels.iter().enumerate().map(|(at, &zero)| zero ^ (Block::mask(masked.get(at)) & delta));
     let active = Zeroizing::new(active.collect::<Vec<Block>>());
     let fits = ground.output_digest(run, &active).ct_eq(digest);
-    if !secrets::verdict(fits, "authenticated: whether the digest is of the labels of outputs") {
+    if !secrets::verdict(fits, "authenticated: whether the digest matches the labels of outputs") {
         return Err(Cheating::new(checks::OUTPUT_LABELS, "the digest is of other labels").into());
     }
     let bit = |at| masked.get(at) ^ masks.get(at);

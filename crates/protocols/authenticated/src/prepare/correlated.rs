@@ -49,7 +49,7 @@ impl<C: Conduct<Step>> Ground<C> {
         let correct = async |out: &mut _| receiver.correct(out, count, of_macs).await;
         let receive = async |into: &mut _| sender.receive(into, count, of_keys).await;
         let (corrected, unchecked) = session.channel().full_duplex(correct, receive).await?;
-        // Points leave when all corrections are there.
+        // Points leave once all corrections have arrived.
         let (point, mut theirs) = (self.sender.point(), [0; 16]);
         session.channel().exchange_bytes(&point.to_bytes(), &mut theirs).await?;
         let their_point = Block::from_bytes(theirs);

@@ -1,7 +1,7 @@
 //! Step P5: both parties' sums of the leaky triples are equal, or one has cheated.
 //!
 //! The sums themselves are never sent: their difference would reveal an honest party's difference. The parties compare digests, and the garbler
-//! opens its own only if they are equal. For what a store keeps of that see [`unsettled`](crate::stock::unsettled).
+//! opens its own only if they are equal. For the state that a store keeps of this, see [`unsettled`](crate::stock::unsettled).
 
 use garblet_primitives::{Block, secrets};
 use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};

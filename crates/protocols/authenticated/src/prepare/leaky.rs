@@ -135,7 +135,7 @@ impl<C: Conduct<Step>> Ground<C> {
     }
 }
 
-/// Steps P2, P3 and the part of P4 before the peer's blocks are there: the blocks `u_i` that are sent, and `s_i`.
+/// Steps P2, P3 and the part of P4 before the peer's blocks arrive: returns the blocks `u_i` to send, and `s_i`.
 fn products(party: u16, delta: Block, checked: &CotChecked, count: usize) -> (Vec<Block>, Zeroizing<Vec<Block>>) {
     let directions = if party == 0 { [0, SECOND_DIRECTION] } else { [SECOND_DIRECTION, 0] };
     let part = |which: usize, start: usize, len: usize| which * count + start..which * count + start + len;
@@ -143,7 +143,7 @@ fn products(party: u16, delta: Block, checked: &CotChecked, count: usize) -> (Ve
     let mut lots = Zeroizing::new([[Block::ZERO; LOT]; 3]);
     for start in (0..count).step_by(LOT) {
         let len = LOT.min(count - start);
-        // A key of its own for each lot: whoever searches for a difference among all hashes under one key gains as many times.
+        // A separate key for each lot: a search for the difference among all hashes under one key gains a factor of their number.
         let hash = OtHash::new(checked.hash_key ^ Block::from_u128((start / LOT) as u128));
         let [zero, one, received] = &mut *lots;
         let [zero, one, received] = [&mut zero[..len], &mut one[..len], &mut received[..len]];

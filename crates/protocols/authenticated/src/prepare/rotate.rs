@@ -63,7 +63,7 @@ impl<C: Conduct<Step>> Ground<C> {
         Ok(Made { shares, triples: rows.length, leaky: rows.all })
     }
 
-    /// The message that opens all sums of second factors, or, if the peer's is there, what it opens.
+    /// The message that opens all sums of second factors, or, given the peer's message, the opened sums.
     fn open_rows(
         &self,
         shares: &Shares,
@@ -80,7 +80,7 @@ impl<C: Conduct<Step>> Ground<C> {
     }
 }
 
-/// Leaky triples in rows of as many as there are buckets.
+/// Leaky triples in rows, with one per bucket in each.
 #[derive(Clone, Copy)]
 struct Rows {
     length: usize,

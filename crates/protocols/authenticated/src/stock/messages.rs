@@ -1,4 +1,4 @@
-//! The message on the wire besides blocks and bits: what each side's store has.
+//! The message on the wire besides blocks and bits: the contents of each side's store.
 
 use garblet_net::Message;
 use garblet_store::Summary;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Has {
     pub(crate) summary: Summary,
-    /// The name of the parties' secrets; none before they have any.
+    /// The name of the parties' secrets; `None` before they have any.
     pub(crate) secrets: Option<[u8; 32]>,
     /// Fresh randomness, on which all of this meeting depends.
     pub(crate) nonce: [u8; 32],

@@ -6,16 +6,16 @@ use garblet_primitives::Block;
 
 use crate::shares::Shares;
 
-/// The version of what is stored.
+/// The version of the stored data.
 pub(crate) const VERSION: u32 = 1;
 
-/// Triples of a piece, and masks: enough that what a store adds to a piece hardly counts.
+/// The number of triples in a piece, and of masks: enough to make a store's overhead per piece negligible.
 pub(crate) const GROUP: usize = 16;
 
 /// The names of kinds.
 pub(crate) const KINDS: [&str; 2] = ["triples", "masks"];
 
-/// Reads shares as they are stored, so many of each: all of one, and then of the next.
+/// Reads stored shares, `count` of each kind, one kind after another.
 pub(crate) fn read(bytes: &[u8], count: usize, into: &mut [&mut Shares]) -> Option<()> {
     let blocks = bytes.as_chunks::<16>().0;
     if bytes.len() != 32 * count * into.len() {

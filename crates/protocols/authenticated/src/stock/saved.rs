@@ -1,9 +1,9 @@
 //! Values that stay on wires after a run, for later programs.
 //!
-//! A kept wire has the shares of its mask and its label, whose bit 0 is the masked value for the evaluator, and zero for the garbler: 48 bytes. It can be read any number
-//! of times, since no two garblings share a key of their hash.
+//! A kept wire has the shares of its mask and its label, whose bit 0 is the masked value for the evaluator, and zero for the garbler: 48 bytes. It can be read
+//! any number of times, since no two garblings share a key of their hash.
 //!
-//! The evaluator makes its part pending before it sends what the garbler needs to keep its own. For how both end up with the same value see [`kept`].
+//! The evaluator makes its part pending before it sends what the garbler needs to keep its own. [`kept`] explains how both end up with the same value.
 
 use garblet_circuit::{Party, Program};
 use garblet_primitives::Block;
@@ -53,7 +53,7 @@ pub(crate) fn names(store: &Store) -> Vec<SavedNames> {
     names
 }
 
-/// The outputs kept under a name; none if there are none, or if they belong to earlier secrets.
+/// The outputs kept under a name; `None` if there are none, or if they belong to earlier secrets.
 pub(crate) fn outputs(store: &Store, name: &str) -> Option<Vec<String>> {
     let stored = read_stored(store.state(&place(name))?)?;
     (stored.secrets == secrets(store).ok()??.name).then(|| output_names(&stored))

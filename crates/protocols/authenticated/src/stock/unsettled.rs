@@ -4,8 +4,9 @@
 //! digest until the garbler's matches, durably if there is a store: at the next meeting the garbler opens its commitment, or nothing else is done. The garbler
 //! stores its digest before it sends the commitment, and the evaluator's digest before it opens.
 //!
-//! The order on disk: the evaluator's digest leaves after the store says that the check is open; the garbler's commitment and its opening leave after they are stored. At a
-//! meeting nothing is compared, taken or made before every open check is settled, and a participant makes nothing after a batch that did not end well.
+//! The order on disk: the evaluator's digest leaves after the store says that the check is open; the garbler's commitment and its opening leave after they are
+//! stored. At a meeting nothing is compared, taken or made before every open check is settled, and a participant makes nothing after a batch that did not end
+//! well.
 
 use garblet_primitives::{Opening, secrets};
 use garblet_protocol::{
@@ -40,7 +41,7 @@ pub(crate) enum LastCheck {
     Settled,
 }
 
-/// The domain of the commitment of a batch of that name, in whatever session it is opened.
+/// The domain of the commitment of the batch with this name, regardless of the session in which it is opened.
 pub(crate) fn commitment_domain(name: [u8; 32]) -> Domain {
     SessionId::new(NAME, name, [[0; 32]; 2]).domain(GARBLER, Place::Equality as u8)
 }

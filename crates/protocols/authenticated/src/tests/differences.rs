@@ -1,9 +1,9 @@
-//! Parties whose differences are not those that the OTs are bound to, or not of the right kind.
+//! Parties whose differences are not the OTs' or not of the right kind.
 
 use super::*;
 use crate::checks;
 
-/// The garbler's and the evaluator's results in making a batch, with the difference of one of them in place of that of the OTs.
+/// The garbler's and the evaluator's results of making a batch, where one of them uses another difference than in the OTs.
 fn with_other_difference(party: Party, seed: u64) -> [Result<(), ProtocolError>; 2] {
     let batch = Some(Batch { triples: 64, bucket: 3 });
     let make = async |session: &mut Session, own: Party| {
@@ -25,9 +25,9 @@ fn with_other_difference(party: Party, seed: u64) -> [Result<(), ProtocolError>;
     [garbler, evaluator]
 }
 
-/// The leaves of the set-up bind the difference: with another there are no triples.
+/// The leaves of the set-up bind the difference: no triples can be made with another one.
 #[test]
-fn no_triples_are_made_with_another_difference_than_that_of_the_set_up() {
+fn triples_need_the_difference_of_the_set_up() {
     for seed in 0..8 {
         for party in [GARBLER, EVALUATOR] {
             let [garbler, evaluator] = with_other_difference(party, seed);
@@ -54,7 +54,7 @@ impl Conduct<Step> for OtherBit {
 
 /// Nobody proves that the sum of both differences has bit 0 set: if it has not, product bits do not correct products.
 #[test]
-fn differences_whose_sum_has_bit_0_clear_are_found() {
+fn differences_whose_sum_has_bit_0_clear_are_caught() {
     let make = async |session: &mut Session, own: Party, deviant: Party| {
         let (config, mut conduct) = (Config::default(), OtherBit(own == deviant));
         let secrets = Secrets::set_up(session, own, config, &mut conduct).await?;
@@ -74,9 +74,9 @@ fn differences_whose_sum_has_bit_0_clear_are_found() {
     }
 }
 
-/// A garbler whose labels have another difference than its shares: what of it shows hangs on masked values alone.
+/// A garbler whose labels have another difference than its shares: its visible effects depend only on masked values.
 #[test]
-fn labels_of_another_difference_than_that_of_shares_never_give_a_wrong_result() {
+fn labels_with_another_difference_than_shares_never_give_a_wrong_result() {
     const TRIALS: usize = 240;
     let gates = vec![Gate::And(Wire(0), Wire(1)), Gate::And(Wire(2), Wire(1))];
     let plan = plan(circuit([1, 1], gates, vec![Wire(2), Wire(3)]), Config::default());

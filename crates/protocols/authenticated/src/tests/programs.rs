@@ -1,4 +1,4 @@
-//! All forms compute what the plain evaluator does, in lots and pieces so small that every program has several.
+//! All forms agree with the plain evaluator, in lots and pieces so small that every program has several.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn check(plan: &Plan, batch: Option<Batch>, inputs: &[Bits], seed: u64) {
         let place = format!("party {party}, {:?}, case {seed}", plan.config());
         let (outputs, costs) = ran.unwrap_or_else(|error| panic!("{place}: {error}"));
         assert!(outputs == learned(plan, party, inputs), "{place}");
-        // Toy batches have the costs of batches of their size; what is made without one is what users have.
+        // Toy batches have the costs of their size; runs without one use the normal size.
         for phase in [Phase::Prepare, Phase::Build, Phase::Online].into_iter().skip(batch.map_or(0, |_| 1)) {
             let hellos = [GARBLER, EVALUATOR].map(|party| Hello::new(NAME, party.0, 2, [0; 32]));
             let stated = communication(plan, party, phase, &hellos);
@@ -23,7 +23,7 @@ fn check(plan: &Plan, batch: Option<Batch>, inputs: &[Bits], seed: u64) {
 }
 
 #[test]
-fn random_programs_give_what_the_plain_evaluator_does() {
+fn random_programs_agree_with_the_plain_evaluator() {
     let mut lots = 0;
     for case in 0..40 {
         let mut rng = StdRng::seed_from_u64(case);
@@ -43,7 +43,7 @@ fn random_programs_give_what_the_plain_evaluator_does() {
     assert!(lots >= 4, "{lots}");
 }
 
-/// Inputs and constants as outputs, negations of both, and gates of which an operand is either.
+/// Inputs and constants as outputs, negations of both, and gates with either as an operand.
 #[test]
 fn outputs_that_are_inputs_constants_and_negations() {
     let gates = vec![

@@ -1,4 +1,4 @@
-//! Stores that are put back to an earlier time.
+//! Stores that are restored to an earlier time.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A value that follows from all names and streams of a meeting, the shares of masks that are made in it, and what there is in the stores.
+/// A digest of all names and streams of a meeting, the shares of masks made in it, and the contents of the stores.
 type Met = (Vec<u8>, Vec<Block>, Amounts);
 
 /// Triples and masks that are used at every meeting but the first.
@@ -53,7 +53,7 @@ fn meet(folders: [&Path; 2], seed: u64) -> Both<Met> {
     [garbler, evaluator]
 }
 
-/// The folders of two stores that have met twice, as they are and as they were in between; and what the second meeting gave.
+/// The folders of two stores that have met twice, as they are and as they were in between, and the results of the second meeting.
 fn met_twice(scratch: &Path) -> ([[PathBuf; 2]; 2], Both<Met>) {
     let [now, old] = ["now", "old"].map(|name| ["0", "1"].map(|party| scratch.join(name).join(party)));
     std::fs::create_dir_all(scratch.join("now")).expect("a folder");
@@ -65,7 +65,7 @@ fn met_twice(scratch: &Path) -> ([[PathBuf; 2]; 2], Both<Met>) {
     ([now, old], second)
 }
 
-/// Both stores are as they were, with nobody left who knows better: the same triples are there again, and whatever is done with them has other names,
+/// Both stores are restored, so nobody notices: the same triples are available again, and every use of them gets other names,
 /// other hash keys, and other masks.
 #[test]
 fn names_and_streams_do_not_return_when_both_stores_are_put_back() {
@@ -80,9 +80,9 @@ fn names_and_streams_do_not_return_when_both_stores_are_put_back() {
     }
 }
 
-/// One that is put back alone by one meeting has triples that the other has used: they are given up.
+/// One store, restored by one meeting, has triples that the other has used: they are given up.
 #[test]
-fn what_the_peer_has_used_is_not_used_again_by_a_store_that_is_put_back() {
+fn a_restored_store_does_not_reuse_what_the_peer_has_used() {
     for party in [0, 1] {
         let scratch = tempfile::tempdir().expect("a folder");
         let ([now, old], second) = met_twice(scratch.path());
@@ -98,7 +98,7 @@ fn what_the_peer_has_used_is_not_used_again_by_a_store_that_is_put_back() {
 
 /// One that has forgotten more is refused by the other.
 #[test]
-fn a_store_that_is_put_back_alone_by_two_meetings_is_refused_by_the_peer() {
+fn a_store_restored_by_two_meetings_is_refused_by_the_peer() {
     for party in [0, 1] {
         let scratch = tempfile::tempdir().expect("a folder");
         let ([now, old], _) = met_twice(scratch.path());
@@ -114,7 +114,7 @@ fn a_store_that_is_put_back_alone_by_two_meetings_is_refused_by_the_peer() {
 
 /// Each finds out by itself, before anything is sent.
 #[test]
-fn each_store_that_is_put_back_is_refused_by_its_own_record() {
+fn each_restored_store_is_refused_by_its_own_record() {
     let scratch = tempfile::tempdir().expect("a folder");
     let ([now, old], _) = met_twice(scratch.path());
     let records = scratch.path().join("records");

@@ -1,4 +1,4 @@
-//! Rates at which a cheat passes, with batches so small that it happens: those of the formulas.
+//! The rates at which cheats pass agree with the formulas, with batches so small that it happens.
 
 use std::sync::Mutex;
 
@@ -29,7 +29,7 @@ impl Conduct<Step> for Guess {
     }
 }
 
-/// The shifts of a batch, from what both parties sent.
+/// The shifts of a batch, from both parties' messages.
 fn shifts(domain: &garblet_protocol::domain::Domain, guesses: [&Guess; 2], batch: Batch) -> Vec<usize> {
     let [first, second] = guesses.map(|guess| guess.coins.lock().expect("nobody panics with it")[1].clone());
     let sum: Vec<u8> = first.iter().zip(&second).take(SHARE_BYTES).map(|(first, second)| first ^ second).collect();
@@ -96,7 +96,7 @@ fn a_guess_at_a_leaky_triple_passes_half_of_the_time_and_changes_nothing() {
 
 /// The best cheat has one false leaky triple in each row: it passes if it guesses all, and wins if they meet.
 #[test]
-fn false_leaky_triples_of_every_row_pass_and_meet_as_often_as_the_formula_says() {
+fn false_leaky_triples_pass_and_meet_as_often_as_the_formula_says() {
     for (triples, bucket, trials) in [(4, 2, 2400), (2, 3, 2400), (3, 2, 1200)] {
         let batch = Batch { triples, bucket };
         let length = triples as usize;
@@ -112,7 +112,7 @@ fn false_leaky_triples_of_every_row_pass_and_meet_as_often_as_the_formula_says()
             if (1..).zip(&shifts).all(meets) {
                 won += 1;
                 let honest = &made[usize::from(party == GARBLER)].0;
-                assert!(!honest.shares.own[places[0]].lsb(), "its share of the first factor is what was guessed");
+                assert!(!honest.shares.own[places[0]].lsb(), "its share of the first factor is the guessed one");
             }
         }
         let pass = (-f64::from(bucket)).exp2();
@@ -161,7 +161,7 @@ fn with_wrong_row(plan: &Plan, row: usize, inputs: &[Bits], seed: u64) -> Result
 
 /// A wrong row is found with the same probability for all inputs, so that nothing is learned from whether it is.
 #[test]
-fn a_wrong_row_is_found_half_of_the_time_whatever_the_inputs_are() {
+fn a_wrong_row_is_caught_half_of_the_time_for_all_inputs() {
     const TRIALS: usize = 300;
     for (config, row) in [(configs()[0], 0), (configs()[0], 1), (configs()[2], 0), (configs()[3], 1)] {
         let plan = plan(product(), config);
@@ -192,10 +192,10 @@ impl Conduct<Step> for SpoiledRow {
     }
 }
 
-/// With tags a garbler reads, by the digest of its output's label, whether a row was used, and nobody notices. It learns a masked value, which is uniform whatever the
-/// inputs are.
+/// With tags a garbler reads, by the digest of its output's label, whether a row was used, and nobody notices. It learns a masked value, which is uniform
+/// whatever the inputs are.
 #[test]
-fn what_a_garbler_reads_of_an_output_of_its_own_is_uniform() {
+fn a_garblers_view_of_its_own_output_is_uniform() {
     const TRIALS: usize = 240;
     let plan = plan(product(), Config::default());
     for row in [0, 1] {

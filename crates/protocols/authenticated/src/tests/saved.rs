@@ -1,4 +1,4 @@
-//! Programs that read what earlier ones have kept.
+//! Programs that read values kept by earlier ones.
 
 use garblet_circuit::{Port, Recipients, Type};
 use garblet_net::Accuses;
@@ -11,7 +11,7 @@ use garblet_store::{STATE_BYTES_MAX, State, Store};
 use super::*;
 use crate::stock::saved;
 
-/// A program of a chain: its plan, all inputs, and what it reads and keeps.
+/// A program of a chain: its plan, all inputs, and the values it reads and keeps.
 pub(super) struct Link {
     plan: Arc<Plan>,
     inputs: Vec<Bits>,
@@ -59,7 +59,7 @@ fn expected(step: &Link) -> Bits {
     garblet_circuit::evaluate(step.plan.program(), &step.inputs).remove(0)
 }
 
-/// Three programs, of which each but the first reads its first input from the one before, each in the form of `configs`.
+/// Three programs, each in its form of `configs`, where each but the first reads its first input from the one before.
 fn chain(configs: [Config; 3]) -> Vec<(Link, Bits)> {
     let mut last: Option<Bits> = None;
     let step = |(number, name): (usize, &str)| {
@@ -97,7 +97,7 @@ fn a_chain_gives_the_right_results_in_all_forms() {
 }
 
 #[test]
-fn what_is_kept_is_read_any_number_of_times() {
+fn kept_values_can_be_read_any_number_of_times() {
     let [(first, right), (second, product), _] = <[_; 3]>::try_from(chain([Config::default(); 3])).ok().expect("three");
     let mut stores = check(meet(stores(), &first, 1), &right, "first");
     let second = Link { saved: SavedValues { keep: None, ..second.saved }, ..second };
@@ -122,7 +122,7 @@ fn a_value_that_nobody_learns_is_kept_all_the_same() {
 }
 
 #[test]
-fn what_was_not_kept_cannot_be_read() {
+fn only_kept_values_can_be_read() {
     let (step, _) = chain([Config::default(); 3]).remove(1);
     for lived in meet(stores(), &step, 1) {
         let error = lived.err().expect("there is nothing").to_string();
@@ -131,7 +131,7 @@ fn what_was_not_kept_cannot_be_read() {
 }
 
 #[test]
-fn what_was_kept_is_forgotten_with_the_secrets_that_it_belongs_to() {
+fn kept_values_are_forgotten_with_their_secrets() {
     let chain = chain([Config::default(); 3]);
     let [mut first, second] = check(meet(stores(), &chain[0].0, 1), &chain[0].1, "first");
     // The garbler says that it has no secrets.
@@ -142,15 +142,16 @@ fn what_was_kept_is_forgotten_with_the_secrets_that_it_belongs_to() {
     }
 }
 
-/// A copy of what a store has kept or has pending.
+/// A copy of a store's kept and pending values.
 fn kept(store: &Store, place: &str) -> State {
     let State { version, bytes } = store.state(place).expect("it was kept");
     State { version: *version, bytes: bytes.clone() }
 }
 
-/// The evaluator was cut off when it had its part as pending and the garbler had kept its own: the program that reads the value next has what both kept last.
+/// The evaluator was interrupted when its part was pending and the garbler had kept its own: the next program that reads the value gets the last one that both
+/// kept.
 #[test]
-fn a_run_that_was_cut_off_is_settled_before_its_value_is_read() {
+fn an_interrupted_run_is_settled_before_its_value_is_read() {
     for config in configs() {
         let chain = chain([config; 3]);
         let [first, second] = check(meet(stores(), &chain[0].0, 1), &chain[0].1, "first");
@@ -197,7 +198,7 @@ fn a_run_whose_plan_and_names_do_not_both_keep_outputs_is_refused() {
 }
 
 #[test]
-fn a_run_for_the_two_parties_has_no_name_of_others_and_the_reverse() {
+fn runs_for_the_parties_and_for_others_use_separate_names() {
     let refused = |saved: &SavedValues| saved::check_names(saved).expect_err("not this name").to_string();
     let read = |name: &str| ReadInput { port: "x".into(), name: name.into(), output: None };
     let kept = SavedValues { keep: Some("state x".into()), read: Vec::new() };
@@ -245,7 +246,8 @@ fn a_run_that_is_to_keep_more_than_a_store_holds_is_refused_before_it_begins() {
     Store::in_memory(&mut StdRng::seed_from_u64(1)).expect("memory").set_state("kept y", state).expect("it fits");
 }
 
-/// Values that one party has kept since, and the other has not, of a party that says that they are of the same run: labels that do not fit, and the evaluator finds it.
+/// Values that one party has kept since, and the other has not, of a party that says that they are of the same run: labels that do not fit, and the evaluator
+/// finds it.
 #[test]
 fn values_of_different_runs_do_not_fit() {
     type Stored = ([u8; 32], [u8; 8], Vec<(String, [Vec<Block>; 3])>);
@@ -264,9 +266,9 @@ fn values_of_different_runs_do_not_fit() {
     );
 }
 
-/// The order in which a party was told what is read is its own.
+/// The parties may be given the values to read in different orders.
 #[test]
-fn both_parties_may_name_what_is_read_in_orders_of_their_own() {
+fn parties_may_name_the_values_to_read_in_different_orders() {
     let config = Config::default();
     let value = |bits: u64| Bits::from_bytes(&bits.to_le_bytes()[..1]);
     let mut stores = stores();

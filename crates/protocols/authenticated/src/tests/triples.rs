@@ -1,4 +1,4 @@
-//! Triples and masks are what they are said to be.
+//! Triples and masks satisfy their definitions.
 
 use super::*;
 use crate::shares::Shares;
@@ -107,7 +107,7 @@ fn masks_alone_fit() {
     }
 }
 
-/// Neither party knows a bit, nor what it is of the other's share: batches of one session have nothing in common.
+/// Neither party knows a bit or the other's share of it: batches of one session have nothing in common.
 #[test]
 fn batches_of_a_session_are_independent() {
     let batch = Some(Batch { triples: 64, bucket: 2 });

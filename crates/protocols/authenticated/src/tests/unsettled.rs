@@ -1,4 +1,4 @@
-//! Garblers that hang up when they hear how the equality check ends: the evaluator does nothing more with them until it knows the end too.
+//! Garblers that hang up when they learn the outcome of the equality check: the evaluator does nothing more with them until it knows the outcome too.
 
 use std::{
     future::poll_fn,
@@ -79,7 +79,7 @@ async fn evaluate(session: &mut Session, folder: &Path, seed: u64) -> Result<(),
     role.fill(session, ORDER).await
 }
 
-/// A meeting of an evaluator with whatever a garbler does in its session.
+/// A meeting of an evaluator with a garbler of arbitrary behaviour.
 fn meet_with(folder: &Path, seed: u64, garbler: impl AsyncFnOnce(&mut Session)) -> After {
     let (ours, theirs) = memory_pair();
     let garbler = async {
@@ -97,7 +97,7 @@ fn meet_with(folder: &Path, seed: u64, garbler: impl AsyncFnOnce(&mut Session)) 
     After { store: open(&folder.join("1"), 99), made }
 }
 
-/// A meeting with a garbler that keeps what it has.
+/// A meeting with a garbler that keeps its secrets.
 fn meet(folder: &Path, conduct: Garbles, seed: u64) -> (After, Option<ProtocolError>) {
     let mut error = None;
     let after = meet_with(folder, seed, async |session| {
@@ -120,7 +120,7 @@ fn secrets_of(folder: &Path) -> Vec<u8> {
 }
 
 #[test]
-fn a_garbler_that_left_settles_before_anything_else_and_all_goes_on() {
+fn a_garbler_that_left_settles_first_and_then_continues() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     let (after, _) = meet(folder, Garbles::Well, 1);
@@ -132,7 +132,7 @@ fn a_garbler_that_left_settles_before_anything_else_and_all_goes_on() {
     assert!(after.made.is_err() && after.is_unsettled());
     assert_eq!(after.pieces(), before, "nothing of the batch was kept, and nothing was lost");
     drop(after);
-    // It leaves as often as it likes.
+    // It may leave any number of times.
     let (after, _) = meet(folder, Garbles::Leaves, 3);
     assert!(after.made.is_err() && after.is_unsettled());
     drop(after);
@@ -142,9 +142,9 @@ fn a_garbler_that_left_settles_before_anything_else_and_all_goes_on() {
     assert!(!after.is_unsettled() && after.pieces() > before);
 }
 
-/// A garbler that was found out knows it, keeps its secrets, and would like to go on.
+/// A garbler that was caught knows it, keeps its secrets, and tries to go on.
 #[test]
-fn a_garbler_that_was_found_out_cannot_settle() {
+fn a_garbler_that_was_caught_cannot_settle() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     let (after, _) = meet(folder, Garbles::Well, 1);
@@ -166,7 +166,7 @@ fn a_garbler_that_was_found_out_cannot_settle() {
         assert!(error.is_some(), "it has nothing that it could open");
         assert!(after.made.is_err() && after.is_unsettled(), "{:?}", after.made);
     }
-    // It opens whatever it likes.
+    // It opens arbitrary values.
     let told = |name: [u8; 32]| move |summary| Has { summary, secrets: Some(name), nonce: [7; 32], unsettled: None };
     put_back();
     let store = open(&folder.join("0"), 52);
@@ -178,7 +178,7 @@ fn a_garbler_that_was_found_out_cannot_settle() {
         assert!(theirs.unsettled.is_some(), "the evaluator says so");
         session.channel().send_bytes(&[7; OPENING_BYTES]).await.expect("sent");
         session.channel().flush().await.expect("sent");
-        // It waits for what the evaluator has to say to that.
+        // It waits for the evaluator's reaction.
         let _ = session.channel().receive::<Has>().await;
     });
     let error = after.made.as_ref().expect_err("it opens nothing");
@@ -187,7 +187,7 @@ fn a_garbler_that_was_found_out_cannot_settle() {
     assert_eq!(after.pieces(), 0, "all is given up");
 }
 
-/// A garbler that says that it has another store, or none: the evaluator neither settles nor loses anything.
+/// A garbler that claims to have another store, or none: the evaluator neither settles nor loses anything.
 #[test]
 fn an_unsettled_evaluator_makes_no_new_secrets() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -242,7 +242,7 @@ fn an_evaluator_has_one_digest_for_a_batch() {
 
 /// The garbler knows durably that the digests differ, and was cut off before its store was given up.
 #[test]
-fn a_garbler_that_was_cut_off_gives_its_store_up_when_it_comes_again() {
+fn an_interrupted_garbler_gives_up_its_store_when_it_returns() {
     let scratch = tempfile::tempdir().expect("a folder");
     let folder = scratch.path();
     let (after, error) = meet(folder, Garbles::Well, 1);
@@ -257,7 +257,7 @@ fn a_garbler_that_was_cut_off_gives_its_store_up_when_it_comes_again() {
     assert!(secrets_of(folder).is_empty());
 }
 
-/// A store that was given up stays so, whatever the program does that still has it.
+/// A store that was given up stays so, whatever a program that still has it open does.
 #[test]
 fn nothing_is_made_or_taken_with_a_store_that_was_given_up() {
     let scratch = tempfile::tempdir().expect("a folder");

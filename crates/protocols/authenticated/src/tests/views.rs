@@ -1,4 +1,4 @@
-//! Views of a run, which are the same whatever the other party's input is, as long as the outputs are.
+//! Views of a run are the same for all inputs of the other party that give the same outputs.
 
 use std::sync::Mutex;
 
@@ -41,7 +41,7 @@ fn program() -> Program {
 
 const RUNS: usize = 400;
 
-/// The bits that a party sees in many runs of these inputs; and what the runs cost, which is the same for all.
+/// The bits that a party sees in many runs of these inputs, and the cost of the runs, which is the same for all.
 fn seen(by: Party, plan: &Plan, inputs: [u128; 2]) -> (Vec<Vec<bool>>, Vec<[u64; 3]>) {
     let inputs = inputs.map(|value| Bits::from_u128(value, 2));
     let batch = Some(Batch { triples: plan.and_count(), bucket: 2 });
@@ -101,13 +101,13 @@ fn assert_uniform(views: &[Vec<bool>], place: &str) {
 }
 
 #[test]
-fn what_the_garbler_sees_is_uniform_whatever_the_evaluators_input_is() {
+fn the_garblers_view_is_uniform_for_any_input_of_the_evaluator() {
     for config in [configs()[0], configs()[3]] {
         let plan = plan(program(), config);
         // With no ones of its own, the outputs are the same for all inputs of the other.
         let [first, second] = [0b00, 0b11].map(|y| {
             let (views, costs) = seen(GARBLER, &plan, [0, y]);
-            // Where masked values are told, that of the second gate is the second output's less the first input's: with the garbler's own label known it is
+            // Where masked values are revealed, that of the second gate is the second output's less the first input's: with the garbler's own label known it is
             // determined by nothing else that it sees here.
             assert_uniform(&views, &format!("{config:?}, y = {y:02b}"));
             costs
@@ -117,7 +117,7 @@ fn what_the_garbler_sees_is_uniform_whatever_the_evaluators_input_is() {
 }
 
 #[test]
-fn what_the_evaluator_sees_is_uniform_whatever_the_garblers_input_is() {
+fn the_evaluators_view_is_uniform_for_any_input_of_the_garbler() {
     for config in [configs()[1], configs()[2]] {
         let plan = plan(program(), config);
         let [first, second] = [0b00, 0b10].map(|x| {

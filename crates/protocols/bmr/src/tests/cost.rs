@@ -1,4 +1,4 @@
-//! Measured bytes and rounds are the formulas'.
+//! Measured bytes and rounds agree with the formulas.
 
 use garblet_circuit::random;
 use garblet_synthesis::library;
@@ -8,7 +8,7 @@ use super::*;
 use garblet_protocol::Phase;
 use garblet_runs::testing::mesh_run::hellos;
 
-/// Runs a program and holds every phase of every party to the formula.
+/// Runs a program and compares every phase of every party with the formula.
 fn assert_costs(program: &Program, inputs: &[Bits], parties: u16, config: Config) -> Vec<Learned> {
     let plan = plan(program, parties, config).expect("a program for these parties");
     let learned = evaluate(&plan, garble(&plan, 1), inputs);
@@ -17,7 +17,7 @@ fn assert_costs(program: &Program, inputs: &[Bits], parties: u16, config: Config
 }
 
 #[test]
-fn formulas_are_what_is_measured() {
+fn formulas_agree_with_measured_costs() {
     let mut rng = StdRng::seed_from_u64(21);
     for parties in 2..=5 {
         for kind in KINDS {
@@ -47,7 +47,7 @@ fn every_width_of_the_extension() {
     }
 }
 
-/// Bytes that a party sends per gate before inputs are known, base OTs apart.
+/// Bytes that a party sends per gate before inputs are known, without base OTs.
 fn bytes_per_gate(program: &Program, parties: u16, config: Config) -> f64 {
     let plan = plan(program, parties, config).expect("a program for these parties");
     let sent = |phase| communication(&plan, Party(0), phase, &hellos(parties)).bytes_sent;
@@ -55,7 +55,7 @@ fn bytes_per_gate(program: &Program, parties: u16, config: Config) -> f64 {
 }
 
 #[test]
-fn a_gate_costs_less_than_its_bound_and_a_multiple_of_that_as_published() {
+fn a_gate_costs_less_than_its_bound_and_a_multiple_of_it_as_published() {
     let program = library::find("lib:aes128").unwrap();
     for (parties, most) in [(3, 320.0), (5, 641.0), (7, 962.0), (13, 1923.0)] {
         let linear = bytes_per_gate(&program, parties, Config::default());

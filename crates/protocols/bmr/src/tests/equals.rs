@@ -1,4 +1,4 @@
-//! Joint garbling computes what the plain evaluator computes, and makes the circuit that the ideal functionality makes.
+//! Joint garbling agrees with the plain evaluator, and makes the same circuit as the ideal functionality.
 
 use garblet_circuit::{evaluate as evaluate_plain, random};
 use garblet_synthesis::library;

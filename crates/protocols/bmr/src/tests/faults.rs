@@ -33,7 +33,7 @@ fn a_party_that_sends_too_little_or_too_much_ends_the_run_for_all_with_a_cause()
         let plans = programs.each_ref().map(|program| plan(program, parties, config(kind, Hash::Rekeyed)).unwrap());
         for wrong in [1, 2] {
             let part = async |session: &mut MeshSession| {
-                // The last party has a circuit of another size, whatever it said.
+                // The last party runs a circuit of another size than it announced.
                 let of = if session.mesh().party() + 1 == parties { wrong } else { 0 };
                 let inputs = random::inputs(&mut StdRng::seed_from_u64(2), &programs[of]);
                 whole_run(session, plans[of].clone(), &inputs).await
@@ -41,9 +41,9 @@ fn a_party_that_sends_too_little_or_too_much_ends_the_run_for_all_with_a_cause()
             let done = block_on(run(Mesh::memory(parties), 7, Duration::from_millis(500), part));
             for (party, done) in done.into_iter().enumerate() {
                 let error = done.expect_err("bytes that do not fit");
-                // Where the bytes happen to be enough, labels do not agree, and nobody can tell whose are wrong.
-                // The wrong party may well accuse another, even the one that hears of it.
-                // Bytes too many come before the number of the run, which is another then.
+                // Where the byte counts happen to match, labels disagree, and nobody can tell whose are wrong.
+                // The faulty party may well accuse another, even the one that gets the accusation.
+                // Excess bytes are read as the number of the run, which then differs.
                 let other_run = |source: &ProtocolError| matches!(source, ProtocolError::OtherRun { .. });
                 let is_noticed = error.blame().is_some()
                     || matches!(&error, ProtocolError::Material { .. })
@@ -66,7 +66,7 @@ fn several_runs_of_a_session_share_nothing() {
             let mut party = BmrParty::setup(session, plan.clone()).await?;
             let ahead = [party.prepare(session).await?, party.prepare(session).await?];
             let [first, second] = &ahead;
-            // Gates are numbered on, and nothing of the circuits is alike.
+            // Gate numbers continue, and the circuits have nothing in common.
             assert_eq!(second.numbered.first, first.numbered.first + plan.and_count() as u64);
             assert!(first.circuit.iter().zip(&second.circuit).all(|(a, b)| a != b));
             for prepared in ahead {

@@ -1,7 +1,7 @@
-//! The ideal functionality of joint garbling: a dealer who is told everybody's secrets, for tests of what stands above and
-//! of what takes its place.
+//! The ideal functionality of joint garbling: a dealer who knows everybody's secrets, for testing the layers above and
+//! the protocols that replace it.
 //!
-//! *Source*: Figure 1, equation (2), written as it stands, gate by gate, with no regard to time.
+//! *Source*: Figure 1, equation (2), transcribed gate by gate without optimisation.
 
 use garblet_circuit::{Operand, OutputWire, Party};
 use garblet_primitives::Block;
@@ -12,13 +12,13 @@ use crate::{
     secrets::Secrets,
 };
 
-/// The joint garbled circuit of these secrets, one of every party, in order.
+/// The joint garbled circuit for the secrets of all parties, in order.
 pub(super) fn garble(plan: &Plan, secrets: &[Secrets], numbered: Numbered) -> Vec<Block> {
     let parties = secrets.len();
     let mut circuit = vec![Block::ZERO; plan.row_blocks()];
-    // Masks and labels of every party are its own affair, the code for them is the protocol's ...
+    // Each party adds its masks and labels by itself, with the protocol's code ...
     secrets.iter().for_each(|secrets| rows::mask(plan, secrets, numbered, &mut circuit));
-    // ... and what takes all parties to compute is added here in the clear.
+    // ... and the joint part is added here in the clear.
     permutation_bits(plan, secrets, |gate, [u, v], w| {
         for row in 0..4 {
             let (alpha, beta) = (row >> 1 == 1, row & 1 == 1);
@@ -41,8 +41,8 @@ pub(super) fn output_permutation(plan: &Plan, secrets: &[Secrets], party: Party)
     plan.outputs_of(party).map(bit).collect()
 }
 
-/// The permutation bit in every slot after the last gate. `and` hears of every AND gate its number, the bits of its operands
-/// with their inversion, and that of its output.
+/// The permutation bit in every slot after the last gate. `and` gets, for every AND gate, its number, the bits of its operands
+/// with their inversion, and the bit of its output.
 fn permutation_bits(plan: &Plan, secrets: &[Secrets], mut and: impl FnMut(usize, [bool; 2], bool)) -> Vec<bool> {
     let base =
         |at: usize| secrets.iter().fold(false, |sum, secrets| sum ^ secrets.permutation.get(at).public("a test"));

@@ -1,9 +1,9 @@
-//! All that a coalition of recipients sees of a run by OT, under the condition that public values of inputs are 0: no sum of it
+//! The whole view of a coalition of recipients in a run by OT, given that public values of inputs are 0: no sum of its bits
 //! tells two inputs with the same outputs apart. Programs are random, with many XOR gates.
 //!
-//! A block counts by its bit 0, in which deltas are 1: so a sum of bits has what a correlated OT says of a choice. Of shares of rows
-//! there is the row that is evaluated, without the masks, which the coalition can compute. Extensions themselves are left out, and
-//! what it makes of hashes.
+//! A block enters with its bit 0, which is 1 in deltas: so a sum of bits shows what a correlated OT says about a choice. Of the shares
+//! of rows, only the evaluated row enters, without the masks, which the coalition can compute. The extensions themselves and the
+//! coalition's other hashes are left out.
 
 use garblet_circuit::{Recipients, Type};
 use garblet_net::share_of;
@@ -33,13 +33,13 @@ use garblet_runs::{
     },
 };
 
-/// More than there are bits in a view, and the margin.
+/// More runs than a view has bits, plus the margin.
 const RUNS: usize = 500;
 
 /// Bits of every party's input.
 const WIDTH: u32 = 2;
 
-/// AND gates whose operands, and outputs that, are sums of half of what there is.
+/// A program whose AND operands and outputs are sums of random halves of the available wires.
 fn random_program(parties: u16, first: u16, seed: u64) -> Program {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut c = CircuitBuilder::new("sums");
@@ -53,7 +53,7 @@ fn random_program(parties: u16, first: u16, seed: u64) -> Program {
         let operands = [(); 2].map(|()| some(&mut c, &wires));
         wires.push(c.and(operands[0], operands[1]));
     }
-    // Half of the sums are of inputs alone.
+    // Half of the sums are of inputs only.
     let outputs = [wires.len(), inputs.len() * WIDTH as usize].map(|most| some(&mut c, &wires[..most]));
     c.output("y", &BitString(outputs.to_vec()));
     let owners: Vec<Party> = (0..parties).map(Party).collect();
@@ -62,15 +62,15 @@ fn random_program(parties: u16, first: u16, seed: u64) -> Program {
     program
 }
 
-/// A party's knowledge of a run.
+/// A party's knowledge about a run.
 struct Kept {
     secrets: Secrets,
     numbered: Numbered,
-    /// All that it knows besides what others send.
+    /// All that it knows except what others send.
     known: Vec<bool>,
 }
 
-/// The views of the coalition of the parties from `first` on, of every run.
+/// The views of every run of the coalition of party `first` and all after it.
 fn views(plan: &Arc<Plan>, first: u16, inputs: &[Bits], with_zeros: bool) -> Vec<Vec<bool>> {
     let part = async |session: &mut MeshSession| all_runs(session, plan, first, inputs, with_zeros).await;
     let (kept, transcripts) = run_recorded(plan.parties(), 13, part);
@@ -111,7 +111,7 @@ fn see(view: &mut Vec<bool>, plan: &Plan, from: &Kept, to: u16, active: &[usize]
         put(view, at, bytes);
         at += bytes;
     }
-    // Without the masks; this party's label is not the coalition's to take away.
+    // Without the masks; the coalition cannot remove this party's label.
     let mut masks = vec![Block::ZERO; plan.row_blocks()];
     rows::mask(plan, &from.secrets, from.numbered, &mut masks);
     let parties = usize::from(plan.parties());
@@ -174,7 +174,7 @@ async fn all_runs(
     Ok(all)
 }
 
-/// The rows and public values that an evaluator goes through.
+/// The rows and public values that an evaluator sees.
 fn evaluated<'a>(plan: &Plan, inputs: &[Bits], kept: impl Iterator<Item = &'a Kept>) -> Evaluated {
     let sum = kept
         .map(|kept| &kept.secrets.permutation)
@@ -220,18 +220,18 @@ impl AndGates for Evaluated {
     }
 }
 
-/// Tells whether the coalition sees the same with two inputs that give the same outputs; none if there are no such inputs.
+/// Tells whether the coalition sees the same with two inputs that give the same outputs; `None` if there are no such inputs.
 fn hides(parties: u16, first: u16, seed: u64, with_zeros: bool) -> Option<bool> {
     let plan = plan(&random_program(parties, first, seed), parties, Config::default()).unwrap();
     coalition::hides(plan.program(), first, |inputs| views(&plan, first, inputs, with_zeros))
 }
 
 #[test]
-fn no_sum_of_all_that_a_coalition_sees_tells_inputs() {
+fn no_sum_over_a_coalitions_view_reveals_inputs() {
     for (parties, first) in [(3, 2), (4, 2), (4, 3)] {
         let hidden: Vec<bool> = (0..30).filter_map(|seed| hides(parties, first, seed, true)).take(3).collect();
         assert_eq!(hidden, [true; 3], "{first} others of {parties}");
     }
     let hidden = (0..30).filter_map(|seed| hides(4, 2, seed, false)).take(3).filter(|hidden| *hidden).count();
-    assert!(hidden < 3, "without shares of zero a sum of what is seen tells inputs");
+    assert!(hidden < 3, "without shares of zero, a sum over the view reveals inputs");
 }

@@ -18,7 +18,7 @@ fn refusal(program: &Program, parties: u16, garbling: Garbling) -> String {
 }
 
 #[test]
-fn numbers_of_parties_that_the_protocol_cannot_have_are_refused() {
+fn wrong_numbers_of_parties_are_refused() {
     for (garbling, least) in [(Garbling::Ot, 2), (Garbling::Bgw4, 3), (Garbling::Bgw3, 3), (Garbling::Bgw2, 4)] {
         let name = garbling.name();
         for parties in [0, 1, least - 1, 65, u16::MAX] {
@@ -31,7 +31,7 @@ fn numbers_of_parties_that_the_protocol_cannot_have_are_refused() {
 }
 
 #[test]
-fn owners_and_recipients_that_are_no_party_are_refused() {
+fn owners_and_recipients_that_are_not_parties_are_refused() {
     let mut program = millionaires();
     program.set_owner(InputId(1), Party(5));
     assert!(refusal(&program, 3, Garbling::Ot).contains("belongs to party 5, expected 0 to 2"));
@@ -57,7 +57,7 @@ fn labels(plan: &Plan, garbled: &[Garbled], value: impl Fn(usize, usize) -> bool
     (0..plan.input_count()).flat_map(label).collect()
 }
 
-/// The public values of party 0's outputs, or the first output about which labels do not agree.
+/// The public values of party 0's outputs, or the first output on which labels disagree.
 fn values(plan: &Plan, garbled: &Garbled, labels: &[Block], circuit: &[Block]) -> Result<Vec<bool>, usize> {
     let slots = evaluate_circuit(plan, garbled.prepared.numbered, labels, circuit, Backend::detect());
     public_values(plan, &slots, plan.outputs_of(Party(0))).map(|values| values.0)
@@ -65,8 +65,8 @@ fn values(plan: &Plan, garbled: &Garbled, labels: &[Block], circuit: &[Block]) -
 
 #[test]
 fn an_owner_cannot_evaluate_for_another_input_of_its_own() {
-    // FairplayMP lets the owner of an input choose all labels of it, so that it can go through the circuit with any input of
-    // its own; the paper points that out. Here a wire's label has a part of every party.
+    // FairplayMP lets the owner of an input choose all of its labels, so it can evaluate the circuit with any input of
+    // its own; the paper points that out. Here every party contributes to a wire's label.
     let program = library::find("lib:aes128").unwrap();
     for garbling in Garbling::ALL {
         let plan = plan(&program, 4, Config::of(garbling)).unwrap();
@@ -75,7 +75,7 @@ fn an_owner_cannot_evaluate_for_another_input_of_its_own() {
         let secrets: Vec<_> = garbled.iter().map(|party| party.prepared.secrets.clone()).collect();
         let honest = values(&plan, &garbled[0], &labels(&plan, &garbled, |_, _| false), circuit).unwrap();
         let at = plan.inputs_of(Party(0)).next().unwrap();
-        // With its own part of the other label alone, the owner gets nothing that the labels agree about.
+        // With only its own part of the other label, the owner gets no output on which the labels agree.
         let known = labels(&plan, &garbled, |wire, party| wire == at && party == 0);
         assert!(values(&plan, &garbled[0], &known, circuit).is_err(), "{}", garbling.name());
         // With everybody's part, as in FairplayMP, it gets the output for the other input.
@@ -87,13 +87,13 @@ fn an_owner_cannot_evaluate_for_another_input_of_its_own() {
 }
 
 #[test]
-fn damage_of_the_circuit_is_noticed() {
+fn a_damaged_circuit_is_noticed() {
     let program = library::find("lib:aes128").unwrap();
     let plan = plan(&program, 3, Config::default()).unwrap();
     let mut garbled = garble(&plan, 5);
     let labels = labels(&plan, &garbled, |_, _| false);
     let numbered = garbled[0].prepared.numbered;
-    // A slot of every row of the first gate.
+    // One slot of every row of the first gate.
     for row in 0..4 {
         garbled[1].prepared.circuit[row * 3 + 2] ^= Block::from_u128(1 << 77);
     }
@@ -104,7 +104,7 @@ fn damage_of_the_circuit_is_noticed() {
 }
 
 #[test]
-fn every_backend_evaluates_alike() {
+fn all_backends_evaluate_alike() {
     let program = library::find("lib:aes128").unwrap();
     for parties in [3, 5] {
         for hash in [Hash::Rekeyed, Hash::FixedKey, Hash::Aes256] {
@@ -124,16 +124,16 @@ fn every_backend_evaluates_alike() {
 }
 
 #[test]
-fn a_hash_that_is_kept_makes_a_weaker_promise() {
+fn a_fixed_key_lowers_the_stated_security() {
     let program = library::find("lib:aes128").unwrap();
     let bits = |hash| plan(&program, 3, config(KINDS[0], hash)).unwrap().security().computational_bits;
-    // 6,400 gates of 36 calls under one key; at most 4,096 calls under one, and as many of pads of OTs.
+    // 6,400 gates of 36 calls under one key; at most 4,096 calls under one when rekeyed, and as many for OT pads.
     assert_eq!([Hash::FixedKey, Hash::Rekeyed, Hash::Aes256].map(bits), [109, 115, 116]);
     for form in [Form::Linear, Form::Published(Optimisations::default())] {
         for garbling in [Garbling::Ot, Garbling::Bgw3] {
             let config = config((garbling, form), Hash::Aes256);
             let bits = plan(&program, 3, config).unwrap().security().computational_bits;
-            // Without OTs there are no calls that attacks share.
+            // Without OTs there are no calls for an attack to share.
             assert_eq!(bits, if garbling == Garbling::Ot { 116 } else { 127 }, "{config:?}");
         }
     }

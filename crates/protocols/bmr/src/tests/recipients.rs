@@ -1,7 +1,7 @@
-//! The common view of recipients, of decoding bits, public values, and all that they have themselves, has one distribution for
-//! two inputs with the same outputs.
+//! The joint view of recipients (decoding bits, public values, and everything they hold themselves) has the same distribution
+//! for two inputs with the same outputs.
 //!
-//! All these bits are sums of uniform bits, so that equal hulls are equal distributions: see [`Hull`](garblet_runs::testing::hull::Hull).
+//! All these bits are sums of uniform bits, so equal hulls mean equal distributions: see [`Hull`](garblet_runs::testing::hull::Hull).
 
 use garblet_ot::BitVec;
 
@@ -15,11 +15,11 @@ use garblet_runs::{
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bias {
     None,
-    /// They do without shares of zero.
+    /// They omit shares of zero.
     NoZeros,
-    /// All runs have the same.
+    /// All runs use the same shares of zero.
     SameZeros,
-    /// Only the recipient knows what hides a share.
+    /// Only the recipient knows the zeros that hide a share.
     ZerosOfRecipient,
 }
 
@@ -28,7 +28,7 @@ struct Case {
     plan: Arc<Plan>,
     first: u16,
     bias: Bias,
-    /// Set if runs are kept as bytes, and served in another order.
+    /// Set if runs are stored as bytes and used in another order.
     stored: bool,
 }
 
@@ -40,7 +40,7 @@ impl Case {
         Case { plan, first, bias: Bias::None, stored: false }
     }
 
-    /// Bits of public values and of shares of outputs that a party tells a member.
+    /// Bits of public values and of output shares that a party sends to a member.
     fn told_bits(&self, from: Party, to: Party) -> [usize; 2] {
         [self.plan.input_bits(from), self.plan.output_bits(to)]
     }
@@ -62,7 +62,7 @@ impl Coalition for Case {
         match (self.bias, earlier.first()) {
             (Bias::NoZeros, _) => run.zeros.0.clear(),
             (Bias::SameZeros, Some(first)) => run.zeros = first.zeros.clone(),
-            // Of peers, which are in order without the party itself, those of the coalition come last.
+            // Peers are in order, without the party itself, so the coalition comes last.
             (Bias::ZerosOfRecipient, _) if own < self.first => drop(run.zeros.0.drain(..usize::from(self.first) - 1)),
             _ => (),
         }
@@ -75,7 +75,7 @@ impl Coalition for Case {
         }
     }
 
-    /// Permutation bits, and what the member has in common with each other party.
+    /// Permutation bits, and the seeds that the member has in common with each other party.
     fn known(&self, run: &Prepared) -> Vec<bool> {
         let mut bits: Vec<bool> = run.secrets.permutation.public("a test").collect();
         for recipient in (self.first..self.plan.parties()).map(Party) {
@@ -98,7 +98,7 @@ impl Coalition for Case {
     }
 }
 
-/// A run that was kept as bytes.
+/// A run, written to bytes and read back.
 fn again(plan: &Plan, own: Party, prepared: Prepared) -> Prepared {
     let (run, mut bytes) = (prepared.run, Vec::new());
     prepared.write(plan, &mut bytes);
@@ -106,7 +106,7 @@ fn again(plan: &Plan, own: Party, prepared: Prepared) -> Prepared {
     Prepared::read(plan, own, run, Reader::new(&bytes)).expect("what was written")
 }
 
-/// So many parties, and every coalition of recipients that the protocol allows and that leaves two.
+/// The sizes of all coalitions of recipients that the protocol allows and that leave two other parties.
 fn sizes(kind: (Garbling, Form), parties: u16) -> impl Iterator<Item = u16> {
     let program = garblet_synthesis::library::find("lib:add(1)").unwrap();
     let most = plan(&program, parties, config(kind, Hash::Rekeyed)).unwrap().threshold();
@@ -114,7 +114,7 @@ fn sizes(kind: (Garbling, Form), parties: u16) -> impl Iterator<Item = u16> {
 }
 
 #[test]
-fn outputs_that_are_sums_tell_a_coalition_of_recipients_no_more_than_they_are() {
+fn outputs_that_are_sums_reveal_nothing_else_to_a_coalition_of_recipients() {
     for parties in 3..=5 {
         for coalition in sizes(KINDS[0], parties) {
             // Five parties for one function.
@@ -134,14 +134,14 @@ fn every_form_hides_shares_of_outputs() {
             assert!(Case::new(function, kind, parties, 1).hides(), "{kind:?}, {name}");
         }
     }
-    // As many as may be corrupted.
+    // The largest coalitions that the protocols tolerate.
     for (kind, parties) in [(KINDS[3], 5), (KINDS[5], 7)] {
         assert!(Case::new(FUNCTIONS[3].1, kind, parties, 2).hides(), "{kind:?} with {parties} parties");
     }
 }
 
 #[test]
-fn runs_from_a_store_hide_shares_of_outputs_in_any_order() {
+fn stored_runs_hide_shares_of_outputs_in_any_order() {
     for (kind, coalition) in [(KINDS[0], 2), (KINDS[3], 1)] {
         let case = Case { stored: true, ..Case::new(FUNCTIONS[3].1, kind, 4, coalition) };
         assert!(case.hides(), "{kind:?}");
@@ -149,7 +149,7 @@ fn runs_from_a_store_hide_shares_of_outputs_in_any_order() {
 }
 
 #[test]
-fn without_fresh_shares_of_zero_that_recipients_do_not_know_outputs_that_are_sums_tell_inputs() {
+fn without_fresh_and_secret_shares_of_zero_outputs_that_are_sums_reveal_inputs() {
     for (name, function) in FUNCTIONS {
         for bias in [Bias::NoZeros, Bias::SameZeros, Bias::ZerosOfRecipient] {
             for stored in [false, true] {

@@ -1,7 +1,7 @@
-//! The view of as many parties as may be corrupted of another is uniform over many runs with the same inputs.
+//! The largest allowed coalition's view of an honest party is uniform over many runs with the same inputs.
 //!
-//! Three views are held to that: the bytes that the honest party sends to the coalition; the sums of private bytes that two of
-//! the coalition have from it, in which anything that is hidden under the same mask would show; and the public values of
+//! The tests check three views: the bytes that the honest party sends to the coalition; the sums of private bytes that two of
+//! the coalition got from it, which would show anything hidden twice under the same mask; and the public values of
 //! the gates without the permutation bits of the coalition. Base OTs and other set-up are left out.
 
 use garblet_circuit::Type;
@@ -31,15 +31,15 @@ use garblet_runs::{
     },
 };
 
-/// Five bytes for each value of a byte, and some.
+/// A little over five bytes for each value of a byte.
 const RUNS: usize = 1300;
 
-/// The party that the others look at: the coalition are those after it.
+/// The honest party; the coalition consists of those after it.
 const HONEST: u16 = 0;
 
 const WIDTH: u32 = 8;
 
-/// Gates of [`program`].
+/// The number of gates of [`program`].
 const GATES: usize = 2 * WIDTH as usize;
 
 /// The gate, or the OT whose choice comes later, that a planted bias concerns.
@@ -53,7 +53,7 @@ enum Bias {
     PermutationBit,
     /// Its random choice in an OT is always 0.
     Choice,
-    /// Its generator starts anew in every run.
+    /// Its generator restarts in every run.
     Generator,
 }
 
@@ -91,7 +91,7 @@ struct Seen {
 impl Seen {
     /// Runs with the same inputs, a bias planted. `online` is whether the circuits are also evaluated.
     fn of((garbling, form): (Garbling, Form), bias: Bias, online: bool) -> Self {
-        // So many parties that two may be corrupted.
+        // The fewest parties that tolerate two corrupted ones.
         let parties = match garbling {
             Garbling::Ot => 3,
             Garbling::Bgw4 | Garbling::Bgw3 => 5,
@@ -125,7 +125,7 @@ impl Seen {
         View { all: runs.copied().collect(), places: before + after }
     }
 
-    /// The sums of what two members have that is not meant to be the same: all that comes before the circuit is opened.
+    /// The sums of two members' messages that should be independent: all those before the circuit is opened.
     fn summed(&self) -> View {
         let hellos = hellos(self.plan.parties());
         let bytes = |phase| communication(&self.plan, Party(HONEST), phase, &hellos).bytes_sent;
@@ -167,7 +167,7 @@ impl Seen {
     }
 }
 
-/// One party's part in all runs. Returns also the bytes of a run to each other party.
+/// One party's part in all runs. Also returns the bytes that each run sends to each other party.
 async fn all_runs(
     session: &mut MeshSession,
     plan: Arc<Plan>,
@@ -203,7 +203,7 @@ async fn all_runs(
     Ok((kept, sent.into_iter().map(|(_, bytes)| bytes as usize / RUNS).collect()))
 }
 
-/// A circuit by a party whose bias is planted.
+/// A circuit garbled by a party with a planted bias.
 async fn spoilt<S: RowSource>(
     session: &mut MeshSession,
     garbler: &mut Garbler,
@@ -224,13 +224,13 @@ async fn spoilt<S: RowSource>(
     garbler.garble(session, source, secrets, material).await
 }
 
-/// The bits but one, which is 0.
+/// The bits, with one set to 0.
 fn with_zero(bits: &BitVec, at: usize) -> BitVec {
     bits.iter().enumerate().map(|(k, bit)| bit & (k != at)).collect()
 }
 
 #[test]
-fn what_a_coalition_sees_is_uniform() {
+fn a_coalitions_view_is_uniform() {
     for kind in KINDS {
         let seen = Seen::of(kind, Bias::None, true);
         for to in 1..=seen.plan.threshold() {
@@ -241,18 +241,18 @@ fn what_a_coalition_sees_is_uniform() {
 }
 
 #[test]
-fn a_permutation_bit_that_is_no_secret_shows_in_the_public_values() {
+fn a_known_permutation_bit_shows_in_the_public_values() {
     for kind in [KINDS[0], KINDS[1]] {
         let seen = Seen::of(kind, Bias::PermutationBit, true);
         assert_eq!(seen.public().biased(), [SPOILT / 8], "{kind:?}");
-        // The gate is an output too, but its bit goes under a share of zero.
+        // The gate is an output too, but a share of zero hides its bit.
         assert_eq!(seen.sent(1).biased(), Vec::<usize>::new(), "{kind:?}");
         assert_eq!(seen.summed().biased(), Vec::<usize>::new(), "{kind:?}");
     }
 }
 
 #[test]
-fn a_choice_that_is_no_secret_shows_to_two_parties_together() {
+fn a_known_choice_shows_to_two_parties_together() {
     for (kind, after) in [(KINDS[0], GATES / 8), (KINDS[1], 0)] {
         let seen = Seen::of(kind, Bias::Choice, false);
         let prepared = seen.summed().places - build_bytes(&seen.plan);
@@ -260,7 +260,7 @@ fn a_choice_that_is_no_secret_shows_to_two_parties_together() {
     }
 }
 
-/// Bytes of a build to another party before the circuit is opened.
+/// The bytes that a build sends to another party before the circuit is opened.
 fn build_bytes(plan: &Plan) -> usize {
     let gates = plan.and_count();
     match plan.form() {
@@ -270,7 +270,7 @@ fn build_bytes(plan: &Plan) -> usize {
 }
 
 #[test]
-fn a_generator_that_repeats_itself_shows_at_once() {
+fn a_repeating_generator_shows_at_once() {
     for kind in [KINDS[0], KINDS[2], KINDS[3]] {
         let biased = Seen::of(kind, Bias::Generator, true).sent(1).biased();
         // At least the labels of all inputs.

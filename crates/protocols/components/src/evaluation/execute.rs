@@ -8,7 +8,7 @@ use crate::pieces::material::Material;
 
 /// Evaluates all instances of a plan level by level.
 ///
-/// *Shape*: `labels` begins with the active labels of the program's inputs, and has room for those of components' outputs and for
+/// *Shape*: `labels` begins with the active labels of the program's inputs, and has room for the labels of components' outputs and for
 /// the inputs that [`Steps`] keeps; `links` are all link labels, and zeros; `tables` are the tables of all groups.
 pub(crate) fn evaluate(
     steps: &Steps,

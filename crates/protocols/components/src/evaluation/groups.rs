@@ -42,7 +42,7 @@ pub(crate) struct Group {
     pub(crate) first_gate: u64,
     /// The instances, by their place in the order of execution.
     pub(crate) tasks: Range<usize>,
-    /// The place where the labels of the outputs begin: output after output, for each those of all instances.
+    /// The place where the labels of the outputs begin: output after output, each for all instances.
     pub(crate) outputs: usize,
     /// The range of the tables among all.
     pub(crate) tables: Range<usize>,

@@ -1,4 +1,4 @@
-//! The steps by which evaluation feeds instances: the plan's feeds in few bytes, four instances at a time, keeping as few labels as
+//! The steps that feed instances during evaluation: the plan's feeds in few bytes, four instances at a time, keeping as few labels as
 //! possible.
 //!
 //! A run of small components has nearly as many feeds as gates, so the size of each feed matters.

@@ -18,7 +18,7 @@ use garblet_protocol::{bulk::check_padding, error::ProtocolError, party_io};
 pub(crate) struct Work {
     /// The steps that feed instances.
     steps: Steps,
-    /// Link labels: those that are sent, then those that are opened in place, then zeros.
+    /// Link labels: first the sent ones, then those opened in place, then zeros.
     pub(crate) links: Zeroizing<Vec<Block>>,
     /// Tables, group after group.
     tables: Vec<u8>,
@@ -118,7 +118,7 @@ impl Work {
         Ok(Bits::filled(decode_bits(plan), |own| own.copy_from_slice(bits)))
     }
 
-    /// Keyed links follow those that are sent.
+    /// Keyed links follow the sent ones.
     fn open_keyed(&mut self, material: &Material, plan: &Plan, keys: &[Block]) {
         let length =
             |keyed: &crate::linking::plan::KeyedUse| material.library().keyed()[keyed.link].source.len as usize;

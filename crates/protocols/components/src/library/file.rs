@@ -49,7 +49,7 @@ use garblet_protocol::protocol::{LibraryFile, LoadProgram};
 impl Library {
     /// Loads a library file. Circuit files that it names are relative to it.
     ///
-    /// *Errors*: a file that cannot be read, or what is wrong with it.
+    /// *Errors*: a file that cannot be read, or a mistake in it.
     pub fn load(file: &LibraryFile) -> Result<Self, Diagnostics> {
         let path = &file.path;
         let shown = path.display().to_string();
@@ -60,7 +60,7 @@ impl Library {
 
     /// Reads a library from a text; `file` names it, components' files are relative to `folder`, and `load` loads them.
     ///
-    /// *Errors*: what is wrong with it.
+    /// *Errors*: a mistake in it.
     pub fn read(file: &str, folder: &Path, text: &str, load: LoadProgram) -> Result<Self, Diagnostics> {
         let json = file.ends_with(".json") || text.trim_start().starts_with('{');
         let parsed: File = if json { read_json(file, text)? } else { read_toml(file, text)? };

@@ -1,4 +1,4 @@
-//! Templates: components linked in advance in a shape of which any beginning can be used.
+//! Templates: components linked in advance in a shape, any initial part of which can be used.
 //!
 //! A template is the largest chain, tree or grid of its kind. Its links are encrypted one by one. The keys hang together
 //! by one-way functions so that one short reveal opens the links of a part and no others:
@@ -58,7 +58,7 @@ pub struct Chain {
     pub length: u32,
     /// Links from a cell to the next, by their types.
     pub next: Vec<Connection>,
-    /// Inputs that are fed as those of the cell one pattern before.
+    /// Inputs that are fed like those of the cell one pattern before.
     pub shared: Vec<(TypeId, Wires)>,
 }
 
@@ -140,11 +140,11 @@ pub struct Edge {
     pub source: EdgeSource,
     /// The cell that it feeds.
     pub cell: u32,
-    /// The inputs of that cell.
+    /// The inputs of this cell.
     pub wires: Wires,
 }
 
-/// Inputs of a cell that carry what an earlier cell's carry, and have the same labels.
+/// Inputs of a cell that carry the same values as an earlier cell's, with the same labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Common {
     /// The first cell that has them.
@@ -162,7 +162,7 @@ pub struct Group {
     pub opens: Opens,
     /// The links.
     pub edges: Vec<Edge>,
-    /// The place where their blocks begin among those of the template.
+    /// The position of their first block among those of the template.
     pub first_block: usize,
     /// The number of their blocks.
     pub blocks: usize,
@@ -173,7 +173,7 @@ pub struct Group {
 pub(crate) enum Part {
     /// So many cells of a chain, or levels of a tree.
     Levels(u32),
-    /// A rectangle of so many rows and columns, with or without the foot.
+    /// A rectangle of this many rows and columns, with or without the foot.
     Rectangle(u32, u32, bool),
 }
 
@@ -246,7 +246,7 @@ impl Template {
         &self.common
     }
 
-    /// Tells whether cells that are left over can serve alone: none of them has labels that another one has.
+    /// Tells whether leftover cells can serve alone: no two of them share labels.
     pub(crate) fn is_severable(&self) -> bool {
         self.common.is_empty()
     }
@@ -254,7 +254,7 @@ impl Template {
     /// A hash of the shape.
     pub fn digest(&self) -> [u8; 32] {
         let mut hash = blake3::Hasher::new_derive_key("garblet 2026 component template v1");
-        // The layout says all: cells by type, and links with what opens them.
+        // The layout has everything: cells by type, and links with their keys.
         for cell in &self.cells {
             hash.update(&cell.0.to_le_bytes());
         }

@@ -1,6 +1,6 @@
 //! The allocation of prepared components to the instances of a program.
 //!
-//! A function of the program, the library and what both stores have, so that both parties come to the same and nothing
+//! A function of the program, the library and the contents of both stores, so both parties get the same result and nothing
 //! about it is sent.
 
 use garblet_protocol::error::Missing;
@@ -56,7 +56,7 @@ pub(crate) struct Allocation {
     pub(crate) broken: Vec<(u32, u64)>,
 }
 
-/// Chooses a component for every instance, or says what is missing.
+/// Chooses a component for every instance, or reports what is missing.
 ///
 /// *Shape*: `order` is the order in which instances are served that no prepared link speaks for.
 pub(crate) fn allocate(

@@ -49,7 +49,7 @@ pub(crate) fn find_all(
 ) {
     let finder = Finder::new(wiring, template.shape());
     let starts: Vec<InstanceId> = match template.shape() {
-        // Roots come after what feeds them.
+        // Roots come after the instances that feed them.
         Shape::Tree(_) => wiring.instances().rev().collect(),
         Shape::Chain(_) | Shape::Grid(_) => wiring.instances().collect(),
     };
@@ -159,7 +159,7 @@ fn grow_tree(wiring: &Wiring<'_>, tree: &Tree, root: InstanceId, taken: &mut Cel
         };
         let all = parents.iter().flat_map(|parent| (0..arity).map(|at| child(at, *parent)));
         let Some(children) = all.collect::<Option<Vec<_>>>() else { break };
-        // A level counts only if all of it is there, and no instance twice in the tree.
+        // A level counts only if it is complete and no instance is in the tree twice.
         let new = children.iter().take_while(|child| taken.insert(**child)).count();
         if new < children.len() {
             taken.remove(&children[..new]);
@@ -228,7 +228,7 @@ impl GridFinder<'_, '_> {
         row
     }
 
-    /// The row under another, if all of it is there; its cells are taken.
+    /// The row under another one, if it is complete; takes its cells.
     fn row_below(&self, above: &[InstanceId], taken: &mut Cells) -> Option<Vec<InstanceId>> {
         let (wiring, grid) = (self.wiring, self.grid);
         let row = |taken: &Cells, row: &[InstanceId]| {
@@ -254,7 +254,7 @@ impl GridFinder<'_, '_> {
         all_or_none(above.len(), taken, row)
     }
 
-    /// The foot under a row, if all of it is there; its cells are taken.
+    /// The foot under a row, if it is complete; takes its cells.
     fn foot_below(&self, last: &[InstanceId], taken: &mut Cells) -> Option<Vec<InstanceId>> {
         let (foot, down, right) = self.foot.as_ref()?;
         all_or_none(last.len(), taken, |taken, cells| {
@@ -279,7 +279,7 @@ impl GridFinder<'_, '_> {
     }
 }
 
-/// So many cells, of which `next` finds one after another; they are taken, if all are there.
+/// This many cells, which `next` finds one after another; takes them if all exist.
 fn all_or_none(
     count: usize,
     taken: &mut Cells,

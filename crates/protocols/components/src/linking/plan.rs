@@ -1,4 +1,4 @@
-//! The plan of what both parties do online, worked out before: which components, which links, in which order.
+//! The plan of the online phase, worked out in advance: components, links and their order.
 
 mod feeding;
 mod layout;
@@ -19,7 +19,7 @@ use crate::pieces::material::{Material, Place};
 use crate::pieces::stock::Stock;
 use garblet_protocol::error::{Missing, NotPrepared};
 
-/// A label's number among all of a run: those of the program's inputs, then of all instances' outputs, then of their inputs.
+/// A label's number among all labels of a run: the program's inputs, then all instances' outputs, then their inputs.
 pub(crate) type Label = usize;
 
 /// The origin of labels.
@@ -35,7 +35,7 @@ pub(crate) struct Feed {
     pub(crate) from: Origin,
     pub(crate) to: Label,
     pub(crate) len: usize,
-    /// The first link label; none if the labels are the same.
+    /// The first link label; `None` if the labels are the same.
     pub(crate) link: Option<usize>,
     /// Set if links lead on from here: the labels are needed after their component has run.
     pub(crate) kept: bool,
@@ -81,7 +81,7 @@ pub struct Plan {
     pub(crate) labels: usize,
     /// The first label of an instance's input.
     pub(crate) first_input: Label,
-    /// Link labels that are sent one by one; they come first.
+    /// The number of link labels that are sent one by one; they come first.
     pub(crate) sent_links: usize,
     /// All link labels.
     pub(crate) links: usize,
@@ -108,7 +108,7 @@ impl From<Unplanned> for NotPrepared {
     }
 }
 
-/// A component for every instance: with that, nothing is missing any more.
+/// A component for every instance, so nothing is missing.
 pub(crate) struct Draft<'a> {
     program: &'a Arc<Program>,
     material: &'a Material,
@@ -168,7 +168,7 @@ impl Plan {
         self.sent_links + self.keyed.len() + self.uses.iter().map(|used| used.part.reveal_blocks()).sum::<usize>()
     }
 
-    /// Link labels that have to be sent in any case: those of constants, and the first of each of the evaluator's inputs.
+    /// Link labels that must always be sent: those of constants, and the first of each of the evaluator's inputs.
     fn first_links(&self) -> usize {
         let mut new = vec![false; *self.inputs.last().unwrap_or(&0)];
         for (input, first) in self.program.inputs().iter().zip(&self.inputs).filter(|(i, _)| i.owner != GARBLER) {

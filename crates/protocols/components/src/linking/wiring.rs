@@ -9,18 +9,18 @@ use crate::library::{Library, Side, TypeId, Wires};
 pub(crate) struct Wiring<'p> {
     program: &'p Program,
     types: Vec<TypeId>,
-    /// The links of all instances, each with where it begins among the instance's inputs.
+    /// The links of all instances, each with its position among the instance's inputs.
     links: Vec<(u32, Link)>,
     /// The place where the links of each instance end.
     ends: Vec<usize>,
 }
 
-/// The instance that each instance is fed by in a certain way, and those that it feeds so.
+/// The instance that feeds each instance in a certain way, and the instances that it feeds so.
 pub(crate) struct Neighbours {
     before: Vec<Option<InstanceId>>,
-    /// Those that are fed, in the order of those that feed them.
+    /// The fed instances, in the order of those that feed them.
     after: Vec<InstanceId>,
-    /// The place where those that each instance feeds end.
+    /// The end of each feeding instance's part of that list.
     ends: Vec<usize>,
 }
 
@@ -50,7 +50,7 @@ impl Neighbours {
     }
 }
 
-/// The range of an instance among what is kept for all, by where it ends for each.
+/// The range of an instance in data kept for all instances, given the end of each.
 fn range_of(ends: &[usize], instance: InstanceId) -> std::ops::Range<usize> {
     let at = instance.0 as usize;
     at.checked_sub(1).map_or(0, |before| ends[before])..ends[at]
@@ -118,7 +118,7 @@ impl<'p> Wiring<'p> {
         })
     }
 
-    /// The instance of that type whose outputs feed these inputs, exactly and in order.
+    /// The instance of this type whose outputs feed these inputs, exactly and in order.
     pub(crate) fn fed_by(
         &self,
         instance: InstanceId,
@@ -166,7 +166,7 @@ impl<'p> Wiring<'p> {
         })
     }
 
-    /// Tells whether wires of one instance are what feeds inputs of another: its outputs, or what feeds it itself.
+    /// Tells whether wires of one instance feed inputs of another: its outputs, or the wires that feed it.
     pub(crate) fn links(&self, from: InstanceId, side: Side, source: Wires, to: InstanceId, target: Wires) -> bool {
         match side {
             Side::Output => self.fed_by(to, target, self.type_of(from), source) == Some(from),

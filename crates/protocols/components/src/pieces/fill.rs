@@ -121,7 +121,7 @@ pub(crate) async fn garbler(
                 put(store, material, kind, ids, bytemuck::cast_slice(&q), |kind, id| material.garbler_bytes(kind, id))?;
             }
             Kind::Single(ty) => {
-                // Room for all, so that none is left behind where it was before.
+                // Capacity for all, since growing would leave copies behind.
                 let mut kept = Zeroizing::new(Vec::with_capacity(kept_bytes(material, kind, &ids)));
                 let bytes = material.evaluator_bytes(kind, ids.start).max(1);
                 let step = (SEND_BYTES / bytes).clamp(1, 4096) as u64;

@@ -18,7 +18,7 @@ const STATE: &str = "components";
 pub(crate) fn bind(store: &mut Store, material: &Material, role: &str, peer: &str) -> Result<(), ProtocolError> {
     let garbling = material.garbling();
     if garbling.scheme.is_privacy_free() {
-        let reason = "the privacy-free scheme shows the evaluator what goes over links".into();
+        let reason = "the privacy-free scheme shows the evaluator the values on links".into();
         return Err(ProtocolError::Unsupported { protocol: NAME, program: "of any kind".into(), reason });
     }
     let library: String = material.digest().iter().map(|byte| format!("{byte:02x}")).collect();

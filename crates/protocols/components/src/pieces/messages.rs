@@ -1,4 +1,4 @@
-//! The messages on the wire besides blocks and bits: what each side's store has, and the seed of the garbling hash.
+//! The messages on the wire besides blocks and bits: the contents of each side's store, and the seed of the garbling hash.
 
 use garblet_net::Message;
 use garblet_primitives::Block;

@@ -71,7 +71,7 @@ pub(crate) struct Streams {
 }
 
 impl Streams {
-    /// Zero labels of inputs of the component at a place, from wire `start` on, continued by those of the next components.
+    /// Zero labels of inputs of the component at a place, from wire `start` on, followed by those of the next components.
     pub(crate) fn inputs(&mut self, material: &Material, place: Place, start: u32, labels: &mut [Block]) {
         let stream = match place.kind {
             Kind::Single(TypeId(ty)) => &mut self.singles[ty as usize],

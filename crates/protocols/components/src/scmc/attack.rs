@@ -16,9 +16,9 @@ pub struct Learned {
     pub delta: u128,
     /// Values of the first component's inputs, where they are determined.
     pub first_inputs: Vec<Option<bool>>,
-    /// Values of the second component's first block: what went over the link.
+    /// Values of the second component's first block, which went over the link.
     pub state: Vec<Option<bool>>,
-    /// The garbler's second block of the first component's inputs, from what goes in and what comes out.
+    /// The garbler's second block of the first component's inputs, from its inputs and outputs.
     pub key: Option<Vec<bool>>,
 }
 
@@ -74,7 +74,7 @@ pub fn attack(blocks: &Blocks<'_>, view: &View) -> Option<Learned> {
     Some(Learned { delta: delta.to_u128(), key: added_key(blocks, &first, &state), first_inputs: first, state })
 }
 
-/// The key is what came out added to what comes out under the key zero.
+/// The key is the output plus the output under the key zero.
 fn added_key(blocks: &Blocks<'_>, first: &[Option<bool>], state: &[Option<bool>]) -> Option<Vec<bool>> {
     let known: Vec<bool> = first[..blocks.width].iter().copied().collect::<Option<_>>()?;
     let mut words: Vec<u64> = known.iter().map(|bit| u64::from(*bit)).collect();

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_determined_is_found_and_nothing_else() {
+    fn exactly_the_determined_bits_are_found() {
         let mut system = System::default();
         let x = |i| Form::unknown(i);
         // x0 + x70 = 1, x0 = 1, x1 + x2 = 0.

@@ -6,7 +6,7 @@ use super::*;
 use crate::scmc::{Blocks, attack, find_delta, publish};
 
 #[test]
-fn scmc_gives_delta_and_the_round_key_away() {
+fn scmc_leaks_delta_and_the_round_key() {
     let round = component("aes-round");
     let mut rng = StdRng::seed_from_u64(5);
     for seed in 0..3 {
@@ -16,7 +16,7 @@ fn scmc_gives_delta_and_the_round_key_away() {
         let (view, delta) = publish(&blocks, &first, &key, &mut Prg::new(Block::from_u128(seed)));
         let learned = attack(&blocks, &view).unwrap();
         assert_eq!(learned.delta, delta.to_u128());
-        // The evaluator's own state and the garbler's round key, of which the evaluator knew labels alone.
+        // The evaluator's own state and the garbler's round key, for which the evaluator knew only labels.
         let state: Vec<Option<bool>> = first[..128].iter().map(|bit| Some(*bit)).collect();
         assert_eq!(learned.first_inputs[..128], state);
         assert_eq!(learned.key.as_deref(), Some(&first[128..]));

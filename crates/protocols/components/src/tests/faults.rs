@@ -99,7 +99,7 @@ fn another_scheme_and_the_privacy_free_one_are_refused() {
 }
 
 #[test]
-fn what_only_one_store_has_is_given_up_and_made_anew() {
+fn pieces_that_only_one_store_has_are_discarded_and_made_again() {
     block_on(async {
         let (library, round) = rounds_library();
         let [mine, mut theirs] = filled().await;
@@ -133,7 +133,7 @@ fn nothing_that_is_prepared_depends_on_the_function() {
         let (library, _) = rounds_library();
         let mut views = Vec::new();
         for count in [1, 5] {
-            // The function is there from the beginning, for whoever would look at it.
+            // The function is known from the beginning, to anyone who would use it.
             let program = crate::tests::linking::rounds(count);
             let pair = Pair::prepared(&library, Config::default()).await;
             let (session, evaluator) = pair.evaluator;
@@ -147,7 +147,7 @@ fn nothing_that_is_prepared_depends_on_the_function() {
 }
 
 #[test]
-fn a_message_of_no_meaning_gives_no_panic() {
+fn a_meaningless_message_causes_no_panic() {
     block_on(async {
         let (library, _) = rounds_library();
         for linking in [Linking::Standard, Linking::Keyed, Linking::Cheapest] {

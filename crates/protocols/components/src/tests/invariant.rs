@@ -1,4 +1,4 @@
-//! The limits of what the evaluator may know: of which wires the zero labels' differences.
+//! The limits of the evaluator's knowledge: the wires whose zero labels' differences it may know.
 //!
 //! Labels of two wires whose difference is known reveal whether the wires carry the same value. So the wires that
 //! opened links connect must carry the same value anyway, and belong to this run alone.
@@ -37,7 +37,7 @@ pub(crate) fn rounds_library() -> (Library, TypeId) {
     (library, round)
 }
 
-/// Joins what both parties have prepared, without a channel: the evaluator's active labels of all wires.
+/// Joins both parties' prepared material without a channel: returns the evaluator's active labels of all wires.
 pub(crate) fn active_labels(
     pair: &Pair,
     mine: GarblerPrepared,
@@ -116,7 +116,7 @@ fn check(view: &View, pair: &Pair, inputs: &[Bits]) {
     for (wire, value) in values.iter().enumerate() {
         assert!(active[wire] == zero[wire] ^ (Block::mask(*value) & delta), "label {wire}");
     }
-    // Every link that the evaluator has joins wires of the same value, and is what it must be.
+    // Every link that the evaluator has joins wires of the same value, and is correct.
     for feed in &plan.feeds {
         let Some(link) = feed.link else {
             // Nor does a label that two wires have in common tell them apart.
@@ -265,7 +265,7 @@ fn a_cell_that_has_labels_in_common_with_a_used_one_would_give_delta_away() {
                 assert!(view.zero[task.1..][..labels.len()] == labels[..]);
                 continue;
             }
-            // A run in which this cell served alone is found out, unless it is of another row and another column.
+            // A run in which this cell served alone is noticed, unless it is in another row and another column.
             let mut again = seen.clone();
             let found = !labels.iter().all(|label| again.add(1, *label, true));
             assert_eq!(found, i <= 2 || j <= 2, "({i}, {j})");
@@ -274,7 +274,7 @@ fn a_cell_that_has_labels_in_common_with_a_used_one_would_give_delta_away() {
 }
 
 #[test]
-fn chains_that_are_used_in_part_leave_cells_that_are_used_alone() {
+fn partly_used_chains_leave_cells_that_serve_alone() {
     let (library, _) = rounds_library();
     let run = |count: usize| {
         let program = crate::tests::linking::rounds(count);
@@ -284,6 +284,6 @@ fn chains_that_are_used_in_part_leave_cells_that_are_used_alone() {
     let runs = [run(3), run(1), run(5), run(4), run(1)];
     let plans = block_on(check_all(&library, Config::default(), &runs));
     assert_eq!(plans.iter().map(|plan| plan.uses.len()).collect::<Vec<_>>(), [1, 0, 1, 0, 0]);
-    // The fourth run has keyed links among the six single rounds, the fifth takes what is left.
+    // The fourth run has keyed links among the six single rounds; the fifth takes the rest.
     assert!(!plans[3].keyed.is_empty());
 }

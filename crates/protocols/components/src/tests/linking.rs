@@ -95,7 +95,7 @@ fn counter() -> Arc<Component> {
     Arc::new(c.finish().unwrap())
 }
 
-/// A grid with a foot, for strings of at most so many symbols.
+/// A grid with a foot, for strings of at most this many symbols.
 pub(crate) fn edit_library(most: [u32; 2], bits: u32, singles: u64) -> Library {
     let mut library = Library::new();
     let cell = library.add_type("cell", component(&format!("levenshtein-cell({bits})")), singles);
@@ -177,7 +177,7 @@ fn four_cells_of_a_diagonal_are_fed_by_labels_side_by_side() {
             Sources::Contiguous { reversed: true, .. } => descending += 1,
         }
     }
-    // Symbols of rows go down a diagonal, those of columns up.
+    // Symbols of rows go down a diagonal, symbols of columns up.
     assert!(descending >= 12 * 11 / 4 && ascending > descending, "{ascending} and {descending}");
 }
 
@@ -239,7 +239,7 @@ fn cells_with_labels_in_common_serve_together_once_and_go_with_their_template() 
 }
 
 #[test]
-fn trees_are_found_from_their_root() {
+fn trees_are_matched_from_their_root() {
     let mut library = Library::new();
     let min = library.add_type("min", component("min(8)"), 3);
     let wires = |start| Wires { start, len: 8 };
@@ -263,7 +263,7 @@ fn trees_are_found_from_their_root() {
 }
 
 #[test]
-fn what_each_way_costs() {
+fn costs_of_each_way() {
     let (library, _) = rounds_library();
     let program = rounds(5);
     let inputs = random::inputs(&mut StdRng::seed_from_u64(2), &program);
@@ -309,7 +309,7 @@ fn templates_are_left_alone_where_keys_serve_more_links() {
 }
 
 #[test]
-fn a_program_that_comes_with_its_inputs_takes_and_sends_the_same() {
+fn a_program_given_with_its_inputs_takes_and_sends_the_same() {
     let (library, _) = rounds_library();
     let program = rounds(6);
     let inputs = random::inputs(&mut StdRng::seed_from_u64(4), &program);
@@ -337,7 +337,7 @@ fn stores_are_used_to_the_last_component() {
     let inputs = |program: &Program| random::inputs(&mut StdRng::seed_from_u64(5), program);
     block_on(async {
         let mut pair = Pair::prepared(&library, Config::default()).await;
-        // First templates, then single rounds, then what is left of templates.
+        // First templates, then single rounds, then leftover cells of templates.
         let mut left = 16;
         while left > 0 {
             let evaluator = &pair.evaluator.1;
@@ -353,7 +353,7 @@ fn stores_are_used_to_the_last_component() {
 }
 
 #[test]
-fn what_is_missing_is_said_and_can_be_made() {
+fn missing_components_are_named_and_can_be_made() {
     let (library, _) = rounds_library();
     let program = rounds(20);
     let inputs = random::inputs(&mut StdRng::seed_from_u64(2), &program);
@@ -370,7 +370,7 @@ fn what_is_missing_is_said_and_can_be_made() {
 }
 
 #[test]
-fn a_component_that_the_library_has_not_is_named() {
+fn a_component_missing_from_the_library_is_named() {
     let (library, _) = rounds_library();
     let mut p = ProgramBuilder::new("other");
     let other = p.component(component("aes-last-round"));

@@ -42,9 +42,9 @@ pub(in super::super) struct EvaluatorWires {
     split: Split,
 }
 
-/// The evaluator's part of all circuits when it says which it evaluates.
+/// The evaluator's part of all circuits when it announces which one it evaluates.
 struct Received {
-    /// The labels of its own encoded wires, of each circuit.
+    /// The labels of its encoded wires, for each circuit.
     own: Vec<Zeroizing<Vec<Block>>>,
     /// The hash of each circuit.
     hashes: Vec<[u8; 32]>,
@@ -52,7 +52,7 @@ struct Received {
     parts: Vec<Vec<Block>>,
 }
 
-/// All circuits but one were opened and are what their seeds give; only [`verify`] makes it.
+/// Proof that all circuits but one were opened and match their seeds; only [`verify`] makes it.
 struct CircuitsVerified(());
 
 /// Step 2.
@@ -101,7 +101,7 @@ pub(in super::super) async fn evaluate<C: Conduct<Step>>(
     }
 }
 
-/// Step 3: the wires of the encoded input; those of the bits are corrected to fit the others.
+/// Step 3: the wires of the encoded input; the choices of the input's bits are corrected to fit the others.
 async fn choose<C: Conduct<Step>>(
     evaluator: &mut Evaluator<C>,
     session: &mut Session,
@@ -133,7 +133,7 @@ async fn receive_labels(
     Ok(all)
 }
 
-/// Step 5: all circuits are hashed, whichever is evaluated.
+/// Step 5: hashes all circuits, whichever is evaluated.
 async fn receive_circuits<C: Conduct<Step>>(
     evaluator: &Evaluator<C>,
     session: &mut Session,
@@ -163,9 +163,9 @@ fn domain(run: &SessionId, circuit: usize) -> garblet_protocol::domain::Domain {
     run.domain(GARBLER, Step::Commitment as u8).at(circuit as u64)
 }
 
-/// The first half of step 7: seeds of the other circuits, the garbler's labels for the one to evaluate.
+/// The first half of step 7: receives the seeds of the other circuits and the garbler's labels for the one to evaluate.
 ///
-/// *Errors*: [`Suspected`] whatever happens to the connection.
+/// *Errors*: [`Suspected`] for any failure of the connection.
 async fn receive_openings(
     session: &mut Session,
     plan: &Plan,
@@ -180,17 +180,17 @@ async fn receive_openings(
     Ok((seeds, garbler))
 }
 
-/// A circuit that is checked.
+/// A circuit to check.
 struct CircuitCheck {
     circuit: usize,
     seed: Block,
     hash: [u8; 32],
     own: Zeroizing<Vec<Block>>,
-    /// The generator of what hides the labels in evidence.
+    /// The generator of the randomness that hides labels in evidence.
     rng: Prg,
 }
 
-/// The second half of step 7: makes the opened circuits again, on all workers.
+/// The second half of step 7: regenerates the opened circuits, on all workers.
 async fn verify(
     (workers, rng): (usize, &mut Prg),
     plan: &Arc<Plan>,

@@ -106,7 +106,7 @@ async fn send_circuits<C: Conduct<Step>>(
 
 /// Step 6.
 ///
-/// *Errors*: a number that no circuit has.
+/// *Errors*: a number out of range.
 async fn receive_chosen(session: &mut Session, circuits: usize) -> Result<usize, ProtocolError> {
     let mut message = [0; CHOSEN_BYTES];
     session.channel().receive_bytes(&mut message).await?;
@@ -120,7 +120,7 @@ async fn receive_chosen(session: &mut Session, circuits: usize) -> Result<usize,
     }
 }
 
-/// Step 7. Finds the labels of the outputs again too.
+/// Step 7. Also recomputes the labels of the outputs.
 async fn open<C: Conduct<Step>>(
     garbler: &mut Garbler<C>,
     session: &mut Session,

@@ -35,17 +35,17 @@ pub(in super::super) struct EvaluatorSeeds {
     run: SessionId,
     /// The evaluated circuit.
     split: Split,
-    /// The seed of each circuit that is checked, and for the other one the pad that its witness is from.
+    /// The seed of each checked circuit, and for the other one the pad that gives its witness.
     pads: Zeroizing<Vec<Block>>,
     /// The OTs of the wires of each circuit.
     wires: Vec<Wires>,
 }
 
-/// The messages of steps 3 and 4 for checked circuits are those of their seeds; only [`check_commitments`] makes it.
+/// Proof that the messages of steps 3 and 4 for checked circuits match their seeds; only [`check_commitments`] makes it.
 pub(in super::super) struct CommitmentsVerified {
     /// The garbler's commitment to each circuit.
     commitments: Vec<[u8; COMMITMENT_BYTES]>,
-    /// The due digest of the message of step 6 for each checked circuit.
+    /// The expected digest of the message of step 6 for each checked circuit.
     labels_due: Vec<(usize, [u8; 32])>,
 }
 
@@ -59,7 +59,7 @@ struct Wires {
     pads: Zeroizing<Vec<Block>>,
 }
 
-/// The messages of step 6 for checked circuits are those of their seeds; only [`verify_labels`] makes it.
+/// Proof that the messages of step 6 for checked circuits match their seeds; only [`verify_labels`] makes it.
 struct LabelsVerified(());
 
 /// Steps 2 and 3.
@@ -91,7 +91,7 @@ pub(in super::super) async fn prepare<C: Conduct<Step>>(
     Ok(EvaluatorSeeds { run, split, pads, wires })
 }
 
-/// Step 4: makes every circuit but one again, and its OTs, on all workers.
+/// Step 4: regenerates every circuit but one, with its OTs, on all workers.
 pub(in super::super) async fn check_commitments<C: Conduct<Step>>(
     evaluator: &mut Evaluator<C>,
     session: &mut Session,
@@ -112,7 +112,7 @@ pub(in super::super) async fn check_commitments<C: Conduct<Step>>(
             commitment: commitments[circuit],
         }
     };
-    // The OTs are made again by the code that made them, which waits for its peer in memory.
+    // The OTs are replayed by the code that made them, which waits for its peer in memory.
     let runtime = tokio::runtime::Handle::current();
     let run = move |check: CircuitCheck| runtime.block_on(check.run());
     let found = Divided::begin(session.workers(), prepared.split.checked().map(check), run).results().await?;
@@ -120,7 +120,7 @@ pub(in super::super) async fn check_commitments<C: Conduct<Step>>(
     Ok(CommitmentsVerified { commitments, labels_due })
 }
 
-/// A circuit that is checked.
+/// A circuit to check.
 struct CircuitCheck {
     plan: Arc<Plan>,
     run: SessionId,
@@ -133,7 +133,7 @@ struct CircuitCheck {
 }
 
 impl CircuitCheck {
-    /// Compares the messages that the seed gives with those that came. Returns the circuit's number and the digest of the labels that are due.
+    /// Compares the received messages with those that follow from the seed. Returns the circuit's number and the expected digest of its labels.
     async fn run(self) -> Result<(usize, [u8; 32]), ProtocolError> {
         let CircuitCheck { plan, run, circuit, seed, .. } = self;
         let of = CircuitOt::new(&run, circuit);
@@ -152,7 +152,7 @@ impl CircuitCheck {
         }
         let said = Comparison { check: checks::CIRCUIT_OF_SEED, said: self.commitment, due: hash.finish() };
         said.verify(run, circuit, seed)?;
-        // The corrections will be the choices, so that the input is zero.
+        // The corrections will equal the choices, so the input is zero.
         let (mut labels, mut pads) = (wires::both_labels(&secrets), replayed.pads);
         wires::exchange(&mut pads, &self.choices);
         labels.iter_mut().zip(pads.as_flattened()).for_each(|(label, pad)| *label ^= *pad);
@@ -184,7 +184,7 @@ pub(in super::super) async fn evaluate<C: Conduct<Step>>(
     receive_circuit(evaluator, session, prepared.run, chosen, commitment, own).await
 }
 
-/// Step 5, and the messages of step 6 as they come.
+/// Step 5, and the messages of step 6 as they arrive.
 async fn exchange_labels<C: Conduct<Step>>(
     evaluator: &mut Evaluator<C>,
     session: &mut Session,
@@ -210,7 +210,7 @@ async fn exchange_labels<C: Conduct<Step>>(
     Ok(messages)
 }
 
-/// The check of step 6: the same whatever the input is.
+/// The check of step 6, which does not depend on the input.
 fn verify_labels(
     prepared: &EvaluatorSeeds,
     committed: &CommitmentsVerified,
@@ -241,7 +241,7 @@ async fn announce<C: Conduct<Step>>(
     Ok(session.channel().flush().await?)
 }
 
-/// Step 8: the circuit is evaluated as it comes, and what comes out is used only if it is the one that was committed to.
+/// Step 8: evaluates the circuit as it arrives, and uses the result only if the garbler had committed to this circuit.
 async fn receive_circuit<C: Conduct<Step>>(
     evaluator: &mut Evaluator<C>,
     session: &mut Session,

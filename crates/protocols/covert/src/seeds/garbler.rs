@@ -31,7 +31,7 @@ use garblet_seeded::{Secrets, Stream, ToGarble, digests, wires};
 /// The garbler's preparation.
 pub(in super::super) struct GarblerSeeds {
     run: SessionId,
-    /// The witnesses that the evaluator did not get the seed of a circuit.
+    /// For each circuit, the witness that the evaluator did not get its seed.
     witnesses: Zeroizing<Vec<Block>>,
     /// The coins of each circuit.
     coins: Zeroizing<Vec<Block>>,
@@ -39,7 +39,7 @@ pub(in super::super) struct GarblerSeeds {
     pads: Vec<Zeroizing<Vec<[Block; 2]>>>,
 }
 
-/// The evaluator could not have checked the circuit that it evaluates; only [`verify_witness`] makes it.
+/// Proof that the evaluator could not have checked the circuit that it evaluates; only [`verify_witness`] makes it.
 struct WitnessVerified {
     chosen: usize,
 }

@@ -33,7 +33,7 @@ use garblet_protocol::{
 };
 use garblet_seeded::{Buffers, InputHash, Secrets, Shared, encoding::Encoding, lanes};
 
-/// Receives circuits and supersets, tosses coins, checks what is opened, and evaluates the circuits that are not checked.
+/// Receives circuits and supersets, tosses coins, checks the openings, and evaluates the unchecked circuits.
 pub(in super::super) async fn examine<C: Conduct<Step>>(
     evaluator: &mut Evaluator<C>,
     session: &mut Session,
@@ -59,7 +59,7 @@ pub(in super::super) async fn examine<C: Conduct<Step>>(
     let secrets =
         challenge.circuits.checked().zip(&seeds).map(|(c, &seed)| (c, Secrets::of_seed(plan.blueprint(), seed)));
     let openings = Openings { shape, challenge: challenge.clone(), kept: kept.clone(), checked: secrets.collect() };
-    // With the seeds the evidence is here: whoever leaves now is named if a checked circuit is bad.
+    // With the seeds the evidence is complete: a garbler that leaves now is named if a checked circuit is bad.
     let (circuits, gone): (Vec<usize>, _) = match receive_openings(session, openings).await {
         Ok(opened) => {
             opened.into_iter().for_each(|(circuit, labels)| keys[circuit].garbler = labels);
@@ -78,7 +78,7 @@ pub(in super::super) async fn examine<C: Conduct<Step>>(
     }
 }
 
-/// Step 5: all circuits and supersets; they must be here before anything is said about which are checked.
+/// Step 5: receives all circuits and supersets; they must have arrived before anything reveals which are checked.
 async fn receive(plan: &Plan, session: &mut Session, shape: &Shape) -> Result<Kept, ProtocolError> {
     let kept = Kept::new(session, plan, shape)?;
     let mut buffer = Vec::new();
@@ -107,7 +107,7 @@ async fn toss<C: Conduct<Step>>(
     Ok(Challenge::of(&evaluator.plan, coins))
 }
 
-/// The data that openings of supersets are compared with.
+/// The data to compare with the openings of supersets.
 struct Openings {
     shape: Shape,
     challenge: Arc<Challenge>,
@@ -115,12 +115,12 @@ struct Openings {
     checked: Vec<(usize, Secrets)>,
 }
 
-/// The labels of the garbler's input that a worker has found, and a superset that they are from.
+/// The labels of the garbler's input that a worker has found, and a superset that contains them.
 type Found = Result<Option<(usize, Zeroizing<Vec<Block>>)>, ProtocolError>;
 
 /// Step 7: checks the supersets as they are opened, on all workers. Returns the garbler's labels for each evaluated circuit.
 ///
-/// *Errors*: what was found in the supersets that came, before what happened to the connection.
+/// *Errors*: findings in the received supersets take precedence over failures of the connection.
 async fn receive_openings(
     session: &mut Session,
     openings: Openings,
@@ -141,7 +141,7 @@ async fn receive_openings(
         if received.is_err() {
             break;
         }
-        // A worker that has found the garbler cheating takes no more; what it found is looked at below.
+        // A worker that has caught the garbler cheating takes no more; its finding is handled below.
         let _ = inboxes[superset % inboxes.len()].send((superset, bytes)).await;
     }
     drop(inboxes);

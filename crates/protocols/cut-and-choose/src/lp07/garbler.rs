@@ -25,7 +25,7 @@ use garblet_protocol::{
 };
 use garblet_seeded::{InputHash, Secrets, ToGarble};
 
-/// Sends circuits and supersets, tosses coins, opens what they say.
+/// Sends circuits and supersets, tosses coins, and opens what the coins choose.
 pub(in super::super) async fn garble<C: Conduct<Step>>(
     garbler: &mut Garbler<C>,
     session: &mut Session,
@@ -89,7 +89,7 @@ async fn send_supersets<C: Conduct<Step>>(
     for worker in 0..workers {
         let (give, take) = workers::channel();
         let maker = maker.clone();
-        // Its end is the end of the channel.
+        // It ends when the channel closes.
         let _work = Work::begin(move || {
             let mut own = (worker..count).step_by(workers);
             own.all(|superset| give.blocking_send(maker.commit(superset)).is_ok())
@@ -104,7 +104,7 @@ async fn send_supersets<C: Conduct<Step>>(
     Ok(session.channel().flush().await?)
 }
 
-/// Step 6. The evaluator, whom the coins protect, knows them first; it may stop there, which says nothing.
+/// Step 6. The evaluator, which the coins protect, knows them first; it may stop there, which proves nothing.
 async fn toss<C: Conduct<Step>>(
     garbler: &mut Garbler<C>,
     session: &mut Session,

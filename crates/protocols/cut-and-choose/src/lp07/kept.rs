@@ -1,4 +1,4 @@
-//! Room for all circuits and supersets until the coins are tossed.
+//! Storage for all circuits and supersets until the coins are tossed.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,7 +17,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Room for those of a run.
+    /// Storage for the circuits and supersets of a run.
     ///
     /// *Errors*: the disk's.
     pub(super) fn new(session: &mut Session, plan: &Plan, shape: &Shape) -> Result<Self, ProtocolError> {
@@ -30,12 +30,12 @@ impl Kept {
         Kept { room: Mutex::new(room), circuits }
     }
 
-    /// The next part of a circuit.
+    /// Adds the next part of a circuit.
     pub(super) fn add_part(&self, circuit: usize, blocks: &[Block]) -> Result<(), ProtocolError> {
         Ok(self.room().append(circuit, bytemuck::cast_slice(blocks))?)
     }
 
-    /// A superset.
+    /// Adds a superset.
     pub(super) fn add_superset(&self, superset: usize, commitments: &[u8]) -> Result<(), ProtocolError> {
         Ok(self.room().append(self.circuits + superset, commitments)?)
     }
@@ -78,7 +78,7 @@ mod tests {
         let plan = Plan::new(Arc::new(library::find("lib:aes128").unwrap()), config).unwrap();
         let blueprint = plan.blueprint();
         let mut rng = Prg::new(Block::ONES);
-        // Names of files, which two of these tests at a time should not share.
+        // File names, which must differ between tests that run at the same time.
         let mut names = Prg::new(Block::from_u128(std::process::id().into()));
         for memory in [usize::MAX, 1 << 20, 0] {
             let room = Scratch::in_folder(&std::env::temp_dir(), 7, memory, &mut names).unwrap();

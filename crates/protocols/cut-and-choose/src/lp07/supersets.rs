@@ -1,10 +1,10 @@
 //! Supersets of commitments to the garbler's labels.
 //!
 //! Superset `j` has for each wire `i` of the garbler two sets in a random order: one for each value `b`, with a commitment to the
-//! indicator `b` and one to the label of `b` in each circuit. Where a superset is checked, the indicators and the labels of checked
-//! circuits are opened, so that a set for `b` holds labels for `b`; where it is not, the labels of evaluated circuits in the set of
-//! the garbler's value, so that these are of one value in all circuits. No position is opened of both kinds, which would show the
-//! value.
+//! indicator `b` and one to the label of `b` in each circuit. In a checked superset, the indicators and the labels of checked
+//! circuits are opened, which shows that a set for `b` holds labels for `b`; in an unchecked one, the labels of evaluated circuits in the
+//! set of the garbler's value are opened, which shows that they are for one value in all circuits. Opening a position in both ways would
+//! reveal the value, and never happens.
 
 use crate::checks;
 use garblet_circuit::Bits;
@@ -35,7 +35,7 @@ impl Shape {
         2 * self.wires * (1 + self.circuits) * COMMITMENT_BYTES
     }
 
-    /// Bytes of what is opened of a superset.
+    /// Bytes of the opening of a superset.
     pub(super) fn opening_bytes(&self, is_checked: bool, circuits: &Split) -> usize {
         let opened = if is_checked { circuits.checked().count() } else { circuits.evaluated().count() };
         match is_checked {
@@ -81,7 +81,7 @@ impl At {
     }
 }
 
-/// The garbler's maker of supersets. *Secret*.
+/// The garbler's generator of supersets. *Secret*.
 pub(super) struct Maker {
     pub(super) shape: Shape,
     /// The secrets of all circuits.
@@ -103,7 +103,7 @@ pub(super) struct Sets {
 }
 
 impl Sets {
-    /// Sets in a random order, for each of so many wires.
+    /// Sets in a random order, for each of `wires` wires.
     pub(super) fn random(wires: usize, rng: &mut Prg) -> Vec<Sets> {
         let mut bits = Zeroizing::new(vec![0; wires.div_ceil(8)]);
         rng.fill_bytes(&mut bits);
@@ -182,7 +182,7 @@ impl Maker {
     }
 }
 
-/// The evaluator's check of a checked superset: indicators and labels fit the commitments, the two sets of a wire are for the two
+/// The evaluator's check of a checked superset: indicators and labels match the commitments, the two sets of a wire are for the two
 /// values, and the labels are those of the checked circuits.
 ///
 /// *Errors*: [`checks::SUPERSET_OPENING`], [`checks::SUPERSET_INDICATORS`], [`checks::SUPERSET_LABEL`].
@@ -216,7 +216,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The evaluator's check of a superset that is not: the garbler's labels in evaluated circuits fit the commitments of one set.
+/// The evaluator's check of an unchecked superset: the garbler's labels in evaluated circuits match the commitments of one set.
 /// Returns them, wire by wire.
 ///
 /// *Errors*: [`checks::SUPERSET_OPENING`].
@@ -249,14 +249,14 @@ struct Openings<'a> {
 }
 
 impl Openings<'_> {
-    /// The next byte, which says a set.
+    /// The next byte, which names a set.
     fn set(&mut self) -> Option<u8> {
         let (&set, rest) = self.bytes.split_first()?;
         self.bytes = rest;
         Some(set)
     }
 
-    /// The next message of `N` bytes, if with the randomness behind it it fits the commitment.
+    /// The next message of `N` bytes, if it matches the commitment with the randomness after it.
     fn take<const N: usize>(&mut self, at: At) -> Option<[u8; N]> {
         let (message, rest) = self.bytes.split_first_chunk::<N>()?;
         let (randomness, rest) = rest.split_first_chunk::<32>()?;

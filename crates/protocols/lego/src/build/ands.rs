@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn lots_in_memory_and_beside_the_store_are_what_they_are_together() {
+    fn lots_are_the_same_in_memory_and_beside_the_store() {
         // As many gates as make lots of the plan's sizes.
         let plan = Plan::new(Arc::new(library::find("add(800)").expect("in the library")), Config::default());
         let plan = plan.expect("can be run");

@@ -103,7 +103,7 @@ impl<'p, W: Copy + Default + Zeroize + BitXor<Output = W>> FunctionSoldering<'p,
         self.lots_left = self.lots_left.saturating_sub(1);
         let is_last = self.lots_left == 0;
         let to_inputs = if is_last { self.plan.sought().next_multiple_of(2) } else { 0 };
-        // Room for all, so that none is left behind where it was before.
+        // Capacity for all, since growing would leave copies behind.
         let mut solderings = Vec::with_capacity(2 * heads.len() + to_inputs);
         self.wiring.iter_mut().for_each(|wiring| wiring.solder(heads, &mut solderings));
         if let Some(wiring) = self.wiring.take_if(|_| is_last) {
@@ -202,7 +202,8 @@ pub(crate) fn sought<W: Copy + Zeroize>(plan: &Plan, inputs: &[W], outputs: &[W]
     sought
 }
 
-/// The solderings that join wires in pairs to the input buckets. A last wire without a partner goes to both ends, since a bucket reveals no value if the key of one end is unknown.
+/// The solderings that join wires in pairs to the input buckets. A last wire without a partner goes to both ends, since a bucket reveals no value if the key
+/// of one end is unknown.
 fn sought_solderings<W>(sought: &[W], buckets: &[[W; 2]]) -> Vec<W>
 where
     W: Copy + BitXor<Output = W>,

@@ -191,7 +191,8 @@ fn vote_in_vain(components: &Components, buckets: &Buckets, hashes: u64) {
     }
 }
 
-/// The vote of a bucket's gates and authenticators when its gates disagree. Counts its hashes: twice the number of authenticators for each key beyond the first.
+/// The vote of a bucket's gates and authenticators when its gates disagree. Counts its hashes: twice the number of authenticators for each key beyond the
+/// first.
 fn vote(components: &Components, authenticators: &[BucketAuthenticator], keys: &[Block], hashed: &AtomicU64) -> Given {
     let mut different = Zeroizing::new(Vec::with_capacity(keys.len()));
     keys.iter().for_each(|&key| {
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_that_is_not_bad_gives_the_right_key_or_shows_the_difference() {
+    fn a_good_bucket_gives_the_right_key_or_shows_the_difference() {
         (2..=5).for_each(check);
     }
 

@@ -34,7 +34,7 @@ impl<C: Conduct<Step>> ConstructorSide<C> {
         let plan = prepared.plan.clone();
         let own = party_io::own_input(plan.program(), CONSTRUCTOR, values)?;
         session.enter(Phase::Online);
-        // All but what depends on the peer's choices is ready when these come.
+        // Everything that does not depend on the peer's choices is ready when they arrive.
         let owners = plan.owners();
         let of = |party| {
             let keys = prepared.inputs.iter().zip(&owners);

@@ -46,7 +46,7 @@ impl<C: Conduct<Step>> EvaluatorSide<C> {
         let choices = prepared.material.transfers.iter().map(|transfer| transfer.choice);
         let masked: BitVec = own.iter().zip(choices).map(|(y, choice)| choice ^ y).collect();
         masked.send(session.channel()).await?;
-        let masked: Bits = masked.public("lego: masked inputs, which are told").collect();
+        let masked: Bits = masked.public("lego: masked inputs, which are sent").collect();
         session.channel().flush().await?;
         let (keys, decoding) = self.receive_keys(session, &mut prepared, &masked, &own).await?;
         let given = Given { keys: &keys, own: &own, decoding };
@@ -94,7 +94,7 @@ impl<C: Conduct<Step>> EvaluatorSide<C> {
             let key = transfer.block ^ masked_key;
             let zero = select_bit(masked_key) ^ transfer.claimed ^ masked.get(i);
             let wrong = select_bit(key) ^ zero ^ y;
-            if secrets::public(wrong, "lego: whether the key of an own input bit is that of its bit") {
+            if secrets::public(wrong, "lego: whether the key of an own input bit encodes the bit") {
                 return Err(Cheating::new(checks::INPUT_KEY_BIT, format!("input bit {i}")).into());
             }
             ours.push(key);
@@ -144,8 +144,8 @@ struct Evaluated {
     bits: Zeroizing<Vec<bool>>,
 }
 
-/// Evaluates, and always extracts the constructor's input, so the time does not reveal whether gates revealed delta: if they did not, another block takes its place. There are dummy
-/// votes for `escaping` bad gates.
+/// Evaluates, and always extracts the constructor's input, so the time does not reveal whether gates revealed delta: if they did not, another block takes its
+/// place. There are dummy votes for `escaping` bad gates.
 ///
 /// *Errors*: the disk's.
 fn evaluate(

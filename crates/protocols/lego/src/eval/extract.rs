@@ -105,7 +105,7 @@ mod tests {
 
     /// Buckets of the sizes in use have up to five gates. The bad ones give anything for the four inputs.
     #[test]
-    fn most_gates_of_an_input_bucket_tell_which_keys_are_for_one() {
+    fn most_gates_of_an_input_bucket_reveal_the_keys_for_one() {
         let delta = Block::from_u128(0x5555);
         let zero = Block::from_u128(0x100);
         let keys = [zero, zero ^ delta, Block::from_u128(7), Block::from_u128(8)];

@@ -17,10 +17,7 @@ pub(crate) struct Challenge {
 impl Challenge {
     /// The challenge of a seed.
     pub(crate) fn of(seed: Block, parameters: &Parameters) -> Self {
-        let seed = secrets::public(
-            seed,
-            "lego: the challenge, which the constructor is told when all that it is about is there",
-        );
+        let seed = secrets::public(seed, "lego: the challenge, sent once everything that it concerns has arrived");
         let mut rng = Prg::new(seed);
         Challenge {
             gates: Coins::new(rng.next_block(), parameters.check_gates),
@@ -55,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn components_are_checked_as_often_as_they_should_and_for_all_bits() {
+    fn components_are_checked_at_the_right_rate_and_for_all_bits() {
         let mut coins = Coins::<2>::new(Block::from_u128(3), 0.25);
         let bits: Vec<[bool; 2]> = (0..40_000).filter_map(|_| coins.toss()).collect();
         // Five standard deviations.

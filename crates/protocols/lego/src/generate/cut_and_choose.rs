@@ -34,7 +34,7 @@ pub(crate) struct Sorted {
     code: Code,
     challenge: Challenge,
     unchecked: Unchecked<MadeGate, MadeAuthenticator>,
-    /// Those that are checked, part by part: how many, and what they are.
+    /// The checked components, part by part: their number and kind.
     counts: Vec<[usize; 2]>,
     checked: Scratch,
 }
@@ -97,7 +97,7 @@ impl Sorted {
         Ok(())
     }
 
-    /// Puts a component with those of a part that are checked.
+    /// Adds a component to the checked ones of its part.
     fn put_checked<T: Storable>(&mut self, part: usize, checked: &T) -> Result<(), ProtocolError> {
         Ok(self.checked.append_with(part, T::bytes(self.code), |into| checked.write(into))?)
     }

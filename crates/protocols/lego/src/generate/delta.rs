@@ -45,7 +45,7 @@ impl DeltaConsistent {
     /// *Errors*: [`checks::COMMITTED_DELTA`].
     pub(crate) fn verify(opened: &[Block], blocks: &[Block]) -> Result<Self, ProtocolError> {
         let fits = |(a, b): (&Block, &Block)| {
-            secrets::verdict(a.ct_eq(b), "lego: whether the committed delta is that of the OTs")
+            secrets::verdict(a.ct_eq(b), "lego: whether the committed delta matches the OTs")
         };
         match opened.iter().zip(blocks).position(|pair| !fits(pair)) {
             None => Ok(DeltaConsistent(())),

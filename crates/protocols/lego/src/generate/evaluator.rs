@@ -56,7 +56,7 @@ impl<C: Conduct<Step>> EvaluatorSide<C> {
         let checked = strings.split_off(inputs);
         let seed = Block::random(rng);
         let sorted = self.receive_parts(session, order, seed, workshop).await?;
-        // From here on the constructor is told what is checked.
+        // From here on the constructor learns what is checked.
         orders.begin(order);
         workshop.order(orders)?;
         let leak = self.verify_leak(session, &strings, &masks).await?;
@@ -139,7 +139,7 @@ impl<C: Conduct<Step>> EvaluatorSide<C> {
         let mut claims = blocks.to_vec();
         self.conduct.touch(Step::Claims, 0, bytemuck::cast_slice_mut(&mut claims));
         send_blocks(session, &claims).await?;
-        let told = choices.public("lego: choices of OTs that no input has, which are told");
+        let told = choices.public("lego: choices of OTs that serve no input, which are sent");
         let watched = strings.iter().zip(told).map(|(&string, bit)| key(*self.delta, string, bit));
         let (channel, rng) = session.parts();
         let opened = self.commitments.open_batch(channel, rng, &watched.collect::<Vec<_>>()).await?;

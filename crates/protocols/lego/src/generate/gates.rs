@@ -70,7 +70,7 @@ impl Components {
         InstanceEvaluator::new(self.gate_seed).evaluate((&self.instances, 0), numbers, inputs, tables, outputs);
     }
 
-    /// Evaluates gates that come together in buckets.
+    /// Evaluates gates that are combined in buckets.
     pub(crate) fn soldered_gates(&self) -> SolderedGates {
         SolderedGates::new(self.gate_seed)
     }
@@ -111,7 +111,7 @@ impl Components {
         low.into_iter().zip(high).zip(swaps).map(order).collect()
     }
 
-    /// The hashes of keys, each for the authenticator of that number, in place of the keys.
+    /// Replaces keys by their hashes, each for the authenticator with this number.
     pub(crate) fn authenticator_hashes(&self, numbers: &[u64], keys: &mut [Block]) {
         self.count(0, numbers.len());
         self.authenticator_hash.hash_each(numbers, keys);
@@ -149,7 +149,7 @@ mod tests {
         }
     }
 
-    /// A number that is no multiple of what shares a hash key.
+    /// A number that is not a multiple of the gates that share a hash key.
     const FIRST: u64 = 3 << 40 | 1000;
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn authenticators_accept_both_keys_of_their_wire_and_no_other() {
+    fn authenticators_accept_only_the_two_keys_of_their_wire() {
         let mut rng = Prg::new(Block::from_u128(2));
         let delta = Delta::random(&mut rng);
         let components = Components::new([rng.next_block(), rng.next_block()]);

@@ -18,7 +18,7 @@ pub(crate) fn combinations<W>(seed: Block, delta: W, strings: &[W], masks: &[W])
 where
     W: Copy + Default + BitXor<Output = W>,
 {
-    let mut rng = Prg::new(secrets::public(seed, "lego: which bits are combined, of which both parties know the seed"));
+    let mut rng = Prg::new(secrets::public(seed, "lego: which bits are combined, from a seed that both parties know"));
     let (masks, blinds) = masks.split_at(masks.len() - CHECK_BITS as usize);
     let one = |&blind: &W| {
         let terms = std::iter::once(&delta).chain(strings).chain(masks);
@@ -52,7 +52,7 @@ impl LsbLeakVerified {
         let (of_strings, of_masks) = bits.split_at(strings);
         let expected = combinations(seed, true, of_strings, of_masks);
         if let Some(index) = opened.iter().zip(expected).position(|(&opened, expected)| {
-            secrets::public(select_bit(opened) != expected, "lego: whether told bits are those of the commitments")
+            secrets::public(select_bit(opened) != expected, "lego: whether sent bits match the commitments")
         }) {
             return Err(Cheating::new(checks::TOLD_BITS, format!("combination {index}")).into());
         }

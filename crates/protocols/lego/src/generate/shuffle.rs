@@ -19,7 +19,7 @@ use garblet_protocol::error::ProtocolError;
 const BIN: usize = if cfg!(test) { 1 << 12 } else { 1 << 13 };
 const BINS_MAX: usize = 1 << 9;
 
-/// Items that go in one after another, and come out in an order that follows from the seed, which both parties have.
+/// Items that go in one after another, and come out in an order derived from the seed, which both parties have.
 pub(crate) struct Shuffle<T> {
     code: Code,
     scratch: Scratch,
@@ -134,7 +134,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Each of the 24 orders of four items comes as often as the others, whatever the number of bins.
+    /// Each of the 24 orders of four items is equally frequent for any number of bins.
     #[test]
     fn every_order_is_as_likely() {
         for bins in [1, 2, 3] {

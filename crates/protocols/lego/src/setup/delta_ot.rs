@@ -85,7 +85,7 @@ pub(crate) struct Evaluator {
     streams: [Vec<Aes128>; 2],
     position: u64,
     matrix: Matrix,
-    /// One if the lowest bit of the product was flipped to make that of delta one.
+    /// One if the lowest bit of the product was flipped so that delta's is one.
     flip: Block,
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Evaluator {
 pub(crate) struct Public {
     /// The seed of the matrix.
     pub(crate) matrix: Block,
-    /// Set if the lowest bit of the product is flipped to make that of the difference one.
+    /// Set if the lowest bit of the product is flipped so that the difference's is one.
     pub(crate) flip: bool,
 }
 
@@ -107,9 +107,9 @@ impl Public {
         rng: &mut (impl CryptoRng + ?Sized),
         bits: &BitVec,
     ) -> Result<Self, ProtocolError> {
-        let matrix = secrets::public(Block::random(rng), "lego: the matrix of OTs, which is told");
+        let matrix = secrets::public(Block::random(rng), "lego: the matrix of OTs, which is sent");
         let flip = !lowest(product(&Matrix::of(matrix), bits));
-        let flip = secrets::public(flip, "lego: whether the lowest bit of delta is flipped, which is told");
+        let flip = secrets::public(flip, "lego: whether the lowest bit of delta is flipped, which is sent");
         channel.send_bytes(&matrix.to_bytes()).await?;
         channel.send_bytes(&[u8::from(flip)]).await?;
         Ok(Public { matrix, flip })

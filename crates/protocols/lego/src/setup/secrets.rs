@@ -46,7 +46,7 @@ pub struct Secrets {
     pub(crate) delta: Vec<u8>,
     /// The number of times that the parties have met.
     pub(crate) meetings: u64,
-    /// Randomness of this meeting alone.
+    /// Randomness for this meeting only.
     #[serde(skip)]
     meeting: Fresh,
 }
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_meeting_has_follows_from_both_nonces_and_its_number() {
+    fn names_and_streams_of_a_meeting_follow_from_both_nonces_and_its_number() {
         let of = |meeting, nonces: [u8; 2]| Fresh::new(meeting, nonces.map(|nonce| [nonce; 32]));
         let all = [of(1, [1, 2]), of(1, [3, 2]), of(1, [1, 3]), of(1, [2, 1]), of(2, [1, 2])];
         for (at, one) in all.iter().enumerate() {

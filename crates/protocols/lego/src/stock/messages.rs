@@ -1,4 +1,4 @@
-//! The message on the wire besides blocks and bits: what each side's store has.
+//! The message on the wire besides blocks and bits: the contents of each side's store.
 
 use garblet_net::Message;
 use garblet_primitives::Block;
@@ -11,7 +11,7 @@ use crate::setup::secrets::MEETINGS_MAX;
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Has {
     pub(crate) summary: Summary,
-    /// The block by which the parties' secrets are known; none before they have any.
+    /// The block that identifies the parties' secrets; `None` before they have any.
     pub(crate) stock: Option<Block>,
     /// The number of times that they have met with these.
     pub(crate) meetings: u64,

@@ -34,7 +34,7 @@ pub struct Orders {
     cheating: f64,
     /// Wire authenticators that were made.
     authenticators: u64,
-    /// The least probability of a check of gates; none without orders.
+    /// The least probability of a check of gates; `None` without orders.
     check_gates: Option<f64>,
     /// Unfinished orders and setups, since the user last allowed them.
     unfinished: u32,
@@ -156,7 +156,7 @@ mod tests {
     use crate::{Amounts, Config};
 
     #[test]
-    fn all_that_was_ordered_counts_against_what_is_promised() {
+    fn everything_ordered_counts_against_the_stated_bound() {
         let mut orders = Orders::default();
         assert_eq!(
             orders.security(Code::Short).computational_bits,
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_user_has_allowed_still_counts_as_tries() {
+    fn orders_that_the_user_allowed_still_count_as_tries() {
         let mut store = Store::in_memory(&mut Prg::new(Block::ONES)).expect("made");
         let amounts = Amounts { gates: 6_400, inputs: 256, input_pairs: 64, outputs: 128 };
         let order = Order::new(amounts, Config::default()).expect("it is small");

@@ -114,7 +114,7 @@ pub trait Pieces: Default + Send {
     fn count(&self, kind: Kind) -> usize;
     /// Appends a piece.
     fn write(&self, kind: Kind, index: usize, code: Code, bytes: &mut Vec<u8>);
-    /// Adds a piece after the others of its kind; none if its length is wrong.
+    /// Adds a piece after the others of its kind; `None` if its length is wrong.
     fn read(&mut self, kind: Kind, code: Code, bytes: &[u8]) -> Option<()>;
 }
 

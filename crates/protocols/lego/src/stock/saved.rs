@@ -1,4 +1,5 @@
-//! Values that stay on wires after a run, for programs that come later. The evaluator has its part as pending until the constructor has its own; how both end with the same is [`kept`]'s matter.
+//! Values that stay on wires after a run, for later programs. The evaluator's part is pending until the constructor has its own; [`kept`] explains how both
+//! end up with the same value.
 //!
 //! An output's wires have committed keys like any others, so that an input of a later program can be joined to them: it is they.
 //! No party provides such an input, and nobody learns its value unless a program reveals it.
@@ -22,7 +23,7 @@ use garblet_protocol::{
     stock::{SavedNames, SavedValues},
 };
 
-/// The version of what is stored.
+/// The version of the stored data.
 const VERSION: u32 = 1;
 
 /// A wire that the evaluator keeps: the watched part of the commitment, and its key.

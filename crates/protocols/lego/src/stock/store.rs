@@ -23,7 +23,7 @@ use garblet_protocol::{
     session::Session,
 };
 
-/// The version of what is stored.
+/// The version of the stored data.
 const VERSION: u32 = 1;
 
 /// The protocol's state in a store.
@@ -100,7 +100,7 @@ impl Stock {
 
     /// Replaces the secrets by new ones, once both parties have them. A peer's mere claim that it has none costs nothing.
     pub(crate) fn replace(&mut self, secrets: &Secrets) -> Result<(), ProtocolError> {
-        // What is there was made with the old ones. The constructor names the new ones, and may name them like these.
+        // The stored material was made with the old ones. The constructor names the new ones, and may name them like these.
         kept::forget(&mut self.store, |_| true)?;
         self.lost += self.store.clear()?;
         self.keep(secrets)
@@ -135,7 +135,7 @@ impl Stock {
         Ok(Filling { code: self.code, batch: self.store.batch() })
     }
 
-    /// The amounts that are made for a run before it takes anything: what the store lacks, if it is to be made at all.
+    /// The amounts to make for a run before it takes anything: whatever the store lacks, if topping up is allowed.
     pub(crate) fn to_make(&self, amounts: &Amounts, top_up: bool) -> Option<Amounts> {
         let lacks = self.lacks(amounts);
         (top_up && lacks != Amounts::default()).then_some(lacks)
@@ -157,7 +157,7 @@ impl Stock {
         Amounts { gates, inputs, input_pairs, outputs }
     }
 
-    /// Takes what a run needs. When it returns, it is durable that this is used.
+    /// Takes the material for a run. When it returns, the material is durably marked as used.
     ///
     /// *Errors*: [`NotPrepared`] if there is less; pieces that were changed.
     pub(crate) fn take<P: Pieces>(&mut self, amounts: &Amounts) -> Result<Taken<P>, ProtocolError> {
@@ -261,7 +261,7 @@ pub(crate) fn revoke_if_cheated<T>(
     }
 }
 
-/// Pieces on their way into a store, all or none. Complete pieces are written while others are made.
+/// Pieces being added to a store atomically. Complete pieces are written while others are made.
 pub(crate) struct Filling<'a> {
     code: Code,
     batch: Batch<'a>,

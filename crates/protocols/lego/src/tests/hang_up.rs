@@ -1,4 +1,4 @@
-//! Parties that leave: of a constructor that hears what is checked, what it has tried counts, and in the end it gets no more chances.
+//! Parties that leave: for a constructor that has learned what is checked, the attempt counts, and in the end it gets no more chances.
 
 use std::{
     future::poll_fn,
@@ -80,7 +80,7 @@ fn meet(folder: &Path, store: Store, leaves: Option<Step>, seed: u64) -> After {
     block_on(async { tokio::join!(until_it_leaves(constructor), evaluator).1 })
 }
 
-/// The chance that counts after each of these orders that the constructor left, in multiples of that after one order that was done.
+/// The counted chance after each of these orders that the constructor left, in multiples of the chance after one completed order.
 fn counted_after_leaving_at(step: Step, attempts: u64) -> (Vec<f64>, Result<(), ProtocolError>) {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path().join("constructor");
@@ -101,13 +101,17 @@ fn counted_after_leaving_at(step: Step, attempts: u64) -> (Vec<f64>, Result<(), 
 #[test]
 fn hanging_up_after_the_challenge_counts_and_is_refused_in_the_end() {
     let (counted, made) = counted_after_leaving_at(Step::Checked, 10);
-    assert_eq!(counted, [2.0, 3.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0], "each that was told the challenge");
+    assert_eq!(
+        counted,
+        [2.0, 3.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0],
+        "each order left after the challenge counts"
+    );
     let error = made.expect_err("refused").to_string();
     assert!(error.contains("left 3 orders or setups unfinished"), "{error}");
 }
 
 #[test]
-fn hanging_up_after_the_challenge_to_told_bits_counts_as_well() {
+fn hanging_up_after_the_challenge_to_select_bits_also_counts() {
     let (counted, made) = counted_after_leaving_at(Step::LeakCombinations, 4);
     assert_eq!(counted, [2.0, 3.0, 4.0, 4.0]);
     assert!(matches!(made, Err(ProtocolError::Unfinished(_))));
@@ -115,7 +119,7 @@ fn hanging_up_after_the_challenge_to_told_bits_counts_as_well() {
 
 /// A constructor that says that it has no secrets, and leaves before there are new ones.
 #[test]
-fn a_peers_word_alone_costs_nothing_that_is_stored() {
+fn a_peers_mere_claim_costs_no_stored_material() {
     let folder = tempfile::tempdir().expect("a folder");
     let [ours, theirs] = ["constructor", "evaluator"].map(|name| folder.path().join(name));
     let after = meet(&ours, of_constructor(&theirs, 2), None, 1);
@@ -148,7 +152,7 @@ fn a_peers_word_alone_costs_nothing_that_is_stored() {
 
 /// Nothing was made that an evaluator could have a share in.
 #[test]
-fn an_order_of_which_the_evaluator_sends_nothing_does_not_count_for_the_constructor() {
+fn an_order_without_messages_from_the_evaluator_does_not_count_for_the_constructor() {
     let (ours, theirs) = memory_pair();
     let (order, config) = (Order::new(ORDER, Config::default()).expect("small"), Config::default());
     let [first, second] = [3, 4].map(|seed| Store::in_memory(&mut StdRng::seed_from_u64(seed)).expect("memory"));

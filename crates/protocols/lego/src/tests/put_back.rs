@@ -1,4 +1,4 @@
-//! Stores that are put back to an earlier time, with nobody left who knows better.
+//! Stores that are restored to an earlier time, where nobody can notice.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ fn meet(folder: &Path, seed: u64) -> [(Vec<[u64; 2]>, u64); 2] {
     block_on(async { tokio::join!(constructor, evaluator) }).into()
 }
 
-/// Both stores, and so their counters too, are as they were; so it is for a party whose peer lies about what it remembers.
+/// Both stores are restored, including their counters, as for a party whose peer lies about what it remembers.
 #[test]
 fn streams_and_numbers_do_not_return_when_both_stores_are_put_back() {
     let scratch = tempfile::tempdir().expect("a folder");
@@ -57,7 +57,7 @@ fn streams_and_numbers_do_not_return_when_both_stores_are_put_back() {
 
 /// Each finds out by itself, before anything is sent.
 #[test]
-fn each_store_that_is_put_back_is_refused_by_its_own_record() {
+fn each_restored_store_is_refused_by_its_own_record() {
     let scratch = tempfile::tempdir().expect("a folder");
     let [now, old, records] = ["now", "old", "records"].map(|name| scratch.path().join(name));
     std::fs::create_dir(&now).expect("a folder");

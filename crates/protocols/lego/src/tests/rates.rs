@@ -1,4 +1,4 @@
-//! The rate at which bad gates escape, with parameters so small that it happens: as often as theorem 2 says at most.
+//! The rate at which bad gates escape is at most that of theorem 2, with parameters so small that it happens.
 
 use super::super::{
     generate::{
@@ -51,7 +51,7 @@ fn fate(seed: u64) -> Option<Fate> {
     enough.then_some(if won { Fate::Won } else { Fate::Harmless })
 }
 
-/// The probability of a count or one as far from what is expected, by the normal approximation, which counts of thousands allow.
+/// The probability of a count at least this far from its expectation, by the normal approximation, which counts of thousands allow.
 fn is_far(count: usize, trials: usize, probability: f64) -> bool {
     let expected = trials as f64 * probability;
     let deviation = (expected * (1.0 - probability)).sqrt();

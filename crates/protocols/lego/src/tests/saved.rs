@@ -1,4 +1,4 @@
-//! Functions that read what earlier ones have kept.
+//! Functions that read values kept by earlier ones.
 
 use garblet_circuit::{Port, Recipients, Type};
 use garblet_homcommit::SenderShare;
@@ -63,7 +63,7 @@ fn stores() -> [Store; 2] {
     [1, 2].map(|seed| Store::in_memory(&mut StdRng::seed_from_u64(seed)).expect("memory"))
 }
 
-/// Three functions, of which each but the first reads its first input from the one before; and what they give.
+/// Three functions, where each but the first reads its first input from the one before, and their results.
 fn chain() -> Vec<(Link, Vec<Bits>)> {
     let mut last: Option<Bits> = None;
     let names = ["add(8)", "mul(8)", "sub(8)"];
@@ -97,7 +97,7 @@ fn run(spoil: Spoil) -> [Store; 2] {
 #[test]
 fn a_chain_of_three_functions_in_three_meetings() {
     let stores = run(|_, _| {});
-    // What is kept is there for any number of functions, but must be wide enough.
+    // A kept value serves any number of functions, but must be wide enough.
     let program = Arc::new(library::find("add(16)").expect("in the library"));
     let plan = Arc::new(Plan::reading(program.clone(), Config::default(), &[0]).expect("can be run"));
     let inputs = random::inputs(&mut StdRng::seed_from_u64(9), &program);
@@ -106,7 +106,7 @@ fn a_chain_of_three_functions_in_three_meetings() {
     assert!(error.contains("expected 16 bits, got 8 bits"), "{error}");
 }
 
-/// The evaluator also finds what is on the wires that were read where a bucket shows the difference.
+/// The evaluator also extracts the values of wires that were read if a bucket shows the difference.
 #[test]
 fn a_chain_whose_gates_show_the_difference_gives_the_right_results() {
     run(|prepared, delta| prepared.material.ands.first().gates_mut(2)[1].output ^= delta);
@@ -114,7 +114,7 @@ fn a_chain_whose_gates_show_the_difference_gives_the_right_results() {
 
 /// The values that nobody learns are right, although all gates of a bucket but one give the other key for all inputs.
 #[test]
-fn what_is_kept_is_right_if_most_gates_of_a_bucket_take_zero_for_one() {
+fn kept_values_are_right_if_most_gates_of_a_bucket_take_zero_for_one() {
     let most: Spoil = |prepared, delta| {
         let gates = prepared.material.ands.first().gates_mut(0);
         gates[1..].iter_mut().for_each(|gate| gate.output ^= delta);
@@ -182,7 +182,7 @@ fn a_run_that_is_to_keep_more_than_a_store_holds_is_refused_before_it_begins() {
 }
 
 #[test]
-fn what_was_not_kept_cannot_be_read() {
+fn only_kept_values_can_be_read() {
     let (step, _) = chain().remove(1);
     let [constructor, evaluator] = meet(stores(), &step, |_, _| {});
     for error in [constructor.err(), evaluator.err()] {
@@ -192,10 +192,10 @@ fn what_was_not_kept_cannot_be_read() {
 }
 
 #[test]
-fn what_was_kept_with_earlier_secrets_is_forgotten_as_soon_as_there_are_new_ones() {
+fn values_kept_with_earlier_secrets_are_forgotten_once_there_are_new_ones() {
     let chain = chain();
     let [mut first, second] = meet(stores(), &chain[0].0, |_, _| {}).map(|lived| lived.expect("both are honest").1);
-    // The constructor says that it has no secrets. It could name those that it makes then like the earlier ones.
+    // The constructor claims to have no secrets. It could name its new secrets like the earlier ones.
     first.remove_states(|name| name == "lego").expect("removed");
     for lived in meet([first, second], &chain[1].0, |_, _| {}) {
         let error = lived.err().expect("it was forgotten").to_string();

@@ -1,4 +1,4 @@
-//! Constructors that try their luck in the setup of new secrets: found out it is the last time, and leaving counts.
+//! Constructors that cheat in the set-up of new secrets: being caught ends it, and leaving counts.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ enum Setup {
     Honest,
     /// It is gone before it commits to the difference.
     Leaves,
-    /// The commitment to the difference is no word of the code.
+    /// The commitment to the difference is not a codeword.
     Cheats,
 }
 
@@ -25,7 +25,7 @@ fn open(folder: &Path, seed: u64) -> Store {
     Store::open_or_create(folder, &key, &mut StdRng::seed_from_u64(seed)).expect("opens")
 }
 
-/// Says that it has no secrets, so that there is a setup, and does what it likes in it.
+/// Claims to have no secrets, to force a set-up, and deviates in it.
 async fn cheat(session: &mut Session, store: Store, setup: Setup) -> Result<(), ProtocolError> {
     let config = Config::default();
     let (_, meeting) = Stock::meet(session, store, config, CONSTRUCTOR, "test").await?;
@@ -48,7 +48,7 @@ fn meet(folder: &Path, setup: Setup, seed: u64) -> Result<(), ProtocolError> {
     let store = |party: Party| open(&folder.join(party.to_string()), 2 * seed + u64::from(party.0));
     let constructor = async {
         let mut session = session(ours, CONSTRUCTOR, seed).await;
-        // What it comes to is its own affair.
+        // Its own result does not matter.
         let _ = match setup {
             Setup::Honest => {
                 Constructor::meet(&mut session, Config::default(), store(CONSTRUCTOR), "test").await.map(|_| ())
@@ -70,7 +70,7 @@ fn meet(folder: &Path, setup: Setup, seed: u64) -> Result<(), ProtocolError> {
 #[test]
 fn a_constructor_that_cheats_in_a_setup_is_not_met_again() {
     let folder = tempfile::tempdir().expect("a folder");
-    let error = meet(folder.path(), Setup::Cheats, 1).expect_err("it is found out");
+    let error = meet(folder.path(), Setup::Cheats, 1).expect_err("it is caught");
     assert!(matches!(error, ProtocolError::Commit(_)), "{error}");
     let error = meet(folder.path(), Setup::Honest, 2).expect_err("it has had its chance").to_string();
     assert!(error.contains("found to cheat"), "{error}");

@@ -126,7 +126,7 @@ fn one_store_serves_several_functions_that_are_named_later() {
     }
 }
 
-/// A sum of so many numbers of both parties, an instance for each addition.
+/// A sum of this many numbers of both parties, with an instance for each addition.
 fn sum(terms: usize) -> (Arc<Plan>, Vec<Bits>) {
     let adder = library::find("add(32)").expect("in the library");
     let mut program = Program::new("sum");
@@ -147,7 +147,7 @@ fn sum(terms: usize) -> (Arc<Plan>, Vec<Bits>) {
     (plan(program), inputs)
 }
 
-/// A large function takes its gates lot by lot, and gives what it gives from memory, be it one circuit or many; a smaller one takes
+/// A large function takes its gates lot by lot, and gives the same result as from memory, be it one circuit or many; a smaller one takes
 /// them at once.
 #[test]
 fn a_function_of_several_lots_comes_from_a_store() {
@@ -164,7 +164,7 @@ fn a_function_of_several_lots_comes_from_a_store() {
     right(meet(stores(), &task, 9), &runs);
 }
 
-/// The right output of a large function too comes out if a gate shows the difference: all lots are gone through once more.
+/// A large function also gives the right output if a gate shows the difference: it goes through all lots once more.
 #[test]
 fn a_function_of_several_lots_whose_gates_show_the_difference_gives_the_right_result() {
     let runs = [sum(12)];
@@ -190,7 +190,7 @@ fn a_wrong_link_of_any_lot_is_noticed() {
     }
 }
 
-/// A party that meets its peer and closes in order, or says what means nothing.
+/// A party that meets its peer and closes properly, or sends a meaningless message.
 async fn leaves<S: Side<Conduct = Honest>>(channel: Channel, store: Store, garbled: bool, seed: u64) -> Store {
     let mut session = session(channel, S::PARTY, seed).await;
     let role =
@@ -206,7 +206,7 @@ async fn leaves<S: Side<Conduct = Honest>>(channel: Channel, store: Store, garbl
 
 /// Nothing that somebody on the way could do, too, makes a party give up its store.
 #[test]
-fn a_peer_that_closes_or_says_what_means_nothing_costs_no_store() {
+fn a_peer_that_closes_or_sends_nonsense_costs_no_store() {
     let task = |fill, runs| Task { fill, runs, deviation: Deviation::default() };
     let runs = [job("add(8)", 1)];
     let more = Amounts { gates: 2_000, inputs: 256, input_pairs: 128, outputs: 256 };
@@ -269,7 +269,7 @@ fn a_store_is_given_up_when_the_peer_has_cheated() {
 
 /// Giving up is two writes: one for the secrets, one for the pieces. A party that is killed in between has pieces and no secrets.
 #[test]
-fn giving_up_that_is_cut_off_leaves_no_secrets() {
+fn an_interrupted_give_up_leaves_no_secrets() {
     let scratch = tempfile::tempdir().expect("a folder");
     let [folder, killed] = ["store", "killed"].map(|name| scratch.path().join(name));
     let before_each_change = {

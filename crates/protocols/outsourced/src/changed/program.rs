@@ -1,7 +1,7 @@
-//! The servers' program where the base knows inputs of one party alone: what is dealt to a server is that server's input.
+//! The servers' program where the base only has inputs of single parties: bits dealt to a server are that server's input.
 //!
-//! Each input bit of a client is the sum of its two shares, each output of a client has both pads added, and what hides hashes is read by
-//! nobody. None of that is an AND gate.
+//! Each input bit of a client is the sum of its two shares, each output of a client has both pads added, and the bits that
+//! hide hashes are not read. None of this takes an AND gate.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use garblet_protocol::party_io::{EVALUATOR, GARBLER};
 
 use crate::dealt::{Dealt, Outline, seat, servers_of};
 
-/// The bits that clients deal to each server, by what they are for. They are the last of its inputs, one behind the other.
+/// The bits that clients deal to each server, by purpose. They are its last inputs, one after another.
 #[derive(Clone, Copy)]
 pub(crate) struct Sizes {
     pub(crate) shares: usize,
@@ -30,7 +30,7 @@ impl Sizes {
         })
     }
 
-    /// The values of a server's last inputs, from all bits that it was dealt.
+    /// The values of a server's last inputs, from all bits dealt to it.
     pub(crate) fn values(self, dealt: &Bits) -> Vec<Bits> {
         let Sizes { shares, pads, masks } = self;
         let parts = [(0, shares), (shares, pads), (shares + pads, masks)];
@@ -38,7 +38,7 @@ impl Sizes {
     }
 }
 
-/// The program of both servers: the parties' own inputs; shares, pads and what hides hashes of the first, and of the second; their own
+/// The program of both servers: the servers' own inputs; the shares, pads and hash masks dealt to the first, then to the second; their own
 /// outputs, and all padded outputs of clients, for both.
 ///
 /// *Errors*: more bits than a circuit may have.
@@ -96,7 +96,7 @@ pub(crate) fn changed(outline: &Outline<'_>) -> Result<Program, CircuitError> {
     Ok(changed)
 }
 
-/// Takes apart what the servers' program gave a party: its own outputs by those of the parties' program, and all padded outputs of clients.
+/// Splits the outputs of the servers' program: a server's own outputs in the parties' program, and all padded outputs of clients.
 pub(crate) fn taken_apart(
     program: &Program,
     cloud: Party,
@@ -112,16 +112,16 @@ pub(crate) fn taken_apart(
     (own, outputs.next().flatten().unwrap_or_default())
 }
 
-/// Links of the parties' program as they are in the servers'.
+/// Translates links of the parties' program to the servers' program.
 struct Moved {
     /// The link of each input.
     inputs: Vec<Link>,
-    /// Instances before those of the parties' program.
+    /// The number of instances before those of the parties' program.
     before: u32,
 }
 
 impl Moved {
-    /// Inputs of clients are parts of the sum of shares.
+    /// The input ports whose links are parts of the sum of shares.
     fn new(outline: &Outline<'_>, sum: Option<Link>) -> Self {
         let (mut own, mut dealt) = (0, 0);
         let place = |input: &Input| {
@@ -135,7 +135,7 @@ impl Moved {
                     dealt += len;
                     Link { start: dealt - len, len, ..sum }
                 }
-                // Clients have no bits at all, so that this one has none.
+                // Clients have no bits at all, so this input has none.
                 (None, None) => Link { source: Source::Constant(false), start: 0, len: 0 },
             }
         };
@@ -156,7 +156,7 @@ impl Moved {
     }
 }
 
-/// Adds an instance that adds as many bits each of links, which together have a multiple of that. Returns the sum.
+/// Adds an instance that sums links of `bits` bits each, whose total is a multiple of that. Returns the sum.
 fn sum(program: &mut Program, name: &str, bits: usize, links: &[Link]) -> Result<Link, CircuitError> {
     let all: u64 = links.iter().map(|link| u64::from(link.len)).sum();
     let too_many =
@@ -177,7 +177,7 @@ fn sum(program: &mut Program, name: &str, bits: usize, links: &[Link]) -> Result
     Ok(program.instance_link(instance))
 }
 
-/// A name that no port of the program has.
+/// A name that no port of the program uses.
 fn free(name: &str, program: &Program) -> String {
     let inputs = program.inputs().iter().map(|input| &input.port.name);
     let taken: Vec<&String> = inputs.chain(program.outputs().iter().map(|output| &output.port.name)).collect();
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
     use crate::dealt::dealt;
 
-    /// Checks that shares and pads that are dealt at random give what the program gives.
+    /// Checks that randomly dealt shares and pads give the program's result.
     fn check(program: &Program, parties: u16, rng: &mut StdRng) {
         let (inputs, cloud) = (random::inputs(rng, program), Party(parties - 1));
         let outputs = program.outputs();
@@ -246,7 +246,7 @@ mod tests {
         }
     }
 
-    /// Checks that outputs are those expected once both pads are taken off.
+    /// Checks that outputs are as expected once both pads are removed.
     fn check_padded<'e>(padded: &Bits, dealt: &[Bits; 2], sizes: Sizes, expected: impl Iterator<Item = &'e Bits>) {
         let pads = dealt.each_ref().map(|dealt| dealt.slice(sizes.shares, sizes.pads));
         let mut all = Bits::default();
@@ -274,7 +274,7 @@ mod tests {
         }
     }
 
-    /// Of these, only the second has no wires.
+    /// Only the second input has no wires.
     #[test]
     fn clients_without_input_bits_shift_nobodys_input() {
         let mut c = CircuitBuilder::new("sum");
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_taken_are_not_used() {
+    fn names_that_are_taken_are_avoided() {
         let mut program = library::find("lib:add(4)").expect("known");
         let name = free("for clients", &program);
         let links = program.outputs()[0].links.clone();

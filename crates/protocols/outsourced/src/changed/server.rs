@@ -29,9 +29,9 @@ use crate::{
 pub struct ChangedServer<R: Seat, K = Honest> {
     plan: Arc<Plan<R::Plan>>,
     role: R,
-    /// The name of the session, which jobs have.
+    /// The name of the session, which jobs include.
     session: [u8; SESSION_BYTES],
-    /// Runs that were prepared.
+    /// The number of prepared runs.
     prepared: u64,
     /// The last counter of each client.
     counters: Vec<u64>,
@@ -66,7 +66,7 @@ impl<R: Seat, K: Conduct<Step>> ChangedServer<R, K> {
     }
 }
 
-/// Meets the other server, and sets up the role of the base.
+/// Meets the other server, and sets up the role in the base.
 async fn join<R: Seat>(pair: &mut Session, plan: &Plan<R::Plan>) -> Result<(R, [u8; SESSION_BYTES]), ProtocolError> {
     plan.servers_hello(R::SERVER, None).exchange(pair.channel()).await?;
     let mut own = [0; NONCE_BYTES];

@@ -1,12 +1,12 @@
-//! Two steps of the paper as a literal reading has them, to show what is wrong with these. No role uses them.
+//! A literal reading of two steps of the paper, to show what is wrong with them. No role uses it.
 //!
-//! *Source*: Mood et al. 2014, phase 1: the generator tells the client the hashes of both keys of every circuit, in order; the cloud tells it the hash of
-//! the one that it has, and the split; the client compares. The keys of the next run are *the hashes of the saved keys*.
+//! *Source*: Mood et al. 2014, phase 1: the generator sends the client the hashes of both keys of every circuit, in order; the cloud sends it the hash of
+//! its own key, and the split; the client compares. The keys of the next run are *the hashes of the saved keys*.
 //!
-//! - **Key chain.** If both hashes are the same function, the client of a run was told both keys of every circuit of the next: [`LiteralKeys::of_told`].
-//!   With what the generator sends then it has all seeds and the generator's input: [`Secrets::read`]. Against our keys: [`read_of_ours`].
-//! - **Split.** The client knows the split, since it passes on the blinds of evaluated circuits only: [`forwarded_blinds`]. A generator that
-//!   is such a client once, under whatever name, knows in all later runs which circuits nobody checks, and makes these as it likes: [`Spoiler`].
+//! - **Key chain.** If both hashes are the same function, the client of a run has received both keys of every circuit of the next: [`LiteralKeys::of_told`].
+//!   Together with the generator's next messages, it has all seeds and the generator's input: [`Secrets::read`]. Against our keys: [`read_of_ours`].
+//! - **Split.** The client knows the split, since it passes on only the blinds of evaluated circuits: [`forwarded_blinds`]. A generator that
+//!   acts as such a client once, under any name, knows in all later runs which circuits nobody checks, and garbles these as it likes: [`Spoiler`].
 
 use garblet_primitives::{Block, Delta, Prg};
 use garblet_protocol::{conduct::Conduct, domain::SessionId};
@@ -20,10 +20,10 @@ use super::{
 };
 use crate::NAME;
 
-/// Both keys of every circuit in a run: of the evaluation branch, of the checking branch.
+/// Both keys of every circuit in a run: for the evaluation branch and the checking branch.
 pub struct LiteralKeys(Zeroizing<Vec<[Block; 2]>>);
 
-/// The hashes of both keys of a circuit, as a client is told.
+/// The hashes of both keys of a circuit, as sent to a client.
 pub type Told = [[u8; 32]; 2];
 
 impl LiteralKeys {
@@ -32,7 +32,7 @@ impl LiteralKeys {
         LiteralKeys(Zeroizing::new((0..circuits).map(|_| [rng.next_block(), rng.next_block()]).collect()))
     }
 
-    /// The hashes that the client of this run is told.
+    /// The hashes that the client of this run receives.
     pub fn told(&self) -> Vec<Told> {
         self.0.iter().map(|keys| keys.map(hash)).collect()
     }
@@ -42,7 +42,7 @@ impl LiteralKeys {
         LiteralKeys::of_hashes(self.0.iter().map(|keys| keys.map(hash)))
     }
 
-    /// The attack: the keys of the next run, from what the client of this run was told.
+    /// The attack: the keys of the next run, from the hashes sent to the client of this run.
     pub fn of_told(told: &[Told]) -> Self {
         LiteralKeys::of_hashes(told.iter().copied())
     }
@@ -51,7 +51,7 @@ impl LiteralKeys {
         LiteralKeys(Zeroizing::new(hashes.map(|both| both.map(|hash| Block::from_digest(&hash))).collect()))
     }
 
-    /// Encrypts what the evaluation branch (0) or the checking branch (1) of a circuit has, or decrypts it.
+    /// Encrypts or decrypts the content of a circuit's evaluation branch (0) or checking branch (1).
     pub fn add_stream(&self, circuit: usize, branch: usize, blocks: &mut [Block]) {
         let mut stream = Zeroizing::new(vec![Block::ZERO; blocks.len()]);
         Prg::new(self.0[circuit][branch]).fill_blocks(&mut stream);
@@ -63,33 +63,33 @@ fn hash(key: Block) -> [u8; 32] {
     blake3::hash(&key.to_bytes()).into()
 }
 
-/// Words of the generator in a run that nobody but the cloud is to read: of each circuit the seed, for who checks it, and the generator's labels,
-/// for who evaluates it. *Secret*.
+/// The generator's messages in a run that only the cloud may read: for each circuit the seed, for checking, and the generator's labels,
+/// for evaluating. *Secret*.
 pub struct Secrets {
     seeds: Vec<Block>,
     input: Vec<bool>,
 }
 
-/// The same as it goes over the wire: what each circuit's evaluation branch has, and its checking branch.
+/// The same, as sent: the content of each circuit's evaluation branch and checking branch.
 pub struct Sent(Vec<[Vec<Block>; 2]>);
 
-/// The circuits of which somebody has read something.
+/// The circuits of which an attacker has read something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Those whose seeds were read, which give all labels.
+    /// Circuits whose seeds were read; a seed gives all labels.
     pub seeds: usize,
-    /// Those in which the generator's input was read.
+    /// Circuits in which the generator's input was read.
     pub inputs: usize,
 }
 
 impl Secrets {
-    /// Of so many circuits and input bits.
+    /// Random secrets for this many circuits and input bits.
     pub fn random(circuits: usize, bits: usize, rng: &mut Prg) -> Self {
         let seeds = (0..circuits).map(|_| rng.next_block()).collect();
         Secrets { seeds, input: (0..bits).map(|_| rng.next_block().lsb()).collect() }
     }
 
-    /// Sends them, encrypted by circuit and branch: evaluation (0) or checking (1).
+    /// Encrypts them for sending, by circuit and branch: evaluation (0) or checking (1).
     pub fn send(&self, encrypt: impl Fn(usize, usize, &mut [Block])) -> Sent {
         let of_circuit = |(circuit, &seed): (usize, &Block)| {
             let (delta, zero) = labels(seed, self.input.len());
@@ -101,7 +101,7 @@ impl Secrets {
         Sent(self.seeds.iter().enumerate().map(of_circuit).collect())
     }
 
-    /// Counts the circuits of which somebody reads something who decrypts so.
+    /// Counts the circuits of which an attacker with this decryption reads something.
     pub fn read(&self, sent: &Sent, decrypt: impl Fn(usize, usize, &mut [Block])) -> Found {
         let mut found = Found::default();
         for (circuit, branches) in sent.0.iter().enumerate() {
@@ -121,7 +121,7 @@ fn labels(seed: Block, wires: usize) -> (Delta, Vec<Block>) {
     (Delta::random(&mut rng), (0..wires).map(|_| rng.next_block()).collect())
 }
 
-/// The generator's input as whoever has its labels and the seed reads it; none if they do not fit.
+/// The generator's input, read from its labels and the seed; `None` if they do not match.
 fn input_of(seed: Block, active: &[Block]) -> Option<Vec<bool>> {
     let (delta, zero) = labels(seed, active.len());
     let bit = |(&zero, &active): (&Block, &Block)| match active {
@@ -132,7 +132,7 @@ fn input_of(seed: Block, active: &[Block]) -> Option<Vec<bool>> {
     zero.iter().zip(active).map(bit).collect()
 }
 
-/// The literal chain: counts what the client of a run reads of the next one, by what it was told.
+/// The literal chain: counts what the client of a run reads of the next one with the hashes it received.
 pub fn read_of_literal(circuits: usize, bits: usize, rng: &mut Prg) -> Found {
     let keys = LiteralKeys::random(circuits, rng);
     let (told, next, secrets) = (keys.told(), keys.next(), Secrets::random(circuits, bits, rng));
@@ -141,8 +141,8 @@ pub fn read_of_literal(circuits: usize, bits: usize, rng: &mut Prg) -> Found {
     secrets.read(&sent, |circuit, branch, blocks| stolen.add_stream(circuit, branch, blocks))
 }
 
-/// Our keys: counts the most that is read of a run by one key that somebody has of the run before. Tried is more than anybody has: the streams of both branches
-/// then, the seed then, and hashes of the keys that stay. And what is read by those keys themselves, which only the generator has.
+/// Our keys: counts the most that one key from the previous run reads of a run. This tries more than anybody has: the streams of both branches
+/// of that run, its seed, and hashes of the keys that stay. Also counts what those keys themselves read, which only the generator has.
 pub fn read_of_ours(circuits: usize, bits: usize, rng: &mut Prg) -> [Found; 2] {
     const BRANCHES: [Branch; 2] = [Branch::Evaluation, Branch::Checking];
     let roots: Vec<[Block; 2]> = (0..circuits).map(|_| [rng.next_block(), rng.next_block()]).collect();
@@ -172,14 +172,14 @@ pub fn read_of_ours(circuits: usize, bits: usize, rng: &mut Prg) -> [Found; 2] {
     [most, secrets.read(&sent, |circuit, branch, blocks| stream(&keys, 1, circuit, branch, blocks))]
 }
 
-/// The cloud's words to the client, so that it passes on the right blinds: the split.
+/// The cloud's message to the client, so that it passes on the right blinds: the split.
 ///
-/// It undoes what [`split`](super::split) is for, of a cloud's state that is otherwise ours.
+/// It defeats the purpose of [`split`](super::split), with a cloud's state that is otherwise ours.
 pub fn forwarded_blinds(cloud: &CloudState) -> Split {
     Split::told(cloud.keys.split.choices().clone())
 }
 
-/// A generator that turns over the first output that the cloud decodes, in these circuits.
+/// A generator that flips the first output that the cloud decodes, in these circuits.
 pub struct Spoiler(pub Vec<usize>);
 
 impl Conduct<Step> for Spoiler {

@@ -1,19 +1,20 @@
 //! Hashes of clients' wires, which must be the same in every circuit that counts.
 //!
-//! The transfer alone binds a client's input while client or generator is honest: together they choose the key of the cipher and both ciphertexts, so
-//! that the client may point at either label of a wire, in each circuit anew. So once the cloud has the labels of all circuits it draws a
-//! matrix `T`, and reads `T c + r` off the labels of each circuit: `c` are the values of a client's encoded wires, `r` those of as many further ones as there are rows. The
-//! generator tells the select bits of the zero labels, which checks find wrong.
+//! The transfer by itself binds a client's input while client or generator is honest: together they choose the cipher key and both ciphertexts, so
+//! the client can select either label of a wire, separately in each circuit. So once the cloud has the labels of all circuits, it samples a
+//! matrix `T`, and reads `T c + r` off the labels of each circuit: `c` are the values of a client's encoded wires, `r` those of one more wire per row. The
+//! generator sends the select bits of the zero labels, which are checked.
 //!
-//! - *Binding.* Labels open commitments, so in a circuit that would stand a check the value is exact. Values that were not the same in two of these
-//!   before `T` was drawn have the same hash with `2^-rows`.
-//! - *Hiding.* `r` is uniform, whatever `T` is.
-//! - *Selective failure.* In a circuit that is not checked a generator may give both labels of wires the same select bit, and tell others for the hash:
-//!   then it passes if `T` times these wires is what the generator guesses. Of fewer wires than the distance of the encoding that says nothing of the input. Of more, for every input at least `distance - 1` bits
-//!   are uniform, so a guess is right with `2^-rows` and `2^(1 - distance)` at most, in all circuits together. So wires are hashed and not bits of the input, which `r` does not hide
-//!   part by part: a generator that spoils all wires of one part of the encoding would learn whether the bits there are those that it thinks of.
+//! - *Binding.* Labels open commitments, so in a circuit that would pass a check the value is exact. Values that differed between two of these
+//!   before `T` was sampled have the same hash with probability `2^-rows`.
+//! - *Hiding.* `r` is uniform for every `T`.
+//! - *Selective failure.* In an unchecked circuit a generator may give both labels of some wires the same select bit, and send other select bits for the hash:
+//!   then it passes if it guesses `T` times these wires. With fewer wires than the distance of the encoding, this reveals nothing about the input. With more,
+//!   at least `distance - 1` bits are uniform for every input, so a guess is right with probability at most `2^-rows` and `2^(1 - distance)`, in all circuits
+//!   together. This is why wires are hashed and not input bits, which `r` does not hide part by part: a generator that spoils all wires of one part of the
+//!   encoding would learn whether it guessed the bits there.
 //!
-//! The cloud's own input needs no hash: it points at the same value in each circuit itself, and checked orders make it that.
+//! The cloud's own input needs no hash: it selects the same value in each circuit itself, and checked orders ensure that it gets it.
 
 use garblet_circuit::Bits;
 use garblet_primitives::{Block, UniversalHash};
@@ -26,9 +27,9 @@ use super::{Step, plan::Plan};
 pub(crate) struct ClientHashes(Vec<UniversalHash>);
 
 impl ClientHashes {
-    /// Those of a challenge, for each client another.
+    /// The hashes for a challenge, a different one for each client.
     ///
-    /// *Unique*: the cloud draws it after it has the labels of all circuits.
+    /// *Unique*: the cloud samples the challenge after it has the labels of all circuits.
     pub(crate) fn new(plan: &Plan, run: &SessionId, challenge: Block) -> Self {
         let seed = |party| run.domain(party, Step::ClientHashes as u8).key(challenge);
         ClientHashes(plan.clients().iter().map(|client| client.hash(seed(client.party))).collect())
@@ -86,9 +87,9 @@ mod tests {
         sums.values().copied().fold(0.0, f64::max)
     }
 
-    /// A generator that spoils wires passes if it guesses the sum of their columns.
+    /// A generator that spoils wires passes only if it guesses the sum of their columns.
     #[test]
-    fn a_generator_can_guess_nothing_that_says_something_of_the_input() {
+    fn a_generators_guess_reveals_nothing_about_the_input() {
         let encoding = Encoding::independent(2, DISTANCE);
         let all = encoding.wires();
         let of_inputs: Vec<Vec<Bits>> = (0..4).map(|input| encoded(&encoding, input)).collect();
@@ -99,7 +100,7 @@ mod tests {
                 let matrix = UniversalHash::new(ROWS, all, Block::from_u128(seed));
                 let mut wires = vec![true; size];
                 wires.resize(all, false);
-                // Any order will do.
+                // Any order works.
                 wires.sort_by_cached_key(|_| rng.next_block().to_bytes());
                 let of_inputs: Vec<_> = of_inputs.iter().map(|choices| sums(&matrix, &wires, choices)).collect();
                 if size < DISTANCE {
@@ -113,9 +114,9 @@ mod tests {
         }
     }
 
-    /// The reason for hashing wires: in the hash of bits, the bits of a part are bare.
+    /// The reason for hashing wires: a hash of bits does not hide the bits of a single part.
     #[test]
-    fn a_hash_of_bits_would_show_whether_a_guess_of_a_part_is_right() {
+    fn a_hash_of_bits_would_confirm_a_guess_of_a_part() {
         let part = Encoding::independent(1, DISTANCE);
         let bits = UniversalHash::new(ROWS, 1, Block::from_u128(6));
         let of_bits = [0, 1].map(|input| bits.of(&[input]));

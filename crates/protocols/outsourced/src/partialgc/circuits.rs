@@ -1,4 +1,4 @@
-//! All circuits of a run: the generator garbles them on several threads; the cloud evaluates all, and makes those that it checks again.
+//! All circuits of a run: the generator garbles them on several threads; the cloud evaluates all, and regenerates those that it checks.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(crate) struct Ids {
     pub(crate) life: SessionId,
 }
 
-/// The secrets of a circuit, from what it follows from and both labels of what it reads.
+/// The secrets of a circuit, from its seed and both labels of each value that it reads.
 pub(crate) fn secrets(plan: &Plan, ids: &Ids, circuit: usize, root: Block, read: &[[Block; 2]]) -> Secrets {
     let mut secrets = Secrets::of_seed(plan.blueprint(), split::seed(&ids.run, circuit, root));
     if plan.config().reuse == Reuse::Labels {
@@ -55,10 +55,10 @@ pub(crate) fn partial_gates_bytes(plan: &Plan) -> usize {
     }
 }
 
-/// Pairs of labels of what is kept, in the order of the state, from labels of all outputs.
+/// Pairs of labels of kept outputs, in the order of the state, from labels of all outputs.
 fn kept_pairs(plan: &Plan, first: &[Box<[Block]>], second: Option<&[Box<[Block]>]>) -> Vec<[Block; 2]> {
     let Some((_, outputs)) = plan.keeps() else { return Vec::new() };
-    // Labels that moved as the vector grows would leave copies.
+    // A vector that grew would leave copies of labels behind.
     let mut pairs = Vec::with_capacity(outputs.iter().map(|&output| first[output].len()).sum());
     for &output in outputs {
         let second = |bit: usize| second.map_or(Block::ZERO, |second| second[output][bit]);
@@ -77,14 +77,14 @@ fn in_order(circuits: Vec<(usize, Vec<[Block; 2]>)>) -> Labels {
     all
 }
 
-/// Circuits that are to be garbled.
+/// Circuits to garble.
 pub(crate) struct ToGarble {
     pub(crate) plan: Arc<Plan>,
     pub(crate) shared: Shared,
     pub(crate) secrets: Vec<Secrets>,
 }
 
-/// Garbles all circuits on all workers and sends them. `see` sees each part before it is sent. Returns the labels of what is kept.
+/// Garbles all circuits on all workers and sends them. `see` sees each part before it is sent. Returns the labels of kept outputs.
 ///
 /// *Errors*: a worker that panicked; the connection's.
 pub(crate) async fn send(
@@ -153,17 +153,17 @@ impl ToGarble {
     }
 }
 
-/// The cloud's knowledge of a circuit before it comes.
+/// The cloud's knowledge of a circuit before it arrives.
 pub(crate) struct Taken {
-    /// The labels of all of the evaluator's wires. Of a checked circuit, noise.
+    /// The labels of all of the evaluator's wires; noise for a checked circuit.
     pub(crate) labels: Zeroizing<Vec<Block>>,
-    /// The labels of the generator's wires; noise likewise.
+    /// The labels of the generator's wires; noise for a checked circuit.
     pub(crate) garbler: Zeroizing<Vec<Block>>,
-    /// The keys of the givers' orders. Of an evaluated circuit, noise.
+    /// The keys of the givers' orders; noise for an evaluated circuit.
     pub(crate) orders: Zeroizing<Vec<Block>>,
-    /// For each giver whether the label of every wire opens its place.
+    /// For each giver, whether the label of every wire opens the commitment at its place.
     pub(crate) opens: Vec<bool>,
-    /// For each giver whether the key of blinds, and whether that of the order, is that of its digest.
+    /// For each giver, whether the key of blinds and the key of the order match their digests.
     pub(crate) keys_fit: Vec<[bool; 2]>,
     /// The digest of all commitments, and the partial gates.
     pub(crate) commitments: [u8; 32],
@@ -182,7 +182,7 @@ pub(crate) struct Examined {
     kept: Vec<[Block; 2]>,
 }
 
-/// A checked circuit that was made again.
+/// A checked circuit, regenerated.
 pub(crate) struct Remade {
     pub(crate) circuit: usize,
     pub(crate) digest: [u8; 32],
@@ -197,21 +197,21 @@ pub(crate) struct Examining {
     pub(crate) plan: Arc<Plan>,
     pub(crate) shared: Shared,
     pub(crate) ids: Ids,
-    /// The domain of circuits' digests, and that of those of commitments.
+    /// The domains of the digests of circuits and of commitments.
     pub(crate) digests: [Domain; 2],
-    /// The hashes of clients' wires, and for each circuit the select bits that the generator told for them.
+    /// The hashes of clients' wires, and for each circuit the select bits that the generator sent for them.
     pub(crate) hashes: ClientHashes,
     pub(crate) select_bits: Vec<Bits>,
     pub(crate) taken: Vec<Taken>,
-    /// Both labels of what is read.
+    /// Both labels of each value to read.
     pub(crate) read: Labels,
-    /// The keys that circuits follow from; of those that are evaluated, of no use.
+    /// The keys from which circuits are derived; meaningless for evaluated ones.
     pub(crate) roots: Zeroizing<Vec<Block>>,
     pub(crate) buffers: Buffers,
 }
 
 impl Examining {
-    /// Both labels of what a circuit reads.
+    /// Both labels of each value that a circuit reads.
     fn read_by(&self, circuit: usize) -> &[[Block; 2]] {
         let bits = self.plan.read_bits();
         &self.read[circuit * bits..(circuit + 1) * bits]
@@ -235,13 +235,13 @@ impl Examining {
         Ok(done)
     }
 
-    /// The hashes of clients' wires in a circuit, of a checked one noise.
+    /// The hashes of clients' wires in a circuit; noise for a checked one.
     fn client_hashes(&self, circuit: usize) -> Bits {
         let bits = self.hashes.select_bits(&self.plan, &self.taken[circuit].labels);
         bits.iter().zip(self.select_bits[circuit].iter()).map(|(bit, of_zero)| bit ^ of_zero).collect()
     }
 
-    /// Makes a checked circuit again, with all that came before it.
+    /// Regenerates a checked circuit, with everything sent before it.
     pub(crate) fn remake(&self, circuit: usize) -> Remade {
         let (plan, root, read, taken) = (&self.plan, self.roots[circuit], self.read_by(circuit), &self.taken[circuit]);
         let secrets = secrets(plan, &self.ids, circuit, root, read);
@@ -266,7 +266,7 @@ impl Examining {
     }
 }
 
-/// Receives all circuits, and evaluates each as it comes, whether or not that is of use.
+/// Receives all circuits, and evaluates each as it arrives, needed or not.
 ///
 /// *Errors*: the connection's.
 pub(crate) async fn receive(session: &mut Session, examining: &Arc<Examining>) -> Result<Vec<Examined>, ProtocolError> {
@@ -295,13 +295,13 @@ pub(crate) async fn receive(session: &mut Session, examining: &Arc<Examining>) -
     Ok(examined)
 }
 
-/// The labels of what is kept, of all circuits: of checked ones as they were made again.
+/// The labels of kept outputs, of all circuits; from the regenerated circuit if it was checked.
 pub(crate) fn kept(split: &Split, examined: Vec<Examined>, remade: Vec<Remade>) -> Labels {
     let evaluated = examined.into_iter().filter(|of| !split.is_checked(of.circuit)).map(|of| (of.circuit, of.kept));
     in_order(evaluated.chain(remade.into_iter().map(|of| (of.circuit, of.kept))).collect())
 }
 
-/// A circuit whose parts are coming.
+/// A circuit whose parts are arriving.
 struct Lane<'e> {
     hash: PartsHasher,
     evaluation: Evaluation<'e>,
@@ -315,7 +315,7 @@ impl<'e> Lane<'e> {
         Lane { hash: of.digests[0].at(circuit as u64).parts_hasher(), evaluation }
     }
 
-    /// Takes the next part; says whether it was the last.
+    /// Takes the next part; returns whether it was the last.
     fn take(&mut self, blocks: &[Block]) -> Result<bool, EvaluateError> {
         self.hash.add(bytemuck::cast_slice(blocks));
         self.evaluation.take(blocks)

@@ -1,4 +1,4 @@
-//! A client: receiver of OTs with the generator, whose pads it hands to the cloud.
+//! A client: the receiver in OTs with the generator, which hands its pads to the cloud.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ pub(crate) struct Giving {
 }
 
 impl Giving {
-    /// Makes random OTs with the generator, and tells it fresh seeds. Returns also the seed of the encoding.
+    /// Makes random OTs with the generator, and sends it fresh seeds. Also returns the seed of the encoding.
     pub(crate) async fn prepare(
         pair: &mut Session,
         plan: &Plan,
@@ -68,7 +68,7 @@ impl Giving {
         Ok((Giving { random, pads, encoding: giver.encoding(seed), secret: Zeroizing::new(secret) }, seed))
     }
 
-    /// The words to the cloud for an input, and the corrections that the generator is told.
+    /// The message to the cloud for an input, and the corrections for the generator.
     pub(crate) fn give(&self, plan: &Plan, run: SessionId, party: Party, input: &Bits) -> (Given, BitVec) {
         let (choices, corrections) = self.encoding.choose(input, &self.random);
         let keys = Keys::new(run, party, *self.secret);
@@ -88,7 +88,7 @@ pub(crate) async fn receiver(
 impl<C: Conduct<Step>> Client<C> {
     /// Sets up with the generator.
     ///
-    /// *Errors*: OTs that are found to cheat; the connection's.
+    /// *Errors*: cheating in OTs; the connection's.
     pub async fn set_up(session: &mut MeshSession, plan: Arc<Plan>, conduct: C) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
         let party = Party(session.mesh().party());
@@ -130,7 +130,7 @@ impl<C: Conduct<Step>> Role<Mesh> for Client<C> {
         let of_cloud = of_cloud.await;
         session.give_back(pair, lent);
         if of_cloud.map_err(|error| with(cloud, error))? != told {
-            let what = "the servers told different states or runs";
+            let what = "the servers reported different states or runs";
             return Err(Rejected { what, parties: [GENERATOR, cloud] }.into());
         }
         let number = told.last_chunk().map_or(0, |number| u64::from_le_bytes(*number));
@@ -161,7 +161,7 @@ impl<C: Conduct<Step>> Role<Mesh> for Client<C> {
         });
         let mut nothing = session.mesh().per_peer(|_| []);
         let run = RunId::Prepared(prepared.number);
-        // No other client's word or silence keeps this one from the answer: what it has given is taken.
+        // No other client's message or silence keeps this one from the answer: its input is accepted.
         let mut exchanges = RunExchanges::new(run).without(1..cloud.0);
         exchanges.exchange(session.mesh(), &messages, &mut nothing).await?;
         let (mut pair, lent) = session.lend(cloud)?;
@@ -193,7 +193,7 @@ impl<C: Conduct<Step>> Client<C> {
     }
 }
 
-/// Hears of a run.
+/// Receives the announcement of a run.
 async fn hear(pair: &mut Session) -> Result<[u8; TOLD_BYTES], ProtocolError> {
     let mut told = [0; TOLD_BYTES];
     pair.channel().receive_bytes(&mut told).await?;

@@ -1,4 +1,4 @@
-//! The cloud: evaluates all circuits, of which some are checked, and knows which.
+//! The cloud: evaluates all circuits, and alone knows which it checks.
 
 use std::sync::Arc;
 
@@ -54,15 +54,15 @@ pub struct CloudPrepared {
     own: Giving,
 }
 
-/// All circuits were as they must be; only [`verify`] makes it.
+/// Proof that all circuits passed their checks; only [`verify`] makes it.
 struct CircuitsVerified(());
 
 impl<C: Conduct<Step>> Cloud<C> {
     /// Sets up with the generator, for a state that both servers have, or a new one.
     ///
-    /// The state is taken if that goes well; otherwise it stays, as no run has begun.
+    /// Takes the state if this succeeds; otherwise the state stays, as no run has begun.
     ///
-    /// *Errors*: a server with another state; OTs that are found to cheat; the connection's.
+    /// *Errors*: a server with another state; cheating in OTs; the connection's.
     pub async fn set_up(
         session: &mut MeshSession,
         plan: Arc<Plan>,
@@ -78,7 +78,7 @@ impl<C: Conduct<Step>> Cloud<C> {
         Ok(Cloud { plan, state, ot, conduct })
     }
 
-    /// The state, for later runs with whomever.
+    /// The state, for later runs with any clients.
     pub fn into_state(self) -> CloudState {
         self.state
     }
@@ -175,7 +175,7 @@ impl<C: Conduct<Step>> Role<Mesh> for Cloud<C> {
         let computed = self.compute(&mut pair, &ids, prepared.encodings, given, read).await;
         session.give_back(pair, lent);
         let (majority, kept) = computed.map_err(|error| with(GENERATOR, error))?;
-        // Drawn whether or not it is of use.
+        // Sampled whether needed or not.
         let noise = random_bits(majority.value().len(), session);
         self.answer(session, &majority.value_or(&noise)).await?;
         let result = majority.settle(LastMessageSent::stated())?;
@@ -185,7 +185,7 @@ impl<C: Conduct<Step>> Role<Mesh> for Cloud<C> {
     }
 }
 
-/// Hears the seed of a client's encoding, and tells it of the run.
+/// Receives the seed of a client's encoding, and announces the run to it.
 async fn hear_client(pair: &mut Session, told: &[u8]) -> Result<Block, ProtocolError> {
     let mut seed = [Block::ZERO];
     receive_blocks(pair, &mut seed).await?;
@@ -195,7 +195,7 @@ async fn hear_client(pair: &mut Session, told: &[u8]) -> Result<Block, ProtocolE
 }
 
 impl<C: Conduct<Step>> Cloud<C> {
-    /// All that goes between the servers online, and all checks. Returns what most evaluated circuits gave, and the labels of what is kept.
+    /// The whole online exchange between the servers, and all checks. Returns the majority of the evaluated circuits, and the labels of kept outputs.
     async fn compute(
         &mut self,
         pair: &mut Session,
@@ -221,7 +221,7 @@ impl<C: Conduct<Step>> Cloud<C> {
         let shared = Shared::new(labels, plan.encoding(&encodings), InputHash::new(hash, value));
         let digests = digests(&ids.run);
         let keys = &self.state.keys;
-        // The root of a circuit that is evaluated is of no use to anybody.
+        // Nobody can use the root of an evaluated circuit.
         let roots = Zeroizing::new((0..plan.circuits()).map(|circuit| keys.root(circuit)).collect());
         let buffers = Buffers::default();
         let examining = Arc::new(Examining {
@@ -246,8 +246,8 @@ impl<C: Conduct<Step>> Cloud<C> {
         Ok((majority, circuits::kept(split, examined, remade)))
     }
 
-    /// Takes, of each circuit, the labels of all givers, both commitments to them, partial gates, and with the one key both branches, of
-    /// which one comes out right. What is done does not depend on which.
+    /// Takes, for each circuit, the labels of all givers, both commitments to them, partial gates, and with the one key both branches, of
+    /// which one decrypts correctly. The steps taken do not depend on which.
     async fn take(
         &mut self,
         pair: &mut Session,
@@ -314,7 +314,7 @@ impl<C: Conduct<Step>> Cloud<C> {
         Ok(all)
     }
 
-    /// Hands everybody its message.
+    /// Hands every party its message.
     async fn answer(&mut self, session: &mut MeshSession, bits: &Bits) -> Result<(), ProtocolError> {
         let plan = self.plan.clone();
         let mut messages: Vec<Vec<u8>> = (0..plan.cloud().0)
@@ -334,15 +334,15 @@ impl<C: Conduct<Step>> Cloud<C> {
     }
 }
 
-/// The domain of circuits' digests, and that of those of commitments.
+/// The domains of the digests of circuits and of commitments.
 fn digests(run: &SessionId) -> [garblet_protocol::domain::Domain; 2] {
     [Step::CircuitDigest, Step::CommitmentsDigest].map(|step| run.domain(GENERATOR, step as u8))
 }
 
-/// Checks everything, once everything is there.
+/// Checks everything, once everything has arrived.
 ///
-/// Whether it fails depends on the split, which does not outlive that, on what the generator and clients did, and on values of encoded wires, which
-/// say nothing of inputs, see [`super::binding`].
+/// Whether it fails depends on the split, which a failure ends, on the actions of the generator and clients, and on values of encoded wires, which
+/// reveal nothing about inputs, see [`super::binding`].
 fn verify(
     plan: &Plan,
     split: &Split,
@@ -392,7 +392,7 @@ fn verify(
     Ok(CircuitsVerified(()))
 }
 
-/// The error of what a giver and the generator have between them.
+/// The error for a fault between a giver and the generator.
 fn blame(plan: &Plan, giver: &Giver, circuit: usize, (own, clients): (Check, &'static str)) -> ProtocolError {
     match giver.party == plan.cloud() {
         true => Cheating::in_circuit(own, circuit).into(),

@@ -3,10 +3,10 @@
 use garblet_garble::GarblingConfig;
 use garblet_ot::{StatisticalSecurity, Width};
 
-/// The number of circuits. Probabilities are those of all runs of a state.
+/// The number of circuits. Probabilities cover all runs of a state together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Circuits {
-    /// 16, of which 5 are evaluated: cheating succeeds with 2^-5.8. For comparison.
+    /// 16, of which 5 are evaluated: cheating succeeds with probability 2^-5.8. For comparison.
     Sixteen,
     /// 64, of which 25 are evaluated: 2^-21.3. For comparison.
     SixtyFour,
@@ -16,10 +16,10 @@ pub enum Circuits {
 }
 
 impl Circuits {
-    /// Each.
+    /// All of them.
     pub const ALL: [Circuits; 3] = [Circuits::Sixteen, Circuits::SixtyFour, Circuits::All];
 
-    /// Circuits that are garbled and sent.
+    /// The number of circuits garbled and sent.
     pub fn count(self) -> usize {
         match self {
             Circuits::Sixteen => 16,
@@ -28,7 +28,7 @@ impl Circuits {
         }
     }
 
-    /// Circuits of which the evaluation counts: an odd number, so that there are no ties.
+    /// The number of circuits whose evaluation counts: odd, so that there are no ties.
     pub fn evaluated(self) -> usize {
         match self {
             Circuits::Sixteen => 5,
@@ -37,16 +37,16 @@ impl Circuits {
         }
     }
 
-    /// log2 of the probability that as many circuits are bad as are needed, and none of them is checked.
+    /// log2 of the probability that enough circuits are bad and none of them is checked.
     pub fn cut_log2(self) -> f64 {
         cut_log2(self.count(), self.evaluated())
     }
 }
 
-/// The way in which kept labels come into the next circuits.
+/// The way in which kept labels enter the next circuits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reuse {
-    /// As they are: circuit `i` has one delta in all runs.
+    /// Unchanged: circuit `i` has one delta in all runs.
     #[default]
     Labels,
     /// By a partial gate for each, as published.
@@ -58,13 +58,13 @@ pub enum Reuse {
 pub struct Config {
     /// The number of circuits.
     pub circuits: Circuits,
-    /// The way of kept labels.
+    /// The way to reuse kept labels.
     pub reuse: Reuse,
     /// Field width of the OT extensions.
     pub ot_width: Width,
 }
 
-/// Bits of every way to cheat in one run but that of bad circuits; all runs of a state have ten less.
+/// The security in bits against each way to cheat in one run, other than bad circuits; all runs of a state together have ten less.
 pub(crate) const SLACK_BITS: usize = 100;
 /// The security of the OTs' consistency checks.
 pub(crate) const SIGMA: StatisticalSecurity = StatisticalSecurity::Eighty;
@@ -76,7 +76,7 @@ impl Config {
     }
 }
 
-/// log2 of the probability that most of `evaluated` out of `circuits` circuits are bad and none of those is checked.
+/// log2 of the probability that most of `evaluated` out of `circuits` circuits are bad and no bad one is checked.
 ///
 /// *Source*: `h` bad circuits pass unnoticed with probability `C(e, h) / C(s, h)`, and `h = ceil(e / 2)` are needed.
 fn cut_log2(circuits: usize, evaluated: usize) -> f64 {
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_those_that_are_stated() {
+    fn probabilities_are_as_stated() {
         for (circuits, log2) in Circuits::ALL.into_iter().zip([-5.8, -21.3, -83.1]) {
             assert!((circuits.cut_log2() - log2).abs() < 0.06, "{circuits:?}: {}", circuits.cut_log2());
             // No other odd number is better.

@@ -18,8 +18,9 @@ use crate::{GENERATOR, settle::WORD_BYTES};
 
 /// The cost of a phase of one run with a new state for `party`, with the hellos of all parties.
 ///
-/// With `s` circuits of `T` bytes of tables, heads and tails; `N` wires of all `K` givers, the cloud included, and `N_k` of one; `n` bits of the generator with key and pad, `h` rows of the hash
-/// of its input, and as many for each client that has wires, `H` in all; `W` bits that are read, for each 33 bytes with partial gates and none with labels; messages of `m` bits:
+/// With `s` circuits of `T` bytes of tables, heads and tails; `N` wires of all `K` givers, including the cloud, and `N_k` of one; `n` bits of the generator
+/// with key and pad, `h` rows of the hash of its input, and as many for each client that has wires, `H` in all; `W` bits to read, each with 33 bytes for
+/// partial gates and none for labels; messages of `m` bits:
 ///
 /// | phase | generator to cloud | cloud to generator | client to generator | client to cloud |
 /// |---|---|---|---|---|
@@ -27,7 +28,7 @@ use crate::{GENERATOR, settle::WORD_BYTES};
 /// | prepare | checked extension, 16 (K - 1) | checked extension, 32 | checked extension, 32 | 16 |
 /// | online | 8 + s (96 N + 16 (n + h + 2 K) + 33 W + T + H/8) + h/8 | 8 + 17 + bits/8 + m/8 | 8 + bits/8 | 8 + 16 N_k + s (N_k/8 + 64) |
 ///
-/// A client hears its part of the OTs from the generator, 40 bytes from each server before a run, and `1 + m/8` from the cloud.
+/// A client receives its part of the OTs from the generator, 40 bytes from each server before a run, and `1 + m/8` from the cloud.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
     let hello = |from: Party| match phase {
         Phase::Setup => hellos.get(usize::from(from.0)).map_or(0, Hello::encoded_bytes),
@@ -37,7 +38,7 @@ pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) 
     Communication::among(plan.parties(), party, bytes, rounds(plan, party, phase))
 }
 
-/// Bytes that go from one party to another in a phase, but hellos.
+/// Bytes from one party to another in a phase, without hellos.
 pub fn one_way(plan: &Plan, from: Party, to: Party, phase: Phase) -> u64 {
     match phase {
         Phase::Setup => setup_bytes(plan, from, to),
@@ -48,7 +49,7 @@ pub fn one_way(plan: &Plan, from: Party, to: Party, phase: Phase) -> u64 {
     }
 }
 
-/// Bytes of what two parties say first.
+/// Bytes of the first messages between two parties.
 fn setup_bytes(plan: &Plan, from: Party, to: Party) -> u64 {
     let width = plan.config().ot_width;
     let cloud = plan.cloud();
@@ -64,7 +65,7 @@ fn setup_bytes(plan: &Plan, from: Party, to: Party) -> u64 {
     }
 }
 
-/// Bytes of OTs, seeds and what clients are told.
+/// Bytes of OTs, seeds and announcements to clients.
 fn prepare_bytes(plan: &Plan, from: Party, to: Party) -> u64 {
     let cloud = plan.cloud();
     let ots = |giver: Party| {
@@ -81,7 +82,7 @@ fn prepare_bytes(plan: &Plan, from: Party, to: Party) -> u64 {
     }
 }
 
-/// Bytes online, but the run's number.
+/// Bytes online, without the run's number.
 fn online_bytes(plan: &Plan, from: Party, to: Party) -> usize {
     let (cloud, circuits, blueprint) = (plan.cloud(), plan.circuits(), plan.blueprint());
     let answer = |to: Party| WORD_BYTES + plan.message_bits(to).div_ceil(8);
@@ -102,7 +103,7 @@ fn online_bytes(plan: &Plan, from: Party, to: Party) -> usize {
     }
 }
 
-/// The waits of a party after having sent.
+/// The number of times that a party waits after sending.
 fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     let clients = plan.givers().len() as u64 - 1;
     let extension = |giver: Party| u64::from(plan.giver(giver).wire_count() > 0);
@@ -112,20 +113,20 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
         _ => 2,
     };
     match (phase, role) {
-        // For hello and the cloud's word; for answers to base OTs; for the choices of circuits.
+        // Waits for hello and the cloud's word; for answers to base OTs; for the choices of circuits.
         (Phase::Setup, 0) => 5 + 2 * clients,
         (Phase::Setup, 1) => 4,
         (Phase::Setup, _) => 2,
-        // For answers in each extension, and for whoever comes next.
+        // Waits for answers in each extension, and for the next party.
         (Phase::Prepare, 0) => plan.givers().iter().map(|giver| extension(giver.party)).sum::<u64>() + clients,
-        // For each client; for the generator's challenge, and for what it heard from clients.
+        // Waits for each client; for the generator's challenge, and for what it received from clients.
         (Phase::Prepare, 1) => clients + 1 + extension(party),
-        // For the challenge, and for what both servers tell.
+        // Waits for the challenge, and for both servers' announcements.
         (Phase::Prepare, _) => 2 + extension(party),
         (Phase::Build, _) => 0,
-        // For the others' numbers and givers' messages; for the challenge; for the result.
+        // Waits for the others' numbers and givers' messages; for the challenge; for the result.
         (Phase::Online, 0) => 3,
-        // Likewise; for the hash.
+        // The same; then waits for the hash.
         (Phase::Online, 1) => 2,
         // The first wait, and then the answer.
         (Phase::Online, _) => 1,

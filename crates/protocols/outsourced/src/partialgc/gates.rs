@@ -1,17 +1,17 @@
 //! Partial gates: from the labels of a kept value to the labels of an input of the next circuit.
 //!
-//! *Source*: Mood et al. 2014, phase 4, equations (5) to (15). `POut` are the kept labels, `GIn` those of the input, and
+//! *Source*: Mood et al. 2014, phase 4, equations (5) to (15). `POut` are the kept labels, `GIn` the labels of the input, and
 //!
 //! ```text
-//! PIn_b, pointer_b = H(run, circuit, wire; POut_b)      place = the lowest bit in which both pointers differ
+//! PIn_b, pointer_b = H(run, circuit, wire; POut_b)      place = the lowest bit in which the pointers differ
 //! TT[bit `place` of pointer_b] = PIn_b + GIn_b
 //! ```
 //!
 //! Equations (6) to (8) take the bit out of `PIn` itself. Then `TT[0] + TT[1] = PIn_0 + PIn_1 + GIn_0 + GIn_1` has a one at `place` where the delta
-//! of the circuit has none: each gate would show the evaluator a bit of delta, and some hundred gates all of it. So pointers are bits of their own.
+//! of the circuit has none: each gate would show the evaluator a bit of delta, and some hundred gates all of it. So pointers have separate bits.
 //!
-//! In place of the transformation value `R` of a circuit, which makes a value that is used twice show differences, the hash is of the run, circuit
-//! and wire alone: a value may be read any number of times.
+//! A circuit's transformation value `R` would make a value that is used twice show differences. Here the hash depends only on the run, circuit
+//! and wire: a value may be read any number of times.
 
 use garblet_primitives::Block;
 use garblet_protocol::domain::SessionId;
@@ -20,10 +20,10 @@ use zeroize::Zeroizing;
 use super::Step;
 use crate::GENERATOR;
 
-/// Bytes of a partial gate: both entries, and the place of the bit that says which is which.
+/// Bytes of a partial gate: both entries, and the place of the bit that distinguishes them.
 pub(crate) const GATE_BYTES: usize = 33;
 
-/// The partial gates of a circuit: for each wire both labels as they were kept, and the zero label that it is to have, with its delta.
+/// The partial gates of a circuit: for each wire both kept labels, and the new zero label with its delta.
 pub(crate) fn garble(
     run: &SessionId,
     circuit: usize,
@@ -48,7 +48,7 @@ pub(crate) fn garble(
     gates
 }
 
-/// The labels of the input, from those of the kept value.
+/// The labels of the input, from the labels of the kept value.
 pub(crate) fn evaluate(run: &SessionId, circuit: usize, labels: &[Block], gates: &[u8]) -> Vec<Block> {
     let gates = gates.as_chunks::<GATE_BYTES>().0;
     let evaluate = |(wire, (&label, gate)): (usize, (&Block, &[u8; GATE_BYTES]))| {
@@ -66,13 +66,13 @@ fn hash(run: &SessionId, circuit: usize, wire: usize, label: Block) -> [Block; 2
     [block(&digest[..16]), block(&digest[16..])]
 }
 
-/// A bit in which both differ (`setPPBitGen`): the lowest, which is found in the same time whichever it is.
+/// A bit in which both differ (`setPPBitGen`): the lowest one, found in constant time.
 fn place([zero, one]: [Block; 2]) -> u8 {
-    // Equal pointers are not found.
+    // Equal pointers do not occur in practice.
     (zero ^ one).to_u128().trailing_zeros() as u8 & 127
 }
 
-/// A bit of a block; bits beyond count from the beginning again.
+/// A bit of a block; positions wrap around.
 fn bit(block: Block, at: u8) -> bool {
     block.to_u128() >> (at & 127) & 1 == 1
 }
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_become_those_of_the_same_values() {
+    fn labels_translate_to_labels_of_the_same_values() {
         let run = SessionId::new("test", [0; 32], [[0; 32]; 2]);
         let mut rng = Prg::new(Block::ONES);
         let (from_delta, to_delta) = (rng.next_block(), rng.next_block());
@@ -103,15 +103,15 @@ mod tests {
         };
         assert!(evaluate(&run, 3, &active(&from, from_delta), &gates) == active(&to, to_delta));
         assert!(evaluate(&run, 4, &active(&from, from_delta), &gates) != active(&to, to_delta));
-        // The same value that is read again has other entries.
+        // Reading the same value again gives other entries.
         let again = garble(&run.run(1), 3, &pairs, (&to, to_delta));
         assert_ne!(gates, again);
-        // Whatever comes is evaluated.
+        // Any bytes are evaluated.
         assert_eq!(evaluate(&run, 3, &from, &vec![255; 50 * GATE_BYTES]).len(), 50);
     }
 
     #[test]
-    fn entries_say_nothing_of_delta() {
+    fn entries_reveal_nothing_about_delta() {
         const GATES: usize = 1 << 14;
         let run = SessionId::new("test", [0; 32], [[0; 32]; 2]);
         let mut rng = Prg::new(Block::ONES);
@@ -120,13 +120,13 @@ mod tests {
         let (from, to) = (blocks(GATES), blocks(GATES));
         let pairs: Vec<[Block; 2]> = from.iter().map(|&zero| [zero, zero ^ deltas[0]]).collect();
         let gates = garble(&run, 3, &pairs, (&to, deltas[1]));
-        // Bits of both entries together that are delta's, by the distance from the place.
+        // Counts where the sum of both entries agrees with delta, by the distance from the place.
         let mut equal = [0u32; 128];
         for gate in gates.as_chunks::<GATE_BYTES>().0 {
             let sum = block(&gate[1..17]) ^ block(&gate[17..]) ^ deltas[1];
             (0..128).for_each(|at| equal[usize::from(at)] += u32::from(!bit(sum, gate[0] + at)));
         }
-        // Ten standard deviations, of 64 a half.
+        // Within ten standard deviations of a half.
         let half = GATES as u32 / 2;
         assert!(equal.iter().all(|&count| count.abs_diff(half) < 640), "{equal:?}");
     }

@@ -39,7 +39,7 @@ use crate::{GENERATOR, server::with, settle::hear_word};
 pub struct Generator<C = Honest> {
     plan: Arc<Plan>,
     state: GeneratorState,
-    /// With each giver.
+    /// The OT senders, one for each giver.
     ots: Vec<RotSender<MaliciousCotSender>>,
     conduct: Common<C>,
 }
@@ -50,7 +50,7 @@ pub struct GeneratorPrepared {
     givers: Vec<GiverPrepared>,
 }
 
-/// The material that is prepared with a giver.
+/// The material prepared with a giver.
 struct GiverPrepared {
     /// Both pads of every wire.
     pads: Zeroizing<Vec<[Block; 2]>>,
@@ -63,9 +63,9 @@ struct GiverPrepared {
 impl<C: Conduct<Step>> Generator<C> {
     /// Sets up with the cloud and all clients, for a state that both servers have, or a new one.
     ///
-    /// The state is taken if that goes well; otherwise it stays, as no run has begun.
+    /// Takes the state if this succeeds; otherwise the state stays, as no run has begun.
     ///
-    /// *Errors*: a server with another state; OTs that are found to cheat; connections'.
+    /// *Errors*: a server with another state; cheating in OTs; the connections'.
     pub async fn set_up(
         session: &mut MeshSession,
         plan: Arc<Plan>,
@@ -90,7 +90,7 @@ impl<C: Conduct<Step>> Generator<C> {
         Ok(Generator { plan, state, ots, conduct: Common::new(conduct) })
     }
 
-    /// The state, for later runs with whomever.
+    /// The state, for later runs with any clients.
     pub fn into_state(self) -> GeneratorState {
         self.state
     }
@@ -138,7 +138,7 @@ impl<C: Conduct<Step>> Role<garblet_net::Mesh> for Generator<C> {
         for (giver, ot) in plan.givers().iter().zip(&mut self.ots) {
             let seeds: Vec<Block> = givers.iter().map(|giver| giver.encoding).collect();
             let (mut pair, lent) = session.lend(giver.party)?;
-            // Clients hear what the run is, the cloud what clients have said.
+            // Announces the run to clients, and passes the clients' seeds on to the cloud.
             let tell = if giver.party == plan.cloud() { bytemuck::cast_slice(&seeds) } else { &told[..] };
             let prepared = prepare_with(&mut pair, giver, ot, tell).await;
             session.give_back(pair, lent);
@@ -191,7 +191,7 @@ impl<C: Conduct<Step>> Role<garblet_net::Mesh> for Generator<C> {
     }
 }
 
-/// Makes random OTs for a giver's wires, and hears its seeds; then tells it something.
+/// Makes random OTs for a giver's wires, and receives its seeds; then sends it a message.
 async fn prepare_with(
     pair: &mut Session,
     giver: &Giver,
@@ -207,7 +207,7 @@ async fn prepare_with(
 }
 
 impl<C: Conduct<Step>> Generator<C> {
-    /// All that goes between the servers online. Returns the labels of what is kept, and the cloud's message.
+    /// The whole online exchange between the servers. Returns the labels of kept outputs, and the cloud's message.
     async fn compute(
         &mut self,
         pair: &mut Session,
@@ -303,7 +303,7 @@ impl<C: Conduct<Step>> Generator<C> {
         labels
     }
 
-    /// The hash of the own input, and for each circuit the select bits of those of clients' wires.
+    /// The hash of the generator's input, and for each circuit the select bits of the hashes of clients' wires.
     async fn answer_challenge(
         &mut self,
         pair: &mut Session,

@@ -1,6 +1,6 @@
 //! State that a server keeps between runs: the split or both keys of each circuit, and the labels of values that nobody learned.
 //!
-//! It lives in memory. A run takes it apart while it lasts: unless it ends well, nothing of it is used again.
+//! It lives in memory. A run consumes it: unless the run succeeds, nothing of the state is used again.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -22,27 +22,27 @@ use crate::NAME;
 
 /// The most runs of one split.
 ///
-/// A generator that spoils one circuit a run and is not found out knows that the circuit is evaluated. What it can make of that is bounded for all
-/// runs together by the same figure, as it must never be found out: that holds because nothing of a run that ends well says more of the split, not even to a generator
-/// that is a client, see `binding`. The limit bounds what errors of labels, hashes and tags add up to.
+/// A generator that spoils one circuit per run and is not caught knows that the circuit is evaluated. Its gain is bounded for all
+/// runs together by the same figure, as it must never be caught: this holds because a successful run reveals nothing else about the split, not even to a
+/// generator that is a client, see `binding`. The limit bounds the sum of errors of labels, hashes and tags.
 pub const RUNS_MAX: u64 = 1000;
 
 /// Separates names of lives from all other uses of BLAKE3.
 const LIFE_CONTEXT: &str = "garblet 2026 partialgc life v1";
 
-/// Bytes of a server's word by which both name a new life.
+/// Bytes of a server's nonce, from which both name a new life.
 pub(crate) const NONCE_BYTES: usize = 32;
 
-/// A server's state, of which `K` are the keys.
+/// A server's state, with keys `K`.
 ///
 /// *Secret*: all of it.
 pub struct State<K> {
     pub(crate) keys: K,
     name: [u8; 32],
     config: Config,
-    /// Runs that were prepared.
+    /// The number of prepared runs.
     runs: u64,
-    /// Set while a run is under way, and for good if that did not end well.
+    /// Set while a run is under way, and for good if it failed.
     broken: bool,
     /// Set once a run has begun online.
     has_served: bool,
@@ -61,7 +61,7 @@ struct Value {
     labels: Labels,
 }
 
-/// Two labels for each bit, circuit after circuit: those of both values, or the one that was evaluated and nothing.
+/// Two labels for each bit, circuit after circuit: for both values, or the evaluated one and nothing.
 pub(crate) type Labels = Zeroizing<Vec<[Block; 2]>>;
 
 impl<K> State<K> {
@@ -71,7 +71,7 @@ impl<K> State<K> {
         State { keys, name, config, runs: 0, broken: false, has_served: false, values: BTreeMap::new() }
     }
 
-    /// The name, which clients are told.
+    /// The name, as sent to clients.
     pub(crate) fn name(&self) -> &[u8; 32] {
         &self.name
     }
@@ -85,12 +85,12 @@ impl<K> State<K> {
         SessionId::new(NAME, self.name, [[0; 32]; 2])
     }
 
-    /// Runs that were prepared.
+    /// The number of prepared runs.
     pub(crate) fn runs(&self) -> u64 {
         self.runs
     }
 
-    /// Leaves the numbers of runs out that the other server has counted.
+    /// Skips the run numbers that the other server has used.
     pub(crate) fn leave_out(&mut self, runs: u64) {
         self.runs = self.runs.max(runs);
     }
@@ -106,7 +106,7 @@ impl<K> State<K> {
 
     /// Counts another run, and returns its number.
     ///
-    /// *Errors*: one more than a split may serve; a state that is closed.
+    /// *Errors*: more runs than a split may serve; a closed state.
     pub(crate) fn begin(&mut self) -> Result<u64, ProtocolError> {
         self.check()?;
         if self.runs >= RUNS_MAX {
@@ -117,7 +117,7 @@ impl<K> State<K> {
         Ok(self.runs - 1)
     }
 
-    /// *Errors*: a state that is closed.
+    /// *Errors*: a closed state.
     pub(crate) fn check(&self) -> Result<(), ProtocolError> {
         match self.broken {
             false => Ok(()),
@@ -125,18 +125,18 @@ impl<K> State<K> {
         }
     }
 
-    /// Tells whether a run has begun online. Until then there is nothing in it that would be lost.
+    /// Tells whether a run has begun online. Until then, nothing would be lost.
     pub(crate) fn has_served(&self) -> bool {
         self.has_served
     }
 
-    /// From here on it is of use only if the run ends well.
+    /// Marks the state as in use: from here on it is usable only if the run succeeds.
     pub(crate) fn risk(&mut self) {
         self.broken = true;
         self.has_served = true;
     }
 
-    /// The run has ended well; what it keeps is there from now on, unless the outputs say that it panicked.
+    /// Ends a successful run; its kept values are available from now on, unless the outputs say that it panicked.
     pub(crate) fn end(&mut self, plan: &Plan, results: &[Option<Bits>], labels: Labels) {
         self.broken = false;
         let Some((name, outputs)) = plan.keeps().filter(|_| !has_panicked(plan.program(), results)) else { return };
@@ -150,9 +150,9 @@ impl<K> State<K> {
         self.values.insert(name.into(), Value { outputs, bits, labels });
     }
 
-    /// The labels of all inputs that are read, circuit after circuit.
+    /// The labels of all inputs to read, circuit after circuit.
     ///
-    /// *Errors*: a value that is not there, or of another width.
+    /// *Errors*: a value that does not exist or has another width.
     pub(crate) fn read(&self, plan: &Plan) -> Result<Labels, ProtocolError> {
         let places = plan.reads().iter().map(|read| self.place(read)).collect::<Result<Vec<_>, _>>()?;
         let mut labels = Zeroizing::new(Vec::with_capacity(plan.circuits() * plan.read_bits()));
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_split_serves_a_thousand_runs_and_a_broken_state_none() {
+    fn a_split_serves_a_limited_number_of_runs_and_a_broken_state_none() {
         let new = || State::new((), Config::default(), [[1; NONCE_BYTES], [2; NONCE_BYTES]]);
         let mut state = new();
         for run in 0..RUNS_MAX {

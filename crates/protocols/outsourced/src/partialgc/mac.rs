@@ -1,7 +1,7 @@
 //! Outputs that the cloud hands over: masked, with a tag, both made inside the circuit.
 //!
 //! *Source*: Mood et al. 2014, phase 6: the output with a one-time pad, and AES under a key of the receiver. Here it is AES-128 in CBC mode
-//! over the output, whose length both know, filled up with zeros; the tag has a one-time pad, too.
+//! over the output, whose length both know, padded with zeros; the tag has a one-time pad, too.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use garblet_synthesis::{
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// Bits of a block, a key and a tag.
+/// The number of bits of a block, a key and a tag.
 const BLOCK_BITS: usize = 128;
 
 /// The sizes of what a receiver gives and gets.
 #[derive(Clone, Copy)]
 pub(crate) struct Authenticator {
-    /// Bits of its outputs.
+    /// The number of bits of its outputs.
     bits: usize,
 }
 
@@ -33,21 +33,21 @@ pub(crate) struct Key {
 }
 
 impl Authenticator {
-    /// That of a party's outputs; none if it learns nothing.
+    /// The authenticator of a party's outputs; `None` if it learns nothing.
     pub(crate) fn of(program: &Program, party: Party) -> Option<Self> {
         let bits = output_bits(program, party);
         (bits > 0).then_some(Authenticator { bits })
     }
 
-    /// Bits that the cloud hands over: the masked output, then the masked tag.
+    /// The number of bits that the cloud hands over: the masked output, then the masked tag.
     pub(crate) fn message_bits(self) -> usize {
         self.bits + BLOCK_BITS
     }
 
-    /// Adds the receiver's further inputs, as those of `owner`, and the message to it as an output of the cloud, to a program whose first
+    /// Adds the receiver's additional inputs, owned by `owner`, and the message to it, as an output of the cloud, to a program whose first
     /// outputs are those of `original`.
     ///
-    /// *Errors*: a program that is as large as it can be already.
+    /// *Errors*: a program that has no room for these.
     pub(crate) fn extend(
         self,
         extended: &mut Program,
@@ -100,7 +100,7 @@ impl Authenticator {
         Key { key: rng.next_block(), pad: Bits::from_bytes(&pad).slice(0, self.message_bits()) }
     }
 
-    /// Checks what the cloud handed over, and unmasks it; none if the tag is wrong.
+    /// Checks the cloud's message, and unmasks the output; `None` if the tag is wrong.
     ///
     /// *Shape*: `message` has [`Authenticator::message_bits`].
     pub(crate) fn verify(self, key: &Key, message: &Bits) -> Option<Bits> {
@@ -112,7 +112,7 @@ impl Authenticator {
 }
 
 impl Key {
-    /// The receiver's further inputs.
+    /// The receiver's additional inputs.
     pub(crate) fn inputs(&self) -> Bits {
         let mut bits = Bits::from_bytes(&self.key.to_bytes());
         bits.append(&self.pad);
@@ -120,7 +120,7 @@ impl Key {
     }
 }
 
-/// CBC-MAC of an output, filled up with zeros.
+/// CBC-MAC of an output, padded with zeros.
 fn tag_of(key: Block, output: &Bits) -> Block {
     let cipher = Aes128::new(key);
     let bytes = Zeroizing::new(output.to_bytes());
@@ -131,7 +131,7 @@ fn tag_of(key: Block, output: &Bits) -> Block {
     })
 }
 
-/// The block of an output from that bit on, filled up with zeros.
+/// The block of an output starting at a bit, padded with zeros.
 fn filled(output: &[Link], start: usize) -> Vec<Link> {
     let (mut skip, mut wanted) = (start as u32, BLOCK_BITS as u32);
     let mut part = Vec::new();
@@ -150,7 +150,7 @@ fn filled(output: &[Link], start: usize) -> Vec<Link> {
     part
 }
 
-/// The sum of two strings of so many bits.
+/// A circuit for the sum of two strings of `bits` bits.
 fn sum(bits: usize) -> Result<garblet_circuit::Component, CircuitError> {
     let mut c = CircuitBuilder::new("sum");
     let BitString(a) = c.input("a", Type::Bits(bits as u32));
@@ -177,7 +177,7 @@ fn free_output(program: &Program, receiver: Party) -> String {
     name
 }
 
-/// The library has AES, and there is an output.
+/// The library has AES, and there is an output, so this does not occur.
 fn unreachable_name() -> CircuitError {
     CircuitError::NoSuchSource { target: "the tag of an output".into(), what: "component", index: 0, count: 0 }
 }
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_circuit_makes_what_the_receiver_verifies() {
+    fn the_receiver_verifies_the_circuits_message() {
         for (name, ands) in
             [("lib:add(1)", 6400), ("lib:add(127)", 6400), ("lib:add(128)", 6400), ("lib:add(300)", 16_640)]
         {

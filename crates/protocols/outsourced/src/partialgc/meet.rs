@@ -14,17 +14,17 @@ use super::{
 };
 use crate::NAME;
 
-/// Bytes of what clients are told of a run: the state's name and the run's number.
+/// Bytes that announce a run to clients: the state's name and the run's number.
 pub(crate) const TOLD_BYTES: usize = 40;
-/// Bytes of a server's word: whether it has a state that has served, which, a nonce for a new one, and runs that it has counted.
+/// Bytes of a server's greeting: whether it has a state that has served, which one, a nonce for a new one, and the number of runs it has counted.
 pub(crate) const MEETING_BYTES: usize = 1 + 32 + NONCE_BYTES + 8;
 
-/// Words for what state a server has.
+/// Descriptions of a server's state.
 const STATES: [&str; 3] = ["none", "one", "one that has served no run"];
 
-/// Says what state there is; returns both nonces, the own one first. Of two numbers of runs the higher one counts: a run that only one server
-/// began used nothing of the state, and numbers that are left out do no harm. A state that has served no run is dropped if the other server has none:
-/// the connection was lost while it was made.
+/// Exchanges greetings about the state; returns both nonces, its own first. Of two run numbers the higher one counts: a run that only one server
+/// began used nothing of the state, and skipped numbers do no harm. A state that has served no run is dropped if the other server has none:
+/// the connection was lost while the state was made.
 ///
 /// *Errors*: another state at the other server; the connection's.
 pub(crate) async fn exchange<K>(
@@ -42,7 +42,7 @@ pub(crate) async fn exchange<K>(
     }
     pair.channel().send_bytes(&own).await?;
     pair.channel().receive_bytes(&mut theirs).await?;
-    let words = |word: u8| STATES.get(usize::from(word)).copied().unwrap_or("no word that there is");
+    let words = |word: u8| STATES.get(usize::from(word)).copied().unwrap_or("an unknown state");
     match (own[0], theirs[0]) {
         (0 | 2, 0) | (0, 2) => *state = None,
         (own @ 0, theirs) | (own, theirs @ (0 | 3..)) => {
@@ -64,7 +64,7 @@ pub(crate) async fn exchange<K>(
 
 /// The state that both servers have agreed on.
 ///
-/// *Errors*: there is none.
+/// *Errors*: no such state.
 pub(crate) fn taken<K>(state: &mut Option<State<K>>) -> Result<State<K>, ProtocolError> {
     let missing = || ProtocolError::State { name: "partialgc".into(), problem: StateProblem::Missing };
     state.take().ok_or_else(missing)
@@ -81,7 +81,7 @@ pub(crate) fn check<K>(state: &State<K>, plan: &Plan) -> Result<(), ProtocolErro
     }
 }
 
-/// The name of a run as clients are told it.
+/// The name of a run, as sent to clients.
 pub(crate) fn told<K>(state: &State<K>, number: u64) -> [u8; TOLD_BYTES] {
     let mut told = [0; TOLD_BYTES];
     told[..32].copy_from_slice(state.name());
@@ -89,7 +89,7 @@ pub(crate) fn told<K>(state: &State<K>, number: u64) -> [u8; TOLD_BYTES] {
     told
 }
 
-/// The identifier of a run, as all know it from what is told and their own copy of the program.
+/// The identifier of a run, which all parties derive from the announcement and their own copy of the program.
 pub(crate) fn run(told: &[u8; TOLD_BYTES], plan: &Plan) -> SessionId {
     let (name, number) = told.split_first_chunk().unwrap_or((&[0; 32], &[]));
     let mut padded = [0; 32];
@@ -102,7 +102,7 @@ pub(crate) fn ids<K>(state: &State<K>, plan: &Plan, number: u64) -> Ids {
     Ids { run: run(&told(state, number), plan), life: state.life() }
 }
 
-/// Two seeds of a giver: of its encoding, and of its orders and blinds.
+/// Two seeds of a giver: for its encoding, and for its orders and blinds.
 pub(crate) fn seeds(pair: &mut Session) -> [Block; 2] {
     [pair.rng().next_block(), pair.rng().next_block()]
 }

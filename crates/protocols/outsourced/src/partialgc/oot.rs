@@ -1,21 +1,21 @@
-//! Outsourced OT: a client is the receiver of OTs with the generator, and the cloud gets the labels of what it chose.
+//! Outsourced OT: a client is the receiver in OTs with the generator, and the cloud gets the chosen labels.
 //!
 //! *Source*: Carter, Mood, Traynor and Butler, *Secure outsourced garbled circuit evaluation for mobile devices* (USENIX Security 2013), as
-//! changed by Mood et al. 2014, phase 2. For wire `j` of circuit `i`, with both pads `P` of the OT, choice `c`, and of each circuit a key of
-//! the order and a key of the blinds, which the client and the generator derive from a seed of theirs:
+//! changed by Mood et al. 2014, phase 2. For wire `j` of circuit `i`, with both pads `P` of the OT, choice `c`, and for each circuit a key of
+//! the order and a key of the blinds, which the client and the generator derive from a common seed:
 //!
 //! ```text
 //! generator to cloud   Y[v + p(i,j)] = label(v) + blind(i,j) + AES(P(v), i)     commitment[v + p(i,j)] = H(label(v))
-//!                      under the evaluation branch of circuit i: the key of blinds; under the checking branch: that of the order
+//!                      under the evaluation branch of circuit i: the key of blinds; under the checking branch: the key of the order
 //! client to cloud      P(c), h(i,j) = c + p(i,j) under the key of blinds, digests of both keys
 //! cloud, evaluated     label = Y[h] + blind + AES(P(c), i), which opens commitment[h]
 //! cloud, checked       both labels from the seed, p from its key: all commitments must be right, order included
 //! ```
 //!
-//! Of an evaluated circuit the cloud does not know `p`, of a checked one it knows no blind, and so cannot read `h` nor tell which of both
-//! values has come: in neither does it learn `c`. The client never learns which circuits are which. A generator that exchanges
-//! both `Y` gives a label that does not open its place, or has to exchange the commitments, too, which a check finds. If client and generator are
-//! one, the cloud may get either label, in each circuit another: that is what `binding` is for.
+//! In an evaluated circuit the cloud does not know `p`; in a checked one it knows no blind, so it can neither read `h` nor tell which of both
+//! values arrived: in neither does it learn `c`. The client never learns which circuits are which. A generator that swaps
+//! both `Y` gives a label that does not open its place, or has to swap the commitments, too, which a check finds. If client and generator
+//! collude, the cloud may get either label, a different one in each circuit: `binding` prevents this.
 
 use garblet_circuit::Party;
 use garblet_ot::{BitVec, OtError};
@@ -28,7 +28,7 @@ use zeroize::Zeroizing;
 use super::{Step, plan::Giver};
 use crate::GENERATOR;
 
-/// Blocks of both commitments of a wire.
+/// The number of blocks of both commitments of a wire.
 const COMMITMENT_BLOCKS: usize = 4;
 /// Bytes of the digests of both keys of a circuit.
 pub(crate) const DIGESTS_BYTES: usize = 64;
@@ -55,7 +55,7 @@ impl Keys {
         self.run.domain(self.giver, Step::Blind as u8).at(circuit as u64).key(*self.seed)
     }
 
-    /// The places of a circuit for these choices, masked, as a giver tells them the cloud.
+    /// The places of a circuit for these choices, masked, as a giver sends them to the cloud.
     pub(crate) fn masked_places(&self, circuit: usize, choices: &BitVec) -> BitVec {
         let (order, (_, mask)) =
             (order(self.order(circuit), choices.len()), blinds(self.blind(circuit), choices.len()));
@@ -71,17 +71,17 @@ impl Keys {
     }
 }
 
-/// The digest of a key, which has 128 uniform bits that hide it.
+/// The digest of a key, whose 128 uniform bits hide it.
 fn key_digest(run: &SessionId, giver: Party, of: Step, circuit: usize, key: Block) -> [u8; 32] {
     run.domain(giver, Step::KeyDigests as u8).at(circuit as u64).branch(of as u8).digest(&key.to_bytes())
 }
 
-/// Tells whether a key is that of the digest.
+/// Tells whether a key matches the digest.
 pub(crate) fn is_key(run: &SessionId, giver: Party, of: Step, circuit: usize, key: Block, digest: &[u8]) -> Choice {
     key_digest(run, giver, of, circuit, key)[..].ct_eq(digest)
 }
 
-/// The order of both labels of each wire: a one where that of one comes first.
+/// The order of both labels of each wire: a one where the one label comes first.
 fn order(key: Block, wires: usize) -> BitVec {
     BitVec::random(wires, &mut Prg::new(key))
 }
@@ -119,7 +119,7 @@ pub(crate) fn put_in_order(pairs: &mut [Block], key: Block) {
     }
 }
 
-/// Commitments to labels, which have 128 uniform bits and need no more to be hidden, in the order in which these are.
+/// Commitments to labels, in the labels' order; 128 uniform bits per label are enough to hide them.
 pub(crate) fn commitments(run: &SessionId, giver: &Giver, circuit: usize, labels: &[Block]) -> Vec<Block> {
     let mut all = Vec::with_capacity(COMMITMENT_BLOCKS * giver.wire_count());
     for (wire, pair) in giver.wires().zip(labels.as_chunks::<2>().0) {
@@ -146,17 +146,17 @@ fn commitment(run: &SessionId, circuit: usize, wire: usize, label: Block) -> [Bl
     bytemuck::cast(domain.digest(&label.to_bytes()))
 }
 
-/// Blocks of what the cloud gets of a giver's wires in a circuit.
+/// The number of blocks that the cloud gets for a giver's wires in a circuit.
 pub(crate) fn blocks(giver: &Giver) -> usize {
     (2 + COMMITMENT_BLOCKS) * giver.wire_count()
 }
 
-/// Takes the labels of a circuit that were decrypted at the places there: without blinds, and whether they open their places.
+/// Takes the labels of a circuit that were decrypted at their places: returns them without blinds, and whether they open the commitments there.
 ///
-/// What is done does not depend on whether the key is that of the blinds.
+/// The steps taken do not depend on whether the key is the key of the blinds.
 pub(crate) struct Taking {
     blinds: Zeroizing<Vec<Block>>,
-    /// The places of labels, which say nothing without the order.
+    /// The places of labels, which reveal nothing without the order.
     pub(crate) places: BitVec,
 }
 
@@ -167,7 +167,7 @@ impl Taking {
         Taking { blinds, places }
     }
 
-    /// Unblinds the labels, and tells whether all open their places.
+    /// Unblinds the labels, and tells whether all open the commitments at their places.
     pub(crate) fn take(
         &self,
         run: &SessionId,
@@ -187,9 +187,9 @@ impl Taking {
     }
 }
 
-/// All that a giver tells the cloud in a run. *Secret*.
+/// A giver's whole message to the cloud in a run. *Secret*.
 pub(crate) struct Given {
-    /// The keys of the ciphers of what it chose.
+    /// The cipher keys of the chosen labels.
     pub(crate) ciphers: Zeroizing<Vec<Block>>,
     /// For each circuit the places, masked.
     pub(crate) places: Vec<BitVec>,
@@ -198,7 +198,7 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// That of these choices, with what they got from the OT.
+    /// The message for these choices, with the pads from the OT.
     pub(crate) fn new(keys: &Keys, circuits: usize, choices: &BitVec, pads: &[Block]) -> Self {
         let domain = keys.run.domain(keys.giver, Step::Labels as u8);
         Given {
@@ -208,7 +208,7 @@ impl Given {
         }
     }
 
-    /// Bytes of that of a giver.
+    /// The number of bytes of a giver's message.
     pub(crate) fn bytes(giver: &Giver, circuits: usize) -> usize {
         16 * giver.wire_count() + circuits * (giver.wire_count().div_ceil(8) + DIGESTS_BYTES)
     }

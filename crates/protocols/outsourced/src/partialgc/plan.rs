@@ -1,4 +1,4 @@
-//! The plan: the circuit that is garbled, who gives which of its wires, and what is read and kept.
+//! The plan: the garbled circuit, the givers of its wires, and the values to read and keep.
 
 use std::{ops::Range, sync::Arc};
 
@@ -25,7 +25,7 @@ const NOBODY: Party = Party(u16::MAX);
 
 /// A program made ready for `form=partialgc`.
 pub struct Plan {
-    /// Inputs that are read are nobody's in it.
+    /// The program; inputs read from kept values belong to nobody.
     program: Arc<Program>,
     /// The program with keys, pads and messages.
     blueprint: Arc<Blueprint>,
@@ -33,7 +33,7 @@ pub struct Plan {
     learners: Vec<(Party, Authenticator)>,
     reads: Vec<Read>,
     keep: Option<String>,
-    /// The outputs that are kept.
+    /// The outputs to keep.
     kept: Vec<usize>,
     config: Config,
     parties: u16,
@@ -42,67 +42,67 @@ pub struct Plan {
 /// A party whose input comes by outsourced OT: a client, or the cloud, which is its own client.
 pub(crate) struct Giver {
     pub(crate) party: Party,
-    /// The places of its bits among all of the evaluator, the bits of its key and pad last.
+    /// The places of its bits among all bits of the evaluator, with those of its key and pad last.
     bits: Vec<usize>,
-    /// Its further wires: those of the encoding, then those that hide the hash of all before them.
+    /// Its additional wires: for the encoding, then to hide the hash of all wires before them.
     further: Range<usize>,
-    /// Rows of that hash. Nobody but a client needs one: what the cloud points at, it knows itself.
+    /// The number of rows of that hash. Only clients need one: the cloud knows which values it selects.
     hash_rows: usize,
 }
 
 impl Giver {
-    /// Bits that it encodes.
+    /// The number of bits that it encodes.
     pub(crate) fn bit_count(&self) -> usize {
         self.bits.len()
     }
 
-    /// Wires that it has for them.
+    /// The number of its wires for them.
     pub(crate) fn wire_count(&self) -> usize {
         self.bits.len() + self.further.len()
     }
 
-    /// The places of its wires among all of the evaluator, in the order of its encoding.
+    /// The places of its wires among all wires of the evaluator, in the order of its encoding.
     pub(crate) fn wires(&self) -> impl Iterator<Item = usize> + '_ {
         self.bits.iter().copied().chain(self.further.clone())
     }
 
     /// Its encoding, for a seed of its own.
     ///
-    /// *Unique*: the giver draws the seed anew for each run.
+    /// *Unique*: the giver samples a fresh seed for each run.
     pub(crate) fn encoding(&self, seed: Block) -> Encoding {
         Encoding::systematic(self.bits.len(), SLACK_BITS, seed).followed_by(self.hash_rows)
     }
 
-    /// Bits of the hash of its wires.
+    /// The number of bits of the hash of its wires.
     pub(crate) fn hash_rows(&self) -> usize {
         self.hash_rows
     }
 
-    /// The hash of its wires that belongs to a seed.
+    /// The hash of its wires for a seed.
     ///
-    /// *Unique*: the cloud draws it after it has the labels of all circuits.
+    /// *Unique*: the cloud samples the seed after it has the labels of all circuits.
     pub(crate) fn hash(&self, seed: Block) -> UniversalHash {
         UniversalHash::new(self.hash_rows, self.wire_count() - self.hash_rows, seed)
     }
 }
 
-/// An input that is read from a value that was kept.
+/// An input that is read from a kept value.
 pub(crate) struct Read {
     pub(crate) from: ReadInput,
-    /// The places of its wires among all of the evaluator.
+    /// The places of its wires among all wires of the evaluator.
     pub(crate) wires: Range<usize>,
 }
 
 impl Plan {
-    /// Makes a program ready for so many parties, of whom the first and the last are servers, with the values that it reads and keeps: kept
-    /// is what nobody learns, but nothing if the computation panics, of which all parties learn ([`SavedValues::program`]).
+    /// Makes a program ready for `parties` parties, the first and the last being servers, with the values that it reads and keeps: it keeps
+    /// the outputs that nobody learns, or nothing if the computation panics, which all parties learn ([`SavedValues::program`]).
     ///
-    /// *Errors*: parties that there are not; nothing to keep; a program that is as large as it can be already.
+    /// *Errors*: parties that do not exist; nothing to keep; a program that has no room for keys, pads and tags.
     pub fn new(program: Arc<Program>, parties: u16, config: Config, saved: SavedValues) -> Result<Self, ProtocolError> {
         let program = saved.program(NAME, &program)?;
         let read = saved.inputs(&program)?;
         let mut owned = (*program).clone();
-        // Party 0 stands in for nobody as long as it is checked that all others are there.
+        // Party 0 stands in for nobody while checking that all others exist.
         read.iter().for_each(|&input| owned.set_owner(InputId(input as u32), GENERATOR));
         check_party_count(NAME, &owned, parties, 3..=PARTIES_MAX)?;
         read.iter().for_each(|&input| owned.set_owner(InputId(input as u32), NOBODY));
@@ -139,17 +139,17 @@ impl Plan {
         })
     }
 
-    /// The order of gates, which servers must have in common.
+    /// The order of gates, on which servers must agree.
     pub(crate) fn schedule(&self) -> ScheduleDigest {
         self.blueprint.schedules().digest()
     }
 
-    /// The program; inputs that are read belong to no party.
+    /// The program; inputs read from kept values belong to no party.
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// AND gates of a circuit, those of tags included.
+    /// The number of AND gates of a circuit, including those of tags.
     pub fn and_count(&self) -> u64 {
         self.blueprint.and_count()
     }
@@ -159,7 +159,7 @@ impl Plan {
         self.config
     }
 
-    /// Circuits that are garbled.
+    /// The number of garbled circuits.
     pub(crate) fn circuits(&self) -> usize {
         self.config.circuits.count()
     }
@@ -187,7 +187,7 @@ impl Plan {
         &self.givers[..self.givers.len() - 1]
     }
 
-    /// Bits of the hashes of all clients' wires.
+    /// The number of bits of the hashes of all clients' wires.
     pub(crate) fn client_hash_bits(&self) -> usize {
         self.clients().iter().map(Giver::hash_rows).sum()
     }
@@ -197,12 +197,12 @@ impl Plan {
         &self.givers[usize::from(party.0) - 1]
     }
 
-    /// The authenticator of what a party learns, if it learns something and is not the cloud.
+    /// The authenticator of a party's outputs, if it has any and is not the cloud.
     pub(crate) fn authenticator(&self, party: Party) -> Option<Authenticator> {
         self.learners.iter().find(|(learner, _)| *learner == party).map(|(_, authenticator)| *authenticator)
     }
 
-    /// Bits of the cloud's message to a party.
+    /// The number of bits of the cloud's message to a party.
     pub(crate) fn message_bits(&self, party: Party) -> usize {
         self.authenticator(party).map_or(0, Authenticator::message_bits)
     }
@@ -220,22 +220,22 @@ impl Plan {
         party_io::deal_outputs(&self.program, party, &mut bits.iter())
     }
 
-    /// The inputs that are read.
+    /// The inputs to read.
     pub(crate) fn reads(&self) -> &[Read] {
         &self.reads
     }
 
-    /// Bits that are read.
+    /// The number of bits to read.
     pub(crate) fn read_bits(&self) -> usize {
         self.reads.iter().map(|read| read.wires.len()).sum()
     }
 
-    /// The places of all wires that are read, read by read.
+    /// The places of all wires to read, read by read.
     pub(crate) fn read_wires(&self) -> impl Iterator<Item = usize> + '_ {
         self.reads.iter().flat_map(|read| read.wires.clone())
     }
 
-    /// The name under which outputs are kept, and these, if any are.
+    /// The name under which outputs are kept, and these outputs, if there are any.
     pub(crate) fn keeps(&self) -> Option<(&str, &[usize])> {
         Some((self.keep.as_deref()?, &self.kept))
     }
@@ -248,14 +248,14 @@ impl Plan {
         Encoding::joined(bits, self.givers.iter().zip(&encodings).map(|(giver, encoding)| (&giver.bits[..], encoding)))
     }
 
-    /// The hash of the generator's input that belongs to a challenge.
+    /// The hash of the generator's input for a challenge.
     ///
-    /// *Unique*: the cloud draws the challenge after the generator's labels are fixed.
+    /// *Unique*: the cloud samples the challenge after the generator's labels are fixed.
     pub(crate) fn universal_hash(&self, challenge: Block) -> UniversalHash {
         UniversalHash::new(self.blueprint.hash_rows(), self.blueprint.garbler_inputs(), challenge)
     }
 
-    /// The security of all runs of a state: all ways to cheat together, but those that each check of OTs lets through.
+    /// The security of all runs of a state: all ways to cheat together, except those that pass an OT check.
     pub fn security(&self) -> Security {
         let slack = (-(SLACK_BITS as f64)).exp2();
         // Two inputs of the generator with the same hash; for the cloud spoiled labels, and an encoding that is not resistant; for each client spoiled
@@ -329,9 +329,9 @@ fn givers(
     (givers, places, wires)
 }
 
-/// The outputs that are kept: all of the result that nobody learns.
+/// The outputs to keep: all of the result that nobody learns.
 ///
-/// *Errors*: none where one is to be kept.
+/// *Errors*: no such output although one is to be kept.
 fn kept(program: &Program, keeps: bool) -> Result<Vec<usize>, ProtocolError> {
     let nobodys = |to: &Recipients| matches!(to, Recipients::Only(parties) if parties.is_empty());
     let outputs = program.outputs().iter().enumerate().filter(|(at, _)| !program.notes().tells_panics(*at));

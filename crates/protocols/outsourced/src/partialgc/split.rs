@@ -1,11 +1,11 @@
-//! The split: which circuits are checked. The cloud alone knows, for the life of a state.
+//! The split: which circuits are checked. Only the cloud knows it, for the life of a state.
 //!
-//! *Source*: shelat and Shen (CCS 2013); Mood et al. 2014, phase 1. One OT for each circuit gives the cloud one of two keys, of the
-//! evaluation branch or of the checking branch, and the generator does not learn which. In every run the generator encrypts something
-//! under each. The key of the checking branch is also what the circuit follows from, so that there is no seed that might not fit.
+//! *Source*: shelat and Shen (CCS 2013); Mood et al. 2014, phase 1. One OT for each circuit gives the cloud one of two keys, for the
+//! evaluation branch or the checking branch, and the generator does not learn which. In every run the generator encrypts something
+//! under each. The circuit is also derived from the key of the checking branch, so there is no seed that could mismatch.
 //!
-//! Keys of a run are hashed from these by run, circuit and branch, and nothing that anybody is told is a hash of them in which the next
-//! run's could be seen.
+//! The keys of a run are hashes of these by run, circuit and branch, and no message contains a hash that would reveal the next
+//! run's keys.
 
 use garblet_ot::{BitVec, MaliciousCotReceiver, MaliciousCotSender, RotReceiver, RotSender};
 use garblet_primitives::{Block, Delta};
@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use super::Step;
 use crate::GENERATOR;
 
-/// One of the two things that a circuit is for.
+/// One of the two purposes of a circuit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Branch {
     Evaluation,
@@ -35,7 +35,7 @@ pub struct CloudKeys {
 impl GeneratorKeys {
     /// Transfers one key of each circuit.
     ///
-    /// *Errors*: a receiver of OTs that is found to cheat; the connection's.
+    /// *Errors*: an OT receiver caught cheating; the connection's.
     pub(crate) async fn transfer(
         session: &mut Session,
         ot: &mut RotSender<MaliciousCotSender>,
@@ -47,7 +47,7 @@ impl GeneratorKeys {
         Ok(GeneratorKeys(keys))
     }
 
-    /// Keys of no OT.
+    /// Keys that did not come from OTs.
     pub(crate) fn of(keys: Vec<[Block; 2]>) -> Self {
         GeneratorKeys(Zeroizing::new(keys))
     }
@@ -57,7 +57,7 @@ impl GeneratorKeys {
         self.0[circuit][1]
     }
 
-    /// Encrypts what a branch of a circuit has in a run.
+    /// Encrypts the content of a circuit's branch in a run.
     ///
     /// *Unique*: once for each run, circuit and branch.
     pub(crate) fn encrypt(&self, run: &SessionId, circuit: usize, branch: Branch, blocks: &mut [Block]) {
@@ -66,16 +66,16 @@ impl GeneratorKeys {
 }
 
 impl CloudKeys {
-    /// The keys of a split, of no OT.
+    /// The keys of a split that did not come from OTs.
     #[cfg(test)]
     pub(crate) fn of(split: Split, keys: &[[Block; 2]]) -> Self {
         let chosen = keys.iter().zip(split.choices().iter()).map(|(keys, checked)| keys[usize::from(checked.number())]);
         CloudKeys { keys: Zeroizing::new(chosen.collect()), split }
     }
 
-    /// Draws a split and gets the keys.
+    /// Samples a split and gets the keys.
     ///
-    /// *Errors*: a sender of OTs that is found to cheat; the connection's.
+    /// *Errors*: an OT sender caught cheating; the connection's.
     pub(crate) async fn transfer(
         session: &mut Session,
         ot: &mut RotReceiver<MaliciousCotReceiver>,
@@ -89,12 +89,12 @@ impl CloudKeys {
         Ok(CloudKeys { split, keys })
     }
 
-    /// The key of a circuit: of a checked one, what it follows from.
+    /// The key of a circuit; a checked circuit is derived from it.
     pub(crate) fn root(&self, circuit: usize) -> Block {
         self.keys[circuit]
     }
 
-    /// Decrypts what a branch of a circuit has; that of the other branch becomes noise.
+    /// Decrypts the content of a circuit's branch; the other branch becomes noise.
     pub(crate) fn decrypt(&self, run: &SessionId, circuit: usize, branch: Branch, blocks: &mut [Block]) {
         add_stream(run, circuit, branch, self.keys[circuit], blocks);
     }

@@ -1,4 +1,4 @@
-//! Parties in memory, and what they come to.
+//! Parties in memory, and their results.
 
 mod as_published;
 mod chains;
@@ -46,7 +46,7 @@ type Costs = Arc<Mutex<BTreeMap<u16, PhaseCosts>>>;
 /// Both servers' states.
 type States = Option<(GeneratorState, CloudState)>;
 
-/// A deviation of one party: what it does to the bytes of a step in some circuits.
+/// A deviation of one party: its change to the bytes of a step in some circuits.
 #[derive(Clone, Copy)]
 struct Deviation {
     party: u16,
@@ -76,7 +76,7 @@ impl Conduct<Step> for May {
     }
 
     fn input(&mut self, index: usize, bits: &mut Bits) {
-        // What it does to no bytes, it does to its input.
+        // A deviation at `Seed` flips the first input bit.
         if !bits.is_empty() && self.0.is_some_and(|of| of.is(Step::Seed, index)) {
             bits.set(0, !bits.get(0));
         }
@@ -94,12 +94,12 @@ struct Scene<'a> {
     coalition: Option<Coalition>,
     /// A fault of a link.
     fault: Option<PairFault>,
-    /// A party that leaves once all have met.
+    /// A party that leaves once all parties have met.
     absent: Option<u16>,
     seed: u64,
-    /// The runs that are prepared, in the order in which they are used.
+    /// The prepared runs, in the order of use.
     order: &'static [usize],
-    /// The messages of all pairs, if they are recorded.
+    /// The messages of all pairs, if recorded.
     record: Option<Arc<Mutex<Vec<PairTranscript>>>>,
     costs: Costs,
 }
@@ -126,13 +126,13 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Runs all parties; inputs are those of the program that are not read.
+    /// Runs all parties; `inputs` are the program's inputs that are not read from kept values.
     fn run(self, inputs: &[Option<Bits>], states: States) -> (Vec<Result<Outputs, ProtocolError>>, States) {
         let (results, (generator, cloud)) = self.run_from(inputs, states.unzip());
         (results, generator.zip(cloud))
     }
 
-    /// As [`run`](Scene::run), of servers of which only one may have a state.
+    /// As [`run`](Scene::run), where possibly only one server has a state.
     fn run_from(
         self,
         inputs: &[Option<Bits>],
@@ -182,7 +182,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The states of two servers, of which the cloud evaluates these circuits.
+/// The states of two servers, where the cloud evaluates these circuits.
 fn states_of(config: Config, evaluated: [usize; 5]) -> States {
     let mut rng = Prg::new(Block::from_u128(8));
     let keys: Vec<[Block; 2]> = (0..16).map(|_| [rng.next_block(), rng.next_block()]).collect();
@@ -194,7 +194,7 @@ fn states_of(config: Config, evaluated: [usize; 5]) -> States {
 /// The state of a party, if it is a server.
 type OwnState = (Option<GeneratorState>, Option<CloudState>);
 
-/// All that a party needs.
+/// Everything that a party needs.
 struct Seat {
     own: Vec<Bits>,
     hello: Hello,
@@ -245,7 +245,7 @@ impl Seat {
     }
 }
 
-/// Prepares as many runs as there are in the order, and runs them in that order; the outputs of the last.
+/// Prepares as many runs as the order has, and runs them in that order; returns the outputs of the last.
 async fn live<R: Role<Mesh>>(
     role: &mut R,
     mut session: MeshSession,

@@ -1,4 +1,4 @@
-//! The agreement of two servers: what they compute, for whom, and how often.
+//! The agreement of two servers: their programs, clients and limits.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -20,35 +20,35 @@ use crate::{
 const CONTEXT: &str = "garblet 2026 outsourced agreement v2";
 /// The context of the digest of the orders of gates.
 const SCHEDULES_CONTEXT: &str = "garblet 2026 outsourced agreement schedules v1";
-/// Bytes of a client's frame beside job and submission, and of the longest label.
+/// Bytes of a client's frame apart from job and submission, and of the longest label.
 const FRAME_BYTES: usize = 38 + 1024;
 
 /// A program that clients may run.
 #[derive(Clone)]
 pub struct Offer {
-    /// The name, by which people speak of it.
+    /// The name, for people.
     pub name: String,
-    /// The program: party 0 is the generator, the last one the cloud.
+    /// The program: party 0 is the generator, the last party the cloud.
     pub program: Arc<Program>,
-    /// The names of those who may be each client, from party 1 on.
+    /// The names of the clients allowed for each party, from party 1 on.
     pub clients: Vec<Vec<String>>,
     /// The states that it reads and keeps.
     pub saved: SavedValues,
-    /// Set if it makes the first version of the state that it keeps, and no other.
+    /// Set if it makes only the first version of the state that it keeps.
     pub first: bool,
 }
 
-/// The value by which a service differs from all others, drawn at random. It is part of every job.
+/// The random value that distinguishes a service from all others. It is part of every job.
 ///
-/// *Unique*: the servers' stores know which submissions were used. A store that begins anew knows none, so that all that clients have ever sent could be
-/// run again: whenever one of the servers begins with another store, both take a new value.
+/// *Unique*: the servers' stores record which submissions were used. A new store has no such record, so everything that clients have ever sent could be
+/// run again: whenever one of the servers starts with another store, both take a new value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceId(pub [u8; 16]);
 
-/// All that both servers agree on.
+/// Everything that both servers agree on.
 pub struct Agreement {
     service: ServiceId,
-    /// Of generator and cloud.
+    /// The identities of generator and cloud.
     servers: [Identity; 2],
     clients: Vec<(String, Identity)>,
     offers: Vec<Offered>,
@@ -57,7 +57,7 @@ pub struct Agreement {
     digest: [u8; 32],
 }
 
-/// An offer that is made ready.
+/// An offer made ready to run.
 pub(super) struct Offered {
     pub(super) name: String,
     pub(super) plan: Arc<Plan>,
@@ -65,7 +65,7 @@ pub(super) struct Offered {
     pub(super) first: bool,
 }
 
-/// The agreement as it is digested.
+/// The agreement in the form that is digested.
 #[derive(Serialize)]
 struct Digested<'a> {
     servers: [[u8; 32]; 2],
@@ -85,9 +85,9 @@ struct DigestedOffer<'a> {
 }
 
 impl Agreement {
-    /// An agreement of generator and cloud, who are known by these identities.
+    /// An agreement of the generator and the cloud with these identities.
     ///
-    /// *Errors*: names that are there twice or that nobody has; programs that cannot be run, or that are offered twice; limits of states that no offer names.
+    /// *Errors*: duplicate or unknown names; programs that cannot be run or are offered twice; limits of states that no offer names.
     pub fn new(
         service: ServiceId,
         servers: [Identity; 2],
@@ -106,7 +106,7 @@ impl Agreement {
             let same = |other: &&Offered| other.plan.outline().digest() == offer.plan.outline().digest();
             if let Some(other) = ready[..number].iter().find(same) {
                 let got = format!("`{}` and `{}`, which clients cannot tell apart", other.name, offer.name);
-                return Err(wrong("programs", "each once, with all who may run it", got));
+                return Err(wrong("programs", "each once, with everybody who may run it", got));
             }
         }
         check_kept(&ready)?;
@@ -136,12 +136,12 @@ impl Agreement {
         self.offers.iter().map(|offer| &offer.name[..])
     }
 
-    /// The number of clients that a run of an offer has.
+    /// The number of clients in a run of an offer.
     pub fn clients_of(&self, offer: &str) -> Option<usize> {
         Some(self.offer(offer)?.client_count())
     }
 
-    /// The program of an offer; inputs that are read belong to no party.
+    /// The program of an offer; inputs read from states belong to no party.
     pub fn program(&self, offer: &str) -> Option<&Program> {
         Some(self.offer(offer)?.plan.program())
     }
@@ -154,9 +154,10 @@ impl Agreement {
         }
     }
 
-    /// The job of an offer for these clients, with a label that is theirs, and with all states at a version, which [`Terms::at_version`](garblet_client::Terms::at_version) changes.
+    /// The job of an offer for these clients, with their label, and with all states at one version, which
+    /// [`Terms::at_version`](garblet_client::Terms::at_version) changes.
     ///
-    /// *Errors*: no such offer, other clients than it has.
+    /// *Errors*: no such offer; clients that do not match it.
     pub fn job(&self, offer: &str, clients: &[String], label: &str, version: u64) -> Result<Job, ProtocolError> {
         let unknown = || wrong("program", self.offers().collect::<Vec<_>>().join(", "), format!("`{offer}`"));
         let plan = &self.offer(offer).ok_or_else(unknown)?.plan;
@@ -174,7 +175,7 @@ impl Agreement {
         &self.digest
     }
 
-    /// The most bytes that a frame of a client may have.
+    /// The most bytes in a client's frame.
     pub fn frame_bytes_max(&self) -> usize {
         let of = |offer: &Offered| {
             let submissions = offer.plan.clients().map(|(client, _)| {
@@ -185,7 +186,7 @@ impl Agreement {
         self.offers.iter().map(of).max().unwrap_or(FRAME_BYTES)
     }
 
-    /// The value by which this service differs from all others.
+    /// The value that distinguishes this service from all others.
     pub fn service(&self) -> ServiceId {
         self.service
     }
@@ -195,7 +196,7 @@ impl Agreement {
         self.config
     }
 
-    /// The word with which a server greets the other. It tells the order in which gates of all offers are computed by one digest, since a hello is short.
+    /// A server's hello to the other. It has one digest of the order of gates of all offers, since a hello is short.
     pub(super) fn hello(&self, server: Server) -> Hello {
         let seat = u16::from(server == Server::Cloud);
         let mut schedules = blake3::Hasher::new_derive_key(SCHEDULES_CONTEXT);
@@ -205,14 +206,14 @@ impl Agreement {
         Hello::new("outsourced service", seat, 2, self.digest).with(SCHEDULE, schedules.finalize())
     }
 
-    /// The offer of that number.
+    /// The offer with this number.
     pub(super) fn offered(&self, number: usize) -> &Offered {
         &self.offers[number]
     }
 
     /// The number of a client, in the order of [`Agreement::clients`].
     ///
-    /// All are looked at, so that the time does not tell who is known.
+    /// Looks at all clients, so that the time does not reveal who is known.
     pub(super) fn client(&self, identity: &Identity) -> Option<usize> {
         let mut found = None;
         for (number, (_, known)) in self.clients.iter().enumerate() {
@@ -223,7 +224,7 @@ impl Agreement {
         found
     }
 
-    /// The identity of the client of that number.
+    /// The identity of the client with this number.
     pub(super) fn identity(&self, client: usize) -> &Identity {
         &self.clients[client].1
     }
@@ -241,9 +242,9 @@ impl Agreement {
         all
     }
 
-    /// The number of the offer that a job is of, and the versions of its states before it.
+    /// The number of a job's offer, and the versions of its states before it.
     ///
-    /// *Errors*: a job of no offer; one whose clients may not run it.
+    /// *Errors*: a job without an offer; a job whose clients may not run it.
     pub(super) fn find(&self, job: &Job) -> Result<(usize, Vec<u64>), Reason> {
         let terms = job.terms();
         if [terms.generator, terms.cloud] != self.servers {
@@ -262,7 +263,7 @@ impl Agreement {
 
     /// Checks that a server has the inputs of all offers.
     ///
-    /// *Errors*: some that are missing, too many, or of no offer.
+    /// *Errors*: inputs that are missing, superfluous, or of no offer.
     pub(super) fn check_inputs(&self, server: Server, inputs: &[(String, Vec<Bits>)]) -> Result<(), ProtocolError> {
         if let Some((name, _)) = inputs.iter().find(|(name, _)| self.offer(name).is_none()) {
             return Err(wrong("program", self.offers().collect::<Vec<_>>().join(", "), format!("`{name}`")));
@@ -301,14 +302,14 @@ impl Offered {
         let plan =
             Plan::new(program.clone(), parties, config, saved.clone())?.with_parameter("service", &hex(&service.0))?;
         if plan.states().len() > 1 {
-            // Refusals tell the version of one.
+            // Refusals report the version of one state.
             let got = format!("`{name}`, which has {}", plan.states().join(", "));
-            return Err(wrong("program", "one state at most", got));
+            return Err(wrong("program", "at most one state", got));
         }
         Ok(Offered { name: name.clone(), plan: Arc::new(plan), clients, first: *first })
     }
 
-    /// This server's view of the state that answers speak of, from those of all states of the plan.
+    /// This server's standing of the state that answers report, from the standings of all states of the plan.
     pub(super) fn answered(&self, job: &Job, standings: &[Standing]) -> Standing {
         job.state().map(|(name, _)| self.plan.standing(standings, name)).unwrap_or_default()
     }
@@ -324,7 +325,7 @@ impl Offered {
     }
 }
 
-/// Refuses reads of what no program keeps, or one that keeps the state does not: such a visit could never be run.
+/// Refuses reads of a state or output that no program keeps: such a job could never be run.
 fn check_kept(offers: &[Offered]) -> Result<(), ProtocolError> {
     for offer in offers {
         for (state, output, width) in offer.plan.read_outputs() {
@@ -355,7 +356,7 @@ fn check_kept(offers: &[Offered]) -> Result<(), ProtocolError> {
     Ok(())
 }
 
-/// Refuses what is named twice, and names that people could not tell apart.
+/// Refuses duplicate names, and names that people could not tell apart.
 fn check_names<'a>(
     what: &str,
     is_fit: fn(&str) -> bool,

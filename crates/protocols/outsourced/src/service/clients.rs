@@ -1,4 +1,4 @@
-//! Records of clients: what a server keeps of each, so that no submission is used twice, whatever crashes.
+//! Records of clients, which a server keeps so that no submission is used twice, even after crashes.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,45 +7,45 @@ use garblet_protocol::ProtocolError;
 use garblet_store::{State, Store};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-/// The beginning of the places where a store has records.
+/// The prefix of the places where a store keeps records.
 const PLACE: &str = "outsourced client ";
-/// The place where a store has the number of runs that did not end.
+/// The place where a store keeps the number of unfinished runs.
 const UNENDED: &str = "outsourced runs that did not end";
-/// The place where a store has the names of all clients, in the order of their numbers.
+/// The place where a store keeps the names of all clients, in the order of their numbers.
 const NUMBERED: &str = "outsourced clients by number";
 /// The version of records.
 const VERSION: u32 = 1;
 
 /// The time for which a reply is kept.
 const REPLY: Duration = Duration::from_secs(24 * 3600);
-/// The time in which refusals are few.
+/// The period over which refusals are limited.
 const WINDOW: Duration = Duration::from_secs(3600);
-/// The most refusals in that time for what a client or the other server said, and the most of all: each is a guess at a hash.
+/// The most refusals in that period over messages of a client or the other server, and the most ever: each may be a guess at a hash.
 const REFUSALS: (usize, u32) = (16, 256);
-/// The most runs of which labels left and which did not end: each may be a guess of the other server at what they compute.
+/// The most unfinished runs whose labels have left: each may be a guess of the other server at inputs.
 pub(super) const UNENDED_MAX: u32 = 256;
 
-/// A server's knowledge of a client.
+/// A server's record of a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
-    /// The highest counter that was used.
+    /// The highest counter used.
     pub(super) counter: u64,
     /// The digest of the submission that used it.
     pub(super) frame: [u8; 32],
-    /// The sealed reply to it; empty if there is none, or none any more.
+    /// The sealed reply to it; empty if there is none, or it has expired.
     reply: Vec<u8>,
     /// The time of the reply, in seconds.
     replied: u64,
-    /// Refusals of all time that accused it.
+    /// The total number of refusals that accused it.
     refused: u32,
-    /// The times of the last ones.
+    /// The times of the latest refusals.
     recent: Vec<u64>,
 }
 
 impl Record {
-    /// The record of a client in a store; an empty one if there is none.
+    /// The record of a client in a store; empty if there is none.
     ///
-    /// *Errors*: one that cannot be read.
+    /// *Errors*: a record that cannot be read.
     pub(super) fn of(store: &Store, client: &Identity) -> Result<Self, ProtocolError> {
         let Some(kept) = store.state(&place(client)) else { return Ok(Record::default()) };
         read::<Record>("record of a client", kept).map(Record::without_old)
@@ -61,7 +61,7 @@ impl Record {
         Record { reply, replied: seconds(), ..self }
     }
 
-    /// The same without a reply that is not kept any more.
+    /// The same without an expired reply.
     pub(super) fn without_old(self) -> Self {
         match self.reply() {
             Some(_) => self,
@@ -79,18 +79,18 @@ impl Record {
 
     /// The reply, if it is still kept.
     pub(super) fn reply(&self) -> Option<&[u8]> {
-        // Clocks are set back, too.
+        // Clocks can also be set back.
         let fresh = seconds().abs_diff(self.replied) < REPLY.as_secs();
         (fresh && !self.reply.is_empty()).then_some(&self.reply)
     }
 
-    /// The refusals of all time that accused it.
+    /// The total number of refusals that accused it.
     #[cfg(test)]
     pub(super) fn refusals(&self) -> u32 {
         self.refused
     }
 
-    /// Tells whether the client was accused too often, of late or in all.
+    /// Tells whether the client was accused too often, recently or in total.
     pub(super) fn is_shut_out(&self) -> bool {
         let now = seconds();
         let since = now.saturating_sub(WINDOW.as_secs());
@@ -99,14 +99,14 @@ impl Record {
     }
 }
 
-/// The number of runs that did not end, as a store has it.
+/// The number of unfinished runs in a store.
 ///
-/// *Errors*: one that cannot be read.
+/// *Errors*: a record that cannot be read.
 pub(super) fn unended(store: &Store) -> Result<u32, ProtocolError> {
     store.state(UNENDED).map_or(Ok(0), |kept| read("number of runs that did not end", kept))
 }
 
-/// Writes records of clients and the number of runs that did not end, all or none. A store that is put back to an earlier time is found out.
+/// Writes records of clients and the number of unfinished runs atomically. A store restored to an earlier time is detected.
 ///
 /// *Errors*: the store's.
 pub(super) fn write<'a>(
@@ -119,16 +119,16 @@ pub(super) fn write<'a>(
     Ok(store.set_states(records.chain([count]))?)
 }
 
-/// Notes which number each client has, which states may go by: one that is noted stays, and more come behind.
+/// Records the number of each client, on which states may depend: recorded clients keep their numbers, and new ones follow.
 ///
-/// *Errors*: another client in the place of one, or none; the store's.
+/// *Errors*: a recorded client that has moved or is missing; the store's.
 pub(super) fn number<'a>(store: &mut Store, names: impl IntoIterator<Item = &'a str>) -> Result<(), ProtocolError> {
     let names: Vec<String> = names.into_iter().map(String::from).collect();
     let known: Vec<String> = store.state(NUMBERED).map_or(Ok(Vec::new()), |kept| read("numbers of clients", kept))?;
     let other = known.iter().enumerate().find(|(number, name)| names.get(*number) != Some(*name));
     if let Some((number, name)) = other {
         let expected = format!(
-            "`{name}` at place {} of the list, as when the service began: states go by that number, so a name stays there also when its client does not come any more",
+            "`{name}` at place {} of the list, as when the service began: states depend on that number, so keep the name there even if its client has left",
             number + 1
         );
         let got = names.get(number).map_or("the end of the list".into(), |name| format!("`{name}`"));
@@ -169,7 +169,7 @@ mod tests {
         let mut record = record.replied(vec![1, 2]);
         assert_eq!(record.reply(), Some(&[1, 2][..]));
         assert_eq!(record.used(5, [8; 32]).reply(), None);
-        // A clock that was set back a little is no reason to lose it.
+        // A clock that was set back a little must not lose it.
         record.replied += 60;
         assert_eq!(record.clone().without_old(), record);
         record.replied += REPLY.as_secs();
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_accused_too_often_is_shut_out_for_an_hour_and_at_last_for_good() {
+    fn a_client_accused_too_often_is_shut_out_for_an_hour_and_finally_for_good() {
         let mut record = Record::default();
         for _ in 0..REFUSALS.0 {
             assert!(!record.is_shut_out());
@@ -188,7 +188,7 @@ mod tests {
         }
         assert!(record.is_shut_out());
         record.recent.iter_mut().for_each(|time| *time += 60);
-        assert!(!record.is_shut_out(), "of times to come");
+        assert!(!record.is_shut_out(), "accusations in the future do not count");
         record.recent.iter_mut().for_each(|time| *time -= WINDOW.as_secs() + 60);
         assert!(!record.is_shut_out());
         for _ in 0..REFUSALS.1 {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_keeps_its_number_and_more_come_behind() {
+    fn clients_keep_their_numbers_and_new_ones_follow() {
         let mut store = Store::in_memory(&mut garblet_primitives::Prg::new(garblet_primitives::Block::from_u128(2)))
             .expect("a store");
         for names in [&["anna", "bert"][..], &["anna", "bert"], &["anna", "bert", "zoe"]] {

@@ -1,4 +1,4 @@
-//! The desk of a server: where visitors leave what they dealt, until all clients of a job have, and where answers wait for them.
+//! The desk of a server, where submissions wait until all clients of a job have submitted, and where answers wait for clients.
 
 mod manners;
 
@@ -29,39 +29,39 @@ use super::{
 /// Separates numbers of jobs with their submissions from all other uses of BLAKE3.
 const ID_CONTEXT: &str = "garblet 2026 outsourced gathering v1";
 
-/// The time for which a submission waits for those of other clients, and for which one waits that has them all.
+/// The time that a submission waits for those of other clients, and the time that a complete job waits.
 pub(super) const PATIENCE: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(600)];
 
 /// A server's desk.
 pub(super) struct Desk {
     agreement: Arc<Agreement>,
     server: Server,
-    /// Of all clients, in the agreement's order.
+    /// The secrets of all clients, in the agreement's order.
     secrets: Vec<Secret>,
-    /// Tried on messages in the name of nobody. Nobody knows it: who could seal with it would be told apart by the time that this takes.
+    /// Tried on messages under unknown names. Nobody knows it: a stranger who could seal with it would stand out by the time that this takes.
     of_nobody: Secret,
     state: Mutex<State>,
-    /// Rings when all clients of a job have been there.
+    /// Notified when all clients of a job have submitted.
     bell: Notify,
 }
 
 #[derive(Default)]
 struct State {
-    /// Of all clients, in the agreement's order.
+    /// The records of all clients, in the agreement's order.
     records: Vec<Record>,
-    /// The submission that each has left here and that is not answered.
+    /// The unanswered submission of each client.
     left: Vec<Option<Left>>,
-    /// By the digests of jobs.
+    /// Incomplete jobs, by digest.
     gatherings: HashMap<[u8; 32], Gathering>,
-    /// Those that have become complete.
+    /// Jobs that have become complete.
     complete: VecDeque<Id>,
-    /// Of all clients, in the agreement's order.
+    /// The limits of all clients, in the agreement's order.
     manners: Vec<Manners>,
-    /// The clients whose records have changed since they were written.
+    /// The clients whose records have changed since they were last written.
     unwritten: BTreeSet<usize>,
-    /// By clients, replies that prove what a crash would undo: they wait until it is written.
+    /// Replies, by client, that prove something a crash would undo: they wait until it is written.
     held: BTreeMap<usize, Vec<u8>>,
-    /// Runs of which labels left, and which did not end.
+    /// The number of unfinished runs whose labels have left.
     unended: u32,
 }
 
@@ -79,16 +79,16 @@ struct Gathering {
     job: Job,
     offer: usize,
     versions: Vec<u64>,
-    /// One of each client, in the order of the job.
+    /// One submission per client, in the order of the job.
     submissions: Vec<Option<(Sent, Submission)>>,
-    /// The time of the first one.
+    /// The time of the first submission.
     since: Instant,
-    /// The number of the job with its submissions, once all are there, and the time of the last one.
+    /// The number of the job with its submissions, once complete, and the time of the last submission.
     id: Option<Id>,
     completed: Instant,
 }
 
-/// A submission as it was sent.
+/// A submission, as sent.
 #[derive(Clone)]
 struct Sent {
     /// The number of the client in the agreement.
@@ -96,47 +96,47 @@ struct Sent {
     place: Place,
     /// The nonce of its seal, to which the answer is bound.
     nonce: [u8; 12],
-    /// The digest of what was sent.
+    /// The digest of the sent bytes.
     frame: [u8; 32],
 }
 
-/// A job with the submissions of all its clients. *Unique*: it is taken from the desk once.
+/// A job with the submissions of all its clients. *Unique*: the desk gives it out once.
 pub(super) struct Gathered {
     pub(super) job: Job,
     pub(super) offer: usize,
     /// The versions of all states before the job, as it names them.
     pub(super) versions: Vec<u64>,
     sent: Vec<Sent>,
-    /// In the order of the job.
+    /// The submissions, in the order of the job.
     submissions: Vec<Submission>,
 }
 
-/// The word to the clients of a job of which nothing comes out.
+/// The reply to the clients of a job that ends without a result.
 pub(super) struct Refused<'a> {
     pub(super) reason: Reason,
-    /// Parties of the job of whom one is to blame.
+    /// The parties of the job, one of which is to blame.
     pub(super) accused: &'a [Party],
-    /// The state that the job speaks of, as it stands.
+    /// The current standing of the job's state.
     pub(super) standing: Standing,
 }
 
-/// The place of a visitor.
+/// The outcome of a visitor's frame.
 pub(super) enum Ticket {
-    /// It is no client, and told so.
+    /// The visitor is not a client, and is told so.
     Stranger(Vec<u8>),
-    /// It is a client, and answered at once.
+    /// The visitor is a client, and is answered at once.
     Reply(Vec<u8>),
-    /// It waits for the reply to its submission, until another connection has its place.
+    /// The visitor waits for the reply to its submission, until another connection takes its place.
     Wait(watch::Receiver<Option<Arc<[u8]>>>, oneshot::Receiver<()>),
 }
 
 impl Gathered {
-    /// The submissions in the order of the job; there are none after that.
+    /// Takes the submissions, in the order of the job, and leaves none.
     pub(super) fn submissions(&mut self) -> Vec<Submission> {
         std::mem::take(&mut self.submissions)
     }
 
-    /// The client that is a party of the job, as the agreement numbers it.
+    /// The number in the agreement of the client that is this party of the job.
     pub(super) fn client(&self, party: Party) -> Option<usize> {
         usize::from(party.0).checked_sub(1).and_then(|at| self.sent.get(at)).map(|sent| sent.client)
     }
@@ -146,14 +146,14 @@ impl Gathered {
         counters(self.sent.iter())
     }
 
-    /// All clients, as the agreement numbers them.
+    /// The numbers of all clients in the agreement.
     pub(super) fn clients(&self) -> impl Iterator<Item = usize> {
         self.sent.iter().map(|sent| sent.client)
     }
 }
 
 impl Gathering {
-    /// Computes the number of the job with its submissions, if all are there.
+    /// Computes the number of the job with its submissions, if all have arrived.
     fn number(&self) -> Option<Id> {
         let mut hash = blake3::Hasher::new_derive_key(ID_CONTEXT);
         hash.update(self.job.digest());
@@ -170,9 +170,9 @@ impl Gathering {
 }
 
 impl Desk {
-    /// The desk of a server, with the records of clients that are in its store.
+    /// The desk of a server, with the records of clients from its store.
     ///
-    /// *Errors*: another number of secrets than of clients; a record that cannot be read.
+    /// *Errors*: a number of secrets other than that of clients; a record that cannot be read.
     pub(super) fn new(
         agreement: Arc<Agreement>,
         server: Server,
@@ -214,18 +214,18 @@ impl Desk {
 
     /// Takes a visitor's frame.
     pub(super) fn submit(&self, frame: &[u8], random: &mut (impl CryptoRng + ?Sized)) -> Ticket {
-        // Whoever cannot show to be a client learns nothing of who is one.
+        // A visitor that cannot prove to be a client learns nothing about who is one.
         let Some((sent, job, party, submission)) = self.open(frame) else {
             return Ticket::Stranger(FromServer::Refused(Reason::Unreadable).encode());
         };
         self.leave(job, party, (sent, submission), random)
     }
 
-    /// Opens a frame; none if it is not a client's.
+    /// Opens a frame; `None` if it is not a client's.
     fn open(&self, frame: &[u8]) -> Option<(Sent, Job, Party, Submission)> {
         let submit = Submit::decode(frame).ok()?;
         let client = self.agreement.client(&submit.client);
-        // A name that nobody has takes as long as one that somebody has, and no job is read for whoever does not have the secret.
+        // An unknown name takes as long as a known one, and no job is read for a visitor without the secret.
         let secret = client.map_or(&self.of_nobody, |client| &self.secrets[client]);
         #[cfg(test)]
         tests::TRIED.with(|tried| tried.set(tried.get() + 1));
@@ -239,8 +239,8 @@ impl Desk {
         Some((Sent { client, place: *submission.place(), nonce, frame }, job, party, submission))
     }
 
-    /// Leaves a submission that was opened, or finds what became of it. What is refused is used, and never run after that: its client hears so once it is
-    /// written. Only who has no time for it says so without a seal, and takes it later.
+    /// Leaves an opened submission, or finds its outcome. A refused submission is used, and never run after that: its client is told so once this is
+    /// written. Only a busy server says so without a seal, and accepts the submission later.
     fn leave(
         &self,
         job: Job,
@@ -301,7 +301,7 @@ impl Desk {
         Ticket::Wait(ticket, state.manners[client].connection())
     }
 
-    /// The next job that has become complete; it waits for one. A future that is dropped loses nothing.
+    /// Waits for the next job to become complete. Dropping the future loses nothing.
     pub(super) async fn next_complete(&self) -> Id {
         loop {
             let rung = self.bell.notified();
@@ -312,7 +312,7 @@ impl Desk {
         }
     }
 
-    /// All jobs that are complete now, the first one first, for another server that has heard of none; they are not told again by [`Desk::next_complete`].
+    /// All complete jobs, oldest first, for a newly connected server; [`Desk::next_complete`] does not return them again.
     pub(super) fn all_complete(&self) -> Vec<Id> {
         let mut state = self.lock();
         state.complete.clear();
@@ -322,26 +322,26 @@ impl Desk {
         complete.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// The digest of a job that is complete here, without its submissions, and the counters of these.
+    /// The digest of a complete job, without its submissions, and the counters of its submissions.
     pub(super) fn job(&self, id: &Id) -> Option<([u8; 32], [u64; CLIENTS_MAX])> {
         let state = self.lock();
         let (digest, gathering) = state.gatherings.iter().find(|(_, gathering)| gathering.id.as_ref() == Some(id))?;
         Some((*digest, counters(gathering.submissions.iter().flatten().map(|(sent, _)| sent))))
     }
 
-    /// The number of a job that has been complete here for so long.
+    /// The number of a job that has been complete here for at least this long.
     pub(super) fn complete_for(&self, job: &[u8; 32], long: Duration) -> Option<Id> {
         self.lock().gatherings.get(job).filter(|gathering| gathering.completed.elapsed() >= long)?.id
     }
 
-    /// Tells whether a job is not here any more, or has been complete here for so long.
+    /// Tells whether a job is gone, or has been complete here for at least this long.
     pub(super) fn may_differ(&self, id: &Id, long: Duration) -> bool {
         let state = self.lock();
         let gathering = state.gatherings.values().find(|gathering| gathering.id.as_ref() == Some(id));
         gathering.is_none_or(|gathering| gathering.completed.elapsed() >= long)
     }
 
-    /// Takes a job that is complete, if it is still here.
+    /// Takes a complete job, if it is still here.
     pub(super) fn take(&self, id: &Id) -> Option<Gathered> {
         let mut state = self.lock();
         let digest = *state.gatherings.iter().find(|(_, gathering)| gathering.id.as_ref() == Some(id))?.0;
@@ -361,7 +361,7 @@ impl Desk {
         gathered.clients().any(|client| state.records[client].is_shut_out())
     }
 
-    /// Notes durably that the submissions of a job are used.
+    /// Records durably that the submissions of a job are used.
     ///
     /// *Errors*: the store's.
     pub(super) fn burn(&self, gathered: &Gathered, store: &mut Store) -> Result<(), ProtocolError> {
@@ -370,7 +370,7 @@ impl Desk {
         self.write(&mut state, store)
     }
 
-    /// Notes durably that labels of a run are about to leave: if it does not end, the other server may have guessed.
+    /// Records durably that labels of a run are about to leave: if the run does not finish, the other server may have guessed.
     ///
     /// *Errors*: the store's.
     pub(super) fn begin(&self, store: &mut Store) -> Result<(), ProtocolError> {
@@ -381,7 +381,7 @@ impl Desk {
 
     /// Gives each client its answer, durably: the run has ended.
     ///
-    /// *Errors*: the store's; clients have their answers all the same.
+    /// *Errors*: the store's; clients get their answers all the same.
     pub(super) fn answer(
         &self,
         gathered: &Gathered,
@@ -394,9 +394,9 @@ impl Desk {
         self.end(state, gathered.sent.iter().zip(answers), false, store, random)
     }
 
-    /// Ends a job of which nothing comes out. Its submissions are used; that is noted before it is told, as is who is accused.
+    /// Ends a job without a result. Its submissions are used; this and the accused parties are recorded before anyone is told.
     ///
-    /// *Errors*: the store's; what is never run is told when it is written.
+    /// *Errors*: the store's; clients learn that a job is never run once this is written.
     pub(super) fn refuse(
         &self,
         gathered: &Gathered,
@@ -413,7 +413,7 @@ impl Desk {
         self.end(state, refusals, reason.is_never_run(), store, random)
     }
 
-    /// Refuses whatever has waited for too long, and writes what is not written yet.
+    /// Refuses submissions that have waited too long, and writes pending records.
     ///
     /// *Errors*: the store's.
     pub(super) fn expire(
@@ -433,9 +433,9 @@ impl Desk {
         self.end(state, refusals, true, Some(store), random)
     }
 
-    /// Tells clients what became of their submissions, once it is noted that these are used: a reply that proves this waits for that.
+    /// Tells clients the outcome of their submissions, once their use is recorded: a reply that proves this waits for the record.
     ///
-    /// *Errors*: the store's; clients hear of answers all the same.
+    /// *Errors*: the store's; clients get answers all the same.
     fn end<'a>(
         &self,
         mut state: MutexGuard<'_, State>,
@@ -457,7 +457,7 @@ impl Desk {
         store.map_or(Ok(()), |store| self.write(&mut state, store))
     }
 
-    /// The number of runs of which labels left, and which did not end.
+    /// The number of unfinished runs whose labels have left.
     pub(super) fn unended(&self) -> u32 {
         self.lock().unended
     }
@@ -468,7 +468,7 @@ impl Desk {
         gathered.clients().map(|client| all[client]).collect()
     }
 
-    /// Writes all records that have changed, and hands over the replies that wait for that.
+    /// Writes all changed records, and hands over the replies that wait for this.
     fn write(&self, state: &mut State, store: &mut Store) -> Result<(), ProtocolError> {
         for client in &state.unwritten {
             let record = &mut state.records[*client];
@@ -488,7 +488,7 @@ impl Desk {
     }
 }
 
-/// The counters of submissions, and zeros for clients that there are not.
+/// The counters of submissions, with zeros for clients that do not exist.
 fn counters<'a>(sent: impl Iterator<Item = &'a Sent>) -> [u64; CLIENTS_MAX] {
     let mut all = [0; CLIENTS_MAX];
     all.iter_mut().zip(sent).for_each(|(counter, sent)| *counter = sent.place.counter);
@@ -508,7 +508,7 @@ fn refusal(sent: &Sent, reason: Reason, accused: &[Party], Standing { version, c
 }
 
 impl State {
-    /// The reply to a submission that is here, or to come.
+    /// The reply to a submission, now or later.
     fn reply_to(&self, sent: &Sent) -> Option<watch::Receiver<Option<Arc<[u8]>>>> {
         if let Some(left) = self.left[sent.client].as_ref().filter(|left| left.frame == sent.frame) {
             return Some(left.reply.subscribe());
@@ -519,7 +519,7 @@ impl State {
         Some(watch::channel(Some(FromServer::Sealed(kept.to_vec()).encode().into())).1)
     }
 
-    /// The reason why a submission cannot be run any more, if there is no reply to it.
+    /// The reason why a submission can no longer be run, if there is no reply to it.
     fn past(&self, sent: &Sent) -> Option<Reason> {
         let (record, counter) = (&self.records[sent.client], sent.place.counter);
         let newer = self.left[sent.client].as_ref().is_some_and(|left| left.counter >= counter);
@@ -530,13 +530,13 @@ impl State {
         }
     }
 
-    /// Tells whether a client may leave a new submission now: none of its is run, and there were not too many.
+    /// Tells whether a client may leave a new submission now: none of its submissions is running, and there were not too many.
     fn has_time_for(&mut self, client: usize) -> bool {
         let is_running = self.left[client].as_ref().is_some_and(|left| left.is_running);
         !is_running && self.manners[client].allow()
     }
 
-    /// Notes that a submission is used, and never run again.
+    /// Records that a submission is used, and never run again.
     fn use_up(&mut self, sent: &Sent) {
         let record = &mut self.records[sent.client];
         if sent.place.counter > record.counter {
@@ -545,7 +545,7 @@ impl State {
         self.unwritten.insert(sent.client);
     }
 
-    /// Keeps the reply to a submission, if none was used since.
+    /// Keeps the reply to a submission, if no later one was used.
     fn keep_reply(&mut self, sent: &Sent, reply: Vec<u8>) {
         let record = &mut self.records[sent.client];
         if record.frame == sent.frame {
@@ -553,7 +553,7 @@ impl State {
         }
     }
 
-    /// Forgets what a client has left here and waits for others.
+    /// Forgets a client's submission that waits for others.
     fn forget(&mut self, client: usize) {
         let Some(left) = self.left[client].take_if(|left| !left.is_running) else { return };
         self.held.remove(&client);
@@ -568,14 +568,14 @@ impl State {
         self.complete.retain(|complete| Some(*complete) != id);
     }
 
-    /// Takes the submissions of a job out.
+    /// Removes the submissions of a job.
     fn remove(&mut self, digest: &[u8; 32]) -> Option<Gathering> {
         let gathering = self.gatherings.remove(digest)?;
         self.complete.retain(|complete| Some(*complete) != gathering.id);
         Some(gathering)
     }
 
-    /// Gives a client the sealed reply to what it has left here.
+    /// Gives a client the sealed reply to its submission.
     fn hand_over(&mut self, client: usize, reply: Vec<u8>) {
         if let Some(left) = self.left[client].take() {
             left.reply.send_replace(Some(FromServer::Sealed(reply).encode().into()));

@@ -1,4 +1,4 @@
-//! The servers' work with each other, over one connection: jobs, one after another, and filling their stores while nobody waits.
+//! The servers' joint work, over one connection: jobs, one after another, and filling their stores while nobody waits.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -32,55 +32,55 @@ use super::{
     words::{CLIENTS_MAX, Id, Word},
 };
 
-/// The most jobs of which the cloud has told that are remembered.
+/// The most jobs reported by the cloud that are remembered.
 const TOLD_MAX: usize = 1 << 12;
 
-/// The most that stores are filled with at once, so that no client waits for long.
+/// The most material that stores are filled with at once, so that no client waits for long.
 const FILL: Amounts = Amounts { triples: 500_000, masks: 600_000 };
 
-/// The time after which both servers have what clients sent to both, if they have all of a job.
+/// The time after which both servers must have the same submissions, if both have a complete job.
 const DIFFERENT: Duration = Duration::from_secs(2);
 
-/// The number that stands for filling, in place of a job.
+/// The number that stands for filling instead of a job.
 const FILLING: Id = [0; 32];
 
-/// The share of the stock below which it is filled, in percent.
+/// The percentage of the stock below which it is filled.
 const LOW_WATER: u8 = 50;
 
 /// A server's end of the connection.
 struct Pair<'a, S: Side> {
     service: &'a Service,
     session: Session,
-    /// None only while it has a program.
+    /// `None` only while a role has it.
     participant: Option<Participant<S, Honest>>,
-    /// The jobs that are complete here, the first one first.
+    /// The jobs that are complete here, oldest first.
     own: VecDeque<Id>,
-    /// Those that the cloud has told.
+    /// The jobs that the cloud has reported.
     told: HashMap<Id, Told>,
     timeout: Duration,
-    /// The time of the other server's last word.
+    /// The time of the other server's last message.
     heard: Instant,
-    /// The time of this server's last word.
+    /// The time of this server's last message.
     said: Instant,
-    /// Set until the other server says that it has enough.
+    /// Set until the other server reports that it has enough.
     is_to_fill: bool,
 }
 
-/// A job that the cloud has.
+/// A complete job at the cloud.
 struct Told {
     job: [u8; 32],
-    /// Of the submissions that it has.
+    /// The counters of its submissions.
     counters: [u64; CLIENTS_MAX],
     since: Instant,
 }
 
-/// The reason why a job is not run, before anything was told.
+/// The reason why a job is refused before anything is revealed.
 struct Refusal {
     reason: Reason,
     standing: Standing,
 }
 
-/// Something to react to.
+/// An event to react to.
 enum Turn {
     Complete(Id),
     Heard,
@@ -88,7 +88,7 @@ enum Turn {
 }
 
 impl Service {
-    /// Works with the other server until one of the two is gone.
+    /// Works with the other server until one of them leaves.
     ///
     /// *Errors*: the reason for that.
     pub(super) async fn pair(
@@ -140,7 +140,7 @@ impl Service {
     }
 }
 
-/// Joins the other server, and agrees with it on all states. One that cannot be used any more is told, and the others go on.
+/// Joins the other server, and agrees with it on all states. Reports states that have become unusable, and goes on with the others.
 async fn meet<S: Side>(
     session: &mut Session,
     service: &Service,
@@ -164,7 +164,7 @@ impl<S: Side> Pair<'_, S> {
         self.service.desk.server() == Server::Generator
     }
 
-    /// Takes turns for ever.
+    /// Handles events forever.
     async fn work(&mut self) -> Result<Infallible, ProtocolError> {
         let desk = &self.service.desk;
         for id in desk.all_complete() {
@@ -183,7 +183,7 @@ impl<S: Side> Pair<'_, S> {
                 Turn::Heard => self.hear().await?,
                 Turn::Look => {}
             }
-            // However many clients come.
+            // Even if many clients come.
             if looked.elapsed() >= pause {
                 looked = Instant::now();
                 self.look().await?;
@@ -195,7 +195,7 @@ impl<S: Side> Pair<'_, S> {
         }
     }
 
-    /// Looks for what the time has brought.
+    /// Does the work that is due by time.
     async fn look(&mut self) -> Result<(), ProtocolError> {
         if let Some(store) = self.participant.as_mut().and_then(Participant::store) {
             self.service.desk.expire(store, self.session.rng())?;
@@ -203,7 +203,7 @@ impl<S: Side> Pair<'_, S> {
         if self.is_generator() {
             self.refuse_different().await?;
         }
-        self.check_heard(self.heard, "for a word of the other server")?;
+        self.check_heard(self.heard, "for a message from the other server")?;
         if self.said.elapsed() >= self.timeout / 3 {
             self.say(Word::Here).await?;
         }
@@ -230,7 +230,7 @@ impl<S: Side> Pair<'_, S> {
         Ok(word)
     }
 
-    /// Notes a job that is complete here; the cloud tells it.
+    /// Records a job that is complete here; the cloud also reports it.
     async fn complete(&mut self, id: Id) -> Result<(), ProtocolError> {
         match self.is_generator() {
             true => self.own.push_back(id),
@@ -243,7 +243,7 @@ impl<S: Side> Pair<'_, S> {
         Ok(())
     }
 
-    /// Hears a word outside of a job.
+    /// Handles a message outside of a job.
     async fn hear(&mut self) -> Result<(), ProtocolError> {
         match (self.next_word().await?, self.is_generator()) {
             (Word::Here, _) => Ok(()),
@@ -258,9 +258,9 @@ impl<S: Side> Pair<'_, S> {
                 }
                 Ok(())
             }
-            // An honest generator has waited as long itself, and has had the job for less time. Earlier, clients may be about to submit again.
+            // An honest generator has waited as long itself, and got the job later. Before that, clients may be about to submit again.
             (Word::Differ(id, theirs), false) if !self.service.desk.may_differ(&id, DIFFERENT) => {
-                Err(unexpected("no such word of a job that is complete for less time", Word::Differ(id, theirs)))
+                Err(unexpected("no such message about a recently completed job", Word::Differ(id, theirs)))
             }
             (Word::Differ(id, theirs), false) => match self.service.desk.take(&id) {
                 Some(gathered) => self.refuse_over_counters(&gathered, theirs),
@@ -270,11 +270,11 @@ impl<S: Side> Pair<'_, S> {
             (Word::Fill([triples, masks]), false) => {
                 self.called_to_fill(Amounts { triples: triples.min(FILL.triples), masks: masks.min(FILL.masks) }).await
             }
-            (word, _) => Err(unexpected("a word that this server waits for", word)),
+            (word, _) => Err(unexpected("a message that this server waits for", word)),
         }
     }
 
-    /// Remembers a job that the cloud has told, in place of the same one with other submissions; the oldest is forgotten for it if there are too many.
+    /// Remembers a job that the cloud has reported, replacing the same one with other submissions; forgets the oldest if there are too many.
     fn note(&mut self, id: Id, job: [u8; 32], counters: [u64; CLIENTS_MAX]) {
         self.told.retain(|_, told| told.job != job);
         if self.told.len() >= TOLD_MAX
@@ -285,8 +285,8 @@ impl<S: Side> Pair<'_, S> {
         self.told.insert(id, Told { job, counters, since: Instant::now() });
     }
 
-    /// Refuses jobs that both servers have had for long with submissions of other counters: somebody has dealt so, and the others would wait in vain. Both accuse those whose
-    /// counters differ, and each other: a server could say another counter than it has.
+    /// Refuses jobs that both servers have long had with differing counters: some client has dealt that way, and the others would wait in vain. Both accuse
+    /// the clients whose counters differ, and each other: a server could report another counter than it has.
     async fn refuse_different(&mut self) -> Result<(), ProtocolError> {
         let desk = &self.service.desk;
         let different = |(theirs, told): (&Id, &Told)| {
@@ -308,12 +308,12 @@ impl<S: Side> Pair<'_, S> {
         Ok(())
     }
 
-    /// Refuses a job of which the other server has submissions with these counters, and accuses the clients whose counters differ, beside that server.
+    /// Refuses a job for which the other server has submissions with these counters, and accuses the clients whose counters differ, and that server.
     ///
     /// *Errors*: the store's.
     fn refuse_over_counters(&mut self, gathered: &Gathered, theirs: [u64; CLIENTS_MAX]) -> Result<(), ProtocolError> {
         let other = self.service.desk.offer(gathered).plan.party(self.service.desk.server().other());
-        // Counters of clients that the job does not have accuse nobody but the server that says them.
+        // Counters of clients that the job does not have accuse only the server that reports them.
         let differ = (1..).map(Party).zip(gathered.counters().into_iter().zip(theirs)).take(gathered.clients().count());
         let differ = differ.filter(|(_, (own, theirs))| own != theirs).map(|(client, _)| client);
         let accused: Vec<Party> = differ.chain([other]).collect();
@@ -324,14 +324,14 @@ impl<S: Side> Pair<'_, S> {
         written
     }
 
-    /// Calls all jobs that are complete at both servers, in the order in which they have become so here.
+    /// Calls all jobs that are complete at both servers, in the order of completion here.
     async fn call_all(&mut self) -> Result<(), ProtocolError> {
         while let Some(at) = self.own.iter().position(|id| self.told.contains_key(id)) {
             let Some(id) = self.own.remove(at) else { break };
             self.told.remove(&id);
             self.call(id).await?;
         }
-        // What the cloud has never told was refused here meanwhile.
+        // A job that the cloud never reported has been refused here meanwhile.
         let desk = &self.service.desk;
         self.own.retain(|id| desk.job(id).is_some());
         Ok(())
@@ -361,7 +361,7 @@ impl<S: Side> Pair<'_, S> {
         }
     }
 
-    /// Hears whether the cloud is ready for what was called: until then it may say what it said before it heard.
+    /// Waits until the cloud is ready for the call: until then, messages that it sent before the call may arrive.
     async fn is_ready(&mut self, id: Id) -> Result<bool, ProtocolError> {
         let called = Instant::now();
         loop {
@@ -376,7 +376,7 @@ impl<S: Side> Pair<'_, S> {
         }
     }
 
-    /// Runs the job that the generator has called, or refuses it.
+    /// Runs or refuses the job that the generator has called.
     async fn called(&mut self, id: Id) -> Result<(), ProtocolError> {
         let Some(gathered) = self.service.desk.take(&id) else { return self.say(Word::Refuse(id)).await };
         match self.ready(&gathered) {
@@ -394,7 +394,7 @@ impl<S: Side> Pair<'_, S> {
         }
     }
 
-    /// Tells whether a job can be run now; the states as they stand.
+    /// Checks whether a job can be run now; returns the current states.
     fn ready(&mut self, gathered: &Gathered) -> Result<Vec<Standing>, Refusal> {
         let service = self.service;
         let refused = |reason, standing| Refusal { reason, standing };
@@ -427,7 +427,7 @@ impl<S: Side> Pair<'_, S> {
         }
     }
 
-    /// Refuses a job of which nothing was told.
+    /// Refuses a job before anything was revealed.
     ///
     /// *Errors*: the store's.
     fn refuse(&mut self, gathered: &Gathered, Refusal { reason, standing }: Refusal) -> Result<(), ProtocolError> {
@@ -444,7 +444,7 @@ impl<S: Side> Pair<'_, S> {
         (self.service.hear)(Event::Refused { offer, clients, reason, accused });
     }
 
-    /// Runs a job, and answers its clients, whatever comes of it.
+    /// Runs a job, and answers its clients whatever the outcome.
     async fn run(&mut self, mut gathered: Gathered, standings: Vec<Standing>) -> Result<(), ProtocolError> {
         let (service, began) = (self.service, Instant::now());
         let desk = &service.desk;
@@ -481,9 +481,9 @@ impl<S: Side> Pair<'_, S> {
                     (service.hear)(Event::Unended(desk.unended(), UNENDED_MAX));
                 }
                 match error {
-                    // Both servers have said so, and go on with each other.
+                    // Both servers agree on this, and go on with each other.
                     ProtocolError::Refused(_) => written,
-                    // What ended the run is told before what the store says of it.
+                    // The error that ended the run takes precedence over the store's.
                     error => Err(error),
                 }
             }
@@ -493,7 +493,7 @@ impl<S: Side> Pair<'_, S> {
         ended
     }
 
-    /// Fills the stores a little, if nobody waits and there is too little.
+    /// Fills the stores a little, if nobody waits and they are low.
     async fn fill(&mut self) -> Result<(), ProtocolError> {
         let Some(participant) = self.participant.as_ref().filter(|_| self.is_to_fill) else { return Ok(()) };
         let Some(short) = self.service.stock.short_of(participant.stock(), LOW_WATER) else { return Ok(()) };
@@ -503,7 +503,7 @@ impl<S: Side> Pair<'_, S> {
         if self.is_to_fill { self.make(part).await } else { Ok(()) }
     }
 
-    /// Fills the store with what the generator wants, unless this server has as much as it was told to keep.
+    /// Fills the store as the generator wants, unless this server has as much as it was told to keep.
     async fn called_to_fill(&mut self, wanted: Amounts) -> Result<(), ProtocolError> {
         let short = self.participant.as_ref().and_then(|own| self.service.stock.short_of(own.stock(), 100));
         if short.is_none() {
@@ -531,7 +531,8 @@ struct Called {
     standings: Vec<Standing>,
 }
 
-/// Runs a job: this server's outputs, and the answers to the clients. The submissions are burnt before anything of them is told, and the run has begun before a label leaves.
+/// Runs a job; returns this server's outputs and the answers to the clients. The submissions are recorded as used before anything of them is revealed, and the
+/// run as begun before a label leaves.
 async fn run_job<S: Side>(
     run: &mut Run<S, Honest>,
     session: &mut Session,
@@ -553,13 +554,13 @@ async fn run_job<S: Side>(
 }
 
 impl Refusal {
-    /// The other server does not go on with a job that this one is ready for.
+    /// Handles that the other server does not go on with a job that this one is ready for.
     fn interrupted() -> Self {
         Refusal { reason: Reason::Interrupted, standing: Standing::default() }
     }
 }
 
-/// The reason that clients are told for an error in a job, which had begun or not: before it has, no label has left here, and none was evaluated.
+/// The reason given to clients for an error in a job, which may have begun: before that, no label has left here, and none was evaluated.
 fn told_of(error: &ProtocolError, has_begun: bool) -> (Reason, &[Party]) {
     match error {
         ProtocolError::Refused(checks::Refused { what, parties }) if *what == WRONG_CHALLENGE => {
@@ -590,7 +591,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_state_of_which_too_many_runs_did_not_end_is_not_told_as_closed() {
+    fn a_state_with_too_many_unfinished_runs_is_not_reported_as_closed() {
         let told = |problem| reason_of_state(&ProtocolError::State { name: "map".into(), problem });
         assert_eq!(told(StateProblem::Closed), Reason::StateClosed);
         assert_eq!(told(StateProblem::Failures { most: 16 }), Reason::Unended);

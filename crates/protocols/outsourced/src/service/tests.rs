@@ -1,4 +1,4 @@
-//! A server that lies to the other one between runs, over the wire: what is concluded, who is accused, what is counted.
+//! A server that lies to the other one between runs, over the wire: conclusions, accusations and counts.
 
 use std::{collections::BTreeMap, sync::Mutex};
 
@@ -19,14 +19,14 @@ use crate::{server::NONCE_BYTES, state};
 
 const CLIENTS: [&str; 2] = ["anna", "bo"];
 
-/// The time after which an honest server compares counters, and some.
+/// A little more than the time after which an honest server compares counters.
 const LONG: Duration = Duration::from_millis(2200);
 
 fn rng(seed: u128) -> Prg {
     Prg::new(Block::from_u128(seed))
 }
 
-/// One AND gate, whose inputs are the two clients'.
+/// One AND gate on the two clients' inputs.
 fn agreement() -> Arc<Agreement> {
     let circuit = Circuit::new(2, vec![Gate::And(Wire(0), Wire(1))], vec![Wire(2)]).expect("a circuit");
     let port = |name: &str| Port::new(name, Type::Bits(1));
@@ -86,7 +86,7 @@ impl Scene {
         })
     }
 
-    /// Lets a client leave a submission of this counter at the server.
+    /// Lets a client leave a submission with this counter at the server.
     fn submit(&self, client: usize, counter: u64) -> Submitted {
         let job = self.agreement.job("and", &CLIENTS.map(String::from), "", 1).expect("an offer");
         let [generator, cloud] = self.invitations(client);
@@ -98,7 +98,7 @@ impl Scene {
         Submitted { visit, ticket: self.service.desk.submit(&frame, &mut rng(seed)) }
     }
 
-    /// The word of the server to a client; none if it has to wait.
+    /// The server's reply to a client; `None` if the client has to wait.
     fn word(&self, Submitted { mut visit, ticket }: Submitted) -> Option<(Reason, Vec<Party>)> {
         let frame = match ticket {
             Ticket::Stranger(frame) | Ticket::Reply(frame) => frame,
@@ -112,7 +112,8 @@ impl Scene {
         }
     }
 
-    /// Lets the server work with one that meets it honestly and then says what it likes: the server's error, if it ends with one before the other is gone.
+    /// Lets the server work with one that meets it honestly and then deviates as given; returns the server's error, if it ends with one before the other
+    /// leaves.
     fn against<S: Side>(&self, liar: impl AsyncFnOnce(&mut Session)) -> String {
         let (ours, theirs) = memory_pair();
         let options = Options { timeout: Duration::from_secs(20), ..Options::default() };
@@ -139,7 +140,7 @@ impl Scene {
         self.log.lock().expect("no panic").clone()
     }
 
-    /// The refusals of a client of which it was accused, as the store has them after all.
+    /// The number of refusals that accused a client, as finally stored.
     fn accusations(&self, client: usize) -> u32 {
         let record = clients::Record::of(&(self.store)(), self.agreement.identity(client)).expect("a record");
         record.refusals()
@@ -157,7 +158,7 @@ async fn say(session: &mut Session, word: Word) {
     session.channel().flush().await.expect("the other server is there");
 }
 
-/// The next word that is not a sign of life.
+/// The next message that is not a sign of life.
 async fn heard(session: &mut Session) -> Word {
     loop {
         match session.channel().receive().await.expect("the other server is there") {
@@ -167,7 +168,7 @@ async fn heard(session: &mut Session) -> Word {
     }
 }
 
-/// The job of which the cloud says that it has all submissions.
+/// The job that the cloud reports as complete.
 async fn had(session: &mut Session) -> (Id, [u64; CLIENTS_MAX]) {
     match heard(session).await {
         Word::Have(id, _, counters) => (id, counters),
@@ -180,9 +181,9 @@ fn with_counter(mut counters: [u64; CLIENTS_MAX], client: usize, counter: u64) -
     counters
 }
 
-/// It cannot be told from a client that has dealt to each server with another counter: both are named, and the other client is not.
+/// This looks the same as a client that dealt to each server with another counter: both are named, and the other client is not.
 #[test]
-fn a_generator_that_says_other_counters_than_it_has_is_named_beside_the_client() {
+fn a_generator_that_reports_wrong_counters_is_named_beside_the_client() {
     let scene = Scene::new(Server::Cloud);
     let waiting = [scene.submit(0, 1), scene.submit(1, 1)];
     let mut later = None;
@@ -191,7 +192,7 @@ fn a_generator_that_says_other_counters_than_it_has_is_named_beside_the_client()
         assert_eq!(counters, with_counter(with_counter([0; CLIENTS_MAX], 0, 1), 1, 1));
         tokio::time::sleep(LONG).await;
         say(session, Word::Differ(id, with_counter(counters, 1, 2))).await;
-        // The job is not here any more, and nobody is accused twice; the servers go on with each other.
+        // The job is gone, and nobody is accused twice; the servers go on with each other.
         say(session, Word::Differ(id, with_counter(counters, 0, 2))).await;
         tokio::time::sleep(Duration::from_millis(100)).await;
         later = Some([scene.submit(0, 2), scene.submit(1, 2)]);
@@ -209,9 +210,9 @@ fn a_generator_that_says_other_counters_than_it_has_is_named_beside_the_client()
     }
 }
 
-/// It names the same counters as the cloud has: no client can have dealt so.
+/// It reports the same counters as the cloud has, so no client can be at fault.
 #[test]
-fn a_generator_that_finds_a_difference_where_none_is_is_accused_alone() {
+fn a_generator_that_reports_a_difference_where_there_is_none_is_accused_alone() {
     let scene = Scene::new(Server::Cloud);
     let waiting = [scene.submit(0, 1), scene.submit(1, 1)];
     scene.against::<GarblerSide>(async |session| {
@@ -227,28 +228,28 @@ fn a_generator_that_finds_a_difference_where_none_is_is_accused_alone() {
     assert_eq!([0, 1].map(|client| scene.accusations(client)), [0, 0]);
 }
 
-/// Clients may be about to submit again; and a cloud never says it.
+/// Clients may be about to submit again, and a cloud never reports differences.
 #[test]
-fn a_difference_that_is_told_early_or_by_the_cloud_ends_the_meeting_and_accuses_nobody() {
+fn a_difference_reported_early_or_by_the_cloud_ends_the_meeting_and_accuses_nobody() {
     let cloud = Scene::new(Server::Cloud);
     let mut waiting = None;
     let early = cloud.against::<GarblerSide>(async |session| {
-        // Now, as a job that is complete for longer may differ.
+        // Now, because a job that has long been complete may differ.
         waiting = Some([cloud.submit(0, 1), cloud.submit(1, 1)]);
         let (id, counters) = had(session).await;
-        // One of a job that is not here says nothing.
+        // A difference for an unknown job means nothing.
         say(session, Word::Differ([9; 32], counters)).await;
         say(session, Word::Differ(id, with_counter(counters, 0, 2))).await;
         let _ = session.channel().receive::<Word>().await;
     });
-    assert!(early.contains("no such word of a job that is complete for less time"), "{early}");
+    assert!(early.contains("no such message about a recently completed job"), "{early}");
     let generator = Scene::new(Server::Generator);
     let also = [generator.submit(0, 1), generator.submit(1, 1)];
     let by_cloud = generator.against::<EvaluatorSide>(async |session| {
         say(session, Word::Differ([9; 32], [1; CLIENTS_MAX])).await;
         let _ = session.channel().receive::<Word>().await;
     });
-    assert!(by_cloud.contains("a word that this server waits for"), "{by_cloud}");
+    assert!(by_cloud.contains("a message that this server waits for"), "{by_cloud}");
     for (scene, waiting) in [(&cloud, waiting.expect("they have submitted")), (&generator, also)] {
         assert!(scene.lines().is_empty(), "{:?}", scene.lines());
         assert_eq!(scene.service.desk.all_complete().len(), 1, "the job waits for the next meeting");
@@ -257,9 +258,9 @@ fn a_difference_that_is_told_early_or_by_the_cloud_ends_the_meeting_and_accuses_
     }
 }
 
-/// The generator compares what it has with what it was told, says so to the cloud, and both are named.
+/// The generator compares its counters with the reported ones, tells the cloud, and both are named.
 #[test]
-fn a_cloud_that_says_other_counters_than_it_has_is_named_beside_the_client() {
+fn a_cloud_that_reports_wrong_counters_is_named_beside_the_client() {
     let scene = Scene::new(Server::Generator);
     let waiting = [scene.submit(0, 1), scene.submit(1, 1)];
     let job = *scene.agreement.job("and", &CLIENTS.map(String::from), "", 1).expect("an offer").digest();

@@ -1,4 +1,4 @@
-//! Visits, from both ends: a server that lets visitors in, and a client that calls both servers.
+//! Visits, from both ends: a server that accepts visitors, and a client that calls both servers.
 
 use std::{
     convert::Infallible,
@@ -15,30 +15,30 @@ use tokio::sync::{oneshot, watch};
 
 use super::{Service, desk::Ticket};
 
-/// The time between two signs of life to a visitor that waits.
+/// The time between two signs of life to a waiting visitor.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
-/// The time that a visitor has for a small reply.
+/// The time that a visitor has to read a small reply.
 const REPLY: Duration = Duration::from_secs(30);
-/// The rate at which it has to read a large one.
+/// The rate at which a visitor has to read a large reply.
 const REPLY_BYTES_PER_SECOND: u64 = 64 << 10;
-/// The time after which a client gives up a server that only says that it is there.
+/// The time after which a client gives up on a server that only sends signs of life.
 const ANSWER: Duration = Duration::from_secs(15 * 60);
-/// The time for which a server is heard when the other one has no answer.
+/// The time to listen to a server when the other one has no answer.
 const GRACE: Duration = Duration::from_secs(5);
-/// The most clients at once that wait for a reply.
+/// The most clients that may wait for a reply at once.
 const CLIENTS_MAX: usize = 512;
-/// The most clients at once that have it and are not gone yet, and the most strangers that are told so.
+/// The most clients at once that are reading their reply, and the most strangers that are being refused.
 const LEAVING_MAX: usize = 64;
 
 impl Service {
-    /// Lets visitors in, for ever.
+    /// Accepts visitors forever.
     ///
-    /// *Errors*: an address at which nobody can be waited for any more.
+    /// *Errors*: an address on which listening has become impossible.
     pub async fn welcome(self: Arc<Self>, mut visitors: Visitors, mut rng: Prg) -> Result<Infallible, NetError> {
         let [clients, leaving, strangers] = [CLIENTS_MAX, LEAVING_MAX, LEAVING_MAX].map(Places::new);
         loop {
             let Visitor { from, messages, said } = visitors.next().await?;
-            // What was said is not kept while a visitor waits; one that is gone or put out comes again for its answer.
+            // The frame is not kept while a visitor waits; a visitor that leaves or is evicted comes again for its answer.
             match self.desk.submit(&said, &mut rng) {
                 Ticket::Stranger(reply) => {
                     let place = strangers.take(from);
@@ -56,19 +56,19 @@ impl Service {
         }
     }
 }
-/// Waits for the reply to a submission, with signs of life to the visitor.
+/// Waits for the reply to a submission, sending signs of life to the visitor.
 async fn wait(messages: &mut Messages, ticket: &mut watch::Receiver<Option<Arc<[u8]>>>) -> Result<Arc<[u8]>, NetError> {
     loop {
         let answered = async { ticket.wait_for(Option::is_some).await.ok().and_then(|reply| reply.clone()) };
         tokio::select! {
-            // Without one, another submission of the client has come in its place.
+            // Without a reply, another submission of the client has replaced it.
             reply = answered => return Ok(reply.unwrap_or_else(|| FromServer::Refused(Reason::Interrupted).encode().into())),
             () = tokio::time::sleep(SIGN_OF_LIFE) => messages.send(&FromServer::Waiting.encode()).await?,
         }
     }
 }
 
-/// Answers a client, unless another of its connections takes this one's place.
+/// Answers a client, unless another of its connections replaces this one.
 async fn answer(
     mut messages: Messages,
     mut ticket: watch::Receiver<Option<Arc<[u8]>>>,
@@ -84,7 +84,7 @@ async fn answer(
     }
 }
 
-/// Sends a visitor the last word. Who reads slowly does not keep its place for long.
+/// Sends a visitor the final reply. A slow reader does not keep its place for long.
 async fn send(mut messages: Messages, reply: Arc<[u8]>) -> Result<Messages, NetError> {
     let patience = REPLY + Duration::from_secs(reply.len() as u64 / REPLY_BYTES_PER_SECOND);
     let late = |_| NetError::Timeout { doing: "for a visitor to read its reply".into(), after: patience };
@@ -92,20 +92,20 @@ async fn send(mut messages: Messages, reply: Arc<[u8]>) -> Result<Messages, NetE
     Ok(messages)
 }
 
-/// Lets a visitor go that has its last word, in a place for those: the other one is free when this begins.
+/// Waits for a visitor with its final reply to leave, in a separate place, so that its former place is free at once.
 async fn leave(answered: impl Future<Output = Option<Result<Messages, NetError>>>, leaving: Places, from: SocketAddr) {
     if let Some(Ok(messages)) = answered.await {
         leaving.take(from).keep(messages.close()).await;
     }
 }
 
-/// The way to a server.
+/// The address of a server and how to call it.
 pub struct WayTo<'a> {
-    /// The manner of calling it.
+    /// The way to call it.
     pub call: &'a Call,
     /// `HOST:PORT`.
     pub address: &'a str,
-    /// The frame that it is to have.
+    /// The frame to send it.
     pub frame: &'a [u8],
 }
 
@@ -113,15 +113,15 @@ pub struct WayTo<'a> {
 #[derive(Debug, thiserror::Error)]
 #[error("{rejected}")]
 pub struct Unanswered {
-    /// The words of both servers.
+    /// The replies of both servers.
     pub rejected: Rejected,
-    /// The reasons why a server was not heard to the end.
+    /// The reasons why a server was not heard out.
     pub ways: Vec<(Server, NetError)>,
 }
 
-/// Calls generator and cloud, and opens what they answer. A visit that was interrupted can be resumed with the same frames.
+/// Calls generator and cloud, and opens their answers. An interrupted visit can be resumed with the same frames.
 ///
-/// *Errors*: no output, with the words of both.
+/// *Errors*: no output, with the replies of both.
 pub async fn call(visit: Visit, ways: [WayTo<'_>; 2]) -> Result<Opened, Unanswered> {
     let visit = Mutex::new(visit);
     let [to_generator, to_cloud] = &ways;
@@ -133,7 +133,7 @@ pub async fn call(visit: Visit, ways: [WayTo<'_>; 2]) -> Result<Opened, Unanswer
             (server, heard.unwrap_or_else(|_| Err(late())))
         })
     });
-    // Without the answer of one nothing comes out: the other may still say why, but is not waited for long.
+    // Without the answer of one there is no output: the other may still say why, but the client does not wait long.
     let mut failed = Vec::new();
     let ((server, heard), _, rest) = select_all(hearings).await;
     let spoke = matches!(heard, Ok(Heard::Answer));
@@ -148,7 +148,7 @@ pub async fn call(visit: Visit, ways: [WayTo<'_>; 2]) -> Result<Opened, Unanswer
     visit.open().map_err(|rejected| Unanswered { rejected, ways: failed })
 }
 
-/// Hears a server until it has spoken.
+/// Listens to a server until its final reply.
 async fn converse(visit: &Mutex<Visit>, server: Server, way: &WayTo<'_>) -> Result<Heard, NetError> {
     let lock = || visit.lock().unwrap_or_else(PoisonError::into_inner);
     let mut messages = way.call.connect(way.address).await?;

@@ -1,4 +1,4 @@
-//! Words of the servers between runs.
+//! The servers' messages between runs.
 
 use garblet_net::Message;
 use serde::{Deserialize, Serialize};
@@ -9,22 +9,22 @@ pub(super) type Id = [u8; 32];
 /// The most clients of a job.
 pub(super) const CLIENTS_MAX: usize = crate::PARTIES_MAX as usize - 2;
 
-/// A word of a server.
+/// A message of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Word {
-    /// This server is there.
+    /// This server is alive.
     Here,
-    /// The cloud has all submissions of a job, of this digest, with these counters of its clients, in the order of the job.
+    /// The cloud has all submissions of the job with this digest, with these counters of its clients, in the order of the job.
     Have(Id, [u8; 32], [u64; CLIENTS_MAX]),
-    /// The generator calls a job, of which it has all, too.
+    /// The generator calls a job, for which it has all submissions, too.
     Call(Id),
-    /// The cloud is ready for the job that was called, or for filling.
+    /// The cloud is ready for the called job, or for filling.
     Ready,
-    /// This server refuses the job that was called or is to be called, or does not have it any more.
+    /// This server refuses the job that was called or is to be called, or no longer has it.
     Refuse(Id),
-    /// The generator refuses the job of which the cloud has submissions under this number, and it has some with these other counters.
+    /// The generator refuses the job that the cloud has under this number, because its own submissions have these other counters.
     Differ(Id, [u64; CLIENTS_MAX]),
-    /// The generator fills its store with so many triples and masks, and so does the cloud.
+    /// The generator and the cloud fill their stores with this many triples and masks.
     Fill([u64; 2]),
 }
 
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_bytes_come_they_are_a_word_or_refused() {
+    fn any_bytes_are_a_word_or_refused() {
         let (mut rng, most) = (StdRng::seed_from_u64(1), [u64::MAX; CLIENTS_MAX]);
         let words = [
             Word::Here,
@@ -83,7 +83,7 @@ mod tests {
         for _ in 0..5_000 {
             let mut random = vec![0; rng.random_range(0..=Word::MAX_BYTES)];
             rng.fill_bytes(&mut random);
-            // Most kinds of words are none.
+            // Most kinds do not exist.
             if let Some(kind) = random.first_mut() {
                 *kind %= 9;
             }

@@ -1,14 +1,14 @@
-//! The same over `cut-and-choose`, where what a server was dealt is its input.
+//! The same over `cut-and-choose`, where bits dealt to a server are its input.
 //!
-//! Refusals go as verdicts to the other server, so that both end alike.
+//! Refusals are sent as verdicts to the other server, so that both end alike.
 //!
-//! | step | who | what | before it |
+//! | step | party | action | requires |
 //! |---|---|---|---|
-//! | 1 | cloud | corrects its choices: its bits are fixed | |
-//! | 2 | generator | sends keys, by which its own bits are fixed; then the challenges for the cloud's | 1 is there |
-//! | 3 | cloud | says its verdict on 2; tells the challenges for the generator's; proves that its bits have the dealt hashes, by a digest of the sums of its rows of correlated OT; sends the base's challenge | all of 2 is there; it checks that clients committed to the challenges |
-//! | 4 | generator | says its verdict on 3; tells the hashes of its bits, which labels have in every circuit | it checks challenges and proofs |
-//! | 5 | cloud | says its verdict on 4 and goes on: only with circuits, which come later, can anything be evaluated | the hashes are those that were dealt to it |
+//! | 1 | cloud | corrects its choices, which fixes its bits | |
+//! | 2 | generator | sends keys, which fix its own bits; then the challenges for the cloud's | message 1 |
+//! | 3 | cloud | sends its verdict on 2 and the challenges for the generator's; proves that its bits have the dealt hashes, by a digest of the sums of its rows of correlated OT; sends the base's challenge | all of message 2; a check that clients committed to the challenges |
+//! | 4 | generator | sends its verdict on 3 and the hashes of its bits, which labels have in every circuit | a check of challenges and proofs |
+//! | 5 | cloud | sends its verdict on 4 and goes on: only circuits, which come later, can be evaluated | a check that the hashes are those dealt to it |
 
 use garblet_circuit::Bits;
 use garblet_client::{Server, Submission};
@@ -25,7 +25,7 @@ use super::{CHALLENGE_BYTES, PROOF_BYTES, Submissions, WRONG_HASH, gather};
 use crate::{GENERATOR, Step, dealt::Dealt};
 
 impl<K: Conduct<Step>> Submissions<'_, K, base::Plan> {
-    /// The hashes of the generator's bits, as it tells them.
+    /// The hashes of the generator's bits, as it sends them.
     fn told_hashes(&mut self) -> Vec<u8> {
         let mut all = Vec::new();
         for ((_, places), challenge) in self.plan.clients().zip(&self.own) {
@@ -36,7 +36,7 @@ impl<K: Conduct<Step>> Submissions<'_, K, base::Plan> {
         all
     }
 
-    /// Checks that the hashes that the generator told are those that clients dealt: all of them, whatever comes out.
+    /// Checks that the generator's hashes are those that clients dealt: all of them, even after one fails.
     fn check_hashes(&self, told: &[u8]) -> Result<(), Refused> {
         let mut wrong = None;
         let told = told.chunks(self.plan.hash_bits() / 8);
@@ -48,7 +48,7 @@ impl<K: Conduct<Step>> Submissions<'_, K, base::Plan> {
         wrong.map_or(Ok(()), |client| Err(self.refused(client, WRONG_HASH)))
     }
 
-    /// The hash of a client's bits among all input wires of the generator, of which they are the last but for those of the base.
+    /// The hash of a client's bits among all input wires of the generator, where they come last except for the base's own.
     fn part(&self, places: &Dealt, hash: UniversalHash, value: Bits) -> PartHash {
         let first = party_io::input_bits(self.plan.program(), GENERATOR);
         let wires = places.all().map(|range| first + range.start..first + range.end).collect();
@@ -61,7 +61,7 @@ impl<K: Conduct<Step>> Dealing for Submissions<'_, K, base::Plan> {
         let clients = self.all.len();
         let mut challenges = vec![0; CHALLENGE_BYTES * clients];
         let of_bits = rows.of_bits();
-        // What is dealt is the last of the cloud's input.
+        // Dealt bits come last in the cloud's input.
         let dealt = &of_bits[of_bits.len() - self.bits.len()..];
         let channel = session.channel();
         match self.server {
@@ -78,7 +78,7 @@ impl<K: Conduct<Step>> Dealing for Submissions<'_, K, base::Plan> {
                 };
                 let judged = self.own_challenges(&challenges);
                 match judged.and_then(|own| self.check(&proofs, sums).map(|()| own)) {
-                    // It says so with the hashes.
+                    // The verdict goes with the hashes.
                     Ok(own) => self.own = own,
                     Err(refused) => self.tell::<()>(channel, Err(refused)).await?,
                 }

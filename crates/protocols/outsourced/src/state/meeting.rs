@@ -1,12 +1,12 @@
 //! The servers compare their states when they meet.
 //!
-//! | this server has | the other one has | both |
+//! | this server has | the other one has | result for both |
 //! |---|---|---|
 //! | version `t` | version `t`, of the same history | go on |
 //! | `t`, and `t + 1` pending | `t + 1` | have `t + 1` |
 //! | `t`, and `t + 1` pending | `t` | have `t` |
 //! | `t`, and `t + 1` pending | the same | have `t + 1` |
-//! | anything else | | close it: one of them was put back to an earlier time, or lies |
+//! | anything else | | close it: one of them was restored to an earlier time, or lies |
 
 use garblet_net::NetError;
 use garblet_protocol::{
@@ -17,15 +17,15 @@ use garblet_store::Store;
 
 use super::{Record, close, has_wires, problem};
 
-/// Bytes of what a server tells of a state: closed or pending, the version, its chain, and that of the pending version.
+/// Bytes that a server sends about a state: closed or pending, the version, its chain, and the chain of the pending version.
 pub(crate) const TOLD_BYTES: usize = 1 + 8 + 32 + 32;
 
 const CLOSED: u8 = 1;
 const PENDING: u8 = 2;
-/// The record cannot be read. Nothing is said of it, and neither server changes anything.
+/// The record cannot be read. Nothing else is said about the state, and neither server changes anything.
 const UNREADABLE: u8 = 4;
 
-/// Compares states with the other server, and mends what was cut off; returns also what both said beside.
+/// Compares states with the other server, and repairs interrupted runs; also returns both servers' nonces.
 ///
 /// *Errors*: [`ProtocolError::State`], and the state is closed from now on; the connection's and the store's.
 pub(crate) async fn meet<const N: usize>(
@@ -38,7 +38,7 @@ pub(crate) async fn meet<const N: usize>(
     let mut own = Vec::with_capacity(names.len());
     if let Some(store) = &mut store {
         for name in names {
-            // One that cannot be read is refused, and the others go on.
+            // A state whose record cannot be read is refused, and the others go on.
             own.push(Record::of(store, name).ok().map(|record| {
                 let closed = record.closed || !has_wires(store, name, record.version);
                 Record { closed, ..record }
@@ -59,7 +59,7 @@ pub(crate) async fn meet<const N: usize>(
                 (Some(own), Some(theirs)) => compare(store, name, own, &theirs)?,
                 _ => Err(StateProblem::Unreadable),
             };
-            // All are compared and mended, whatever is found of one.
+            // All states are compared and repaired, even if one fails.
             if let Err(found) = compared {
                 wrong.get_or_insert(problem(name, found));
             }
@@ -68,7 +68,7 @@ pub(crate) async fn meet<const N: usize>(
     wrong.map_or(Ok(*their_word.first_chunk().unwrap_or(&[0; N])), Err)
 }
 
-/// Mends a state, or closes it.
+/// Repairs a state, or closes it.
 fn compare(
     store: &mut Store,
     name: &str,
@@ -76,7 +76,7 @@ fn compare(
     theirs: &Record,
 ) -> Result<Result<(), StateProblem>, ProtocolError> {
     match verdict(&own, theirs) {
-        // A server that was cut off may have wires of another version.
+        // An interrupted server may have wires of another version.
         Ok(Next::Stay) if own.pending.is_none() => own.forget_others(store, name).map(Ok),
         Ok(next) => {
             match next {
@@ -92,9 +92,9 @@ fn compare(
 /// The version with which a server goes on.
 #[derive(Debug, PartialEq, Eq)]
 enum Next {
-    /// The one that it has.
+    /// Its current version.
     Stay,
-    /// The pending one.
+    /// The pending version.
     Advance([u8; 32]),
 }
 
@@ -132,7 +132,7 @@ fn told(record: Option<&Record>) -> [u8; TOLD_BYTES] {
     bytes
 }
 
-/// The other server's record; none if it cannot be read there.
+/// The other server's record; `None` if it cannot be read there.
 fn heard(bytes: &[u8]) -> Result<Option<Record>, ProtocolError> {
     let (flags, rest) = bytes.split_first().unwrap_or((&0, &[]));
     if bytes == told(None) {
@@ -172,7 +172,7 @@ mod tests {
         Record { pending: Some([version as u8 + 1; 32]), ..at(version) }
     }
 
-    /// The verdicts of both servers, which must not leave them apart.
+    /// The verdicts of both servers, which must leave them at the same version.
     fn both(one: &Record, other: &Record) -> Result<u64, StateProblem> {
         let after = |own: &Record, theirs: &Record| {
             let mut own = own.clone();
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_are_at_one_version_after_whatever_is_cut_off() {
+    fn servers_are_at_one_version_after_any_interruption() {
         assert_eq!(both(&at(0), &at(0)), Ok(0));
         assert_eq!(both(&at(4), &at(4)), Ok(4));
         assert_eq!(both(&pending(4), &at(4)), Ok(4));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_crash_explains_closes_the_state_at_both() {
+    fn differences_that_no_crash_explains_close_the_state_at_both() {
         let apart = |own, theirs| Err(StateProblem::Apart { own, theirs });
         assert_eq!(both(&at(4), &at(5)), apart(4, 5));
         assert_eq!(both(&pending(3), &at(5)), apart(3, 5));
@@ -215,13 +215,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_is_heard() {
+    fn records_are_read_as_they_were_sent() {
         for record in [at(0), at(7), pending(3), Record { closed: true, ..at(2) }] {
             assert_eq!(heard(&told(Some(&record))).expect("it can be read"), Some(record));
         }
         assert_eq!(heard(&told(None)).expect("it can be read"), None);
         assert!(heard(&[8; TOLD_BYTES]).is_err());
-        // Bytes where nothing is pending, or where nothing could be read.
+        // Other bytes than zeros where nothing is pending, or where nothing could be read.
         for flags in [0, CLOSED, UNREADABLE] {
             let mut bytes = [0; TOLD_BYTES];
             (bytes[0], bytes[TOLD_BYTES - 1]) = (flags, 1);
@@ -229,9 +229,9 @@ mod tests {
         }
     }
 
-    /// A server that lies reaches no version but the one that is pending here.
+    /// A lying server can only reach the version that is pending here.
     #[test]
-    fn whatever_bytes_come_they_are_a_record_or_refused_and_make_no_version_that_is_not_pending() {
+    fn any_bytes_are_a_record_or_refused_and_reach_only_the_pending_version() {
         let mut rng = Prg::new(Block::ONES);
         let (mut records, mut advanced) = (0, 0);
         for number in 0..20_000u32 {
@@ -259,9 +259,9 @@ mod tests {
         assert!((5_000..20_000).contains(&records) && advanced > 10, "{records} records, {advanced} times");
     }
 
-    /// One server's record of one state cannot be read: that state alone is refused, at both, and it is closed at neither.
+    /// One server's record of one state cannot be read: only that state is refused, at both servers, and neither closes it.
     #[test]
-    fn a_record_that_cannot_be_read_spoils_its_own_state_alone() {
+    fn an_unreadable_record_only_affects_its_own_state() {
         let names = ["map", "sum"].map(String::from);
         let mut stores = [1, 2].map(|seed| Store::in_memory(&mut Prg::new(Block::from_u128(seed))).expect("memory"));
         for store in &mut stores {

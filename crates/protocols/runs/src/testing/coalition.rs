@@ -1,4 +1,4 @@
-//! Coalitions of recipients that look at all they see, in programs of which some outputs are sums of inputs.
+//! Coalitions of recipients that pool their views, in programs where some outputs are sums of inputs.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use garblet_protocol::{MeshSession, ProtocolError};
 
 /// The plan of a coalition's protocol.
 pub type PlanOf<C> = <<C as Coalition>::Protocol as JointParty>::Plan;
-/// A run that a party of a coalition's protocol has prepared.
+/// A run prepared by a party of a coalition's protocol.
 pub(crate) type PreparedOf<C> = <<C as Coalition>::Protocol as JointParty>::Prepared;
 
 /// A coalition of the last parties of a protocol.
@@ -23,30 +23,30 @@ pub trait Coalition: Sized {
     /// A party of its protocol.
     type Protocol: JointParty;
 
-    /// Runs that are looked at: more than there are bits in a view, and the margin of [`Hull`].
+    /// The number of runs: more than a view has bits, plus the margin of [`Hull`].
     const RUNS: usize;
 
     /// The plan of all runs.
     fn plan(&self) -> &Arc<PlanOf<Self>>;
 
-    /// Its first member.
+    /// The first member of the coalition.
     fn first(&self) -> u16;
 
-    /// Plants a bias in a run that party `own` has prepared after others.
+    /// Plants a bias in a run that party `own` has prepared, given the earlier ones.
     fn spoil(&self, own: u16, run: &mut PreparedOf<Self>, earlier: &[PreparedOf<Self>]);
 
-    /// The runs of party `own` as they are used.
+    /// The runs of party `own` in the order of use.
     fn used(&self, _own: Party, runs: Vec<PreparedOf<Self>>) -> Vec<PreparedOf<Self>> {
         runs
     }
 
-    /// The bits of a prepared run that a member has.
+    /// The bits of a prepared run that a member knows.
     fn known(&self, run: &PreparedOf<Self>) -> Vec<bool>;
 
-    /// Bytes of a run online from a party to a member, the run's number apart.
+    /// The online bytes of a run from a party to a member, without the run's number.
     fn online_bytes(&self, from: Party, to: Party) -> usize;
 
-    /// The bits of these bytes that tell something.
+    /// The informative bits of these bytes.
     fn seen(&self, _from: Party, _to: Party, message: &[u8]) -> Vec<bool> {
         bits(message).collect()
     }
@@ -63,13 +63,13 @@ pub fn bits(bytes: &[u8]) -> impl Iterator<Item = bool> {
     bytes.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1))
 }
 
-/// Tells whether views of two inputs with the same outputs have one hull; none if no such inputs are found.
+/// Tells whether views of two inputs with the same outputs have the same hull; `None` if no such inputs are found.
 pub fn hides(program: &Program, first: u16, views: impl Fn(&[Bits]) -> Vec<Vec<bool>>) -> Option<bool> {
     let [one, other] = twins(program, first)?.map(|inputs| Hull::of(&views(&inputs)));
     Some(one.is(&other))
 }
 
-/// All that a coalition sees of every run: what its members have, and what the others send them online.
+/// The whole view of a coalition for every run: its members' knowledge, and the others' online messages to them.
 fn views<C: Coalition>(case: &C, inputs: &[Bits]) -> Vec<Vec<bool>> {
     let (first, parties) = (case.first(), C::Protocol::parties(case.plan()));
     let part = async |session: &mut MeshSession| all_runs(case, session, inputs).await;
@@ -89,7 +89,7 @@ fn views<C: Coalition>(case: &C, inputs: &[Bits]) -> Vec<Vec<bool>> {
     views
 }
 
-/// One party's part in all runs. Returns the bits that it has of each, its outputs included.
+/// One party's part in all runs. Returns its bits for each run, including its outputs.
 async fn all_runs<C: Coalition>(
     case: &C,
     session: &mut MeshSession,
@@ -98,7 +98,7 @@ async fn all_runs<C: Coalition>(
     let (plan, own) = (case.plan(), session.mesh().party());
     let values = own_inputs(C::Protocol::program(plan), own, inputs);
     let mut party = C::Protocol::setup(session, plan.clone()).await?;
-    // All is prepared first, so that the online messages are the last.
+    // All runs are prepared first, so the online messages come last.
     let mut ahead = Vec::new();
     for _ in 0..C::RUNS {
         let mut run = party.prepare(session).await?;
@@ -118,7 +118,7 @@ async fn all_runs<C: Coalition>(
 /// Bits of every party's input.
 const WIDTH: u32 = 2;
 
-/// A function of the inputs of all parties. Its first output is for all recipients, any other for one of them.
+/// A function of the inputs of all parties. Its first output is for all recipients, each other output for one of them.
 pub type Function = fn(&mut CircuitBuilder, &[BitString]);
 
 /// Functions whose outputs, or sums of them, are sums of inputs, by name.
@@ -149,7 +149,7 @@ fn sum(c: &mut CircuitBuilder, words: &[BitString]) -> BitString {
     words[1..].iter().fold(words[0].clone(), |sum, word| c.xor_words(&sum, word))
 }
 
-/// The function for so many parties, of which those from `first` on learn outputs.
+/// The function for `parties` parties, where those from `first` on learn outputs.
 pub fn program(function: Function, parties: u16, first: u16) -> Program {
     let mut c = CircuitBuilder::new("of-all");
     let inputs: Vec<BitString> = (0..parties).map(|k| c.input(format!("x{k}"), Type::Bits(WIDTH))).collect();
@@ -164,7 +164,7 @@ pub fn program(function: Function, parties: u16, first: u16) -> Program {
     program
 }
 
-/// Two inputs that differ in bit 1 of the first, with which the recipients have the same inputs and outputs; none if they
+/// Two inputs that differ in bit 1 of the first, and give the recipients the same inputs and outputs; `None` if they
 /// are not found.
 fn twins(program: &Program, first: u16) -> Option<[Vec<Bits>; 2]> {
     let mut rng = StdRng::seed_from_u64(3);

@@ -1,8 +1,8 @@
 //! The test of whether sums of bits tell two views apart: by their affine hulls.
 //!
-//! A coalition's view of a run is a vector of bits. If a sum of some of them is the same in every run, it is what defines the
+//! A coalition's view of a run is a vector of bits. Sums of bits that are the same in every run define the
 //! affine hull of the vectors, and every such sum can be read off the hull. Where bits are sums of uniform bits, as public
-//! values and shares are, the vectors are uniform in their hull, so that equal hulls are equal distributions.
+//! values and shares are, the vectors are uniform in their hull, so equal hulls mean equal distributions.
 
 /// The dimension of a hull that is found from `d + MARGIN` uniform vectors is too small with probability 2^-MARGIN.
 const MARGIN: usize = 40;
@@ -14,10 +14,10 @@ pub struct Hull {
 }
 
 impl Hull {
-    /// The hull of those vectors.
+    /// The hull of these vectors.
     ///
     /// # Panics
-    /// If they are so few that it may be larger.
+    /// If there are so few that the hull may be larger.
     pub fn of(vectors: &[Vec<bool>]) -> Self {
         let origin = vectors[0].clone();
         let mut directions = Space::default();
@@ -27,7 +27,7 @@ impl Hull {
         Hull { origin, directions }
     }
 
-    /// Tells whether both hulls are the same.
+    /// Tells whether both hulls are equal.
     pub fn is(&self, other: &Hull) -> bool {
         let within = |vector: &[bool]| self.directions.has(vector);
         self.directions.0.len() == other.directions.0.len()
@@ -36,7 +36,7 @@ impl Hull {
     }
 }
 
-/// A space of vectors, in echelon form: the first bit that is set in each, which no later one has.
+/// A space of vectors in echelon form: the first set bit of each vector is clear in all later ones.
 #[derive(Default)]
 struct Space(Vec<(usize, Vec<bool>)>);
 
@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// Vectors of which bits 3, 60 and 77 have that sum.
+    /// Vectors whose bits 3, 60 and 77 have this sum.
     fn vectors(parity: bool, seed: u64) -> Vec<Vec<bool>> {
         let mut rng = StdRng::seed_from_u64(seed);
         let mut vector = || {
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "too few")]
-    fn few_vectors_are_no_test() {
+    fn too_few_vectors_are_refused() {
         Hull::of(&vectors(true, 1)[..100]);
     }
 }

@@ -35,8 +35,8 @@ pub fn hellos(count: u16) -> Vec<Hello> {
     (0..count).map(|party| hello(party, count)).collect()
 }
 
-/// Runs one part for all parties of a mesh, each with a generator of its own made from `seed`, and tells the others if it
-/// fails.
+/// Runs one part for all parties of a mesh, each with its own generator made from `seed`; a party that fails tells the
+/// others.
 pub async fn run<T>(
     meshes: Vec<Mesh>,
     seed: u64,
@@ -59,7 +59,7 @@ pub async fn run<T>(
     join_all(meshes.into_iter().map(one)).await
 }
 
-/// Runs one part for so many honest parties. Returns the transcripts of all pairs too.
+/// Runs one part for `parties` honest parties. Also returns the transcripts of all pairs.
 pub fn run_recorded<T>(
     parties: u16,
     seed: u64,
@@ -89,7 +89,7 @@ pub async fn whole_run<P: JointParty>(
     P::online(prepared, &plan, session, &own).await
 }
 
-/// Holds every phase of every party to the protocol's formula.
+/// Compares every phase of every party with the protocol's formula.
 pub fn assert_costs<'a, P: JointParty>(plan: &P::Plan, costs: impl IntoIterator<Item = &'a PhaseCosts>) {
     let hellos = hellos(P::parties(plan));
     for (party, costs) in costs.into_iter().enumerate() {
@@ -111,7 +111,7 @@ pub fn sent(transcripts: &[PairTranscript], from: u16, to: u16) -> Vec<u8> {
     bulk.flat_map(|frame| frame.payload).collect()
 }
 
-/// The bulk data of the last runs online, of so many bytes each besides the run's number.
+/// The online bulk data of the last runs, each of `bytes` bytes plus the run's number.
 pub fn sent_online(transcripts: &[PairTranscript], from: u16, to: u16, runs: usize, bytes: usize) -> Vec<u8> {
     let all = sent(transcripts, from, to);
     let online = &all[all.len() - runs * (RUN_ID_BYTES + bytes)..];
@@ -138,7 +138,7 @@ pub fn assert_faults_end_the_run(
             for &kind in kinds {
                 let fault = PairFault { low: 0, high: 1, fault: Fault { direction, frame, kind } };
                 let errors: Vec<_> = run_with(Some(fault)).0.into_iter().filter_map(Result::err).collect();
-                // The last message may be lost to one party alone.
+                // The last message may be lost for only one party.
                 assert!(!errors.is_empty(), "{fault:?}");
                 for error in errors {
                     let blame = error.blame().expect("somebody else");
@@ -149,7 +149,7 @@ pub fn assert_faults_end_the_run(
     }
 }
 
-/// Asserts that inputs of another number and width end a run of `add(4)` by three parties for all.
+/// Asserts that inputs of the wrong number or width end a run of `add(4)` by three parties for all.
 pub fn assert_inputs_must_fit<P: JointParty>(plan: &Arc<P::Plan>) {
     let part = async |session: &mut MeshSession| {
         let values = if session.mesh().party() == 2 { vec![] } else { vec![Bits::zeros(5)] };

@@ -2,12 +2,12 @@
 //!
 //! A test runs a protocol many times with the same inputs and fresh randomness, and collects the bytes that a coalition
 //! sees at one place of the protocol. If they are uniform, the statistic below is about 255 with a standard deviation of
-//! 22.6. [`THRESHOLD`] is so far above that a uniform source exceeds it once in 10^9 tests.
+//! 22.6. [`THRESHOLD`] is so high that a uniform source exceeds it once in 10^9 tests.
 
 /// Values of a byte.
 const VALUES: usize = 256;
 
-/// The bound of uniform bytes, but for a probability of 10^-9: 255 degrees of freedom, by the approximation of Wilson and
+/// The bound for uniform bytes, except with probability 10^-9: 255 degrees of freedom, by the approximation of Wilson and
 /// Hilferty (1931), `255 (1 - 2/(9*255) + 5.998 sqrt(2/(9*255)))^3`.
 pub(crate) const THRESHOLD: f64 = 415.0;
 
@@ -16,7 +16,7 @@ pub(crate) const THRESHOLD: f64 = 415.0;
 pub(crate) struct ByteCounts([u64; VALUES]);
 
 impl ByteCounts {
-    /// Counts of those bytes.
+    /// Counts the values of these bytes.
     pub(crate) fn of<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> Self {
         let mut counts = ByteCounts([0; VALUES]);
         bytes.into_iter().for_each(|byte| counts.0[usize::from(*byte)] += 1);
@@ -26,7 +26,7 @@ impl ByteCounts {
     /// The sum of squared distances from the mean, over the mean.
     ///
     /// # Panics
-    /// With fewer than five bytes for each value: the test then means nothing.
+    /// With fewer than five bytes for each value, when the test is meaningless.
     pub(crate) fn chi_square(&self) -> f64 {
         let total: u64 = self.0.iter().sum();
         assert!(total >= 5 * VALUES as u64, "{total} bytes are too few for the test");
@@ -34,7 +34,7 @@ impl ByteCounts {
         self.0.iter().map(|&count| (count as f64 - mean).powi(2) / mean).sum()
     }
 
-    /// Tells whether the bytes may be uniform.
+    /// Tells whether the bytes pass as uniform.
     pub(crate) fn is_uniform(&self) -> bool {
         self.chi_square() < THRESHOLD
     }
@@ -42,7 +42,7 @@ impl ByteCounts {
 
 /// Bytes by place of a run, for all runs.
 pub struct View {
-    /// The bytes of all runs, one run behind the other.
+    /// The bytes of all runs, one run after another.
     pub all: Vec<u8>,
     /// The number of bytes of a run.
     pub places: usize,
@@ -72,14 +72,14 @@ mod tests {
         let bytes = uniform(20_000);
         let counts = ByteCounts::of(&bytes);
         assert!(counts.is_uniform() && counts.chi_square() > 150.0, "{}", counts.chi_square());
-        // One bit that is zero in every fourth byte.
+        // One bit is zero in every fourth byte.
         let biased: Vec<u8> =
             bytes.iter().enumerate().map(|(i, byte)| if i % 4 == 0 { byte & !8 } else { *byte }).collect();
         assert!(!ByteCounts::of(&biased).is_uniform());
     }
 
     #[test]
-    fn bytes_that_are_too_even_or_all_alike() {
+    fn bytes_that_are_too_even_or_all_equal() {
         let even: Vec<u8> = (0..VALUES * 5).map(|i| i as u8).collect();
         assert_eq!(ByteCounts::of(&even).chi_square(), 0.0);
         assert!(!ByteCounts::of(&vec![7; VALUES * 5]).is_uniform());
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "too few")]
-    fn too_few_bytes_are_no_test() {
+    fn too_few_bytes_are_refused() {
         ByteCounts::of(&uniform(1000)).chi_square();
     }
 }

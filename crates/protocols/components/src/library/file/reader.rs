@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
         Reader { file, folder, load, library: Library::new() }
     }
 
-    /// *Errors*: what is wrong with the file.
+    /// *Errors*: a mistake in the file.
     pub(crate) fn read(mut self, parsed: File) -> Result<Library, Diagnostics> {
         self.limit("input-bits", parsed.input_bits, MOST_KEPT)?;
         self.library.set_input_bits(parsed.input_bits);

@@ -25,7 +25,7 @@ fn diagonal_len(diagonal: u32, rows: u32, columns: u32) -> u32 {
     (diagonal + 1).min(rows).min(columns).min(rows + columns - 1 - diagonal)
 }
 
-/// The cells of a shape, and what is between them.
+/// The cells of a shape, and the links between them.
 #[derive(Default)]
 pub(crate) struct Layout {
     pub(crate) cells: Vec<TypeId>,
@@ -156,7 +156,7 @@ fn grid_edges(grid: &Grid, i: u32, j: u32) -> Vec<Edge> {
     edges
 }
 
-/// The inputs of a grid's cell that are those of the first cell of its row, and of its column.
+/// The inputs of a grid's cell that equal those of the first cell of its row, and of its column.
 fn grid_common(grid: &Grid, i: u32, j: u32) -> impl Iterator<Item = Common> {
     let cell = grid.cell_at(i, j);
     let along = |shared, first: u32| {

@@ -239,7 +239,7 @@ fn mark_kept(feeds: &mut [Vec<Raw>]) {
     }
 }
 
-/// The level of each instance: one more than those that it is fed by.
+/// The level of each instance: one more than the highest level among the instances that feed it.
 pub(crate) fn levels(feeds: &[Vec<Raw>]) -> Vec<u32> {
     let mut levels = vec![0; feeds.len()];
     for at in 0..feeds.len() {

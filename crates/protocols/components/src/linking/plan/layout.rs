@@ -137,7 +137,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Link labels: those that are sent, then those that keys open, then those of templates.
+/// Link labels: first the sent ones, then those opened by keys, then those of templates.
 struct LinkNumbers {
     sent: usize,
     keyed: Vec<KeyedUse>,

@@ -11,16 +11,16 @@ use crate::partialgc::as_published::{Found, forwarded_blinds, read_of_literal, r
 const CIRCUITS: usize = 16;
 
 #[test]
-fn the_literal_key_chain_gives_the_next_runs_seeds_and_input_to_the_last_client() {
+fn the_literal_key_chain_reveals_the_next_runs_seeds_and_input_to_the_last_client() {
     let found = read_of_literal(CIRCUITS, 5, &mut Prg::new(Block::ONES));
     assert_eq!(found, Found { seeds: CIRCUITS, inputs: CIRCUITS });
 }
 
 #[test]
-fn of_our_keys_nobody_learns_a_later_runs_even_from_all_of_an_earlier_one() {
+fn our_keys_of_an_earlier_run_reveal_nothing_of_a_later_one() {
     let [most, by_the_keys] = read_of_ours(CIRCUITS, 5, &mut Prg::new(Block::ONES));
     assert_eq!(most, Found::default());
-    // So the attack is not refused for another reason.
+    // So the attack does not fail for another reason.
     assert_eq!(by_the_keys, Found { seeds: CIRCUITS, inputs: CIRCUITS });
 }
 
@@ -31,7 +31,7 @@ fn for_the_cloud() -> Arc<Program> {
     Arc::new(program)
 }
 
-/// A first run as it must be, and then one in which the generator flips the first output in some circuits. Returns what the cloud comes to.
+/// An honest first run, and then one in which the generator flips the first output in some circuits. Returns the cloud's result.
 fn second_run(seed: u64, choose: impl FnOnce(&CloudState) -> u64) -> Result<Outputs, ProtocolError> {
     let (program, config) = (for_the_cloud(), small(Reuse::Labels));
     let (results, states) = Scene { seed, ..Scene::new(&program, 3, config) }.run(&values(), None);
@@ -45,9 +45,9 @@ fn second_run(seed: u64, choose: impl FnOnce(&CloudState) -> u64) -> Result<Outp
 }
 
 #[test]
-fn a_generator_that_is_a_client_once_makes_what_it_likes_if_clients_forward_blinds() {
+fn a_generator_that_is_a_client_once_controls_outputs_if_clients_forward_blinds() {
     for seed in 0..4 {
-        // As published, the client of the first run was told the split.
+        // As published, the client of the first run received the split.
         let wrong = second_run(seed, |cloud| forwarded_blinds(cloud).evaluated().map(|circuit| 1 << circuit).sum());
         assert_eq!(wrong.unwrap(), [Some(Bits::from_u128(389, 9))], "nobody notices");
     }
@@ -67,7 +67,7 @@ fn a_generator_that_is_a_client_can_only_guess_here() {
             is_lucky = guess.iter().all(|&circuit| !cloud.keys.split.is_checked(circuit));
             guess.iter().map(|circuit| 1 << circuit).sum()
         });
-        // With probability 1/56 at most.
+        // With probability at most 1/56.
         assert_eq!(found(&result).is_none(), is_lucky, "seed {seed}");
         escaped += u32::from(is_lucky);
     }

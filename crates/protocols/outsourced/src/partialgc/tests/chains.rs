@@ -30,7 +30,7 @@ fn value(of: u64, bits: usize) -> Bits {
     Bits::from_u128(of.into(), bits)
 }
 
-/// Runs, and gives the value that a party learned.
+/// Runs, and returns the value that a party learned.
 fn step(scene: Scene<'_>, inputs: &[Option<Bits>], states: States, party: usize) -> (Option<Bits>, States) {
     let (results, states) = scene.run(inputs, states);
     for (party, result) in results.iter().enumerate() {
@@ -68,7 +68,7 @@ fn values_are_kept_changed_and_read_by_others() {
             states = step(scene, &[None, Some(value(more, 33))], states, 2).1;
             sum = (sum + more) % (1 << 33);
         }
-        // It is read twice in one run, and once more.
+        // The value is read twice in one run, and once more.
         let double = program(add, &[9, 9], &[1]);
         for seed in [20, 21] {
             let reads = vec![read(&ports[0], "sum", None), read(&ports[1], "sum", None)];
@@ -77,7 +77,7 @@ fn values_are_kept_changed_and_read_by_others() {
             states = after;
             assert_eq!(got.unwrap(), value(2 * sum % (1 << 33), 33), "{reuse:?}");
         }
-        // Everybody may learn it, the cloud and the generator, too.
+        // Everybody may learn it, including the cloud and the generator.
         let all = program(add, &[9, 1], &[0, 1, 2]);
         for party in 0..3 {
             let reads = vec![read(&ports[0], "sum", None)];
@@ -97,7 +97,7 @@ fn chains_of_random_programs_equal_the_plain_evaluator() {
         let mut rng = StdRng::seed_from_u64(100 + seed);
         let config = small(if seed % 2 == 0 { Reuse::Labels } else { Reuse::PartialGates });
         let mut states = None;
-        // What is kept, in the clear: name of value, name of output, bits.
+        // The kept values in the clear: name of value, name of output, bits.
         let mut kept: Vec<(String, String, Bits)> = Vec::new();
         for run in 0..10u64 {
             let parties = rng.random_range(3..=4);
@@ -136,7 +136,7 @@ fn chains_of_random_programs_equal_the_plain_evaluator() {
 }
 
 #[test]
-fn what_was_not_kept_or_has_another_width_is_refused_and_nothing_is_lost() {
+fn a_missing_value_or_another_width_is_refused_and_nothing_is_lost() {
     let config = small(Reuse::Labels);
     let add = program("lib:add(8)", &[1, 0], &[]);
     let port = add.inputs()[0].port.name.clone();
@@ -161,7 +161,7 @@ fn what_was_not_kept_or_has_another_width_is_refused_and_nothing_is_lost() {
 }
 
 #[test]
-fn servers_that_do_not_have_the_same_state_do_not_begin() {
+fn servers_with_different_states_do_not_begin() {
     let config = small(Reuse::Labels);
     let add = program("lib:add(8)", &[1, 0], &[]);
     let make = |seed: u64| {
@@ -174,7 +174,7 @@ fn servers_that_do_not_have_the_same_state_do_not_begin() {
     assert!(are_unlike(&results[0]) || are_unlike(&results[2]));
 }
 
-/// Tells whether a server ended as the servers' states are not the same.
+/// Tells whether a server ended because the servers' states differ.
 fn are_unlike(result: &Result<Outputs, ProtocolError>) -> bool {
     let unlike =
         |error: &ProtocolError| matches!(error, ProtocolError::State { problem: StateProblem::Unlike { .. }, .. });
@@ -194,7 +194,7 @@ fn kept_sum(config: Config) -> (States, Arc<Program>, SavedValues) {
 }
 
 #[test]
-fn who_leaves_before_a_run_takes_no_state_along() {
+fn a_party_that_leaves_before_a_run_costs_no_state() {
     let config = small(Reuse::Labels);
     let (mut states, reader, saved) = kept_sum(config);
     for absent in [Some(1), Some(0), Some(2), None] {
@@ -208,7 +208,7 @@ fn who_leaves_before_a_run_takes_no_state_along() {
         }
         states = after;
     }
-    // Nor does a program with other parameters.
+    // Neither does a program with other parameters.
     let other = Config { reuse: Reuse::PartialGates, ..config };
     let scene = Scene { saved: saved.clone(), seed: 20, ..Scene::new(&reader, 3, other) };
     let (results, states) = scene.run(&[None, Some(value(1, 8))], states);
@@ -218,7 +218,7 @@ fn who_leaves_before_a_run_takes_no_state_along() {
 }
 
 #[test]
-fn a_run_that_one_server_alone_has_begun_is_left_out() {
+fn a_run_that_only_one_server_has_begun_is_skipped() {
     let config = small(Reuse::Labels);
     let (states, reader, saved) = kept_sum(config);
     let (mut generator, mut cloud) = states.unwrap();
@@ -238,7 +238,7 @@ fn a_run_that_one_server_alone_has_begun_is_left_out() {
 }
 
 #[test]
-fn a_state_whose_making_broke_off_gives_way_to_another_and_nobody_is_blamed() {
+fn an_unfinished_state_is_replaced_and_nobody_is_blamed() {
     let config = small(Reuse::Labels);
     let add = program("lib:add(8)", &[1, 0], &[1]);
     let values = [Some(value(5, 8)), Some(value(7, 8))];
@@ -254,7 +254,7 @@ fn a_state_whose_making_broke_off_gives_way_to_another_and_nobody_is_blamed() {
             let is_closed = checked.into_iter().flatten().any(|checked| checked.is_err());
             let (results, _) = Scene { seed: seed + 50, ..Scene::new(&add, 3, config) }.run_from(&values, states);
             match is_closed {
-                // What a run did not end with is closed for good.
+                // A state with an unfinished run is closed for good.
                 true => assert!(results.iter().all(|result| result.is_err()), "{direction:?} {frame}"),
                 false => assert_eq!(results[1].as_ref().unwrap(), &[Some(value(12, 8))], "{direction:?} {frame}"),
             }
@@ -268,7 +268,7 @@ fn a_state_whose_making_broke_off_gives_way_to_another_and_nobody_is_blamed() {
 }
 
 #[test]
-fn a_state_that_has_served_stays_where_the_other_server_has_none() {
+fn a_used_state_stays_even_if_the_other_server_has_none() {
     let config = small(Reuse::Labels);
     let add = program("lib:add(8)", &[1, 0], &[1]);
     let values = [Some(value(5, 8)), Some(value(7, 8))];

@@ -1,4 +1,4 @@
-//! The generator and the first client work together, so that the client's input might be another in every circuit.
+//! The generator and the first client collude, so that the client's input might differ between circuits.
 
 use garblet_circuit::{InputId, Recipients};
 use garblet_net::testing::Direction;
@@ -13,24 +13,24 @@ use super::{
 use crate::partialgc::{checks, oot};
 
 const CIRCUITS: usize = 16;
-/// Wires whose values the client chooses anew in each circuit.
+/// Wires whose values the client chooses separately in each circuit.
 const FREE: usize = 4;
 
-/// The generator and a client that gives other bits in other circuits, with commitments and labels that fit.
+/// The generator and a client that gives different bits in different circuits, with matching commitments and labels.
 ///
-/// The client tells the cloud a key that the generator knows, under which it sends both labels; so the client may point at either.
+/// The client sends the cloud a key that the generator knows, under which it sends both labels; so the client may select either.
 #[derive(Clone)]
 pub(super) struct Coalition {
-    /// The first of the wires, and how many.
+    /// The first wire, and the number of wires.
     wire: usize,
     free: usize,
-    /// For each circuit the wires whose value is the other one there.
+    /// For each circuit, the wires whose value is flipped there.
     flips: [u8; CIRCUITS],
-    /// The circuit in which the generator exchanges both values of the first wire of the second giver.
+    /// The circuit in which the generator swaps both values of the second giver's first wire.
     exchanged: Option<usize>,
-    /// For each circuit the first decoding bits that are wrong.
+    /// For each circuit, the number of first decoding bits that are wrong.
     tails: [u8; CIRCUITS],
-    /// The generator's memory of the circuit that it is at.
+    /// The generator's memory of its current circuit.
     blinds: Vec<Block>,
     labels: Vec<Block>,
     giver: usize,
@@ -85,7 +85,7 @@ impl Coalition {
         }
     }
 
-    /// Encrypts both labels of each free wire under the key that the client tells.
+    /// Encrypts both labels of each free wire under the key that the client sends.
     fn encrypt_both(&mut self, circuit: usize, ciphertexts: &mut [u8]) {
         oot::blind(&mut self.labels, self.blinds[0]);
         let mut pads = Pads::of_keys(&[Block::ZERO]);
@@ -96,15 +96,15 @@ impl Coalition {
     }
 }
 
-/// The same in some circuits, and in others not.
+/// Flips that apply in some circuits and not in others.
 fn in_circuits(set: impl Fn(usize) -> bool) -> [u8; CIRCUITS] {
     std::array::from_fn(|circuit| u8::from(set(circuit)))
 }
 
-/// The finding that the first client's input is not one.
+/// The finding that the first client's input differs between circuits.
 const REFUSED: Option<Found> = Some(Found::Refused(checks::CLIENTS_INPUT));
 
-/// Runs three parties with fixed states; returns also the bytes that the cloud sent the client.
+/// Runs three parties with fixed states; also returns the bytes that the cloud sent the client.
 fn recorded(
     program: &Arc<Program>,
     coalition: Coalition,
@@ -123,11 +123,11 @@ fn recorded(
 const BITS: [usize; 4] = [0, 9, 9 + 128, 9 + 128 + 9 + 128 - FREE];
 
 #[test]
-fn a_client_that_gives_another_bit_in_some_circuits_is_found_out_whatever_bit_it_is() {
+fn a_client_that_flips_any_bit_in_some_circuits_is_caught() {
     let (program, config) = (adder(1), small(Reuse::Labels));
     let plan = Plan::new(program.clone(), 3, config, SavedValues::default()).unwrap();
     let client = plan.giver(Party(1));
-    // Of the encoding, and of what hides the hash.
+    // Wires of the encoding, and wires that hide the hash.
     let further = [client.bit_count(), client.wire_count() - FREE];
     let splits =
         [[0, 1, 2, 8, 9], [7, 8, 9, 10, 11], [1, 3, 5, 7, 15], [2, 4, 6, 8, 10], [0, 2, 3, 4, 8], [6, 11, 12, 13, 15]];
@@ -141,7 +141,7 @@ fn a_client_that_gives_another_bit_in_some_circuits_is_found_out_whatever_bit_it
 }
 
 #[test]
-fn a_client_that_gives_the_same_bits_in_all_circuits_gives_an_input() {
+fn a_client_that_gives_the_same_bits_in_all_circuits_is_accepted() {
     let (program, config) = (adder(1), small(Reuse::Labels));
     for (flips, second) in [(0, 311), (1, 310)] {
         let coalition = Some(Coalition::new(0, [flips; CIRCUITS]));
@@ -154,12 +154,12 @@ fn a_client_that_gives_the_same_bits_in_all_circuits_gives_an_input() {
 }
 
 #[test]
-fn a_generator_that_is_a_client_does_not_see_the_split_in_which_pad_fits() {
+fn a_generator_that_is_a_client_does_not_learn_the_split_from_the_pad_that_fits() {
     let coalition = Coalition::new(BITS[2], in_circuits(|circuit| circuit < 8));
-    // Most of those that are evaluated have another pad, or most have not.
+    // Either most evaluated circuits have another pad, or most do not.
     let splits = [[0, 1, 2, 3, 9], [0, 1, 9, 10, 11]];
     let [one, other] = splits.map(|evaluated| recorded(&adder(1), coalition.clone(), evaluated));
-    assert!(one.1 == other.1, "the cloud's words to the client");
+    assert!(one.1 == other.1, "the cloud's messages to the client");
     for (results, _) in [one, other] {
         assert_eq!(found(&results[2]), REFUSED);
         assert!(results.iter().all(|result| result.is_err()));
@@ -172,7 +172,7 @@ fn a_wrong_circuit_does_not_win_as_the_first_of_many_that_differ() {
     program.set_owner(InputId(1), Party(2));
     program.set_recipients(0, Recipients::Only(vec![Party(1), Party(2)]));
     let (program, config) = (Arc::new(program), small(Reuse::Labels));
-    // The first client's pad is another in every circuit, and the first circuit has another input of the second client.
+    // The first client's pad differs in every circuit, and the first circuit has another input of the second client.
     let flips = std::array::from_fn(|circuit| circuit as u8);
     let coalition = Some(Coalition { exchanged: Some(0), ..Coalition::new(128, flips) });
     let scene = Scene { coalition, ..Scene::new(&program, 4, config) };
@@ -182,7 +182,7 @@ fn a_wrong_circuit_does_not_win_as_the_first_of_many_that_differ() {
 }
 
 #[test]
-fn nobody_gets_what_fewer_than_half_of_the_circuits_gave() {
+fn nobody_gets_the_result_of_fewer_than_half_of_the_circuits() {
     let mut program = (*adder(1)).clone();
     program.set_recipients(0, Recipients::Only(vec![Party(1)]));
     let program = Arc::new(program);

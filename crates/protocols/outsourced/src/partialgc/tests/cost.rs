@@ -1,4 +1,4 @@
-//! Bytes and rounds are those of the formulas.
+//! Bytes and rounds agree with the formulas.
 
 use garblet_circuit::random;
 use garblet_protocol::Phase;
@@ -11,7 +11,7 @@ use crate::{
 };
 
 #[test]
-fn the_stated_bound_is_that_of_all_runs_of_a_state_with_as_many_parties_as_there_can_be() {
+fn the_stated_bound_covers_all_runs_of_a_state_with_the_most_parties() {
     let mut program = (*adder(1)).clone();
     program.set_recipients(0, garblet_circuit::Recipients::All);
     let program = Arc::new(program);
@@ -30,7 +30,7 @@ fn the_stated_bound_is_that_of_all_runs_of_a_state_with_as_many_parties_as_there
 }
 
 #[test]
-fn measured_costs_are_those_of_the_formulas() {
+fn measured_costs_agree_with_the_formulas() {
     let mut wrong = Vec::new();
     for seed in 0..8 {
         let mut rng = StdRng::seed_from_u64(40 + seed);

@@ -1,4 +1,4 @@
-//! Every check finds what it is for.
+//! Every check finds its deviation.
 
 use garblet_circuit::{Component, InputId, Recipients, Type, evaluate};
 use garblet_protocol::checks::Check;
@@ -7,18 +7,18 @@ use garblet_synthesis::library;
 use super::*;
 use crate::partialgc::checks;
 
-/// The end of a run that is found out.
+/// The end of a run with a caught deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// The check of a server.
     Check(Check),
     /// The words of a refusal that names the generator and the first client.
     Refused(&'static str),
-    /// The words with which a client rejects what both servers are in.
+    /// The words with which a client rejects and blames both servers.
     Rejected(&'static str),
 }
 
-/// The finding of a party, if that is what its error says.
+/// The finding in a party's error, if it has one.
 pub(super) fn found(result: &Result<Outputs, ProtocolError>) -> Option<Found> {
     let error = match result {
         Err(ProtocolError::Peer { source, .. }) => &**source,
@@ -62,13 +62,13 @@ fn flip_seventeenth(bytes: &mut [u8]) {
     bytes[16] ^= 1;
 }
 
-/// Exchanges the commitments to both labels of the first wire.
+/// Swaps the commitments to both labels of the first wire.
 pub(super) fn exchange_commitments(bytes: &mut [u8]) {
     let (first, second) = bytes[..64].split_at_mut(32);
     first.swap_with_slice(second);
 }
 
-/// Exchanges both labels of the first wire.
+/// Swaps both labels of the first wire.
 pub(super) fn exchange_labels(bytes: &mut [u8]) {
     let (first, second) = bytes[..32].split_at_mut(16);
     first.swap_with_slice(second);
@@ -84,7 +84,7 @@ pub(super) fn values() -> Vec<Option<Bits>> {
 }
 
 #[test]
-fn who_deviates_in_all_circuits_is_found_out_by_the_check_for_it() {
+fn a_deviation_in_all_circuits_is_caught_by_its_check() {
     use Found::{Check, Refused, Rejected};
     let config = small(Reuse::Labels);
     let all = 16;
@@ -127,32 +127,32 @@ fn who_deviates_in_all_circuits_is_found_out_by_the_check_for_it() {
 }
 
 #[test]
-fn other_values_of_the_clouds_input_do_not_stand_a_check() {
+fn swapped_values_of_the_clouds_input_do_not_pass_a_check() {
     let (program, config) = (adder(2), small(Reuse::Labels));
     let may = |evaluated: [usize; 5]| {
         let coalition = Some(Coalition::exchanging(0));
         Scene { coalition, ..Scene::new(&program, 3, config) }.run(&values(), states_of(config, evaluated)).0
     };
-    // The generator exchanges both values of the first wire in the first circuit, commitments and all.
+    // The generator swaps both values of the first wire in the first circuit, including commitments.
     assert_eq!(found(&may([1, 2, 3, 4, 5])[2]), Some(Found::Check(checks::ORDER_OF_SEED)));
     assert_eq!(may([0, 1, 2, 3, 4])[2].as_ref().unwrap(), &[Some(Bits::from_u128(388, 9))]);
 }
 
 #[test]
-fn another_input_in_some_circuits_is_found() {
+fn another_input_in_some_circuits_is_caught() {
     let program = adder(1);
-    // With a circuit of each branch among them, whatever the split is.
+    // These include a circuit of each branch, whatever the split is.
     let deviation = Some(deviation(0, Step::Seed, 12, flip));
     let (results, states) = Scene { deviation, ..Scene::new(&program, 3, small(Reuse::Labels)) }.run(&values(), None);
     assert_eq!(found(&results[2]), Some(Found::Check(checks::GENERATOR_INPUT)));
-    // Nothing is done with the state any more.
+    // The state serves no further runs.
     let (results, _) = Scene { seed: 9, ..Scene::new(&program, 3, small(Reuse::Labels)) }.run(&values(), states);
     assert!(results.iter().all(|result| result.is_err()));
     assert!(matches!(results[2], Err(ProtocolError::Peer { .. } | ProtocolError::State { .. })));
 }
 
 #[test]
-fn a_wrong_partial_gate_is_found() {
+fn a_wrong_partial_gate_is_caught() {
     let config = small(Reuse::PartialGates);
     let mut first = (*adder(1)).clone();
     first.set_recipients(0, Recipients::Only(vec![]));
@@ -171,7 +171,7 @@ fn a_wrong_partial_gate_is_found() {
     }
 }
 
-/// Runs that were found out, of so many with a deviation and these values.
+/// The number of caught runs, out of `runs` with a deviation and these values.
 fn rate(runs: u64, deviation: Deviation, values: &[Option<Bits>]) -> (u64, Vec<Found>) {
     let mut c = garblet_synthesis::builder::CircuitBuilder::new("and");
     let a: garblet_synthesis::builder::BitString = c.input("a", Type::Bits(1));
@@ -202,7 +202,7 @@ fn a_spoiled_label_is_noticed_as_often_for_every_input() {
     let runs = 48;
     for bit in [0, 1] {
         let values = [Some(Bits::from_u128(1, 1)), Some(Bits::from_u128(bit, 1))];
-        // That of zero of the first wire, in all circuits: noticed with probability 1/2, deviation 3.5.
+        // The zero label of the first wire, in all circuits: noticed with probability 1/2, standard deviation 3.5.
         let (times, kinds) = rate(runs, deviation(0, Step::Labels, 16, flip), &values);
         assert!(times.abs_diff(runs / 2) <= 14, "bit {bit}: {times} of {runs}");
         assert!(kinds.iter().all(|&found| found == Found::Refused(checks::CLIENTS_LABEL)));
@@ -213,17 +213,17 @@ fn a_spoiled_label_is_noticed_as_often_for_every_input() {
 }
 
 #[test]
-fn a_wrong_circuit_is_noticed_as_often_as_it_is_checked_and_outvoted_otherwise() {
+fn a_wrong_circuit_is_caught_when_checked_and_outvoted_otherwise() {
     let runs = 48;
     let values = [Some(Bits::from_u128(1, 1)), Some(Bits::from_u128(1, 1))];
-    // 11 of 16 are checked: 33 of 48, deviation 3.2.
+    // 11 of 16 are checked: 33 of 48, standard deviation 3.2.
     let (times, kinds) = rate(runs, deviation(0, Step::Tail, 1, flip), &values);
     assert!(times.abs_diff(33) <= 13, "{times} of {runs}");
     assert!(kinds.iter().all(|&found| found == Found::Check(checks::CIRCUIT_OF_SEED)));
 }
 
 #[test]
-fn nobody_panics_whatever_comes() {
+fn no_bytes_make_a_party_panic() {
     let config = small(Reuse::PartialGates);
     let steps = [
         Step::Labels,
@@ -267,7 +267,7 @@ fn nobody_panics_whatever_comes() {
             seed: 5,
             ..Scene::new(&reader, 3, config)
         };
-        // Panics of a party come out here.
+        // Panics of a party surface here.
         scene.run(&[None, Some(Bits::from_u128(3, 9))], states);
     }
 }

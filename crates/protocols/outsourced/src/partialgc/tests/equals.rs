@@ -1,4 +1,4 @@
-//! Results are those of the plain evaluator.
+//! Results agree with the plain evaluator.
 
 use garblet_circuit::{evaluate, random};
 use rand::{SeedableRng, rngs::StdRng};
@@ -6,7 +6,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use super::*;
 
 #[test]
-fn random_programs_give_what_the_plain_evaluator_gives() {
+fn random_programs_agree_with_the_plain_evaluator() {
     for seed in 0..12 {
         let mut rng = StdRng::seed_from_u64(seed);
         let parties = 3 + (seed % 2) as u16;

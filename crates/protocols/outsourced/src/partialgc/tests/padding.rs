@@ -1,4 +1,4 @@
-//! Bits beyond the last of a message are refused, whatever the message is, and its sender is named.
+//! Set padding bits are refused in every message, and the sender is named.
 
 use garblet_net::{
     NetError,
@@ -14,7 +14,8 @@ use crate::partialgc::oot::{DIGESTS_BYTES, Given};
 
 const CIRCUITS: usize = 16;
 
-/// A message of bits in a frame, where the second input is party `second`'s: who sends it to whom, the bytes of the frame (any if none), its bits, and the bytes that follow on them.
+/// A message of bits in a frame, where the second input belongs to party `second`: sender, receiver, the bytes of the frame (any if `None`), its bits, and the
+/// bytes that follow them.
 struct Message {
     second: u16,
     from: u16,
@@ -29,7 +30,7 @@ impl Message {
         if self.from < self.to { Direction::Forth } else { Direction::Back }
     }
 
-    /// The places of the last bytes of such messages, in all that is sent.
+    /// The places of the last bytes of such messages in everything that is sent.
     fn places(&self, frames: &[Frame]) -> Vec<usize> {
         let sent = frames.iter().filter(|frame| frame.direction == self.direction() && frame.kind == FrameKind::Bulk);
         let ends = sent.scan(0, |end, frame| {
@@ -41,7 +42,7 @@ impl Message {
         of_message.map(|(end, _)| end - self.followed_by - 1).collect()
     }
 
-    /// The fault of a one in the highest bit of a byte.
+    /// The fault that sets the highest bit of a byte.
     fn fault(&self, frames: &[Frame], place: usize) -> PairFault {
         let fault = flip_of_bulk(frames, self.direction(), place).expect("as much is sent");
         let FaultKind::Flip(lowest) = fault.kind else { unreachable!("it is a flip") };
@@ -49,7 +50,7 @@ impl Message {
         PairFault { low: self.from.min(self.to), high: self.from.max(self.to), fault }
     }
 
-    /// Tells whether the receiver has refused it as it must.
+    /// Tells whether the receiver has refused it as expected.
     fn is_refused(&self, results: &[Result<Outputs, ProtocolError>]) -> bool {
         let Err(ProtocolError::Peer { party, source }) = &results[usize::from(self.to)] else { return false };
         let ProtocolError::Net(NetError::Malformed { what, .. }) = &**source else { return false };
@@ -80,7 +81,7 @@ fn messages() -> Vec<Message> {
 }
 
 #[test]
-fn bits_beyond_the_last_of_any_message_are_refused_and_its_sender_is_named() {
+fn set_padding_bits_are_refused_in_every_message_and_the_sender_is_named() {
     for (number, message) in messages().iter().enumerate().filter(|(_, message)| message.bits % 8 > 0) {
         let (program, config) = (adder(message.second), small(Reuse::Labels));
         let values = values();
@@ -91,7 +92,7 @@ fn bits_beyond_the_last_of_any_message_are_refused_and_its_sender_is_named() {
         let pair = (message.from.min(message.to), message.from.max(message.to));
         let record = record.lock().unwrap();
         let frames = record.iter().find(|(of, _)| *of == pair).expect("every pair has one").1.frames();
-        // The last ones first: outputs are at the end.
+        // The last ones first, as outputs are at the end.
         let refused = message.places(&frames).into_iter().rev().find(|&place| {
             let scene = Scene { fault: Some(message.fault(&frames, place)), ..Scene::new(&program, 3, config) };
             message.is_refused(&scene.run(&values, None).0)
@@ -100,9 +101,9 @@ fn bits_beyond_the_last_of_any_message_are_refused_and_its_sender_is_named() {
     }
 }
 
-/// Of all bytes that a client may tell the cloud, those of another length or with other bits beyond the last of a circuit's places are refused.
+/// Of all bytes that a client may send the cloud, those with another length or with padding bits set after a circuit's places are refused.
 #[test]
-fn whatever_bytes_a_client_tells_the_cloud_are_read_or_refused() {
+fn any_bytes_from_a_client_to_the_cloud_are_read_or_refused() {
     let plan = Plan::new(adder(1), 3, small(Reuse::Labels), SavedValues::default()).expect("it can be run");
     let client = plan.giver(Party(1));
     let (length, wires) = (Given::bytes(client, CIRCUITS), client.wire_count());

@@ -7,10 +7,10 @@ use super::{
     *,
 };
 
-/// Two parties, and the bytes of either to the other.
+/// Two parties, and the bytes that each sends to the other.
 type Sent = ((u16, u16), [Vec<u8>; 2]);
 
-/// All that goes each way between each two parties, if these circuits are evaluated.
+/// All messages between each two parties, in both directions, if these circuits are evaluated.
 fn sent(evaluated: [usize; 5], cloud_learns: bool) -> Vec<Sent> {
     let mut program = (*adder(1)).clone();
     if cloud_learns {
@@ -36,7 +36,7 @@ fn sent(evaluated: [usize; 5], cloud_learns: bool) -> Vec<Sent> {
 }
 
 #[test]
-fn all_messages_are_the_same_whatever_the_split_is() {
+fn messages_do_not_depend_on_the_split() {
     for cloud_learns in [false, true] {
         let first = sent([0, 1, 2, 3, 4], cloud_learns);
         let second = sent([3, 7, 9, 14, 15], cloud_learns);

@@ -1,17 +1,17 @@
-//! The manners of a client: over how many connections it hears of its submission, and how much it may send.
+//! Limits for a client: on connections that wait for its submission, and on the rate of new submissions.
 
 use std::{collections::VecDeque, time::Instant};
 
 use tokio::sync::oneshot;
 
-/// The most connections over which a client hears of its submission; a further one takes the place of the oldest.
+/// The most connections on which a client waits for its submission; another one replaces the oldest.
 pub(super) const CONNECTIONS_MAX: usize = 4;
-/// The most new submissions of a client at once, and the number that it may send each second.
+/// The burst of new submissions that a client may send, and the number that it may send each second.
 pub(super) const ALLOWANCE: (f64, f64) = (64.0, 8.0);
 
-/// The connections of a client, and what it may still send.
+/// The connections of a client, and its remaining allowance.
 pub(super) struct Manners {
-    /// Each ends when its sender is dropped; the oldest comes first.
+    /// Each connection ends when its sender is dropped; the oldest comes first.
     connections: VecDeque<oneshot::Sender<()>>,
     pub(super) allowance: f64,
     since: Instant,
@@ -22,7 +22,7 @@ impl Manners {
         Manners { connections: VecDeque::new(), allowance: ALLOWANCE.0, since: Instant::now() }
     }
 
-    /// Takes a new submission, unless there were too many of late.
+    /// Accepts a new submission, unless there were too many recently.
     pub(super) fn allow(&mut self) -> bool {
         let (most, each_second) = ALLOWANCE;
         self.allowance = most.min(self.allowance + each_second * self.since.elapsed().as_secs_f64());
@@ -32,7 +32,7 @@ impl Manners {
         allowed
     }
 
-    /// A new connection, which may take the place of the oldest one.
+    /// Adds a connection, which may replace the oldest one.
     pub(super) fn connection(&mut self) -> oneshot::Receiver<()> {
         let (own, gone) = oneshot::channel();
         self.connections.retain(|connection| !connection.is_closed());

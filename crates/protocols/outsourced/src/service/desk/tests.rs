@@ -16,29 +16,29 @@ use super::{
 use crate::service::{Offer, ServiceId};
 
 thread_local! {
-    /// The number of jobs that were read.
+    /// The number of jobs read.
     pub(super) static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 thread_local! {
-    /// The number of seals that were tried.
+    /// The number of seals tried.
     pub(super) static TRIED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 const CLIENTS: [&str; 2] = ["anna", "bo"];
 
-/// A stream of its own each time.
+/// A fresh stream each time.
 fn random() -> Prg {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     Prg::new(Block::from_u128(CALLS.fetch_add(1, Ordering::Relaxed).into()))
 }
 
-/// An offer of one AND gate, whose inputs are the two clients'.
+/// An offer of one AND gate on the two clients' inputs.
 fn offer(name: &str) -> Offer {
     offer_of(name, vec![Gate::And(Wire(0), Wire(1))])
 }
 
-/// An offer of gates, of which the last gives the output.
+/// An offer of these gates, the last of which gives the output.
 fn offer_of(name: &str, gates: Vec<Gate>) -> Offer {
     let last = Wire(gates.len() as u32 + 1);
     let circuit = Circuit::new(2, gates, vec![last]).expect("a circuit");
@@ -59,7 +59,7 @@ fn secret(client: usize) -> Secret {
     Secret::from_bytes([client as u8 + 1; 32])
 }
 
-/// The generator's desk, as it is after its process has begun with a store.
+/// The generator's desk, just after its process has started with a store.
 fn desk(store: &Store) -> Desk {
     let agreement = Arc::new(agreed(1, vec![offer("and")]).expect("an agreement"));
     Desk::new(agreement, Server::Generator, vec![secret(0), secret(1)], store, &mut random()).expect("a desk")
@@ -77,7 +77,7 @@ fn invitations(agreement: &Agreement, client: usize) -> [Invitation; 2] {
     })
 }
 
-/// The deal of a client with this counter.
+/// A client's deal with this counter.
 fn begin(agreement: &Agreement, client: usize, counter: u64) -> Begun {
     let job = agreement.job("and", &CLIENTS.map(String::from), "", 1).expect("an offer");
     let [generator, cloud] = invitations(agreement, client);
@@ -90,7 +90,7 @@ fn submit(desk: &Desk, begun: &Begun) -> Ticket {
     desk.submit(&begun.to_generator, &mut random())
 }
 
-/// The word of the generator to a client; none if it has to wait.
+/// The generator's reply to a client; `None` if the client has to wait.
 fn said(desk: &Desk, client: usize, begun: &Begun, ticket: Ticket) -> Option<Said> {
     let frame = match ticket {
         Ticket::Stranger(frame) | Ticket::Reply(frame) => frame,
@@ -116,13 +116,13 @@ fn reason(desk: &Desk, client: usize, begun: &Begun, ticket: Ticket) -> Reason {
     }
 }
 
-/// Lets what waits at a desk be older.
+/// Ages everything that waits at a desk.
 fn wait(desk: &Desk, seconds: u64) {
     desk.lock().gatherings.values_mut().for_each(|gathering| gathering.since -= Duration::from_secs(seconds));
 }
 
 #[test]
-fn what_was_refused_is_never_run_whatever_crashes() {
+fn a_refused_submission_is_never_run_even_after_a_crash() {
     let mut store = store();
     let before = desk(&store);
     let [anna, bo] = [0, 1].map(|client| begin(before.agreement(), client, 1));
@@ -132,12 +132,12 @@ fn what_was_refused_is_never_run_whatever_crashes() {
     wait(&before, 60);
     before.expire(&mut store, &mut random()).expect("written");
     assert_eq!(reason(&before, 0, &anna, waiting), Reason::Interrupted);
-    // Not at this desk, and not at one that begins anew.
+    // Neither at this desk nor at a restarted one.
     for desk in [before, desk(&store)] {
         assert!(said(&desk, 1, &bo, submit(&desk, &bo)).is_none());
         assert_eq!(reason(&desk, 0, &anna, submit(&desk, &anna)), Reason::Interrupted);
         assert!(desk.all_complete().is_empty());
-        // With what is dealt anew the job is complete.
+        // The new deal completes the job.
         let again = begin(desk.agreement(), 0, 2);
         assert!(said(&desk, 0, &again, submit(&desk, &again)).is_none());
         assert_eq!(desk.all_complete().len(), 1);
@@ -145,7 +145,7 @@ fn what_was_refused_is_never_run_whatever_crashes() {
 }
 
 #[test]
-fn a_job_that_is_complete_waits_longer_and_is_told_while_it_is_there() {
+fn a_complete_job_waits_longer_and_is_reported_while_it_lasts() {
     let mut store = store();
     let desk = desk(&store);
     let [anna, bo] = [0, 1].map(|client| begin(desk.agreement(), client, 1));
@@ -154,7 +154,7 @@ fn a_job_that_is_complete_waits_longer_and_is_told_while_it_is_there() {
     desk.expire(&mut store, &mut random()).expect("nothing to write");
     let id = *desk.lock().complete.front().expect("it is complete");
     assert!(desk.job(&id).is_some());
-    // A newer submission takes the place of one, which nobody is told of any more.
+    // A newer submission replaces one, which is no longer reported.
     let newer = begin(desk.agreement(), 0, 2);
     submit(&desk, &newer);
     assert!(desk.job(&id).is_none());
@@ -162,22 +162,22 @@ fn a_job_that_is_complete_waits_longer_and_is_told_while_it_is_there() {
 }
 
 #[test]
-fn what_was_used_and_has_no_answer_may_have_been_run() {
+fn a_used_submission_without_an_answer_may_have_been_run() {
     let mut store = store();
     let before = desk(&store);
     let [anna, bo] = [0, 1].map(|client| begin(before.agreement(), client, 1));
     let tickets = [&anna, &bo].map(|begun| submit(&before, begun));
     let gathered = before.take(&before.all_complete()[0]).expect("it is complete");
     before.burn(&gathered, &mut store).expect("written");
-    // The process ends here, and begins anew.
+    // The process restarts here.
     let after = desk(&store);
     assert_eq!(after.unended(), 0);
     assert_eq!(reason(&after, 0, &anna, submit(&after, &anna)), Reason::Used);
     assert!(!Reason::Used.is_never_run());
-    // It ends when labels may have left.
+    // The process ends when labels may have left.
     before.begin(&mut store).expect("written");
     assert_eq!(desk(&store).unended(), 1);
-    // It does not, and the run ends.
+    // The process lives on, and the run ends.
     before.answer(&gathered, vec![vec![1], vec![2]], Some(&mut store), &mut random()).expect("written");
     assert!(tickets.into_iter().all(|ticket| matches!(ticket, Ticket::Wait(reply, _) if reply.borrow().is_some())));
     assert_eq!(desk(&store).unended(), 0);
@@ -188,7 +188,7 @@ fn refusals_before_labels_leave_count_against_those_accused_and_never_end_the_se
     let mut store = store();
     let desk = desk(&store);
     for counter in 1..=u64::from(clients::UNENDED_MAX) {
-        // Whatever pace a client has to keep.
+        // Ignores the limit on the client's rate.
         desk.lock().manners[1].allowance = ALLOWANCE.0;
         desk.lock().manners[0].allowance = ALLOWANCE.0;
         desk.lock().records[0] = Record::default().used(counter - 1, [0; 32]);
@@ -207,7 +207,7 @@ fn refusals_before_labels_leave_count_against_those_accused_and_never_end_the_se
 }
 
 #[test]
-fn a_client_cannot_flood_a_desk_and_its_message_is_of_use_later() {
+fn a_client_cannot_flood_a_desk_and_may_submit_again_later() {
     let desk = desk(&store());
     let begun = (1..=2 * ALLOWANCE.0 as u64).map(|counter| begin(desk.agreement(), 0, counter));
     let busy = |begun: &Begun| said(&desk, 0, begun, submit(&desk, begun));
@@ -226,13 +226,13 @@ fn a_client_cannot_flood_a_desk_and_its_message_is_of_use_later() {
         gone.iter_mut().map(|gone| gone.try_recv() == Err(oneshot::error::TryRecvError::Empty)).collect()
     };
     assert_eq!(open(), [true; CONNECTIONS_MAX]);
-    // One more takes the place of the oldest.
+    // Another one replaces the oldest.
     let _newest = submit(&desk, &last);
     assert_eq!(open(), [false, true, true, true]);
 }
 
 #[test]
-fn while_a_submission_is_run_a_newer_one_is_neither_used_nor_in_its_way() {
+fn a_newer_submission_neither_is_used_nor_interferes_while_another_runs() {
     let mut store = store();
     let desk = desk(&store);
     let [anna, bo] = [0, 1].map(|client| begin(desk.agreement(), client, 1));
@@ -247,9 +247,9 @@ fn while_a_submission_is_run_a_newer_one_is_neither_used_nor_in_its_way() {
     assert!(said(&desk, 0, &newer, submit(&desk, &newer)).is_none(), "it is used now");
 }
 
-/// Whoever has a job complete again at each meeting is not before those who wait.
+/// A client that completes a job again before each meeting does not overtake those who wait.
 #[test]
-fn jobs_are_told_to_another_server_in_the_order_in_which_they_have_become_complete() {
+fn jobs_are_reported_to_the_other_server_in_the_order_of_completion() {
     let names: Vec<String> = (0..16).map(|client| format!("client-{client}")).collect();
     let mut alone = offer("and");
     let owners = [1, 1].map(Party);
@@ -284,9 +284,9 @@ fn jobs_are_told_to_another_server_in_the_order_in_which_they_have_become_comple
     assert!(desk.all_complete() == due);
 }
 
-/// A crash would undo what is only said, and the submission would be run.
+/// Otherwise a crash would undo an unwritten refusal, and the submission would be run.
 #[test]
-fn that_a_submission_is_never_run_is_said_when_it_is_written() {
+fn a_refusal_is_sent_only_once_it_is_written() {
     let folder = tempfile::tempdir().expect("a folder");
     let key = garblet_store::StoreKey::generate(&mut random());
     let fails = Arc::new(std::sync::atomic::AtomicBool::new(false));
@@ -301,7 +301,7 @@ fn that_a_submission_is_never_run_is_said_when_it_is_written() {
     };
     let mut store = open();
     let before = desk(&store);
-    // One is shut out, which is said at once, and one has waited too long.
+    // One client is shut out, which is said at once, and one has waited too long.
     (0..16).for_each(|_| {
         let mut state = before.lock();
         state.records[0] = std::mem::take(&mut state.records[0]).accused();
@@ -314,16 +314,16 @@ fn that_a_submission_is_never_run_is_said_when_it_is_written() {
     fails.store(true, Ordering::Relaxed);
     assert!(before.expire(&mut store, &mut random()).is_err(), "the disk is full");
     assert!(is_silent(&of_anna) && is_silent(&of_bo));
-    // Whoever comes again does not hear it sooner.
+    // Coming again does not reveal it sooner.
     assert!(is_silent(&submit(&before, &anna)) && is_silent(&submit(&before, &bo)));
     let newer = begin(before.agreement(), 1, 2);
     submit(&before, &newer);
     assert_eq!(reason(&before, 1, &bo, submit(&before, &bo)), Reason::Used);
-    // After a crash all may be run.
+    // After a crash, all submissions may be run.
     let after = desk(&store);
     let tickets = [&anna, &bo].map(|begun| submit(&after, begun));
     assert_eq!((after.all_complete().len(), tickets.iter().all(is_silent)), (1, true));
-    // Without one, it is said when there is room.
+    // Without a crash, it is said when there is room.
     fails.store(false, Ordering::Relaxed);
     drop(store);
     let mut store = open();
@@ -332,9 +332,9 @@ fn that_a_submission_is_never_run_is_said_when_it_is_written() {
     assert_eq!(reason(&desk(&store), 0, &anna, submit(&desk(&store), &anna)), Reason::Policy);
 }
 
-/// Strangers can have a server read jobs under no name, known or not.
+/// Strangers cannot make a server read jobs under any name, known or unknown.
 #[test]
-fn no_job_is_read_of_a_frame_that_does_not_open() {
+fn no_job_is_read_from_a_frame_that_does_not_open() {
     let desk = desk(&store());
     let begun = begin(desk.agreement(), 0, 1);
     let submit = Submit::decode(&begun.to_generator).expect("a frame");
@@ -357,9 +357,9 @@ fn no_job_is_read_of_a_frame_that_does_not_open() {
     assert_eq!(READ.get(), 1);
 }
 
-/// Messages of clients from before are of no use to servers that begin anew with another value.
+/// Earlier messages of clients are useless to servers that start again with another value.
 #[test]
-fn agreements_of_services_and_jobs_that_are_the_same_are_told_apart() {
+fn services_with_the_same_agreement_and_jobs_are_told_apart() {
     let [one, other] = [1, 2].map(|service| agreed(service, vec![offer("and")]).expect("an agreement"));
     assert_ne!(one.digest(), other.digest());
     let begun = begin(&one, 0, 1);
@@ -373,9 +373,9 @@ fn agreements_of_services_and_jobs_that_are_the_same_are_told_apart() {
     assert!(twice.to_string().contains("`and` and `again`"), "{twice}");
 }
 
-/// Whatever secret a stranger seals with: also with zeros, which no name has.
+/// With any secret that a stranger may seal with, including zeros, which no name has.
 #[test]
-fn a_name_that_nobody_has_takes_what_one_takes_that_somebody_has() {
+fn an_unknown_name_takes_as_long_as_a_known_one() {
     let desk = desk(&store());
     let agreement = desk.agreement().clone();
     let of = |name: &str, secret: [u8; 32]| {
@@ -402,14 +402,14 @@ fn a_name_that_nobody_has_takes_what_one_takes_that_somebody_has() {
         assert_eq!(took[0], took[1]);
         assert_eq!((took[0].1, took[0].2), (0, 1));
     }
-    // Nobody can work it out, whatever secrets of clients they know.
+    // Nobody can derive it, even with secrets of clients.
     let again = super::tests::desk(&store());
     assert!(desk.of_nobody.as_bytes() != again.of_nobody.as_bytes(), "it is drawn at random");
 }
 
-/// A server that says early that counters differ accuses clients that could still submit again.
+/// A server that reports differing counters too early accuses clients that could still submit again.
 #[test]
-fn counters_are_compared_of_jobs_that_are_complete_for_long() {
+fn counters_are_compared_only_for_jobs_that_have_long_been_complete() {
     let desk = desk(&store());
     let agreement = desk.agreement().clone();
     for client in 0..2 {
@@ -419,11 +419,11 @@ fn counters_are_compared_of_jobs_that_are_complete_for_long() {
     assert!(!desk.may_differ(&id, Duration::from_secs(3600)));
     assert!(desk.may_differ(&id, Duration::ZERO));
     desk.take(&id).expect("it is here");
-    assert!(desk.may_differ(&id, Duration::from_secs(3600)), "it is not here any more, and nobody is accused");
+    assert!(desk.may_differ(&id, Duration::from_secs(3600)), "the job is gone, and nobody is accused");
 }
 
 #[test]
-fn what_nobody_keeps_is_not_read_by_an_agreement() {
+fn an_agreement_reads_only_states_that_a_program_keeps() {
     let circuit = Circuit::new(2, vec![Gate::And(Wire(0), Wire(1))], vec![Wire(2)]).expect("a circuit");
     let of = |name: &str, keep: bool, output: Option<&str>| {
         let port = |name: &str| Port::new(name, Type::Bits(1));
