@@ -254,7 +254,7 @@ fn announce(options: &Options, links: &[(&str, String)]) -> Result<(), Failure> 
 /// Returns when the process is asked to end.
 async fn interrupted() -> Result<(), Failure> {
     use tokio::signal::unix::{SignalKind, signal};
-    let failed = |error: std::io::Error| Failure::no_result(format!("signals cannot be heard: {}", reason(&error)));
+    let failed = |error: std::io::Error| Failure::no_result(format!("cannot listen for signals: {}", reason(&error)));
     let mut terminated = signal(SignalKind::terminate()).map_err(failed)?;
     tokio::select! {
         interrupted = tokio::signal::ctrl_c() => interrupted.map_err(failed),

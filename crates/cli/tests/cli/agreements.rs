@@ -38,7 +38,7 @@ fn what_is_kept_stays_after_a_run_that_panics_and_no_server_shows_what_came_out(
         server.says("ran `withdraw` for anna in ");
         let told = server.told.lock().expect("no panic");
         let ran = told.iter().find(|line| line.starts_with("ran `withdraw`")).expect("it was told");
-        assert!(ran.ends_with("; it panicked, and nothing is kept of it"), "{ran}");
+        assert!(ran.ends_with("; the program panicked, and no output was kept"), "{ran}");
     }
     let shown = visit("balance", json!({"amount": 0})).json();
     assert_eq!(
@@ -162,16 +162,14 @@ fn a_service_value_is_not_used_with_another_store() {
     let world = World::new("reused");
     let mut servers = world.both();
     for server in &mut servers {
-        server.says("the other server is there");
+        server.says("connected to the other server");
         server.kill();
     }
     std::fs::remove_dir_all(world.folder.path("generator.store")).expect("it is there");
     let generator = world.serve(0, "127.0.0.1:0");
     let told = generator.says("error: ");
     assert!(
-        told.contains(
-            "agreement.toml: service: expected a value that was not used with another store, got one that was"
-        ),
+        told.contains("agreement.toml: service: expected a value that no other store has used, got one that store"),
         "{told}"
     );
     assert!(generator.says("hint: ").contains("draw a new value"));

@@ -244,8 +244,8 @@ fn mistakes_are_told_before_a_peer_is_waited_for() {
     }
     garblet(&[&["serve", "lib:aes128", "--protocol", "bmr"], &store[..], &way].concat()).fails(
         2,
-        "error: --protocol bmr: two parties can serve each other, several cannot\n\
-         hint: several fill their stores with garblet prepare PROGRAM --peers FILE\n",
+        "error: --protocol bmr: only protocols for two parties can be served\n\
+         hint: with several parties, fill the stores with garblet prepare PROGRAM --peers FILE\n",
     );
     let read = ["run", "lib:add(4)", "--protocol", "lego", "--read", "c=kept"];
     garblet(&[&read, &store[..], &way].concat())

@@ -274,7 +274,7 @@ fn receipts_are_refused_where_no_run_is_kept() {
         let ran = garblet(&[&serve[..], option].concat());
         ran.fails(
             2,
-            "error: --receipts, --receipt-outputs: receipts are kept of runs that --answer has with one peer\n",
+            "error: --receipts, --receipt-outputs: only runs with one peer under --answer have receipts\n",
         );
     }
 }

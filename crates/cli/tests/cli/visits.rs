@@ -216,7 +216,7 @@ impl World {
 
     /// The arguments of a client.
     pub(crate) fn call(&self, servers: &[Server; 2], client: &str, arguments: &[&str]) -> Vec<String> {
-        let [generator, cloud] = servers.each_ref().map(|server| server.says("clients are let in at "));
+        let [generator, cloud] = servers.each_ref().map(|server| server.says("accepting clients at "));
         let [first, second] = SERVERS.map(|server| self.folder.path(&format!("{client}.{server}")));
         let receipts = self.folder.path(&format!("{client}.json"));
         let own = ["visit", &self.agreement].into_iter().chain(arguments.iter().copied()).chain([

@@ -66,10 +66,10 @@ fn files_are_there_before_a_caller_and_what_has_to_be_waited_for_is_held_until_a
 #[test]
 fn a_command_that_hangs_fails_or_prints_garbage_gives_no_inputs_and_none_of_it_is_logged() {
     for (text, reason) in [
-        ("sleep 60", "took longer than 0.3 s, and was ended"),
+        ("sleep 60", "took longer than 0.3 s and was killed"),
         ("echo secretive; exit 4", "exit status: 4"),
-        ("echo '{\"a\": \"secretive\"}'", "are not the inputs of party 0"),
-        ("printf '\\377secretive'", "no text in UTF-8"),
+        ("echo '{\"a\": \"secretive\"}'", ": not the inputs of party 0"),
+        ("printf '\\377secretive'", "not UTF-8 text"),
     ] {
         let company = Company::new("service-exec-wrong");
         company.trust("bob");
@@ -146,7 +146,7 @@ fn folders_have_a_file_for_each_peer_or_job() {
         company.configure("", &rule("bob", &fields));
         let mut service = company.start();
         company.is_refused("bob", &service, "it has no inputs for this run", ASK);
-        assert!(service.wait_for("no inputs").contains(&format!("there is no {file} or")), "{}", service.log());
+        assert!(service.wait_for("no inputs").contains(&format!("no {file} or")), "{}", service.log());
         company.folder.file(&format!("inputs/{file}"), &format!("{{\"a\": {PLANTED}}}"));
         is_sum(&finish(company.call("bob", 3, &service, &[])), 3);
         // Which of two files is meant, nobody knows.
@@ -287,7 +287,7 @@ fn a_service_refills_its_store_with_another_when_it_runs_low() {
     service.wait_for_all(" done session=", 5);
     is_sum(&finish(company.call_under(&out, ("bob", 9), &service, &drawn)), 9);
     let log = service.log() + &bob.log();
-    assert!(!log.contains("failed session=") && !log.contains("not all is well"), "{log}");
+    assert!(!log.contains("failed session=") && !log.contains("done, but with a problem"), "{log}");
 }
 
 /// A service and bob, with a job for which stores are filled.
@@ -356,7 +356,7 @@ fn a_service_refuses_callers_before_they_are_counted_while_its_own_list_is_not_i
         .configure("", &super::rule("bob", "often = { total = 1 }\ninputs = { file = \"own.json\", sort = true }\n"));
     let wrong = company.does_not_begin();
     assert!(
-        wrong.stderr.contains("inputs: sort: the program relies on the order of none of this party's lists"),
+        wrong.stderr.contains("inputs: sort: the program does not rely on the order of this party's lists"),
         "{}",
         wrong.stderr
     );

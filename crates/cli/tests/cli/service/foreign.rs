@@ -368,15 +368,11 @@ fn inputs_that_cannot_be_used_are_found_when_a_configuration_is_checked() {
     let ran = check("file = \"none.json\"");
     assert!(ran.status == Some(2) && ran.stderr.contains("none.json: cannot be read: "), "{}", ran.stderr);
     let ran = check("exec = [\"no-such-program\"]");
-    assert!(
-        ran.status == Some(2) && ran.stderr.contains("no-such-program: there is no such program"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.status == Some(2) && ran.stderr.contains("no-such-program: no such program"), "{}", ran.stderr);
     // What may still come is told, and what is there is read.
     std::fs::create_dir(company.folder.path("inputs")).expect("a folder");
     let ran = check("folder = \"inputs\"");
-    assert!(ran.status == Some(0) && ran.stderr.contains("there is no bob.json or bob.csv"), "{}", ran.stderr);
+    assert!(ran.status == Some(0) && ran.stderr.contains("no bob.json or bob.csv"), "{}", ran.stderr);
     company.folder.file("inputs/bob.json", "{\"b\": 1}");
     assert_eq!(check("folder = \"inputs\"").status, Some(2));
 }
@@ -395,7 +391,7 @@ fn two_files_of_one_peer_are_a_mistake_when_a_configuration_is_checked_also_if_t
     let is_wrong = |what: &str| {
         for folder in ["inputs", "./inputs"] {
             let ran = check(folder);
-            let expected = "there are bob.json and bob.csv, expected one\nhint: remove one of them\n";
+            let expected = "found both bob.json and bob.csv, expected one\nhint: remove one of them\n";
             assert!(ran.status == Some(2) && ran.stderr.contains(expected), "{what}: {}{}", ran.stdout, ran.stderr);
         }
     };
@@ -425,7 +421,7 @@ fn a_peer_whose_name_no_file_can_have_is_told_when_a_configuration_is_checked() 
     let rule = rule("bob", "often = { total = 9 }\ninputs = { folder = \"inputs\" }\n");
     let file = company.configure("", &rule.replace("peers = [\"bob\"]", "peers = [\"./bob\"]"));
     let ran = finish(company.begin(&["serve", "--config", &file, "--check"]));
-    let expected = "`./bob` cannot be the name of a file\nhint: ";
+    let expected = "`./bob` cannot be a file name\nhint: ";
     assert!(ran.status == Some(2) && ran.stderr.contains(expected), "{}{}", ran.stdout, ran.stderr);
 }
 

@@ -188,7 +188,7 @@ fn a_service_that_is_stopped_while_it_hands_a_result_over_has_its_receipt() {
     let service = company.start();
     is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
     wait_for(&company.folder.path("held"));
-    assert_eq!(receipts(&company).len(), 1, "it is kept before the result is handed over");
+    assert_eq!(receipts(&company).len(), 1, "it is written before the result is delivered");
     assert!(service.log().contains(" done session="), "{}", service.log());
     service.signal(Signal::TERM);
     let (status, log) = service.ended();

@@ -118,7 +118,7 @@ fn nobody_uses_up_the_runs_of_others_alone_or_comes_in_twice() {
     let peers = |name: &str| three.peers_file(&format!("{name}.toml"), &service.address, &prints);
     for (at, name) in ["one", "two"].iter().enumerate() {
         let alone = three.party(1, &peers(name), &["--session", name], 5);
-        service.wait_for_all("is being gathered session=", at + 1);
+        service.wait_for_all("gathering its parties session=", at + 1);
         let again = finish(three.party(1, &peers("again"), &["--session", name], 5));
         assert!(again.stderr.contains("the peer refuses: a session of this name is running there"), "{}", again.stderr);
         assert_eq!(finish(alone).status, Some(1));
@@ -152,7 +152,7 @@ fn sessions_that_are_never_met_keep_nobody_from_a_place() {
         .map(|(at, name)| {
             let peers = three.peers_file(&format!("{name}.toml"), &service.address, &prints);
             let alone = three.party(1, &peers, &["--session", name], 5);
-            service.wait_for_all("is being gathered session=", at + 1);
+            service.wait_for_all("gathering its parties session=", at + 1);
             alone
         })
         .collect();
@@ -181,7 +181,7 @@ fn a_job_of_several_has_one_rule_for_all_of_them() {
         let ran = garblet(&["serve", "--config", &path]);
         assert!(ran.status == Some(2) && ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
     };
-    refused(text.replace("[\"bob\", \"carol\"]", "[\"bob\"]"), "peers: three is for several parties: ");
+    refused(text.replace("[\"bob\", \"carol\"]", "[\"bob\"]"), "peers: three has several parties: ");
     let (_, rule) = text.split_once("[[rule]]").expect("a rule");
-    refused(format!("{text}\n[[rule]]{rule}"), "three is for several parties, and has a rule already");
+    refused(format!("{text}\n[[rule]]{rule}"), "three has several parties and a rule already");
 }

@@ -51,7 +51,7 @@ fn memory_waiting_time_and_the_longest_session_are_limits_too() {
     let first = company.call("bob", 2, &service, &[]);
     service.wait_for("has a place session=");
     company.is_refused("carol", &service, "it has as many sessions as it may have at once", LATER);
-    assert!(service.wait_for("was given up").contains("it took too long"));
+    assert!(service.wait_for("aborted").contains("it took too long"));
     assert_eq!(finish(first).status, Some(1));
     is_sum(&finish(company.call("carol", 3, &service, &[])), 3);
 }
@@ -86,7 +86,7 @@ fn a_service_that_is_stopped_gives_up_by_its_deadline() {
     service.signal(Signal::INT);
     let (status, log) = service.ended();
     assert_eq!(status, Some(0), "{log}");
-    assert!(begin.elapsed() < Duration::from_secs(20) && log.contains("sessions are given up"), "{log}");
+    assert!(begin.elapsed() < Duration::from_secs(20) && log.contains("aborting sessions"), "{log}");
     assert_eq!(finish(first).status, Some(1));
     let receipts = std::fs::read_to_string(company.folder.path("state/receipts.jsonl")).expect("a log");
     assert!(receipts.lines().count() == 1 && receipts.contains("the service was stopped"), "{receipts}");
@@ -101,7 +101,7 @@ fn a_new_configuration_is_taken_and_a_broken_one_is_not() {
     company.configure("", "[[rule]]\njob = \"sum-carol\"\npeers = [\"nobody\"]\n");
     service.signal(Signal::HUP);
     let line = service.wait_for("THE NEW CONFIGURATION IS WRONG");
-    assert!(line.contains("peers: `nobody` is not trusted; trusted are bob, carol"), "{line}");
+    assert!(line.contains("peers: `nobody` is not trusted; trusted peers: bob, carol"), "{line}");
     is_sum(&finish(company.call("bob", 4, &service, &[])), 4);
     company.configure("", &rule("carol", ""));
     service.signal(Signal::HUP);
@@ -135,7 +135,7 @@ fn a_change_while_the_configuration_is_read_is_not_lost_and_no_port_loses_its_tl
         format!("listen = \"{}\"\ninsecure_plain_tcp = true\njobs = \"jobs\"\nstate = \"state\"\n", service.address);
     company.folder.file("serve.toml", &address);
     service.signal(Signal::HUP);
-    let line = service.wait_for("insecure_plain_tcp: the service has to be started again for that");
+    let line = service.wait_for("insecure_plain_tcp: restart the service to change this");
     assert!(line.contains("THE NEW CONFIGURATION IS WRONG"), "{line}");
     is_sum(&finish(company.call("carol", 6, &service, &[])), 6);
 }
@@ -226,7 +226,7 @@ fn a_result_that_nothing_takes_is_offered_again_and_the_service_is_not_ready() {
     let mut service = company.start();
     let page = word(&service.wait_for("metrics are at"), "address=");
     is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
-    service.wait_for("A RESULT COULD NOT BE HANDED OVER");
+    service.wait_for("A RESULT COULD NOT BE DELIVERED");
     assert!(service.log().contains(" done session="), "{}", service.log());
     assert!(
         get(&page, "/readyz").starts_with("HTTP/1.1 503")
@@ -236,7 +236,7 @@ fn a_result_that_nothing_takes_is_offered_again_and_the_service_is_not_ready() {
     company.is_refused("bob", &service, "it refuses everybody until its operator has mended something", hint);
     is_sum(&finish(company.call("carol", 6, &service, &[])), 6);
     std::fs::remove_file(company.folder.path("results")).expect("there");
-    service.wait_for("the result is handed over");
+    service.wait_for("the result was delivered");
     assert!(get(&page, "/readyz").starts_with("HTTP/1.1 200"));
     let results = std::fs::read_dir(company.folder.path("results")).expect("a folder").count();
     assert_eq!(results, 1);
@@ -253,15 +253,15 @@ fn a_result_that_waits_goes_where_the_new_configuration_says() {
     company.folder.file("results", "no folder");
     let mut service = company.start();
     is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
-    service.wait_for("A RESULT COULD NOT BE HANDED OVER");
+    service.wait_for("A RESULT COULD NOT BE DELIVERED");
     // A place that refuses as well is told too.
     company.folder.file("second-place", "no folder");
-    for (folder, said) in [("second-place", "second-place"), ("others", "the result is handed over")] {
+    for (folder, said) in [("second-place", "second-place"), ("others", "the result was delivered")] {
         let to = format!("results = {{ folder = \"{folder}\" }}");
         company.configure("", &rule("bob", "").replace("results = { folder = \"results\" }", &to));
         service.signal(Signal::HUP);
         let line = service.wait_for(said);
-        assert!(folder == "others" || line.contains("A RESULT COULD NOT BE HANDED OVER"), "{line}");
+        assert!(folder == "others" || line.contains("A RESULT COULD NOT BE DELIVERED"), "{line}");
     }
     assert_eq!(std::fs::read_dir(company.folder.path("others")).expect("a folder").count(), 1);
     is_sum(&finish(company.call("bob", 7, &service, &[])), 7);
@@ -270,7 +270,7 @@ fn a_result_that_waits_goes_where_the_new_configuration_says() {
 #[test]
 fn a_log_of_receipts_that_is_locked_holds_no_stop_up_for_long() {
     // The service waits for the log, or gives the session up before that.
-    for (stop, expected) in [("30s", "NO RECEIPT COULD BE KEPT"), ("1s", "NOT ALL IS WRITTEN DOWN")] {
+    for (stop, expected) in [("30s", "A RECEIPT COULD NOT BE WRITTEN"), ("1s", "RECEIPTS ARE MISSING")] {
         let company = Company::new("service-locked");
         company.trust("bob");
         let fields = "often = { total = 1 }\ninputs = { file = \"own.json\" }\n";
@@ -332,7 +332,7 @@ fn a_result_that_nothing_has_taken_at_the_end_is_told() {
     company.folder.file("results", "no folder");
     let mut service = company.start();
     is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
-    service.wait_for("A RESULT COULD NOT BE HANDED OVER");
+    service.wait_for("A RESULT COULD NOT BE DELIVERED");
     service.signal(Signal::TERM);
     let (status, log) = service.ended();
     assert!(status == Some(0) && log.contains("THE RESULT OF THIS SESSION IS LOST"), "{log}");

@@ -147,7 +147,7 @@ fn a_service_that_cannot_keep_receipts_refuses_everybody() {
     service.wait_for("done session=");
     std::fs::write(company.folder.path("kept/receipts.jsonl"), "no receipt\n").expect("written");
     is_sum(&finish(company.call("bob", 6, &service, &[])), 6);
-    service.wait_for("NO RECEIPT COULD BE KEPT");
+    service.wait_for("A RECEIPT COULD NOT BE WRITTEN");
     let hint = "tell its operator, whose log says what is wrong";
     company.is_refused("bob", &service, "it refuses everybody until its operator has mended something", hint);
 }
@@ -166,11 +166,7 @@ fn counters_that_were_put_back_or_are_gone_let_no_service_begin() {
     service.kill();
     std::fs::rename(&state, &lost).expect("moved");
     let ran = company.does_not_begin();
-    assert!(
-        ran.status == Some(1) && ran.stderr.contains("the counters that this service had are gone"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.status == Some(1) && ran.stderr.contains("this service's counters are gone"), "{}", ran.stderr);
     std::fs::rename(&old, &state).expect("moved");
     let ran = company.does_not_begin();
     assert!(ran.status != Some(0) && ran.stderr.contains("is older than its record"), "{}", ran.stderr);
@@ -234,7 +230,7 @@ fn a_store_is_for_one_peer() {
         let file = company.configure("", &[rule("bob", "store"), rule("carol", store)].concat());
         let ran = finish(company.begin(&["serve", "--config", &file, "--check"]));
         assert_eq!(ran.status, expected, "{store}: {}", ran.stderr);
-        let is_told = ran.stderr.contains(&format!("it is for the peer {} by another rule", identities[0].trim()));
+        let is_told = ran.stderr.contains(&format!("another rule uses it for the peer {}", identities[0].trim()));
         assert_eq!(is_told, expected == Some(2), "{store}: {}", ran.stderr);
     }
 }
@@ -271,7 +267,7 @@ fn a_store_of_something_else_is_no_counters() {
     std::fs::rename(company.folder.path("other"), &state).expect("moved");
     company.folder.file("serve.toml", &text);
     let ran = company.does_not_begin();
-    assert!(ran.status == Some(1) && ran.stderr.contains("are others than this service had"), "{}", ran.stderr);
+    assert!(ran.status == Some(1) && ran.stderr.contains("are not this service's counters"), "{}", ran.stderr);
 }
 
 #[test]
