@@ -45,9 +45,9 @@ fn parties_with_other_numbers_of_rows_are_told() {
     let local = ["eval", OFFER, "--batch", "rows", "--input", ROWS[3], "--input", &format!("1={short}")];
     garblet(&local).fails(
         2,
-        "note: examples/batch/buyer.csv: left out, since nothing takes them: `lot`, `name`\n\
+        "note: examples/batch/buyer.csv: columns not used by the program: `lot`, `name`\n\
              error: --batch: party 0 has 4 rows, party 1 has 2\n\
-             hint: a row is one evaluation, so all parties have the same number\n",
+             hint: each row is one evaluation, so all parties need the same number of rows\n",
     );
     let (buyer, short) = (format!("0={}", folder.file("buyer.csv", BUYER)), format!("1={short}"));
     let left = [OFFER, "--party", "0", "--batch", "rows", "--input", &buyer, PLAIN];
@@ -79,7 +79,7 @@ fn a_batch_of_files_takes_them_by_name() {
     // The folder's are a, b, c; those of the seller as they were given.
     let expected = "{\"agreed\":true,\"price\":205}\n{\"agreed\":false,\"price\":0}\n{\"agreed\":false,\"price\":0}\n";
     assert_eq!(ran.stdout, expected, "{}", ran.stderr);
-    let order = format!("note: {buyer}: 3 files, in the order of their names from `a.json` to `c.json`\n");
+    let order = format!("note: {buyer}: 3 files, sorted by name from `a.json` to `c.json`\n");
     assert_eq!(ran.stderr, order);
 }
 
@@ -147,19 +147,22 @@ fn batches_that_cannot_be_are_refused() {
     let refused = |more: &[&str], stderr: &str| garblet(&[&["eval", OFFER], more].concat()).fails(2, stderr);
     refused(
         &["--batch", "rows", "--input", &format!("0={empty}")],
-        "error: --batch: party 0 has no rows, expected one at least\n",
+        "error: --batch: party 0 has no rows, expected at least one\n",
     );
     refused(
         &["--batch", "rows", "--input", &format!("0={json}")],
         &format!(
-            "error: --batch rows: {json} is no table\n\
-             hint: rows are those of CSV, JSON lines, Arrow and Parquet files; --batch files takes a file for each evaluation\n"
+            "error: --batch rows: {json} is not a table\n\
+             hint: tables are CSV, JSON lines, Arrow and Parquet files; --batch files takes one file per evaluation\n"
         ),
     );
-    refused(&["--batch", "7"], "error: --batch 7: party 0 has inputs\nhint: --batch rows or files reads them\n");
+    refused(
+        &["--batch", "7"],
+        "error: --batch 7: party 0 has inputs\nhint: read them with --batch rows or --batch files\n",
+    );
     let folder = folder.path(".");
     let ran = garblet(&["eval", OFFER, "--batch", "0", "--input", &format!("0={folder}")]);
-    assert!(ran.stderr.contains("expected rows, files, or how many rows there are"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("expected `rows`, `files`, or a number of rows"), "{}", ran.stderr);
 }
 
 #[test]

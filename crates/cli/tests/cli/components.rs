@@ -187,7 +187,7 @@ fn a_party_that_answers_fills_stores_and_runs_its_program_as_often_as_the_peer_c
     assert!(served.stderr.contains("program digest"), "{}", served.stderr);
     let compared = garblet(&["receipts", "compare", &logs[0], &logs[1]]);
     let alike =
-        |ours, theirs| format!("ours {ours} and theirs {theirs}: the same run, each received what the other sent\n");
+        |ours, theirs| format!("ours {ours} and theirs {theirs}: the same run; each received what the other sent\n");
     assert!(compared.stdout.contains(&alike(1, 2)) && compared.stdout.contains(&alike(3, 4)), "{}", compared.stdout);
     assert_eq!(compared.status, Some(0), "{}", compared.stderr);
 }

@@ -133,7 +133,7 @@ fn whoever_is_not_the_jobs_party_or_peer_is_refused() {
     let call = |more: &[&str]| garblet(&[&["run", "--job", place, "--connect", "127.0.0.1:1"], more].concat());
     let ran = call(&["--identity", &mallory]);
     let expected =
-        format!("{place}: our identity {mallory_print} is none of its parties: alice {}", world.fingerprints[0]);
+        format!("{place}: our identity {mallory_print} is not one of its parties: alice {}", world.fingerprints[0]);
     assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
     let [alice, bob] = &world.identities;
     let ran = call(&["--identity", alice, "--party", "1"]);
@@ -142,7 +142,7 @@ fn whoever_is_not_the_jobs_party_or_peer_is_refused() {
     let ran = call(&["--identity", alice, "--input", AES[0], "--peer", &mallory_print]);
     assert!(ran.stderr.contains("the job has bob "), "{}", ran.stderr);
     let ran = call(&["--insecure-plain-tcp"]);
-    assert!(ran.stderr.contains("names identities, which it does not prove"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("names identities, which plain TCP cannot verify"), "{}", ran.stderr);
     for ran in [call(&["--identity", &mallory]), call(&["--insecure-plain-tcp"])] {
         assert_eq!(ran.status, Some(2));
     }
@@ -189,7 +189,7 @@ fn a_job_gives_nobody_the_name_of_somebody_who_is_trusted() {
         let ran = garblet(&[&call[..], &["--trust", &trusted]].concat());
         let bob = &world.fingerprints[1];
         let expected = format!(
-            "error: {}: party 1: bob is trusted here as {stranger}, the job has {bob}\nhint: ask bob",
+            "error: {}: party 1: bob is trusted here as {stranger}, but the job has {bob}\nhint: ask bob",
             world.job
         );
         assert!(ran.stderr.starts_with(&expected), "{call:?}: {}", ran.stderr);
@@ -215,7 +215,7 @@ fn a_link_in_the_place_of_signatures_is_not_written_through() {
     let target = world.folder.path("target");
     std::os::unix::fs::symlink(&target, format!("{}.signatures", world.job)).expect("a link");
     let ran = world.sign(&world.job, 0);
-    assert!(ran.stderr.contains(".signatures: it is no file, but a link or the like\n"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(".signatures: expected a regular file, got a link or the like\n"), "{}", ran.stderr);
     assert_eq!(ran.status, Some(2));
     assert!(!fs::exists(target).expect("the folder is there"));
 }
@@ -324,18 +324,18 @@ fn all_parties_sign_and_whoever_is_missing_is_named() {
     );
     let stranger = keygen(&world.folder, "mallory.pem").0;
     let ran = garblet(&["job", "sign", job, "--identity", &stranger]);
-    assert!(ran.stderr.contains("is none of its parties"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is not one of its parties"), "{}", ran.stderr);
 
     // A job that was changed afterwards has no signatures.
     let other = world.changed("other.toml", "name = \"aes128\"", "name = \"another\"");
     fs::copy(format!("{job}.signatures"), format!("{other}.signatures")).expect("copied");
     let ran = garblet(&["job", "verify", &other]);
-    assert!(ran.stderr.contains("the signature of alice does not fit: what was signed is job "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the signature of alice is wrong: it signs job "), "{}", ran.stderr);
     let lying =
         both.replace(&digest, garblet(&["job", "show", &other, "--json"]).json()["job"].as_str().expect("a digest"));
     fs::write(format!("{other}.signatures"), lying).expect("written");
     let ran = garblet(&["job", "verify", &other]);
-    assert!(ran.stderr.contains("does not fit: it was not made with that key, or of another job"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is wrong: it was made with another key or for another job"), "{}", ran.stderr);
 
     // Signatures of others, of nobody, twice, or none at all.
     let parts: Vec<&str> = both.split("[[signature]]").collect();
@@ -343,11 +343,11 @@ fn all_parties_sign_and_whoever_is_missing_is_named() {
         (both.replace("party = \"alice\"", "party = \"carol\""), "alice has not signed"),
         (
             both.replace("party = \"alice\"", "party = \"x\"").replace("party = \"bob\"", "party = \"alice\""),
-            "the signature of alice does not fit: the key is that of ",
+            "the signature of alice is wrong: the key belongs to ",
         ),
-        (format!("{both}[[signature]]{}", parts[1]), "the signature of alice does not fit: it is there twice"),
-        (both.replace("signature = \"", "signature = \"0"), "does not fit: signature: expected 128 hexadecimal digits"),
-        (both.replace("key = \"", "key = \"0"), "does not fit: key: expected 64 hexadecimal digits"),
+        (format!("{both}[[signature]]{}", parts[1]), "the signature of alice is wrong: it appears twice"),
+        (both.replace("signature = \"", "signature = \"0"), "is wrong: signature: expected 128 hexadecimal digits"),
+        (both.replace("key = \"", "key = \"0"), "is wrong: key: expected 64 hexadecimal digits"),
         (both.replace("key = ", "kee = "), "unknown field `kee`"),
     ] {
         fs::write(format!("{job}.signatures"), text).expect("written");
@@ -391,7 +391,11 @@ fn a_job_without_identities_is_for_plain_tcp() {
         assert_eq!((ran.status, &ran.stdout[..]), (Some(0), CIPHERTEXT), "{}", ran.stderr);
     }
     let ran = garblet(&["run", "--job", &job, "--insecure-plain-tcp", "--connect", "127.0.0.1:1"]);
-    assert!(ran.stderr.contains(&format!("error: --party is missing: {job} names no identities")), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains(&format!("error: --party is missing: {job} has no identities to tell which party this is")),
+        "{}",
+        ran.stderr
+    );
     let ran = garblet(&["job", "new", "lib:aes128", "--party", "alice", "--out", &job]);
     assert!(ran.stderr.contains("--parties 1"), "{}", ran.stderr);
 }
@@ -416,8 +420,7 @@ fn several_parties_meet_as_the_job_knows_them() {
     let stranger = keygen(&folder, "d.pem").1;
     let run = |peers: &str| garblet(&["run", "--job", &job, "--identity", &keys[0].0, "--peers", peers]);
     let ran = run(&peers(&stranger));
-    assert!(ran.stderr.contains("--peers: party 2 has another fingerprint than in "), "{}", ran.stderr);
-    assert!(ran.stderr.contains(", where it is cy\n"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--peers: the fingerprint of party 2 differs from that of cy in "), "{}", ran.stderr);
     let two = folder.file("two.toml", "[[party]]\naddress = \"a:1\"\n[[party]]\naddress = \"a:2\"\n");
     assert!(run(&two).stderr.contains("the peers file has 2 parties, "), "{}", run(&two).stderr);
 }
@@ -452,7 +455,7 @@ fn a_batch_is_as_large_as_the_job_allows() {
     ran.fails(
         2,
         &format!(
-            "error: --batch: {job} allows 3 rows a run, got 4\n\
+            "error: --batch: {job} allows 3 rows per run, got 4\n\
              hint: split it into several runs, or agree on another job: `garblet job new --batch N`\n"
         ),
     );
@@ -460,8 +463,8 @@ fn a_batch_is_as_large_as_the_job_allows() {
     ran.fails(
         2,
         &format!(
-            "error: --batch: {} is for one evaluation a run\n\
-             hint: every row tells a result, so that all parties agree on how many: `garblet job new --batch N`\n",
+            "error: --batch: {} allows one evaluation per run\n\
+             hint: every row reveals a result, so all parties must agree on a limit: `garblet job new --batch N`\n",
             world.job
         ),
     );

@@ -44,7 +44,7 @@ fn columns_are_chosen_and_renamed_and_standard_input_is_read() {
     let (folder, eval) = above("columns");
     let expected = "out0 = [{\"id\":8,\"price\":\"120\"},{\"id\":9,\"price\":\"50.5\"}]\n";
     let file = format!("0={}", folder.file("offers.csv", OFFERS));
-    let left_out = |name: &str| format!("note: {name}: left out, since nothing takes them: `town`\n");
+    let left_out = |name: &str| format!("note: {name}: columns not used by the program: `town`\n");
     let by_file = ran(&eval, &["--input", &file, "--column", "0:id=customer_id"]);
     assert_eq!((&by_file.stdout[..], by_file.stderr), (expected, left_out(&folder.path("offers.csv"))));
     let stdin = ["--input", "0=-", "--input-format", "0=csv", "--column", "0:id=customer_id"];
@@ -72,7 +72,7 @@ fn tables_that_do_not_fit_are_refused_with_row_and_column() {
     refused(
         &["--input", &file, "--column", "id=customer_id"],
         "error: --column id=customer_id: several parties give inputs here\n",
-        "hint: say whose it is: --column 0:id=customer_id\n",
+        "hint: name the party: --column 0:id=customer_id\n",
     );
     refused(
         &["--input", &file, "--column", "0:ids=customer_id", "--column", "0:id=customer_id"],
@@ -81,13 +81,13 @@ fn tables_that_do_not_fit_are_refused_with_row_and_column() {
     );
     refused(
         &["--input", &file, "--column", "0:id=customer_id", "--column", "1:least=most"],
-        "least.json is no table\n",
+        "least.json is not a table\n",
         "hint: tables are CSV, JSON lines, Arrow and Parquet files\n",
     );
     refused(
         &["--input", "0=-"],
-        "error: --input 0=-: the format of standard input is not known\n",
-        "hint: name it, for instance --input-format csv\n",
+        "error: --input 0=-: the format of standard input is unknown\n",
+        "hint: give it, for instance --input-format csv\n",
     );
     let bad = format!("0={}", folder.file("bad.csv", "id,price\n1,2\n70000,3\n"));
     refused(
@@ -122,7 +122,7 @@ fn options_that_would_be_passed_over_are_refused() {
     let formats = call(&["--input-format", "0=csv", "--input-format", "0=jsonl"]);
     formats.fails(2, "error: --input-format: party 0 has two formats, expected one\n");
     call(&["--input-format", "json", "--input-format", "csv"])
-        .fails(2, "error: --input-format: two formats, expected one\nhint: K=FORMAT is that of party K\n");
+        .fails(2, "error: --input-format: two formats, expected one\nhint: give party K's format with K=FORMAT\n");
     call(&["--column", "0:id=town"])
         .fails(2, "error: --column: field `id` has two columns, `customer_id` and `town`\n");
     // The party's own format is taken, in whatever order they stand.
@@ -135,11 +135,11 @@ fn options_that_would_be_passed_over_are_refused() {
     let twice = |more: &[&str]| garblet(&[&run[..], &["--input", &file, "--input"], more].concat());
     twice(&[&file]).fails(
         2,
-        "error: --input: party 0 has two files, expected one\nhint: --batch files takes a file for each evaluation\n",
+        "error: --input: party 0 has two files, expected one\nhint: --batch files takes one file per evaluation\n",
     );
     twice(&[&file, "--batch", "rows"]).fails(
         2,
-        "error: --input: party 0 has two files, expected one\nhint: --batch files takes a file for each evaluation\n",
+        "error: --input: party 0 has two files, expected one\nhint: --batch files takes one file per evaluation\n",
     );
     let stdin = ["run", &eval[1], "--party", "0", "--insecure-plain-tcp", "--connect", "127.0.0.1:1"];
     let stdin = garblet(&[&stdin[..], &["--batch", "files", "--input", "0=-", "--input", "0=-"]].concat());

@@ -295,9 +295,7 @@ fn a_client_that_was_cut_off_has_its_answer_later() {
     let bo = finish(bo);
     assert_eq!(bo.stdout, "sum = 7\n", "{}", bo.stderr);
     assert_eq!(resumed.json()["outputs"]["sum"]["value"], 7);
-    world
-        .visit(&servers, "anna", &["both", "--resume"])
-        .fails(2, "error: --resume: no visit is waiting for its answers\n");
+    world.visit(&servers, "anna", &["both", "--resume"]).fails(2, "error: --resume: no visit is waiting for answers\n");
     for server in &servers {
         let told = server.told.lock().expect("no panic");
         assert_eq!(told.iter().filter(|line| line.starts_with("ran `both` for anna, bo in ")).count(), 1, "{told:?}");
@@ -337,13 +335,13 @@ fn what_cannot_be_is_told() {
     );
     world
         .visit(&servers, "bo", &["ours", "--input", &input, "--with", "anna"])
-        .fails(2, "error: --with: `bo`, who is invited, is not among anna\n");
+        .fails(2, "error: --with: the invited client `bo` is not among anna\n");
     world
         .visit(&servers, "bo", &["theirs"])
         .fails(2, "error: the agreement has no program `theirs` for `bo`\nhint: it has start, add, show, both, ours, open, withdraw, balance\n");
     world
         .visit(&servers, "bo", &["show"])
-        .fails(2, "error: party 1 has no inputs, it needs `b` (u8)\nhint: give --input FILE.json\n");
+        .fails(2, "error: the inputs of party 1 are missing: `b` (u8)\nhint: give --input FILE.json\n");
     // The invitations in the wrong order.
     let mut call = world.call(&servers, "bo", &["show", "--input", &input]);
     let at = call.iter().position(|argument| argument == "--invitation").expect("the first");

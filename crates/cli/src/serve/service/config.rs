@@ -349,7 +349,7 @@ fn own_party(rule: &WrittenRule, offer: &Offer, own: Option<Fingerprint>) -> Res
         (None, None) => Err("party: expected this service's party number: plain TCP has no identities".into()),
         (Some(own), given) => {
             let party = offer.identities.iter().position(|identity| *identity == Some(own));
-            let party = party.ok_or_else(|| format!("job: our identity {own} is none of the job's parties"))? as u16;
+            let party = party.ok_or_else(|| format!("job: our identity {own} is not one of the job's parties"))? as u16;
             match given {
                 Some(given) if given != party => {
                     Err(format!("party: expected {party}, the party with our identity, got {given}"))

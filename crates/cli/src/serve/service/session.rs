@@ -62,7 +62,7 @@ impl Counting {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts the run. Callers of `is_counted` wait meanwhile.
+    /// Counts the run. Callers of [`Counting::settle`] wait meanwhile.
     ///
     /// *Errors*: those of `count`; [`Refusal::Stopping`] if the run was aborted.
     fn count(&self, count: impl FnOnce() -> Result<(), Refusal>) -> Result<(), Refusal> {

@@ -389,5 +389,5 @@ fn how_lists_are_arranged_changes_with_the_configuration() {
         }
     }
     let log = service.log();
-    assert!(log.contains("input `a`: rows with the same key were left out, but for one"), "{log}");
+    assert!(log.contains("input `a`: of rows with the same key, all but one were left out"), "{log}");
 }

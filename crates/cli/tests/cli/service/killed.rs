@@ -169,7 +169,7 @@ fn a_run_that_was_counted_has_one_receipt_whenever_the_service_is_killed() {
         .into_iter()
         .filter(|receipt| {
             let message = receipt["ended"]["failed"]["message"].as_str().unwrap_or_default();
-            receipt["ended"]["ok"].is_object() || message.contains("how the run ended is unknown")
+            receipt["ended"]["ok"].is_object() || message.contains("outcome, which is unknown")
         })
         .collect();
     let sessions: BTreeSet<String> =

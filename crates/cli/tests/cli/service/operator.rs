@@ -294,7 +294,7 @@ fn a_log_of_receipts_that_is_locked_holds_no_stop_up_for_long() {
         let ask = "its operator decides how often: wait, or ask for more";
         company.is_refused("bob", &service, "the job was run as often as it ever may be", ask);
         let text = std::fs::read_to_string(&receipts).expect("a log");
-        assert!(text.lines().next().is_some_and(|line| line.contains("how the run ended is unknown")), "{text}");
+        assert!(text.lines().next().is_some_and(|line| line.contains("outcome, which is unknown")), "{text}");
     }
 }
 

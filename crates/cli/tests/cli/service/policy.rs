@@ -206,7 +206,7 @@ fn peers_of_a_rule_are_parties_of_its_job() {
     company.configure("", &rule("bob", "").replace("[\"bob\"]", "[\"bob\", \"eve\"]"));
     let ran = company.does_not_begin();
     assert!(ran.status == Some(2) && ran.stderr.contains("peers: eve, "), "{}", ran.stderr);
-    assert!(ran.stderr.contains("is none of the other parties of sum-bob"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is not one of the other parties of sum-bob"), "{}", ran.stderr);
 }
 
 #[test]

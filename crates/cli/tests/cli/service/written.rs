@@ -92,5 +92,5 @@ fn a_folder_without_jobs_and_a_job_of_others_are_told() {
     let file = company.configure("", &rule("bob", ""));
     let ran = garblet(&["serve", "--config", &file]);
     assert_eq!(ran.status, Some(2));
-    assert!(ran.stderr.contains("is none of the job's parties"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is not one of the job's parties"), "{}", ran.stderr);
 }
