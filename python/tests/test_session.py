@@ -597,7 +597,7 @@ def test_stores_are_filled_and_drawn_on(tmp_path: Path) -> None:
     with pytest.raises(garblet.StoreError) as caught:
         garblet.Store(tmp_path / "none", key=tmp_path / "key")
     assert "create=True" in (caught.value.hint or "") and isinstance(caught.value, OSError)
-    with pytest.raises(garblet.UsageError, match="takes nothing from a store"):
+    with pytest.raises(garblet.UsageError, match="uses no store"):
         plain(program, 0, listen="127.0.0.1:0", store=stores[0])
 
 

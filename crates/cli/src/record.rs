@@ -1,4 +1,4 @@
-//! The origin of a result for people.
+//! The origin of a result, as readable text.
 
 use std::time::SystemTime;
 
@@ -9,7 +9,7 @@ use garblet::{
 
 use crate::output::one_line;
 
-/// The party and its identity, as a line.
+/// A party and its identity, as one line.
 pub(crate) fn peer_text(peer: &PeerPart) -> String {
     let who = match (&peer.name, &peer.fingerprint) {
         (Some(name), Some(fingerprint)) => format!("{name} {fingerprint}"),
@@ -20,7 +20,7 @@ pub(crate) fn peer_text(peer: &PeerPart) -> String {
     format!("party {}: {}\n", peer.party, one_line(&who))
 }
 
-/// The record of a result that is there now.
+/// The record of a result obtained just now.
 pub(crate) fn record_now(program: &Program, peers: Vec<PeerPart>) -> Record {
     Record::new(program, peers, SystemTime::now())
 }

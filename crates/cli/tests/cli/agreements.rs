@@ -103,7 +103,7 @@ fn an_agreement_says_who_gives_and_learns_what_and_reads_what_is_kept() {
         "to = { sum = [1, 2] }\n",
         "",
         both,
-        "program `both`: to: `sum`: expected who learns this output, got nothing",
+        "program `both`: to: `sum`: expected the recipients of this output, got nothing",
     );
     assert!(hint.starts_with("hint: write `to = { sum = \"nobody\" }`"), "{hint}");
     let expected = "expected a client from 1 to 2, `generator` or `cloud`";
@@ -124,7 +124,7 @@ fn an_agreement_says_who_gives_and_learns_what_and_reads_what_is_kept() {
         "owner = { a = 1, b = 2 }",
         "owner = { a = 1 }",
         both,
-        "program `both`: owner: `b`: expected who gives this input, got nothing",
+        "program `both`: owner: `b`: expected the owner of this input, got nothing",
     );
     assert!(hint.starts_with("hint: write `owner = { b = 1 }`"), "{hint}");
 }

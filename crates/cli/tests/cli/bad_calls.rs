@@ -136,7 +136,7 @@ fn names_that_nothing_has() {
     );
     local(&["--protocol", "gmw", "--adversary", "covert"]).fails(
         2,
-        "error: --adversary covert: gmw is secure against semi-honest parties only\nhint: --protocol covert is, for two parties; with three or more parties --protocol outsourced \
+        "error: --adversary covert: gmw is only secure against semi-honest parties\nhint: --protocol covert is, for two parties; with three or more parties --protocol outsourced \
              is secure against covert parties, but only if its two servers do not collude; gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2 are for semi-honest parties\n",
     );
     local(&["--owner", "in1=7"]).fails(2, "error: --owner: the program has no input `in1`\nhint: it has key, block\n");
@@ -183,7 +183,7 @@ fn a_conversion_that_is_refused_leaves_the_file_as_it_was() {
     assert_eq!(ran.status, Some(2), "{}", ran.stderr);
     assert_eq!(std::fs::read_to_string(&path).expect("still there"), text);
     garblet(&["convert", "lib:add(2)", &path])
-        .fails(2, &format!("error: {path}: is there already\nhint: --force replaces it\n"));
+        .fails(2, &format!("error: {path}: already exists\nhint: replace it with --force\n"));
     assert_eq!(std::fs::read_to_string(&path).expect("still there"), text);
     let converted = garblet(&["convert", &path, &path, "--force"]);
     assert_eq!(converted.status, Some(0), "{}", converted.stderr);
@@ -220,7 +220,7 @@ fn numbers_that_have_to_be_at_least_one() {
     for arguments in [&["local", "lib:aes128", "--repeat", "0"][..], &["bench", "yao", "--cold-starts", "x"]] {
         let ran = garblet(arguments);
         assert_eq!(ran.status, Some(2));
-        assert!(ran.stderr.contains("': expected a number from 1 on\n"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("': expected a number of at least 1\n"), "{}", ran.stderr);
     }
 }
 
@@ -265,7 +265,7 @@ fn lines_are_of_sources_only() {
     garblet(&["inspect", "lib:add(4)", "--lines"]).fails(
         2,
         "error: lib:add(4): --lines: the program was not compiled from a function source\n\
-         hint: give a file whose name ends in .garble.rs\n",
+         hint: give a .garble.rs file\n",
     );
 }
 

@@ -120,7 +120,7 @@ fn what_is_missing_is_said_and_made_on_request() {
     };
     for ran in run(&[]) {
         assert_eq!(ran.status, Some(1), "{}", ran.stderr);
-        let missing = "error: the stores lack 4 of the 7 higher that the program takes\nhint: `garblet prepare";
+        let missing = "error: the stores lack 4 of the 7 higher that the program takes\nhint: prepare more with `garblet prepare`";
         assert!(ran.stderr.contains(missing), "{}", ran.stderr);
     }
     for ran in run(&["--top-up"]) {
@@ -169,7 +169,7 @@ fn a_party_that_answers_fills_stores_and_runs_its_program_as_often_as_the_peer_c
     let refused = run(PROGRAM);
     assert_eq!(refused.status, Some(2), "{}", refused.stderr);
     assert!(refused.stderr.contains("no store in"), "{}", refused.stderr);
-    assert!(refused.stderr.ends_with("hint: `garblet prepare` makes one and fills it\n"), "{}", refused.stderr);
+    assert!(refused.stderr.ends_with("hint: create and fill one with `garblet prepare`\n"), "{}", refused.stderr);
     let prepared = parties.connect(&address, &["prepare", LIBRARY, "--json"]).json();
     assert!(prepared["pieces"].as_u64().unwrap() > 60, "{prepared}");
     let ran = run(PROGRAM);

@@ -116,7 +116,7 @@ fn a_peer_that_breaks_off_after_the_result_leaves_the_result() {
         let json_option: &[&str] = if json { &["--json"] } else { &[] };
         let ran = garblet(&[&["run"], &EVALUATOR[..], &options, json_option].concat());
         garbler.join().expect("it did what it was to do");
-        let warning = "warning: the result is final, but the peer did not end the session in order: the peer ";
+        let warning = "warning: the result is final, but the peer did not close the session properly: the peer ";
         assert!(ran.stderr.contains(warning), "{}", ran.stderr);
         if json {
             let object = ran.json();

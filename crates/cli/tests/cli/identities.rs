@@ -119,7 +119,7 @@ fn trust_is_added_listed_and_removed() {
     assert_eq!(trust(&["remove", "bob"]).status, Some(0));
     trust(&["remove", "bob"]).fails(
         2,
-        "error: no trusted peer is called `bob`; there are: none\nhint: `garblet trust add NAME FINGERPRINT` adds one\n",
+        "error: no trusted peer is called `bob`; there are: none\nhint: add one with `garblet trust add NAME FINGERPRINT`\n",
     );
     let ran = trust(&["add", "eve", "h2wm-xxxx"]);
     assert_eq!(ran.status, Some(2));
@@ -176,8 +176,6 @@ fn a_key_that_cannot_be_written_is_no_wrong_call() {
 fn without_a_configuration_folder_files_have_to_be_named() {
     let ran =
         command(&["keygen"]).env_remove("HOME").env_remove("XDG_CONFIG_HOME").spawn().expect("the command starts");
-    finish(ran).fails(
-        2,
-        "error: there is no place for identity.pem: neither XDG_CONFIG_HOME nor HOME is set\nhint: name the file\n",
-    );
+    finish(ran)
+        .fails(2, "error: no folder for identity.pem: neither XDG_CONFIG_HOME nor HOME is set\nhint: name the file\n");
 }

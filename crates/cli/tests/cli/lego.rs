@@ -140,12 +140,12 @@ fn what_a_store_is_for_must_be_said() {
     };
     fails(
         &["--protocol", "lego"],
-        "error: --stock is missing: how much of gates, inputs, outputs to prepare\n\
-         hint: garblet inspect PROGRAM counts what a program needs\n",
+        "error: --stock is missing: the amounts of gates, inputs, outputs to prepare\n\
+         hint: garblet inspect PROGRAM shows the amounts that a program needs\n",
     );
     fails(
         &["--protocol", "lego", "--stock", "gates=1", "x.toml"],
-        "error: LIBRARY: lego prepares for any function\nhint: say with --stock how much of gates, inputs, outputs\n",
+        "error: LIBRARY: lego prepares for any function\nhint: give the amounts of gates, inputs, outputs with --stock\n",
     );
     fails(
         &["--protocol", "lego", "--stock", "gates=1", "--stock", "runs=1"],
@@ -153,7 +153,7 @@ fn what_a_store_is_for_must_be_said() {
     );
     fails(
         &["--protocol", "yao"],
-        "error: --protocol yao: it prepares nothing for a store\n\
+        "error: --protocol yao: this protocol has no preparation in stores\n\
          hint: components, authenticated, lego, gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2, outsourced do\n",
     );
 }

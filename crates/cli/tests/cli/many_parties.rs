@@ -104,7 +104,7 @@ fn more_corrupted_parties_than_there_can_be_are_refused() {
         [("bmr", "1", "2 to 64"), ("bmr-bgw3", "2", "3 to 64"), ("bmr-bgw2", "3", "4 to 64")]
     {
         local(&["--protocol", protocol, "--parties", parties])
-            .fails(2, &format!("error: --parties {parties}: expected {range}, which is what {protocol} has\n"));
+            .fails(2, &format!("error: --parties {parties}: expected {range}, the number for {protocol}\n"));
     }
     // Without a number there are as many as the protocol needs.
     let report = local(&["--protocol", "bmr-bgw2", "--json"]).json();
@@ -209,7 +209,7 @@ fn a_peers_file_at_fault_is_explained_by_its_fault() {
         (
             [party("a:1", &one), party("a:2", &one)].concat(),
             ":4: party 1 has the fingerprint of party 0\n",
-            "hint: each party has an identity of its own: `garblet keygen` makes one\n",
+            "hint: each party needs its own identity: create one with `garblet keygen`\n",
         ),
         (
             [party("a:1", &one), party("a:2", "")].concat(),
@@ -230,9 +230,9 @@ fn a_peers_file_at_fault_is_explained_by_its_fault() {
 fn what_cannot_be_is_explained() {
     let local = |more: &[&str]| garblet(&[&["local", "lib:aes128"], INPUTS[0], INPUTS[1], more].concat());
     local(&["--protocol", "gmw", "--parties", "1"])
-        .fails(2, "error: --parties 1: expected 2 to 255, which is what gmw has\n");
+        .fails(2, "error: --parties 1: expected 2 to 255, the number for gmw\n");
     local(&["--parties", "3"])
-        .fails(2, "error: --parties 3: expected 2, which is what yao has\nhint: --protocol gmw has more\n");
+        .fails(2, "error: --parties 3: expected 2, the number for yao\nhint: --protocol gmw has more\n");
     let ran = local(&["--protocol", "gmw", "--owner", "block=4", "--parties", "3"]);
     assert!(ran.stderr.starts_with("error: --parties 3: `aes128` needs 5"), "{}", ran.stderr);
     let folder = Folder::new("mesh-bad");

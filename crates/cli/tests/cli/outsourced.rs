@@ -111,7 +111,7 @@ fn over_yao_results_and_plans_say_that_parties_must_be_semi_honest() {
     let asked = garblet(&[&["local"], &AUCTION[..], &yao, &["--adversary", "malicious"]].concat());
     asked.fails(
         2,
-        "error: --adversary malicious: with these parameters outsourced is secure against semi-honest parties only\n\
+        "error: --adversary malicious: with these parameters outsourced is only secure against semi-honest parties\n\
          hint: without --param it is secure against malicious parties\n",
     );
 }
@@ -129,7 +129,7 @@ fn over_circuits_clients_send_the_same_and_the_bound_is_that_of_the_circuits() {
 fn bases_that_keep_nothing_refuse_stores() {
     let folder = Folder::new("no-stores");
     let store = folder.path("store");
-    let expected = "error: --store, --keep, --read: outsourced keeps nothing in a store with these parameters\n\
+    let expected = "error: --store, --keep, --read: outsourced saves nothing in a store with these parameters\n\
                     hint: without --param it does\n";
     for base in ["base=yao", "base=cut-and-choose"] {
         let stores = ["--param", base, "--store", &store, "--top-up", "--to", "price=nobody", "--keep", "total"];
@@ -141,7 +141,7 @@ fn bases_that_keep_nothing_refuse_stores() {
 fn a_number_of_parties_without_a_client_is_refused() {
     let local = |parties: &str| garblet(&[&["local"], &AUCTION[..], &["--parties", parties]].concat());
     for parties in ["2", "11"] {
-        let expected = format!("error: --parties {parties}: expected 3 to 10, which is what outsourced has\n");
+        let expected = format!("error: --parties {parties}: expected 3 to 10, the number for outsourced\n");
         local(parties).fails(2, &expected);
     }
 }

@@ -105,7 +105,7 @@ fn a_plan_is_shown_by_protocol_or_by_phase() {
 fn a_plan_that_no_protocol_fits_says_so() {
     let ran = garblet(&["plan", "lib:aes128", "--parties", "300"]);
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
-    assert!(ran.stdout.contains("\n\nno protocol does that\nleft out: "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\n\nno protocol can run this\nleft out: "), "{}", ran.stdout);
 }
 
 #[test]

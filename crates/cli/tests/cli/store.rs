@@ -106,7 +106,7 @@ fn an_old_copy_is_refused_by_its_record_and_a_store_without_one_is_used_with_a_w
     let (old, moved) = (folder.path("old"), folder.path("moved"));
     copy(Path::new(&store), Path::new(&old));
     let call = |what: &str, store: &str| garblet(&["store", what, store, "--store-key", &key]);
-    assert_eq!(call("clear", &store).stdout, "gave up 17 pieces\n");
+    assert_eq!(call("clear", &store).stdout, "discarded 17 pieces\n");
     let ran = call("list", &old);
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""));
     let begin = format!("error: the store in {old} is older than its record in ");
@@ -146,7 +146,7 @@ fn damage_is_named_given_up_and_space_is_given_back() {
     assert!(ran.stdout.ends_with("segments/00000000.seg from byte 5112\n"), "{}", ran.stdout);
     let expected = format!(
         "error: 1 piece of the store in {store} are damaged\n\
-         hint: `garblet store verify --drop` gives them up; the rest can be used\n"
+         hint: discard them with `garblet store verify --drop`; the rest can be used\n"
     );
     assert_eq!(ran.stderr, expected.replace("are damaged", "is damaged"));
     let dropped = call(&["verify", "--drop", "--json"]).json();
@@ -155,7 +155,7 @@ fn damage_is_named_given_up_and_space_is_given_back() {
     let compacted = call(&["compact", "--json"]).json();
     assert_eq!(compacted["bytes_before"], 32 + 20 * 1016);
     assert_eq!(compacted["bytes_after"], 32 + 16 * 1016);
-    assert_eq!(call(&["clear"]).stdout, "gave up 16 pieces\n");
+    assert_eq!(call(&["clear"]).stdout, "discarded 16 pieces\n");
     assert_eq!(call(&["compact"]).stdout, "freed 0 B: 0 B left\n");
     let listed = call(&["list", "--json"]).json();
     assert_eq!((&listed["kinds"][0]["dropped"], &listed["kinds"][0]["next"]), (&17.into(), &20.into()));

@@ -53,7 +53,7 @@ fn runs_are_prepared_once_and_used_once_and_what_is_missing_is_said() {
         let own = format!("--party {party} --peers {peers} --store {store} --store-key {}", folder.path("key"));
         let again = format!("garblet prepare lib:aes128 --protocol bmr {own}");
         let said =
-            format!("error: the stores have no run of `aes128` left\nhint: prepare more, all together: {again}\n");
+            format!("error: the stores have no run of `aes128` left\nhint: prepare more, with all parties: {again}\n");
         assert!(ran.status == Some(1) && ran.stderr.ends_with(&said), "{}", ran.stderr);
     }
     // Nobody has to prepare ahead.
@@ -80,7 +80,7 @@ fn another_program_other_parameters_and_another_number_of_parties_are_refused_by
     let (zero, one) = (folder.file("zero.json", r#"{"a": 1}"#), folder.file("one.json", r#"{"b": 2}"#));
     let sum = [&format!("0={zero}")[..], &format!("1={one}")];
     let sum = ["lib:add(8)", "--parties", "3", "--input", sum[0], "--input", sum[1]];
-    refused(1, "the stores have no run of `add(8)`, but 1 of `aes128`\nhint: prepare more, all together: ", &sum);
+    refused(1, "the stores have no run of `add(8)`, but 1 of `aes128`\nhint: prepare more, with all parties: ", &sum);
     refused(
         1,
         &format!(
@@ -93,6 +93,6 @@ fn another_program_other_parameters_and_another_number_of_parties_are_refused_by
     let fewer = [&["lib:aes128", "--parties", "2"], &aes[..]].concat();
     refused(2, "was filled for another peer: expected a peer without identity, got 2 peers", &fewer);
     let ran = garblet(&[&["local", "lib:aes128", "--store", &store], &aes[..]].concat());
-    let said = "error: --store: yao takes nothing from stores here\n";
+    let said = "error: --store: yao uses no stores in this command\n";
     assert!(ran.status == Some(2) && ran.stderr.starts_with(said), "{}", ran.stderr);
 }

@@ -243,7 +243,7 @@ fn a_file_holds_one_table() {
     let (all, one) = (folder.path("all.csv"), folder.path("one.csv"));
     eval(&["--output", &all]).fails(
         2,
-        "error: a file holds one table, the outputs are out0, out1\n\
+        "error: a file holds one table, but the outputs are out0, out1\n\
          hint: choose one: --output out0=FILE; or write all as JSON\n",
     );
     let chosen = eval(&["--output", &format!("out0={one}")]);
@@ -255,8 +255,8 @@ fn a_file_holds_one_table() {
     );
     eval(&["--output", "out.xls"]).fails(
         2,
-        "error: --output out.xls: the ending says no format\n\
-         hint: end it in .json, .csv, .jsonl, .arrow or .parquet, or give --output-format\n",
+        "error: --output out.xls: the extension names no known format\n\
+         hint: use .json, .csv, .jsonl, .arrow or .parquet, or give --output-format\n",
     );
     eval(&["--output-format", "arrow"])
         .fails(2, "error: --output-format: standard output is for text\nhint: give --output FILE\n");

@@ -376,7 +376,7 @@ fn the_demonstration_of_friends_serves_a_page_and_invites() {
         2,
         &format!(
             "error: {}: cannot be read: no such file or directory\n\
-             hint: `cargo xtask web` makes the client for pages; --client names its folder\n",
+             hint: build the client for pages with `cargo xtask web`, or name its folder with --client\n",
             folder.path("nothing/garblet-client.js")
         ),
     );

@@ -290,7 +290,8 @@ fn no_file_that_a_call_trusts_may_be_written_by_others() {
             set(wrong);
             let ran = ends(company.begin(&call), file);
             set(usual);
-            let expected = format!("has mode {wrong:03o}, expected {usual:03o}: others on this machine may write it");
+            let expected =
+                format!("has mode {wrong:03o}, expected {usual:03o}: other users of this machine can write it");
             assert!(ran.status == Some(2) && ran.stderr.contains(&expected), "{call:?}: {}", ran.stderr);
         }
         let ran = ends(company.begin(&call), file);
@@ -328,7 +329,7 @@ fn no_program_that_others_may_write_is_started() {
     {
         mode(name, wrong);
         let ran = check();
-        let expected = format!("has mode {wrong:03o}, expected 755: others on this machine may write it");
+        let expected = format!("has mode {wrong:03o}, expected 755: other users of this machine can write it");
         assert!(ran.status == Some(2) && ran.stderr.contains(&expected), "{name}: {}", ran.stderr);
         mode(name, usual);
     }

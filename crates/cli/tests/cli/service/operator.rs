@@ -107,7 +107,7 @@ fn a_new_configuration_is_taken_and_a_broken_one_is_not() {
     service.signal(Signal::HUP);
     service.wait_for("the new configuration is in force");
     is_sum(&finish(company.call("carol", 5, &service, &[])), 5);
-    let ask = "give --job FILE, the job that both sides have (compare `garblet job show`); its operator decides who may run it";
+    let ask = "give --job FILE, the same job as the peer's (compare `garblet job show`); the peer's operator decides who may run it";
     company.is_refused("bob", &service, "it has no such job for us, or we have named none", ask);
     assert!(service.log().contains("reason=\"not-allowed\""), "{}", service.log());
 }
@@ -208,7 +208,7 @@ fn who_waits_and_is_revoked_meanwhile_is_not_served() {
     std::thread::sleep(Duration::from_millis(700));
     company.configure(limits, &slow("bob", "4"));
     service.signal(Signal::HUP);
-    let ask = "give --job FILE, the job that both sides have (compare `garblet job show`); its operator decides who may run it";
+    let ask = "give --job FILE, the same job as the peer's (compare `garblet job show`); the peer's operator decides who may run it";
     let refused = "error: the peer refuses: it has no such job for us, or we have named none\n";
     finish(second).fails(1, &format!("{refused}hint: {ask}\n"));
     is_sum(&finish(first), 2);

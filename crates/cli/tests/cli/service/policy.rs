@@ -56,7 +56,7 @@ fn another_job_and_one_that_nobody_allowed_are_refused() {
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     company.configure("", &rule("bob", ""));
     let service = company.start();
-    let ask = "give --job FILE, the job that both sides have (compare `garblet job show`); its operator decides who may run it";
+    let ask = "give --job FILE, the same job as the peer's (compare `garblet job show`); the peer's operator decides who may run it";
     let unknown = "it has no such job for us, or we have named none";
     // Both hear the same, so that nobody finds out which jobs there are for others.
     company.is_refused("carol", &service, unknown, ask);

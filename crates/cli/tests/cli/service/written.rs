@@ -49,7 +49,7 @@ fn each_wrong_field_is_told_with_its_place() {
         (
             String::new(),
             bob("often = { total = 3 }\ninputs = { file = \"a\" }\nstore = \"s\"\n"),
-            "store: --store: yao takes nothing from a store",
+            "store: --store: yao uses no store",
         ),
         (
             String::new(),
