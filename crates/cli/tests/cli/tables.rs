@@ -100,7 +100,7 @@ fn tables_that_do_not_fit_are_refused_with_row_and_column() {
 }
 
 #[test]
-fn an_empty_line_is_no_missing_cell() {
+fn an_empty_line_is_not_a_missing_cell() {
     let folder = Folder::new("empty-line");
     let groups = format!("0={}", folder.file("groups.csv", "groups\n0\n2\n2\n1\n0\n"));
     let sums = |values: &str| {
@@ -115,7 +115,7 @@ fn an_empty_line_is_no_missing_cell() {
 }
 
 #[test]
-fn options_that_would_be_passed_over_are_refused() {
+fn options_without_effect_are_refused() {
     let (folder, eval) = above("twice");
     let file = format!("0={}", folder.file("offers.csv", OFFERS));
     let call = |more: &[&str]| ran(&eval, &[&["--input", &file, "--column", "0:id=customer_id"], more].concat());
@@ -125,12 +125,12 @@ fn options_that_would_be_passed_over_are_refused() {
         .fails(2, "error: --input-format: two formats, expected one\nhint: give party K's format with K=FORMAT\n");
     call(&["--column", "0:id=town"])
         .fails(2, "error: --column: field `id` has two columns, `customer_id` and `town`\n");
-    // The party's own format is taken, in whatever order they stand.
+    // The party's own format applies, in any order of the options.
     let formats = ["--input-format", "json", "--input-format", "0=csv"];
     for formats in [&formats[..], &[&formats[2..], &formats[..2]].concat()] {
         assert!(call(formats).stdout.starts_with("out0 = [{\"id\":8"));
     }
-    // The same where a party gives its own alone.
+    // The same if a party gives only its own.
     let run = ["run", &eval[1], "--party", "0", "--insecure-plain-tcp", "--connect", "127.0.0.1:1", "--timeout", "1s"];
     let twice = |more: &[&str]| garblet(&[&run[..], &["--input", &file, "--input"], more].concat());
     twice(&[&file]).fails(
@@ -147,7 +147,7 @@ fn options_that_would_be_passed_over_are_refused() {
 }
 
 #[test]
-fn units_of_dates_and_times_are_told() {
+fn units_of_dates_and_times_are_reported() {
     let folder = Folder::new("units");
     let source = folder.file(
         "seen.garble.rs",
@@ -164,7 +164,7 @@ fn units_of_dates_and_times_are_told() {
 }
 
 #[test]
-fn a_parquet_file_of_another_tool_is_read_and_others_are_written() {
+fn a_parquet_file_from_another_tool_is_read_and_others_are_written() {
     let folder = Folder::new("parquet");
     let source = folder.file(
         "adults.garble.rs",
@@ -195,7 +195,7 @@ fn a_parquet_file_of_another_tool_is_read_and_others_are_written() {
         assert_eq!((written.status, &written.stdout[..]), (Some(0), ""), "{}", written.stderr);
         let value: Value = serde_json::from_slice(&std::fs::read(&json).expect("written")).expect("JSON");
         assert_eq!(value, json!({ "out0": expected }), "{file}");
-        // What was written is read again.
+        // Written files can be read back.
         let back = folder.file(
             "back.garble.rs",
             "pub struct Row { id: u64, age: u8 }
@@ -212,14 +212,14 @@ fn a_parquet_file_of_another_tool_is_read_and_others_are_written() {
 }
 
 #[test]
-fn results_go_to_files_whole_or_not_at_all() {
+fn results_files_are_written_whole_or_not_at_all() {
     let (folder, eval) = above("outputs");
     let file = format!("0={}", folder.file("offers.csv", &OFFERS.replace("customer_id", "id")));
     let csv = folder.path("found.csv");
     let written = ran(&eval, &["--input", &file, "--output", &csv]);
     assert_eq!((written.status, &written.stdout[..]), (Some(0), ""));
     assert_eq!(std::fs::read_to_string(&csv).expect("written"), "id,price\n8,120\n9,50.5\n");
-    // A run that fails leaves the file as it was.
+    // A failed run leaves the file unchanged.
     let bad = format!("0={}", folder.file("bad.csv", "id,price\n1,x\n"));
     assert_eq!(ran(&eval, &["--input", &bad, "--output", &csv]).status, Some(2));
     assert_eq!(std::fs::read_to_string(&csv).expect("written"), "id,price\n8,120\n9,50.5\n");

@@ -1,4 +1,4 @@
-//! Limits, signals and pages, as the operator of a service has them.
+//! Limits, signals and pages for the operator of a service.
 
 use std::time::{Duration, Instant};
 
@@ -9,14 +9,14 @@ use crate::invocation::finish;
 
 const LATER: &str = "nothing was computed and nothing is counted: try again later";
 
-/// A rule whose inputs take as long as that.
+/// A rule whose inputs take this long.
 fn slow(name: &str, seconds: &str) -> String {
     let exec = format!("[\"sh\", \"-c\", \"sleep {seconds}; echo '{{\\\"a\\\": {}}}'\"]", super::PLANTED);
     rule(name, &format!("often = {{ total = 9 }}\ninputs = {{ exec = {exec}, time = \"60s\" }}\n"))
 }
 
 #[test]
-fn who_comes_beyond_a_limit_is_refused_and_who_waits_is_served() {
+fn callers_beyond_a_limit_are_refused_and_waiting_ones_are_served() {
     let company = Company::new("service-limits");
     ["bob", "carol", "dave"].iter().for_each(|name| company.trust(name));
     let limits = "log.level = \"debug\"\n[limits]\nsessions = 1\nwaiting = 1\nper_peer = 1\n";
@@ -33,13 +33,13 @@ fn who_comes_beyond_a_limit_is_refused_and_who_waits_is_served() {
 }
 
 #[test]
-fn memory_waiting_time_and_the_longest_session_are_limits_too() {
+fn memory_waiting_time_and_session_time_are_limits_too() {
     let company = Company::new("service-memory");
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     company
         .configure("log.level = \"debug\"\n[limits]\nmemory_mb = 1\n", &[slow("bob", "2"), rule("carol", "")].concat());
     let mut service = company.start();
-    // Where none runs, waiting gives nothing back.
+    // If no session runs, waiting frees no memory.
     let first = company.call("bob", 2, &service, &[]);
     service.wait_for("has a place session=");
     company.is_refused("carol", &service, "it has as many sessions as it may have at once", LATER);
@@ -57,7 +57,7 @@ fn memory_waiting_time_and_the_longest_session_are_limits_too() {
 }
 
 #[test]
-fn a_service_that_is_stopped_lets_sessions_end_and_refuses_all_others() {
+fn a_stopping_service_lets_sessions_end_and_refuses_all_others() {
     let company = Company::new("service-stop");
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     company.configure("log.level = \"debug\"\n", &[slow("bob", "2"), rule("carol", "")].concat());
@@ -75,7 +75,7 @@ fn a_service_that_is_stopped_lets_sessions_end_and_refuses_all_others() {
 }
 
 #[test]
-fn a_service_that_is_stopped_gives_up_by_its_deadline() {
+fn a_stopping_service_aborts_sessions_at_its_deadline() {
     let company = Company::new("service-deadline");
     company.trust("bob");
     company.configure("log.level = \"debug\"\n[limits]\nstop = \"300ms\"\n", &slow("bob", "60"));
@@ -93,7 +93,7 @@ fn a_service_that_is_stopped_gives_up_by_its_deadline() {
 }
 
 #[test]
-fn a_new_configuration_is_taken_and_a_broken_one_is_not() {
+fn a_new_configuration_takes_effect_and_a_broken_one_does_not() {
     let company = Company::new("service-reload");
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     company.configure("", &rule("bob", ""));
@@ -113,12 +113,12 @@ fn a_new_configuration_is_taken_and_a_broken_one_is_not() {
 }
 
 #[test]
-fn a_change_while_the_configuration_is_read_is_not_lost_and_no_port_loses_its_tls() {
+fn a_change_during_a_reload_is_not_lost_and_no_port_loses_its_tls() {
     let company = Company::new("service-reload-again");
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     company.configure("", &rule("bob", ""));
     let mut service = company.start();
-    // Many signals, of which each finds the file as it is then, or as it will be.
+    // Many signals, each of which finds the current file or a later one.
     for _ in 0..20 {
         service.signal(Signal::HUP);
     }
@@ -141,7 +141,7 @@ fn a_change_while_the_configuration_is_read_is_not_lost_and_no_port_loses_its_tl
 }
 
 #[test]
-fn pages_show_what_happened_and_the_log_may_be_json() {
+fn pages_show_past_events_and_the_log_may_be_json() {
     let company = Company::new("service-pages");
     company.trust("bob");
     let fields = "metrics = \"127.0.0.1:0\"\n";
@@ -150,7 +150,7 @@ fn pages_show_what_happened_and_the_log_may_be_json() {
     let page = word(&service.wait_for("metrics are at"), "address=");
     assert!(get(&page, "/healthz").starts_with("HTTP/1.1 200") && get(&page, "/readyz").starts_with("HTTP/1.1 200"));
     assert!(get(&page, "/other").starts_with("HTTP/1.1 404"));
-    // A page of somebody else's, whose name leads here.
+    // A foreign web page whose domain points here.
     for host in ["evil.example", "evil.example:9745", "127.0.0.1.evil.example", ""] {
         assert!(get_as(&page, host, "/metrics").starts_with("HTTP/1.1 4"), "{host}");
     }
@@ -162,7 +162,7 @@ fn pages_show_what_happened_and_the_log_may_be_json() {
     company.is_refused("bob", &service, "the job was run as often as it ever may be", ask);
     service.wait_for("reason=\"used-up\"");
     let mut metrics = get(&page, "/metrics");
-    // It is counted four times a second.
+    // The metrics are updated four times a second.
     while !metrics.contains("garblet_sessions_running 0") {
         metrics = get(&page, "/metrics");
     }
@@ -196,7 +196,7 @@ fn pages_show_what_happened_and_the_log_may_be_json() {
 }
 
 #[test]
-fn who_waits_and_is_revoked_meanwhile_is_not_served() {
+fn a_waiting_caller_that_is_revoked_is_not_served() {
     let company = Company::new("service-revoked");
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     let limits = "log.level = \"debug\"\n[limits]\nsessions = 1\n";
@@ -215,7 +215,7 @@ fn who_waits_and_is_revoked_meanwhile_is_not_served() {
 }
 
 #[test]
-fn a_result_that_nothing_takes_is_offered_again_and_the_service_is_not_ready() {
+fn a_rejected_result_is_offered_again_and_the_service_is_not_ready() {
     let company = Company::new("service-unhanded");
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     company.configure(
@@ -246,7 +246,7 @@ fn a_result_that_nothing_takes_is_offered_again_and_the_service_is_not_ready() {
 }
 
 #[test]
-fn a_result_that_waits_goes_where_the_new_configuration_says() {
+fn a_waiting_result_goes_where_the_new_configuration_says() {
     let company = Company::new("service-new-sink");
     company.trust("bob");
     company.configure("", &rule("bob", ""));
@@ -254,7 +254,7 @@ fn a_result_that_waits_goes_where_the_new_configuration_says() {
     let mut service = company.start();
     is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
     service.wait_for("A RESULT COULD NOT BE DELIVERED");
-    // A place that refuses as well is told too.
+    // A second destination that also refuses is reported too.
     company.folder.file("second-place", "no folder");
     for (folder, said) in [("second-place", "second-place"), ("others", "the result was delivered")] {
         let to = format!("results = {{ folder = \"{folder}\" }}");
@@ -268,8 +268,8 @@ fn a_result_that_waits_goes_where_the_new_configuration_says() {
 }
 
 #[test]
-fn a_log_of_receipts_that_is_locked_holds_no_stop_up_for_long() {
-    // The service waits for the log, or gives the session up before that.
+fn a_locked_receipt_log_does_not_delay_a_stop_for_long() {
+    // The service waits for the log, or aborts the session first.
     for (stop, expected) in [("30s", "A RECEIPT COULD NOT BE WRITTEN"), ("1s", "RECEIPTS ARE MISSING")] {
         let company = Company::new("service-locked");
         company.trust("bob");
@@ -289,7 +289,7 @@ fn a_log_of_receipts_that_is_locked_holds_no_stop_up_for_long() {
         assert!(begin.elapsed() < Duration::from_secs(20), "{:?}: {log}", begin.elapsed());
         drop(other);
         assert_eq!(std::fs::read_to_string(&receipts).expect("a log"), "");
-        // Its receipt comes when the log can be written, and the run stays counted.
+        // Its receipt is written once the log can be written, and the run stays counted.
         let service = company.start();
         let ask = "its operator decides how often: wait, or ask for more";
         company.is_refused("bob", &service, "the job was run as often as it ever may be", ask);
@@ -325,7 +325,7 @@ fn a_service_without_room_for_connections_does_not_flood_its_log() {
 }
 
 #[test]
-fn a_result_that_nothing_has_taken_at_the_end_is_told() {
+fn a_result_that_is_lost_at_the_end_is_reported() {
     let company = Company::new("service-lost");
     company.trust("bob");
     company.configure("[limits]\nstop = \"300ms\"\n", &rule("bob", ""));

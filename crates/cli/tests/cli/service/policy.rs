@@ -1,4 +1,4 @@
-//! Rules: who may run what, and how often.
+//! Rules: who may run which job, and how often.
 
 use std::{io::Write, net::TcpStream};
 
@@ -42,7 +42,7 @@ fn callers_compute_side_by_side_among_strangers_and_no_value_is_logged() {
         if results.len() == 6 {
             break results;
         }
-        // They are handed over behind that.
+        // The results are delivered after that.
         assert!(begin.elapsed().as_secs() < 60, "{results:?}");
     };
     let expected = format!("\"value\": {}", PLANTED + 1_000_001);
@@ -51,14 +51,14 @@ fn callers_compute_side_by_side_among_strangers_and_no_value_is_logged() {
 }
 
 #[test]
-fn another_job_and_one_that_nobody_allowed_are_refused() {
+fn unknown_jobs_and_jobs_without_a_rule_are_refused() {
     let company = Company::new("service-refused");
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     company.configure("", &rule("bob", ""));
     let service = company.start();
     let ask = "give --job FILE, the same job as the peer's (compare `garblet job show`); the peer's operator decides who may run it";
     let unknown = "it has no such job for us, or we have named none";
-    // Both hear the same, so that nobody finds out which jobs there are for others.
+    // Both get the same answer, so that nobody discovers other peers' jobs.
     company.is_refused("carol", &service, unknown, ask);
     let identity = company.folder.path("bob.pem");
     let other = company.folder.file("other.garble.rs", "pub fn main(a: u32, b: u32) -> u32 {\n    a ^ b\n}\n");
@@ -72,7 +72,7 @@ fn another_job_and_one_that_nobody_allowed_are_refused() {
 }
 
 #[test]
-fn a_job_is_run_as_often_as_the_rule_says_and_a_killed_service_has_counted() {
+fn a_rule_limits_runs_and_a_killed_service_has_counted_them() {
     let company = Company::new("service-often");
     company.trust("bob");
     // The results go to a program that never ends, so that the service is killed between the count and the end.
@@ -85,13 +85,13 @@ fn a_job_is_run_as_often_as_the_rule_says_and_a_killed_service_has_counted() {
     is_sum(&finish(company.call("bob", 6, &service, &[])), 6);
     company.is_refused("bob", &service, "the job was run as often as it ever may be", ASK);
     service.wait_for("reason=\"used-up\"");
-    // A new day brings none, nor does another service with the same counters beside this one.
+    // Neither a new day nor a second service with the same counters adds runs.
     let second = company.does_not_begin();
     assert!(second.status == Some(1) && second.stderr.contains("is in use by process"), "{}", second.stderr);
 }
 
 #[test]
-fn a_day_has_its_own_limit_and_the_caller_hears_when_it_is_over() {
+fn a_day_has_its_own_limit_and_the_caller_is_told_when_it_ends() {
     let company = Company::new("service-day");
     company.trust("bob");
     company.configure("", &rule("bob", "often = { per_day = 1 }\ninputs = { file = \"own.json\" }\n"));
@@ -103,7 +103,7 @@ fn a_day_has_its_own_limit_and_the_caller_hears_when_it_is_over() {
 }
 
 #[test]
-fn counters_that_are_damaged_let_no_service_begin() {
+fn damaged_counters_stop_a_service_from_starting() {
     let company = Company::new("service-damaged");
     company.trust("bob");
     company.configure("", &rule("bob", ""));
@@ -115,7 +115,7 @@ fn counters_that_are_damaged_let_no_service_begin() {
 }
 
 #[test]
-fn both_sides_keep_receipts_that_agree_also_of_a_refusal() {
+fn both_sides_write_matching_receipts_even_for_a_refusal() {
     let company = Company::new("service-receipts");
     company.trust("bob");
     company.configure("", &rule("bob", "often = { total = 1 }\ninputs = { file = \"own.json\" }\n"));
@@ -123,7 +123,7 @@ fn both_sides_keep_receipts_that_agree_also_of_a_refusal() {
     is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
     company.is_refused("bob", &service, "the job was run as often as it ever may be", ASK);
     let [ours, theirs] = ["state/receipts.jsonl", "bob.receipts"].map(|log| company.folder.path(log));
-    // Refusals are written down beside all else.
+    // Refusals are recorded in the background.
     let begin = std::time::Instant::now();
     while std::fs::read_to_string(&ours).expect("a log").lines().count() < 2 {
         assert!(begin.elapsed().as_secs() < 60, "{}", service.log());
@@ -138,7 +138,7 @@ fn both_sides_keep_receipts_that_agree_also_of_a_refusal() {
 }
 
 #[test]
-fn a_service_that_cannot_keep_receipts_refuses_everybody() {
+fn a_service_that_cannot_write_receipts_refuses_everybody() {
     let company = Company::new("service-receipts-broken");
     company.trust("bob");
     company.configure("receipts = \"kept/receipts.jsonl\"\n", &rule("bob", ""));
@@ -153,7 +153,7 @@ fn a_service_that_cannot_keep_receipts_refuses_everybody() {
 }
 
 #[test]
-fn counters_that_were_put_back_or_are_gone_let_no_service_begin() {
+fn restored_or_missing_counters_stop_a_service_from_starting() {
     let company = Company::new("service-put-back");
     company.trust("bob");
     company.configure("", &rule("bob", "often = { total = 1 }\ninputs = { file = \"own.json\" }\n"));
@@ -177,7 +177,7 @@ fn counters_that_were_put_back_or_are_gone_let_no_service_begin() {
 }
 
 #[test]
-fn whoever_has_used_up_its_runs_costs_nothing() {
+fn a_caller_out_of_runs_costs_nothing() {
     let company = Company::new("service-flood");
     company.trust("bob");
     let inputs = "inputs = { exec = [\"sh\", \"-c\", \"echo x >> asked; cat own.json\"] }\n";
@@ -193,7 +193,7 @@ fn whoever_has_used_up_its_runs_costs_nothing() {
     assert_eq!(read("asked").lines().count(), 1, "the operator's program runs for those alone who may run the job");
     assert_eq!(service.log().matches("reason=\"used-up\"").count(), 1, "the same is written down once a minute");
     assert_eq!(service.log().matches("begins session=").count(), 1);
-    // What is being written down is waited for.
+    // Wait for records in progress.
     service.signal(rustix::process::Signal::TERM);
     service.ended();
     assert_eq!(read("state/receipts.jsonl").lines().count(), 2);
@@ -236,7 +236,7 @@ fn a_store_is_for_one_peer() {
 }
 
 #[test]
-fn a_caller_for_whom_there_are_no_data_leaves_little_behind() {
+fn a_caller_without_data_leaves_little_behind() {
     let company = Company::new("service-no-data");
     company.trust("bob");
     company.configure("", &rule("bob", "often = { total = 1 }\ninputs = { folder = \"none\" }\n"));
@@ -254,7 +254,7 @@ fn a_caller_for_whom_there_are_no_data_leaves_little_behind() {
 }
 
 #[test]
-fn a_store_of_something_else_is_no_counters() {
+fn a_store_with_other_contents_is_not_taken_for_counters() {
     let company = Company::new("service-others");
     company.trust("bob");
     company.configure("", &rule("bob", ""));
@@ -271,7 +271,7 @@ fn a_store_of_something_else_is_no_counters() {
 }
 
 #[test]
-fn callers_come_through_a_websocket_where_the_service_waits_so() {
+fn callers_can_connect_through_a_websocket() {
     let company = Company::new("service-websocket");
     company.trust("bob");
     let file = company.configure("", &rule("bob", ""));

@@ -1,10 +1,10 @@
-//! Configurations that are wrong.
+//! Wrong configurations.
 
 use super::{Company, rule};
 use crate::invocation::garblet;
 
 #[test]
-fn each_wrong_field_is_told_with_its_place() {
+fn each_wrong_field_is_reported_with_its_place() {
     let company = Company::new("service-wrong");
     company.trust("bob");
     let bob = |fields: &str| rule("bob", fields);
@@ -78,7 +78,7 @@ fn each_wrong_field_is_told_with_its_place() {
 }
 
 #[test]
-fn a_folder_without_jobs_and_a_job_of_others_are_told() {
+fn a_folder_without_jobs_and_a_job_of_others_are_reported() {
     let company = Company::new("service-jobs");
     company.trust("bob");
     let file = company.configure("", "");
