@@ -17,7 +17,7 @@ const ROW_HEAD_BYTES: usize = 16 + 8;
 /// Seals the pieces of a segment. *Unique*: the place, for the life of the key.
 pub(crate) struct PieceKey(LessSafeKey);
 
-/// The error of bytes that cannot be opened: they were changed, or sealed under another key or in another context.
+/// The error for bytes that cannot be opened: they were changed, or sealed under another key or in another context.
 #[derive(Debug)]
 pub(crate) struct Forged;
 
@@ -75,7 +75,7 @@ impl Sealer {
         Sealer { rows, binder, check, recorder, fresh: segments, fresh_used: 0, salt, current, sealed: 0 }
     }
 
-    /// A value that shows whether a key is the store's, and reveals nothing else about it.
+    /// A value that shows whether a key is the store's and reveals nothing else about it.
     pub(crate) fn check_value(&self) -> [u8; 32] {
         self.check
     }
@@ -91,7 +91,7 @@ impl Sealer {
         Zeroizing::new(*blake3::keyed_hash(&self.fresh, &self.fresh_used.to_le_bytes()).as_bytes())
     }
 
-    /// A name that no other change has, in this store or any copy.
+    /// A name that no other change has in this store or any copy.
     pub(crate) fn change_name(&mut self) -> [u8; 16] {
         let mut name = [0; 16];
         name.copy_from_slice(&self.segment_key()[..16]);

@@ -187,7 +187,7 @@ fn a_failure_to_open_a_store_is_explained() {
     garblet(&["store", "init", &store, "--store-key", &key]).fails(
         2,
         &format!(
-            "error: {store} is not empty, so no store can be made there\nhint: name a new folder, or an empty one\n"
+            "error: {store} is not empty, so no store can be created there\nhint: name a new folder, or an empty one\n"
         ),
     );
     let held = open(&store, &key);

@@ -133,7 +133,7 @@ fn a_caller_with_the_right_job_that_disagrees_uses_up_no_run() {
     assert_eq!(service.log().matches("begins session=").count(), 0, "{}", service.log());
     is_sum(&finish(company.call_under(&job, ("bob", 9), &service, &[])), 9);
     let again = finish(company.call_under(&job, ("bob", 9), &service, &[]));
-    assert!(again.stderr.contains("the job was run as often as it ever may be"), "{}", again.stderr);
+    assert!(again.stderr.contains("the job has used up all its runs"), "{}", again.stderr);
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn a_session_without_a_name_is_refused_and_one_that_nobody_joins_is_aborted() {
     let peers = three.peers_file("one.toml", &service.address, &three.prints());
     let nameless: Ran = finish(three.party(1, &peers, &[], 5));
     assert_eq!(nameless.status, Some(1), "{}", nameless.stderr);
-    let refused = "the peer refuses: it knows sessions of several parties by their names, and ours has none\n";
+    let refused = "the peer refuses: it tells sessions of several parties apart by name, and ours has no name\n";
     assert!(nameless.stderr.contains(refused), "{}", nameless.stderr);
     let alone = finish(three.party(1, &peers, &["--session", "alone"], 6));
     assert_eq!(alone.status, Some(1), "{}", alone.stderr);
@@ -159,7 +159,7 @@ fn incomplete_sessions_take_no_place() {
     // There is no room for more of them, but room for all others.
     let peers = three.peers_file("four.toml", &service.address, &prints);
     let refused = finish(three.party(1, &peers, &["--session", "four"], 5));
-    assert!(refused.stderr.contains("it has as many sessions as it may have at once"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("it has reached its limit of sessions"), "{}", refused.stderr);
     super::is_sum(&finish(three.company.call("dave", 7, &service, &[])), 7);
     let mut metrics = super::get(&page, "/metrics");
     while !metrics.contains("garblet_sessions_gathering 3") {

@@ -24,10 +24,10 @@ fn callers_beyond_a_limit_are_refused_and_waiting_ones_are_served() {
     let mut service = company.start();
     let first = company.call("bob", 2, &service, &[]);
     service.wait_for("has a place session=");
-    company.is_refused("bob", &service, "we have as many sessions there as we may have at once", LATER);
+    company.is_refused("bob", &service, "we have reached its limit of sessions for one caller", LATER);
     let second = company.call("carol", 3, &service, &[]);
     std::thread::sleep(Duration::from_millis(500));
-    company.is_refused("dave", &service, "it has as many sessions as it may have at once", LATER);
+    company.is_refused("dave", &service, "it has reached its limit of sessions", LATER);
     is_sum(&finish(first), 2);
     is_sum(&finish(second), 3);
 }
@@ -42,7 +42,7 @@ fn memory_waiting_time_and_session_time_are_limits_too() {
     // If no session runs, waiting frees no memory.
     let first = company.call("bob", 2, &service, &[]);
     service.wait_for("has a place session=");
-    company.is_refused("carol", &service, "it has as many sessions as it may have at once", LATER);
+    company.is_refused("carol", &service, "it has reached its limit of sessions", LATER);
     is_sum(&finish(first), 2);
     drop(service);
     let limits = "log.level = \"debug\"\n[limits]\nsessions = 1\nwait = \"300ms\"\nsession = \"3s\"\n";
@@ -50,7 +50,7 @@ fn memory_waiting_time_and_session_time_are_limits_too() {
     let mut service = company.start();
     let first = company.call("bob", 2, &service, &[]);
     service.wait_for("has a place session=");
-    company.is_refused("carol", &service, "it has as many sessions as it may have at once", LATER);
+    company.is_refused("carol", &service, "it has reached its limit of sessions", LATER);
     assert!(service.wait_for("aborted").contains("it took too long"));
     assert_eq!(finish(first).status, Some(1));
     is_sum(&finish(company.call("carol", 3, &service, &[])), 3);
@@ -67,7 +67,7 @@ fn a_stopping_service_lets_sessions_end_and_refuses_all_others() {
     service.signal(Signal::TERM);
     service.wait_for("stopping");
     let again = "nothing was computed: try again when it is back";
-    company.is_refused("carol", &service, "it is being stopped", again);
+    company.is_refused("carol", &service, "it is stopping", again);
     is_sum(&finish(first), 2);
     let (status, log) = service.ended();
     assert_eq!(status, Some(0), "{log}");
@@ -108,7 +108,7 @@ fn a_new_configuration_takes_effect_and_a_broken_one_does_not() {
     service.wait_for("the new configuration is in force");
     is_sum(&finish(company.call("carol", 5, &service, &[])), 5);
     let ask = "give --job FILE, the same job as the peer's (compare `garblet job show`); the peer's operator decides who may run it";
-    company.is_refused("bob", &service, "it has no such job for us, or we have named none", ask);
+    company.is_refused("bob", &service, "it has no such job for us, or we named no job", ask);
     assert!(service.log().contains("reason=\"not-allowed\""), "{}", service.log());
 }
 
@@ -159,7 +159,7 @@ fn pages_show_past_events_and_the_log_may_be_json() {
     }
     is_sum(&finish(company.call("bob", 4, &service, &[])), 4);
     let ask = "its operator decides how often: wait, or ask for more";
-    company.is_refused("bob", &service, "the job was run as often as it ever may be", ask);
+    company.is_refused("bob", &service, "the job has used up all its runs", ask);
     service.wait_for("reason=\"used-up\"");
     let mut metrics = get(&page, "/metrics");
     // The metrics are updated four times a second.
@@ -209,7 +209,7 @@ fn a_waiting_caller_that_is_revoked_is_not_served() {
     company.configure(limits, &slow("bob", "4"));
     service.signal(Signal::HUP);
     let ask = "give --job FILE, the same job as the peer's (compare `garblet job show`); the peer's operator decides who may run it";
-    let refused = "error: the peer refuses: it has no such job for us, or we have named none\n";
+    let refused = "error: the peer refuses: it has no such job for us, or we named no job\n";
     finish(second).fails(1, &format!("{refused}hint: {ask}\n"));
     is_sum(&finish(first), 2);
 }
@@ -233,7 +233,7 @@ fn a_rejected_result_is_offered_again_and_the_service_is_not_ready() {
             && get(&page, "/metrics").contains("garblet_results_waiting 1")
     );
     let hint = "tell its operator, whose log says what is wrong";
-    company.is_refused("bob", &service, "it refuses everybody until its operator has mended something", hint);
+    company.is_refused("bob", &service, "it refuses everybody until its operator fixes a problem", hint);
     is_sum(&finish(company.call("carol", 6, &service, &[])), 6);
     std::fs::remove_file(company.folder.path("results")).expect("there");
     service.wait_for("the result was delivered");
@@ -292,7 +292,7 @@ fn a_locked_receipt_log_does_not_delay_a_stop_for_long() {
         // Its receipt is written once the log can be written, and the run stays counted.
         let service = company.start();
         let ask = "its operator decides how often: wait, or ask for more";
-        company.is_refused("bob", &service, "the job was run as often as it ever may be", ask);
+        company.is_refused("bob", &service, "the job has used up all its runs", ask);
         let text = std::fs::read_to_string(&receipts).expect("a log");
         assert!(text.lines().next().is_some_and(|line| line.contains("outcome, which is unknown")), "{text}");
     }

@@ -57,7 +57,7 @@ fn unknown_jobs_and_jobs_without_a_rule_are_refused() {
     company.configure("", &rule("bob", ""));
     let service = company.start();
     let ask = "give --job FILE, the same job as the peer's (compare `garblet job show`); the peer's operator decides who may run it";
-    let unknown = "it has no such job for us, or we have named none";
+    let unknown = "it has no such job for us, or we named no job";
     // Both get the same answer, so that nobody discovers other peers' jobs.
     company.is_refused("carol", &service, unknown, ask);
     let identity = company.folder.path("bob.pem");
@@ -83,7 +83,7 @@ fn a_rule_limits_runs_and_a_killed_service_has_counted_them() {
     service.kill();
     let mut service = company.start();
     is_sum(&finish(company.call("bob", 6, &service, &[])), 6);
-    company.is_refused("bob", &service, "the job was run as often as it ever may be", ASK);
+    company.is_refused("bob", &service, "the job has used up all its runs", ASK);
     service.wait_for("reason=\"used-up\"");
     // Neither a new day nor a second service with the same counters adds runs.
     let second = company.does_not_begin();
@@ -99,7 +99,7 @@ fn a_day_has_its_own_limit_and_the_caller_is_told_when_it_ends() {
     is_sum(&finish(company.call("bob", 7, &service, &[])), 7);
     let ran = finish(company.call("bob", 7, &service, &[]));
     assert_eq!(ran.status, Some(1));
-    assert!(ran.stderr.contains("the job was run as often as it may be, until "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the job has used up its runs; more are allowed in "), "{}", ran.stderr);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn both_sides_write_matching_receipts_even_for_a_refusal() {
     company.configure("", &rule("bob", "often = { total = 1 }\ninputs = { file = \"own.json\" }\n"));
     let service = company.start();
     is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
-    company.is_refused("bob", &service, "the job was run as often as it ever may be", ASK);
+    company.is_refused("bob", &service, "the job has used up all its runs", ASK);
     let [ours, theirs] = ["state/receipts.jsonl", "bob.receipts"].map(|log| company.folder.path(log));
     // Refusals are recorded in the background.
     let begin = std::time::Instant::now();
@@ -149,7 +149,7 @@ fn a_service_that_cannot_write_receipts_refuses_everybody() {
     is_sum(&finish(company.call("bob", 6, &service, &[])), 6);
     service.wait_for("A RECEIPT COULD NOT BE WRITTEN");
     let hint = "tell its operator, whose log says what is wrong";
-    company.is_refused("bob", &service, "it refuses everybody until its operator has mended something", hint);
+    company.is_refused("bob", &service, "it refuses everybody until its operator fixes a problem", hint);
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn restored_or_missing_counters_stop_a_service_from_starting() {
     std::fs::remove_dir_all(&state).expect("there");
     std::fs::rename(&lost, &state).expect("moved");
     let service = company.start();
-    company.is_refused("bob", &service, "the job was run as often as it ever may be", ASK);
+    company.is_refused("bob", &service, "the job has used up all its runs", ASK);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_caller_out_of_runs_costs_nothing() {
     let service = company.start();
     is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
     for _ in 0..8 {
-        company.is_refused("bob", &service, "the job was run as often as it ever may be", ASK);
+        company.is_refused("bob", &service, "the job has used up all its runs", ASK);
     }
     let read = |name: &str| std::fs::read_to_string(company.folder.path(name)).expect("written");
     assert_eq!(read("asked").lines().count(), 1, "the operator's program runs for those alone who may run the job");
