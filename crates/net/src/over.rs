@@ -1,4 +1,4 @@
-//! The way from a stream of bytes to a channel: a simulated link and TLS, as wanted.
+//! Turns a stream of bytes into a channel, with a simulated link and TLS if wanted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use crate::link::SimulatedLink;
 use crate::session_name::SessionName;
 use crate::tls::{Meant, Side, Tls, asked_session, connection_secret, proven_identity};
 
-/// The time that a new connection may take to prove its identity, unless the time-out is shorter.
+/// The time for a new connection to prove its identity, unless the time-out is shorter.
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// The function that receives a line for each refused connection; after the first ten, one line every ten seconds.
 pub type OnRefused = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// The function that says what can be done about a refusal, where it knows something; it stands in brackets behind the reason.
+/// The function that gives advice on a refusal, if it has any; the advice follows the reason in brackets.
 pub type Advice = fn(&NetError) -> Option<String>;
 
 /// The way in which connections are made.

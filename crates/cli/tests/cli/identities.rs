@@ -119,7 +119,7 @@ fn trust_is_added_listed_and_removed() {
     assert_eq!(trust(&["remove", "bob"]).status, Some(0));
     trust(&["remove", "bob"]).fails(
         2,
-        "error: no trusted peer is called `bob`; there are: none\nhint: add one with `garblet trust add NAME FINGERPRINT`\n",
+        "error: no trusted peer is called `bob`; trusted peers: none\nhint: add one with `garblet trust add NAME FINGERPRINT`\n",
     );
     let ran = trust(&["add", "eve", "h2wm-xxxx"]);
     assert_eq!(ran.status, Some(2));

@@ -249,9 +249,10 @@ fn impossible_calls_are_explained() {
     assert!(ran.stderr.starts_with("error: --insecure-plain-tcp: a:1 is not on this machine"), "{}", ran.stderr);
     // The file has only addresses of this machine; the address that replaces ours must be one, too.
     let here = folder.file("here.toml", "[[party]]\naddress = \"127.0.0.1:1\"\n[[party]]\naddress = \"127.0.0.1:2\"\n");
-    for (address, why) in
-        [("0.0.0.0:0", "is not on this machine"), ("ws://127.0.0.1:0", "is open to every page in a browser here")]
-    {
+    for (address, why) in [
+        ("0.0.0.0:0", "is not on this machine"),
+        ("ws://127.0.0.1:0", "is open to every web page in a browser on this machine"),
+    ] {
         run(&["--protocol", "gmw", "--peers", &here, "--insecure-plain-tcp", "--listen", address]).fails(
             2,
             &format!(

@@ -175,7 +175,7 @@ async fn the_wrong_thing_is_unexpected() {
 #[tokio::test]
 async fn forged_messages_are_refused() {
     for (forged, text) in [
-        (Forged(vec![1, 0, 2], None), "malformed message `bits`: expected its fields, got 1 bytes behind them"),
+        (Forged(vec![1, 0, 2], None), "malformed message `bits`: expected its fields, got 1 bytes after them"),
         (Forged(vec![1; 2000], None), "bits too large: expected at most 1000 bytes, got 2003"),
     ] {
         let (mut left, mut right) = memory_pair();

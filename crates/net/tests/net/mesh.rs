@@ -203,9 +203,9 @@ async fn who_is_accused_is_told_by_whom_and_accuses_nobody_with_it() {
     };
     let (zero, one, ()) = tokio::join!(hears(zero), hears(one), two.abort(Some(said)));
     assert_eq!(zero.1, Some(Blame { heard_from: Some(2), ..said }), "it is passed on with the name of who said so");
-    assert!(zero.0.starts_with("party 2: says that party 1 sent what it may not send"), "{}", zero.0);
+    assert!(zero.0.starts_with("party 2: says that party 1 violated the protocol"), "{}", zero.0);
     assert_eq!(one.1, Some(Blame::seen(2, Cause::GaveUp)), "it does not blame itself on another's word");
-    assert!(one.0.starts_with("party 2: says that it is us: this party sent what it may not send"), "{}", one.0);
+    assert!(one.0.starts_with("party 2: blames us: this party violated the protocol"), "{}", one.0);
 }
 
 #[tokio::test]

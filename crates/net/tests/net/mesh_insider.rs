@@ -175,7 +175,7 @@ async fn who_puts_words_into_anothers_mouth_stands_beside_them() {
     let ([zero, one, _two], mut insider, _rest) = with_insider();
     insider.write_all(&abort(&[2, 0, Cause::Misbehaved as u8, 1, 0])).await.expect("in memory");
     let ((zero, passed_on), (one, _)) = tokio::join!(waits_for(zero, INSIDER), waits_for(one, 0));
-    assert!(zero.starts_with("party 3: passes on that party 1 says that party 2 sent what it may not send"), "{zero}");
+    assert!(zero.starts_with("party 3: passes on that party 1 says that party 2 violated the protocol"), "{zero}");
     assert_eq!(passed_on, Some(Blame::seen(INSIDER, Cause::GaveUp)));
     assert!(one.starts_with("party 0: says that party 3 gave up"), "{one}");
 }

@@ -354,10 +354,10 @@ async fn strangers_are_not_admitted() {
         ),
         (
             b"\x16 is no TLS",
-            "malformed TLS handshake: expected TLS 1.3 of a program or a browser, got bytes that are no TLS",
+            "malformed TLS handshake: expected TLS 1.3 from a program or a browser, got bytes that are not TLS",
         ),
-        (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "malformed WebSocket: expected what RFC 6455 says, got "),
-        (b"", "no byte moved for 0.3 s while we waited for a visitor to say what it speaks"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "malformed WebSocket: expected data according to RFC 6455, got "),
+        (b"", "no byte moved for 0.3 s while we waited for a visitor's first bytes"),
     ] {
         let error = raw(begin, SOON).await.0.err().expect("refused").to_string();
         assert!(error.starts_with(text), "{error}");
@@ -370,7 +370,7 @@ async fn strangers_are_not_admitted() {
     let (near, mut far) = duplex(100);
     far.write_all(&[0x16]).await.expect("room");
     let error = Entrance { tls: None, ..entrance(SOON) }.admit(near).await.err().expect("refused").to_string();
-    assert!(error.ends_with("expected no TLS, since this server has none, got a TLS handshake"), "{error}");
+    assert!(error.ends_with("expected no TLS, which this server does not offer, got a TLS handshake"), "{error}");
 }
 
 #[tokio::test]

@@ -309,7 +309,7 @@ async fn tls_against_plain_is_explained() {
     assert!(connecting.contains("TLS"), "{connecting}");
     let (accepting, connecting) = mixed(trusting(1, &[2]), plain()).await;
     assert!(accepting.contains("malformed TLS handshake"), "{accepting}");
-    assert!(accepting.contains("got bytes that are no TLS"), "{accepting}");
+    assert!(accepting.contains("got bytes that are not TLS"), "{accepting}");
     assert!(connecting.contains("the peer uses TLS, this side does not"), "{connecting}");
 }
 

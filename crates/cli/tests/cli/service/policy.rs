@@ -286,6 +286,10 @@ fn callers_can_connect_through_a_websocket() {
     let plain = company.folder.file("plain.toml", &format!("insecure_plain_tcp = true\n{plain}"));
     let ran = garblet(&["serve", "--config", &plain]);
     assert_eq!(ran.status, Some(2), "{}", ran.stderr);
-    assert!(ran.stderr.contains("ws://127.0.0.1:0 is open to every page in a browser here"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("ws://127.0.0.1:0 is open to every web page in a browser on this machine"),
+        "{}",
+        ran.stderr
+    );
     assert!(ran.stderr.contains("hint: leave insecure_plain_tcp out, and give identity and trust"), "{}", ran.stderr);
 }
