@@ -233,7 +233,7 @@ mod tests {
             (StoreError::Missing { folder: "stores".into() }, "make one with `garblet store init stores`"),
             (StoreError::Exposed { path, mode: 0o604, expected: 0o600 }, "chmod 600 stores/key"),
             (StoreError::RolledBack { expected: 2, got: 1 }, "must not be restored from a backup"),
-            (StoreError::Io { doing: "cannot make", path: "tmp/garblet-1.scratch".into(), source }, "TMPDIR"),
+            (StoreError::Io { doing: "cannot create", path: "tmp/garblet-1.scratch".into(), source }, "TMPDIR"),
         ] {
             let hint = store_failure(&error).hint.expect("a way out");
             assert!(hint.contains(expected), "{error}: {hint}");

@@ -78,7 +78,7 @@ impl Job {
         &self.path
     }
 
-    /// The name, for people.
+    /// The job's name, for display.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

@@ -103,7 +103,7 @@ impl<'a> Halves<'a> {
 }
 
 impl Drop for Halves<'_> {
-    /// Also if the steps are dropped: the channel can still be aborted.
+    /// Joins the halves even if the steps are dropped, so that the channel can still be aborted.
     fn drop(&mut self) {
         self.swap();
         self.whole.sent(self.out.bytes_sent as usize);

@@ -70,8 +70,8 @@ pub(crate) struct Heard {
 }
 
 impl Hello {
-    /// The hello of this build of the program. `package_version` is for people to read and need not be the same on both
-    /// sides; everything else must agree, but for the party's number.
+    /// The hello of this build of the program. `package_version` is only for display and may differ between the sides;
+    /// everything else must agree, except for the party's number.
     pub fn new(protocol: &str, party: u16, party_count: u16, program_digest: [u8; 32]) -> Self {
         Hello {
             magic: MAGIC,
@@ -186,13 +186,12 @@ impl Hello {
         }
     }
 
-    /// The parts of what ours consists of, where both want to do the same with different programs or under different jobs, which is the case on
-    /// both sides or on none.
+    /// Our parts, if both sides want to do the same with different programs or jobs; both sides decide this alike.
     fn parts_for(&self, theirs: &Hello) -> Option<Parts> {
         let alike =
             self.wire_version == theirs.wire_version && self.protocol == theirs.protocol && step(self) == step(theirs);
         let program = self.program_digest != theirs.program_digest;
-        // Of a peer without a job, there are no fields to compare.
+        // A peer without a job has no fields to compare.
         let job = self.parameter(JOB).zip(theirs.parameter(JOB)).is_some_and(|(ours, theirs)| ours != theirs);
         let of = |wanted: bool, parts: &Description| if wanted { parts.parts().clone() } else { Parts::default() };
         (alike && (program || job)).then(|| of(program, &self.description).and(of(job, &self.job_fields)))
@@ -206,7 +205,7 @@ impl Message for Hello {
 
     fn check(&self) -> Result<(), String> {
         if self.magic != MAGIC {
-            return Err("another program's greeting".into());
+            return Err("another program's hello".into());
         }
         if self.parameters.len() > PARAMETERS_MAX {
             return Err(format!("{} parameters, expected at most {PARAMETERS_MAX}", self.parameters.len()));
@@ -216,8 +215,8 @@ impl Message for Hello {
     }
 }
 
-/// All differences between two hellos; empty if the parties can work together. If their steps differ, that is the only difference: the other
-/// values mean nothing to the peer.
+/// All differences between two hellos; empty if the parties can work together. If their steps differ, programs and parameters are not compared,
+/// since those of one step mean nothing to the other.
 pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
     let mut differences = Vec::new();
     let mut note = |field: &str, ours: String, theirs: String| {

@@ -28,7 +28,7 @@ pub(crate) struct Database(Connection);
 impl Database {
     /// Creates a new database in an existing empty file.
     pub(crate) fn create(path: &Path, described: &Described) -> Result<Self, StoreError> {
-        let failed = failed("cannot make");
+        let failed = failed("cannot create");
         let mut connection = connect(path).map_err(&failed)?;
         let transaction = connection.transaction().map_err(&failed)?;
         transaction.execute_batch(TABLES).map_err(&failed)?;

@@ -164,7 +164,7 @@ mod tests {
         let missing = OperatorProgram { command, time: Duration::from_secs(1) }.run(Vec::new()).await;
         let missing = missing.expect_err("is not there");
         assert!(missing.contains("no such executable program"), "{missing}");
-        let endless = shell("yes", 60_000).run(Vec::new()).await.expect_err("prints for ever");
+        let endless = shell("yes", 60_000).run(Vec::new()).await.expect_err("prints forever");
         assert!(endless.contains("printed more than"), "{endless}");
     }
 }
