@@ -263,5 +263,5 @@ fn overview(costs: &[Cost], link: Option<SimulatedLink>) -> String {
         }
         rows.push(row);
     }
-    table(&rows) + "\nahead, online: what the party that sends most sends before the inputs are known, and then\n"
+    table(&rows) + "\nahead, online: sent before the inputs are known, and after, by the party that sends most\n"
 }

@@ -63,7 +63,7 @@ impl<'a> ReachPart<'a> {
             Form::Unchanged => format!("{input} reaches {output} unchanged"),
             Form::Negated => format!("{input} reaches {output} negated"),
             Form::Moved => format!("all {of} bits of {input} reach {output}, moved or negated"),
-            Form::Some => format!("{bits} of {of} bits of {input} reach {output}, as they are or negated"),
+            Form::Some => format!("{bits} of {of} bits of {input} reach {output}, unchanged or negated"),
         });
         let unused = self.unused.iter().map(|input| format!("{input} is not used"));
         let unfollowed = self.unfollowed.iter().map(|output| {

@@ -13,7 +13,7 @@ use crate::output::one_line;
 pub(crate) fn peer_text(peer: &PeerPart) -> String {
     let who = match (&peer.name, &peer.fingerprint) {
         (Some(name), Some(fingerprint)) => format!("{name} {fingerprint}"),
-        (None, Some(fingerprint)) => format!("{fingerprint}, whom no name is given"),
+        (None, Some(fingerprint)) => format!("{fingerprint}, not named here"),
         (Some(name), None) => name.clone(),
         (None, None) => "without identity".into(),
     };
@@ -45,10 +45,7 @@ mod tests {
         let known: garblet_net::Fingerprint = garblet_net::Identity::generate(&mut rand::rng()).fingerprint();
         let names = [("bob".to_string(), known)];
         assert_eq!(peer_text(&PeerPart::met(1, Some(known), &names)), format!("party 1: bob {known}\n"));
-        assert_eq!(
-            peer_text(&PeerPart::met(1, Some(known), &[])),
-            format!("party 1: {known}, whom no name is given\n")
-        );
+        assert_eq!(peer_text(&PeerPart::met(1, Some(known), &[])), format!("party 1: {known}, not named here\n"));
         assert_eq!(peer_text(&PeerPart::met(1, None, &names)), "party 1: without identity\n");
         assert_eq!(peer_text(&PeerPart::here(2)), "party 2: this machine\n");
     }

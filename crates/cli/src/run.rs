@@ -167,7 +167,7 @@ fn peers_file(options: &Options, agreed: &Agreed) -> Result<Option<PeersFile>, F
         (None, false) => Ok(None),
         (Some(_), false) => {
             Err(Failure::call(format!("--peers: {protocol} has one peer")).hint(match protocol.adversary() {
-                Adversary::SemiHonest => "give --listen or --connect; or --protocol gmw, which has several".into(),
+                Adversary::SemiHonest => "give --listen or --connect, or use --protocol gmw for several peers".into(),
                 _ => format!("give --listen or --connect; {}", several_hint(protocol)),
             }))
         }

@@ -246,7 +246,7 @@ fn announce(options: &Options, links: &[(&str, String)]) -> Result<(), Failure> 
     print(&format!(
         "Two servers keep a map that neither of them can read. Each friend has a link, which is secret: open it in a browser,\n\
          two of them in two windows.\n{links}\n\
-         The page is served without TLS, for a demonstration: whoever can change it on its way can read what is typed into it.\n\
+         The page is served without TLS, for a demonstration: anyone who can change it in transit can read what you type into it.\n\
          Interrupt to stop; the map is gone then.\n"
     ))
 }

@@ -69,7 +69,7 @@ impl<'a> Source<'a> {
         if let Some(ColumnOf { renamed: Renamed { field, column }, .. }) =
             args.columns.iter().find(|of| of.party.is_none() && several)
         {
-            return Err(Failure::call(format!("--column {field}={column}: several parties give inputs here"))
+            return Err(Failure::call(format!("--column {field}={column}: several parties have inputs here"))
                 .hint(format!("name the party: --column {party}:{field}={column}")));
         }
         match (&source.renamed[..], format) {

@@ -156,7 +156,7 @@ impl Signature {
         let signature: Option<[u8; SIGNATURE_BYTES]> =
             from_hex(&self.signature).and_then(|bytes| bytes.try_into().ok());
         let signature = signature.ok_or("signature: expected 128 hexadecimal digits")?;
-        let Some(expected) = party else { return Err("the job gives the party no identity".into()) };
+        let Some(expected) = party else { return Err("the party has no identity in the job".into()) };
         let got = Fingerprint::of_ed25519(&key);
         if got != expected {
             return Err(format!("the key belongs to {got}, expected {expected}"));

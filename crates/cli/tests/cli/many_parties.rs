@@ -240,7 +240,7 @@ fn impossible_calls_are_explained() {
     let peers = folder.file("peers.toml", "[[party]]\naddress = \"a:1\"\n[[party]]\naddress = \"a:1\"\n");
     run(&["--peers", &peers]).fails(
         2,
-        "error: --peers: yao has one peer\nhint: give --listen or --connect; or --protocol gmw, which has several\n",
+        "error: --peers: yao has one peer\nhint: give --listen or --connect, or use --protocol gmw for several peers\n",
     );
     let ran = run(&["--protocol", "gmw", "--connect", "a:1"]);
     assert!(ran.stderr.starts_with("error: gmw needs a peers file"), "{}", ran.stderr);

@@ -26,7 +26,7 @@ fn inputs_that_reach_an_output_or_are_unused_are_reported() {
     told("pub fn main(a: u32, b: u32) -> (u32, u32) { (a + b, b) }", "b reaches out1 unchanged");
     told(
         "pub fn main(a: u32, b: u32) -> u32 { (a << 3) | (b & 0) }",
-        "29 of 32 bits of a reach out0, as they are or negated; b is not used",
+        "29 of 32 bits of a reach out0, unchanged or negated; b is not used",
     );
     told("pub fn main(a: u8, b: u8) -> [u8; 2] { [a ^ b, b] }", "all 8 bits of b reach out0, moved or negated");
     let reach = told("pub fn main(a: u32, b: u32) -> bool { a < b }", "");

@@ -40,7 +40,7 @@ fn results_name_peers_program_version_and_time() {
     let (run, digest) = (first.json(), digest(&[program]));
     assert_eq!(run["peers"], json!([{ "party": 1, "name": "bob", "fingerprint": bob_print }]));
     assert_recorded(&run, &digest);
-    let text = format!("\n\nparty 0: {alice_print}, whom no name is given\nprogram {digest}\ngarblet ");
+    let text = format!("\n\nparty 0: {alice_print}, not named here\nprogram {digest}\ngarblet ");
     assert!(second.stderr.contains(&text), "{}", second.stderr);
 
     let local = garblet(&["local", program, "--input", &a, "--input", &b, "--json"]).json();

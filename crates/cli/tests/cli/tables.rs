@@ -71,7 +71,7 @@ fn tables_that_do_not_fit_are_refused_with_row_and_column() {
     );
     refused(
         &["--input", &file, "--column", "id=customer_id"],
-        "error: --column id=customer_id: several parties give inputs here\n",
+        "error: --column id=customer_id: several parties have inputs here\n",
         "hint: name the party: --column 0:id=customer_id\n",
     );
     refused(

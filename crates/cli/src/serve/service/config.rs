@@ -330,7 +330,7 @@ fn add_rule(
         .transpose()
         .map_err(|failure| Failure { hint: failure.hint.clone(), ..wrong(format!("store: {}", failure.message)) })?;
     if let Some(store) = &store {
-        check_one_peer(store, &stores).map_err(|what| wrong(what).hint("give each peer a store of its own"))?;
+        check_one_peer(store, &stores).map_err(|what| wrong(what).hint("give each peer its own store"))?;
     }
     let refill = refill(rule).map_err(wrong)?;
     offer.rules.push(Rule { party, peers, often, budget, addresses, inputs, arrange, beat, results, store, refill });

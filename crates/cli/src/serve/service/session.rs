@@ -164,7 +164,7 @@ impl Stores {
     /// Records a failed session with a store.
     fn note(&self, folder: &Folder, failure: &Failure) {
         if failure.condemned {
-            tracing::error!(store = %folder.path.display(), "THIS STORE IS COMPROMISED AND COULD NOT BE MARKED SO: it is no longer used; remove it");
+            tracing::error!(store = %folder.path.display(), "THIS STORE MUST NOT BE USED ANY MORE AND COULD NOT BE MARKED SO: the service ignores it; remove it");
             self.of(&folder.path, |known| known.is_condemned = true);
         }
     }

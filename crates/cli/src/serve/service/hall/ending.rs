@@ -184,7 +184,7 @@ impl Ending {
         let Failure { message: reason, hint, .. } = failure;
         if failure.class == Class::Misbehaviour {
             self.shared.metrics.misbehaved(peer);
-            let what = "A PEER HAS CHEATED, or what it sent was changed";
+            let what = "A PEER HAS CHEATED, or its data was changed in transit";
             tracing::error!(session = id, peer, job, digest, protocol, seconds, reason, hint, counted, "{what}");
         } else {
             tracing::warn!(session = id, peer, job, digest, protocol, seconds, reason, counted, more, "failed");
