@@ -112,10 +112,10 @@ mod tests {
         };
         write(b"first", Ok(())).expect("written");
         write(b"half", Err(io::Error::other("no more"))).expect_err("it is incomplete");
-        assert_eq!(fs::read(&path).expect("it is there"), b"first");
+        assert_eq!(fs::read(&path).expect("it exists"), b"first");
         assert_eq!(fs::read_dir(scratch.path()).expect("a folder").count(), 1, "no draft is left");
         write(b"second", Ok(())).expect("written");
-        assert_eq!(fs::read(&path).expect("it is there"), b"second");
+        assert_eq!(fs::read(&path).expect("it exists"), b"second");
     }
 
     #[cfg(unix)]
@@ -124,7 +124,7 @@ mod tests {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let scratch = tempfile::tempdir().expect("a folder");
         let [path, link] = ["kept", "link"].map(|name| scratch.path().join(name));
-        let mode = |path: &Path| fs::symlink_metadata(path).expect("it is there").permissions().mode() & 0o777;
+        let mode = |path: &Path| fs::symlink_metadata(path).expect("it exists").permissions().mode() & 0o777;
         let write = |path: &Path, readers| {
             super::write(path, readers, |out| out.write_all(b"text")).expect("written");
             mode(path)
@@ -147,7 +147,7 @@ mod tests {
         }
         symlink(&path, &link).expect("a link");
         write(&link, Readers::Usual);
-        assert!(fs::symlink_metadata(&link).expect("it is there").is_symlink());
+        assert!(fs::symlink_metadata(&link).expect("it exists").is_symlink());
         assert_eq!(write(&path, Readers::Owner), 0o600);
     }
 
@@ -160,10 +160,10 @@ mod tests {
         fs::write(&path, "old").expect("written");
         fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).expect("it is ours");
         // Only the superuser can give a file to any group, so only it can test that the group stays.
-        let group = fs::metadata(&path).expect("it is there").gid() + 1;
+        let group = fs::metadata(&path).expect("it exists").gid() + 1;
         let may = chown(&path, None, Some(group)).is_ok();
         super::write(&path, Readers::Usual, |out| out.write_all(b"new")).expect("written");
-        let there = fs::metadata(&path).expect("it is there");
+        let there = fs::metadata(&path).expect("it exists");
         let expected = if may { group } else { group - 1 };
         assert_eq!((there.gid(), there.permissions().mode() & 0o777), (expected, 0o640));
     }
@@ -182,7 +182,7 @@ mod tests {
             [&tag.to_le_bytes()[..], &bits.to_le_bytes(), &id.to_le_bytes()].concat()
         };
         let list = [&2u32.to_le_bytes()[..], &entries.map(entry).concat()].concat();
-        let mode = || fs::metadata(&path).expect("it is there").permissions().mode() & 0o777;
+        let mode = || fs::metadata(&path).expect("it exists").permissions().mode() & 0o777;
         match rustix::fs::setxattr(&path, ACCESS_LIST, &list, rustix::fs::XattrFlags::empty()) {
             Ok(()) => assert_eq!(mode(), 0o640, "the mask looks like a group permission"),
             // Not every file system has access lists.
@@ -197,12 +197,12 @@ mod tests {
         let scratch = tempfile::tempdir().expect("a folder");
         let path = scratch.path().join("kept");
         fs::write(&path, "old").expect("written");
-        let mut permissions = fs::metadata(&path).expect("it is there").permissions();
+        let mut permissions = fs::metadata(&path).expect("it exists").permissions();
         permissions.set_readonly(true);
         fs::set_permissions(&path, permissions).expect("it is ours");
         let error = super::write(&path, Readers::Usual, |out| out.write_all(b"new")).expect_err("refused");
         assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
-        assert_eq!(fs::read(&path).expect("it is there"), b"old");
+        assert_eq!(fs::read(&path).expect("it exists"), b"old");
         assert_eq!(fs::read_dir(scratch.path()).expect("a folder").count(), 1);
     }
 }

@@ -380,7 +380,7 @@ mod tests {
         let mut writer = link("1ms,inf").wrap(near);
         drop(far);
         writer.write_all(&[1]).await.expect("on its way");
-        assert_eq!(writer.shutdown().await.expect_err("nobody there").kind(), io::ErrorKind::BrokenPipe);
+        assert_eq!(writer.shutdown().await.expect_err("nobody reads it").kind(), io::ErrorKind::BrokenPipe);
         assert!(writer.write_all(&[1]).await.is_err());
     }
 

@@ -184,7 +184,7 @@ mod tests {
         two.receive_bytes(&mut [0; 3]).await.unwrap();
         // The other is gone and never reads the last frame of this one.
         drop(two);
-        one.close().await.expect_err("nobody is there");
+        one.close().await.expect_err("the peer is gone");
         assert_eq!([ours.sent(), ours.received()], [theirs.received(), theirs.sent()]);
     }
 

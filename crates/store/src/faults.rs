@@ -430,7 +430,7 @@ fn every_copy_of_a_store_given_up_only_in_its_record_is_refused() {
     let given_up = || State { version: 1, bytes: Vec::new() };
     let error = store.give_up("secrets", given_up(), |_| true).expect_err("neither can be written");
     let StoreError::NotMarked { store: own, record } = &error else { panic!("{error}") };
-    assert!(matches!((&**own, &**record), (StoreError::Broken, StoreError::Io { .. })), "both are told: {error}");
+    assert!(matches!((&**own, &**record), (StoreError::Broken, StoreError::Io { .. })), "both are reported: {error}");
     assert!(error.to_string().contains(&own.to_string()) && error.to_string().contains(&record.to_string()));
     fails.store(0, Ordering::Relaxed);
     assert!(matches!(store.take_next(&kind(), 1), Err(StoreError::Broken)));

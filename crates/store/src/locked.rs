@@ -58,7 +58,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let open = || File::create(folder.path().join("lock")).expect("made");
         let lock = || LockedFile::lock(open()).expect("no error");
-        let Ok(first) = lock() else { panic!("locked by nobody") };
+        let Ok(first) = lock() else { panic!("it is unlocked") };
         assert!(lock().is_err());
 
         // The state of a child between its fork and its program.

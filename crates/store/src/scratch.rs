@@ -323,7 +323,7 @@ mod tests {
         let mut scratch = store.scratch(1, MEMORY_BYTES).expect("room");
         scratch.append(0, &[7; MEMORY_BYTES + 2 * CHUNK_BYTES]).expect("written");
         let [file] = &files(&store)[..] else { panic!("one file") };
-        let bytes = std::fs::read(file).expect("it is there");
+        let bytes = std::fs::read(file).expect("it exists");
         assert_eq!(bytes.len(), 2 * (CHUNK_BYTES + TAG_BYTES));
         assert!(bytes.windows(8).all(|window| window != [7; 8]));
         drop(scratch);
@@ -363,7 +363,7 @@ mod tests {
             let mut scratch = store.scratch(1, MEMORY_BYTES).expect("room");
             scratch.append(0, &[7; MEMORY_BYTES + CHUNK_BYTES]).expect("written");
             let file = &files(&store)[0];
-            let mut bytes = std::fs::read(file).expect("it is there");
+            let mut bytes = std::fs::read(file).expect("it exists");
             change(&mut bytes);
             std::fs::write(file, bytes).expect("written");
             assert!(matches!(scratch.take(0), Err(StoreError::Damaged { .. })));

@@ -115,7 +115,7 @@ fn child(disk: &Path) {
             }
         };
         refuses("full");
-        std::fs::remove_file(&ballast).expect("it is there");
+        std::fs::remove_file(&ballast).expect("it exists");
         refuses("with room again");
     }
 }

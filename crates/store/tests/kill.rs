@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     match arguments.get(1).map(String::as_str) {
         Some("child") => {
             let (folder, log) = (Path::new(&arguments[2]), Path::new(&arguments[3]));
-            let error = child(folder, log, arguments[4].parse().expect("a seed")).expect_err("it works for ever");
+            let error = child(folder, log, arguments[4].parse().expect("a seed")).expect_err("it runs forever");
             eprintln!("child: {error}");
             ExitCode::FAILURE
         }

@@ -37,7 +37,7 @@ fn a_state_survives_a_run_that_panics_and_no_server_prints_its_output() {
     for server in &servers {
         server.says("ran `withdraw` for anna in ");
         let told = server.told.lock().expect("no panic");
-        let ran = told.iter().find(|line| line.starts_with("ran `withdraw`")).expect("it was told");
+        let ran = told.iter().find(|line| line.starts_with("ran `withdraw`")).expect("it was reported");
         assert!(ran.ends_with("; the program panicked, and no output was kept"), "{ran}");
     }
     let shown = visit("balance", json!({"amount": 0})).json();
@@ -79,7 +79,7 @@ fn an_agreement_names_owners_recipients_and_states() {
     let refused = |from: &str, to: &str, place: &str, message: &str| {
         assert!(text.contains(from), "{from}");
         let wrong = text.replacen(from, to, 1);
-        let line = 1 + wrong[..wrong.find(place).expect("it is there")].matches('\n').count();
+        let line = 1 + wrong[..wrong.find(place).expect("it exists")].matches('\n').count();
         let file = world.folder.file("wrong.toml", &wrong);
         let ran = garblet(&[
             "visit",
@@ -165,7 +165,7 @@ fn a_service_value_is_refused_with_another_store() {
         server.says("connected to the other server");
         server.kill();
     }
-    std::fs::remove_dir_all(world.folder.path("generator.store")).expect("it is there");
+    std::fs::remove_dir_all(world.folder.path("generator.store")).expect("it exists");
     let generator = world.serve(0, "127.0.0.1:0");
     let told = generator.says("error: ");
     assert!(

@@ -206,10 +206,10 @@ fn a_conversion_touches_no_other_file_and_keeps_permissions() {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            let mode = |path: &str| std::fs::metadata(path).expect("it is there").permissions().mode();
+            let mode = |path: &str| std::fs::metadata(path).expect("it exists").permissions().mode();
             assert_eq!(mode(&out), mode(&beside), "as of any file that is made");
         }
-        std::fs::remove_file(&out).expect("it is there");
+        std::fs::remove_file(&out).expect("it exists");
     }
     let files: Vec<_> = std::fs::read_dir(folder.path("")).expect("a folder").collect();
     assert_eq!(files.len(), 1, "{files:?}");

@@ -242,7 +242,7 @@ fn rust_example(name: &str) -> String {
     let folder = std::path::Path::new(env!("CARGO_BIN_EXE_garblet")).parent().expect("a folder");
     let output = std::process::Command::new(folder.join("examples").join(name))
         .output()
-        .expect("the example, which `cargo test` builds unless it is told which tests to build");
+        .expect("the example, which `cargo test` builds unless told which tests to build");
     assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into()
 }

@@ -138,7 +138,7 @@ fn breaks_off_after_the_result() -> (String, std::thread::JoinHandle<()>) {
             let listener = Listener::bind("127.0.0.1:0").await.expect("a port");
             say.send(listener.address().to_string()).expect("it is heard");
             let channel = listener.accept(&Options::default()).await.expect("the evaluator comes");
-            let program = library::find("lib:aes128").expect("it is there");
+            let program = library::find("lib:aes128").expect("it exists");
             let mut config = Config::of(Protocol::of::<garblet::cut_and_choose::CutAndChoose>());
             config.get_mut::<garblet::cut_and_choose::CutAndChoose>().unwrap().circuits = Some(9);
             let key = Bits::from_bytes(&(0..16).collect::<Vec<u8>>());

@@ -195,7 +195,7 @@ fn a_job_cannot_give_a_party_the_name_of_another_trusted_peer() {
         assert!(ran.stderr.starts_with(&expected), "{call:?}: {}", ran.stderr);
         assert_eq!(ran.status, Some(2));
     }
-    assert!(!fs::exists(format!("{}.signatures", world.job)).expect("the folder is there"));
+    assert!(!fs::exists(format!("{}.signatures", world.job)).expect("the folder exists"));
     // A peer with another name here appears under it, also in receipts.
     add("robert", &world.fingerprints[1], &other);
     for call in [["job", "check", &world.job].to_vec(), [&["job", "sign", &world.job], &identity[..]].concat()] {
@@ -217,7 +217,7 @@ fn signing_does_not_write_through_a_link() {
     let ran = world.sign(&world.job, 0);
     assert!(ran.stderr.contains(".signatures: expected a regular file, got a link or the like\n"), "{}", ran.stderr);
     assert_eq!(ran.status, Some(2));
-    assert!(!fs::exists(target).expect("the folder is there"));
+    assert!(!fs::exists(target).expect("the folder exists"));
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn a_program_other_than_the_agreed_one_is_refused() {
         assert_eq!(ran.status, Some(2));
     }
     assert_eq!(garblet(&["job", "show", &job]).status, Some(0), "what was agreed is shown all the same");
-    assert!(!fs::exists(format!("{job}.signatures")).expect("the folder is there"));
+    assert!(!fs::exists(format!("{job}.signatures")).expect("the folder exists"));
     let ran = world.write(&job, &[&program]);
     assert!(ran.stderr.contains("file exists"), "an agreement is not overwritten: {}", ran.stderr);
 }

@@ -311,10 +311,10 @@ fn only_its_owner_can_read_an_invitation_file() {
     let (path, _) = keygen(&folder, "one.pem");
     let kept = folder.file("anna.one", "");
     std::fs::set_permissions(&kept, std::fs::Permissions::from_mode(0o644)).expect("it is ours");
-    let file = std::fs::OpenOptions::new().write(true).open(&kept).expect("it is there");
+    let file = std::fs::OpenOptions::new().write(true).open(&kept).expect("it exists");
     let mut keygen = command(&["keygen", &path, "--client", "anna", "--server-name", "One"]);
     assert!(keygen.stdout(file).status().expect("the command starts").success());
-    assert_eq!(std::fs::metadata(&kept).expect("it is there").permissions().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::metadata(&kept).expect("it exists").permissions().mode() & 0o777, 0o600);
     assert!(std::fs::read_to_string(&kept).expect("text").starts_with("garblet-invitation:"));
 }
 
@@ -361,7 +361,7 @@ fn impossible_visits_are_refused() {
     assert_eq!(other.child.wait().expect("it ends").code(), Some(2));
     // The same agreement without its first client, whose number the second now has.
     drop(servers);
-    let text = std::fs::read_to_string(&world.agreement).expect("it is there").replace("\"anna\", ", "");
+    let text = std::fs::read_to_string(&world.agreement).expect("it exists").replace("\"anna\", ", "");
     let text = text.replace("[\"anna\"]", "[\"bo\"]").replace("b = 2", "b = 1").replace("[1, 2]", "[1]");
     std::fs::write(&world.agreement, text).expect("it is written");
     let mut renumbered = world.serve(0, "127.0.0.1:0");
@@ -411,7 +411,7 @@ fn the_demonstration_of_friends_serves_a_page_and_invites() {
     assert!(page("/garblet.js").ends_with("\r\n\r\nthis is garblet.js"));
     assert!(page("/../friends.toml").starts_with("HTTP/1.1 404 "));
     let id = child.id().to_string();
-    assert!(std::process::Command::new("kill").arg(&id).status().expect("kill is there").success());
+    assert!(std::process::Command::new("kill").arg(&id).status().expect("kill exists").success());
     let ended = finish(child);
     assert_eq!(ended.status, Some(0), "{}", ended.stderr);
     assert!(ended.stderr.contains("generator: ran `start` for Zoë in "), "{}", ended.stderr);

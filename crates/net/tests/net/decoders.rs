@@ -42,8 +42,8 @@ async fn said() -> [Vec<u8>; 4] {
                 Some(refusal) => peer.refuse(refusal).await,
                 None => {
                     if theirs.exchange(&mut peer).await.is_ok() {
-                        peer.send_bytes(&[7; BULK]).await.expect("the other one is there");
-                        peer.flush().await.expect("the other one is there");
+                        peer.send_bytes(&[7; BULK]).await.expect("the peer is connected");
+                        peer.flush().await.expect("the peer is connected");
                     }
                 }
             }
@@ -110,5 +110,5 @@ async fn any_bytes_from_a_peer_are_accepted_or_refused() {
             hears(&random, is_mesh).await;
         }
     }
-    assert!(said[1].len() > said[0].len() - BULK - 6, "parts of the program were told");
+    assert!(said[1].len() > said[0].len() - BULK - 6, "the program's parts were sent");
 }

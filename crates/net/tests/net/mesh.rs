@@ -202,7 +202,7 @@ async fn an_accused_party_learns_its_accuser_and_passes_no_blame_on() {
         (error.to_string(), error.blame())
     };
     let (zero, one, ()) = tokio::join!(hears(zero), hears(one), two.abort(Some(said)));
-    assert_eq!(zero.1, Some(Blame { heard_from: Some(2), ..said }), "it is passed on with the name of who said so");
+    assert_eq!(zero.1, Some(Blame { heard_from: Some(2), ..said }), "it is passed on with the name of its source");
     assert!(zero.0.starts_with("party 2: says that party 1 violated the protocol"), "{}", zero.0);
     assert_eq!(one.1, Some(Blame::seen(2, Cause::GaveUp)), "it does not blame itself on another's word");
     assert!(one.0.starts_with("party 2: blames us: this party violated the protocol"), "{}", one.0);
@@ -333,7 +333,7 @@ async fn a_party_evicted_before_the_hello_calls_again() {
         Mesh::join(0, &peers, Some(listener), &options).await
     };
     let (zero, one) = tokio::join!(zero, Mesh::join(1, &peers, None, &options));
-    zero.and(one).expect("both are there in the end");
+    zero.and(one).expect("both have joined in the end");
 }
 
 #[tokio::test]

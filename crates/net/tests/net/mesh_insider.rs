@@ -91,7 +91,7 @@ async fn a_party_posing_as_another_is_refused_and_the_real_one_may_still_come() 
     });
     let (meshes, last) = tokio::join!(join_all(honest), last);
     for mesh in meshes.into_iter().chain([last]) {
-        mesh.expect("all four are there in the end");
+        mesh.expect("all four have joined in the end");
     }
 }
 

@@ -67,7 +67,7 @@ async fn receiving(
     let start = Instant::now();
     let result = tokio::select! {
         result = receive(&mut channel) => result,
-        () = drip(&mut theirs, frames, piece, pause) => panic!("the channel waits for ever"),
+        () = drip(&mut theirs, frames, piece, pause) => panic!("the channel waits forever"),
     };
     (result, start.elapsed())
 }
@@ -112,7 +112,7 @@ async fn fast_bytes_buy_no_later_waits() {
         theirs.write_all(most).await.expect("in memory");
         drip(&mut theirs, rest, 1, Duration::from_secs(30)).await;
     };
-    let result = tokio::select! { result = receive(&mut channel) => result, () = slow => panic!("for ever") };
+    let result = tokio::select! { result = receive(&mut channel) => result, () = slow => panic!("it blocks forever") };
     assert!(matches!(result, Err(NetError::TooSlow { .. })), "{result:?}");
     assert!(start.elapsed() <= 2 * TIMEOUT, "{:?}", start.elapsed());
 }
@@ -251,7 +251,7 @@ async fn data_of_all_lanes_is_one_step() {
     let hear = async |mut lane: Channel, _| lane.receive_bytes(&mut [0]).await.map(|()| (lane, ()));
     let result = tokio::select! {
         result = channel.multiplex(LANES, hear) => result,
-        () = drip(&mut theirs, parts, 1, Duration::from_secs(59)) => panic!("for ever"),
+        () = drip(&mut theirs, parts, 1, Duration::from_secs(59)) => panic!("it blocks forever"),
     };
     assert!(matches!(result, Err(NetError::TooSlow { .. })), "{result:?}");
     assert!(start.elapsed() <= 2 * TIMEOUT, "{:?}", start.elapsed());

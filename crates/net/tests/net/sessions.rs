@@ -69,7 +69,7 @@ async fn parties_of_one_session_meet_and_their_hellos_name_it() {
                     (hello(0).exchange(&mut channel).await, channel)
                 },
                 async {
-                    let mut channel = connect(&address, &theirs).await.expect("is there");
+                    let mut channel = connect(&address, &theirs).await.expect("it connected");
                     (hello(1).exchange(&mut channel).await, channel)
                 }
             );
@@ -89,15 +89,15 @@ async fn parties_of_other_sessions_do_not_meet_and_the_right_one_is_admitted() {
         let strange = Options { patience: short, timeout: short, ..options(2, &[1], other) };
         let late = Options { patience: Duration::from_millis(600), ..options(1, &[2], own) };
         let (waited, refused) = tokio::join!(listener.accept(&late), connect(&address, &strange));
-        let Err(NetError::AcceptTimeout { refused: named, .. }) = waited else { panic!("somebody came in") };
+        let Err(NetError::AcceptTimeout { refused: named, .. }) = waited else { panic!("a party was admitted") };
         assert!(named[0].contains("another session: expected"), "{named:?}");
-        assert!(matches!(refused, Err(NetError::PeerClosed { .. })), "nothing was said in this session");
+        assert!(matches!(refused, Err(NetError::PeerClosed { .. })), "no data in this session");
         // The refused party calls again, and the right party is admitted meanwhile.
         let right = options(2, &[1], own);
         let (ours, stranger) = (options(1, &[2], own), connect(&address, &strange));
         let (accepted, connected, _) = tokio::join!(listener.accept(&ours), connect(&address, &right), stranger);
         assert_eq!(accepted.expect("comes").peer(), Some(print_of(2)));
-        connected.expect("is there");
+        connected.expect("it connected");
     }
 }
 
@@ -107,7 +107,7 @@ async fn without_tls_hellos_of_other_sessions_differ() {
     let (ours, theirs) = (plain(Some("a")), plain(Some("b")));
     let (accepted, connected) =
         tokio::join!(async { hello(0).exchange(&mut listener.accept(&ours).await.expect("comes")).await }, async {
-            hello(1).exchange(&mut connect(&address, &theirs).await.expect("is there")).await
+            hello(1).exchange(&mut connect(&address, &theirs).await.expect("it connected")).await
         });
     for result in [accepted, connected] {
         let text = result.expect_err("another session").to_string();

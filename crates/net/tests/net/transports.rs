@@ -243,7 +243,7 @@ fn verdict(error: &NetError) -> (&'static str, Fingerprint) {
 /// The connections refused by a side that nobody else called.
 fn refused<const COUNT: usize>(end: Result<Channel, NetError>) -> [String; COUNT] {
     match error(end) {
-        NetError::AcceptTimeout { refused, .. } => refused.try_into().expect("so many"),
+        NetError::AcceptTimeout { refused, .. } => refused.try_into().expect("the expected number"),
         other => panic!("expected to wait for others, got {other:?}"),
     }
 }

@@ -93,7 +93,7 @@ async fn many_silent_connections_do_not_keep_an_honest_one_out() {
         }
     };
     tokio::join!(come, hear);
-    assert!(begin.elapsed() < LATE / 2, "nobody was waited for");
+    assert!(begin.elapsed() < LATE / 2, "no time was lost on others");
 }
 
 /// Connections from one address, for as long as the honest visitor from another address needs.
@@ -186,7 +186,7 @@ async fn no_connection_holds_a_place_longer_than_both_times() {
     };
     tokio::select! {
         () = all => {}
-        _ = visitors.next() => panic!("nobody has said anything"),
+        _ = visitors.next() => panic!("no visitor has sent anything"),
     }
     // Twice the time-out, and slack for a busy machine.
     assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());

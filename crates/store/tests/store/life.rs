@@ -189,7 +189,7 @@ fn a_second_process_and_another_key_are_refused() {
     let other = StoreKey::generate(&mut StdRng::seed_from_u64(2));
     let error = Store::open(&path, &other, &mut rng()).err().expect("another key");
     assert!(matches!(error, StoreError::WrongKey { .. }), "{error}");
-    let error = Store::create(&path, &key(), &mut rng()).err().expect("a store is there");
+    let error = Store::create(&path, &key(), &mut rng()).err().expect("a store exists");
     assert!(matches!(error, StoreError::Exists { .. }), "{error}");
     let error = Store::open(folder.path(), &key(), &mut rng()).err().expect("no store");
     assert!(matches!(error, StoreError::Missing { .. }), "{error}");

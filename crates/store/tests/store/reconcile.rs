@@ -122,13 +122,13 @@ fn a_peer_that_is_impossibly_far_ahead_is_refused_without_a_trace() {
         told.kinds.retain(|(kept, ..)| *kept != kind(claimed));
         told.kinds.push((kind(claimed), next, IdSet::new()));
         let before = a.summary();
-        let error = a.reconcile(&told.summary()).expect_err("nobody has made so many");
+        let error = a.reconcile(&told.summary()).expect_err("no peer has made this number");
         assert!(matches!(error, StoreError::PeerAhead { .. }) && error.is_misbehaviour(), "{error}");
         assert_eq!((a.summary(), a.next_id(&kind(claimed))), (before, PieceId(known)));
     }
     let mut told = Told::by(&b);
     told.kinds[0].1 += AHEAD_MAX;
-    a.reconcile(&told.summary()).expect("it may be so many");
+    a.reconcile(&told.summary()).expect("this number is possible");
     assert_eq!(a.next_id(&kind(1)), PieceId(4 + AHEAD_MAX));
 }
 

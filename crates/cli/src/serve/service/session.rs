@@ -509,7 +509,7 @@ mod tests {
     #[test]
     fn one_session_at_a_time_uses_a_store() {
         let ((rule, _), stores) = (with_store(), Stores::default());
-        let alone = stores.alone(&rule).map_err(|_| "in use").expect("nobody is there");
+        let alone = stores.alone(&rule).map_err(|_| "in use").expect("nobody uses it");
         assert!(alone.is_some() && stores.alone(&rule).is_err());
         drop(alone);
         assert!(stores.alone(&rule).is_ok());

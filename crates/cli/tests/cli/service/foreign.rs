@@ -493,7 +493,7 @@ fn an_identity_with_two_names_is_refused() {
         let ran = garblet(&[&call[..], peer].concat());
         assert!(ran.status == Some(2) && ran.stderr.contains("expected one name for each identity"), "{}", ran.stderr);
     }
-    assert_eq!(garblet(&["trust", "remove", "carol", "--trust", &trust]).status, Some(0), "so it is mended");
+    assert_eq!(garblet(&["trust", "remove", "carol", "--trust", &trust]).status, Some(0), "this fixes it");
     assert_eq!(finish(company.begin(&["serve", "--config", &file, "--check"])).status, Some(0));
 }
 

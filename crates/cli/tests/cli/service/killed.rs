@@ -122,7 +122,7 @@ fn kill_at(point: usize, company: &Company, service: Running, (bytes, jitter): (
         part => {
             let relay = Relay::to(&service, bytes * part as u64 / 8);
             let caller = company.call("bob", 5, &Running::at(&relay.address), &[]);
-            relay.reached.recv_timeout(Duration::from_secs(60)).expect("so many bytes go through it");
+            relay.reached.recv_timeout(Duration::from_secs(60)).expect("this number of bytes passes");
             sleep(Duration::from_micros(jitter % 4_000));
             service.kill();
             finish(caller);
@@ -160,7 +160,7 @@ fn a_counted_run_has_one_receipt_whenever_the_service_is_killed() {
     while finish(company.call("bob", 6, &service, &[])).status == Some(0) {
         more += 1;
     }
-    assert!(more >= 2, "so many are left at least: {more}");
+    assert!(more >= 2, "at least this number is left: {more}");
     service.wait_for_all(" done session=", more);
     note(service.log());
     service.signal(Signal::TERM);

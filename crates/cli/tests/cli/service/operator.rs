@@ -278,7 +278,7 @@ fn a_locked_receipt_log_does_not_delay_a_stop_for_long() {
         let mut service = company.start();
         let receipts = company.folder.path("state/receipts.jsonl");
         let other = std::fs::File::open(&receipts).expect("a log");
-        other.lock().expect("nobody has it");
+        other.lock().expect("nobody holds it");
         is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
         let begin = Instant::now();
         service.signal(Signal::TERM);

@@ -190,7 +190,7 @@ fn a_caller_out_of_runs_costs_nothing() {
         company.is_refused("bob", &service, "the job has used up all its runs", ASK);
     }
     let read = |name: &str| std::fs::read_to_string(company.folder.path(name)).expect("written");
-    assert_eq!(read("asked").lines().count(), 1, "the operator's program runs for those alone who may run the job");
+    assert_eq!(read("asked").lines().count(), 1, "the operator's program runs only for callers that may run the job");
     assert_eq!(service.log().matches("reason=\"used-up\"").count(), 1, "the same is written down once a minute");
     assert_eq!(service.log().matches("begins session=").count(), 1);
     // Wait for records in progress.
