@@ -236,9 +236,7 @@ pub(super) fn serve(options: &Options, path: &Path) -> Result<(), Failure> {
     let (listens, meeting) = match options.peer.meeting()? {
         Meeting::Listen(address) => (true, address),
         Meeting::Connect(address) => (false, address),
-        Meeting::Peers(_) => {
-            return Err(Failure::call("--peers: clients are served by two servers; use --listen or --connect"));
-        }
+        Meeting::Peers(_) => return Err(Failure::call("--peers: two servers meet by --listen and --connect")),
     };
     let setup = Setup {
         agreement,

