@@ -205,7 +205,7 @@ class Session:
             self.closing = closing
             if self._gave_up:
                 return
-            log.warning("the result is final, but the peer did not end the session in order: %s", closing)
+            log.warning("the result is final, but the peer did not close the session properly: %s", closing)
 
     def _close(self) -> Exception | None:
         # Closing happens only once, even if it is interrupted.

@@ -364,7 +364,7 @@ def test_plain_tcp_among_several_is_for_this_machine(richer: garblet.Program, tm
     peers.write_text("".join(f'[[party]]\naddress = "127.0.0.1:{port}"\n' for port in free_ports(2)))
     plain(richer, party, peers=peers, protocol="gmw", listen="127.0.0.1:0").abort()
     elsewhere = "is not on this machine"
-    for address, wrong in (("0.0.0.0:0", elsewhere), ("[::]:0", elsewhere), ("ws://127.0.0.1:0", "is open to every page in a browser here")):
+    for address, wrong in (("0.0.0.0:0", elsewhere), ("[::]:0", elsewhere), ("ws://127.0.0.1:0", "is open to every web page in a browser on this machine")):
         with pytest.raises(garblet.UsageError) as caught:
             plain(richer, party, peers=peers, protocol="gmw", listen=address)
         assert str(caught.value) == f"insecure_plain_tcp: {address} {wrong}"
@@ -597,7 +597,7 @@ def test_stores_are_filled_and_drawn_on(tmp_path: Path) -> None:
     with pytest.raises(garblet.StoreError) as caught:
         garblet.Store(tmp_path / "none", key=tmp_path / "key")
     assert "create=True" in (caught.value.hint or "") and isinstance(caught.value, OSError)
-    with pytest.raises(garblet.UsageError, match="takes nothing from a store"):
+    with pytest.raises(garblet.UsageError, match="uses no store"):
         plain(program, 0, listen="127.0.0.1:0", store=stores[0])
 
 

@@ -154,7 +154,7 @@ export async function served(garblet, client, { names, width = 8, height = 8, ra
       await Promise.all([start(0), start(1)]);
       const args = office.visit(town, names[0], "start", EMPTY.start, ports, "60s");
       const [status] = await once(spawn(garblet, args, { env: office.environment, stdio: "ignore" }), "exit");
-      if (status !== 0) throw new Error(`the map was not begun: ${status}`);
+      if (status !== 0) throw new Error(`the map could not be created: ${status}`);
     },
     start,
     /** The programs that each server has run, as its log names them. */

@@ -1,4 +1,4 @@
-//! Agreements of two servers that answer clients, as they are written: TOML.
+//! Agreement files (TOML) of two servers that answer clients.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -26,10 +26,10 @@ use crate::{
     written::{Table, WrittenChanges, parameters, program_in},
 };
 
-/// The longest file that is read.
+/// The largest accepted file.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// The words for servers, which have no numbers in an agreement.
+/// The words for servers, which an agreement does not number.
 const GENERATOR: &str = "generator";
 const CLOUD: &str = "cloud";
 /// The word for all clients.
@@ -72,11 +72,11 @@ struct WrittenProgram {
     source: String,
     #[serde(default)]
     clients: Option<Vec<Names>>,
-    /// The constant that is the number of the one client.
+    /// The constant that holds the client's number.
     numbered: Option<String>,
     #[serde(default, rename = "const")]
     constants: Table,
-    /// The party that gives each input that is not read.
+    /// The owner of each input that is not read from a state.
     #[serde(default)]
     owner: BTreeMap<String, Spanned<toml::Value>>,
     /// The parties that learn each output.
@@ -90,7 +90,7 @@ struct WrittenProgram {
     first: bool,
 }
 
-/// One name, or several of which one is meant.
+/// One name, or a choice of several.
 #[derive(Clone, Deserialize)]
 #[serde(untagged)]
 enum Names {
@@ -98,9 +98,9 @@ enum Names {
     Several(Vec<String>),
 }
 
-/// Reads an agreement, and makes all its programs ready.
+/// Reads an agreement and prepares all its programs.
 ///
-/// *Errors*: a file that is no agreement, programs that cannot be read or run.
+/// *Errors*: the file is not an agreement; a program cannot be read or run.
 pub(crate) fn load(path: &Path) -> Result<Agreement, Failure> {
     let place = path.display();
     let wrong = |what: String| Failure::call(format!("{place}: {what}"));
@@ -109,13 +109,13 @@ pub(crate) fn load(path: &Path) -> Result<Agreement, Failure> {
         let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
         let line = line.map_or(String::new(), |line| format!(":{line}"));
         Failure::call(format!("{place}{line}: {}", error.message().replace('\n', ", ")))
-            .hint("the book's chapter on outsourced has every field")
+            .hint("the book's chapter on outsourced lists every field")
     })?;
     let service = written.service.as_deref().and_then(service).ok_or_else(|| {
         let got = written.service.as_ref().map_or("nothing".into(), |text| format!("`{text}`"));
         let random: [u8; 16] = rand::random();
         wrong(format!("service: expected 32 hexadecimal digits, got {got}")).hint(format!(
-            "write `service = \"{}\"` above the first table, at both servers and for all clients; whenever a server begins with another store, take new \
+            "write `service = \"{}\"` above the first table, for both servers and all clients; whenever a server starts with a new store, draw new \
              digits, or what clients have sent before could be run again",
             to_hex(&random)
         ))
@@ -136,12 +136,11 @@ pub(crate) fn load(path: &Path) -> Result<Agreement, Failure> {
             return Err(wrong("form: expected shares, got another".into()));
         }
         Some(config) if config.base != Base::Authenticated => {
-            return Err(wrong("base: expected authenticated, got another".into()).hint(
-                "servers that wait for clients keep what they prepare in stores, which other bases have no use for",
-            ));
+            return Err(wrong("base: expected authenticated, got another".into())
+                .hint("servers for clients prepare material in stores, and no other base uses stores"));
         }
         Some(config) => config.shares,
-        None => return Err(wrong(format!("{NAME} is not there"))),
+        None => return Err(wrong(format!("{NAME} is missing"))),
     };
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut offers = Vec::new();
@@ -168,7 +167,7 @@ impl WrittenLimits {
 }
 
 impl WrittenProgram {
-    /// The program, once, or if it is numbered, once for each client, with a point and the client's name behind its own.
+    /// The program once; if it is numbered, once for each client, named `PROGRAM.CLIENT`.
     fn offers(&self, folder: &Path, all: &[String]) -> Result<Vec<Offer>, Wrong> {
         let clients = self.clients.clone().unwrap_or_else(|| vec![Names::One(ANYBODY.into())]);
         let clients: Vec<Vec<String>> = clients.into_iter().map(|names| names.of(all)).collect();
@@ -211,7 +210,7 @@ impl WrittenProgram {
             let parties = learners(to.get_ref(), clients.len()).map_err(|got| {
                 let expected = parties_text(clients.len());
                 let message = format!("to: `{output}`: expected {expected}, a list of these, or `{NOBODY}`, got {got}");
-                let hint = "numbers are clients, in the order of the program's `clients`; servers are named";
+                let hint = "write clients as numbers, in the order of the program's `clients`, and servers as names";
                 Wrong(Some(to.span().start), Failure::call(message).hint(hint))
             })?;
             changes.recipients.push(To { output: output.clone(), parties: Some(parties) });
@@ -221,7 +220,7 @@ impl WrittenProgram {
         let read = self.read.iter().map(read).collect::<Result<_, _>>()?;
         let saved = SavedValues { keep: self.keep.clone(), read };
         let file = Path::new(&args.program);
-        // The agreement may name a pipe, or a device that never ends.
+        // The agreement may name a pipe or an endless device.
         if file.exists() {
             check_is_file(file).map_err(|error| Failure::unreadable(file, &error))?;
         }
@@ -231,7 +230,7 @@ impl WrittenProgram {
     }
 }
 
-/// A mistake in a program, perhaps with the place in the text that has it; else the program has.
+/// A mistake in a program, with its place in the text if known; otherwise the program's place applies.
 struct Wrong(Option<usize>, Failure);
 
 impl From<Failure> for Wrong {
@@ -241,13 +240,13 @@ impl From<Failure> for Wrong {
 }
 
 impl WrittenProgram {
-    /// Checks that it is written who gives each input that is not read, and who learns each output: what a source says, or leaves open, is meant for parties
-    /// that compute themselves, and would tell servers what they are not to learn.
+    /// Checks that the agreement names the owner of each input that is not read, and the recipients of each output. A source's own defaults are meant for
+    /// parties that compute themselves, and would reveal outputs to the servers.
     fn check_all_named(&self, program: &Program, saved: &SavedValues) -> Result<(), Failure> {
         for Input { port, .. } in program.inputs() {
             let is_read = saved.read.iter().any(|read| read.port == port.name);
             if !is_read && !self.owner.contains_key(&port.name) {
-                let message = format!("owner: `{}`: expected who gives this input, got nothing", port.name);
+                let message = format!("owner: `{}`: expected the owner of this input, got nothing", port.name);
                 return Err(Failure::call(message).hint(format!(
                     "write `owner = {{ {} = 1 }}` for the first client, or \"{GENERATOR}\" or \"{CLOUD}\"; or read it from a state",
                     port.name
@@ -256,9 +255,9 @@ impl WrittenProgram {
         }
         for (_, Output { port, .. }) in garblet::results(program) {
             if !self.to.contains_key(&port.name) {
-                let message = format!("to: `{}`: expected who learns this output, got nothing", port.name);
+                let message = format!("to: `{}`: expected the recipients of this output, got nothing", port.name);
                 return Err(Failure::call(message).hint(format!(
-                    "write `to = {{ {} = \"{NOBODY}\" }}`, or numbers of clients, \"{GENERATOR}\" or \"{CLOUD}\": what is left out, both servers would learn",
+                    "write `to = {{ {} = \"{NOBODY}\" }}`, or numbers of clients, \"{GENERATOR}\" or \"{CLOUD}\"; both servers would learn an output that is left out",
                     port.name
                 )));
             }
@@ -267,13 +266,13 @@ impl WrittenProgram {
     }
 }
 
-/// Those who may be named where a program has so many clients.
+/// The allowed names for a program with this number of clients.
 fn parties_text(clients: usize) -> String {
     let numbers = if clients == 1 { "1, the client".into() } else { format!("a client from 1 to {clients}") };
     format!("{numbers}, `{GENERATOR}` or `{CLOUD}`")
 }
 
-/// The party that a value names. *Errors*: the value, if it names none.
+/// The party that a value names. *Errors*: the value, if it names no party.
 fn one_party(value: &toml::Value, clients: usize) -> Result<Party, String> {
     match value {
         toml::Value::String(name) if name == GENERATOR => Ok(Party(0)),
@@ -283,7 +282,7 @@ fn one_party(value: &toml::Value, clients: usize) -> Result<Party, String> {
     }
 }
 
-/// The parties that a value names, one or a list, or nobody. *Errors*: what names none.
+/// The parties that a value names: one, a list, or nobody. *Errors*: the part that names no party.
 fn learners(value: &toml::Value, clients: usize) -> Result<Vec<Party>, String> {
     let mut parties = match value {
         toml::Value::String(name) if name == NOBODY => Vec::new(),
@@ -307,12 +306,12 @@ impl Names {
     }
 }
 
-/// A public key of 64 hexadecimal digits.
+/// Parses a public key of 64 hexadecimal digits.
 fn key(text: &str) -> Option<Identity> {
     from_hex(text)?.try_into().ok().map(Identity)
 }
 
-/// The value of a service, of 32 hexadecimal digits.
+/// Parses a service's value of 32 hexadecimal digits.
 fn service(text: &str) -> Option<ServiceId> {
     from_hex(text)?.try_into().ok().map(ServiceId)
 }

@@ -1,4 +1,4 @@
-//! The material that is prepared before a run with every party on this machine.
+//! Prepared material for a run with every party on this machine.
 
 use std::path::PathBuf;
 
@@ -10,27 +10,27 @@ use crate::{
     way::without_identities,
 };
 
-/// The material that is prepared before a run on this machine.
+/// Prepared material for a run on this machine.
 #[derive(Clone, Serialize, Deserialize)]
 pub enum Ahead {
-    /// With components: what a library says, in memory.
+    /// Components in memory, as listed in a library.
     Library(PathBuf),
     /// Material in stores.
     Stores(Stores),
 }
 
-/// The place where the stores of all parties are.
+/// The location of all parties' stores.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Stores {
     /// The folder of all stores.
     pub folder: PathBuf,
-    /// The file of the key that they are encrypted under.
+    /// The file of the key that encrypts them.
     pub key: Option<PathBuf>,
-    /// Set if a run prepares what they lack.
+    /// Lets a run prepare what they lack.
     pub top_up: bool,
-    /// Set if stores that are not there are made.
+    /// Creates missing stores.
     pub make: bool,
-    /// The command that prepares more, where there is one.
+    /// The command that prepares more, if there is one.
     pub again: Option<String>,
     /// The values that the run takes from the stores and leaves there.
     pub saved: SavedValues,
@@ -40,11 +40,11 @@ impl Stores {
     /// The store of a party of `parties`.
     pub(crate) fn store_of(&self, party: Party, parties: u16, order: OrderRequest) -> Folder {
         let (path, peer) = (self.folder.join(format!("party-{party}")), without_identities(parties));
-        // All parties are one user's, and nobody has anything to hide from another.
+        // All parties belong to one user, so they hide nothing from each other.
         Folder { order, path, key: self.key.clone(), peer, recorded: false, again: self.again.clone() }
     }
 
-    /// The source of what a party has prepared.
+    /// The source of a party's prepared material.
     pub(crate) fn source(&self, party: Party, parties: u16) -> Source {
         let folder = self.store_of(party, parties, OrderRequest::default());
         Source::Store { folder, top_up: self.top_up, make: self.make, retries: None }

@@ -36,13 +36,13 @@ pub struct ProgramChanges {
     /// Limit the work of compiling a function source, in units
     #[arg(long, value_name = "UNITS", default_value_t = garblet_lang::Options::EFFORT)]
     pub effort: u64,
-    /// The rows of a batch, if it is to be one.
+    /// The rows, for a batch.
     #[arg(skip)]
     pub rows: Option<u32>,
 }
 
 impl ProgramArgs {
-    /// A program as it is.
+    /// A program without changes.
     pub fn plain(name: &str) -> Self {
         let (owners, recipients, constants) = (Vec::new(), Vec::new(), Vec::new());
         let (panics, effort) = (Switch(true), garblet_lang::Options::EFFORT);
@@ -50,7 +50,7 @@ impl ProgramArgs {
         ProgramArgs { program: name.into(), changes }
     }
 
-    /// The same for so many rows.
+    /// The same for this number of rows.
     pub fn of_rows(&self, rows: Option<u32>) -> Self {
         let mut args = self.clone();
         args.changes.rows = rows;
@@ -124,14 +124,14 @@ pub struct ChoiceArgs {
 }
 
 impl ChoiceArgs {
-    /// The protocol's name as it was given; otherwise the first that is secure against the adversary.
+    /// The given protocol's name; otherwise the first that is secure against the adversary.
     pub fn name(&self) -> String {
         let chosen = || self.adversary.map_or(Protocol::default(), Protocol::against).to_string();
         self.protocol.clone().unwrap_or_else(chosen)
     }
 }
 
-/// A call of `garblet` with this program and protocol, for somebody to copy.
+/// A command line of `garblet` with this program and protocol, to copy.
 pub(crate) fn command_line(
     command: &str,
     program: &ProgramArgs,
@@ -155,7 +155,7 @@ pub(crate) fn command_line(
     shell_line(format!("garblet {command} {}", quoted(&program.program)), all.chain(more.iter().cloned()))
 }
 
-/// A call with options behind it, as a shell takes it.
+/// A command with options, quoted for a shell.
 pub(crate) fn shell_line<'a>(mut line: String, options: impl Iterator<Item = (&'a str, String)>) -> String {
     for (option, value) in options {
         line.push_str(&format!(" {option} {}", quoted(&value)));
@@ -163,7 +163,7 @@ pub(crate) fn shell_line<'a>(mut line: String, options: impl Iterator<Item = (&'
     line
 }
 
-/// An argument as a shell takes it.
+/// An argument, quoted for a shell.
 fn quoted(argument: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+:,./@%".contains(c);
     match !argument.is_empty() && argument.chars().all(plain) {
@@ -195,7 +195,7 @@ impl FromStr for Owner {
 pub struct To {
     /// The name of the output.
     pub output: String,
-    /// None is everybody.
+    /// `None` for all parties.
     pub parties: Option<Vec<Party>>,
 }
 
@@ -203,7 +203,7 @@ pub struct To {
 pub(crate) const NOBODY: &str = "nobody";
 
 impl To {
-    /// The parties as [`To::from_str`] reads them.
+    /// The parties, in the format of [`To::from_str`].
     pub(crate) fn words(&self) -> String {
         match self.parties.as_deref() {
             None => "all".into(),
@@ -253,12 +253,12 @@ impl FromStr for Param {
     }
 }
 
-/// A number from 1 on.
+/// Parses a number of at least 1.
 pub fn at_least_one<N: FromStr>(text: &str) -> Result<N, String> {
-    text.parse().map_err(|_| "expected a number from 1 on".into())
+    text.parse().map_err(|_| "expected a number of at least 1".into())
 }
 
-/// A length of time: `500ms`, `60s`, `1m` or `1min`, `1h`, or a plain number of seconds.
+/// A duration: `500ms`, `60s`, `1m` or `1min`, `1h`, or a plain number of seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Time(pub(crate) Duration);
 
@@ -276,7 +276,7 @@ impl FromStr for Time {
         };
         match digits.parse::<f64>() {
             Ok(value) if value > 0.0 && value * scale <= 86_400.0 => Ok(Time(Duration::from_secs_f64(value * scale))),
-            Ok(_) => Err("expected more than nothing and at most a day".into()),
+            Ok(_) => Err("expected more than zero and at most a day".into()),
             Err(_) => Err("expected a time, for instance 30s".into()),
         }
     }
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pair_is_refused_with_an_example() {
+    fn a_malformed_pair_is_refused_with_an_example() {
         assert_eq!("in1".parse::<Owner>().unwrap_err(), "expected INPUT=K, for instance in1=0");
         assert_eq!("in1=x".parse::<Owner>().unwrap_err(), "`x` is no party, expected a number from 0 on");
         assert!("N".parse::<Constant>().unwrap_err().starts_with("expected NAME=VALUE"));

@@ -1,5 +1,5 @@
-//! The measurements that a user makes before trusting a machine, one file each. All other benchmarks are in the laboratory, which also
-//! gives the results of these in forms of its own.
+//! The benchmarks that a user runs before trusting a machine, one file each. All others are in the laboratory, which also reports the results of
+//! these in its own formats.
 
 pub mod aes_chains;
 pub mod authenticated;
@@ -18,7 +18,7 @@ use crate::{
     output::{self, print, print_json},
 };
 
-/// The place of all other benchmarks, for the help.
+/// The help text about all other benchmarks.
 pub(crate) const OTHERS: &str = "All other benchmarks, such as those of five papers, are in the laboratory. In a clone of the project:\n  \
                                  cargo run --release -p garblet-lab -- --help";
 
@@ -59,19 +59,19 @@ struct TextOrJson {
 
 /// A part of a result.
 pub enum Piece {
-    /// A table, its first line the heads.
+    /// A table, headed by its first line.
     Table(Vec<Vec<String>>),
-    /// Lines of a name and a value.
+    /// Lines with a name and a value.
     Facts(Vec<Vec<String>>),
     /// Lines of text.
     Words(String),
 }
 
-/// The form in which a result is given.
+/// The output format of results.
 pub trait Form {
-    /// Gives a result, which is the same as a value and as pieces.
+    /// Reports a result, given both as a value and as pieces.
     ///
-    /// *Errors*: no place for it.
+    /// *Errors*: it cannot be written.
     fn show(&self, value: &impl Serialize, pieces: Vec<Piece>) -> Result<(), Failure>;
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Failure> {
     }
 }
 
-/// The failure of a name that is none of these measurements.
+/// The error for an unknown benchmark.
 fn other(name: &str) -> Failure {
     let failure = Failure::call(format!("bench {name}: expected {}", NAMES.join(", ")));
     match nearest(name, &NAMES) {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_benchmark_of_the_laboratory_is_named_with_its_place() {
+    fn a_benchmark_of_the_laboratory_is_named_with_its_command() {
         let hint = |name: &str| other(name).hint.unwrap_or_default();
         assert!(hint("lego").ends_with("cargo run --release -p garblet-lab -- lego"), "{}", hint("lego"));
         assert_eq!(hint("garblin"), "did you mean `garbling`?");

@@ -1,9 +1,9 @@
-//! One party of `garblet local` as a process of its own, from both ends.
+//! One party of `garblet local` in its own process: the child's end and the parent's.
 //!
-//! The parent writes the job as one line of JSON to the child's standard input; a party that listens reports the
-//! address that the system gave it. Of two parties, the one that connects is told it on a second line; of several, each is
-//! told once they are known where it finds all others: at their addresses, or at a relay to them where the link is to be slow. The child ends with its report
-//! or its failure on standard output. Standard error is the terminal's, for progress.
+//! The parent writes the job as one line of JSON to the child's standard input; a party that listens reports the address that the system chose.
+//! With two parties, the parent sends this address to the other on a second line. With several, it sends each party the addresses of all others once it
+//! knows them, or of relays to them for slow links. The child ends with its report or its failure on standard output. Standard error goes to the terminal,
+//! for progress.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -37,33 +37,33 @@ use crate::{
     stock::Source,
 };
 
-/// The time that the other parties may take to end once one has failed.
+/// The time for the other parties to end once one has failed.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// A place on this machine, at a port that the system chooses.
+/// An address on this machine, at a port that the system chooses.
 const ANY_PORT: &str = "127.0.0.1:0";
 
-/// The job of a child.
+/// A child's job.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) program: ProgramArgs,
-    /// The digest that it has.
+    /// The program's digest.
     pub(crate) digest: [u8; 32],
     pub(crate) party: Party,
-    /// Bits in wire order by number of the input.
+    /// Bits in wire order, by index of the input.
     pub(crate) inputs: Vec<(u32, String)>,
     pub(crate) settings: Settings,
-    /// The material that is prepared before.
+    /// The prepared material.
     pub(crate) ahead: Option<Ahead>,
-    /// With runs in stores: not to compute, but to prepare until there are so many.
+    /// With runs in stores: do not compute, but prepare up to this number of runs.
     pub(crate) prepare: Option<u64>,
     /// The number of parties.
     pub(crate) parties: u16,
-    /// Set if progress is to be shown.
+    /// Shows progress.
     pub(crate) progress: bool,
 }
 
-/// The words of a child: one line of JSON each.
+/// The messages of a child, one line of JSON each.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Word {
@@ -76,16 +76,16 @@ enum Word {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Done {
     pub(crate) part: PartyPart,
-    /// None if nothing was computed.
+    /// `None` if nothing was computed.
     pub(crate) security: Option<Security>,
-    /// Bits in wire order, none where this party is no recipient.
+    /// Bits in wire order; `None` where this party is not a recipient.
     pub(crate) outputs: Vec<Option<String>>,
 }
 
 /// The child's end: does the job on standard input. A program that runs [`Local`](crate::local::Local) starts itself with the argument
-/// `child`, and calls this then.
+/// `child` and then calls this.
 ///
-/// *Errors*: no place for the result.
+/// *Errors*: the result cannot be written.
 pub fn main() -> Result<(), Failure> {
     let said = match work() {
         Ok(done) => Word::Done(Box::new(done)),
@@ -101,7 +101,7 @@ fn work() -> Result<Done, Failure> {
     let inputs = job.inputs.iter().map(|(id, bits)| Ok((InputId(*id), bits.parse::<Bits>()?)));
     let inputs: Result<Vec<_>, garblet_circuit::NotBits> = inputs.collect();
     let inputs = inputs.map_err(|e| Failure::call(format!("standard input: {e}")))?;
-    // Before anybody is waited for, so that all parties do so at the same time.
+    // Load before waiting for anyone, so that all parties load at the same time.
     let task = match job.prepare {
         None => Some(Task {
             plan: job.settings.plan(
@@ -150,21 +150,21 @@ fn work() -> Result<Done, Failure> {
 impl Job {
     /// Loads the program.
     ///
-    /// *Errors*: one that is not the parent's any more.
+    /// *Errors*: the program is no longer the parent's.
     fn load(&self) -> Result<Program, Failure> {
         let program = program::load_quietly(&self.program)?;
         match program.digest() == self.digest {
             true => Ok(program),
-            false => Err(Failure::call(format!("{}: it was changed while it is being run", self.program.program))),
+            false => Err(Failure::call(format!("{}: it was changed during the run", self.program.program))),
         }
     }
 
-    /// Tells whether the parties are joined by a mesh.
+    /// Returns whether the parties are connected by a mesh.
     fn is_mesh(&self) -> Result<bool, Failure> {
         Ok(self.settings.config()?.protocol().is_mesh())
     }
 
-    /// Meets all others: the peer at a place that is known, or several, whose places it hears once they know its own.
+    /// Meets all others: one peer at a known address, or several, whose addresses arrive once they know this party's.
     async fn meet(&self, meeting: Option<Meeting>) -> Result<Ends, Failure> {
         let plain = |meeting| Way::plain(meeting, None).map_err(|e| meet_failure(&e));
         let say_place = |listening: &Listening| match listening.address() {
@@ -190,7 +190,7 @@ impl Job {
         listening.meet(&way, self.settings.options(None)?).await.map_err(|e| mesh_failure(&e))
     }
 
-    /// Prepares until there are so many runs, with the others that it meets.
+    /// Meets the others and prepares up to this number of runs.
     fn fill(
         &self,
         stores: &Stores,
@@ -218,14 +218,14 @@ fn read_line() -> Result<String, Failure> {
     let mut line = String::new();
     match std::io::stdin().lock().read_line(&mut line) {
         Ok(n) if n > 0 => Ok(line),
-        // The parent has ended, or ends this run because of another party.
+        // The parent has ended, or is ending this run because of another party.
         Ok(_) => Err(Failure { secondary: true, ..Failure::no_result("standard input: ended before the job") }),
         Err(error) => Err(Failure::no_result(format!("standard input: {error}"))),
     }
 }
 
-/// Ends this process when its standard input does: the parent keeps it open for as long as it wants the result, and
-/// however the parent ends, the system closes it.
+/// Ends this process when its standard input ends: the parent keeps it open for as long as it wants the result, and the
+/// system closes it however the parent ends.
 pub fn end_with_parent() {
     std::thread::spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
@@ -239,10 +239,10 @@ fn say(word: &Word) -> Result<(), Failure> {
     output::print(&line)
 }
 
-/// The parent's end: the children of one run. Those that still run are killed when it is dropped.
+/// The parent's end: the children of one run. Dropping it kills those that still run.
 struct Family {
     children: Vec<Running>,
-    /// The address at which each party listens, once it is known.
+    /// The address at which each party listens, once known.
     addresses: Vec<Option<String>>,
     mesh: bool,
     relays: Relays,
@@ -251,16 +251,16 @@ struct Family {
 
 struct Running {
     process: Child,
-    /// Closing it ends the child.
+    /// The child's standard input; closing it ends the child.
     stdin: Option<ChildStdin>,
-    /// Set if it knows where to connect; the first of two parties needs not.
+    /// Set if the child knows where to connect; the first of two parties needs no address.
     placed: bool,
     ended: Option<Result<Done, Failure>>,
 }
 
-/// Runs one process per job, and returns what each party has come to. Of several parties one may have slow links.
+/// Runs one process per job and returns each party's result. With several parties, one may have slow links.
 ///
-/// *Errors*: the failure that was the cause, not what it looked like from the other parties; a link that cannot be simulated.
+/// *Errors*: the failure that caused the others; a link that cannot be simulated.
 pub(crate) fn run_all(jobs: &[Job], slow: Option<SlowParty>) -> Result<Vec<Done>, Failure> {
     let mut family = Family::start(jobs, slow)?;
     family.listen()?;
@@ -282,7 +282,7 @@ impl Family {
             std::thread::spawn(move || {
                 let lines = stdout.into_iter().flat_map(|s| BufReader::new(s).lines());
                 for line in lines.map_while(Result::ok) {
-                    // A line that is no word comes from a child that is broken; its end is reported below.
+                    // Only a broken child writes an unknown line; its end is reported below.
                     let Ok(word) = serde_json::from_str(&line) else { continue };
                     let _ = say.send((at, Some(word)));
                 }
@@ -294,14 +294,14 @@ impl Family {
         Ok(family)
     }
 
-    /// Writes a line to a child. One that has died already is noticed by its end.
+    /// Writes a line to a child. If it has died already, its end shows that.
     fn tell(&mut self, at: usize, line: &str) {
         if let Some(stdin) = self.children.get_mut(at).and_then(|c| c.stdin.as_mut()) {
             let _ = stdin.write_all(format!("{line}\n").as_bytes()).and_then(|()| stdin.flush());
         }
     }
 
-    /// Hears the children until all have ended, or until the grace after a failure is over.
+    /// Reads the children's messages until all have ended, or until the grace period after a failure is over.
     fn listen(&mut self) -> Result<(), Failure> {
         let mut failed = false;
         while self.children.iter().any(|c| c.ended.is_none()) {
@@ -318,7 +318,7 @@ impl Family {
         Ok(())
     }
 
-    /// Tells those who connect where the others are, once that is known.
+    /// Sends the addresses to the parties that connect, once they are known.
     fn place(&mut self, at: usize, address: String) -> Result<(), Failure> {
         self.addresses[at] = Some(address);
         let listening = if self.mesh { self.addresses.len().saturating_sub(1) } else { 1 };
@@ -332,7 +332,7 @@ impl Family {
         Ok(())
     }
 
-    /// The places where one of several parties finds the others: it calls those before it.
+    /// The addresses of the other parties for one of several, which calls those before it.
     fn ways(&mut self, caller: usize, known: &[String]) -> Result<String, Failure> {
         let way = |(at, address): (usize, &String)| match at < caller {
             true => self.relays.way(caller, at, address),
@@ -340,7 +340,7 @@ impl Family {
         };
         let ways: Result<Vec<String>, Failure> = known.iter().enumerate().map(way).collect();
         let mut ways = ways?;
-        // Nobody asks for the last party's.
+        // Nobody calls the last party.
         ways.push(ANY_PORT.into());
         serde_json::to_string(&ways).map_err(|e| Failure::no_result(e.to_string()))
     }
@@ -349,12 +349,12 @@ impl Family {
         let child = &mut self.children[at];
         child.ended.get_or_insert(how);
         if matches!(child.ended, Some(Err(_))) {
-            // One that waits to be told an address would wait for ever. The others have a say in what went wrong.
+            // A child that waits for an address would wait forever. The others may still report the cause.
             self.children.iter_mut().filter(|c| !c.placed).for_each(|c| c.stdin = None);
         }
     }
 
-    /// A child whose output has ended: without a word of how, it was killed or has crashed.
+    /// Handles a child whose output has ended: without a result, it was killed or crashed.
     fn gone(&mut self, at: usize) {
         if self.children[at].ended.is_none() {
             let how = match self.children[at].process.wait() {
@@ -364,7 +364,7 @@ impl Family {
             let failure = Failure::no_result(format!("the process of party {at} ended without a result: {how}"));
             self.end(
                 at,
-                Err(if how == KILLED { failure.hint("the system does so when memory runs out") } else { failure }),
+                Err(if how == KILLED { failure.hint("the system does this when memory runs out") } else { failure }),
             );
         }
     }
@@ -396,7 +396,7 @@ impl Drop for Family {
     fn drop(&mut self) {
         for child in &mut self.children {
             child.stdin = None;
-            // Waiting after a kill leaves no zombie; a child that has ended is not hurt.
+            // Waiting after a kill leaves no zombie; killing a child that has ended does nothing.
             if child.process.try_wait().is_ok_and(|status| status.is_none()) {
                 let _ = child.process.kill();
             }
@@ -405,18 +405,18 @@ impl Drop for Family {
     }
 }
 
-/// The failure that the others follow from: a primary one before a secondary one, a wrong call before the rest.
+/// The root cause: a primary failure before a secondary one, a wrong call before the rest.
 fn root_cause(failures: &[(usize, Failure)]) -> Option<&(usize, Failure)> {
     failures.iter().min_by_key(|(_, f)| (f.secondary, f.status != Status::WrongCall))
 }
 
 fn spawn() -> Result<Child, Failure> {
-    let cannot = |e: std::io::Error| Failure::no_result(format!("a party's process cannot be started: {e}"));
+    let cannot = |e: std::io::Error| Failure::no_result(format!("cannot start a party's process: {e}"));
     let own = std::env::current_exe().map_err(cannot)?;
     Command::new(own).arg("child").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(cannot)
 }
 
-/// The end of a process that somebody killed, or the system when there was no memory left.
+/// The status of a process killed by somebody, or by the system when memory ran out.
 const KILLED: &str = "killed by signal 9";
 
 fn describe(status: ExitStatus) -> String {
@@ -435,7 +435,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_was_changed_since_the_parent_read_it_is_refused() {
+    fn a_program_changed_after_the_parent_read_it_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("f.garble.rs");
         let write = |body: &str| std::fs::write(&path, format!("pub fn main(x: u8, y: u8) -> u8 {{ {body} }}\n"));
@@ -449,7 +449,7 @@ mod tests {
         assert!(job.load().is_ok_and(|program| program.digest() == digest));
         write("x | y").expect("written");
         let failure = job.load().expect_err("another program");
-        assert!(failure.message.ends_with("f.garble.rs: it was changed while it is being run"), "{}", failure.message);
+        assert!(failure.message.ends_with("f.garble.rs: it was changed during the run"), "{}", failure.message);
     }
 
     #[test]

@@ -78,7 +78,7 @@ enum Command {
 impl Command {
     /// Runs the command.
     ///
-    /// *Errors*: the reason why it ends without having done its work.
+    /// *Errors*: the reason for its failure.
     fn run(self) -> Result<(), Failure> {
         match self {
             Command::Demo(options) => demo::run(&options),
@@ -115,7 +115,7 @@ mod tests {
         Cli::command().debug_assert();
     }
 
-    /// The options of a command, and of those under it, that its help does not show.
+    /// The hidden options of a command and its subcommands.
     fn hidden(command: &clap::Command, path: &str) -> Vec<String> {
         let is_hidden =
             |arg: &&clap::Arg| arg.is_hide_set() || arg.get_all_aliases().unwrap_or_default() != shown_names(arg);
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn help_shows_every_option() {
         let all = hidden(&Cli::command(), "garblet");
-        // Benchmarks start themselves with options of their own.
+        // Benchmarks start themselves with hidden options.
         let of_users: Vec<&String> = all.iter().filter(|path| !path.starts_with("garblet bench")).collect();
         assert_eq!(of_users, Vec::<&String>::new());
     }

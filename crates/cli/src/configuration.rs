@@ -1,4 +1,4 @@
-//! The configuration folder, where identities, trusted peers and keys are unless files are named.
+//! The configuration folder, the default place of identities, trusted peers and keys.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use crate::{
     whole_file::{folder_of, has_list},
 };
 
-/// A file that was named, or its default place.
+/// The named file, or its default place.
 pub(crate) fn in_configuration(named: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
     if let Some(path) = named {
         return Ok(path.into());
@@ -16,12 +16,12 @@ pub(crate) fn in_configuration(named: Option<&Path>, name: &str) -> Result<PathB
     let folder = variable("XDG_CONFIG_HOME").or_else(|| Some(variable("HOME")?.join(".config")));
     match folder {
         Some(folder) => Ok(folder.join("garblet").join(name)),
-        None => Err(Failure::call(format!("there is no place for {name}: neither XDG_CONFIG_HOME nor HOME is set"))
+        None => Err(Failure::call(format!("no folder for {name}: neither XDG_CONFIG_HOME nor HOME is set"))
             .hint("name the file")),
     }
 }
 
-/// Makes the folder of a file, for its owner alone.
+/// Creates the folder of a file, for its owner only.
 pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
     match path.parent() {
         Some(folder) => make_own_folder(folder).map_err(|e| Failure::unwritable(folder, &e)),
@@ -29,7 +29,7 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Makes a folder that is not there, with those above it, for its owner alone, whatever the shell would have others do with it.
+/// Creates a missing folder and its parents for the owner only, whatever the umask.
 pub(crate) fn make_own_folder(folder: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
@@ -40,7 +40,7 @@ pub(crate) fn make_own_folder(folder: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Looks whether nobody else may write a file, or put another in its place, nor in that of a file to which it is a link.
+/// Checks that nobody else can write or replace a file, or the file that it links to.
 ///
 /// *Errors*: as [`check_unwritable`].
 pub(crate) fn check_unwritable_in_folder(path: &Path) -> Result<(), Failure> {
@@ -50,7 +50,7 @@ pub(crate) fn check_unwritable_in_folder(path: &Path) -> Result<(), Failure> {
     check_unwritable(folder_of(&real))
 }
 
-/// The file of a program, which is what is started: one that is named with its folder, or the first of that name in the folders of `PATH` that may be executed.
+/// The file of a program, which is the one that is started: the named path, or the first executable of that name in the folders of `PATH`.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     #[cfg(unix)]
     let is_there = |path: &PathBuf| {
@@ -65,19 +65,19 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     }
 }
 
-/// Looks whether nobody but this user and the superuser may write a file, or add to a folder: it says whom a service serves, and with what.
+/// Checks that only this user and the superuser can write a file or add to a folder, since it decides whom a service serves and with what data.
 ///
-/// *Errors*: one that others may write, or that belongs to somebody else.
+/// *Errors*: others may write it, or it belongs to somebody else.
 #[cfg(unix)]
 pub(crate) fn check_unwritable(path: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::MetadataExt;
-    /// Files of others in such a folder cannot be replaced.
+    /// The sticky bit: files of other users in such a folder cannot be replaced.
     const STICKY: u32 = 0o1000;
     let there = std::fs::metadata(path).map_err(|error| Failure::unreadable(path, &error))?;
     let (mode, owner, own) = (there.mode(), there.uid(), rustix::process::geteuid().as_raw());
     let place = path.display();
     if owner != 0 && owner != own {
-        let what = format!("{place} belongs to user {owner}, expected user {own}, who runs this, or the superuser");
+        let what = format!("{place} belongs to user {owner}, expected the current user {own} or the superuser");
         return Err(Failure::call(what).hint(format!("chown {own} {place}")));
     }
     let is_of_group = || !has_list(path) && is_own_group(there.gid(), [owner, own]);
@@ -85,7 +85,7 @@ pub(crate) fn check_unwritable(path: &Path) -> Result<(), Failure> {
     match !is_of_others || (there.is_dir() && mode & STICKY != 0) {
         true => Ok(()),
         false => Err(Failure::call(format!(
-            "{place} has mode {:03o}, expected {:03o}: others on this machine may write it",
+            "{place} has mode {:03o}, expected {:03o}: other users of this machine can write it",
             mode & 0o777,
             mode & 0o755
         ))
@@ -93,8 +93,8 @@ pub(crate) fn check_unwritable(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Tells whether the only member of a group is one of these users, as far as this machine's own files say: many systems give every user a group of its own,
-/// and let it write what the user makes.
+/// Returns whether the only member of a group is one of these users, according to this machine's own files. Many systems give every user a private group
+/// that may write the user's files.
 #[cfg(unix)]
 fn is_own_group(group: u32, users: [u32; 2]) -> bool {
     let read = |file| std::fs::read_to_string(file).unwrap_or_default();
@@ -102,7 +102,7 @@ fn is_own_group(group: u32, users: [u32; 2]) -> bool {
     users.iter().any(|user| has_one_member((group, *user), &accounts, &groups))
 }
 
-/// The same of one user, by the texts of these files. A group or a user that they do not have may be known elsewhere, and have other members.
+/// The same for one user, by the text of these files. A group or user missing there may be known elsewhere and have other members.
 #[cfg(unix)]
 fn has_one_member((group, user): (u32, u32), accounts: &str, groups: &str) -> bool {
     let number = |text: Option<&&str>, number: u32| text.is_some_and(|text| text.parse() == Ok(number));
@@ -142,7 +142,7 @@ mod tests {
         let is_own = |group, user, groups: &str| has_one_member((group, user), accounts, groups);
         assert!(is_own(1000, 1000, groups) && is_own(0, 0, groups));
         assert!(is_own(1000, 1000, "bob:x:1000:bob\n"), "the user itself is listed");
-        // The group of several, another user's, one to which the user was only added, and those that are not there.
+        // A shared group, another user's, one to which the user was only added, and unknown ones.
         for (group, user, groups) in [
             (100, 1001, groups),
             (1000, 1001, groups),
@@ -157,10 +157,10 @@ mod tests {
         }
     }
 
-    /// The bits of the group are those of everybody in a file's list, so the group says nothing.
+    /// With an access list, the group bits are the list's mask, so the group says nothing.
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_file_that_a_list_lets_others_write_is_not_the_users_own() {
+    fn a_file_that_others_may_write_by_an_access_list_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("trust.toml");
         std::fs::write(&path, "").expect("a file");
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_may_not_be_executed_is_no_program() {
+    fn a_file_that_is_not_executable_is_not_a_program() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("give");
         std::fs::write(&path, "#!/bin/sh\n").expect("a file");

@@ -58,12 +58,14 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 }
 
 impl Options {
-    /// Refuses to replace a file that somebody may still want.
+    /// Refuses to replace an existing file.
     fn check_free(&self) -> Result<(), Failure> {
-        // Standard output may be such a file, which the shell has emptied.
+        // Allow standard output, a file that the shell has just emptied.
         let file = self.out.metadata().is_ok_and(|metadata| metadata.is_file()) && !self.out.starts_with("/dev");
         match file && !self.force {
-            true => Err(Failure::call(format!("{}: is there already", self.out.display())).hint("--force replaces it")),
+            true => {
+                Err(Failure::call(format!("{}: already exists", self.out.display())).hint("replace it with --force"))
+            }
             false => Ok(()),
         }
     }
@@ -71,7 +73,7 @@ impl Options {
 
 fn format(options: &Options) -> Result<Format, Failure> {
     options.format.or_else(|| Format::of_path(&options.out)).ok_or_else(|| {
-        Failure::call(format!("{}: its extension says no format", options.out.display()))
+        Failure::call(format!("{}: its extension names no known format", options.out.display()))
             .hint("name it .json, .txt or .bristol, or give --format")
     })
 }

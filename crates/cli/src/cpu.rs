@@ -1,5 +1,5 @@
-//! Processor time of this process: with several parties on one machine, what each would take on its own. And the time before
-//! the hello, of which the phases do not tell.
+//! The processor time of this process: with several parties on one machine, the time that each would take alone. Also the time
+//! before the hello, which no phase contains.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -19,29 +19,29 @@ fn of(seconds: &mut CpuSeconds, phase: Phase) -> &mut f64 {
     }
 }
 
-/// Measures processor time by phases; clones measure the same.
+/// Measures processor time by phase; clones share one measurement.
 #[derive(Clone)]
 pub(crate) struct CpuClock(Arc<Mutex<Laps>>);
 
 struct Laps {
     begun: Instant,
-    /// None before the hello.
+    /// `None` before the hello.
     before_hello: Option<Duration>,
-    /// None where the system does not tell.
+    /// `None` if the system does not report it.
     since: Option<f64>,
     phase: Phase,
     done: CpuSeconds,
 }
 
 impl CpuClock {
-    /// Begins with set-up.
+    /// Starts with set-up.
     pub(crate) fn start() -> Self {
         let (begun, done) = (Instant::now(), CpuSeconds::default());
         let laps = Laps { begun, before_hello: None, since: used(), phase: Phase::Setup, done };
         CpuClock(Arc::new(Mutex::new(laps)))
     }
 
-    /// Counts what follows to that phase.
+    /// Counts the time from now on towards this phase.
     fn enter(&self, phase: Phase) {
         let mut laps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (now, before) = (used(), laps.phase);
@@ -57,7 +57,7 @@ impl CpuClock {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).before_hello.unwrap_or_default()
     }
 
-    /// The processor time of the phases so far, where the system tells.
+    /// The processor time of the phases so far, if the system reports it.
     pub(crate) fn seconds(&self) -> Option<CpuSeconds> {
         let phase = self.0.lock().unwrap_or_else(PoisonError::into_inner).phase;
         self.enter(phase);
@@ -66,7 +66,7 @@ impl CpuClock {
     }
 }
 
-/// A bar that tells a clock of phases.
+/// A progress bar that reports phases to a clock.
 pub(crate) struct CpuBar {
     bar: Bar,
     clock: CpuClock,
@@ -79,7 +79,7 @@ impl CpuBar {
     }
 }
 
-/// The step of a party once all others have said hello and agree, before it begins.
+/// The step of a party after all others have said hello and agreed, before it starts.
 pub(crate) type Begins = Box<dyn FnOnce() -> Result<(), Declined> + Send>;
 
 impl Progress for CpuBar {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_counted_to_its_phase() {
+    fn work_counts_towards_its_phase() {
         let clock = CpuClock::start();
         clock.enter(Phase::Build);
         let before = clock.seconds().expect("this system tells");

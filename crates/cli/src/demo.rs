@@ -1,4 +1,4 @@
-//! `garblet demo`: two parties on this machine do a real job over real sockets; or two servers keep a map for friends.
+//! `garblet demo`: two parties on this machine run a real task over real sockets, or two servers keep a map for friends.
 
 mod friends;
 mod site;
@@ -47,14 +47,14 @@ enum Which {
     Friends(friends::Options),
 }
 
-/// One job of the demonstration.
+/// One task of the demonstration.
 struct Job {
     title: &'static str,
     story: String,
     args: ProgramArgs,
     program: Program,
     inputs: Vec<PartyInputs>,
-    /// The answer, from elsewhere than the protocol.
+    /// The expected answer, from an independent source.
     expected: Bits,
     source: &'static str,
 }
@@ -69,7 +69,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let mut reports = Vec::new();
     if !options.json {
         print(
-            "Two parties, each a process of its own, joined by TCP on this machine. Neither sees the other's input.\n",
+            "Two parties, each in its own process, connected by TCP on this machine. Neither sees the other's input.\n",
         )?;
     }
     for (number, job) in jobs.iter().enumerate() {
@@ -127,7 +127,7 @@ impl Job {
 }
 
 fn edit_distance() -> Result<Job, Failure> {
-    let read = |text| nucleotides(text).map_err(|e| Failure::call(format!("the genes of the demonstration: {e}")));
+    let read = |text| nucleotides(text).map_err(|e| Failure::call(format!("the demonstration's genes: {e}")));
     let genes = [read(HUMAN)?, read(MOUSE)?];
     let [n, m] = [genes[0].len() / 2, genes[1].len() / 2];
     let args = ProgramArgs::plain(&format!("lib:levenshtein({n},{m},2)"));

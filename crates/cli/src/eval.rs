@@ -1,4 +1,4 @@
-//! `garblet eval`: a program in the clear.
+//! `garblet eval`: computes a program in the clear.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub(crate) struct Options {
 #[derive(Serialize)]
 struct Report {
     outputs: Map<String, Value>,
-    /// Rows that have no result, from 1, each with where and why it panicked.
+    /// Rows without a result, numbered from 1, each with the place and reason of its panic.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     panicked: BTreeMap<usize, String>,
     program: ProgramPart,

@@ -1,6 +1,7 @@
-//! The reason why a command ends without having done its work, in words for the user.
-//! To find a message in the source, search for the words that do not vary. The texts are `#[error(...)]` in `error.rs` of `net`, `store`, `ot`, `homcommit` and `protocol`, and
-//! in `protocol/src/checks.rs`. The remedy of an error is in `garblet/src/explain.rs` and `garblet/src/meet.rs`, its words in `garblet/src/advice.rs`, or in `words.rs` here where they name options.
+//! The reason for a command's failure, in words for the user.
+//! To find a message in the source, search for its fixed words. The texts are `#[error(...)]` in `error.rs` of `net`, `store`, `ot`, `homcommit` and
+//! `protocol`, and in `protocol/src/checks.rs`. The remedy of an error is in `garblet/src/explain.rs` and `garblet/src/meet.rs`; its words are in
+//! `garblet/src/advice.rs`, or in `words.rs` here if they name options.
 
 use std::{fmt::Display, path::Path, process::ExitCode};
 
@@ -26,7 +27,7 @@ impl From<Status> for ExitCode {
     }
 }
 
-/// The fault over which a command ends, and what to do about it.
+/// A command's failure, and advice on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The exit status.
@@ -35,16 +36,16 @@ pub struct Failure {
     pub message: String,
     /// Advice on what to do.
     pub hint: Option<String>,
-    /// Set if this is only what another party's failure looks like from here.
+    /// Set if this is only the effect of another party's failure.
     pub secondary: bool,
-    /// Set if a store must not be used any more, and could not be marked so: who serves with it stops.
+    /// Set if a store must not be used any more but could not be marked so: a service that uses it stops.
     pub condemned: bool,
     /// The class.
     pub class: Class,
 }
 
 impl Failure {
-    /// The call or one of its files is wrong. The message is one line, whatever names stand in it.
+    /// The call or one of its files is wrong. The message is one line, whatever names it contains.
     pub fn call(message: impl Display) -> Self {
         Failure {
             status: Status::WrongCall,
@@ -61,7 +62,7 @@ impl Failure {
         Failure { status: Status::NoResult, class: Class::Other, ..Failure::call(message) }
     }
 
-    /// Files in which something is wrong, each with its place.
+    /// Mistakes in files, each with its place.
     pub fn diagnosed(diagnostics: impl Into<Diagnostics>) -> Self {
         let diagnostics: Diagnostics = diagnostics.into();
         let rendered: Vec<String> = diagnostics.iter().map(|d| d.render().trim_end().to_string()).collect();
@@ -78,12 +79,12 @@ impl Failure {
         Failure::no_result(format!("{}: cannot be written: {}", path.display(), reason(error)))
     }
 
-    /// Says of what class it is.
+    /// Sets the class.
     pub(crate) fn of_class(self, class: Class) -> Self {
         Failure { class, ..self }
     }
 
-    /// Adds what to do about it.
+    /// Adds a hint.
     pub fn hint(mut self, hint: impl Display) -> Self {
         self.hint = Some(one_line(&hint.to_string()).into_owned());
         self
@@ -105,19 +106,19 @@ impl Failure {
 }
 
 impl From<&clap::Error> for Failure {
-    /// A call that is not understood, in one line and without the usage behind it.
+    /// A malformed call, in one line without the usage text.
     fn from(error: &clap::Error) -> Self {
         let text = error.render().to_string();
         let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
         let message = lines.join(" ");
-        Failure::call(message.strip_prefix("error: ").unwrap_or(&message)).hint("--help shows what can be said")
+        Failure::call(message.strip_prefix("error: ").unwrap_or(&message)).hint("see --help")
     }
 }
 
 /// The operating system's reason.
 pub fn reason(error: &std::io::Error) -> String {
     if error.kind() == std::io::ErrorKind::InvalidData {
-        return "it is no text in UTF-8".into();
+        return "not UTF-8 text".into();
     }
     let text = error.to_string();
     match plain(&text) {
@@ -126,7 +127,7 @@ pub fn reason(error: &std::io::Error) -> String {
     }
 }
 
-/// A message without Rust's `(os error 2)` behind what the operating system says.
+/// A message without Rust's `(os error 2)` after the operating system's text.
 fn plain(message: &str) -> String {
     let mut parts = message.split(" (os error ");
     let first = parts.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `garblet generate`: manual pages and completions, for those who package the command.
+//! `garblet generate`: manual pages and completions, for packagers.
 
 use std::{
     fs, io,
@@ -10,7 +10,7 @@ use clap_complete::Shell;
 
 use crate::{commands::Cli, failure::Failure};
 
-/// The shells for which there are completions.
+/// The shells with completions.
 const SHELLS: [Shell; 4] = [Shell::Bash, Shell::Fish, Shell::PowerShell, Shell::Zsh];
 
 /// The options of `garblet generate`.
@@ -49,7 +49,7 @@ mod tests {
             let text = fs::read_to_string(scratch.path().join(name)).expect(name);
             assert!(text.contains("garblet"), "{name}");
         }
-        assert!(!scratch.path().join("man/garblet-child.1").exists(), "it is not for people");
+        assert!(!scratch.path().join("man/garblet-child.1").exists(), "it is internal");
         assert_eq!(fs::read_dir(scratch.path().join("completions")).expect("a folder").count(), SHELLS.len());
     }
 }

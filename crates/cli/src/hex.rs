@@ -1,11 +1,11 @@
 //! Bytes as hexadecimal digits.
 
-/// The digits of bytes.
+/// The hexadecimal digits of bytes.
 pub(crate) fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The bytes of digits, if they are such.
+/// The bytes of hexadecimal digits; `None` for other text.
 pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digit = |digit: char| digit.to_digit(16).map(|digit| digit as u8);
     let digits: Vec<u8> = text.chars().map(digit).collect::<Option<_>>()?;
@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_are_read_as_they_were_written() {
+    fn digits_read_back_as_written() {
         assert_eq!(to_hex(&[0, 0xab, 0xff]), "00abff");
         assert_eq!(from_hex("00abFF"), Some(vec![0, 0xab, 0xff]));
         assert_eq!(from_hex(""), Some(Vec::new()));

@@ -1,4 +1,4 @@
-//! The errors of the library as failures of the command, with hints at what to do about them.
+//! Converts the library's errors into failures of the command, with hints.
 
 use std::fmt::Display;
 
@@ -16,14 +16,14 @@ fn words(advice: &Advice) -> String {
     one_line(&own_words(advice).unwrap_or_else(|| advice.to_string())).into_owned()
 }
 
-/// The failure that an error is to the user.
+/// An error as a failure for the user.
 fn failure(error: &(impl Explain + Display)) -> Failure {
     let status = if error.is_wrong_call() { Status::WrongCall } else { Status::NoResult };
     let hint = error.advice().as_ref().map(words);
     Failure { status, hint, class: error.class(), ..Failure::call(error) }
 }
 
-/// The failure that a protocol's error is to the user.
+/// A protocol's error as a failure for the user.
 pub fn explain(error: &Error) -> Failure {
     match error {
         Error::Library(diagnostics) => Failure::diagnosed(diagnostics.clone()),
@@ -36,12 +36,12 @@ pub fn explain(error: &Error) -> Failure {
     }
 }
 
-/// A connection that cannot be made or has failed.
+/// A connection that could not be made or has failed.
 pub fn net_failure(error: &NetError) -> Failure {
     Failure { secondary: is_secondary(error), ..failure(error) }
 }
 
-/// Tells whether an error is only what another party's failure looks like from here.
+/// Returns whether an error is only the effect of another party's failure.
 fn is_secondary(error: &NetError) -> bool {
     matches!(
         error,
@@ -52,7 +52,7 @@ fn is_secondary(error: &NetError) -> bool {
     )
 }
 
-/// Advice behind the reason for which somebody who has connected is refused.
+/// Advice to follow the reason for refusing a caller.
 pub(crate) fn refusal_hint(error: &NetError) -> Option<String> {
     let of_use = matches!(
         error,
@@ -64,7 +64,7 @@ pub(crate) fn refusal_hint(error: &NetError) -> Option<String> {
     error.advice().as_ref().map(words).filter(|_| of_use)
 }
 
-/// Parties that do not come together.
+/// Parties that fail to meet.
 pub fn mesh_failure(error: &MeshError) -> Failure {
     let secondary = match error {
         MeshError::Own(error) | MeshError::Party(PartyError { source: error, .. }) => is_secondary(error),
@@ -73,7 +73,7 @@ pub fn mesh_failure(error: &MeshError) -> Failure {
     Failure { secondary, ..failure(error) }
 }
 
-/// A way to the others that cannot be taken, with the option that is in the way.
+/// Unusable connection settings, with the option at fault.
 pub(crate) fn meet_failure(error: &MeetError) -> Failure {
     let option = match error {
         MeetError::Exposed { .. } => "--insecure-plain-tcp: ",
@@ -89,12 +89,12 @@ pub(crate) fn meet_failure(error: &MeetError) -> Failure {
     Failure { message: format!("{option}{}", failure.message), ..failure }
 }
 
-/// A file that does not say where the parties are.
+/// A wrong peers file.
 pub(crate) fn peers_file_failure(error: &PeersFileError) -> Failure {
     failure(error)
 }
 
-/// A store that cannot be used.
+/// An unusable store.
 pub fn store_failure(error: &StoreError) -> Failure {
     failure(error)
 }
@@ -104,7 +104,7 @@ pub(crate) fn identity_failure(error: &IdentityError) -> Failure {
     failure(error)
 }
 
-/// The protocols for three parties and more, in place of a protocol of two.
+/// The protocols for three and more parties, instead of a two-party protocol.
 pub(crate) fn several_hint(two: Protocol) -> String {
     let asked = two.adversary();
     if asked == Adversary::SemiHonest {
@@ -139,11 +139,11 @@ mod tests {
     }
 
     fn mismatch() -> NetError {
-        NetError::TlsMismatch { what: "TLS handshake", expected: "TLS", got: "bytes that are no TLS".into() }
+        NetError::TlsMismatch { what: "TLS handshake", expected: "TLS", got: "bytes that are not TLS".into() }
     }
 
     #[test]
-    fn a_connection_that_fails_has_a_way_out() {
+    fn a_failed_connection_has_a_hint() {
         let (address, got) = (String::from("127.0.0.1:1"), fingerprint());
         let refused = vec!["127.0.0.1:2: silent".to_string()];
         for (error, expected) in [
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_has_advice_where_the_one_who_was_refused_may_be_the_peer() {
+    fn a_refusal_has_advice_if_the_caller_may_be_the_peer() {
         let got = fingerprint();
         assert!(refusal_hint(&NetError::UnknownIdentity { expected: "bob".into(), got }).is_some());
         assert_eq!(refusal_hint(&mismatch()), net_failure(&mismatch()).hint);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn parties_that_do_not_come_together_have_a_way_out() {
+    fn parties_that_fail_to_meet_get_a_hint() {
         let stranger = || NetError::UnknownIdentity { expected: "party 1".into(), got: fingerprint() };
         let timeout = || NetError::Timeout { doing: "for hello".into(), after: AFTER };
         let missing = vec![(1, timeout())];
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn evidence_of_cheating_is_told_as_such_whichever_part_has_found_it() {
+    fn every_part_reports_cheating_as_such() {
         for error in [
             Error::Ot(garblet_ot::OtError::InconsistentTrees),
             Error::Commit(garblet_homcommit::CommitError::Inconsistent),
@@ -220,20 +220,20 @@ mod tests {
     }
 
     #[test]
-    fn an_identity_that_is_missing_can_be_made() {
+    fn a_missing_identity_has_a_hint_to_create_one() {
         let failure = identity_failure(&IdentityError::Missing { path: "identity.pem".into() });
         assert_eq!(failure.hint.as_deref(), Some("make one with `garblet keygen`"));
     }
 
     #[test]
-    fn a_store_that_cannot_be_used_has_a_way_out() {
+    fn an_unusable_store_has_a_hint() {
         let path = PathBuf::from("stores/key");
         let source = std::io::Error::from(std::io::ErrorKind::NotFound);
         for (error, expected) in [
             (StoreError::Missing { folder: "stores".into() }, "make one with `garblet store init stores`"),
             (StoreError::Exposed { path, mode: 0o604, expected: 0o600 }, "chmod 600 stores/key"),
             (StoreError::RolledBack { expected: 2, got: 1 }, "never restore a store from a backup"),
-            (StoreError::Io { doing: "cannot make", path: "tmp/garblet-1.scratch".into(), source }, "TMPDIR"),
+            (StoreError::Io { doing: "cannot create", path: "tmp/garblet-1.scratch".into(), source }, "TMPDIR"),
         ] {
             let hint = store_failure(&error).hint.expect("a way out");
             assert!(hint.contains(expected), "{error}: {hint}");

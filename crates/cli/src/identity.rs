@@ -1,4 +1,4 @@
-//! `garblet keygen` and `garblet trust`: who we are and whom we trust.
+//! `garblet keygen` and `garblet trust`: our identity and the peers we trust.
 
 use std::path::{Path, PathBuf};
 
@@ -84,13 +84,13 @@ pub(crate) struct PeerArgs {
     store: TrustArgs,
 }
 
-/// Makes an identity and prints its fingerprint, or prints an invitation.
+/// Creates an identity and prints its fingerprint, or prints an invitation.
 pub(crate) fn keygen(options: &KeygenOptions) -> Result<(), Failure> {
     let path = in_configuration(options.file.as_deref(), "identity.pem")?;
     if let Some(client) = &options.client {
         let identity = Identity::load(&path).map_err(|e| identity_failure(&e))?;
         keep_to_owner(std::io::stdout())
-            .map_err(|error| Failure::call(format!("the invitation cannot be kept from others: {error}")))?;
+            .map_err(|error| Failure::call(format!("cannot make the invitation private: {error}")))?;
         let name = options.server_name.clone().unwrap_or_else(|| identity.fingerprint().to_string());
         return print(&format!("{}\n", &*invitation(&identity, &name, client)?.to_text()));
     }
@@ -104,7 +104,7 @@ pub(crate) fn keygen(options: &KeygenOptions) -> Result<(), Failure> {
     print(&format!("{}\n", identity.fingerprint()))
 }
 
-/// Shows the fingerprint of an identity. It has no name: names are what others give it.
+/// Shows the fingerprint of an identity. It has no name of its own; others name it.
 pub(crate) fn show(options: &IdOptions) -> Result<(), Failure> {
     let path = in_configuration(options.file.as_deref(), "identity.pem")?;
     let identity = load_identity(Some(&path))?;
@@ -119,7 +119,7 @@ pub(crate) fn show(options: &IdOptions) -> Result<(), Failure> {
     }
 }
 
-/// The identity in a file, or in its default place.
+/// Loads the identity from a file, or from its default place.
 ///
 /// *Errors*: one that cannot be loaded.
 pub(crate) fn load_identity(file: Option<&Path>) -> Result<Identity, Failure> {
@@ -127,7 +127,7 @@ pub(crate) fn load_identity(file: Option<&Path>) -> Result<Identity, Failure> {
     Identity::load(&path).map_err(|e| identity_failure(&e))
 }
 
-/// Lets nobody but its owner read what is written to, if it is a file: a shell makes one for all to read.
+/// Makes an output file readable by its owner only, since a shell creates it readable by all.
 #[cfg(unix)]
 fn keep_to_owner(written: impl std::os::fd::AsFd) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -143,9 +143,9 @@ fn keep_to_owner(_: impl Sized) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The invitation of a client by the server with this identity, from which its secret follows.
+/// A client's invitation from the server with this identity, from which the client's secret is derived.
 ///
-/// *Errors*: a name that is none.
+/// *Errors*: an invalid name.
 pub(crate) fn invitation(identity: &Identity, server_name: &str, client: &str) -> Result<Invitation, Failure> {
     let server = garblet_client::Identity(identity.public_key());
     let secret = client_secret(identity, client);
@@ -153,7 +153,7 @@ pub(crate) fn invitation(identity: &Identity, server_name: &str, client: &str) -
         .map_err(|error| Failure::call(&error).hint(error.hint()))
 }
 
-/// The secret that a server shares with the client of that name.
+/// The secret that a server shares with the client of this name.
 pub(crate) fn client_secret(identity: &Identity, client: &str) -> Secret {
     Secret::from_bytes(*identity.secret_for(CLIENT_CONTEXT, client.as_bytes()))
 }
@@ -184,7 +184,7 @@ pub(crate) fn trust(command: &TrustCommand) -> Result<(), Failure> {
 }
 
 impl TrustArgs {
-    /// The identity that a fingerprint or the name of a trusted peer stands for; `option` is for messages.
+    /// The identity with this fingerprint or trusted name; `option` is for messages.
     ///
     /// *Errors*: neither.
     pub(crate) fn find(&self, option: &str, identity: &str) -> Result<Fingerprint, Failure> {
@@ -203,20 +203,20 @@ impl TrustArgs {
     ///
     /// *Errors*: a file that cannot be read.
     pub(crate) fn peers(&self) -> Result<Vec<(String, Fingerprint)>, Failure> {
-        // Nothing is written, so that the folder need not be there.
+        // Only read, so the folder need not exist.
         let path = in_configuration(self.trust.as_deref(), "trust.toml")?;
         let store = checked_trust(&path)?;
         Ok(store.peers().iter().map(|(name, fingerprint)| (name.clone(), *fingerprint)).collect())
     }
 
-    /// The store, to find out whom to trust.
+    /// The store, for decisions on trust.
     fn open_checked(&self) -> Result<TrustStore, Failure> {
         let path = in_configuration(self.trust.as_deref(), "trust.toml")?;
         make_folder(&path)?;
         checked_trust(&path)
     }
 
-    /// The store, to be shown or changed.
+    /// The store, for display or changes.
     fn open(&self) -> Result<TrustStore, Failure> {
         let path = in_configuration(self.trust.as_deref(), "trust.toml")?;
         make_folder(&path)?;
@@ -224,9 +224,9 @@ impl TrustArgs {
     }
 }
 
-/// The trusted peers in a file, to find out whom to trust: each identity has one name, and nobody else may write the file or put another in its place.
+/// The trusted peers in a file, for decisions on trust: each identity has one name, and nobody else can write or replace the file.
 ///
-/// *Errors*: otherwise, and as [`TrustStore::open`].
+/// *Errors*: these conditions do not hold; as [`TrustStore::open`].
 pub(crate) fn checked_trust(path: &Path) -> Result<TrustStore, Failure> {
     let store = TrustStore::open(path).map_err(|error| trust_failure(&error))?;
     if path.exists() {
@@ -244,21 +244,21 @@ impl PeerArgs {
         load_identity(self.identity.as_deref())
     }
 
-    /// Looks whether the peer that was named, if one was, is this one.
+    /// Checks that the named peer, if any, is this one.
     ///
-    /// *Errors*: another, or one that is not known.
+    /// *Errors*: another peer, or an unknown one.
     pub(crate) fn check_only(&self, name: &str, fingerprint: Fingerprint) -> Result<(), Failure> {
         let Some(peer) = &self.peer else { return Ok(()) };
         match self.store.find(&format!("--peer {peer}"), peer)? {
             got if got == fingerprint => Ok(()),
-            got => Err(Failure::call(format!("--peer {peer}: it is {got}, the job has {name} {fingerprint}"))
-                .hint("leave --peer out: the job says who the peer is")),
+            got => Err(Failure::call(format!("--peer {peer}: it is {got}, but the job has {name} {fingerprint}"))
+                .hint("leave --peer out: the job names the peer")),
         }
     }
 
-    /// Names for peers, where some are trusted.
+    /// Names for peers; empty if the file cannot be read.
     pub(crate) fn names(&self) -> Vec<(String, Fingerprint)> {
-        // Names are for people: what is wrong with the file is told where trust depends on it.
+        // Names are only for display: errors in the file are reported where trust depends on it.
         self.store.peers().unwrap_or_default()
     }
 
@@ -274,7 +274,7 @@ impl PeerArgs {
         let store = self.store.open_checked()?;
         match store.peers().is_empty() {
             true => Err(Failure::call(format!(
-                "no peer is trusted, so none could be accepted: {} has none",
+                "no peer could be accepted: {} has no trusted peers",
                 store.path().display()
             ))
             .hint("give --peer FINGERPRINT, or name peers with `garblet trust add NAME FINGERPRINT`")),
@@ -283,7 +283,7 @@ impl PeerArgs {
     }
 }
 
-/// A file of trusted peers that cannot be used or changed.
+/// An unusable or unwritable file of trusted peers.
 pub(crate) fn trust_failure(error: &TrustError) -> Failure {
     let failure = Failure::call(error);
     match error {
@@ -293,7 +293,7 @@ pub(crate) fn trust_failure(error: &TrustError) -> Failure {
         TrustError::NameTaken { name, .. } => {
             failure.hint(format!("if the peer has a new identity, first `garblet trust remove {name}`"))
         }
-        TrustError::UnknownName { .. } => failure.hint("`garblet trust add NAME FINGERPRINT` adds one"),
+        TrustError::UnknownName { .. } => failure.hint("add one with `garblet trust add NAME FINGERPRINT`"),
         TrustError::Io { .. } => Failure { status: Status::NoResult, ..failure },
         _ => failure,
     }

@@ -1,4 +1,4 @@
-//! Inputs as users give them: one file per party, or many for a batch.
+//! Inputs from users: one file per party, or many for a batch.
 
 mod arrange;
 mod batch;
@@ -21,10 +21,10 @@ pub(crate) use self::{
 };
 use crate::failure::Failure;
 
-/// The inputs of every party below `parties`, and the rows if it is a batch.
+/// The inputs of every party below `parties`, and the number of rows if it is a batch.
 ///
-/// *Errors*: a party without the file that it needs, a file for a party that has no inputs or does not exist, batches of other
-/// lengths, and whatever is wrong in a file.
+/// *Errors*: a party lacks a file that it needs; a file is for a party without inputs or an unknown one; batches differ in
+/// length; any mistake in a file.
 pub(crate) fn of_all(
     program: &Program,
     args: &InputArgs,
@@ -42,7 +42,7 @@ pub(crate) fn of_all(
     Ok((inputs, rows))
 }
 
-/// The values of all inputs, dealt out to the parties that own these.
+/// The values of all inputs, grouped by the parties that own them.
 pub fn by_owner(program: &Program, values: &[Bits], parties: u16) -> Vec<PartyInputs> {
     let of = |party: u16| {
         let all = program.inputs().iter().zip(values).enumerate();
@@ -61,7 +61,7 @@ pub(crate) fn of_party(program: &Program, args: &InputArgs, party: Party) -> Res
 
 /// The inputs of one party, for one evaluation.
 ///
-/// *Errors*: as [`of_all`], those that tell nothing of the inputs apart.
+/// *Errors*: as [`of_all`]; distinguishes those that reveal nothing about the inputs.
 pub(crate) fn of_party_or_unread(program: &Program, args: &InputArgs, party: Party) -> Result<PartyInputs, Unread> {
     let own = file::own(program, party);
     match args.inputs.iter().find(|i| i.party == party) {
@@ -70,9 +70,9 @@ pub(crate) fn of_party_or_unread(program: &Program, args: &InputArgs, party: Par
     }
 }
 
-/// The inputs of the party that this process is, and the rows if it is a batch.
+/// The inputs of this process's party, and the number of rows if it is a batch.
 ///
-/// *Errors*: as [`of_all`], and a file for another party.
+/// *Errors*: as [`of_all`]; a file for another party.
 pub(crate) fn of_this_party(
     program: &Program,
     args: &InputArgs,
@@ -80,7 +80,7 @@ pub(crate) fn of_this_party(
 ) -> Result<(PartyInputs, Option<u32>), Failure> {
     if let Some(other) = args.inputs.iter().find(|i| i.party != party) {
         let message = format!("--input {}={}: this is party {party}", other.party, other.path.display());
-        return Err(Failure::call(message).hint("give only this party's inputs; the others give their own"));
+        return Err(Failure::call(message).hint("give only this party's inputs; the other parties give theirs"));
     }
     check_repeats(args)?;
     let (inputs, rows) = match args.batch {
@@ -105,12 +105,12 @@ fn check_parties(args: &InputArgs, parties: u16) -> Result<(), Failure> {
     }
 }
 
-/// Refuses options of which all but one would be passed over.
+/// Refuses repeated options of which only one could apply.
 fn check_repeats(args: &InputArgs) -> Result<(), Failure> {
     for (at, file) in args.inputs.iter().enumerate() {
         if args.batch != Some(Batch::Files) && args.inputs[..at].iter().any(|f| f.party == file.party) {
             return Err(Failure::call(format!("--input: party {} has two files, expected one", file.party))
-                .hint("--batch files takes a file for each evaluation"));
+                .hint("--batch files takes one file per evaluation"));
         }
         let is_stdin = |file: &InputFile| file.path == Path::new("-");
         if is_stdin(file) && args.inputs[..at].iter().any(is_stdin) {

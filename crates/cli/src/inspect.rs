@@ -1,4 +1,4 @@
-//! `garblet inspect`: what a program is made of.
+//! `garblet inspect`: shows the parts of a program.
 
 mod forms;
 mod lines;
@@ -44,7 +44,7 @@ pub(crate) struct Options {
 struct Inspection<'a> {
     name: &'a str,
     program: ProgramPart,
-    /// AND gates that are garbled.
+    /// The number of garbled AND gates.
     garbled_and: u64,
     program_digest: String,
     inputs: Vec<InputLine<'a>>,
@@ -96,7 +96,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-/// The ports of a program as a table: who gives what, and who learns it; below it what is handed out as it came in.
+/// The ports of a program as a table, with owners and recipients; below it the inputs that reach outputs unchanged.
 pub(crate) fn ports_text(program: &Program) -> String {
     ports_table(&input_lines(program), &output_lines(program)) + &ReachPart::of(program).text()
 }
@@ -140,18 +140,18 @@ fn ports_table(inputs: &[InputLine<'_>], outputs: &[OutputLine<'_>]) -> String {
     table(&ports)
 }
 
-/// The AND gates that are garbled: without those that constants decide, or that reach no output.
+/// The garbled AND gates: without those that constants decide or that reach no output.
 pub(crate) fn garbled_ands(program: &Program) -> u64 {
     let components = program.components().iter().zip(instances_by_component(program));
     components.map(|(component, instances)| Schedule::new(component.circuit()).and_count() * instances).sum()
 }
 
-/// The AND gates that are garbled in words, if they are not all.
+/// The number of garbled AND gates as text, if some are left out.
 pub(crate) fn garbled_text(and: u64, garbled: u64) -> String {
     match and == garbled {
         true => String::new(),
         false => {
-            format!("garbled: {} AND; what constants decide and what reaches no output is left out\n", count(garbled))
+            format!("garbled: {} AND; without gates that constants decide or that reach no output\n", count(garbled))
         }
     }
 }
@@ -194,7 +194,7 @@ impl<'a> Inspection<'a> {
         }
     }
 
-    /// The components as a table; of a source, whose lines become several each, a row for each line.
+    /// The components as a table; for a source, one row per line, since each line becomes several components.
     fn components_text(&self) -> String {
         let mut places = HashMap::new();
         let mut groups: Vec<(&str, [u64; 5])> = Vec::new();
@@ -220,7 +220,7 @@ impl<'a> Inspection<'a> {
         let mut rows = vec![heads.map(String::from).to_vec()];
         let row = |(name, numbers): (&str, [u64; 5])| std::iter::once(name.into()).chain(numbers.map(count)).collect();
         rows.extend(groups.into_iter().map(row));
-        table(&rows) + "\ngates are those of all instances; --json has each component\n"
+        table(&rows) + "\ngates: of all instances; --json lists every component\n"
     }
 
     fn text(&self) -> String {

@@ -1,9 +1,9 @@
-//! Jobs: files that say the whole agreement of a run, all parties' alike.
+//! Jobs: files that contain the whole agreement of a run, identical for all parties.
 //!
-//! A job names no addresses and no data: those are each party's own. Its digest covers everything that is agreed, so that parties compare one
-//! number, sign it, and list it as theirs.
-//! `file` reads and writes jobs; `fields` lists the fields that a job's digest covers, and those that `net/src/hello.rs` sends to a peer with another job (`JobTerms`);
-//! `signatures` is beside the file; `options` lets commands take a job in place of a program.
+//! A job contains no addresses and no data, which each party keeps to itself. Its digest covers the whole agreement, so parties need to compare,
+//! sign and list only this one number.
+//! `file` reads and writes jobs; `fields` lists the fields that a job's digest covers, and those that `net/src/hello.rs` sends to a peer with another job
+//! (`JobTerms`); `signatures` handles the file of signatures beside the job; `options` lets commands take a job in place of a program.
 
 pub(crate) mod command;
 mod fields;
@@ -38,16 +38,16 @@ pub(crate) struct Job {
     /// The file.
     path: PathBuf,
     name: String,
-    /// The program, found from the file's folder, and its changes.
+    /// The program, as a path from the file's folder, and its changes.
     program: ProgramArgs,
-    /// The digest that the program has when it is changed.
+    /// The digest of the program with its changes.
     program_digest: [u8; 32],
     protocol: String,
-    /// The parameters that the file gives, as the protocol prints them.
+    /// The parameters in the file, as the protocol prints them.
     parameters: Vec<Param>,
-    /// The most rows that a run may have, if it may be a batch.
+    /// The most rows in a run; `None` if batches are not allowed.
     batch: Option<u32>,
-    /// The form of keys that are texts, if the parties hash them.
+    /// The form of text keys, if the parties hash them.
     hash_keys: Option<KeyForm>,
     parties: Vec<JobParty>,
 }
@@ -55,20 +55,20 @@ pub(crate) struct Job {
 /// A party of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JobParty {
-    /// The name by which the parties know it.
+    /// The name that all parties use for it.
     pub(crate) name: String,
-    /// Its identity; none in a job for plain TCP.
+    /// Its identity; `None` in a job for plain TCP.
     pub(crate) fingerprint: Option<Fingerprint>,
 }
 
-/// The digest of everything that a job says, as parties compare, sign and list it.
+/// A job's digest over its whole agreement, which parties compare, sign and list.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct JobDigest(pub(crate) [u8; 32]);
 
 impl Job {
-    /// Reads a job. The program is not looked at before [`Job::program`].
+    /// Reads a job. Only [`Job::program`] reads its program.
     ///
-    /// *Errors*: a file that is no job, with the place in it.
+    /// *Errors*: the file is not a job; says where in it.
     pub(crate) fn load(path: &Path) -> Result<Job, Failure> {
         file::load(path)
     }
@@ -78,51 +78,51 @@ impl Job {
         &self.path
     }
 
-    /// The name, for people.
+    /// The job's name, for display.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// The digest of everything that is agreed: name, program by its digest, changes, protocol with the parameters that the file gives, and
-    /// parties with their identities, but not where the program's file lies.
+    /// The digest of the agreement: name, the program's digest, changes, protocol with the parameters in the file, and
+    /// parties with their identities, but not the path of the program's file.
     pub(crate) fn digest(&self) -> JobDigest {
         fields::digest(&self.fields())
     }
 
-    /// Everything that is agreed, by name: each field once, in an order that does not depend on the file's.
+    /// All fields of the agreement, by name: each once, in an order independent of the file's.
     pub(crate) fn fields(&self) -> Vec<(String, String)> {
         fields::of(self)
     }
 
-    /// The way in which the parties hash keys that are texts, if they do. Its key follows from everything that is agreed.
+    /// The hash of text keys, if the parties hash them. Its key is derived from the whole agreement.
     pub(crate) fn key_hash(&self) -> Option<KeyHash> {
         self.hash_keys.map(|form| KeyHash::new(form, &self.digest().0))
     }
 
-    /// The program and its changes, as the command line would have them.
+    /// The program and its changes, as command-line arguments.
     pub(crate) fn program_args(&self) -> &ProgramArgs {
         &self.program
     }
 
-    /// Checks that nobody else may write the file, or put another in its place: a run believes what it says.
+    /// Checks that nobody else can write or replace the file, since a run trusts its contents.
     ///
-    /// *Errors*: otherwise.
+    /// *Errors*: somebody else can.
     pub(crate) fn check_unwritable(&self) -> Result<(), Failure> {
         check_unwritable_in_folder(&self.path)
     }
 
-    /// The same, where compiling the program may take so many units of work.
+    /// The same job with this limit on the work of compiling its program.
     pub(crate) fn allowing(mut self, effort: u64) -> Job {
         self.program.changes.effort = effort;
         self
     }
 
-    /// Loads the program, and tells its warnings.
+    /// Loads the program and prints its warnings.
     ///
-    /// *Errors*: a program that cannot be read; one that is not the job's.
+    /// *Errors*: the program cannot be read, or is not the job's.
     pub(crate) fn program(&self) -> Result<Program, Failure> {
         let path = Path::new(&self.program.program);
-        // Whoever has written the job may have named a pipe, or a device that never ends.
+        // The job's author may have named a pipe or an endless device.
         if !self.program.program.starts_with(garblet::library::PREFIX) && path.exists() {
             check_is_file(path).map_err(|error| Failure::unreadable(path, &error))?;
         }
@@ -136,28 +136,28 @@ impl Job {
                 digest_text(&program),
                 to_hex(&self.program_digest)
             ))
-            .hint("the program is not the one that was agreed, or the job was changed: ask who wrote it, or make another with `garblet job new`")),
+            .hint("the program is not the agreed one, or the job was changed: ask its author, or write a new job with `garblet job new`")),
         }
     }
 
-    /// Looks whether a run may have so many rows.
+    /// Checks that a run may have this number of rows.
     ///
-    /// *Errors*: a batch that the job does not allow, or not as large.
+    /// *Errors*: the job does not allow batches, or none this large.
     pub(crate) fn check_rows(&self, rows: Option<u32>) -> Result<(), Failure> {
         let place = self.path.display();
         match (rows, self.batch) {
             (None, _) => Ok(()),
             (Some(rows), Some(most)) if rows <= most => Ok(()),
             (Some(rows), Some(most)) => {
-                Err(Failure::call(format!("--batch: {place} allows {most} rows a run, got {rows}"))
+                Err(Failure::call(format!("--batch: {place} allows {most} rows per run, got {rows}"))
                     .hint("split it into several runs, or agree on another job: `garblet job new --batch N`"))
             }
-            (Some(_), None) => Err(Failure::call(format!("--batch: {place} is for one evaluation a run"))
-                .hint("every row tells a result, so that all parties agree on how many: `garblet job new --batch N`")),
+            (Some(_), None) => Err(Failure::call(format!("--batch: {place} allows one evaluation per run"))
+                .hint("every row reveals a result, so all parties must agree on a limit: `garblet job new --batch N`")),
         }
     }
 
-    /// Protocol and parameters, of which those that the file leaves out are the standard ones; runs with them are under this job.
+    /// Protocol and parameters, with defaults for those missing in the file; runs with these settings are under this job.
     pub(crate) fn settings(&self, timeout: Duration) -> Settings {
         let (protocol, params) = (self.protocol.clone(), self.parameters.clone());
         Settings { protocol, params, link: None, timeout, job: Some(self.terms()) }
@@ -169,7 +169,7 @@ impl Job {
         JobTerms { digest: fields::digest(&fields).to_string(), fields }
     }
 
-    /// All parties, by their numbers.
+    /// All parties, by number.
     pub(crate) fn parties(&self) -> &[JobParty] {
         &self.parties
     }

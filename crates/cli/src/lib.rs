@@ -1,6 +1,6 @@
-//! The commands of `garblet`, as a library: the program has a few lines, and the laboratory (`garblet-lab`) measures with the same parts.
+//! The commands of `garblet` as a library, shared by the small program and the laboratory (`garblet-lab`).
 
-// Where neither can be written, these would end the process: `output` has what to take.
+// These macros panic if the stream cannot be written; use `output` instead.
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod agreement;

@@ -72,29 +72,29 @@ pub(crate) struct Options {
     pub(crate) json: bool,
 }
 
-/// A program's run with every party on this machine.
+/// A run with every party on this machine.
 pub struct Local<'a> {
-    /// The program as its processes load it.
+    /// The program's arguments, from which each process loads it.
     pub args: &'a ProgramArgs,
-    /// The same, loaded.
+    /// The loaded program.
     pub program: &'a Program,
     /// The inputs of each party.
     pub inputs: &'a [PartyInputs],
-    /// The way to compute.
+    /// The settings of the computation.
     pub settings: &'a Settings,
-    /// The material that is prepared before.
+    /// The prepared material.
     pub ahead: Option<&'a Ahead>,
-    /// With several parties: one whose links are slow, beside what the settings say of all.
+    /// With several parties: one whose links are slow, in addition to the settings for all.
     pub slow: Option<SlowParty>,
 }
 
 /// One run's outcome.
 pub struct Outcome {
-    /// The value of every output; all its recipients agree.
+    /// The value of every output, on which its recipients agree.
     pub outputs: Vec<Option<Bits>>,
     /// The report.
     pub report: RunReport,
-    /// The times, if it is the median of several.
+    /// The times of all runs, if this is the median of several.
     pub repeat: Option<Repeat>,
     /// The time from the start of the first process to the last result.
     pub seconds: f64,
@@ -119,8 +119,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
             None => None,
             Some(Batch::Count(rows)) => Some(rows),
             Some(_) => {
-                return Err(Failure::call("--prepare: inputs are not read")
-                    .hint("say how many rows a batch will have: --batch N"));
+                return Err(Failure::call("--prepare: inputs have no effect")
+                    .hint("leave them out; give the number of rows of a batch with --batch N"));
             }
         };
         let (args, program) = (&args.of_rows(rows), agreed.of_rows(rows)?);
@@ -130,7 +130,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         let local = Local { args, program: &program, inputs: &inputs, settings, ahead, slow: None };
         return local.prepare(count.get(), options.json);
     }
-    // A mistake here is told before inputs are read.
+    // Report a mistake here before reading inputs.
     let mut ahead = options.ahead(settings, None)?;
     let learned = |output: &Output| output.recipients != Recipients::Only(Vec::new());
     options.output.check(program, options.inputs.batch.is_some(), learned)?;
@@ -158,7 +158,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 impl Options {
     /// The material that is prepared before the run.
     ///
-    /// *Errors*: options that the protocol has no use for.
+    /// *Errors*: options that the protocol does not use.
     fn ahead(&self, settings: &Settings, rows: Option<u32>) -> Result<Option<Ahead>, Failure> {
         settings.check_library(self.library.is_some())?;
         let Some(folder) = self.store.clone() else { return Ok(self.library.clone().map(Ahead::Library)) };
@@ -168,20 +168,20 @@ impl Options {
             return Err(no_store(&config));
         }
         let Some(kinds) = config.stock().filter(|kinds| *kinds != StockKinds::Library) else {
-            return Err(Failure::call(format!("--store: {protocol} takes nothing from stores here"))
-                .hint("two parties with components use stores with `garblet prepare` and `garblet run`"));
+            return Err(Failure::call(format!("--store: {protocol} uses no stores in this command"))
+                .hint("with components, use stores with `garblet prepare` and `garblet run`"));
         };
         let runs = kinds == StockKinds::Runs;
         if self.prepare.is_some() && !runs {
             return Err(Failure::call(format!("--prepare: stores of {protocol} hold no runs"))
-                .hint("run with --top-up: it makes the stores, and what they lack"));
+                .hint("run with --top-up, which creates the stores and what they lack"));
         }
-        // Stores that hold no runs are made where a run may make all that it takes.
+        // Create stores without runs only if a run may prepare all it needs.
         let make = self.prepare.is_some() || (self.top_up && !runs);
         if !make {
             find_store(&folder.join("party-0"))?;
         }
-        // Before the parties all look for it.
+        // Create the key before all parties look for it.
         load_or_create_key(self.store_key.as_deref())?;
         let parties = self.parties.map(|parties| ("--parties", parties.to_string()));
         let stores = store_options(&folder, self.store_key.as_deref());
@@ -193,7 +193,7 @@ impl Options {
 }
 
 impl Local<'_> {
-    /// Fills the stores of all parties, and says what it cost.
+    /// Fills the stores of all parties and prints the cost.
     fn prepare(&self, count: u64, json: bool) -> Result<(), Failure> {
         let jobs: Vec<Job> = self.jobs().into_iter().map(|job| Job { prepare: Some(count), ..job }).collect();
         let parts: Vec<PartyPart> = child::run_all(&jobs, self.slow)?.into_iter().map(|done| done.part).collect();
@@ -210,12 +210,12 @@ impl Local<'_> {
 
     /// Runs `times` times and returns the median run, with the spread in its report.
     ///
-    /// *Errors*: a party's failure; outputs that differ from run to run.
+    /// *Errors*: a party's failure; outputs that differ between runs.
     pub fn repeat(&self, times: usize) -> Result<Outcome, Failure> {
         self.repeat_of(&*self.computed()?, times)
     }
 
-    /// The same of the program that the parties compute.
+    /// The same for the program that the parties compute.
     fn repeat_of(&self, program: &Program, times: usize) -> Result<Outcome, Failure> {
         let mut runs = Vec::with_capacity(times);
         for _ in 0..times {
@@ -258,7 +258,7 @@ impl Local<'_> {
         Ok(Outcome { outputs, report, repeat: None, seconds })
     }
 
-    /// The program as the parties compute it: one that keeps outputs tells all of them whether it panics.
+    /// The program as the parties compute it: if it saves outputs, it tells all parties if it panics.
     fn computed(&self) -> Result<Arc<Program>, Failure> {
         let (config, program) = (self.settings.config()?, Arc::new(self.program.clone()));
         let saved = self.ahead.map(Ahead::saved).unwrap_or_default();
@@ -281,9 +281,9 @@ impl Local<'_> {
     }
 }
 
-/// Each output as its recipients have it.
+/// Each output, as received by its recipients.
 ///
-/// *Errors*: recipients that disagree.
+/// *Errors*: recipients disagree.
 fn agreed(program: &Program, done: &[Done]) -> Result<Vec<Option<Bits>>, Failure> {
     let mut outputs = Vec::with_capacity(program.outputs().len());
     for (at, output) in program.outputs().iter().enumerate() {

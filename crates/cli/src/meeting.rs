@@ -1,4 +1,4 @@
-//! The meeting of the parties, told as it goes.
+//! Meeting the other parties, with messages on progress.
 
 pub(crate) use garblet::meet::Meeting;
 use garblet::{Ends, meet::Way};
@@ -10,9 +10,9 @@ use crate::{
     way::announce,
 };
 
-/// Meets all others, and says where this party listens.
+/// Meets all others, and prints the address where this party listens.
 ///
-/// *Errors*: an address that cannot be used; others that do not come, or are not as they should be.
+/// *Errors*: an unusable address; parties that do not come or are not the expected ones.
 pub(crate) async fn meet(settings: &Settings, way: &Way) -> Result<Ends, Failure> {
     let listening = way.listen().await.map_err(|e| net_failure(&e))?;
     listening.address().map_or(Ok(()), announce)?;

@@ -1,6 +1,6 @@
-//! Standard output: results, and nothing else. Standard error: what is said beside them.
+//! Standard output, for results only, and standard error, for messages.
 //!
-//! All that a terminal may show passes here, and whatever could control it is escaped: names, messages of peers, and texts of files that others wrote.
+//! All text for a terminal passes through here, and control characters are escaped: in names, peers' messages, and texts from files that others wrote.
 
 use std::{
     borrow::Cow,
@@ -15,21 +15,21 @@ use serde_json::{Map, Value};
 
 use crate::failure::{Failure, reason};
 
-/// Set if there is something on standard output already.
+/// Set once something was written to standard output.
 static PRINTED: AtomicBool = AtomicBool::new(false);
 
-/// Writes the one JSON object of `--json` for a failure, if it was asked for and nothing stands there yet.
+/// Writes the JSON object of `--json` for a failure, if requested and nothing was written yet.
 pub(crate) fn print_failure(failure: &Failure) {
     let asked = std::env::args_os().any(|argument| argument == "--json");
     if asked && !PRINTED.load(Ordering::Relaxed) {
-        // What cannot be written was told on standard error.
+        // If this fails, standard error already has the message.
         let _ = print_json(&failure.object());
     }
 }
 
 /// Writes text to standard output.
 ///
-/// *Errors*: a full disk or a reader that has gone.
+/// *Errors*: a full disk, or a reader that is gone.
 pub fn print(text: &str) -> Result<(), Failure> {
     write_out(&escaped(text))
 }
@@ -42,20 +42,20 @@ fn write_out(text: &str) -> Result<(), Failure> {
         .map_err(|e| Failure::no_result(format!("standard output: cannot be written: {}", reason(&e))))
 }
 
-/// Set if what is told goes to the log of a service.
+/// Set if messages go to the log of a service.
 static IS_LOGGED: AtomicBool = AtomicBool::new(false);
 
-/// Lets all that is told from now on go to the log of a service.
+/// Sends all messages from now on to the log of a service.
 pub(crate) fn tell_to_log() {
     IS_LOGGED.store(true, Ordering::Relaxed);
 }
 
-/// Writes a line to standard error, or to the log of a service. A standard error that is closed or full changes nothing.
+/// Writes a line to standard error, or to the log of a service. Ignores a closed or full standard error.
 pub fn tell(line: &str) {
     tell_lines(&one_line(line));
 }
 
-/// Writes a text of several lines in the same way. Names of others in it are in one line already.
+/// Writes a text of several lines in the same way. Names in it must already be escaped to one line.
 pub(crate) fn tell_lines(text: &str) {
     if IS_LOGGED.load(Ordering::Relaxed) {
         return match text.strip_prefix("warning: ") {
@@ -66,17 +66,17 @@ pub(crate) fn tell_lines(text: &str) {
     tell_text(&format!("{text}\n"));
 }
 
-/// Writes a text to standard error. One that is closed or full changes nothing.
+/// Writes a text to standard error. Ignores a closed or full one.
 pub(crate) fn tell_text(text: &str) {
     let _ = std::io::stderr().write_all(escaped(text).as_bytes());
 }
 
-/// A text of several lines in which nothing controls the terminal: such characters stand there as `\u{1b}`.
+/// A text of several lines with terminal controls escaped, for instance as `\u{1b}`.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     escaped_as(text, |c| c.escape_unicode().to_string())
 }
 
-/// The same of a text of JSON, which stays the same value: in JSON such characters stand within strings alone.
+/// The same for JSON text, which keeps its value, since JSON has such characters only within strings.
 pub(crate) fn escaped_json(text: &str) -> Cow<'_, str> {
     let units = |c: char| c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect();
     escaped_as(text, units)
@@ -97,12 +97,12 @@ fn escaped_as(text: &str, escape: impl Fn(char) -> String) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// A text of somebody else's without the characters that would control the terminal, or begin a line of their own.
+/// An untrusted text with terminal controls and line ends escaped.
 pub(crate) fn printable(text: &str) -> String {
     text.replace(controls_terminal, "\u{fffd}")
 }
 
-/// The same of all texts within a value.
+/// The same for all texts within a value.
 pub(crate) fn printable_value(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(printable(&text)),
@@ -115,7 +115,7 @@ pub(crate) fn printable_value(value: Value) -> Value {
     }
 }
 
-/// Writes the one JSON object of `--json`, and a line end.
+/// Writes the JSON object of `--json` and a line end.
 ///
 /// *Errors*: as [`print`].
 pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
@@ -125,7 +125,7 @@ pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     write_out(&escaped_json(&text))
 }
 
-/// Rows of a table with columns aligned: the first column to the left, the others to the right. Each row is one line, whatever stands in its cells.
+/// Rows of a table with aligned columns: the first to the left, the others to the right. Each row is one line, whatever its cells contain.
 pub fn table(rows: &[Vec<String>]) -> String {
     let rows: Vec<Vec<_>> = rows.iter().map(|row| row.iter().map(|cell| one_line(cell)).collect()).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -148,7 +148,7 @@ pub fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Numbers of parties, runs of them in short: `0,1` or `0-6,9`.
+/// Numbers of parties, with ranges abbreviated: `0,1` or `0-6,9`.
 pub(crate) fn parties(numbers: &[u16]) -> String {
     let runs = numbers.chunk_by(|a, b| a.checked_add(1) == Some(*b));
     let run = |run: &[u16]| match run {
@@ -158,12 +158,12 @@ pub(crate) fn parties(numbers: &[u16]) -> String {
     runs.map(run).collect::<Vec<_>>().join(",")
 }
 
-/// A number of bytes for people: `4.4 KB`, with 1 KB = 1,000 bytes.
+/// A readable number of bytes: `4.4 KB`, with 1 KB = 1,000 bytes.
 pub fn bytes(count: u64) -> String {
     scaled(count as f64, &["B", "KB", "MB", "GB", "TB"])
 }
 
-/// A time for people: `12.3 ms`.
+/// A readable time: `12.3 ms`.
 pub fn seconds(time: f64) -> String {
     match time {
         t if t >= 100.0 => format!("{t:.0} s"),
@@ -173,7 +173,7 @@ pub fn seconds(time: f64) -> String {
     }
 }
 
-/// A rate for people: `12.3 M`, to be followed by the unit.
+/// A readable rate: `12.3 M`, to be followed by the unit.
 pub fn rate(per_second: f64) -> String {
     scaled(per_second, &["", "k", "M", "G"])
 }
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_others_have_named_controls_the_terminal_or_begins_a_line() {
+    fn names_chosen_by_others_cannot_control_the_terminal_or_begin_a_line() {
         use garblet_circuit::diagnostic::{Diagnostic, Place};
         let shown = |text: &str| escaped(text).into_owned();
         let cases = [
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_parties_are_short() {
+    fn ranges_of_parties_are_abbreviated() {
         assert_eq!(parties(&[]), "");
         assert_eq!(parties(&[0, 1]), "0,1");
         assert_eq!(parties(&[0, 1, 2, 7, 9, 10, 65_535]), "0-2,7,9,10,65535");

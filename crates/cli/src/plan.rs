@@ -1,4 +1,4 @@
-//! `garblet plan`: what a program would cost under each protocol, without running it.
+//! `garblet plan`: the cost of a program under each protocol, without running it.
 
 use garblet::{
     Adversary, Communication, Config, Phase, Precision, Prediction, Protocol, SavedValues, run_report::ProgramPart,
@@ -21,7 +21,7 @@ use crate::{
     settings::{Settings, party_range},
 };
 
-/// Gates of a program that is still looked at under every protocol: some need all of them at once in memory.
+/// The largest program, in gates, that is tried with every protocol, since some need all gates in memory at once.
 const GATES_MAX: u64 = 1 << 27;
 
 /// The options of `garblet plan`.
@@ -58,7 +58,7 @@ pub(crate) struct Cost {
     prediction: Prediction,
 }
 
-/// A protocol that does not run the program.
+/// A protocol that cannot run the program.
 #[derive(Serialize)]
 struct LeftOut {
     protocol: &'static str,
@@ -96,7 +96,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     );
     match (options.protocol.is_some() || job.is_some(), &costs[..]) {
         (true, [cost]) => text += &cost.by_phase(options.link),
-        (false, []) => text.push_str("no protocol does that\n"),
+        (false, []) => text.push_str("no protocol can run this\n"),
         _ => text += &overview(&costs, options.link),
     }
     for cost in &costs {
@@ -109,7 +109,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         }
     }
     if options.link.is_some() {
-        text.push_str("on the link: without what the parties compute, which `garblet local --link` measures too\n");
+        text.push_str("on the link: without computation, which `garblet local --link` measures too\n");
     }
     for same in left_out.chunk_by(|a, b| a.reason == b.reason) {
         let names: Vec<&str> = same.iter().map(|left| left.protocol).collect();
@@ -119,13 +119,13 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 }
 
 impl Options {
-    /// The protocol that was asked for.
+    /// The requested protocol.
     fn asked(&self, program: &Program, name: &str) -> Result<Cost, Failure> {
         let protocol = name.parse().map_err(|e| Failure::call(format!("--protocol: {e}")))?;
         Cost::of(program, &Settings::of(protocol, self.params.clone(), DEFAULT_TIMEOUT), self.parties)
     }
 
-    /// All that can run the program, and why others cannot.
+    /// All protocols that can run the program, and the reasons why others cannot.
     fn all(&self, program: &Program) -> (Vec<Cost>, Vec<LeftOut>) {
         let (mut costs, mut left_out) = (Vec::new(), Vec::new());
         let withstands = |protocol: &Protocol| self.adversary.is_none_or(|asked| protocol.adversary() >= asked);
@@ -146,7 +146,7 @@ impl Options {
         (costs, left_out)
     }
 
-    /// The reason why a protocol cannot run the program, or not be looked at unasked.
+    /// The reason that a protocol cannot run the program, or is not tried unless requested.
     fn obstacle(&self, program: &Program, protocol: Protocol) -> Option<String> {
         let (parties, counts) = (protocol.parties(), program.counts());
         let fits = match self.parties {
@@ -156,7 +156,7 @@ impl Options {
         let large = protocol.is_mesh() && counts.and + counts.xor > GATES_MAX;
         match fits {
             false => Some(format!("{} parties only", party_range(protocol))),
-            true => large.then(|| "all gates have to be in memory; --protocol looks at one".into()),
+            true => large.then(|| "needs all gates in memory; choose it with --protocol".into()),
         }
     }
 
@@ -173,9 +173,9 @@ impl Options {
 }
 
 impl Cost {
-    /// The cost of a program to so many parties, or to as many as it needs.
+    /// The cost of a program for this number of parties, or for as many as it needs.
     ///
-    /// *Errors*: a program or a number of parties that the protocol cannot run.
+    /// *Errors*: the protocol cannot run the program, or not with this number of parties.
     pub(crate) fn of(program: &Program, settings: &Settings, parties: Option<u16>) -> Result<Self, Failure> {
         let parties = settings.parties(program, parties)?;
         let plan = settings.plan(program.clone(), parties, SavedValues::default())?;
@@ -183,7 +183,7 @@ impl Cost {
         Ok(Cost { config: settings.config()?, prediction })
     }
 
-    /// The cost of several phases together: the most that a party sends, the most rounds that one waits.
+    /// The total cost of several phases: the most bytes that a party sends, the most rounds that one waits.
     fn most(&self, phases: &[Phase]) -> Option<[u64; 2]> {
         let mut most = [0; 2];
         for party in &self.prediction.parties {
@@ -263,5 +263,5 @@ fn overview(costs: &[Cost], link: Option<SimulatedLink>) -> String {
         }
         rows.push(row);
     }
-    table(&rows) + "\nahead, online: what the party that sends most sends before the inputs are known, and then\n"
+    table(&rows) + "\nahead, online: sent before the inputs are known, and after, by the party that sends most\n"
 }

@@ -1,4 +1,4 @@
-//! `garblet prepare`: parties fill their stores: two before a function is known, several before its inputs are.
+//! `garblet prepare`: fills the parties' stores, for two before the function is known, for several before the inputs are.
 
 use std::{
     path::{Path, PathBuf},
@@ -116,13 +116,13 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         seconds(total(&report.phases).seconds)
     ))?;
     if report.lost > 0 {
-        tell(&format!("gave up {} pieces that the peer's store has not", count(report.lost)));
+        tell(&format!("discarded {} pieces that the peer's store lacks", count(report.lost)));
     }
     Ok(())
 }
 
 impl Options {
-    /// Meets the peer of a job, and fills the store for it.
+    /// Meets the peer of a job and fills the store for it.
     fn fill_for(&self, job: &Job) -> Result<Filled, Failure> {
         let party = job.party_here(&self.peer, Some(self.stock.party))?;
         let settings = job.settings(self.stock.timeout.0);
@@ -131,7 +131,7 @@ impl Options {
         self.stock.fill_as((&settings, party), &way, 100, true)
     }
 
-    /// Meets all others, and prepares runs until there are as many as are wanted.
+    /// Meets all others, and prepares runs up to the wanted number.
     fn fill_runs(&self, peers: &Path, job: Option<&Job>) -> Result<Filled, Failure> {
         let FillArgs { source, party, .. } = &self.stock;
         let settings = job.map_or_else(|| self.stock.settings(), |job| job.settings(self.stock.timeout.0));
@@ -140,7 +140,7 @@ impl Options {
             return Err(Failure::call(format!("--peers: {protocol} has one peer")).hint("give --listen or --connect"));
         }
         let program = match (job, source) {
-            (Some(_), Some(_)) => return Err(Failure::call("PROGRAM: the job says which one")),
+            (Some(_), Some(_)) => return Err(Failure::call("PROGRAM: the job already names the program")),
             (Some(job), None) => {
                 job.check_rows(self.batch)?;
                 program::batch(job.program()?, self.batch)?
@@ -149,7 +149,7 @@ impl Options {
                 let args = ProgramArgs { program: program.clone(), changes: self.changes.clone() };
                 program::load(&args.of_rows(self.batch))?
             }
-            (None, None) => return Err(Failure::call("PROGRAM is missing: runs are of a program")),
+            (None, None) => return Err(Failure::call("PROGRAM is missing: runs are prepared for a program")),
         };
         check_unwritable_in_folder(peers)?;
         let peers = way::open_peers(peers)?;
@@ -165,7 +165,7 @@ impl Options {
 }
 
 impl FillArgs {
-    /// All amounts that are wanted.
+    /// All wanted amounts.
     fn amounts(&self) -> Vec<(String, u64)> {
         self.amounts.iter().map(|amount| (amount.kind.clone(), amount.count)).collect()
     }
@@ -179,33 +179,38 @@ impl FillArgs {
         let library = match (protocol.stock(), &self.source) {
             (Some(StockKinds::Library), Some(library)) => Some(library_file(library.into())),
             (Some(StockKinds::Library), None) => {
-                return Err(Failure::call("LIBRARY is missing: the library file says what to prepare").hint(format!(
-                    "garblet prepare LIBRARY for {protocol}; other protocols that prepare, with --protocol: {}",
+                return Err(Failure::call("LIBRARY is missing: the library file lists what to prepare").hint(format!(
+                    "garblet prepare LIBRARY for {protocol}; other protocols with preparation, for --protocol: {}",
                     with_stores()
                 )));
             }
             (Some(StockKinds::Pieces(_)), None) if amounts.iter().any(|(_, count)| *count > 0) => None,
             (Some(StockKinds::Pieces(kinds)), None) => {
-                return Err(Failure::call(format!("--stock is missing: how much of {} to prepare", kinds.join(", ")))
-                    .hint("garblet inspect PROGRAM counts what a program needs"));
+                return Err(Failure::call(format!(
+                    "--stock is missing: the amounts of {} to prepare",
+                    kinds.join(", ")
+                ))
+                .hint("garblet inspect PROGRAM shows the amounts that a program needs"));
             }
             (Some(StockKinds::Pieces(kinds)), Some(_)) => {
                 return Err(Failure::call(format!("LIBRARY: {protocol} prepares for any function"))
-                    .hint(format!("say with --stock how much of {}", kinds.join(", "))));
+                    .hint(format!("give the amounts of {} with --stock", kinds.join(", "))));
             }
             (Some(StockKinds::Runs), _) => {
-                return Err(Failure::call(format!("{protocol} needs a peers file, which says where all parties are"))
+                return Err(Failure::call(format!("{protocol} needs a peers file with the addresses of all parties"))
                     .hint("garblet prepare PROGRAM --peers FILE"));
             }
             (None, _) => {
-                return Err(Failure::call(format!("--protocol {protocol}: it prepares nothing for a store"))
-                    .hint(format!("{} do", with_stores())));
+                return Err(Failure::call(format!(
+                    "--protocol {protocol}: this protocol has no preparation in stores"
+                ))
+                .hint(format!("{} do", with_stores())));
             }
         };
         Ok(OrderRequest { library, amounts, program: None })
     }
 
-    /// Meets the peer, and fills what is below so many percent.
+    /// Meets the peer and fills every kind below this percentage.
     pub(crate) fn fill(&self, way: &Way, below: u8, progress: bool) -> Result<Filled, Failure> {
         self.fill_as((&self.settings(), self.party()), way, below, progress)
     }
@@ -224,13 +229,13 @@ impl FillArgs {
         self.remember(filled)
     }
 
-    /// Fills what is below so many percent, with a peer that was met.
+    /// Fills every kind below this percentage, with a connected peer.
     pub(crate) async fn fill_with(&self, channel: Channel, folder: &Folder, below: u8) -> Result<Filled, Failure> {
         let filled = session::fill_with(&self.settings(), self.party(), folder, channel, below).await?;
         self.remember(filled)
     }
 
-    /// Notes in a store from which library file it was filled.
+    /// Records in a store the library file from which it was filled.
     fn remember(&self, mut filled: Filled) -> Result<Filled, Failure> {
         if let Some(library) = &self.source {
             remember_library(&mut filled.store, library.as_ref())?;
@@ -243,12 +248,12 @@ impl FillArgs {
         Settings::of(self.protocol, self.params.clone(), self.timeout.0)
     }
 
-    /// The store, and for whom it is.
+    /// The store and its peer.
     pub(crate) fn folder(&self, way: &Way) -> Result<Folder, Failure> {
         Ok(self.folder_for(self.order(self.protocol)?, mark(way)?))
     }
 
-    /// The store of pieces for this peer, filled with as much as is said, or nothing.
+    /// The store of pieces for this peer, with the given amounts if any.
     pub(crate) fn folder_for_pieces(&self, peer: &str) -> Folder {
         self.folder_for(OrderRequest { amounts: self.amounts(), ..OrderRequest::default() }, peer.into())
     }
@@ -264,7 +269,7 @@ impl FillArgs {
     }
 }
 
-/// The text that binds a store to the peers of a way.
+/// The text that binds a store to its peers.
 fn mark(way: &Way) -> Result<String, Failure> {
     way.mark().map(String::from).map_err(|e| meet_failure(&e))
 }

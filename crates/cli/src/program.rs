@@ -1,4 +1,4 @@
-//! Programs as users name them: a file, or a circuit of the library.
+//! Programs named by users: a file, or a circuit of the library.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::{
 
 /// Loads a program and applies the changes of owners and recipients.
 ///
-/// *Errors*: a program that cannot be read or does not hold together, and names that it does not have.
+/// *Errors*: the program cannot be read or is inconsistent; unknown names.
 pub fn load_quietly(args: &ProgramArgs) -> Result<Program, Failure> {
     let ProgramChanges { owners, recipients, constants, panics, effort, rows } = &args.changes;
     let options = Options { constants: read_all(constants)?, panics: panics.0, effort: *effort };
@@ -41,9 +41,9 @@ pub fn load_quietly(args: &ProgramArgs) -> Result<Program, Failure> {
     batch(program, *rows)
 }
 
-/// The program for so many rows, if it is to be a batch.
+/// The program, for this number of rows if it is a batch.
 ///
-/// *Errors*: more than can be numbered.
+/// *Errors*: too many to number.
 pub(crate) fn batch(program: Program, rows: Option<u32>) -> Result<Program, Failure> {
     match rows {
         None => Ok(program),
@@ -53,20 +53,23 @@ pub(crate) fn batch(program: Program, rows: Option<u32>) -> Result<Program, Fail
     }
 }
 
-/// Says which parameters a circuit of the library has if none are given.
+/// Adds a hint with the default parameters of a library circuit that was given none.
 fn with_defaults(failure: Failure, program: &str) -> Failure {
     let name = program.strip_prefix(library::PREFIX).and_then(|call| call.split('(').next()).map(str::trim);
     let Some(member) = library::list().find(|member| name == Some(member.name)) else { return failure };
     let defaults: Vec<String> = member.defaults().iter().map(u32::to_string).collect();
     match defaults.is_empty() {
         true => failure,
-        false => {
-            failure.hint(format!("{} as standard is lib:{}({})", member.signature(), member.name, defaults.join(",")))
-        }
+        false => failure.hint(format!(
+            "with the default parameters, {} is lib:{}({})",
+            member.signature(),
+            member.name,
+            defaults.join(",")
+        )),
     }
 }
 
-/// The same, saying on standard error what is odd about the program but not wrong: for the command that the user gave, once.
+/// The same, with warnings about the program on standard error, once per command.
 ///
 /// *Errors*: as [`load_quietly`].
 pub fn load(args: &ProgramArgs) -> Result<Program, Failure> {
@@ -99,7 +102,7 @@ fn read_all(given: &[Constant]) -> Result<Constants, Failure> {
 
 /// The names and values in a file of constants.
 ///
-/// *Errors*: what is no such file.
+/// *Errors*: the file has another format.
 pub(crate) fn constants_in(path: &Path) -> Result<Vec<(String, String)>, Failure> {
     let wrong = |what: String| Failure::call(format!("{}: {what}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| Failure::unreadable(path, &e))?;

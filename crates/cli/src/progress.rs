@@ -17,22 +17,22 @@ const REDRAWS_PER_SECOND: u8 = 10;
 const STEP_TEMPLATE: &str = "{bar:32} {pos} of {len}  {elapsed}  {msg}";
 const TEMPLATE: &str = "{bar:32} {percent:>3} %  {msg}";
 
-/// A bar with what is done, its rate, and the time that is left at this rate. Silent where standard error is no terminal.
+/// A bar with the work done, its rate and the remaining time. Silent if standard error is not a terminal.
 pub(crate) struct Bar {
     enabled: bool,
-    /// The time at which what is counted began.
+    /// The start of the counted work.
     begin: Option<Instant>,
     bar: Option<ProgressBar>,
     phase: Phase,
 }
 
 impl Bar {
-    /// A bar that shows itself once it is worth it, if it is wanted.
+    /// Creates a bar that appears once the work takes a while, if wanted.
     pub(crate) fn new(wanted: bool) -> Self {
         Bar { enabled: wanted && std::io::stderr().is_terminal(), begin: None, bar: None, phase: Phase::Setup }
     }
 
-    /// Shows that so much is done; `message` gets the rate per second.
+    /// Shows this progress; `message` receives the rate per second.
     fn draw(&mut self, done: u64, total: u64, message: impl FnOnce(f64) -> String) {
         if !self.enabled {
             return;
@@ -47,7 +47,7 @@ impl Bar {
         bar.set_position(done);
         if done >= total {
             bar.finish_and_clear();
-            // What comes then is counted by itself.
+            // The next stage is counted separately.
             (self.bar, self.begin) = (None, None);
         }
     }
@@ -72,33 +72,33 @@ impl Drop for Bar {
     }
 }
 
-/// A bar with bytes done. Silent where standard error is no terminal.
+/// A bar for bytes. Silent if standard error is not a terminal.
 pub(crate) struct ByteBar {
     what: &'static str,
     bar: Bar,
 }
 
 impl ByteBar {
-    /// A bar that shows itself once it is worth it, if it is wanted.
+    /// Creates a bar that appears once the work takes a while, if wanted.
     pub(crate) fn new(wanted: bool, what: &'static str) -> Self {
         ByteBar { what, bar: Bar::new(wanted) }
     }
 
-    /// Shows that so many bytes are done.
+    /// Shows this number of bytes as done.
     pub(crate) fn advance(&mut self, done: u64, total: u64) {
         let what = self.what;
         self.bar.draw(done, total, |_| format!("{} of {} {what}", bytes(done), bytes(total)));
     }
 }
 
-/// A bar over steps of different length, with the name of the one that runs and the time since all began. Silent where standard error is no
+/// A bar over steps of different length, with the name of the current one and the total time so far. Silent if standard error is not a
 /// terminal.
 pub struct StepBar {
     bar: ProgressBar,
 }
 
 impl StepBar {
-    /// A bar of so many steps.
+    /// A bar with this number of steps.
     pub fn new(steps: u64) -> Self {
         let target = match std::io::stderr().is_terminal() {
             true => ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND),
@@ -113,13 +113,13 @@ impl StepBar {
         StepBar { bar }
     }
 
-    /// Shows that a step begins, and that so many are done.
+    /// Shows that a step starts after this number of finished ones.
     pub fn begin(&mut self, done: u64, name: &'static str) {
         self.bar.set_position(done);
         self.bar.set_message(name);
     }
 
-    /// Writes beside the bar.
+    /// Writes text above the bar.
     pub fn pause(&self, write: impl FnOnce()) {
         self.bar.suspend(write);
     }
@@ -142,7 +142,7 @@ fn message(phase: Phase, gates_done: u64, gates_total: u64, rate: f64, traffic: 
     )
 }
 
-/// The time that the rest takes at the rate so far; nothing before there is one.
+/// The remaining time at the rate so far; empty before there is a rate.
 fn left(done: u64, total: u64, rate: f64) -> String {
     let time = Duration::try_from_secs_f64(total.saturating_sub(done) as f64 / rate);
     time.map_or(String::new(), |time| format!("  {:#} left", HumanDuration(time)))
@@ -162,14 +162,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_message_says_phase_gates_rate_and_bytes() {
+    fn the_message_has_phase_gates_rate_and_bytes() {
         let traffic = Traffic { bytes_sent: 64_000_000, ..Traffic::default() };
         let text = message(Phase::Build, 2_000_000, 12_800_000, 20e6, traffic);
         assert_eq!(text, "build: 2,000,000 of 12,800,000 AND gates, 20.0 M AND/s, 64.0 MB");
     }
 
     #[test]
-    fn what_is_left_goes_by_the_rate_so_far() {
+    fn the_remaining_time_follows_the_rate_so_far() {
         assert_eq!(left(8, 100, 4.0), "  23s left");
         assert_eq!(left(0, 100, 0.0), "");
         assert_eq!(left(100, 100, 50.0), "  0s left");

@@ -1,4 +1,4 @@
-//! Inputs that a program hands out as they came in, in words and as JSON.
+//! Inputs that reach outputs unchanged, as text and as JSON.
 
 use garblet_circuit::{
     Program,
@@ -13,7 +13,7 @@ pub(crate) struct ReachPart<'a> {
     exposed: Vec<ExposedPart<'a>>,
     /// Inputs that no output depends on.
     unused: Vec<&'a str>,
-    /// Outputs of which this is not known, because they are too far from the inputs.
+    /// Outputs for which this is unknown because they are too far from the inputs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unfollowed: Vec<&'a str>,
 }
@@ -22,7 +22,7 @@ pub(crate) struct ReachPart<'a> {
 struct ExposedPart<'a> {
     input: &'a str,
     output: &'a str,
-    /// The bits of the input that reach the output, of so many.
+    /// The number of the input's bits that reach the output.
     bits: u32,
     of: u32,
     #[serde(serialize_with = "word")]
@@ -63,7 +63,7 @@ impl<'a> ReachPart<'a> {
             Form::Unchanged => format!("{input} reaches {output} unchanged"),
             Form::Negated => format!("{input} reaches {output} negated"),
             Form::Moved => format!("all {of} bits of {input} reach {output}, moved or negated"),
-            Form::Some => format!("{bits} of {of} bits of {input} reach {output}, as they are or negated"),
+            Form::Some => format!("{bits} of {of} bits of {input} reach {output}, unchanged or negated"),
         });
         let unused = self.unused.iter().map(|input| format!("{input} is not used"));
         let unfollowed = self.unfollowed.iter().map(|output| {

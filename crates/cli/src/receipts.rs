@@ -1,10 +1,10 @@
-//! Receipts: what is kept of every run that met a peer, whether it gave a result or not, in a log that only grows.
+//! Receipts: the records of every run that met a peer, with or without a result, in an append-only log.
 //!
-//! A receipt has no input, and no output unless that is asked for. Each has the digest of the one before it, so that no line can be changed, dropped or
-//! moved without trace, but for the last ones: that these were not cut off is told by a digest that was noted elsewhere, or by the peer's log. It is written
-//! when the run has ended: of one whose process was killed before that there is none.
-//! `chain` is the form of a line and the check of all, `log` the file. `net/src/watch.rs` makes the digests, in the two halves of a channel, so that both ends have the
-//! same ones; a secret of the TLS connection keys them, so that nobody else can try out guesses.
+//! A receipt contains no input, and outputs only on request. Each contains the digest of the one before it, so no line can be changed, dropped or
+//! moved without trace. Only a digest noted elsewhere or the peer's log shows whether the last ones were cut off. A receipt is written when the run
+//! ends; if the process is killed before that, there is none.
+//! `chain` defines and checks lines; `log` is the file. `net/src/watch.rs` computes the digests in the two halves of a channel, so both ends have the
+//! same ones. They are keyed by a secret of the TLS connection, so nobody else can test guesses.
 
 mod chain;
 pub(crate) mod command;
@@ -36,11 +36,11 @@ use crate::{
 
 pub(crate) use log::Log;
 
-/// The longest message that is kept.
+/// The longest message in a receipt.
 const MESSAGE_CHARS_MAX: usize = 4_000;
 
-/// The message of a receipt of a run that was counted, but whose end was not written down.
-const UNKNOWN_END: &str = "the service was ended before this was written down: how the run ended is unknown";
+/// The message in the receipt of a counted run whose outcome was not recorded.
+const UNKNOWN_END: &str = "the service ended before it recorded the outcome, which is unknown";
 
 /// The options that say where receipts go.
 #[derive(clap::Args)]
@@ -53,21 +53,21 @@ pub(crate) struct ReceiptArgs {
     receipt_outputs: bool,
 }
 
-/// One run as it is kept.
+/// The record of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Receipt {
-    /// The time at which the run ended, or began if nobody knows how it ended: RFC 3339, UTC.
+    /// The time at which the run ended, or started if its outcome is unknown: RFC 3339, UTC.
     pub(crate) time: String,
-    /// The session's number at a service, as its log has it.
+    /// The session's number in the log of a service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<String>,
     pub(crate) party: u16,
     pub(crate) parties: u16,
-    /// The fingerprint of the identity that this party has proved; none over plain TCP.
+    /// The fingerprint of this party's authenticated identity; `None` over plain TCP.
     pub(crate) identity: Option<String>,
-    /// The others that were met; nobody if it ended before that.
+    /// The other parties that were met; empty if the run ended before that.
     pub(crate) peers: Vec<PeerPart>,
-    /// The digest of the job; none if there was none.
+    /// The digest of the job, if there was one.
     pub(crate) job: Option<String>,
     pub(crate) program: String,
     pub(crate) version: String,
@@ -75,20 +75,20 @@ pub(crate) struct Receipt {
     pub(crate) protocol: String,
     pub(crate) adversary: String,
     pub(crate) parameters: Map<String, Value>,
-    /// The name under which stores have kept the outputs' wires, and what was read from them in place of inputs, as `PORT=NAME.OUTPUT`.
+    /// The name under which stores saved the outputs' wires, and the values read from them in place of inputs, as `PORT=NAME.OUTPUT`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) keep: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) read: Vec<String>,
-    /// The security that the run promises; none if it ended without a result.
+    /// The security that the run promises; `None` without a result.
     pub(crate) security: Option<Value>,
     /// Payload bytes to and from all peers.
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_received: u64,
     pub(crate) ended: Ended,
-    /// The digests of all that went to and came from each peer.
+    /// The digests of all data sent to and received from each peer.
     pub(crate) transcripts: Vec<Transcript>,
-    /// The outputs that this party has learned, if that is asked for.
+    /// The outputs that this party learned, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) outputs: Option<Map<String, Value>>,
 }
@@ -97,12 +97,12 @@ pub(crate) struct Receipt {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Ended {
-    /// With a result.
+    /// The run had a result.
     Ok {
-        /// The reason why the parties did not part in order, if they did not; the result is final all the same.
+        /// The error when the session closed, if any; the result is final all the same.
         closing: Option<String>,
     },
-    /// Without one.
+    /// The run had no result.
     Failed { class: Class, message: String },
 }
 
@@ -110,18 +110,18 @@ pub(crate) enum Ended {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Transcript {
     pub(crate) party: u16,
-    /// The digest of what this party sent: the peer's receipt has it as received.
+    /// The digest of the sent data; the peer's receipt has it as received.
     pub(crate) sent: String,
     pub(crate) received: String,
 }
 
-/// A run, as far as it is known before it begins.
+/// The facts about a run that are known before it starts.
 pub(crate) struct Run<'a> {
     pub(crate) program: &'a Program,
     pub(crate) settings: &'a Settings,
     pub(crate) party: Party,
     pub(crate) parties: u16,
-    /// This party's identity; none over plain TCP.
+    /// This party's identity; `None` over plain TCP.
     pub(crate) identity: Option<Fingerprint>,
     /// The values that stay in stores.
     pub(crate) saved: SavedValues,
@@ -129,16 +129,16 @@ pub(crate) struct Run<'a> {
     pub(crate) session: Option<&'a str>,
 }
 
-/// The place where the receipt of a run goes.
+/// The destination of a run's receipt.
 pub(crate) struct Receipts {
     log: Log,
     outputs: bool,
 }
 
 impl ReceiptArgs {
-    /// Refuses the options where no run is kept.
+    /// Refuses the options for commands without receipts.
     ///
-    /// *Errors*: one that was given.
+    /// *Errors*: one was given.
     pub(crate) fn check_none(&self, reason: &str) -> Result<(), Failure> {
         match (&self.receipts, self.receipt_outputs) {
             (None, false) => Ok(()),
@@ -146,13 +146,13 @@ impl ReceiptArgs {
         }
     }
 
-    /// The log, ready to be added to; none if no receipts are kept.
+    /// The log, ready for writing; `None` if no receipts are written.
     ///
-    /// *Errors*: a log that cannot be added to.
+    /// *Errors*: the log cannot be written.
     pub(crate) fn open(&self, job: Option<&JobTerms>) -> Result<Option<Receipts>, Failure> {
         let path = match (&self.receipts, job) {
             (None, None) if self.receipt_outputs => {
-                return Err(Failure::call("--receipt-outputs: no receipts are kept").hint("give --receipts FILE"));
+                return Err(Failure::call("--receipt-outputs: this run writes no receipt").hint("give --receipts FILE"));
             }
             (None, None) => return Ok(None),
             (named, _) => in_configuration(named.as_deref(), "receipts.jsonl")?,
@@ -162,26 +162,26 @@ impl ReceiptArgs {
 }
 
 impl Receipts {
-    /// The log at `path`, to which receipts without outputs are added.
+    /// The log at `path`, for receipts without outputs.
     ///
-    /// *Errors*: a log that cannot be added to.
+    /// *Errors*: the log cannot be written.
     pub(crate) fn at(path: &Path) -> Result<Receipts, Failure> {
         Ok(Receipts { log: Log::open(path)?, outputs: false })
     }
 
-    /// The receipt of a run that begins now, for the case that nobody learns how it ends.
+    /// The start receipt of a run, in case its outcome is never known.
     ///
-    /// *Errors*: settings that are wrong.
+    /// *Errors*: wrong settings.
     pub(crate) fn begun(run: &Run<'_>, watched: &Watched, names: &[(String, Fingerprint)]) -> Result<Receipt, Failure> {
         let unknown = Failure::no_result(UNKNOWN_END).of_class(Class::Other);
         let receipt = Receipt::of(run, watched, names, Err(&unknown), false)?;
-        // What has passed until now is not what the peer's receipt will have.
+        // The data so far differs from that in the peer's receipt.
         Ok(Receipt { bytes_sent: 0, bytes_received: 0, transcripts: Vec::new(), ..receipt })
     }
 
-    /// Adds a receipt of a run that had begun, unless the log has one of its session. Tells whether it was added.
+    /// Adds a run's start receipt, unless the log has one of its session. Returns whether it was added.
     ///
-    /// *Errors*: a log that cannot be read or written.
+    /// *Errors*: the log cannot be read or written.
     pub(crate) fn add_unless_there(&self, receipt: &Receipt) -> Result<bool, Failure> {
         match self.log.has(|other| other.session.is_some() && other.session == receipt.session)? {
             true => Ok(false),
@@ -189,9 +189,9 @@ impl Receipts {
         }
     }
 
-    /// Adds the receipt of a run that has ended, durably.
+    /// Durably adds the receipt of a finished run.
     ///
-    /// *Errors*: a log that cannot be written.
+    /// *Errors*: the log cannot be written.
     pub(crate) fn add(
         &self,
         run: &Run<'_>,
@@ -199,13 +199,13 @@ impl Receipts {
         names: &[(String, Fingerprint)],
         ended: Result<&Outcome, &Failure>,
     ) -> Result<(), Failure> {
-        // The place where it panicked is an output.
+        // The place of a panic is an output, so leave it out.
         let panicked = Failure::no_result("the computation panicked").of_class(Class::Panic);
         let has_panicked = |outcome: &Outcome| has_panicked(run.program, &outcome.outputs);
         let ended = if ended.is_ok_and(has_panicked) { Err(&panicked) } else { ended };
         let receipt = Receipt::of(run, watched, names, ended, self.outputs)?;
         let added = self.log.append(&receipt).map(drop);
-        added.map_err(|failure| failure.hint("the run has ended all the same, and its peer may have its receipt"))
+        added.map_err(|failure| failure.hint("the run did end, and its peer may have a receipt of it"))
     }
 }
 
@@ -251,7 +251,7 @@ impl Receipt {
     }
 }
 
-/// The security that is promised. Whether the peer has given its secret away is left out: a receipt may be shown to it.
+/// The promised security, without the fact that the peer exposed its secret, since the peer may see the receipt.
 fn stated(security: Security) -> Value {
     serde_json::to_value(Security { peer_exposed: false, ..security }).unwrap_or_default()
 }
@@ -261,7 +261,7 @@ impl Ended {
         matches!(self, Ended::Ok { .. })
     }
 
-    /// In words, with or without a result.
+    /// `with a result` or `without a result`.
     fn how(&self) -> &'static str {
         if self.has_result() { "with a result" } else { "without a result" }
     }
@@ -274,7 +274,7 @@ impl Ended {
     }
 }
 
-/// A message as a receipt can have it: some have several lines, or repeat what the peer says.
+/// A message made safe for a receipt: some have several lines or quote the peer.
 fn bounded(message: &str) -> String {
     printable(&message.replace('\n', " ")).chars().take(MESSAGE_CHARS_MAX).collect()
 }

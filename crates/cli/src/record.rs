@@ -1,4 +1,4 @@
-//! The origin of a result for people.
+//! The origin of a result, as readable text.
 
 use std::time::SystemTime;
 
@@ -9,18 +9,18 @@ use garblet::{
 
 use crate::output::one_line;
 
-/// The party and its identity, as a line.
+/// A party and its identity, as one line.
 pub(crate) fn peer_text(peer: &PeerPart) -> String {
     let who = match (&peer.name, &peer.fingerprint) {
         (Some(name), Some(fingerprint)) => format!("{name} {fingerprint}"),
-        (None, Some(fingerprint)) => format!("{fingerprint}, whom no name is given"),
+        (None, Some(fingerprint)) => format!("{fingerprint}, not named here"),
         (Some(name), None) => name.clone(),
         (None, None) => "without identity".into(),
     };
     format!("party {}: {}\n", peer.party, one_line(&who))
 }
 
-/// The record of a result that is there now.
+/// The record of a result obtained just now.
 pub(crate) fn record_now(program: &Program, peers: Vec<PeerPart>) -> Record {
     Record::new(program, peers, SystemTime::now())
 }
@@ -45,10 +45,7 @@ mod tests {
         let known: garblet_net::Fingerprint = garblet_net::Identity::generate(&mut rand::rng()).fingerprint();
         let names = [("bob".to_string(), known)];
         assert_eq!(peer_text(&PeerPart::met(1, Some(known), &names)), format!("party 1: bob {known}\n"));
-        assert_eq!(
-            peer_text(&PeerPart::met(1, Some(known), &[])),
-            format!("party 1: {known}, whom no name is given\n")
-        );
+        assert_eq!(peer_text(&PeerPart::met(1, Some(known), &[])), format!("party 1: {known}, not named here\n"));
         assert_eq!(peer_text(&PeerPart::met(1, None, &names)), "party 1: without identity\n");
         assert_eq!(peer_text(&PeerPart::here(2)), "party 2: this machine\n");
     }

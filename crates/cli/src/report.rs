@@ -1,4 +1,4 @@
-//! The report of a run and of what it gave, for people; its object of `--json` is the library's.
+//! The report of a run and its outputs as readable text; the library provides the object of `--json`.
 
 use garblet::{
     Class, Collusion, Filled, Party, Phase, PhaseCost, PhaseCosts, panicked_rows,
@@ -14,15 +14,15 @@ use crate::{
     record,
 };
 
-/// Measures a party that has filled its store.
+/// The cost of filling a party's store.
 pub(crate) fn part_of_filled(party: Party, filled: &Filled) -> PartyPart {
     let (party, role, peak_rss_bytes) = (party.0, "party".into(), peak_rss_bytes());
     PartyPart { party, role, peak_rss_bytes, cpu_seconds: None, load_seconds: None, phases: filled.phases }
 }
 
-/// Looks whether the computation has panicked. The rows of a batch do so each by itself: a warning tells of them, if some have a result.
+/// Checks that the computation did not panic. In a batch each row may panic by itself: if some have a result, this prints a warning.
 ///
-/// *Errors*: where and why it has, or all rows have; the other outputs then mean nothing.
+/// *Errors*: the place and reason of the panic, if the run or all its rows panicked; the other outputs then mean nothing.
 pub(crate) fn check_panics(program: &Program, outputs: &[Option<Bits>]) -> Result<(), Failure> {
     if let Err(panicked) = garblet::check_panics(program, outputs) {
         return Err(Failure::no_result(panicked).of_class(Class::Panic));
@@ -35,12 +35,12 @@ pub(crate) fn check_panics(program: &Program, outputs: &[Option<Bits>]) -> Resul
     Ok(())
 }
 
-/// Tells whether a computation has panicked as a whole, and not only rows of a batch.
+/// Returns whether a computation panicked as a whole, not only some rows of a batch.
 pub(crate) fn has_panicked(program: &Program, outputs: &[Option<Bits>]) -> bool {
     garblet::check_panics(program, outputs).is_err_and(|panicked| panicked.rows.is_none() || panicked.keeps)
 }
 
-/// The outputs of the result that are known.
+/// The known outputs of the result.
 pub(crate) fn results<'a>(
     program: &'a Program,
     outputs: &'a [Option<Bits>],
@@ -53,15 +53,15 @@ pub(crate) fn results<'a>(
 pub struct Repeat {
     /// The number of runs.
     pub runs: usize,
-    /// The shortest.
+    /// The shortest time.
     pub seconds_min: f64,
-    /// The median.
+    /// The median time.
     pub seconds_median: f64,
-    /// The longest.
+    /// The longest time.
     pub seconds_max: f64,
 }
 
-/// The outputs that are known, one line each.
+/// The known outputs, one per line.
 pub(crate) fn outputs_text(program: &Program, outputs: &[Option<Bits>]) -> String {
     let lines =
         results(program, outputs).map(|(o, bits)| format!("{} = {}\n", o.port.name, value::to_text(&o.port.ty, bits)));
@@ -73,7 +73,7 @@ pub(crate) const PEER_EXPOSED: &str = "\
     warning: the peer cheated and thereby revealed its secret; the result is right, and the peer has not learned that it was caught.\n\
     Whether it was caught may depend on your input: if you now act differently than planned, the peer may learn a bit of it\n";
 
-/// The condition on which everything that the protocol promises depends.
+/// The condition on which the protocol's security depends.
 pub fn must_not_collude(collusion: Collusion, parties: u16) -> String {
     match collusion {
         Collusion::BothServers => {
@@ -82,7 +82,7 @@ pub fn must_not_collude(collusion: Collusion, parties: u16) -> String {
     }
 }
 
-/// Everything but the outputs; of repeated runs with their times.
+/// The report without the outputs; for repeated runs, with their times.
 pub(crate) fn text(report: &RunReport, repeat: Option<&Repeat>) -> String {
     let program = &report.program;
     let mut text = format!(
@@ -170,7 +170,7 @@ pub(crate) fn phase_table(report: &RunReport) -> String {
     table(&rows)
 }
 
-/// The cost of all phases together.
+/// The total cost of all phases.
 pub fn total(phases: &PhaseCosts) -> PhaseCost {
     let mut total = PhaseCost::default();
     for phase in Phase::ALL {
@@ -181,12 +181,12 @@ pub fn total(phases: &PhaseCosts) -> PhaseCost {
     total
 }
 
-/// The most memory this process ever held, in bytes, where the system tells.
+/// The peak memory of this process in bytes, if the system reports it.
 pub fn peak_rss_bytes() -> Option<u64> {
     status_bytes("VmHWM:")
 }
 
-/// The memory that this process holds, in bytes, where the system tells.
+/// The current memory of this process in bytes, if the system reports it.
 pub(crate) fn rss_bytes() -> Option<u64> {
     status_bytes("VmRSS:")
 }
@@ -214,7 +214,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn the_peak_is_at_least_what_is_held() {
+    fn the_peak_is_at_least_the_current_memory() {
         let held = vec![1u8; 8 << 20];
         assert!(peak_rss_bytes().expect("Linux tells") > held.len() as u64);
     }

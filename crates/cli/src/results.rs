@@ -1,4 +1,4 @@
-//! Results as users want them: on standard output, or in files.
+//! Writes results to standard output or to files.
 
 use std::{
     io::Write,
@@ -53,7 +53,7 @@ impl FromStr for OutputFile {
 /// A format of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OutputFormat {
-    /// One value: an object of outputs by name; of a batch an array of them.
+    /// One value: an object of outputs by name, or for a batch an array of them.
     Json,
     Table(TableFormat),
 }
@@ -81,13 +81,13 @@ impl FromStr for OutputFormat {
     }
 }
 
-/// An output, and its value if it is known.
+/// An output, and its value if known.
 type Known<'a> = Vec<(&'a Output, Option<&'a Bits>)>;
 
 impl OutputArgs {
-    /// Checks before a run that its results can be written as is asked; `learned` says which outputs will be known.
+    /// Checks before a run that its results can be written as requested; `learned` tells which outputs will be known.
     ///
-    /// *Errors*: names that are none, outputs that will not be known, formats that do not fit.
+    /// *Errors*: unknown names, outputs that will not be known, unsuitable formats.
     pub(crate) fn check(
         &self,
         program: &Program,
@@ -109,7 +109,7 @@ impl OutputArgs {
                 && !outputs.iter().any(|(output, _)| output.port.name == *name)
             {
                 let is_one = all.iter().any(|output| output.port.name == *name);
-                let why = if is_one { "nobody here learns output" } else { "the program has no output" };
+                let why = if is_one { "no party here learns output" } else { "the program has no output" };
                 let known: Vec<&str> = outputs.iter().map(|(output, _)| &output.port.name[..]).collect();
                 let message = format!("--output {name}={}: {why} `{name}`", file.path.display());
                 return Err(Failure::call(message).hint(format!("available: {}", known.join(", "))));
@@ -127,9 +127,9 @@ impl OutputArgs {
         }
     }
 
-    /// Writes the results to files, and prints those that were written to none.
+    /// Writes the results to files, and prints the rest.
     ///
-    /// *Errors*: files that cannot be written. Such a file is then as it was.
+    /// *Errors*: a file cannot be written; it then stays unchanged.
     pub(crate) fn give(&self, program: &Program, outputs: &[Option<Bits>]) -> Result<(), Failure> {
         self.write_files(program, outputs)?;
         let is_written = |name: &String| self.files.iter().any(|file| file.name.as_ref().is_none_or(|own| own == name));
@@ -167,13 +167,13 @@ impl OutputArgs {
 
     fn format_of(&self, path: &Path) -> Result<OutputFormat, Failure> {
         self.format.or_else(|| OutputFormat::of_path(path)).ok_or_else(|| {
-            Failure::call(format!("--output {}: the ending says no format", path.display()))
-                .hint("end it in .json, .csv, .jsonl, .arrow or .parquet, or give --output-format")
+            Failure::call(format!("--output {}: the extension names no known format", path.display()))
+                .hint("use .json, .csv, .jsonl, .arrow or .parquet, or give --output-format")
         })
     }
 }
 
-/// The reason why a file of results was not written.
+/// The reason that a results file was not written.
 enum Unwritten {
     Result(Failure),
     File(std::io::Error),
@@ -210,9 +210,9 @@ fn chosen<'a>(outputs: &Known<'a>, file: &OutputFile) -> Known<'a> {
     outputs.iter().filter(|(output, _)| goes(output)).copied().collect()
 }
 
-/// The one output whose elements are the rows of a table; none if the outputs of the run are one row.
+/// The output whose elements are the rows of a table; `None` if the run's outputs form one row.
 ///
-/// *Errors*: several outputs of which some have rows of their own.
+/// *Errors*: several outputs, some with their own rows.
 fn rows_of<'a>(outputs: &Known<'a>) -> Result<Option<(&'a Output, Option<&'a Bits>)>, Failure> {
     let is_table = |output: &Output| matches!(output.port.ty, Type::Array(..) | Type::List(..));
     match outputs[..] {
@@ -221,14 +221,14 @@ fn rows_of<'a>(outputs: &Known<'a>) -> Result<Option<(&'a Output, Option<&'a Bit
             None => Ok(None),
             Some((output, _)) => {
                 let names: Vec<&str> = outputs.iter().map(|(output, _)| &output.port.name[..]).collect();
-                Err(Failure::call(format!("a file holds one table, the outputs are {}", names.join(", ")))
+                Err(Failure::call(format!("a file holds one table, but the outputs are {}", names.join(", ")))
                     .hint(format!("choose one: --output {}=FILE; or write all as JSON", output.port.name)))
             }
         },
     }
 }
 
-/// Writes outputs that are known, of all outputs of a run.
+/// Writes the known outputs among all outputs of a run.
 fn write(
     (program, outputs): (&Program, &[Option<Bits>]),
     known: &Known,
@@ -246,7 +246,7 @@ fn write(
             .collect();
         let count = rows.unwrap_or(1);
         let table = match &columns[..] {
-            // The columns of the one output that is a record are its fields.
+            // If the output is a record, its fields are the columns.
             [(name, ty @ Type::Record(_), bits)] => {
                 ResultTable::of_elements(&Port::new(*name, Type::Array(Box::new((*ty).clone()), count)), bits)
             }
@@ -269,7 +269,7 @@ fn write(
         (OutputFormat::Table(format), Some(_)) => runs().write(format, out),
         (OutputFormat::Table(format), None) => match rows_of(known)? {
             Some((output, Some(bits))) => {
-                let none = || Failure::no_result(format!("output `{}` is no list of its type", output.port.name));
+                let none = || Failure::no_result(format!("output `{}` is not a list of its type", output.port.name));
                 ResultTable::of_elements(&output.port, bits).ok_or_else(none)?.write(format, out)
             }
             _ => runs().write(format, out),
@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_before_the_file_is_an_output() {
+    fn a_name_before_the_file_selects_an_output() {
         let of = |text: &str| text.parse::<OutputFile>().map(|file| (file.name, file.path.display().to_string()));
         assert_eq!(of("a.csv"), Ok((None, "a.csv".into())));
         assert_eq!(of("matches=a.csv"), Ok((Some("matches".into()), "a.csv".into())));

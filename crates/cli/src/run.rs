@@ -120,7 +120,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 }
 
 impl Options {
-    /// The party that this is, of so many.
+    /// This process's party number, checked against the number of parties.
     fn party(&self, agreed: &Agreed, parties: u16) -> Result<Party, Failure> {
         match (&agreed.job, self.party) {
             (Some(job), asked) => job.party_here(&self.peer, asked),
@@ -128,11 +128,11 @@ impl Options {
             (None, Some(party)) => {
                 Err(Failure::call(format!("--party {party}: there are {parties} parties, 0 to {}", parties - 1)))
             }
-            (None, None) => Err(Failure::call("--party is missing: the party that this is")),
+            (None, None) => Err(Failure::call("--party is missing: give this party's number")),
         }
     }
 
-    /// The way to all others, who have the identities of the job if it names some.
+    /// The connection settings to all others, with the job's identities if it names any.
     fn way(&self, agreed: &Agreed, party: Party, peers: Option<&PeersFile>) -> Result<Way, Failure> {
         let mut way = match (peers, &agreed.job) {
             (Some(peers), _) => self.peer.to_all(party, peers)?,
@@ -141,21 +141,21 @@ impl Options {
         };
         if let Some(job) = &agreed.job {
             job.check_names(&way.names)?;
-            // Whoever has a name here keeps it.
+            // Peers that have a name here keep it.
             way.names.extend(job.names());
         }
         Ok(way)
     }
 }
 
-/// The command that prepares what a run of several parties takes from a store.
+/// The command that prepares a run of several parties in a store.
 fn again(options: &Options, (party, rows): (Party, Option<u32>), store: &[(&str, String)]) -> String {
     let peers = options.peers.as_deref().unwrap_or(Path::new("FILE"));
     let party = [("--party", party.to_string()), ("--peers", peers.display().to_string())];
     options.subject.command_line("prepare", &options.protocol, rows, &[&party[..], store].concat())
 }
 
-/// The peers file, which the protocols of several parties need and the others do not take, with the identities of the job.
+/// The peers file with the job's identities. Only protocols for several parties have one, and they need it.
 fn peers_file(options: &Options, agreed: &Agreed) -> Result<Option<PeersFile>, Failure> {
     let protocol = agreed.settings.config()?.protocol();
     match (&options.peers, protocol.is_mesh()) {
@@ -167,11 +167,11 @@ fn peers_file(options: &Options, agreed: &Agreed) -> Result<Option<PeersFile>, F
         (None, false) => Ok(None),
         (Some(_), false) => {
             Err(Failure::call(format!("--peers: {protocol} has one peer")).hint(match protocol.adversary() {
-                Adversary::SemiHonest => "give --listen or --connect; or --protocol gmw, which has several".into(),
+                Adversary::SemiHonest => "give --listen or --connect, or use --protocol gmw for several peers".into(),
                 _ => format!("give --listen or --connect; {}", several_hint(protocol)),
             }))
         }
-        (None, true) => Err(Failure::call(format!("{protocol} needs a peers file, which says where all parties are"))
-            .hint("give --peers FILE, with a table [[party]] for each, also if there are two")),
+        (None, true) => Err(Failure::call(format!("{protocol} needs a peers file with the addresses of all parties"))
+            .hint("give --peers FILE with one table [[party]] per party, even for two")),
     }
 }

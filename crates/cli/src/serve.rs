@@ -1,4 +1,4 @@
-//! `garblet serve`: runs a service; or keeps a store filled, a little at a time, at low priority; or answers the peer that comes; or, with another server, clients.
+//! `garblet serve`: runs a service, keeps a store filled at low priority, answers a peer that connects, or answers clients together with another server.
 
 pub mod both;
 pub(crate) mod clients;
@@ -32,23 +32,23 @@ use crate::{
     way::{self, Way, WayArgs, announce},
 };
 
-/// The call of `garblet serve`: a service as a file says, or what options say.
+/// The arguments of `garblet serve`: a configuration file, or options.
 pub(crate) enum Call {
     Config {
         file: PathBuf,
-        /// Set to look at the file alone.
+        /// Only check the file.
         check: bool,
     },
     Options(Box<Options>),
 }
 
-/// The name of the option that stands alone, but for the next.
+/// The option that allows no other option except [`CHECK`].
 const CONFIG: &str = "config";
 
-/// The name of the option that looks at a configuration alone.
+/// The option that only checks a configuration.
 const CHECK: &str = "check";
 
-/// The calls there are.
+/// The two forms of the command.
 const USAGE: &str = "garblet serve --config <FILE> [--check]
        garblet serve [OPTIONS] --store <DIR> --party <K> <--listen <HOST:PORT>|--connect <HOST:PORT>> [LIBRARY|PROGRAM]";
 
@@ -124,15 +124,15 @@ pub(crate) fn run(call: &Call) -> Result<(), Failure> {
         Call::Options(options) => options,
     };
     if options.answer.is_none() || options.clients.agreement().is_some() {
-        options.receipts.check_none("receipts are kept of runs that --answer has with one peer")?;
+        options.receipts.check_none("only runs with one peer under --answer have receipts")?;
     }
     if let Some(agreement) = options.clients.agreement() {
         return clients::serve(options, agreement);
     }
     let protocol = options.stock.settings().config()?.protocol();
     if protocol.is_mesh() {
-        return Err(Failure::call(format!("--protocol {protocol}: two parties can serve each other, several cannot"))
-            .hint("several fill their stores with garblet prepare PROGRAM --peers FILE"));
+        return Err(Failure::call(format!("--protocol {protocol}: only protocols for two parties can be served"))
+            .hint("with several parties, fill the stores with garblet prepare PROGRAM --peers FILE"));
     }
     match &options.answer {
         None => look(options),
@@ -140,7 +140,7 @@ pub(crate) fn run(call: &Call) -> Result<(), Failure> {
     }
 }
 
-/// Looks every now and then, and refills what has run low.
+/// Checks the store at intervals and refills kinds that have run low.
 fn look(options: &Options) -> Result<(), Failure> {
     lower_priority();
     let (mut round, mut known) = (0, None);
@@ -152,11 +152,11 @@ fn look(options: &Options) -> Result<(), Failure> {
         let way = options.peer.way()?;
         let (settings, folder) = (options.stock.settings(), options.stock.folder(&way)?);
         known = block_on(async { Ok(wait_if_more(known, known_unfinished(&settings, &folder)).await) })?;
-        // The store is open only while it is looked at and filled, so that runs can use it in between.
+        // Close the store between checks, so that runs can use it.
         match options.stock.fill(&way, options.low_water, false) {
             Ok(filled) => tell_ready(&filled),
             Err(failure) if failure.status == Status::WrongCall || failure.condemned => return Err(failure),
-            // The peer may come back.
+            // The peer may reconnect.
             Err(failure) => {
                 failure.report();
                 known = block_on(async { Ok(wait_if_more(known, known_unfinished(&settings, &folder)).await) })?;
@@ -166,12 +166,12 @@ fn look(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The orders of gates that the peer has left unfinished.
+/// The number of gate orders that the peer abandoned.
 ///
-/// *Errors*: a store that cannot be opened.
+/// *Errors*: the store cannot be opened.
 fn unfinished(settings: &Settings, folder: &Folder) -> Result<u32, Failure> {
     let config = settings.config()?;
-    // Nobody gains by leaving where no gate is checked.
+    // Without gate checks, a peer gains nothing by leaving.
     if config.adversary() == Adversary::SemiHonest || Store::find(&folder.path).is_err() {
         return Ok(0);
     }
@@ -180,19 +180,19 @@ fn unfinished(settings: &Settings, folder: &Folder) -> Result<u32, Failure> {
     Ok(garblet::notices(&stock.store).into_iter().map(orders).sum())
 }
 
-/// The same as far as it is known. Why it is not is told.
+/// As [`unfinished`], but reports an error and returns `None`.
 fn known_unfinished(settings: &Settings, folder: &Folder) -> Option<u32> {
     unfinished(settings, folder).inspect_err(Failure::report).ok()
 }
 
-/// The time for which nobody is met after the peer has left so many orders unfinished.
+/// The pause before the next meeting, given the number of abandoned orders.
 fn pause(unfinished: u32) -> Duration {
     let minutes = unfinished.checked_sub(1).map_or(0, |more| 10u64.saturating_pow(more).min(60));
     Duration::from_secs(60 * minutes)
 }
 
-/// Waits if the peer has left one more order unfinished, each time longer: a constructor that leaves when it hears what is checked has tried its luck.
-/// Returns how many there are, as far as that is known; the user may have allowed some.
+/// Waits if the peer has abandoned another order, longer each time: a constructor that leaves once it learns which gates are checked may be cheating.
+/// Returns the number of abandoned orders if it is known; the user may have forgiven some.
 async fn wait_if_more(known: Option<u32>, unfinished: Option<u32>) -> Option<u32> {
     if let (Some(known), Some(unfinished)) = (known, unfinished)
         && unfinished > known
@@ -210,7 +210,7 @@ fn tell_ready(filled: &Filled) {
     tell(&format!("{} pieces are ready", count(pieces)));
 }
 
-/// Lets everything else on this machine go first.
+/// Gives every other process on this machine priority.
 fn lower_priority() {
     #[cfg(unix)]
     let _ = rustix::process::nice(10);
@@ -238,16 +238,16 @@ impl<'a> Service<'a> {
         let (inputs, _) = inputs::of_this_party(&program, &inputs, options.stock.party())?;
         let way = options.peer.way()?;
         let folder = options.stock.folder(&way)?;
-        // A mistake in the order is told before a peer is waited for.
+        // Report a mistake in the order before waiting for a peer.
         folder.order(&settings.config()?, parties)?;
         let receipts = options.receipts.open(None)?;
         Ok(Service { options, program, plan, inputs, settings, way, folder, receipts })
     }
 
-    /// Answers one peer after another. Whatever goes wrong with one is told, and the next is answered.
+    /// Answers one peer after another. Reports an error with one peer, then answers the next.
     fn answer_all(&self) -> Result<(), Failure> {
         let Meeting::Listen(address) = &self.way.meeting else {
-            return Err(Failure::call("--answer: who answers has to --listen"));
+            return Err(Failure::call("--answer needs --listen"));
         };
         let session = self.way.session.clone();
         let options = net::Options { session, ..self.settings.options(self.way.tls.clone())? };
@@ -276,7 +276,7 @@ impl<'a> Service<'a> {
         })
     }
 
-    /// The next peer that greets.
+    /// The next peer that sends a hello.
     async fn greeted(
         &self,
         listener: &Listener,
@@ -302,7 +302,7 @@ impl<'a> Service<'a> {
             inputs: self.inputs.clone(),
             settings: &self.settings,
             progress: false,
-            // It was there before the peer came.
+            // The program was loaded before the peer connected.
             loaded: Duration::ZERO,
             source: Some(Source::Store {
                 folder: self.folder.clone(),
@@ -318,7 +318,7 @@ impl<'a> Service<'a> {
             Run { program, settings, party: task.party, parties: self.plan.parties(), identity, saved, session: None };
         let ended = session::compute_with(task, channel.into()).await;
         if let Some(receipts) = &self.receipts {
-            // Nobody else is answered once the receipt of a run could not be kept.
+            // If a receipt could not be written, answer nobody else.
             receipts.add(&run, &watched, names, ended.as_ref()).map_err(|f| Failure { condemned: true, ..f })?;
         }
         let outcome = ended?;
@@ -339,25 +339,25 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn each_order_that_is_left_unfinished_is_waited_for_longer_than_the_last() {
+    async fn each_abandoned_order_causes_a_longer_wait() {
         let (mut known, mut waited) = (None, Vec::new());
         for unfinished in [None, Some(1), Some(2), Some(2), None, Some(3), Some(4), Some(0), None, Some(1)] {
             let begin = tokio::time::Instant::now();
             known = wait_if_more(known, unfinished).await;
             waited.push(begin.elapsed().as_secs() / 60);
         }
-        assert_eq!(waited, [0, 0, 10, 0, 0, 60, 60, 0, 0, 1], "in minutes, and none where it was something else");
+        assert_eq!(waited, [0, 0, 10, 0, 0, 60, 60, 0, 0, 1], "in minutes; other failures cause no wait");
     }
 
     #[test]
-    fn a_store_that_cannot_be_opened_says_why_and_not_how_much_is_unfinished() {
+    fn an_unreadable_store_reports_an_error_instead_of_a_count() {
         let scratch = tempfile::tempdir().expect("a folder");
         let [path, key] = ["store", "key"].map(|name| scratch.path().join(name));
         let settings = Settings::of("lego".parse().expect("registered"), Vec::new(), Duration::from_secs(1));
         let (order, peer) = (garblet::OrderRequest::default(), String::new());
         let folder = Folder { order, path, key: Some(key.clone()), peer, recorded: false, again: None };
         let unfinished = || unfinished(&settings, &folder).map_err(|failure| failure.message);
-        assert_eq!(unfinished(), Ok(0), "there is no store yet");
+        assert_eq!(unfinished(), Ok(0), "no store exists yet");
         let made = settings
             .config()
             .and_then(|config| folder.open(folder.order(&config, 2)?, (&config, 2), Store::open_or_create));

@@ -1,4 +1,4 @@
-//! One party's run from address to report: the only place that calls the library's protocols.
+//! One party's run, from address to report: the only place that calls the library's protocols.
 
 use std::time::Duration;
 
@@ -28,9 +28,9 @@ pub(crate) struct Task<'a> {
     pub(crate) inputs: Vec<(InputId, Bits)>,
     pub(crate) settings: &'a Settings,
     pub(crate) progress: bool,
-    /// The time that it took to read and build the program and to make it ready.
+    /// The time to read, build and prepare the program.
     pub(crate) loaded: Duration,
-    /// The source of prepared material; none makes what the program needs.
+    /// The source of prepared material; with `None`, the run prepares what it needs.
     pub(crate) source: Option<Source>,
     /// The step once all parties agree; an error ends the run there.
     pub(crate) begins: Option<Begins>,
@@ -45,13 +45,13 @@ impl Task<'_> {
 
 /// The result of a party's part in a run.
 pub(crate) struct Outcome {
-    /// None where this party is no recipient.
+    /// `None` where this party is not a recipient.
     pub(crate) outputs: Vec<Option<Bits>>,
     pub(crate) security: Security,
     pub(crate) part: PartyPart,
-    /// The reason why the parties did not part in order, if they did not; the result is final all the same.
+    /// The error when the session closed, if any; the result is final all the same.
     pub(crate) closing: Option<Failure>,
-    /// All others, with the identities that they have proved.
+    /// All others, with their authenticated identities.
     pub(crate) met: Vec<(u16, Option<Fingerprint>)>,
 }
 
@@ -69,21 +69,21 @@ impl Outcome {
         Outcome { outputs, security, part, closing: closing.map(|e| explain(&e)), met }
     }
 
-    /// Warns of a peer that did not part in order.
+    /// Warns of a peer that did not close the session properly.
     pub(crate) fn warn_of_closing(&self) {
         if let Some(failure) = &self.closing {
             let what = &failure.message;
-            tell(&format!("warning: the result is final, but the peer did not end the session in order: {what}"));
+            tell(&format!("warning: the result is final, but the peer did not close the session properly: {what}"));
         }
     }
 }
 
-/// Computes with the others, who are met once this party is ready.
+/// Computes with the others, meeting them once this party is ready.
 ///
-/// *Errors*: whatever ends the run without a result.
+/// *Errors*: any end without a result.
 pub(crate) fn compute(task: Task<'_>, met: impl Future<Output = Result<Ends, Failure>>) -> Result<Outcome, Failure> {
     block_on(async {
-        // Before the others are met, so that a mistake is told at once.
+        // Do this before meeting the others, so that a mistake is reported at once.
         let stock = task.open_stock()?;
         let ends = met.await?;
         converse(task, ends, stock).await
@@ -93,13 +93,13 @@ pub(crate) fn compute(task: Task<'_>, met: impl Future<Output = Result<Ends, Fai
 /// The others that were met, and the channels to them.
 #[derive(Default)]
 pub(crate) struct Watched {
-    /// All others, with the identities that they have proved.
+    /// All others, with their authenticated identities.
     pub(crate) met: Vec<(u16, Option<Fingerprint>)>,
     pub(crate) channels: Vec<(u16, ChannelWatch)>,
 }
 
 impl Watched {
-    /// Watches ends, of which nothing is under way.
+    /// Watches ends that carry no data yet.
     pub(crate) fn begin(&mut self, ends: &mut Ends, party: Party) {
         self.met = ends.others(party);
         self.channels = match ends {
@@ -108,7 +108,7 @@ impl Watched {
         };
     }
 
-    /// Watches the channel to the one peer that was met.
+    /// Watches the channel to the only peer.
     pub(crate) fn of_channel(channel: &mut Channel, party: Party) -> Self {
         Watched::of_watch(channel.watch(), party)
     }
@@ -119,7 +119,7 @@ impl Watched {
     }
 }
 
-/// The same as [`compute`], seeing what goes through the channels, also where it ends without a result.
+/// The same as [`compute`], watching the channels' traffic even if the run ends without a result.
 ///
 /// *Errors*: as [`compute`].
 pub(crate) fn compute_watched(
@@ -135,9 +135,9 @@ pub(crate) fn compute_watched(
     })
 }
 
-/// Fills a store together with those of the others, who are met once the order is known to be right.
+/// Fills a store together with those of the others, meeting them once the order is known to be correct.
 ///
-/// *Errors*: whatever ends it. What was done until then is kept.
+/// *Errors*: any failure. Everything done until then is kept.
 pub(crate) fn fill(
     settings: &Settings,
     party: Party,
@@ -154,7 +154,7 @@ pub(crate) fn fill(
     })
 }
 
-/// Fills a store together with that of a peer that was met.
+/// Fills a store together with that of a connected peer.
 ///
 /// *Errors*: as [`fill`].
 pub(crate) async fn fill_with(
@@ -169,7 +169,7 @@ pub(crate) async fn fill_with(
     fill_met((settings, party, 2), (folder, order), channel.into(), (below, false)).await
 }
 
-/// Fills a store together with those of others that were met. The store is opened only now: others may use it until then.
+/// Fills a store together with those of connected peers. Opens the store only now, so that other processes can use it until then.
 async fn fill_met(
     (settings, party, parties): (&Settings, Party, u16),
     (folder, order): (&Folder, Option<Order>),
@@ -184,7 +184,7 @@ async fn fill_met(
     filled.map_err(|e| explain(&e))
 }
 
-/// Computes with others that were met.
+/// Computes with connected peers.
 ///
 /// *Errors*: as [`compute`].
 pub(crate) async fn compute_with(task: Task<'_>, ends: Ends) -> Result<Outcome, Failure> {
@@ -192,7 +192,7 @@ pub(crate) async fn compute_with(task: Task<'_>, ends: Ends) -> Result<Outcome, 
     converse(task, ends, stock).await
 }
 
-/// The same, drawing on a store that is open already.
+/// The same, with an open store.
 ///
 /// *Errors*: as [`compute`].
 pub(crate) async fn compute_opened(task: Task<'_>, ends: Ends, stock: Option<Stock>) -> Result<Outcome, Failure> {
@@ -204,10 +204,10 @@ fn other(party: Party) -> u16 {
     1 - party.0.min(1)
 }
 
-/// Runs a future to its end on one thread: garbling and evaluating keep one core busy, and the peer's process has its own.
+/// Runs a future to its end on one thread: garbling and evaluating keep one core busy, and the peer has its own process.
 pub fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
-    let runtime = runtime.map_err(|e| Failure::no_result(format!("the runtime cannot be started: {e}")))?;
+    let runtime = runtime.map_err(|e| Failure::no_result(format!("cannot start the runtime: {e}")))?;
     runtime.block_on(future)
 }
 
@@ -227,7 +227,7 @@ async fn converse(task: Task<'_>, ends: Ends, stock: Option<Stock>) -> Result<Ou
             let failure = explain(&error);
             match (&error, task.source.as_ref().and_then(Source::again)) {
                 (Error::NotPrepared(NotPrepared::NoRun { .. }), Some(again)) => {
-                    Err(failure.hint(format!("prepare more, all together: {again}")))
+                    Err(failure.hint(format!("prepare more, with all parties: {again}")))
                 }
                 _ => Err(failure),
             }

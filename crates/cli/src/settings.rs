@@ -1,4 +1,4 @@
-//! The way to compute: the protocol, its parameters, the link, the time-out.
+//! The settings of a computation: the protocol, its parameters, the link, the time-out.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,31 +14,31 @@ use crate::{
     stock::no_store,
 };
 
-/// The way to compute, as it can be handed to another process.
+/// The settings of a computation, in a form that can be passed to another process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Settings {
     /// The name of the protocol.
     pub protocol: String,
-    /// Its parameters that are not the default.
+    /// Its parameters, except defaults.
     pub params: Vec<Param>,
     /// The simulated link between all parties.
     pub link: Option<String>,
     /// The time without progress after which a party gives up.
     pub timeout: Duration,
-    /// The job under which it is computed, if there is one.
+    /// The job of the run, if there is one.
     pub job: Option<JobTerms>,
 }
 
 impl Settings {
-    /// The settings of a call.
+    /// The settings from the command line.
     ///
-    /// *Errors*: protocols, adversaries and parameters that do not exist.
+    /// *Errors*: unknown protocols, adversaries or parameters.
     pub fn new(args: &ProtocolArgs) -> Result<Self, Failure> {
         let chosen = Settings::chosen(&args.choice)?;
         Ok(Settings { link: args.link.map(|l| l.to_string()), timeout: args.timeout.0, ..chosen })
     }
 
-    /// The settings of a choice, over an undisturbed link.
+    /// The settings for a choice of protocol, without a simulated link.
     ///
     /// *Errors*: as [`Settings::new`].
     pub(crate) fn chosen(args: &ChoiceArgs) -> Result<Self, Failure> {
@@ -50,12 +50,12 @@ impl Settings {
             None => Ok(settings),
             Some(asked) if protocol.adversary() >= asked => {
                 let problem = format!(
-                    "--adversary {asked}: with these parameters {protocol} is secure against {strongest} parties only"
+                    "--adversary {asked}: with these parameters {protocol} is only secure against {strongest} parties"
                 );
                 Err(Failure::call(problem).hint(format!("without --param it is secure against {asked} parties")))
             }
             Some(asked) => {
-                let problem = format!("--adversary {asked}: {protocol} is secure against {strongest} parties only");
+                let problem = format!("--adversary {asked}: {protocol} is only secure against {strongest} parties");
                 let stronger = Protocol::against(asked);
                 Err(Failure::call(problem).hint(match protocol.is_mesh() {
                     true => {
@@ -78,7 +78,7 @@ impl Settings {
         }
     }
 
-    /// A protocol with these parameters, over an undisturbed link.
+    /// A protocol with these parameters, without a simulated link.
     pub fn of(protocol: Protocol, params: Vec<Param>, timeout: Duration) -> Self {
         Settings { protocol: protocol.to_string(), params, link: None, timeout, job: None }
     }
@@ -95,7 +95,7 @@ impl Settings {
         Ok(config)
     }
 
-    /// Refuses a library where the protocol has none.
+    /// Refuses a library if the protocol does not use one.
     pub(crate) fn check_library(&self, given: bool) -> Result<(), Failure> {
         let has_library = |protocol: &Protocol| protocol.stock() == Some(StockKinds::Library);
         if !given || has_library(&self.config()?.protocol()) {
@@ -106,9 +106,9 @@ impl Settings {
             .hint(format!("give --protocol {}", names.join(" or "))))
     }
 
-    /// Makes a program ready for one of the protocol's runs.
+    /// Prepares a program for one of the protocol's runs.
     ///
-    /// *Errors*: a program that the protocol cannot run; values that it cannot save.
+    /// *Errors*: the protocol cannot run the program or save the values.
     pub fn plan(&self, program: Program, parties: u16, saved: SavedValues) -> Result<Plan, Failure> {
         let (config, program) = (self.config()?, Arc::new(program));
         if saved != SavedValues::default() && config.protocol().stock().is_some() && config.stock().is_none() {
@@ -118,9 +118,9 @@ impl Settings {
         Ok(self.job.iter().cloned().fold(plan, Plan::under))
     }
 
-    /// The number of parties: as many as were asked for, or as the program needs.
+    /// The number of parties: as requested, or as the program needs.
     ///
-    /// *Errors*: a number that the protocol or the program does not have.
+    /// *Errors*: a number that the protocol or the program does not support.
     pub fn parties(&self, program: &Program, asked: Option<u16>) -> Result<u16, Failure> {
         let (needed, protocol) = (program.party_count(), self.config()?.protocol());
         let (allowed, name) = (protocol.parties(), program.name());
@@ -131,18 +131,17 @@ impl Settings {
         }
         match asked {
             Some(other) if !allowed.contains(&other) => {
-                let failure =
-                    Failure::call(format!("--parties {other}: expected {range}, which is what {protocol} has"));
+                let failure = Failure::call(format!("--parties {other}: expected {range}, the number for {protocol}"));
                 Err(if protocol.is_mesh() || other < 2 { failure } else { failure.hint(several_hint(protocol)) })
             }
-            Some(other) if other < needed => Err(Failure::call(format!(
-                "--parties {other}: `{name}` needs {needed}: it has inputs or outputs of theirs"
-            ))),
+            Some(other) if other < needed => {
+                Err(Failure::call(format!("--parties {other}: `{name}` has inputs or outputs of {needed} parties")))
+            }
             _ => Ok(asked.unwrap_or(needed.max(least))),
         }
     }
 
-    /// The way in which connections are made.
+    /// The options for connections.
     pub(crate) fn options(&self, tls: Option<Tls>) -> Result<garblet_net::Options, Failure> {
         let link = self.link.as_deref().map(str::parse::<SimulatedLink>).transpose();
         let link = link.map_err(Failure::call)?.unwrap_or_default();
@@ -162,7 +161,7 @@ impl Settings {
     }
 }
 
-/// The numbers of parties that a protocol may have: `2`, `3 to 64`.
+/// The numbers of parties that a protocol supports: `2`, `3 to 64`.
 pub(crate) fn party_range(protocol: Protocol) -> String {
     let (least, most) = protocol.parties().into_inner();
     if least == most { least.to_string() } else { format!("{least} to {most}") }

@@ -1,7 +1,7 @@
-//! A party with slow links, among parties that all have fast ones: relays between it and the others, in the parent's process.
+//! Gives one party slow links among parties with fast ones, by relays in the parent's process.
 //!
-//! A party that simulates a link delays what it sends to whomever. Here only what goes to and from one party is delayed, so that the
-//! others need to know nothing of it.
+//! A party that simulates a link delays all data that it sends. Relays delay only the data to and from one party, so the others need not
+//! know about it.
 
 use std::thread::JoinHandle;
 
@@ -21,7 +21,7 @@ pub struct SlowParty {
 }
 
 impl SlowParty {
-    /// Tells whether the link between these two is slow.
+    /// Returns whether the link between these two is slow.
     fn joins(&self, one: usize, other: usize) -> bool {
         [one, other].contains(&usize::from(self.party.0))
     }
@@ -35,14 +35,14 @@ pub struct Relays {
 }
 
 impl Relays {
-    /// Relays to and from that party, if there is one.
+    /// Creates the relays for this party, if there is one.
     pub fn of(slow: Option<SlowParty>) -> Self {
         Relays { slow, running: Vec::new() }
     }
 
-    /// The address at which a caller reaches the party that listens at `address`.
+    /// The address where a caller reaches the party that listens at `address`.
     ///
-    /// *Errors*: a relay that cannot be started.
+    /// *Errors*: a relay cannot be started.
     pub fn way(&mut self, caller: usize, listener: usize, address: &str) -> Result<String, Failure> {
         match self.slow.filter(|slow| slow.joins(caller, listener)) {
             None => Ok(address.into()),
@@ -56,7 +56,7 @@ impl Relays {
     }
 }
 
-/// A relay to one address, on a thread of its own, until it is dropped.
+/// A relay to one address on its own thread, until it is dropped.
 struct Relay {
     address: String,
     stop: Option<oneshot::Sender<()>>,
@@ -72,7 +72,7 @@ impl Relay {
                 let listener = Listener::bind("127.0.0.1:0").await.map_err(|e| net_failure(&e))?;
                 let _ = say.send(Ok(listener.address().to_string()));
                 tokio::select! {
-                    // A relay that ends leaves its parties without each other, and they say so.
+                    // If a relay ends, its parties lose their connection and report that.
                     _ = relay(&listener, &target, link) => Ok(()),
                     _ = stopped => Ok(()),
                 }
@@ -81,7 +81,7 @@ impl Relay {
                 let _ = say.send(Err(failure));
             }
         };
-        let cannot = |e: &dyn std::fmt::Display| Failure::no_result(format!("a slow link cannot be simulated: {e}"));
+        let cannot = |e: &dyn std::fmt::Display| Failure::no_result(format!("cannot simulate a slow link: {e}"));
         let thread = std::thread::Builder::new().name("relay".into()).spawn(work).map_err(|e| cannot(&e))?;
         let address = hear.recv().map_err(|e| cannot(&e))??;
         Ok(Relay { address, stop: Some(stop), thread: Some(thread) })
@@ -90,7 +90,7 @@ impl Relay {
 
 impl Drop for Relay {
     fn drop(&mut self) {
-        // A thread that has ended already needs not to be told.
+        // Ignore a thread that has already ended.
         let _ = self.stop.take().map(|stop| stop.send(()));
         let _ = self.thread.take().map(JoinHandle::join);
     }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_slow_unless_asked_for() {
+    fn no_link_is_slow_unless_requested() {
         assert_eq!(Relays::default().way(1, 0, "there").expect("no relay"), "there");
     }
 }

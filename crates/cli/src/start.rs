@@ -1,4 +1,4 @@
-//! The beginning and the end of a program: its arguments, its exit status, and the words of a failure.
+//! The start and end of a program: its arguments, its exit status, and failure messages.
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -6,12 +6,12 @@ use clap::Parser;
 
 use crate::{failure::Failure, output::print_failure};
 
-/// Reads the arguments of this process and does what they ask for. Returns the exit status.
+/// Runs the command in this process's arguments. Returns the exit status.
 pub fn start<C: Parser>(run: impl FnOnce(C) -> Result<(), Failure>) -> ExitCode {
     let call = match C::try_parse_from(arguments(std::env::args_os())) {
         Ok(call) => call,
         Err(mut error) => {
-            // An option that another command has is no value: `-- --option` would not help.
+            // An option of another command is not a value: do not suggest `-- --option`.
             error.remove(clap::error::ContextKind::Suggested);
             if error.use_stderr() {
                 print_failure(&Failure::from(&error));
@@ -29,7 +29,7 @@ pub fn start<C: Parser>(run: impl FnOnce(C) -> Result<(), Failure>) -> ExitCode 
     }
 }
 
-/// The arguments, with `garblet help COMMAND` as `garblet COMMAND --help`, as users of other commands expect.
+/// The arguments, with `garblet help COMMAND` turned into `garblet COMMAND --help`, which users of other tools expect.
 fn arguments(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut all: Vec<OsString> = given.collect();
     if all.get(1).is_some_and(|first| first == "help") {

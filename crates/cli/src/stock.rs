@@ -1,4 +1,4 @@
-//! Stores of prepared material, as the command line names them.
+//! Stores of prepared material, from the command line's options.
 
 use std::{
     path::{Path, PathBuf},
@@ -25,14 +25,14 @@ use crate::{
     way::Way,
 };
 
-/// The party that gives the inputs that are read.
+/// The owner of inputs that are read from a store.
 const NOBODY: Party = Party(u16::MAX);
 
-/// The time to wait for another process that has the store open: `garblet serve` does so for short times.
+/// The wait while another process has the store open, as `garblet serve` does briefly.
 const PATIENCE: Duration = Duration::from_secs(10);
 const RETRY: Duration = Duration::from_millis(50);
 
-/// The place where prepared material is.
+/// The location of prepared material.
 #[derive(clap::Args)]
 pub(crate) struct StockArgs {
     /// Use this party's store in this folder, filled by `garblet prepare`; for protocols that have stores
@@ -65,7 +65,7 @@ pub(crate) struct SavedArgs {
     read: Vec<ReadInput>,
 }
 
-/// Parses a name that `--read` can name again.
+/// Parses a name that `--read` can refer to.
 fn kept_name(text: &str) -> Result<String, String> {
     check_kept_name(text).map(|()| text.into()).map_err(|error| error.to_string())
 }
@@ -81,7 +81,7 @@ pub(crate) fn read_input(text: &str) -> Result<ReadInput, String> {
     Ok(ReadInput { port: port.into(), name: name.into(), output })
 }
 
-/// An amount of what is prepared.
+/// An amount to prepare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Amount {
     pub(crate) kind: String,
@@ -100,30 +100,30 @@ impl FromStr for Amount {
 
 /// The source of prepared material.
 pub(crate) enum Source {
-    /// A store on disk, filled before.
+    /// A store on disk, filled in advance.
     Store {
         folder: Folder,
         top_up: bool,
-        /// Set if one that is not there is made.
+        /// Creates a missing store.
         make: bool,
-        /// The most runs that were to keep a value and do not end, if that is said.
+        /// The most runs that should have saved a value but did not end, if given.
         retries: Option<u32>,
     },
-    /// A store in memory, filled now with what a library says.
+    /// A store in memory, filled now from a library.
     InMemory(PathBuf),
 }
 
-/// A store on disk and what it is for.
+/// A store on disk and its purpose.
 #[derive(Clone)]
 pub(crate) struct Folder {
-    /// The amounts to which it is filled, and of what.
+    /// The target amounts, by kind.
     pub(crate) order: OrderRequest,
     pub(crate) path: PathBuf,
     pub(crate) key: Option<PathBuf>,
     pub(crate) peer: String,
-    /// Set if it is held against what this machine has recorded of it, and a record is begun where there is none.
+    /// Set if it is compared with this machine's record of it, which is created if missing.
     pub(crate) recorded: bool,
-    /// The command that prepares more, where it is known.
+    /// The command that prepares more, if known.
     pub(crate) again: Option<String>,
 }
 
@@ -133,9 +133,9 @@ impl StockArgs {
         &self.saved
     }
 
-    /// The source of prepared material, if it is not made for the run.
+    /// The source of prepared material; `None` if the run makes it.
     ///
-    /// *Errors*: options that the protocol has no use for; no peer to which a store belongs.
+    /// *Errors*: options that the protocol does not use; no peer for a store.
     pub(crate) fn source(
         &self,
         settings: &Settings,
@@ -161,9 +161,9 @@ impl SavedArgs {
         SavedValues { keep: self.keep.clone(), read: self.read.clone() }
     }
 
-    /// The program as parties are asked for inputs: none for what is read.
+    /// The program without the inputs that are read, for asking parties for inputs.
     ///
-    /// *Errors*: an input to read that the program does not have.
+    /// *Errors*: the program lacks an input that is to be read.
     pub(crate) fn asked(&self, program: &Program) -> Result<Program, Failure> {
         let names: Vec<&str> = program.inputs().iter().map(|input| &input.port.name[..]).collect();
         if let Some(ReadInput { port, .. }) = self.read.iter().find(|read| !names.contains(&&read.port[..])) {
@@ -186,18 +186,18 @@ pub(crate) fn store_options(store: &Path, key: Option<&Path>) -> Vec<(&'static s
     std::iter::once(("--store", store.display().to_string())).chain(key).collect()
 }
 
-/// The key in a file, or in its default place; made there if there is none.
+/// Loads the key from a file, or from its default place, where it is created if missing.
 pub fn load_or_create_key(file: Option<&Path>) -> Result<StoreKey, Failure> {
     let path = in_configuration(file, "store.key")?;
     make_folder(&path)?;
     StoreKey::load_or_create(&path, &mut rand::rng()).map_err(|e| store_failure(&e))
 }
 
-/// Holds a store against the record of it in the configuration folder, where a copy of the store's folder does not bring it back.
+/// Compares a store with its record in the configuration folder, which restoring a copy of the store's folder does not change.
 pub(crate) fn check_record(store: &mut Store) -> Result<(), Failure> {
     let Ok(records) = in_configuration(None, "stores") else {
         tell(&format!(
-            "warning: an old copy of the store in {} would not be noticed: neither XDG_CONFIG_HOME nor HOME is set, where a record of it would be",
+            "warning: an old copy of the store in {} would go unnoticed: neither XDG_CONFIG_HOME nor HOME is set, so there is no place to record it",
             store.folder().display()
         ));
         return Ok(());
@@ -206,14 +206,14 @@ pub(crate) fn check_record(store: &mut Store) -> Result<(), Failure> {
         Past::Known => {}
         Past::Unknown => tell(&format!(
             "warning: this machine has no record of the store in {}; if it was restored from a backup, its pieces could be used twice: \
-             let both parties begin with new stores",
+             let both parties create new stores",
             store.folder().display()
         )),
     }
     Ok(())
 }
 
-/// The same where there is a record, and nothing elsewhere: `garblet local` begins none for its stores.
+/// The same if there is a record, and otherwise nothing: `garblet local` creates none for its stores.
 fn check_record_if_any(store: &mut Store) -> Result<(), Failure> {
     match in_configuration(None, "stores") {
         Ok(records) if records.join(store.id()).exists() => check_record(store),
@@ -221,39 +221,38 @@ fn check_record_if_any(store: &mut Store) -> Result<(), Failure> {
     }
 }
 
-/// Looks whether there is a store, before a key is looked for or made.
+/// Checks that there is a store, before a key is read or created.
 ///
-/// *Errors*: none there.
+/// *Errors*: the store is missing.
 pub(crate) fn find_store(folder: &Path) -> Result<(), Failure> {
     Store::find(folder).map_err(|error| match error {
-        StoreError::Missing { .. } => store_failure(&error).hint("`garblet prepare` makes one and fills it"),
+        StoreError::Missing { .. } => store_failure(&error).hint("create and fill one with `garblet prepare`"),
         error => store_failure(&error),
     })
 }
 
-/// The refusal of a store, and of values that would be there, where nothing is taken from one.
+/// The error for options of a store where the protocol uses none.
 pub(crate) fn no_store(config: &Config) -> Failure {
     let protocol = config.protocol();
     match protocol.stock() {
         Some(_) => {
-            Failure::call(format!("--store, --keep, --read: {protocol} keeps nothing in a store with these parameters"))
+            Failure::call(format!("--store, --keep, --read: {protocol} saves nothing in a store with these parameters"))
                 .hint("without --param it does")
         }
-        None => Failure::call(format!("--store: {protocol} takes nothing from a store"))
-            .hint(format!("{} do", with_stores())),
+        None => Failure::call(format!("--store: {protocol} uses no store")).hint(format!("{} do", with_stores())),
     }
 }
 
-/// The names of the protocols that have stores.
+/// The names of the protocols with stores.
 pub(crate) fn with_stores() -> String {
     let names = garblet::Protocol::ALL.iter().filter(|protocol| protocol.stock().is_some());
     names.map(|protocol| protocol.name()).collect::<Vec<_>>().join(", ")
 }
 
 impl Source {
-    /// Opens it, for one of so many parties.
+    /// Opens it for one of this number of parties.
     ///
-    /// *Errors*: a library file that is wrong, a store that cannot be used.
+    /// *Errors*: a wrong library file; an unusable store.
     pub(crate) fn open(&self, config: &Config, parties: u16) -> Result<Stock, Failure> {
         match self {
             Source::Store { folder, top_up, make, retries } => {
@@ -272,7 +271,7 @@ impl Source {
         }
     }
 
-    /// The command that prepares what was lacking, where it is known.
+    /// The command that prepares the missing material, if known.
     pub(crate) fn again(&self) -> Option<&str> {
         match self {
             Source::Store { folder, .. } => folder.again.as_deref(),
@@ -282,18 +281,18 @@ impl Source {
 }
 
 impl Folder {
-    /// The order; none where the store says of what it was filled.
+    /// The order; `None` if the store remembers its library.
     ///
-    /// *Errors*: a mistake in it, so that this is told before a peer is waited for.
+    /// *Errors*: a mistake in it, reported before waiting for a peer.
     pub(crate) fn order(&self, config: &Config, parties: u16) -> Result<Option<Order>, Failure> {
         let remembered = config.protocol().stock() == Some(StockKinds::Library) && self.order.library.is_none();
         let order = (!remembered).then(|| Order::new(&self.order, parties, config));
         order.transpose().map_err(|e| explain(&e))
     }
 
-    /// Opens the store for an order, waiting for a short while if another process has it open.
+    /// Opens the store for an order, waiting briefly if another process has it open.
     ///
-    /// *Errors*: a store that cannot be used, or was filled from a library file that is wrong.
+    /// *Errors*: an unusable store; a wrong library file.
     pub(crate) fn open(
         &self,
         order: Option<Order>,
@@ -320,11 +319,11 @@ impl Folder {
     }
 }
 
-/// The state of a store that says where the library file is.
+/// The name under which a store records its library file.
 const LIBRARY_STATE: &str = "library file";
 const LIBRARY_STATE_VERSION: u32 = 1;
 
-/// Notes in a store from which library file it was filled.
+/// Records in a store the library file from which it was filled.
 pub(crate) fn remember_library(store: &mut Store, library: &Path) -> Result<(), Failure> {
     let path = std::path::absolute(library).map_err(|e| Failure::unreadable(library, &e))?;
     let bytes = path.into_os_string().into_encoded_bytes();
@@ -335,7 +334,7 @@ pub(crate) fn remember_library(store: &mut Store, library: &Path) -> Result<(), 
     store.set_state(LIBRARY_STATE, state).map_err(|e| store_failure(&e))
 }
 
-/// The library file that a store was filled from. Whether it is still the same is told by its digest.
+/// The library file from which a store was filled. Its digest tells whether it is still the same.
 fn remembered_library(store: &Store) -> Result<PathBuf, Failure> {
     let state = store.state(LIBRARY_STATE).filter(|state| state.version == LIBRARY_STATE_VERSION);
     match state.and_then(|state| String::from_utf8(state.bytes.clone()).ok()) {
@@ -345,13 +344,13 @@ fn remembered_library(store: &Store) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The order of all that a library file says.
+/// The order for everything that a library file lists.
 fn library_order(library: PathBuf, config: &Config, parties: u16) -> Result<Order, Failure> {
     let request = OrderRequest { library: Some(library_file(library)), ..OrderRequest::default() };
     Order::new(&request, parties, config).map_err(|e| explain(&e))
 }
 
-/// The library file there, whose circuit files may be of any known kind.
+/// Loads a library file, whose circuit files may have any known format.
 pub(crate) fn library_file(path: PathBuf) -> LibraryFile {
     LibraryFile { path, load: |file| FrontEnds::standard().load(file) }
 }

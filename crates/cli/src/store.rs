@@ -1,4 +1,4 @@
-//! `garblet store`: what was prepared, and what became of it.
+//! `garblet store`: shows prepared material and its use, and maintains stores.
 
 use std::path::PathBuf;
 
@@ -52,7 +52,7 @@ pub(crate) enum StoreCommand {
     },
 }
 
-/// The store, its key, and the form of the output.
+/// The store, its key, and the output format.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// The folder of the store
@@ -82,7 +82,7 @@ pub(crate) fn run(command: &StoreCommand) -> Result<(), Failure> {
 
 impl Options {
     fn open(&self) -> Result<Store, Failure> {
-        // Without a store, which key would open it is not the question.
+        // Check for a store first: without one, the key does not matter.
         Store::find(&self.folder).map_err(|e| store_failure(&e))?;
         let path = in_configuration(self.store_key.as_deref(), "store.key")?;
         let key = StoreKey::load(&path).map_err(|e| store_failure(&e))?;
@@ -91,7 +91,7 @@ impl Options {
         Ok(store)
     }
 
-    /// Prints a line, or the object that says the same.
+    /// Prints a line, or the equivalent JSON object.
     fn tell(&self, text: &str, object: &impl Serialize) -> Result<(), Failure> {
         if self.json { print_json(object) } else { print(text) }
     }
@@ -101,7 +101,7 @@ fn init(options: &Options) -> Result<(), Failure> {
     let key = load_or_create_key(options.store_key.as_deref())?;
     let mut store = Store::create(&options.folder, &key, &mut rand::rng()).map_err(|e| store_failure(&e))?;
     check_record(&mut store)?;
-    let text = format!("made store {} in {}\n", store.id(), options.folder.display());
+    let text = format!("created store {} in {}\n", store.id(), options.folder.display());
     options.tell(&text, &Listed::of(&store))
 }
 
@@ -123,11 +123,12 @@ fn verify(options: &Options, drop: bool) -> Result<(), Failure> {
     match report.damaged - dropped {
         0 if report.odd_segments.is_empty() || drop => Ok(()),
         0 => Err(Failure::no_result(format!("segments of the store in {} were changed", options.folder.display()))
-            .hint("all pieces are sound; `garblet store compact` writes the segments anew once pieces were used")),
+            .hint("all pieces are intact; `garblet store compact` rewrites the segments once pieces were used")),
         left => {
             let are = if left == 1 { "is" } else { "are" };
             let message = format!("{} of the store in {} {are} damaged", pieces(left), options.folder.display());
-            Err(Failure::no_result(message).hint("`garblet store verify --drop` gives them up; the rest can be used"))
+            Err(Failure::no_result(message)
+                .hint("discard them with `garblet store verify --drop`; the rest can be used"))
         }
     }
 }
@@ -156,7 +157,7 @@ fn compact(options: &Options) -> Result<(), Failure> {
     let freed = compacted.bytes_before.saturating_sub(compacted.bytes_after);
     let mut text = format!("freed {}: {} left\n", bytes(freed), bytes(compacted.bytes_after));
     if compacted.damaged > 0 {
-        text.push_str(&format!("gave up {}, which were damaged\n", pieces(compacted.damaged)));
+        text.push_str(&format!("discarded {}, which were damaged\n", pieces(compacted.damaged)));
     }
     options.tell(
         &text,
@@ -182,7 +183,7 @@ fn allow(options: &Options) -> Result<(), Failure> {
 
 fn clear(options: &Options) -> Result<(), Failure> {
     let dropped = options.open()?.clear().map_err(|e| store_failure(&e))?;
-    options.tell(&format!("gave up {}\n", pieces(dropped)), &serde_json::json!({ "dropped": dropped }))
+    options.tell(&format!("discarded {}\n", pieces(dropped)), &serde_json::json!({ "dropped": dropped }))
 }
 
 fn remove(options: &Options) -> Result<(), Failure> {
@@ -197,14 +198,14 @@ struct Listed {
     store: String,
     binding: Option<garblet_store::Binding>,
     kinds: Vec<ListedKind>,
-    /// Outputs that the store keeps.
+    /// Saved outputs in the store.
     kept: Vec<SavedNames>,
     /// Orders of gates that the peer left unfinished.
     unfinished_orders: u32,
-    /// A check of the peer whose outcome is not known.
+    /// Set if the outcome of the last check of the peer is unknown.
     unsettled_check: bool,
     segments: usize,
-    /// Of all segments, also of pieces that are gone.
+    /// The size of all segments, including used and dropped pieces.
     segment_bytes: u64,
 }
 
@@ -212,7 +213,7 @@ struct Listed {
 struct ListedKind {
     name: String,
     digest: String,
-    /// A piece has so many; amounts are of these, and not of pieces.
+    /// The number of units per piece; amounts are in units, not in pieces.
     per_piece: u64,
     available: u64,
     consumed: u64,
@@ -289,7 +290,7 @@ impl Listed {
             text.push_str(&format!("the peer left {}\n", orders_text(self.unfinished_orders)));
         }
         if self.unsettled_check {
-            text.push_str("the last check of the peer is not settled: the next meeting begins with it\n");
+            text.push_str("the last check of the peer is not settled: the next meeting starts with it\n");
         }
         let segments = if self.segments == 1 { "segment" } else { "segments" };
         text.push_str(&format!("{} in {} {segments}\n", bytes(self.segment_bytes), self.segments));
@@ -297,13 +298,13 @@ impl Listed {
     }
 }
 
-/// A line on values that are kept.
+/// A line about saved values.
 fn kept_text(SavedNames { name, outputs, unended, state }: &SavedNames) -> String {
     let outputs = if outputs.is_empty() { "nothing".into() } else { outputs.join(", ") };
     let unended = match unended {
         0 => String::new(),
-        1 => "; 1 run has not ended".into(),
-        runs => format!("; {runs} runs have not ended"),
+        1 => "; 1 run did not end".into(),
+        runs => format!("; {runs} runs did not end"),
     };
     match state {
         None => format!("kept as {name}: {outputs}{unended}\n"),
@@ -312,7 +313,7 @@ fn kept_text(SavedNames { name, outputs, unended, state }: &SavedNames) -> Strin
     }
 }
 
-/// The name of what a kind has pieces of, with the program where the store knows it.
+/// A kind's name, with the program if the store knows it.
 fn named(store: &Store, kind: &Kind) -> String {
     match program_of(store, kind) {
         Some(program) => format!("run of {program}"),
@@ -367,13 +368,13 @@ impl Checked {
             text.push_str(&format!("changed: the first bytes of segment {segment}\n"));
         }
         if self.dropped > 0 {
-            text.push_str(&format!("gave up {}\n", pieces(self.dropped)));
+            text.push_str(&format!("discarded {}\n", pieces(self.dropped)));
         }
         text
     }
 }
 
-/// So many orders, in words.
+/// A number of orders, in words.
 fn orders_text(orders: u32) -> String {
     format!("{orders} unfinished order{} of gates", if orders == 1 { "" } else { "s" })
 }

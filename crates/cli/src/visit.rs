@@ -1,4 +1,4 @@
-//! `garblet visit`: a client, who leaves shares of its inputs with two servers and has the result from both.
+//! `garblet visit`: a client that sends shares of its inputs to two servers and combines their answers into the result.
 
 mod memory;
 
@@ -34,7 +34,7 @@ use crate::{
 
 use memory::{Memory, Unfinished};
 
-/// The most times that an input is dealt again since others have made another version of a state.
+/// The most times that an input is shared again because other clients changed the state.
 const ATTEMPTS: usize = 8;
 
 /// The options of `garblet visit`.
@@ -89,14 +89,14 @@ struct Report {
     program: String,
     outputs: Map<String, Value>,
     servers_learn: ServersLearn,
-    /// The name and the version of the state after the run, if it has one.
+    /// The name and version of the state after the run, if it has one.
     state: Option<String>,
     version: Option<u64>,
-    /// The number of times that the input was dealt.
+    /// The number of attempts.
     attempts: usize,
 }
 
-/// The outputs that the servers learn, and what they learn of a panic.
+/// The outputs that the servers learn, and their knowledge of a panic.
 #[derive(Serialize)]
 struct ServersLearn {
     generator: Vec<String>,
@@ -104,7 +104,7 @@ struct ServersLearn {
     panics: Panics,
 }
 
-/// A panic as each server learns it; `None` if the server learns nothing.
+/// Each server's knowledge of a panic; `None` if it learns nothing.
 #[derive(Serialize)]
 struct Panics {
     generator: Option<Panic>,
@@ -115,7 +115,7 @@ struct Panics {
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Panic {
-    /// That there was one.
+    /// Only that it happened.
     Whether,
     /// Also its place and reason.
     Where,
@@ -123,7 +123,7 @@ enum Panic {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    // An invitation may come through a pipe, from a program that keeps secrets.
+    // An invitation may come through a pipe from a password manager.
     let invitations = options.invitations.iter().filter(|path| path.is_file());
     for trusted in std::iter::once(&options.agreement).chain(invitations) {
         check_unwritable_in_folder(trusted)?;
@@ -141,7 +141,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         true => visitor.resume(&mut memory)?,
         false => visitor.visit(&mut memory)?,
     };
-    // The output is there, whether the receipt can be kept or not.
+    // Print the output even if the receipt cannot be written.
     let kept = memory.end(Some(ended.opened.receipt()));
     let told = visitor.tell(&ended);
     match (told, kept) {
@@ -157,22 +157,22 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 struct Visitor<'a> {
     options: &'a Options,
     agreement: &'a Agreement,
-    /// Of generator and cloud.
+    /// From the generator and the cloud.
     invitations: &'a [Invitation; 2],
 }
 
-/// A visit that has ended.
+/// A finished visit.
 struct Ended {
     offer: String,
     job: Job,
     /// The output, with the receipt.
     opened: Opened,
-    /// The number of times that the input was dealt.
+    /// The number of attempts.
     attempts: usize,
 }
 
 impl Visitor<'_> {
-    /// Deals the input, and has the output; once more if others were faster.
+    /// Shares the input and returns the output; tries again if other clients were faster.
     fn visit(&self, memory: &mut Memory) -> Result<Ended, Failure> {
         self.check_answered(memory)?;
         let client = &self.invitations[0].client_name;
@@ -183,7 +183,7 @@ impl Visitor<'_> {
         };
         let job = self.agreement.job(&offer, &clients, &self.options.label, 1).map_err(|error| explain(&error))?;
         let party = job.client(&self.invitations[0].identity()).ok_or_else(|| {
-            Failure::call(format!("--with: `{client}`, who is invited, is not among {}", clients.join(", ")))
+            Failure::call(format!("--with: the invited client `{client}` is not among {}", clients.join(", ")))
         })?;
         let values = self.values(&offer, party)?;
         let input = job.join_inputs(party, &values).map_err(|error| Failure::call(&error).hint(error.hint()))?;
@@ -214,7 +214,7 @@ impl Visitor<'_> {
     /// Asks again for the answers to the last visit.
     fn resume(&self, memory: &mut Memory) -> Result<Ended, Failure> {
         let Some(unfinished) = memory.unfinished() else {
-            return Err(Failure::call("--resume: no visit is waiting for its answers"));
+            return Err(Failure::call("--resume: no visit is waiting for answers"));
         };
         let memory::Begun { offer, job, pending, frames: [to_generator, to_cloud] } = unfinished.read()?;
         let state = job.state().map(|(name, _)| name.to_string()).unwrap_or_default();
@@ -230,7 +230,7 @@ impl Visitor<'_> {
         Ok(Ended { offer, job, opened, attempts: 1 })
     }
 
-    /// Checks that no visit with an effect waits for its answers: it may have been run, or may be run yet.
+    /// Checks that no visit with an effect is unanswered: it may have run, or may still run.
     fn check_answered(&self, memory: &Memory) -> Result<(), Failure> {
         let Some(unfinished) = memory.unfinished().filter(|_| !self.options.give_up) else { return Ok(()) };
         let memory::Begun { offer, job, .. } = unfinished.read()?;
@@ -238,10 +238,10 @@ impl Visitor<'_> {
             return Ok(());
         }
         Err(Failure::call(format!("the last visit, for `{offer}`, was not answered, and may have changed the state"))
-            .hint("ask for its answers with --resume; --give-up forgets it, and an input that was taken is then taken twice if it is given again"))
+            .hint("ask for its answers with --resume; --give-up forgets it, but if it ran after all and you give the input again, it counts twice"))
     }
 
-    /// The failure that is told of a visit without an output, which is kept unless it can have had no effect.
+    /// The error of a visit without an output. Forgets the visit if it cannot have had an effect.
     fn unanswered(&self, memory: &mut Memory, unanswered: &Unanswered) -> Result<Failure, Failure> {
         if unanswered.rejected.is_never_run() {
             memory.end(None)?;
@@ -263,16 +263,16 @@ impl Visitor<'_> {
         block_on(async { Ok(call(visit, ways).await) })
     }
 
-    /// The job for the version that a state has now.
+    /// The job for the current version of a state.
     fn at(&self, job: &Job, state: &str, version: u64) -> Result<Job, Failure> {
-        // What is read has been kept at least once.
+        // A state that is read has been saved at least once.
         let reads = job.terms().inputs.iter().any(|input| matches!(input.origin, garblet_client::Origin::State { .. }));
         let version = if reads { version.max(1) } else { version };
         Job::new(job.terms().clone().at_version(state, version))
             .map_err(|error| Failure::call(&error).hint(error.hint()))
     }
 
-    /// The name of the offer that is meant.
+    /// The name of the chosen offer.
     fn offer(&self, client: &str) -> Result<String, Failure> {
         let named = [self.options.program.clone(), format!("{}.{client}", self.options.program)];
         let known: Vec<&str> = self.agreement.offers().collect();
@@ -297,13 +297,13 @@ impl Visitor<'_> {
         Ok(values.into_iter().map(|(_, value)| value).collect())
     }
 
-    /// Tells what came out.
+    /// Prints the outcome.
     ///
-    /// *Errors*: a computation that panicked; a standard output that cannot be written.
+    /// *Errors*: the computation panicked; standard output cannot be written.
     fn tell(&self, Ended { offer, job, opened, attempts }: &Ended) -> Result<(), Failure> {
         let client = &self.invitations[0];
         let Some(party) = job.client(&client.identity()) else {
-            return Err(Failure::call(format!("`{}` is no client of `{offer}`", client.client_name)));
+            return Err(Failure::call(format!("`{}` is not a client of `{offer}`", client.client_name)));
         };
         let program = self.program(offer)?;
         let values = job.split_outputs(party, &opened.output).map_err(|error| Failure::no_result(&error))?;
@@ -323,7 +323,7 @@ impl Visitor<'_> {
         print_json(&Report { program: offer.clone(), outputs, servers_learn, state, version, attempts: *attempts })
     }
 
-    /// The outputs that each server learns, generator and cloud.
+    /// The outputs that the generator and the cloud learn.
     fn servers_learn(&self, offer: &str) -> Result<[Vec<String>; 2], Failure> {
         let program = self.program(offer)?;
         Ok(self.servers(offer).map(|server| {
@@ -332,7 +332,7 @@ impl Visitor<'_> {
         }))
     }
 
-    /// The knowledge of a panic that each server has, generator and cloud.
+    /// The generator's and the cloud's knowledge of a panic.
     fn servers_learn_of_panics(&self, offer: &str) -> Result<[Option<Panic>; 2], Failure> {
         let program = self.program(offer)?;
         let notes = program.notes();
@@ -346,13 +346,13 @@ impl Visitor<'_> {
         }))
     }
 
-    /// The servers of a program's runs, generator and cloud.
+    /// The generator and the cloud of a program's runs.
     fn servers(&self, offer: &str) -> [Party; 2] {
         let clients = self.agreement.clients_of(offer).unwrap_or_default() as u16;
         [Party(0), Party(clients + 1)]
     }
 
-    /// Says what the servers learn of a visit, before anything is dealt.
+    /// Prints what the servers learn from a visit, before any share is sent.
     fn say_what_servers_learn(&self, offer: &str) -> Result<(), Failure> {
         let of = |((server, learned), panic): ((Server, Vec<String>), Option<Panic>)| {
             let panic = panic.map(|panic| match panic {
@@ -373,13 +373,13 @@ impl Visitor<'_> {
     }
 
     fn failure(&self, unanswered: &Unanswered) -> Failure {
-        let ways = unanswered.ways.iter().map(|(server, error)| format!("; the way to the {server}: {error}"));
+        let ways = unanswered.ways.iter().map(|(server, error)| format!("; connection to the {server}: {error}"));
         let message = format!("{}{}", unanswered.rejected, ways.collect::<String>());
         Failure::no_result(message).hint(unanswered.rejected.hint())
     }
 }
 
-/// The most bytes of a file with an invitation that are read.
+/// The largest accepted invitation file.
 const INVITATION_BYTES_MAX: u64 = 16 << 10;
 
 fn read_invitation(path: &Path) -> Result<Invitation, Failure> {

@@ -1,4 +1,4 @@
-//! The way to the peer: where, and as whom.
+//! The connection to the peer: its address, and the identities on both sides.
 
 use std::{net::SocketAddr, path::Path};
 
@@ -43,11 +43,11 @@ struct MeetingArgs {
     connect: Option<String>,
 }
 
-/// The options of which two parties need one: to be named in a group of the command.
+/// The options of which each of two parties needs one, for a group of the command.
 pub(crate) const MEETING: [&str; 2] = ["listen", "connect"];
 
 impl WayArgs {
-    /// The place where the peer is met.
+    /// The place where the parties meet.
     ///
     /// *Errors*: no address.
     pub(crate) fn meeting(&self) -> Result<Meeting, Failure> {
@@ -58,14 +58,14 @@ impl WayArgs {
 
     /// This party's identity.
     ///
-    /// *Errors*: one that cannot be loaded.
+    /// *Errors*: it cannot be loaded.
     pub(crate) fn identity(&self) -> Result<Identity, Failure> {
         self.peer.identity()
     }
 
-    /// The way.
+    /// The connection settings.
     ///
-    /// *Errors*: no address, plain TCP to another machine, an identity that cannot be loaded, nobody to trust, several to wait for.
+    /// *Errors*: no address; plain TCP to another machine; the identity cannot be loaded; no trusted peer, or several to wait for.
     pub(crate) fn way(&self) -> Result<Way, Failure> {
         let (meeting, session) = (self.meeting()?, self.session.clone());
         if self.insecure_plain_tcp {
@@ -78,7 +78,7 @@ impl WayArgs {
         self.pinned(meeting, identity, trusted)
     }
 
-    /// The way over TLS, with the names that are trusted here.
+    /// The connection settings over TLS, with the names of trusted peers.
     fn pinned(
         &self,
         meeting: Meeting,
@@ -91,23 +91,23 @@ impl WayArgs {
         Ok(way)
     }
 
-    /// Tells whether it is plain TCP, without identities.
+    /// Returns whether it is plain TCP, without identities.
     pub(crate) fn is_plain(&self) -> bool {
         self.insecure_plain_tcp
     }
 
-    /// The way to the one peer with this identity, who is trusted under this name.
+    /// The connection settings to the only peer, with this identity and name.
     ///
-    /// *Errors*: as [`WayArgs::way`]; another peer in the options.
+    /// *Errors*: as [`WayArgs::way`]; the options name another peer.
     pub(crate) fn to_known(&self, name: &str, fingerprint: Fingerprint) -> Result<Way, Failure> {
         self.peer.check_only(name, fingerprint)?;
         let identity = self.peer.identity()?;
         self.pinned(self.meeting()?, identity, vec![(name.to_string(), fingerprint)])
     }
 
-    /// The way of `party` to the others of `peers`.
+    /// The connection settings from `party` to the others of `peers`.
     ///
-    /// *Errors*: plain TCP to other machines, an identity that cannot be loaded, or is not the one in the file.
+    /// *Errors*: plain TCP to other machines; the identity cannot be loaded, or differs from the one in the file.
     pub(crate) fn to_all(&self, party: Party, peers: &PeersFile) -> Result<Way, Failure> {
         let peers = Peers::new(party, peers.clone(), self.meeting.listen.clone()).map_err(|e| meet_failure(&e))?;
         let meeting = Meeting::Peers(peers);
@@ -120,18 +120,18 @@ impl WayArgs {
 
 /// The peers file of a protocol of several parties.
 ///
-/// *Errors*: what is no such file.
+/// *Errors*: the file is not a peers file.
 pub(crate) fn open_peers(path: &Path) -> Result<PeersFile, Failure> {
     PeersFile::open(path).map_err(|e| peers_file_failure(&e))
 }
 
-/// Says where this party listens.
+/// Prints the address where this party listens.
 pub(crate) fn announce(address: SocketAddr) -> Result<(), Failure> {
     tell(&format!("listening on {address}"));
     Ok(())
 }
 
-/// Looks whether an address is for programs of this machine alone.
+/// Checks that only programs on this machine can reach an address.
 pub(crate) fn require_loopback(address: &str) -> Result<(), Failure> {
     check_loopback(address).map_err(|e| meet_failure(&e))
 }

@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all.
+//! Atomic writing of files.
 
 use std::{
     fs::{self, File},
@@ -8,19 +8,19 @@ use std::{
 
 use garblet::store::sync_folder;
 
-/// The users who may read a file that was not there before.
+/// The users who may read a new file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Readers {
-    /// Its owner alone, also if others could read the one in its place.
+    /// Only its owner, even if others could read the file that it replaces.
     Owner,
-    /// As of every other file that the user makes.
+    /// The same as for every other file that the user creates.
     Usual,
 }
 
-/// Writes a file, durably. One that is there already stays as it is until all of the new one is written, which nobody else can read before; its group and
-/// permissions stay as well, as far as this user can give them. A link, a pipe or a device is written to in place, but not for its owner alone.
+/// Writes a file durably. An existing file stays unchanged until the new one is complete, which nobody else can read before; its group and permissions
+/// are preserved as far as this user may set them. Links, pipes and devices are written in place, except with [`Readers::Owner`].
 ///
-/// *Errors*: those of `fill`, no place, no right, a file that is there for reading alone; what was there before stays then.
+/// *Errors*: those of `fill`; no space or permission; a read-only file. The old file then stays.
 pub fn write<E: From<io::Error>>(
     path: &Path,
     readers: Readers,
@@ -35,7 +35,7 @@ pub fn write<E: From<io::Error>>(
         if there.permissions().readonly() {
             return Err(io::Error::from(io::ErrorKind::PermissionDenied).into());
         }
-        // Nor is one replaced that could not be written.
+        // Do not replace a file that could not be written either.
         File::options().write(true).open(path)?;
     }
     let mut draft = tempfile::Builder::new();
@@ -53,8 +53,8 @@ pub fn write<E: From<io::Error>>(
     Ok(sync_folder(folder_of(path))?)
 }
 
-/// Gives a file the group and the permissions of the one at `path`; where it cannot have that group, or those were a list of users, nothing for others than
-/// its owner.
+/// Gives a file the group and the permissions of the one at `path`. If it cannot have that group, or if the old file had an access list, removes all
+/// permissions except the owner's.
 #[cfg(unix)]
 fn give_permissions(file: &File, path: &Path, there: &fs::Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
@@ -63,10 +63,10 @@ fn give_permissions(file: &File, path: &Path, there: &fs::Metadata) -> io::Resul
     file.set_permissions(PermissionsExt::from_mode(mode))
 }
 
-/// Tells whether a list says which users may read and write a file: the bits of the group are then those of all in it.
+/// Returns whether a file has an access list, whose mask then replaces the group's permissions.
 #[cfg(target_os = "linux")]
 pub(crate) fn has_list(path: &Path) -> bool {
-    // One that is there does not fit.
+    // An existing list does not fit the empty buffer.
     let read = rustix::fs::getxattr(path, ACCESS_LIST, &mut [0u8; 1]);
     !matches!(read, Err(rustix::io::Errno::NODATA | rustix::io::Errno::OPNOTSUPP))
 }
@@ -76,7 +76,7 @@ pub(crate) fn has_list(_: &Path) -> bool {
     false
 }
 
-/// The attribute of a file that has its list of users.
+/// The extended attribute with a file's access list.
 #[cfg(target_os = "linux")]
 const ACCESS_LIST: &str = "system.posix_acl_access";
 
@@ -85,7 +85,7 @@ fn give_permissions(file: &File, _: &Path, there: &fs::Metadata) -> io::Result<(
     file.set_permissions(there.permissions())
 }
 
-/// The folder in which a file lies.
+/// The folder that contains a file.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -104,27 +104,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_filled_leaves_the_file_that_was_there() {
+    fn a_failed_write_leaves_the_old_file() {
         let scratch = tempfile::tempdir().expect("a folder");
         let path = scratch.path().join("kept");
         let write = |text: &'static [u8], result: io::Result<()>| {
             super::write(&path, Readers::Usual, |out| out.write_all(text).and(result))
         };
         write(b"first", Ok(())).expect("written");
-        write(b"half", Err(io::Error::other("no more"))).expect_err("it is not whole");
-        assert_eq!(fs::read(&path).expect("it is there"), b"first");
+        write(b"half", Err(io::Error::other("no more"))).expect_err("it is incomplete");
+        assert_eq!(fs::read(&path).expect("it exists"), b"first");
         assert_eq!(fs::read_dir(scratch.path()).expect("a folder").count(), 1, "no draft is left");
         write(b"second", Ok(())).expect("written");
-        assert_eq!(fs::read(&path).expect("it is there"), b"second");
+        assert_eq!(fs::read(&path).expect("it exists"), b"second");
     }
 
     #[cfg(unix)]
     #[test]
-    fn permissions_stay_but_for_a_file_of_its_owner() {
+    fn permissions_stay_except_for_private_files() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let scratch = tempfile::tempdir().expect("a folder");
         let [path, link] = ["kept", "link"].map(|name| scratch.path().join(name));
-        let mode = |path: &Path| fs::symlink_metadata(path).expect("it is there").permissions().mode() & 0o777;
+        let mode = |path: &Path| fs::symlink_metadata(path).expect("it exists").permissions().mode() & 0o777;
         let write = |path: &Path, readers| {
             super::write(path, readers, |out| out.write_all(b"text")).expect("written");
             mode(path)
@@ -138,7 +138,7 @@ mod tests {
                 assert_eq!(
                     drafts.map(|draft| mode(&draft)).collect::<Vec<_>>(),
                     [0o600],
-                    "for nobody before it is whole"
+                    "nobody can read it before it is complete"
                 );
                 out.write_all(b"text")
             };
@@ -147,7 +147,7 @@ mod tests {
         }
         symlink(&path, &link).expect("a link");
         write(&link, Readers::Usual);
-        assert!(fs::symlink_metadata(&link).expect("it is there").is_symlink());
+        assert!(fs::symlink_metadata(&link).expect("it exists").is_symlink());
         assert_eq!(write(&path, Readers::Owner), 0o600);
     }
 
@@ -159,33 +159,33 @@ mod tests {
         let path = scratch.path().join("kept");
         fs::write(&path, "old").expect("written");
         fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).expect("it is ours");
-        // Who may give a file to any group, as the superuser, has it stay; nobody else can try.
-        let group = fs::metadata(&path).expect("it is there").gid() + 1;
+        // Only the superuser can give a file to any group, so only it can test that the group stays.
+        let group = fs::metadata(&path).expect("it exists").gid() + 1;
         let may = chown(&path, None, Some(group)).is_ok();
         super::write(&path, Readers::Usual, |out| out.write_all(b"new")).expect("written");
-        let there = fs::metadata(&path).expect("it is there");
+        let there = fs::metadata(&path).expect("it exists");
         let expected = if may { group } else { group - 1 };
         assert_eq!((there.gid(), there.permissions().mode() & 0o777), (expected, 0o640));
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_list_of_users_becomes_no_right_of_a_group() {
+    fn an_access_list_does_not_become_a_group_permission() {
         use std::os::unix::fs::PermissionsExt;
         let scratch = tempfile::tempdir().expect("a folder");
         let path = scratch.path().join("kept");
         fs::write(&path, "old").expect("written");
-        // Version 2; the owner reads and writes, user 12 reads, the group and all others do nothing, the mask is to read.
+        // Version 2: the owner may read and write, user 12 may read, the group and others nothing; the mask is read.
         let entries: [(u16, u16, u32); 5] =
             [(1, 6, u32::MAX), (2, 4, 12), (4, 0, u32::MAX), (0x10, 4, u32::MAX), (0x20, 0, u32::MAX)];
         let entry = |(tag, bits, id): (u16, u16, u32)| {
             [&tag.to_le_bytes()[..], &bits.to_le_bytes(), &id.to_le_bytes()].concat()
         };
         let list = [&2u32.to_le_bytes()[..], &entries.map(entry).concat()].concat();
-        let mode = || fs::metadata(&path).expect("it is there").permissions().mode() & 0o777;
+        let mode = || fs::metadata(&path).expect("it exists").permissions().mode() & 0o777;
         match rustix::fs::setxattr(&path, ACCESS_LIST, &list, rustix::fs::XattrFlags::empty()) {
-            Ok(()) => assert_eq!(mode(), 0o640, "the mask looks like a right of the group"),
-            // Not every file system has such lists.
+            Ok(()) => assert_eq!(mode(), 0o640, "the mask looks like a group permission"),
+            // Not every file system has access lists.
             Err(error) => return assert_eq!(error, rustix::io::Errno::OPNOTSUPP),
         }
         super::write(&path, Readers::Usual, |out| out.write_all(b"new")).expect("written");
@@ -193,16 +193,16 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_there_for_reading_alone_stays() {
+    fn a_read_only_file_stays() {
         let scratch = tempfile::tempdir().expect("a folder");
         let path = scratch.path().join("kept");
         fs::write(&path, "old").expect("written");
-        let mut permissions = fs::metadata(&path).expect("it is there").permissions();
+        let mut permissions = fs::metadata(&path).expect("it exists").permissions();
         permissions.set_readonly(true);
         fs::set_permissions(&path, permissions).expect("it is ours");
         let error = super::write(&path, Readers::Usual, |out| out.write_all(b"new")).expect_err("refused");
         assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
-        assert_eq!(fs::read(&path).expect("it is there"), b"old");
+        assert_eq!(fs::read(&path).expect("it exists"), b"old");
         assert_eq!(fs::read_dir(scratch.path()).expect("a folder").count(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Programs, their changes and parameters as TOML files have them.
+//! Programs, their changes and parameters in TOML files.
 
 use std::{
     collections::BTreeMap,
@@ -17,20 +17,20 @@ pub(crate) type Table = BTreeMap<String, toml::Value>;
 
 /// The tables of a file that change a program.
 pub(crate) struct WrittenChanges<'a> {
-    /// Constants of a function source; those of one party may be in a table of their own.
+    /// Constants of a function source; those of one party may be in a separate table.
     pub(crate) constants: &'a Table,
-    /// The party that gives each input.
+    /// The owner of each input.
     pub(crate) owner: &'a BTreeMap<String, u16>,
-    /// The parties that learn each output: numbers, or a word for all or none.
+    /// The recipients of each output: numbers, or a word for all or none.
     pub(crate) to: &'a Table,
-    /// None is on.
+    /// `None` means on.
     pub(crate) panics: Option<bool>,
 }
 
 impl WrittenChanges<'_> {
-    /// The changes as the command line has them.
+    /// The changes as command-line arguments.
     ///
-    /// *Errors*: recipients that are none.
+    /// *Errors*: invalid recipients.
     pub(crate) fn read(&self) -> Result<ProgramChanges, Failure> {
         let owner = |(input, party): (&String, &u16)| Owner { input: input.clone(), party: Party(*party) };
         let to = |(output, to): (&String, &toml::Value)| {
@@ -50,19 +50,19 @@ impl WrittenChanges<'_> {
             recipients: self.to.iter().map(to).collect::<Result<_, _>>()?,
             constants,
             panics: Switch(self.panics.unwrap_or(true)),
-            // What it may cost to compile is for each machine to say, and no file's.
+            // Each machine sets its own limit for compiling; no file does.
             effort: garblet_lang::Options::EFFORT,
             rows: None,
         })
     }
 }
 
-/// Parameters of a protocol as the command line has them.
+/// A protocol's parameters as command-line arguments.
 pub(crate) fn parameters(written: &Table) -> Vec<Param> {
     written.iter().map(|(name, value)| Param { name: name.clone(), value: text_of(value) }).collect()
 }
 
-/// The program that a file in a folder names: a path from there, or a circuit of the library.
+/// A program named by a file in a folder: a path relative to it, or a circuit of the library.
 pub(crate) fn program_in(folder: &Path, source: &str) -> String {
     let path = match source.starts_with("lib:") {
         true => PathBuf::from(source),
@@ -71,7 +71,7 @@ pub(crate) fn program_in(folder: &Path, source: &str) -> String {
     path.display().to_string()
 }
 
-/// A value as the command line has it.
+/// A value as a command-line argument.
 fn text_of(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),

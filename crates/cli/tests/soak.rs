@@ -17,14 +17,14 @@ use garblet_net::{Fingerprint, Identity, JobTerms, NetError, Options, Refusal, T
 use rand::RngExt;
 use tokio::{io::AsyncWriteExt, net::TcpStream, task::JoinSet, time::Instant};
 
-/// Callers at once: those with a job, half of them; strangers with an identity that nobody knows, with garbage, with another job.
+/// Concurrent callers: half of them with a job; the rest strangers with an unknown identity, with garbage, or with another job.
 const KINDS: [(Kind, usize); 5] =
     [(Kind::Honest, 80), (Kind::Dying, 20), (Kind::Unknown, 40), (Kind::Garbage, 30), (Kind::OtherJob, 30)];
 
 /// Trusted identities, each with a job.
 const IDENTITIES: usize = 5;
 
-/// The number of the service, which must not be in its log.
+/// The service's input, which must not appear in its log.
 const PLANTED: u32 = 271_828_182;
 
 const SUM: &str = "pub fn main(a: u32, b: u32) -> u32 {\n    a + b\n}\n";
@@ -39,7 +39,7 @@ enum Kind {
     OtherJob,
 }
 
-/// The things that all callers know.
+/// The data shared by all callers.
 struct World {
     address: String,
     service: Fingerprint,
@@ -98,12 +98,12 @@ fn key(folder: &Path, name: &str) -> (String, Fingerprint) {
     (path.display().to_string(), identity.fingerprint())
 }
 
-/// The plan of a caller, under a job as its hello names it.
+/// A caller's plan, under the job that its hello names.
 fn under(plan: &Plan, job: &str) -> Plan {
     plan.clone().under(JobTerms { digest: job.into(), fields: Vec::new() })
 }
 
-/// Writes all that a service needs, and starts it.
+/// Writes all files that a service needs, and starts it.
 fn start(folder: &Path) -> (Service, World) {
     let (_, service) = key(folder, "service.pem");
     let (unknown, _) = key(folder, "unknown.pem");
@@ -166,7 +166,7 @@ impl World {
         Options { tls: Some(tls), patience, timeout: patience, ..Options::default() }
     }
 
-    /// One call, with the number `b`; returns what it has learned.
+    /// Makes one call, with the number `b`, and returns its result.
     async fn compute(&self, plan: &Plan, key: &str, b: u32) -> Result<Option<Bits>, Error> {
         let channel = connect(&self.address, &self.options(key)).await?;
         let peer = Peer::open(plan, Party(1), Ends::from(channel), rand::rng(), Box::new(())).await?;
@@ -216,7 +216,7 @@ impl World {
 }
 
 #[test]
-fn a_service_under_load_is_right_and_does_not_grow() {
+fn a_service_under_load_computes_correctly_and_does_not_grow() {
     let is_full = std::env::var_os("GARBLET_TEST_FULL").is_some();
     let length = Duration::from_secs(if is_full { 600 } else { 20 });
     let folder = tempfile::tempdir().expect("a folder");
@@ -232,7 +232,7 @@ fn a_service_under_load_is_right_and_does_not_grow() {
                 while Instant::now() < end {
                     world.call(kind).await;
                     if kind == Kind::Honest {
-                        // A caller that was refused does not come again at once.
+                        // A refused caller pauses before it calls again.
                         tokio::time::sleep(Duration::from_millis(100)).await;
                     } else {
                         tokio::time::sleep(Duration::from_millis(1_000)).await;

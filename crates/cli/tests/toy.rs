@@ -1,4 +1,4 @@
-//! The toy protocol of the book's chapter on adding one is known to every command, without a line there.
+//! Every command knows the toy protocol of the book's chapter on adding one, without a change in the commands.
 #![cfg(feature = "toy")]
 
 use std::process::Command;

@@ -11,7 +11,7 @@ const NAME: &str = "garblet-lab";
 const PROGRAM: &str = env!("CARGO_BIN_EXE_garblet-lab");
 
 #[test]
-fn the_commands_of_the_readme_and_the_book_do_what_they_say() {
+fn the_commands_of_the_readme_and_the_book_print_what_the_text_says() {
     blocks::assert_texts_hold();
 }
 

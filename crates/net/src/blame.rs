@@ -1,11 +1,11 @@
-//! The party that another holds responsible when it gives up, as it tells the others of a mesh.
+//! Blame: when a party of a mesh gives up, it tells the others whom it holds responsible.
 
 use std::fmt;
 
-/// Bytes of a blame in an abort: the party, little-endian, and the cause; and behind that, for hearsay, who said so.
+/// Bytes of a blame in an abort: the party, little-endian, and the cause; then, for hearsay, its source.
 pub(crate) const BLAME_BYTES: [usize; 2] = [3, 5];
 
-/// The fault of a party because of which a run cannot continue, as others learn it.
+/// The fault of a party that stops a run, as other parties learn it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Cause {
@@ -15,13 +15,13 @@ pub enum Cause {
     Silent = 2,
     /// The party gave up by itself.
     GaveUp = 3,
-    /// The party sent what an honest party does not send.
+    /// The party sent something that no honest party sends.
     Misbehaved = 4,
-    /// The party wants to run something else, or does not trust the party that says so.
+    /// The party wants to run something else, or does not trust the party that reports this.
     Disagrees = 5,
     /// The party never came.
     Missing = 6,
-    /// The party came twice, or two parties say that they are it.
+    /// The party connected twice, or two parties claim to be this one.
     DuplicateParty = 7,
     /// The party is not the expected one.
     UnknownPeer = 8,
@@ -49,17 +49,17 @@ impl fmt::Display for Cause {
             Cause::Gone => "is gone",
             Cause::Silent => "fell silent",
             Cause::GaveUp => "gave up",
-            Cause::Misbehaved => "sent what it may not send",
+            Cause::Misbehaved => "violated the protocol",
             Cause::Disagrees => "wants to run something else",
             Cause::Missing => "never came",
             Cause::DuplicateParty => "came twice",
-            Cause::UnknownPeer => "is somebody else than expected",
+            Cause::UnknownPeer => "has an unexpected identity",
             Cause::Slow => "is too slow",
         })
     }
 }
 
-/// A party and what it has done, and whose word that is. It says nothing about anybody's inputs.
+/// A party, its fault, and the source of the claim. Contains nothing about inputs.
 ///
 /// Hearsay is passed on once, with the name of its source. Then it carries two names, the source's and the messenger's, and both can be
 /// held responsible. A party that gets it at second hand does not pass it on, but says that the messenger gave up. So no party can
@@ -75,7 +75,7 @@ pub struct Blame {
 }
 
 impl Blame {
-    /// A fault that a party has itself seen.
+    /// A fault that a party has seen itself.
     pub fn seen(party: u16, cause: Cause) -> Self {
         Blame { party, cause, heard_from: None }
     }
@@ -88,7 +88,7 @@ impl Blame {
         bytes
     }
 
-    /// Reads a blame; none if the cause is unknown.
+    /// Decodes a blame; `None` if the cause is unknown.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let (party, cause, heard_from) = match *bytes {
             [low, high, cause] => ([low, high], cause, None),
@@ -99,7 +99,7 @@ impl Blame {
         Some(Blame { party: u16::from_le_bytes(party), cause, heard_from })
     }
 
-    /// The blame that this party passes on once `peer` has told it this one.
+    /// The blame that this party passes on after receiving this one from `peer`.
     pub(crate) fn heard_of(self, peer: u16) -> Self {
         match self.heard_from {
             None => Blame { heard_from: Some(peer), ..self },
@@ -107,20 +107,20 @@ impl Blame {
         }
     }
 
-    /// The words for what the peer that sent this has done with it.
+    /// The claim in words, for a peer that sent it.
     pub(crate) fn told(&self) -> String {
         format!("{}says that party {} {}", teller(self.heard_from), self.party, self.cause)
     }
 }
 
-/// The words before `says`: the source, if the peer has heard it from another party.
+/// The words before `says`: the source, if the peer received the claim from another party.
 pub(crate) fn teller(heard_from: Option<u16>) -> String {
     heard_from.map_or(String::new(), |party| format!("passes on that party {party} "))
 }
 
 /// An error of a step with one peer.
 pub trait Accuses: std::error::Error + 'static {
-    /// The blame for it, given that the step was with `peer`; none if it falls on this party itself.
+    /// The blame for it, given that the step was with `peer`; `None` if this party itself is at fault.
     fn accuses(&self, peer: u16) -> Option<Blame>;
 }
 
@@ -130,7 +130,7 @@ mod tests {
     use crate::error::NetError;
 
     #[test]
-    fn every_blame_reads_back_and_unknown_causes_are_none() {
+    fn every_blame_reads_back_and_unknown_causes_are_ignored() {
         for (cause, heard_from) in Cause::ALL.into_iter().flat_map(|cause| [(cause, None), (cause, Some(0x0304))]) {
             let blame = Blame { party: 0x0102, cause, heard_from };
             assert_eq!(Blame::decode(&blame.encode()), Some(blame));
@@ -145,7 +145,7 @@ mod tests {
     fn hearsay_keeps_its_origin_and_is_passed_on_once() {
         let blame = Blame::seen(2, Cause::Silent);
         let heard = |blame| NetError::PeerBlames { doing: "for it".into(), blame };
-        // Party 3 has seen it; this party passes it on with its name; who hears that does not.
+        // Party 3 has seen it; this party passes it on with its own name; the next party does not.
         let first = heard(blame).accuses(3).expect("of party 2");
         assert_eq!(first, Blame { heard_from: Some(3), ..blame });
         assert_eq!(heard(first).accuses(0), Some(Blame::seen(0, Cause::GaveUp)));

@@ -1,4 +1,4 @@
-//! The callers of a service: one after another, each with its hello heard, without an end.
+//! The callers of a service, one after another without end, each with its hello received.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,13 +14,13 @@ use crate::reception::Reception;
 use crate::tls::{Meant, Side};
 use crate::watch::ChannelWatch;
 
-/// A caller of a service that has proved its identity, if one is required, and has said hello.
+/// A caller of a service that has proved its identity, if required, and has sent its hello.
 pub struct Caller {
-    /// The channel to it, with its hello heard ahead and its session's name.
+    /// The channel to it, with its hello received ahead and its session's name.
     pub channel: Channel,
     /// The hello.
     pub hello: Hello,
-    /// Sees what goes through the channel, from before the hello on.
+    /// Watches the channel's traffic, including the hello.
     pub watch: ChannelWatch,
     /// The address from which it came.
     pub from: SocketAddr,
@@ -28,8 +28,8 @@ pub struct Caller {
 
 /// The callers of a service, for any session.
 ///
-/// All who connect are heard side by side, so many at once as there are places, each for so long as [`Listener::accept`] allows until it has proved who it is, and for the time-out until it has
-/// said hello. Unlike there, hearing one ends nobody else's.
+/// Receives all connections concurrently, up to the number of places. Each has the time of [`Listener::accept`] to prove its identity, and the time-out to
+/// send its hello. Unlike there, one caller's hello does not end the others' turn.
 pub struct Callers {
     listener: Listener,
     reception: Reception<'static, (Channel, Hello, ChannelWatch)>,
@@ -37,14 +37,14 @@ pub struct Callers {
 }
 
 impl Callers {
-    /// The callers at `listener`. At most `places` are heard at once.
+    /// The callers at `listener`, at most `places` at once.
     pub fn new(listener: Listener, places: usize, options: Options) -> Self {
         let log = listener.log.clone();
         let reception = Reception::new(options.on_refused.clone(), options.advice, log).with_places(places);
         Callers { listener, reception, options }
     }
 
-    /// The address where they are heard.
+    /// The address where they connect.
     pub fn address(&self) -> SocketAddr {
         self.listener.address()
     }
@@ -87,7 +87,7 @@ async fn hear(
     let mut channel = channel((stream, &carrier), (Side::Accepting, Meant::Any), &options).await?;
     let patience: Duration = match options.tls {
         Some(_) => options.timeout,
-        // Nobody has proved anything yet.
+        // The caller has not proved anything yet.
         None => HANDSHAKE.min(options.timeout),
     };
     let watch = channel.watch();

@@ -19,10 +19,10 @@ use crate::transcript::{Piece, Transcript};
 use crate::watch::{ChannelWatch, ConnectionSecret};
 use crate::writer::FrameWriter;
 
-/// The time that a channel waits without a byte moving, unless told otherwise.
+/// The default time that a channel waits without a byte moving.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The time that a party that ends waits for its last words to arrive, if its time-out is not shorter.
+/// The time that an ending party waits for its last message to arrive, unless its time-out is shorter.
 const PARTING: Duration = Duration::from_secs(1);
 
 const CLOSE: &str = "the peer's end of the conversation";
@@ -45,7 +45,7 @@ pub struct Traffic {
 impl Sub for Traffic {
     type Output = Traffic;
 
-    /// The cost of a phase: the counters after it less those before it.
+    /// The cost of a phase: the counters after it minus those before it.
     fn sub(self, before: Traffic) -> Traffic {
         Traffic {
             bytes_sent: self.bytes_sent - before.bytes_sent,
@@ -60,13 +60,13 @@ impl Sub for Traffic {
 ///
 /// Control messages ([`send`](Channel::send), [`receive`](Channel::receive)) and the bulk stream
 /// ([`send_bytes`](Channel::send_bytes), [`receive_bytes`](Channel::receive_bytes)) share one order. The bulk stream has
-/// no boundaries of its own: it may be received in other pieces than it was sent in.
+/// no boundaries of its own: pieces may be received in other sizes than they were sent.
 ///
-/// What is sent may stay here until the next [`flush`](Channel::flush), which every receive does first. Sending waits
-/// when the peer does not read, so two parties must not both send large amounts before either receives.
+/// Sent data may stay here until the next [`flush`](Channel::flush), which every receive does first. Sending waits
+/// if the peer does not read, so two parties must not both send large amounts before either receives.
 ///
-/// After an error the channel is of no use but to [`abort`](Channel::abort). The same holds after a future of it was
-/// dropped before it was done.
+/// After an error the channel can only be [aborted](Channel::abort). The same holds after one of its futures was
+/// dropped before it completed.
 pub struct Channel {
     pub(crate) reader: FrameReader,
     pub(crate) writer: FrameWriter,
@@ -76,13 +76,13 @@ pub struct Channel {
     /// The number of times that this party waited, whether or not it had sent something.
     pub(crate) waits: u64,
     pub(crate) sent_since_wait: bool,
-    /// The peer's hello if it was heard ahead.
+    /// The peer's hello, if it was received ahead.
     pub(crate) heard: Option<Box<Heard>>,
     /// The identity that the peer has proved.
     pub(crate) peer: Option<Fingerprint>,
-    /// The session that it belongs to, if that has a name.
+    /// Its session's name, if there is one.
     pub(crate) session: Option<SessionName>,
-    /// The secret that its ends have; none without TLS.
+    /// The secret shared by its ends; `None` without TLS.
     pub(crate) secret: Option<ConnectionSecret>,
     pub(crate) transcript: Option<Box<Transcript>>,
 }
@@ -109,19 +109,19 @@ impl Channel {
         }
     }
 
-    /// The identity that the peer has proved; none without TLS.
+    /// The peer's authenticated identity; `None` without TLS.
     pub fn peer(&self) -> Option<Fingerprint> {
         self.peer
     }
 
-    /// The name of the session that it belongs to, if it has one.
+    /// Its session's name, if there is one.
     pub fn session(&self) -> Option<&SessionName> {
         self.session.as_ref()
     }
 
-    /// Watches the channel from now on. Both ends must begin where nothing is under way for their digests to be alike.
+    /// Watches the channel from now on. For equal digests, both ends must start while no data is under way.
     ///
-    /// *Cost:* a hash of every byte; of a channel that is not watched, nothing.
+    /// *Cost:* a hash of every byte; nothing for channels that are not watched.
     pub fn watch(&mut self) -> ChannelWatch {
         let halves = [&mut self.writer.watched, &mut self.reader.watched];
         ChannelWatch::begin(halves, self.peer, self.secret.as_ref())
@@ -133,7 +133,7 @@ impl Channel {
         self.writer.pace.timeout = timeout;
     }
 
-    /// Says which party of a mesh this one is, and of how many.
+    /// Sets this party's number in a mesh, and the number of parties.
     pub(crate) fn set_seat(&mut self, party: u16, count: u16) {
         self.reader.seat = Some((party, count));
     }
@@ -180,7 +180,7 @@ impl Channel {
 
     /// Receives a control message of one of two types.
     ///
-    /// *Errors:* as [`Channel::receive`], where `M` is what was expected.
+    /// *Errors:* as [`Channel::receive`], with `M` as the expected message.
     pub(crate) async fn receive_one_of<M: Message, N: Message>(&mut self) -> Result<Result<M, N>, NetError> {
         self.wait().await?;
         match self.reader.begin(M::NAME).await? {
@@ -224,23 +224,23 @@ impl Channel {
         Ok(())
     }
 
-    /// Waits until the peer says something, for as long as that takes. Nothing may be here that was not sent. A future of it that was dropped does no harm.
+    /// Waits until the peer sends something, however long that takes. All data must be flushed before. The future may be dropped.
     ///
     /// *Errors:* the connection's.
     pub async fn heard(&mut self) -> Result<(), NetError> {
-        self.reader.ready("a word of the peer").await
+        self.reader.ready("a message from the peer").await
     }
 
-    /// Sends everything that is still here.
+    /// Sends all buffered data.
     pub async fn flush(&mut self) -> Result<(), NetError> {
         let result = self.writer.flush().await;
         self.explain(result).await
     }
 
-    /// Tells the peer that this party gives up, and nothing else, and ends the connection. Data not flushed is lost, but for the rest of a frame that
-    /// has begun to leave: if the peer does not take that soon, it is not told.
+    /// Tells the peer only that this party gives up, and ends the connection. Data not flushed is lost, except the rest of a frame that is partly sent:
+    /// if the peer does not accept that soon, it is not told.
     ///
-    /// A peer that is gone already, or does not read, is no error; it costs at most a few seconds.
+    /// A peer that is gone or does not read is not an error, and costs at most a few seconds.
     pub async fn abort(self) {
         self.abort_over(None).await;
     }
@@ -262,9 +262,9 @@ impl Channel {
         }
     }
 
-    /// Ends the conversation: both parties call it when all is said. Returns what went through in all.
+    /// Ends the conversation: both parties call it when they are done. Returns the total traffic.
     ///
-    /// *Errors:* [`NetError::Unexpected`] if the peer has more to say; otherwise the connection's.
+    /// *Errors:* [`NetError::Unexpected`] if the peer sends more; otherwise the connection's.
     pub async fn close(mut self) -> Result<Traffic, NetError> {
         let traffic = self.traffic();
         let result = self.writer.frame(Header::Close, &[]).await;
@@ -282,7 +282,7 @@ impl Channel {
         PARTING.min(self.reader.pace.timeout)
     }
 
-    /// Ends the connection, but not before the peer has read our last words, if it does so soon.
+    /// Ends the connection after the peer has read our last message, if it does so soon.
     async fn part(&mut self) {
         self.writer.pace.timeout = self.parting();
         self.writer.shutdown().await;
@@ -306,7 +306,7 @@ impl Channel {
         self.sent_since_wait = false;
     }
 
-    /// Finds out whether a peer that no longer takes our bytes has given up.
+    /// Checks whether a peer that no longer accepts our bytes has given up.
     pub(crate) async fn explain(&mut self, result: Result<(), NetError>) -> Result<(), NetError> {
         match result {
             Err(NetError::PeerClosed { doing }) => {
@@ -318,7 +318,7 @@ impl Channel {
     }
 }
 
-/// A message from its encoding: all of it, nothing behind it, and the one encoding that it has. A number in more bytes than it needs is refused.
+/// Decodes a message, which must use all bytes and its only valid encoding: a number in more bytes than needed is refused.
 fn decode<M: Message>(payload: &[u8]) -> Result<M, NetError> {
     let malformed = |expected: &str, got: String| NetError::Malformed {
         what: format!("message `{}`", M::NAME),
@@ -328,9 +328,9 @@ fn decode<M: Message>(payload: &[u8]) -> Result<M, NetError> {
     let (message, rest) = postcard::take_from_bytes::<M>(payload)
         .map_err(|error| malformed("its fields", format!("{} bytes that do not decode: {error}", payload.len())))?;
     if !rest.is_empty() {
-        return Err(malformed("its fields", format!("{} bytes behind them", rest.len())));
+        return Err(malformed("its fields", format!("{} bytes after them", rest.len())));
     }
-    // The bytes are compared as they are made, and kept nowhere.
+    // Compare the bytes while encoding, without storing them.
     if postcard::serialize_with_flavor(&message, Compared { rest: payload }) != Ok(true) {
         return Err(malformed(
             "the shortest encoding of its fields",
@@ -343,13 +343,13 @@ fn decode<M: Message>(payload: &[u8]) -> Result<M, NetError> {
     }
 }
 
-/// The bytes that are still to come of an encoding that is made once more.
+/// The remaining expected bytes of a message that is encoded again.
 struct Compared<'a> {
     rest: &'a [u8],
 }
 
 impl Flavor for Compared<'_> {
-    /// Set if none is missing at the end. The first that differs ends the encoding.
+    /// Returns whether the encoding matches. The first difference ends it.
     type Output = bool;
 
     fn try_extend(&mut self, made: &[u8]) -> postcard::Result<()> {

@@ -1,4 +1,4 @@
-//! The clock: tokio's, and in WebAssembly JavaScript's, in pages, workers and Node.
+//! The clock: tokio's, or in WebAssembly that of JavaScript in pages, workers and Node.
 
 #[cfg(target_family = "wasm")]
 pub(crate) use javascript::{Instant, timeout, timeout_at};
@@ -13,7 +13,7 @@ mod javascript {
     use send_wrapper::SendWrapper;
     pub(crate) use web_time::Instant;
 
-    /// The longest wait that JavaScript has.
+    /// The longest wait that JavaScript supports.
     const LONGEST: u128 = i32::MAX as u128;
 
     /// The time has passed.
@@ -25,12 +25,12 @@ mod javascript {
         tokio::select! {
             biased;
             done = future => Ok(done),
-            // There is one thread, so nothing is ever sent to another.
+            // There is only one thread, so nothing is ever sent to another.
             () = SendWrapper::new(TimeoutFuture::new(millis)) => Err(Elapsed),
         }
     }
 
-    /// Waits for a future, but not beyond that moment.
+    /// Waits for a future, but not beyond this moment.
     pub(crate) async fn timeout_at<T>(moment: Instant, future: impl Future<Output = T>) -> Result<T, Elapsed> {
         timeout(moment.saturating_duration_since(Instant::now()), future).await
     }

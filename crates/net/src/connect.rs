@@ -1,4 +1,4 @@
-//! The way from an address to a channel.
+//! Opens a channel from an address.
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ use crate::tls::{Meant, Side};
 #[cfg(feature = "websocket")]
 use crate::websocket::WebStream;
 
-/// The pause before a peer is called again that has closed the connection.
+/// The pause before calling a peer again that closed the connection.
 const AGAIN: Duration = Duration::from_millis(250);
 
 /// The scheme of an address at which bytes go through WebSockets, so that pages can be peers.
@@ -33,7 +33,7 @@ const OPENING: &str = "for a WebSocket to open, and for a proof of who is in it"
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Carrier {
     Tcp,
-    /// A WebSocket, which is asked for at that address.
+    /// A WebSocket, requested at this address.
     WebSocket(String),
 }
 
@@ -55,7 +55,7 @@ pub struct Listener {
     socket: TcpListener,
     address: SocketAddr,
     pub(crate) carrier: Carrier,
-    /// Of all waits here.
+    /// The settings for all waits.
     pub(crate) log: SharedLog,
 }
 
@@ -76,17 +76,17 @@ impl Listener {
         self.address
     }
 
-    /// The next connection, as it is, however long it takes to come, and where it comes from.
+    /// The next raw connection, however long it takes, and its origin.
     pub async fn accept_stream(&self) -> Result<(TcpStream, SocketAddr), NetError> {
         tcp::accept(&self.socket, &self.log).await
     }
 
-    /// A channel to the first peer that shows that it is one: with TLS by its identity, otherwise by its [`Hello`], which is heard
+    /// A channel to the first connection that proves to be a peer: with TLS by its identity, otherwise by its [`Hello`], which is received
     /// ahead.
     ///
-    /// Whoever else connects is refused, told to `options.on_refused`, and neither ends the wait nor holds it up: all are
-    /// heard side by side, at most 64 at once, each for at most 10 s or the time-out, whichever is shorter (without TLS, for
-    /// the time-out: a peer may have to lay out its program before it greets). Who came in time is heard to its end.
+    /// All other connections are refused and reported to `options.on_refused`; they neither end nor delay the wait. All are handled
+    /// concurrently, at most 64 at once, each for at most 10 s or the time-out, whichever is shorter (without TLS, for the
+    /// time-out: a peer may have to lay out its program before its hello). Connections made in time may use their full time.
     ///
     /// *Errors:* [`NetError::AcceptTimeout`] if no peer has connected in time; a socket that fails.
     pub async fn accept(&self, options: &Options) -> Result<Channel, NetError> {
@@ -101,7 +101,7 @@ impl Listener {
                 next = reception.next(), if !reception.is_empty() => if let Some((_, channel)) = next {
                     return Ok(channel);
                 },
-                // Who has come in time is heard, but not for ever.
+                // Connections made in time may finish, but not take forever.
                 () = sleep_until(deadline) => match open {
                     true => (open, deadline) = (false, deadline + options.longest_hearing()),
                     false => break,
@@ -123,21 +123,21 @@ async fn heard(carried: (TcpStream, &Carrier), options: &Options) -> Result<Chan
     }
 }
 
-/// The channel to somebody who has said hello, which is heard ahead.
+/// The channel to a caller whose hello was received ahead.
 pub(crate) async fn greeted(mut channel: Channel, patience: Duration) -> Result<(Channel, Hello), NetError> {
     let late = NetError::Timeout { doing: format!("for {}", Hello::NAME), after: patience };
     match timeout(patience, Hello::ahead(&mut channel)).await.unwrap_or(Err(late)) {
         Ok(hello) => Ok((channel, hello)),
         Err(error) => {
-            // So that it knows what it has called.
+            // Tell the caller what it has called.
             channel.abort().await;
             Err(error)
         }
     }
 }
 
-/// A channel to the peer that listens, or will soon, on `HOST:PORT` or `ws://HOST:PORT`. With TLS, a peer that closes the connection before it has said
-/// welcome is called again as long as there is patience.
+/// A channel to the peer that listens, or soon will, on `HOST:PORT` or `ws://HOST:PORT`. With TLS, a peer that closes the connection before its welcome
+/// is called again until patience runs out.
 pub async fn connect(address: &str, options: &Options) -> Result<Channel, NetError> {
     let mut calls = Calls::until(Instant::now() + options.patience);
     let mut patience = options.patience;
@@ -154,10 +154,10 @@ pub async fn connect(address: &str, options: &Options) -> Result<Channel, NetErr
     }
 }
 
-/// Calls of a peer that may close the connection because others have put this party out.
+/// Repeated calls of a peer that may close the connection because other callers evicted this one.
 pub(crate) struct Calls {
     deadline: Instant,
-    /// The error of the last call that came through to somebody.
+    /// The error of the last call that was answered.
     closed: Option<NetError>,
 }
 
@@ -168,7 +168,7 @@ impl Calls {
 
     /// Waits until the peer may be called again, and returns how long that may take.
     ///
-    /// *Errors:* the call's if it was no closed connection, or there is no time left.
+    /// *Errors:* the call's, unless the connection was closed and there is time left.
     pub(crate) async fn again(&mut self, error: NetError) -> Result<Duration, NetError> {
         match error {
             NetError::PeerClosed { .. } if Instant::now() + AGAIN < self.deadline => self.closed = Some(error),
@@ -180,7 +180,7 @@ impl Calls {
     }
 }
 
-/// The channel over a connection that is meant for a session.
+/// The channel over a connection for a session.
 pub(crate) async fn channel(
     (stream, carrier): (TcpStream, &Carrier),
     meant: (Side, Meant),
@@ -196,7 +196,7 @@ pub(crate) async fn channel(
             };
             let opening = async {
                 let stream = match meant.0 {
-                    // Who proves nothing inside might be any page that a browser shows here.
+                    // Without a proof inside, it might be any page in a browser on this machine.
                     Side::Accepting => WebStream::accept(stream, options.tls.is_none().then_some(&[])).await?,
                     Side::Connecting => WebStream::call(stream, url).await?,
                 };

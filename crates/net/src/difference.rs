@@ -1,4 +1,4 @@
-//! A difference between what two parties are about to do.
+//! A difference between two parties' plans.
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use std::fmt;
 pub struct Difference {
     /// The name of the matter.
     pub field: String,
-    /// The statement of this party.
+    /// This party's value.
     pub ours: String,
-    /// The statement of the peer.
+    /// The peer's value.
     pub theirs: String,
 }
 

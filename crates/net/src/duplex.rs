@@ -14,7 +14,7 @@ use crate::error::NetError;
 use crate::reader::FrameReader;
 use crate::writer::FrameWriter;
 
-/// Bytes of a piece of what is sent or received: they stay in the cache, and a party that gives up stops soon.
+/// Bytes per piece: small enough to stay in the cache and to stop soon when a party gives up.
 const PIECE_BYTES: usize = 64 << 10;
 
 impl Channel {
@@ -27,7 +27,7 @@ impl Channel {
         self.both_ways(outgoing, bytes, async |reader| reader.bulk_exact(incoming).await).await
     }
 
-    /// The same, but gives what comes to `take` in pieces of bounded size, each with its place.
+    /// The same, but passes incoming data to `take` in pieces of bounded size, each with its position.
     pub async fn exchange_pieces(
         &mut self,
         outgoing: &[u8],
@@ -80,7 +80,7 @@ impl Channel {
     }
 }
 
-/// A channel, and its two directions as channels of their own until this is dropped.
+/// A channel split into its two directions until this is dropped.
 struct Halves<'a> {
     whole: &'a mut Channel,
     out: Channel,
@@ -103,7 +103,7 @@ impl<'a> Halves<'a> {
 }
 
 impl Drop for Halves<'_> {
-    /// Also if the steps are dropped: the channel can still be aborted.
+    /// Joins the halves even if the steps are dropped, so that the channel can still be aborted.
     fn drop(&mut self) {
         self.swap();
         self.whole.sent(self.out.bytes_sent as usize);
@@ -121,8 +121,8 @@ async fn send(writer: &mut FrameWriter, outgoing: &[u8]) -> Result<(), NetError>
     writer.flush().await
 }
 
-/// Runs both halves at once. When one fails, the other has `patience` to come to an end: the receiving one then knows
-/// best what happened, and the sending one does not stop in the middle of a frame.
+/// Runs both halves at once. When one fails, the other has `patience` to end: the receiving one often knows the cause, and
+/// the sending one must not stop in the middle of a frame.
 async fn join<A, B, E>(
     sending: impl Future<Output = Result<A, E>>,
     receiving: impl Future<Output = Result<B, E>>,
@@ -147,7 +147,7 @@ async fn join<A, B, E>(
     }
 }
 
-/// The direction that a half of a channel does not have.
+/// The missing direction of half a channel.
 struct OneWay;
 
 impl OneWay {
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn steps_that_are_given_up_leave_a_channel_that_can_be_aborted() {
+    async fn dropped_steps_leave_a_channel_that_can_be_aborted() {
         let (mut left, mut right) = memory_pair();
         let send = async |out: &mut Channel| out.send_bytes(&[7; LARGE]).await;
         let receive = async |into: &mut Channel| into.receive_bytes(&mut [0]).await;

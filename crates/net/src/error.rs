@@ -1,4 +1,4 @@
-//! The errors between two parties, by whose fault they are.
+//! The errors between two parties.
 
 use std::time::Duration;
 
@@ -34,13 +34,13 @@ pub enum NetError {
         blame: Blame,
     },
     /// The peer gave up and blames this party. That is only its claim, which this party does not pass on.
-    #[error("{}says that it is us: this party {cause}; it gave up while we waited {doing}", teller(*heard_from))]
+    #[error("{}blames us: this party {cause}; it gave up while we waited {doing}", teller(*heard_from))]
     PeerBlamesUs {
         /// The step that this party was doing.
         doing: String,
-        /// The fault that this party is said to have.
+        /// The fault of which this party is accused.
         cause: Cause,
-        /// The party that first said so according to the peer, if it is not the peer itself.
+        /// The source of the claim according to the peer, if it is not the peer itself.
         heard_from: Option<u16>,
     },
     /// A party connected twice.
@@ -92,8 +92,8 @@ pub enum NetError {
         /// A description of what came.
         got: String,
     },
-    /// Bytes under TLS that the peer's end did not send: somebody in between has changed them, or one of the ends has failed.
-    #[error("TLS failed while we waited {doing}: expected what the peer sent, unchanged, got {got}")]
+    /// Bytes under TLS that the peer did not send: somebody in between changed them, or one of the ends failed.
+    #[error("TLS failed while we waited {doing}: expected the peer's unchanged data, got {got}")]
     Tampered {
         /// The step that this party was doing.
         doing: String,
@@ -118,7 +118,7 @@ pub enum NetError {
         /// A description of what came.
         got: String,
     },
-    /// The peer is about to do something else.
+    /// The peer has another plan.
     #[error("the peer does not agree with us: {}", list(differences))]
     Incompatible {
         /// All differences.
@@ -214,7 +214,7 @@ pub enum NetError {
 }
 
 impl NetError {
-    /// The meaning of an I/O error for a connection.
+    /// Interprets an I/O error of a connection.
     pub(crate) fn from_io(source: std::io::Error, doing: impl Into<String>) -> Self {
         use std::io::ErrorKind::{
             BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof, WriteZero,
@@ -236,13 +236,13 @@ impl Accuses for NetError {
     fn accuses(&self, peer: u16) -> Option<Blame> {
         let cause = match self {
             NetError::PeerBlames { blame, .. } => return Some(blame.heard_of(peer)),
-            // Whoever changes bytes under TLS, it is not the peer, which is cut off by that.
+            // Not the peer but somebody in between changed the bytes, which also cuts the peer off.
             NetError::PeerClosed { .. } | NetError::Tampered { .. } => Cause::Gone,
             NetError::PeerAborted { .. } | NetError::PeerBlamesUs { .. } | NetError::Refused { .. } => Cause::GaveUp,
             NetError::Timeout { .. } => Cause::Silent,
             NetError::TooSlow { .. } => Cause::Slow,
             NetError::Malformed { .. } | NetError::TooLarge { .. } | NetError::Unexpected { .. } => Cause::Misbehaved,
-            // A peer without TLS, or somebody in between who changes the handshake: no identity is proved yet.
+            // A peer without TLS, or somebody in between who changed the handshake: no identity is proved yet.
             NetError::Incompatible { .. }
             | NetError::OtherSession { .. }
             | NetError::IdentityRejected { .. }
@@ -262,7 +262,7 @@ impl Accuses for NetError {
     }
 }
 
-/// The refused connections, as the end of another message.
+/// The refused connections, as the end of a message.
 pub(crate) fn refused_text(refused: &[String]) -> String {
     if refused.is_empty() { String::new() } else { format!("; refused: {}", refused.join("; ")) }
 }

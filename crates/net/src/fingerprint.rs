@@ -13,7 +13,7 @@ const HASH_CHARS: usize = HASH_BYTES * 8 / 5;
 const CHARS: usize = HASH_CHARS + GROUP_CHARS;
 const GROUP_CHARS: usize = 4;
 
-/// Digits and letters without those that are taken for others: i, l, o and u.
+/// Digits and letters, without the ambiguous ones: i, l, o and u.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// The bytes before an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410, section 4).
@@ -30,17 +30,17 @@ const CHECK_CONTEXT: &str = "garblet 2026 identity fingerprint check";
 #[derive(Clone, Copy)]
 pub struct Fingerprint([u8; HASH_BYTES]);
 
-/// A text that is no fingerprint.
+/// The error for a text that is not a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FingerprintError {
-    /// A character that no fingerprint has.
+    /// A character that no fingerprint contains.
     #[error("fingerprint has the character `{0}`, expected digits and letters other than u")]
     Character(char),
     /// Too short or too long.
     #[error("fingerprint has {0} characters, expected {CHARS} in groups of {GROUP_CHARS}")]
     Length(usize),
-    /// The last group does not fit the others.
-    #[error("fingerprint is mistyped or misheard: its last group should check the others and does not")]
+    /// The last group does not match the others.
+    #[error("fingerprint is mistyped or misheard: its last group, a checksum, does not match")]
     Check,
 }
 
@@ -52,7 +52,7 @@ impl Fingerprint {
         Fingerprint(hash)
     }
 
-    /// The fingerprint of an identity by its public key (Ed25519) alone, as invitations carry it.
+    /// The fingerprint of an identity from its bare public key (Ed25519), as in invitations.
     pub fn of_ed25519(public_key: &[u8; 32]) -> Self {
         Fingerprint::of(&[&SPKI_PREFIX[..], public_key].concat())
     }
@@ -63,7 +63,7 @@ impl Fingerprint {
     }
 }
 
-/// The bits of the bytes, most significant first, as characters of 5.
+/// The bits of the bytes, most significant first, 5 per character.
 fn digits(bytes: &[u8]) -> impl Iterator<Item = char> {
     let bit = move |i: usize| bytes[i / 8] >> (7 - i % 8) & 1;
     (0..bytes.len() * 8 / 5).map(move |digit| {
@@ -147,15 +147,15 @@ mod tests {
     }
 
     #[test]
-    fn the_form_stays_what_it_was() {
-        // Fingerprints are kept in trust stores, so neither the hash nor the text may ever change.
+    fn the_form_never_changes() {
+        // Trust stores contain fingerprints, so neither the hash nor the text may ever change.
         assert_eq!(Fingerprint([0; HASH_BYTES]).to_string()[..39], *"0000-0000-0000-0000-0000-0000-0000-0000");
         assert_eq!(Fingerprint([0xFF; HASH_BYTES]).to_string()[..39], *"zzzz-zzzz-zzzz-zzzz-zzzz-zzzz-zzzz-zzzz");
         assert_eq!(Fingerprint::of(b"a key").to_string(), "m3qh-veqc-e17z-9e7p-zj4a-35z4-y72b-j77x-0hyv");
     }
 
     #[test]
-    fn what_is_no_fingerprint_is_explained() {
+    fn malformed_fingerprints_are_explained() {
         let parse = |text: &str| text.parse::<Fingerprint>();
         assert_eq!(parse(""), Err(FingerprintError::Length(0)));
         assert_eq!(parse("0000-0000"), Err(FingerprintError::Length(8)));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_character_anywhere_is_noticed() {
+    fn a_wrong_character_anywhere_is_detected() {
         let right: Vec<char> = Fingerprint::of(b"a key").chars().collect();
         for at in 0..CHARS {
             for wrong in ALPHABET.iter().map(|&letter| char::from(letter)).filter(|&c| c != right[at]) {
@@ -178,7 +178,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_said_is_understood(hash: [u8; HASH_BYTES], upper: bool, spaces: bool) {
+        fn spoken_forms_read_back(hash: [u8; HASH_BYTES], upper: bool, spaces: bool) {
             let ours = Fingerprint(hash);
             let mut text = ours.to_string();
             if upper {

@@ -1,4 +1,4 @@
-//! Frames: what a channel puts on the wire.
+//! Frames: the wire format of a channel.
 //!
 //! ```text
 //! byte    0      1        2..6                6..6+length
@@ -8,7 +8,7 @@
 //!
 //! `type` is control (a typed message, whose number is `kind`), bulk (a piece of the bulk stream), abort (empty, or three or
 //! five bytes of blame, see [`Blame`](crate::Blame)) or close (empty). `kind` is 0 unless the frame is control. The numbers of
-//! the types are far from ASCII and from the first bytes of TLS, so that a peer that speaks something else is recognised by
+//! the types are far from ASCII and from the first bytes of TLS, so that a peer with another protocol is recognised by
 //! its first byte.
 
 use crate::blame::BLAME_BYTES;
@@ -34,12 +34,12 @@ pub(crate) enum Header {
     Bulk { bytes: u32 },
     /// The peer gives up, and may say which party it blames.
     Abort { bytes: u32 },
-    /// The peer has sent all it has to send.
+    /// The peer has nothing more to send.
     Close,
 }
 
 impl Header {
-    /// The header as it goes over the wire.
+    /// The encoded header.
     pub(crate) fn encode(self) -> [u8; HEADER_BYTES] {
         let (number, kind, bytes) = match self {
             Header::Control { kind, bytes } => (CONTROL, kind, bytes),
@@ -51,7 +51,7 @@ impl Header {
         [number, kind, a, b, c, d]
     }
 
-    /// Reads a header. *Errors:* malformed, if no channel sends these bytes.
+    /// Decodes a header. *Errors:* malformed, if no channel sends these bytes.
     pub(crate) fn decode(raw: [u8; HEADER_BYTES]) -> Result<Self, NetError> {
         let [number, kind, a, b, c, d] = raw;
         let bytes = u32::from_le_bytes([a, b, c, d]);
@@ -65,11 +65,11 @@ impl Header {
     }
 }
 
-/// The first byte of a record of TLS with a part of its handshake, and of one with an alert.
+/// The first byte of a TLS record of a handshake, and of an alert.
 pub(crate) const TLS_HANDSHAKE: u8 = 0x16;
 const TLS_ALERT: u8 = 0x15;
 
-/// The error that bytes are which no channel sends.
+/// The error for bytes that no channel sends.
 fn no_header(raw: [u8; HEADER_BYTES]) -> NetError {
     let (what, expected, got) = ("frame header", "a frame of this protocol", describe(raw));
     match raw {
@@ -78,7 +78,7 @@ fn no_header(raw: [u8; HEADER_BYTES]) -> NetError {
     }
 }
 
-/// The bytes in hexadecimal, and what they look like.
+/// The bytes in hexadecimal, and their likely origin.
 fn describe(raw: [u8; HEADER_BYTES]) -> String {
     let hex: Vec<String> = raw.iter().map(|byte| format!("{byte:02x}")).collect();
     let looks = match raw {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn tls_is_told_from_other_programs() {
+    fn tls_is_distinguished_from_other_programs() {
         for (raw, tls) in
             [(*b"\x16\x03\x01\x02\x00\x01", true), (*b"\x15\x03\x03\x00\x02\x02", true), (*b"GET / ", false)]
         {
@@ -152,7 +152,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_decodes_encodes_to_the_same(raw: [u8; HEADER_BYTES], number in 0xBFu8..=0xC4) {
+        fn decoded_headers_encode_to_the_same_bytes(raw: [u8; HEADER_BYTES], number in 0xBFu8..=0xC4) {
             let mut near = raw;
             near[0] = number;
             for bytes in [raw, near] {

@@ -11,7 +11,7 @@ use crate::error::NetError;
 use crate::message::Message;
 use crate::parts::{self, Description, Parts};
 
-/// Version of what goes over the wire. It grows with every change that an older peer would misread.
+/// The version of the wire format. It grows with every change that an older peer would misread.
 pub const WIRE_VERSION: u32 = 1;
 
 const MAGIC: [u8; 8] = *b"garblet\0";
@@ -33,45 +33,45 @@ pub struct Hello {
     pub program_digest: [u8; 32],
     /// Everything else that has to be the same on both sides, by name, for instance `("scheme", "half-gates")`.
     pub parameters: Vec<(String, String)>,
-    /// Makes what is said where programs differ.
+    /// Computes the program's parts, sent if programs differ.
     #[serde(skip)]
     description: Description,
-    /// The fields of the job, said where the peer has another.
+    /// The fields of the job, sent if the peer has another.
     #[serde(skip)]
     job_fields: Description,
 }
 
-/// The parameter that says what the parties are about to do together, where it is something else than to run a program.
+/// The parameter for a step other than running a program.
 pub const STEP: &str = "step";
 
-/// The parameter that says in which order the program's gates are computed, by a digest.
+/// The parameter with a digest of the order of the program's gates.
 pub const SCHEDULE: &str = "schedule";
 
 /// The parameter that names the session.
 pub(crate) const SESSION: &str = "session";
 
-/// The parameter that says under which job a party runs, by the job's digest, if it has one.
+/// The parameter with the digest of a party's job, if it has one.
 pub const JOB: &str = "job";
 
-/// A job, in which parties have agreed beforehand on everything about a run.
+/// A job, with which parties have agreed beforehand on everything about a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobTerms {
     /// The digest, as text.
     pub digest: String,
-    /// All that the digest covers, by name: a kind of field, and what of that kind it is.
+    /// All fields that the digest covers; a name is the kind of field and its name within the kind.
     pub fields: Vec<(String, String)>,
 }
 
-/// A hello that was heard ahead.
+/// A hello that was received ahead.
 pub(crate) struct Heard {
     hello: Hello,
-    /// The bytes that it counts when it is its turn: of its payload, and of its header.
+    /// The bytes to count at its turn: of its payload, and of its header.
     later: [u64; 2],
 }
 
 impl Hello {
-    /// The hello of this build of the program. `package_version` is for people to read and need not be the same on both
-    /// sides; everything else must agree, but for the party's number.
+    /// The hello of this build of the program. `package_version` is only for display and may differ between the sides;
+    /// everything else must agree, except for the party's number.
     pub fn new(protocol: &str, party: u16, party_count: u16, program_digest: [u8; 32]) -> Self {
         Hello {
             magic: MAGIC,
@@ -87,21 +87,21 @@ impl Hello {
         }
     }
 
-    /// Adds how to say of what parts the program consists, by name: both sides do so if their programs differ, and only then.
+    /// Adds a function for the program's parts, by name: both sides send them if, and only if, their programs differ.
     #[must_use]
     pub fn describing(mut self, parts: impl Fn() -> Vec<(String, String)> + Send + Sync + 'static) -> Self {
         self.description = Description::new(parts);
         self
     }
 
-    /// Adds the job under which this party runs; if the peer has another, both say of what fields theirs consists, and only then.
+    /// Adds this party's job; both sides send their jobs' fields if, and only if, the jobs differ.
     #[must_use]
     pub fn under(self, job: &JobTerms) -> Self {
         let (digest, fields) = (&job.digest, job.fields.clone());
         Hello { job_fields: Description::new(move || parts::of_job(&fields)), ..self.with(JOB, digest) }
     }
 
-    /// Adds a parameter that both sides must have chosen alike.
+    /// Adds a parameter that must be equal on both sides.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl fmt::Display) -> Self {
         self.parameters.push((name.into(), value.to_string()));
@@ -118,9 +118,9 @@ impl Hello {
         self.parameters.iter().find(|(other, _)| other == name).map(|(_, value)| &value[..])
     }
 
-    /// Hears the peer's hello before saying anything, so that who answers can choose what to say; the
-    /// [`exchange`](Hello::exchange) that follows knows it, and counts it. Of two parties only one may wait like this. Who
-    /// has heard it already hears the same again.
+    /// Receives the peer's hello before sending one, so that an answering party can choose its reply; the following
+    /// [`exchange`](Hello::exchange) knows it and counts it. Only one of two parties may wait like this. A second call
+    /// returns the same hello.
     pub async fn ahead(channel: &mut Channel) -> Result<Hello, NetError> {
         if let Some(heard) = &channel.heard {
             return Ok(heard.hello.clone());
@@ -133,16 +133,16 @@ impl Hello {
         Ok(hello)
     }
 
-    /// Says hello and hears the peer's. Returns it if the two agree: its party number is another than ours.
+    /// Exchanges hellos. Returns the peer's if the two agree and have different party numbers.
     ///
-    /// *Cost:* one round. *Errors:* [`NetError::Incompatible`] with every difference, on both sides, since both have
-    /// sent all they say before either judges.
+    /// *Cost:* one round. *Errors:* [`NetError::Incompatible`] with every difference, on both sides, since both send
+    /// everything before either judges.
     pub async fn exchange(&self, channel: &mut Channel) -> Result<Hello, NetError> {
         let theirs = self.greet(channel).await?;
         self.judge(theirs, channel).await
     }
 
-    /// Says hello and hears the peer's, without judging it. If the peer has another program or another job, says of what ours consists.
+    /// Exchanges hellos without judging the peer's. If its program or job differs, also sends the parts of ours.
     pub async fn greet(&self, channel: &mut Channel) -> Result<Hello, NetError> {
         channel.send(&*self.on(channel)).await?;
         let theirs = match channel.heard.take() {
@@ -159,17 +159,17 @@ impl Hello {
         if let Some(parts) = self.parts_for(&theirs)
             && channel.send(&parts).await.is_ok()
         {
-            // A peer that has left already has another program all the same, which is what is told.
+            // A peer that has already left still had another program: report that.
             let _ = channel.flush().await;
         }
         Ok(theirs)
     }
 
-    /// Judges the hello that [`greet`](Hello::greet) has heard: as [`exchange`](Hello::exchange).
+    /// Judges the hello received by [`greet`](Hello::greet), as [`exchange`](Hello::exchange) does.
     pub async fn judge(&self, theirs: Hello, channel: &mut Channel) -> Result<Hello, NetError> {
         let mut differences = agree(&self.on(channel), &theirs);
         if let Some(ours) = self.parts_for(&theirs)
-            // That the programs differ is to be told, whatever the peer does then.
+            // Report that the programs differ, whatever the peer does next.
             && let Ok(parts) = channel.receive::<Parts>().await
         {
             differences.extend(parts::differences(&ours, &parts));
@@ -186,13 +186,12 @@ impl Hello {
         }
     }
 
-    /// The parts of what ours consists of, where both want to do the same with different programs or under different jobs, which is the case on
-    /// both sides or on none.
+    /// Our parts, if both sides want to do the same with different programs or jobs; both sides decide this alike.
     fn parts_for(&self, theirs: &Hello) -> Option<Parts> {
         let alike =
             self.wire_version == theirs.wire_version && self.protocol == theirs.protocol && step(self) == step(theirs);
         let program = self.program_digest != theirs.program_digest;
-        // Of a peer without a job, there are no fields to compare.
+        // A peer without a job has no fields to compare.
         let job = self.parameter(JOB).zip(theirs.parameter(JOB)).is_some_and(|(ours, theirs)| ours != theirs);
         let of = |wanted: bool, parts: &Description| if wanted { parts.parts().clone() } else { Parts::default() };
         (alike && (program || job)).then(|| of(program, &self.description).and(of(job, &self.job_fields)))
@@ -206,7 +205,7 @@ impl Message for Hello {
 
     fn check(&self) -> Result<(), String> {
         if self.magic != MAGIC {
-            return Err("another program's greeting".into());
+            return Err("another program's hello".into());
         }
         if self.parameters.len() > PARAMETERS_MAX {
             return Err(format!("{} parameters, expected at most {PARAMETERS_MAX}", self.parameters.len()));
@@ -216,8 +215,8 @@ impl Message for Hello {
     }
 }
 
-/// Every difference between what two parties say, none if they can work together. Parties that are about to do
-/// different things are told of that: what else each says has no meaning to the other.
+/// All differences between two hellos; empty if the parties can work together. If their steps differ, programs and parameters are not compared,
+/// since those of one step mean nothing to the other.
 pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
     let mut differences = Vec::new();
     let mut note = |field: &str, ours: String, theirs: String| {
@@ -254,7 +253,7 @@ pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
     differences
 }
 
-/// The step that a party is about to do.
+/// A party's next step.
 fn step(hello: &Hello) -> String {
     hello.parameter(STEP).unwrap_or("run").into()
 }
@@ -292,14 +291,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn parties_that_agree_learn_who_the_other_is() {
+    async fn parties_that_agree_learn_each_others_number() {
         let [left, right] = talk(&hello(0), &hello(1)).await;
         assert_eq!(left.expect("agrees").party, 1);
         assert_eq!(right.expect("agrees").party, 0);
     }
 
     #[tokio::test]
-    async fn who_answers_may_hear_the_hello_ahead_and_both_judge_it_all_the_same() {
+    async fn a_hello_received_ahead_is_still_judged_by_both() {
         for (answer, agreed) in [(hello(0), true), (hello(0).with("hash", "tmmo"), false)] {
             let (mut one, mut two) = memory_pair();
             let answering = async {
@@ -387,7 +386,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_job_repeats_of_a_program_is_told_once() {
+    async fn fields_that_repeat_a_difference_are_left_out() {
         let with = |party, digest, constant: &str, name: &str| {
             let constants = vec![("constants".to_string(), format!("N={constant}"))];
             let hello = Hello { program_digest: [digest; 32], ..hello(party) }.describing(move || constants.clone());
@@ -403,7 +402,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn parts_are_said_only_if_programs_differ() {
+    async fn parts_are_sent_only_if_programs_differ() {
         let never = |party| hello(party).describing(|| panic!("nobody asked"));
         assert!(talk(&never(0), &never(1)).await.iter().all(Result::is_ok));
         let other = never(1).with("hash", "tmmo");
@@ -411,7 +410,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn parts_are_made_once_however_many_peers_have_other_programs() {
+    async fn parts_are_computed_once_for_all_peers() {
         static MADE: AtomicUsize = AtomicUsize::new(0);
         let describe = || {
             MADE.fetch_add(1, Ordering::Relaxed);
@@ -426,7 +425,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_peer_with_another_program_that_then_leaves_is_told_of_all_the_same() {
+    async fn a_peer_with_another_program_that_leaves_is_still_reported() {
         let (mut one, mut two) = memory_pair();
         let leaves = async {
             two.send(&Hello { program_digest: [8; 32], ..hello(1) }).await.expect("sent");
@@ -457,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn who_prepares_and_who_runs_differ_in_that_alone() {
+    fn preparing_and_running_is_the_only_reported_difference() {
         let theirs = Hello { program_digest: [0; 32], ..hello(1).with(STEP, "prepare").with("count", 3) };
         let differences = agree(&hello(0), &theirs);
         let [difference] = &differences[..] else { panic!("{differences:?}") };
@@ -477,7 +476,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn greetings_that_are_none_do_not_pass() {
+    async fn malformed_hellos_are_refused() {
         for bad in [
             Hello { magic: *b"GARBLET\0", ..hello(1) },
             Hello { protocol: "yao\u{1b}[2J".into(), ..hello(1) },

@@ -21,7 +21,7 @@ const SEED_BYTES: usize = 32;
 pub const SIGNATURE_BYTES: usize = 64;
 
 /// The coordinates y, little-endian and without the bit of the sign, of all points of small order on the curve of Ed25519, also those that are not
-/// reduced. A signature that fits such a key is no work for anybody, and fits other messages as well.
+/// reduced. Anybody can make a signature for such a key, and it is valid for other messages as well.
 const SMALL_ORDER: [[u8; 32]; 7] = {
     let [zero, p] = [[0; 32], [0xff; 32]];
     [
@@ -42,7 +42,7 @@ const SMALL_ORDER: [[u8; 32]; 7] = {
     ]
 };
 
-/// The number with other bytes at its low and its high end.
+/// The number with different bytes at its low and high end.
 const fn ending(low: u8, mut number: [u8; 32], high: u8) -> [u8; 32] {
     (number[0], number[31]) = (low, high);
     number
@@ -51,10 +51,10 @@ const fn ending(low: u8, mut number: [u8; 32], high: u8) -> [u8; 32] {
 /// The bytes before the key in PKCS #8 (RFC 8410, section 7).
 const PKCS8_PREFIX: [u8; 16] = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 
-/// The longest file that is read as an identity.
+/// The largest accepted identity file.
 const FILE_BYTES_MAX: u64 = 16 << 10;
 
-/// A party's long-term key (Ed25519). *Secret*; what others need of it is its [`fingerprint`](Identity::fingerprint).
+/// A party's long-term key (Ed25519). *Secret*; others only need its [`fingerprint`](Identity::fingerprint).
 pub struct Identity {
     pkcs8: Zeroizing<Vec<u8>>,
     certificate: CertificateDer<'static>,
@@ -65,19 +65,19 @@ pub struct Identity {
 /// An identity that cannot be loaded or saved.
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
-    /// There is one already, and to overwrite it would lose it.
+    /// The file already exists, and overwriting it would lose an identity.
     #[error("{} exists already", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// There is none.
+    /// The file does not exist.
     #[error("no identity in {}: the file does not exist", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
     },
-    /// Others on this machine can read the key.
+    /// Other users of this machine can read the key.
     #[error("{} has mode {mode:03o}, expected 600: others can read the key", path.display())]
     Exposed {
         /// The file.
@@ -125,18 +125,18 @@ impl Identity {
         self.public_key
     }
 
-    /// Signs a message for one purpose. `context` separates what is signed for it from all else that this key signs: it says so in words, and
-    /// no other purpose's begins with it. TLS signs messages that begin with spaces.
+    /// Signs a message for one purpose. `context` describes the purpose in words and separates it from all other uses of this key; it must not be a
+    /// prefix of another context. TLS signs messages that begin with spaces.
     pub fn sign(&self, context: &str, message: &[u8]) -> [u8; SIGNATURE_BYTES] {
         let key = Ed25519KeyPair::from_pkcs8_maybe_unchecked(&self.pkcs8).expect("the key was made of it before");
         let signature = key.sign(&in_context(context, message));
         signature.as_ref().try_into().expect("Ed25519 has signatures of one length")
     }
 
-    /// A secret that follows from the private key, for one purpose (`context`) and one name: always the same.
+    /// A secret derived from the private key, for one purpose (`context`) and one name: always the same.
     pub fn secret_for(&self, context: &str, name: &[u8]) -> Zeroizing<[u8; 32]> {
         let mut hash = blake3::Hasher::new_derive_key(context);
-        // The key is of one length.
+        // The key's length is fixed.
         hash.update(&self.pkcs8).update(name);
         let secret = Zeroizing::new(*hash.finalize().as_bytes());
         hash.zeroize();
@@ -159,7 +159,7 @@ impl Identity {
         })?;
         let written = file.write_all(pem.as_bytes()).and_then(|()| file.sync_all());
         written.map_err(|source| {
-            // Half a key is of no use, and would be in the way of the next attempt.
+            // Half a key is useless and would block the next attempt.
             let _ = fs::remove_file(path);
             failed(source)
         })
@@ -188,7 +188,7 @@ impl Identity {
         Zeroizing::new(key_pair(&self.pkcs8).expect("the key was made of it before").serialize_pem())
     }
 
-    /// Reads what [`to_pem`](Identity::to_pem) has written.
+    /// Reads a key from [`to_pem`](Identity::to_pem).
     ///
     /// *Errors:* the fault in it.
     pub fn from_pem(pem: &str) -> Result<Self, String> {
@@ -219,7 +219,7 @@ impl Identity {
     }
 }
 
-/// Tells whether the owner of a public key (Ed25519) has signed a message for this purpose, as [`Identity::sign`] does. A key of small order has no owner.
+/// Returns whether the owner of a public key (Ed25519) has signed a message for this purpose with [`Identity::sign`]. A key of small order has no owner.
 pub fn is_signed_by(public_key: &[u8; 32], context: &str, message: &[u8], signature: &[u8; SIGNATURE_BYTES]) -> bool {
     let fits = || UnparsedPublicKey::new(&ED25519, public_key).verify(&in_context(context, message), signature).is_ok();
     !has_small_order(public_key) && fits()
@@ -235,7 +235,7 @@ fn in_context(context: &str, message: &[u8]) -> Vec<u8> {
     [context.as_bytes(), &[0], message].concat()
 }
 
-/// The certificate that carries the public key in TLS. It is a function of the key, and the rest of it is ignored.
+/// The certificate that carries the public key in TLS. It is a function of the key; its other contents are ignored.
 fn certify(key: &KeyPair) -> Result<CertificateDer<'static>, String> {
     let mut params = CertificateParams::default();
     params.not_before = date_time_ymd(2026, 1, 1);
@@ -250,7 +250,7 @@ fn key_pair(pkcs8: &[u8]) -> Result<KeyPair, String> {
     KeyPair::try_from(&PrivatePkcs8KeyDer::from(pkcs8)).map_err(|error| error.to_string())
 }
 
-/// The reason why a text holds no key. It never contains the text, which may be most of a key.
+/// The reason that a text is not a key. It never contains the text, which may be most of a key.
 fn no_key(error: &pem::Error) -> &'static str {
     match error {
         pem::Error::MissingSectionEnd { .. } => "a file without its end",
@@ -262,7 +262,7 @@ fn no_key(error: &pem::Error) -> &'static str {
 
 /// The fingerprint of a certificate's public key.
 ///
-/// *Errors:* what is no certificate; a key with which anybody could sign.
+/// *Errors:* not a certificate; a key with which anybody could sign.
 pub(crate) fn fingerprint_of(certificate: &CertificateDer<'_>) -> Result<Fingerprint, rustls::Error> {
     let parsed = ParsedCertificate::try_from(certificate)?;
     let public_key = parsed.subject_public_key_info();
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn the_public_key_is_that_of_the_certificate() {
+    fn the_certificate_contains_the_public_key() {
         let of_certificate = fingerprint_of(&identity(1).certificate).expect("a certificate");
         assert_eq!(of_certificate, identity(1).fingerprint());
         assert_eq!(Fingerprint::of_ed25519(&identity(1).public_key()), of_certificate);
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_is_of_one_key_one_purpose_and_one_message() {
+    fn a_signature_is_for_one_key_one_purpose_and_one_message() {
         let (ours, theirs) = (identity(1), identity(2));
         let signature = ours.sign("garblet test", b"a message");
         let signed = |key: &Identity, context: &str, message: &[u8], signature: &[u8; SIGNATURE_BYTES]| {
@@ -346,8 +346,8 @@ mod tests {
     }
 
     #[test]
-    fn keys_with_which_anybody_can_sign_are_nobodys() {
-        // The neutral point, and a factor of 0.
+    fn keys_with_which_anybody_can_sign_are_refused() {
+        // The neutral point, with a scalar of 0.
         let mut signature = [0; SIGNATURE_BYTES];
         signature[0] = 1;
         let certificate = &identity(1).certificate;
@@ -355,7 +355,7 @@ mod tests {
         for (y, sign) in SMALL_ORDER.iter().flat_map(|y| [(y, 0), (y, 0x80)]) {
             let mut key = *y;
             key[31] |= sign;
-            // Of eight messages one fits, or more: nothing else is wrong with these signatures.
+            // At least one of eight messages fits, so nothing else is wrong with these signatures.
             let fits = |message: &[u8; 1]| {
                 let message = in_context("garblet test", message);
                 UnparsedPublicKey::new(&ED25519, key).verify(&message, &signature).is_ok()

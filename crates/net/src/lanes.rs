@@ -1,6 +1,6 @@
-//! Conversations side by side over one channel: many instances of a protocol in the rounds of one.
+//! Concurrent conversations over one channel: many instances of a protocol in the rounds of one.
 //!
-//! Each lane speaks to its like at the other end through a channel of its own, in memory. What all lanes have to say until they wait
+//! Each lane talks to its counterpart through its own channel in memory. Everything that all lanes send until they wait
 //! leaves as one *flight*: the length of each lane's part, then the parts.
 
 use std::collections::VecDeque;
@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::channel::Channel;
 use crate::error::NetError;
 
-/// Bytes that a lane says or hears ahead, at most.
+/// The most bytes that a lane sends or receives ahead.
 const AHEAD_BYTES_MAX: usize = 1 << 20;
 
 /// Bytes of a length.
@@ -26,8 +26,8 @@ impl Channel {
     /// Runs `count` conversations concurrently and returns their results. The peer runs the same number. Together they take the rounds of
     /// the one with the most.
     ///
-    /// `run` gets a channel to the same conversation of the peer and its number from 0, and gives the channel back. It must wait for
-    /// nothing but that channel.
+    /// `run` receives a channel to the peer's same conversation and its number from 0, and returns the channel. It must not wait for
+    /// anything else.
     ///
     /// *Errors*: that of the first conversation that fails; the connection's.
     pub async fn multiplex<T, E: From<NetError>, F: Future<Output = Result<(Channel, T), E>>>(
@@ -66,7 +66,7 @@ impl Channel {
         lane
     }
 
-    /// Sends what the lanes have said; whether that was anything.
+    /// Sends the lanes' data, and returns whether there was any.
     async fn send_flight(&mut self, pipes: &[Pipe]) -> Result<bool, NetError> {
         let parts: Vec<Vec<u8>> = pipes.iter().map(|pipe| std::mem::take(&mut pipe.lock().said)).collect();
         if parts.iter().all(Vec::is_empty) {
@@ -80,18 +80,18 @@ impl Channel {
         Ok(true)
     }
 
-    /// Receives what the peer's lanes have said, in one step.
+    /// Receives the data of the peer's lanes, in one step.
     ///
-    /// *Errors*: parts that are longer than those of an honest peer, or no part at all; the connection's.
+    /// *Errors*: parts longer than an honest peer's, or no part at all; the connection's.
     async fn receive_flight(&mut self, pipes: &[Pipe]) -> Result<(), NetError> {
-        const WHAT: &str = "parts of conversations side by side";
+        const WHAT: &str = "parts of concurrent conversations";
         self.count_wait();
         self.flush().await?;
         let mut lengths = vec![0; pipes.len() * LENGTH_BYTES];
         self.reader.bulk_exact(&mut lengths).await?;
         self.reader.header_bytes += lengths.len() as u64;
         if lengths.iter().all(|byte| *byte == 0) {
-            let [expected, got] = ["bytes of one at least", "none"].map(Into::into);
+            let [expected, got] = ["at least one with bytes", "none"].map(Into::into);
             return Err(NetError::Malformed { what: WHAT.into(), expected, got });
         }
         for (pipe, length) in pipes.iter().zip(lengths.as_chunks().0) {
@@ -106,7 +106,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Counts what a lane has said and heard as this channel's own.
+    /// Counts a lane's traffic as this channel's own.
     fn count_lane(&mut self, lane: &Channel) {
         self.bytes_sent += lane.bytes_sent;
         self.bytes_received += lane.bytes_received;
@@ -115,7 +115,7 @@ impl Channel {
     }
 }
 
-/// A conversation whose last words leave too.
+/// A conversation that also flushes its last data.
 async fn flushed<T, E: From<NetError>>(
     conversation: impl Future<Output = Result<(Channel, T), E>>,
 ) -> Result<(Channel, T), E> {
@@ -124,7 +124,7 @@ async fn flushed<T, E: From<NetError>>(
     Ok((lane, result))
 }
 
-/// Lets every conversation go on until it waits.
+/// Runs every conversation until it waits.
 async fn go_on<F: Future>(conversations: &mut [Pin<Box<MaybeDone<F>>>]) {
     let all = |context: &mut Context<'_>| {
         for conversation in conversations.iter_mut().filter(|c| matches!(***c, MaybeDone::Future(_))) {
@@ -135,7 +135,7 @@ async fn go_on<F: Future>(conversations: &mut [Pin<Box<MaybeDone<F>>>]) {
     poll_fn(all).await;
 }
 
-/// The error of a conversation that has failed.
+/// The error of a failed conversation.
 fn failure<T, E, F: Future<Output = Result<T, E>>>(mut conversation: Pin<&mut MaybeDone<F>>) -> Option<E> {
     match conversation.as_mut().output_mut() {
         Some(Err(_)) => conversation.take_output()?.err(),
@@ -143,14 +143,14 @@ fn failure<T, E, F: Future<Output = Result<T, E>>>(mut conversation: Pin<&mut Ma
     }
 }
 
-/// The bytes that a lane has said that were not sent yet, and those that it has not heard yet.
+/// A lane's bytes that were not sent yet, and those that it has not received yet.
 #[derive(Default)]
 struct Words {
     said: Vec<u8>,
     heard: VecDeque<u8>,
 }
 
-/// The transport of a lane. It wakes nobody: the code that moves messages polls all lanes.
+/// A lane's transport. It wakes no task: the code that moves messages polls all lanes.
 #[derive(Clone, Default)]
 struct Pipe(Arc<Mutex<Words>>);
 
@@ -227,7 +227,7 @@ mod tests {
             let traffic = ours.traffic();
             assert_eq!([traffic.bytes_sent, traffic.bytes_received], [15 * size as u64; 2]);
             assert_eq!((theirs.traffic().bytes_sent, traffic.rounds), (traffic.bytes_sent, 3));
-            // The channel goes on as before.
+            // The channel continues as before.
             ours.send_bytes(b"after").await.unwrap();
             ours.flush().await.unwrap();
             let mut after = [0; 5];
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_that_fails_ends_all() {
+    async fn one_failed_lane_ends_all() {
         let (mut ours, _theirs) = memory_pair();
         let run = async |lane, number| match number {
             1 => Err(NetError::Unsendable { what: "lane 1", why: "it fails".into() }),

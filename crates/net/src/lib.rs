@@ -1,15 +1,15 @@
-//! Channels: memory, TCP, TLS; byte and round counters; simulated links.
+//! Channels over memory, TCP and TLS, with byte and round counters and simulated links.
 //!
 //! A [`Channel`] joins this party to one peer. Control messages are typed and checked ([`Message`]), bulk data is a
-//! stream of bytes in the same channel, and every payload byte and round is counted ([`Traffic`]). What comes from the
-//! peer never panics, never sizes an allocation beyond the limit of the expected message, and never blocks a step
-//! beyond two time-outs and what its bytes take at [`LEAST_BYTES_PER_SECOND`].
+//! stream of bytes in the same channel, and every payload byte and round is counted ([`Traffic`]). Data from the peer
+//! never causes a panic, an allocation beyond the limit of the expected message, or a step that blocks for longer than two
+//! time-outs and the time of its bytes at [`LEAST_BYTES_PER_SECOND`].
 //!
-//! A server's visitors, who have no identity and may be browsers, come through an [`Entrance`] ([`Visitors`]), and call by a [`Call`]: these carry whole
-//! [`Messages`] and nothing else.
+//! A server's visitors, who have no identity and may be browsers, connect with a [`Call`] and enter through an [`Entrance`] ([`Visitors`]). These
+//! connections carry only whole [`Messages`].
 //!
-//! All transports need a tokio runtime with its time driver. In WebAssembly it is the clock of JavaScript instead; there are no sockets (feature `tcp`), and a
-//! channel is made [over](connect_over) what the page has opened.
+//! All transports need a tokio runtime with its time driver. WebAssembly uses the clock of JavaScript instead and has no sockets (feature `tcp`): a
+//! channel is created [over](connect_over) a stream that the page has opened.
 
 mod blame;
 #[cfg(feature = "tcp")]

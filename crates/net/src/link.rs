@@ -1,10 +1,10 @@
 //! Simulated links: a latency and a rate, in process, without privileges.
 //!
-//! A link delays what this side sends. When both sides are wrapped, each direction is simulated once. As on a real
-//! wire, a byte leaves when those before it have left, at the link's rate, and arrives one latency later.
+//! A link delays the data that this side sends. If both sides are wrapped, each direction is simulated once. As on a real
+//! wire, a byte leaves after those before it, at the link's rate, and arrives one latency later.
 //!
-//! The delaying happens on a thread of its own, since a party that computes does not run its asynchronous tasks, and
-//! since timers there are accurate to a millisecond only.
+//! The delay runs on its own thread, because a computing party does not run its asynchronous tasks, and
+//! because their timers are only accurate to a millisecond.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -18,13 +18,13 @@ use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
-/// Bytes that wait to leave, beyond those in flight: what a socket's buffer would hold.
+/// Bytes that wait to leave, in addition to those in flight, like a socket's buffer.
 const WAITING_BYTES: u64 = 256 << 10;
 
-/// Bytes in flight and waiting, at most: a link that is both long and unlimited is limited by this.
+/// The most bytes in flight and waiting, which limits links that are both long and unlimited.
 const QUEUE_BYTES_MAX: u64 = 64 << 20;
 
-/// Bytes that leave as one are at most this, and at most a millisecond's worth, but always `PACKET_BYTES_MIN`.
+/// The most bytes that leave together; also at most a millisecond's worth, but always `PACKET_BYTES_MIN`.
 const PACKET_BYTES_MAX: u64 = 64 << 10;
 const PACKET_BYTES_MIN: u64 = 1500;
 
@@ -36,11 +36,11 @@ const PACKET_BYTES_MIN: u64 = 1500;
 pub struct SimulatedLink {
     /// Time from leaving to arriving.
     pub latency: Duration,
-    /// Bits per second; none is unlimited.
+    /// Bits per second; `None` for unlimited.
     pub bits_per_second: Option<f64>,
 }
 
-/// A text that is no link.
+/// The error for a text that is not a link.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("link `{text}`: {what}, expected one-way latency and rate, for instance `33ms,50mbit` or `0ms,inf`")]
 pub struct LinkError {
@@ -96,7 +96,7 @@ impl fmt::Display for SimulatedLink {
 }
 
 impl SimulatedLink {
-    /// Tells whether it changes nothing.
+    /// Returns whether the link has no effect.
     pub(crate) fn is_free(&self) -> bool {
         self.latency.is_zero() && self.bits_per_second.is_none()
     }
@@ -124,7 +124,7 @@ impl SimulatedLink {
         (per_millisecond as u64).clamp(PACKET_BYTES_MIN, PACKET_BYTES_MAX) as usize
     }
 
-    /// The number of bytes that may be in flight and waiting: the bandwidth-delay product and some.
+    /// The number of bytes that may be in flight and waiting: the bandwidth-delay product and a buffer.
     fn queue_bytes(&self) -> usize {
         let in_flight = self.bits_per_second.map_or(f64::INFINITY, |bits| bits / 8.0 * self.latency.as_secs_f64());
         (in_flight as u64).saturating_add(WAITING_BYTES).min(QUEUE_BYTES_MAX) as usize
@@ -142,9 +142,9 @@ struct QueueState {
     packets: VecDeque<Packet>,
     /// Bytes in `packets` and in the packet being delivered.
     bytes: usize,
-    /// The sender has said all.
+    /// The sender has ended.
     ended: bool,
-    /// All is delivered and the stream is shut down, or it failed.
+    /// Everything is delivered and the stream is shut down, or it failed.
     done: bool,
     failed: Option<io::ErrorKind>,
     /// The sender, when it waits for room or for the end.
@@ -185,7 +185,7 @@ impl Queue {
         });
     }
 
-    /// The next packet, once there is one; none after the end.
+    /// The next packet, once there is one; `None` after the end.
     fn next(&self) -> Option<Packet> {
         let mut state = self.lock();
         loop {
@@ -217,11 +217,11 @@ impl Queue {
 
 /// The sending half of a connection over a simulated link.
 ///
-/// What is written to it is delivered even when it is dropped, as on a wire; `shutdown` waits until it is.
+/// Written data is delivered even if this is dropped, as on a wire; `shutdown` waits for that.
 pub(crate) struct LinkWriter {
     queue: Arc<Queue>,
     link: SimulatedLink,
-    /// The time at which the line will have sent all that was written.
+    /// The time at which the line will have sent all written data.
     line_free: Instant,
 }
 
@@ -249,7 +249,7 @@ impl AsyncWrite for LinkWriter {
         Poll::Ready(Ok(bytes.len()))
     }
 
-    /// Does nothing: all that is written is on its way.
+    /// Does nothing: all written data is already on its way.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
@@ -287,7 +287,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Runs a future on this thread, which is no runtime's.
+/// Runs a future on this thread, outside any runtime.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let waker = Arc::new(Unpark(thread::current())).into();
     let mut context = Context::from_waker(&waker);
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_link_is_explained() {
+    fn malformed_links_are_explained() {
         for (text, what) in [
             ("", "no comma"),
             ("33ms", "no comma"),
@@ -370,7 +370,7 @@ mod tests {
         };
         let result: Result<Result<(), io::Error>, _> = tokio::time::timeout(Duration::from_millis(100), flood).await;
         assert!(result.is_err(), "the sender waits");
-        // A tenth of a second lets 12,500 bytes pass.
+        // 12,500 bytes pass in a tenth of a second.
         assert!((slow.queue_bytes()..=slow.queue_bytes() + 13_000).contains(&taken), "{taken}");
     }
 
@@ -380,12 +380,12 @@ mod tests {
         let mut writer = link("1ms,inf").wrap(near);
         drop(far);
         writer.write_all(&[1]).await.expect("on its way");
-        assert_eq!(writer.shutdown().await.expect_err("nobody there").kind(), io::ErrorKind::BrokenPipe);
+        assert_eq!(writer.shutdown().await.expect_err("nobody reads it").kind(), io::ErrorKind::BrokenPipe);
         assert!(writer.write_all(&[1]).await.is_err());
     }
 
     #[tokio::test]
-    async fn what_was_written_arrives_after_the_writer_is_dropped_and_not_before_its_time() {
+    async fn written_data_arrives_on_time_even_if_the_writer_is_dropped() {
         let (near, mut far) = duplex(1 << 20);
         let start = Instant::now();
         let mut writer = link("20ms,1mbit").wrap(near);

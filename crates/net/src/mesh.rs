@@ -3,8 +3,8 @@
 //! A step ([`Mesh::each`], and the collectives built on it) runs with all peers concurrently. Rounds count for the
 //! mesh as a whole: each pair counts the rounds of a step, and the step has as many as the pair with the most.
 //!
-//! When a step fails with one peer, those with the others get a moment to end, so that the error that is returned names
-//! whom the others' errors point at as well; [`Mesh::abort`] then tells everybody who that is.
+//! After a step fails with one peer, the steps with the others get a moment to end, so that the returned error takes
+//! their errors into account; [`Mesh::abort`] then tells everybody whom it blames.
 
 mod collective;
 #[cfg(feature = "tcp")]
@@ -32,13 +32,13 @@ use crate::fingerprint::Fingerprint;
 use crate::memory_pair;
 use crate::watch::ChannelWatch;
 
-/// The protocol of the hello with which parties find their places in a mesh.
+/// The protocol name in the hello by which parties find their places in a mesh.
 pub const MESH: &str = "mesh";
 
-/// The time that the steps with other peers may go on after one has failed, if the time-out is not shorter.
+/// The time that steps with other peers may continue after one has failed, unless the time-out is shorter.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// A step with one peer that has failed.
+/// A failed step with one peer.
 #[derive(Debug, thiserror::Error)]
 #[error("party {party}: {source}")]
 pub struct PartyError<E: std::error::Error + 'static = NetError> {
@@ -49,13 +49,13 @@ pub struct PartyError<E: std::error::Error + 'static = NetError> {
 }
 
 impl<E: Accuses> PartyError<E> {
-    /// The blame for it; none if it falls on this party itself.
+    /// The blame for it; `None` if this party itself is at fault.
     pub fn blame(&self) -> Option<Blame> {
         self.source.accuses(self.party)
     }
 
-    /// The less, the closer to what happened: own evidence, then what others say of others, then a peer that gave up or is
-    /// gone and may have had its reasons.
+    /// Smaller for errors closer to the cause: own evidence first, then claims about others, then a peer that gave up or is
+    /// gone, perhaps for good reasons.
     fn distance(&self) -> u8 {
         match self.blame() {
             None => 0,
@@ -69,7 +69,7 @@ impl<E: Accuses> PartyError<E> {
 
 /// One party's channels to all others.
 ///
-/// After an error it is of no use but to [`abort`](Mesh::abort).
+/// After an error it can only be [aborted](Mesh::abort).
 pub struct Mesh {
     /// Locked while a step runs with the peer, only by [`Line`]s, which end with the step. So nothing ever waits for it.
     channels: PerPeer<Arc<Mutex<Channel>>>,
@@ -88,7 +88,7 @@ fn at_rest(channel: &Mutex<Channel>) -> MutexGuard<'_, Channel> {
 }
 
 impl Mesh {
-    /// The mesh over channels that are there already.
+    /// Creates a mesh over existing channels.
     pub fn new(mut channels: PerPeer<Channel>) -> Self {
         let (own, count) = (channels.own(), channels.party_count());
         channels.iter_mut().for_each(|(_, channel)| channel.set_seat(own, count));
@@ -103,7 +103,7 @@ impl Mesh {
         Mesh::of_pairs(count, |_, _| memory_pair())
     }
 
-    /// The meshes of `count` parties in this process, by party. `pair` makes the two ends of a pair, for the lower and the
+    /// The meshes of `count` parties in this process, by party. `pair` creates the two ends of a pair, for the lower and the
     /// higher number.
     pub fn of_pairs(count: u16, mut pair: impl FnMut(u16, u16) -> (Channel, Channel)) -> Vec<Mesh> {
         let mut ends: Vec<Vec<Channel>> = (0..count).map(|_| Vec::new()).collect();
@@ -114,7 +114,7 @@ impl Mesh {
                 ends[usize::from(high)].push(two);
             }
         }
-        // A party's channels to those below it are all there before it is itself the lower one: they are in order.
+        // A party's channels to lower parties are all added before those to higher ones, so they are in order.
         let parties = (0..count).zip(ends);
         parties.map(|(party, channels)| Mesh::new(PerPeer::from_ends(party, channels))).collect()
     }
@@ -162,16 +162,16 @@ impl Mesh {
         self.channels.map_ref(|_, channel| at_rest(channel).watch())
     }
 
-    /// The identity that each peer has proved; none without TLS.
+    /// Each peer's authenticated identity; `None` without TLS.
     pub fn identities(&self) -> PerPeer<Option<Fingerprint>> {
         self.channels.map_ref(|_, channel| at_rest(channel).peer())
     }
 
-    /// Runs a step with every peer, all concurrently, each with a value of its own, and returns what they return.
+    /// Runs a step with every peer concurrently, each with its own value, and returns their results.
     ///
     /// The step must not need another pair's step to end: it may still be running.
     ///
-    /// *Errors:* if a step fails, once the others have ended or a moment is over: the one that says most.
+    /// *Errors:* if a step fails, after the others have ended or a moment has passed: the most informative error.
     pub async fn each<S, T, E: Accuses, F: Future<Output = Result<T, E>>>(
         &mut self,
         values: PerPeer<S>,
@@ -192,15 +192,15 @@ impl Mesh {
         Ok(PerPeer::from_ends(party, (1..count).filter_map(|_| result.next()).collect()))
     }
 
-    /// Lends the channel to a peer, for a step with it alone that takes it as a value; none if there is no such peer. Until [`Mesh::give_back`] ends the step
-    /// there are no others.
+    /// Lends the channel to a peer by value, for a step with this peer only; `None` if there is no such peer. No other step may run until [`Mesh::give_back`]
+    /// ends it.
     pub fn lend(&mut self, peer: u16) -> Option<(Channel, Lent)> {
         let lent = Lent { peer, before: self.begin() };
         let channel = std::mem::replace(&mut *at_rest(self.channels.get(peer)?), memory_pair().0);
         Some((channel, lent))
     }
 
-    /// Takes a channel back that was lent.
+    /// Takes back a lent channel.
     pub fn give_back(&mut self, channel: Channel, lent: Lent) {
         let Lent { peer, before } = lent;
         if let Some(place) = self.channels.get(peer) {
@@ -209,9 +209,9 @@ impl Mesh {
         self.end(before);
     }
 
-    /// Ends the conversation: all parties call it when all is said.
+    /// Ends the conversation: all parties call it when they are done.
     ///
-    /// *Errors:* a peer that has more to say, or is gone.
+    /// *Errors:* a peer sends more or is gone.
     pub async fn close(self) -> Result<(), PartyError> {
         let grace = self.grace;
         let close = async |peer, channel: Channel| (peer, channel.close().await.map(|_| ()));
@@ -231,7 +231,7 @@ impl Mesh {
         self.channels.into_iter().filter_map(move |(peer, channel)| Some((peer, alone(channel)?)))
     }
 
-    /// Before a step: what was sent to anybody counts for every pair. Returns each pair's counters.
+    /// Prepares a step: data sent to anybody counts for every pair. Returns each pair's counters.
     fn begin(&mut self) -> Vec<Before> {
         let before = |(_, channel): (u16, &Arc<Mutex<Channel>>)| {
             let mut channel = at_rest(channel);
@@ -256,7 +256,7 @@ impl Mesh {
     }
 }
 
-/// A channel that is lent, and all counters before that.
+/// A lent channel, and all counters before that.
 pub struct Lent {
     peer: u16,
     before: Vec<Before>,
@@ -269,7 +269,7 @@ struct Before {
     bytes_sent: u64,
 }
 
-/// Waits for all steps; what they return, by peer.
+/// Waits for all steps and returns their results, by peer.
 async fn all<F, T, E: Accuses>(mut running: FuturesUnordered<F>, grace: Duration) -> Result<Vec<T>, PartyError<E>>
 where
     F: Future<Output = (u16, Result<T, E>)>,

@@ -41,7 +41,7 @@ pub trait Message: Serialize + DeserializeOwned {
     /// The longest encoding. A peer that announces more is refused before anything is allocated.
     const MAX_BYTES: usize;
 
-    /// Checks that the values that the type alone allows make sense: lengths, ranges, how fields relate.
+    /// Checks properties that the type does not ensure: lengths, ranges, relations between fields.
     ///
     /// *Errors:* what, expected, got, in lower case.
     fn check(&self) -> Result<(), String>;

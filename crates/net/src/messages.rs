@@ -1,6 +1,6 @@
-//! Whole messages between a visitor and a server, whatever carries them: a stream of bytes with lengths, or a WebSocket.
+//! Whole messages between a visitor and a server, over a stream of bytes with lengths or a WebSocket.
 //!
-//! Here are no kinds, no counters and no hello, as in a [`Channel`](crate::Channel): both ends know what they say.
+//! Unlike a [`Channel`](crate::Channel), they have no kinds, counters or hello: both ends know which messages to expect.
 
 mod call;
 mod entrance;
@@ -22,7 +22,7 @@ pub use entrance::Entrance;
 pub use places::{Place, Places};
 pub use visitors::{Visitor, Visitors};
 
-/// The first bytes of a program that is no browser, before its messages: the first is far from ASCII and from TLS, the last is a
+/// The first bytes of a program other than a browser, before its messages: the first is far from ASCII and from TLS, the last is a
 /// version.
 const PREAMBLE: [u8; 4] = [0xC8, b'g', b'v', 1];
 
@@ -30,7 +30,7 @@ pub(crate) const SENDING: &str = "to send a message";
 pub(crate) const RECEIVING: &str = "for a message";
 pub(crate) const CLOSING: &str = "for the end of the connection";
 
-/// The longest wait for the other end when a connection is closed, and the most bytes that are read and forgotten meanwhile.
+/// The longest wait for the other end when closing a connection, and the most bytes discarded meanwhile.
 pub(crate) const LINGER: Duration = Duration::from_secs(2);
 pub(crate) const LINGER_BYTES_MAX: usize = 64 << 10;
 
@@ -46,7 +46,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for S {}
 pub struct Messages {
     way: Way,
     timeout: Duration,
-    /// A message was begun, and is not all on its way.
+    /// Set while a message is only partly sent.
     cut_off: bool,
 }
 
@@ -59,7 +59,7 @@ enum Way {
 impl Messages {
     /// Sends a message, and returns when all of it is on its way.
     ///
-    /// *Errors*: a peer that is gone, or does not take it; after that, and after a future that was dropped, nothing more can be sent
+    /// *Errors*: the peer is gone or does not accept it; after that, or after the future was dropped, nothing more can be sent
     /// ([`NetError::CutOff`]).
     pub async fn send(&mut self, message: &[u8]) -> Result<(), NetError> {
         if std::mem::replace(&mut self.cut_off, true) {
@@ -76,7 +76,7 @@ impl Messages {
 
     /// The next message, of at most `bytes_max` bytes. Dropping the future loses nothing: the next call continues.
     ///
-    /// *Errors*: a peer that is gone, silent or slow, [`NetError::TooLarge`], and what is no message.
+    /// *Errors*: the peer is gone, silent or slow; [`NetError::TooLarge`]; malformed messages.
     pub async fn receive(&mut self, bytes_max: usize) -> Result<Vec<u8>, NetError> {
         match &mut self.way {
             Way::Framed(framed) => framed.receive(bytes_max, self.timeout).await,
@@ -90,9 +90,9 @@ impl Messages {
         self.timeout = timeout;
     }
 
-    /// Ends the connection. Waits shortly for the peer to end it too, so that the last message is not lost.
+    /// Ends the connection. Waits briefly for the peer to end it too, so that the last message is not lost.
     ///
-    /// *Errors*: a peer that is gone, which may not have heard the last message.
+    /// *Errors*: the peer is gone and may not have received the last message.
     pub async fn close(self) -> Result<(), NetError> {
         let patience = LINGER.min(self.timeout);
         let closing = async {
@@ -102,7 +102,7 @@ impl Messages {
                 Way::WebSocket(socket) => socket.close().await,
             }
         };
-        // A peer that does not end has heard all that there is.
+        // A peer that does not end has still received everything.
         tokio::time::timeout(patience, closing).await.unwrap_or(Ok(()))
     }
 

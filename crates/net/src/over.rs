@@ -1,4 +1,4 @@
-//! The way from a stream of bytes to a channel: a simulated link and TLS, as wanted.
+//! Turns a stream of bytes into a channel, with a simulated link and TLS if wanted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,33 +11,33 @@ use crate::link::SimulatedLink;
 use crate::session_name::SessionName;
 use crate::tls::{Meant, Side, Tls, asked_session, connection_secret, proven_identity};
 
-/// The time that a new connection may take to prove its identity, unless the time-out is shorter.
+/// The time for a new connection to prove its identity, unless the time-out is shorter.
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// The function that receives a line for each refused connection; after the first ten, one line every ten seconds.
 pub type OnRefused = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// The function that says what can be done about a refusal, where it knows something; it stands in brackets behind the reason.
+/// The function that gives advice on a refusal, if it has any; the advice follows the reason in brackets.
 pub type Advice = fn(&NetError) -> Option<String>;
 
-/// The way in which connections are made.
+/// The options for connections.
 #[derive(Clone)]
 pub struct Options {
-    /// The time to wait for the peer to come: it may be started later than we.
+    /// The time to wait for the peer, which may start later.
     pub patience: Duration,
     /// The time that the channel waits without a byte moving.
     pub timeout: Duration,
-    /// Identities and encryption; none is plain TCP.
+    /// Identities and encryption; `None` for plain TCP.
     pub tls: Option<Tls>,
-    /// The name of the session, which all its parties give alike; a peer of another session, or of one without a name, is refused.
+    /// The name of the session, the same for all its parties; a peer from another session, or from one without a name, is refused.
     pub session: Option<SessionName>,
-    /// The digest of the job, as text, which the parties of a mesh name where they join it: a service so knows what is asked of it.
+    /// The digest of the job, as text, which the parties of a mesh send when they join it, so that a service recognises the request.
     pub job: Option<String>,
     /// A link to simulate in the direction from us to the peer; the peer simulates the other.
     pub link: SimulatedLink,
     /// Receives refused connections.
     pub on_refused: Option<OnRefused>,
-    /// Says what can be done about those.
+    /// Gives advice on refused connections.
     pub advice: Option<Advice>,
 }
 
@@ -58,7 +58,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The time that a new connection may take to show that it is a peer.
+    /// The time for a new connection to show that it is a peer.
     #[cfg(feature = "tcp")]
     pub(crate) fn longest_hearing(&self) -> Duration {
         match self.tls {
@@ -68,9 +68,9 @@ impl Options {
     }
 }
 
-/// The channel over a stream of bytes that somebody else has opened, to a peer that waits at its other end.
+/// The channel over an existing stream of bytes, to a peer that waits at its other end.
 ///
-/// *Errors:* a peer that does not prove its identity in time, or is another one.
+/// *Errors:* the peer does not prove its identity in time, or has another identity.
 pub async fn connect_over<S>(stream: S, options: &Options) -> Result<Channel, NetError>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -79,7 +79,7 @@ where
     over(tokio::io::split(stream), meant, options).await
 }
 
-/// The channel over a stream of bytes that is meant for a session.
+/// The channel over a stream of bytes for a session.
 pub(crate) async fn over<R, W>(
     (reader, writer): (R, W),
     (side, session): (Side, Meant),
@@ -101,7 +101,7 @@ where
     Ok(channel)
 }
 
-/// The channel over a byte stream, with TLS between the two if it is wanted.
+/// The channel over a byte stream, with TLS in between if wanted.
 async fn layered<R, W>(
     reader: R,
     writer: W,

@@ -1,10 +1,10 @@
-//! The slowness that a peer is allowed: no byte for a time-out, or fewer than the least rate for longer than one.
+//! The slowest allowed pace of a peer: it may not be silent for a time-out, nor below the least rate for longer than one.
 //!
-//! A *step* is what this party waits for at one place of its code: a message, a piece of the bulk stream, room for what it
-//! sends. Before its first byte moves, the peer may have to compute, for as long as the time-out. From then on it may be
-//! behind [`LEAST_BYTES_PER_SECOND`] by a time-out at most; bytes that come faster make up for earlier waits, but buy no
-//! later ones. So a step of `n` bytes ends within two time-outs and `n / LEAST_BYTES_PER_SECOND` seconds of waiting,
-//! whatever the peer does, and an honest peer that is no slower on average is never cut off.
+//! A *step* is one wait in this party's code: for a message, a piece of the bulk stream, or room for sending. Before its
+//! first byte moves, the peer may have to compute, for as long as the time-out. From then on it may fall behind
+//! [`LEAST_BYTES_PER_SECOND`] by at most a time-out; faster bytes make up for earlier waits, but buy no later ones. So a
+//! step of `n` bytes ends within two time-outs and `n / LEAST_BYTES_PER_SECOND` seconds of waiting, whatever the peer
+//! does, and an honest peer that is no slower on average is never cut off.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -14,17 +14,17 @@ use std::time::Duration;
 use crate::clock::{Instant, timeout};
 use crate::error::NetError;
 
-/// Bytes a second that have to move once the first has: 1 KiB, an eighth of what an old telephone modem carries.
+/// The bytes per second that must move after the first byte: 1 KiB, an eighth of an old telephone modem's rate.
 pub const LEAST_BYTES_PER_SECOND: u32 = 1024;
 
-/// The longest wait that is counted between two looks at the clock. While this party computes it does not look, so that
-/// its own work is not taken for the peer's.
+/// The longest wait that counts between two readings of the clock. A computing party does not read it, so that its own
+/// work is not taken for the peer's.
 const TICK: Duration = Duration::from_secs(1);
 
 /// The waits of one direction of a channel.
 pub(crate) struct Pace {
     pub(crate) timeout: Duration,
-    /// The time by which the step is behind the least rate; none before its first byte.
+    /// The time by which the step is behind the least rate; `None` before its first byte.
     behind: Option<Duration>,
     /// Bytes that have moved in this step.
     bytes: u64,
@@ -34,9 +34,9 @@ pub(crate) struct Pace {
 
 /// A peer that is silent or too slow.
 pub(crate) enum Late {
-    /// Nothing has moved for so long.
+    /// Nothing has moved for this time.
     Silent(Duration),
-    /// So many bytes have moved in so long.
+    /// This number of bytes has moved in this time.
     Slow(u64, Duration),
 }
 

@@ -1,4 +1,4 @@
-//! Parts of a program, and fields of a job, which parties tell each other where these differ.
+//! Parts of a program and fields of a job, which parties send each other if these differ.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -9,26 +9,26 @@ use serde::{Deserialize, Serialize};
 use crate::difference::Difference;
 use crate::message::Message;
 
-/// The most parts: of a program there are fewer than of a job.
+/// The most parts; a program has fewer than a job.
 const PARTS_MAX: usize = 64;
 
-/// The number of a job's fields that are sent one by one.
+/// The number of a job's fields that are sent individually.
 const JOB_FIELDS_MAX: usize = 40;
 
-/// The longest text of a peer.
+/// The longest text from a peer.
 pub(crate) const TEXT_BYTES_MAX: usize = 200;
 
-/// Parts that follow from these: where one of these differs, the others say nothing more.
+/// The parts that determine all others: if one of these differs, differences in others add nothing.
 const CAUSES: [&str; 4] = ["source", "constants", "panics", "rows"];
 const EFFECTS: [&str; 4] = ["ports", "lists", "circuit", INNER];
 
-/// The beginning of the name of a field of a job.
+/// The name prefix of a job's fields.
 const JOB_PART: &str = "job ";
 
-/// The part that is worth a word only if it is the only one.
+/// The part that is reported only if no other part differs.
 const INNER: &str = "inner ports";
 
-/// The parts of a program: their names, with the part itself or a digest of it.
+/// The parts of a program: each name with the part itself or its digest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Parts(Vec<(String, String)>);
 
@@ -45,7 +45,7 @@ impl Message for Parts {
     }
 }
 
-/// Checks what a peer says and is shown on a terminal.
+/// Checks a text from a peer that is shown on a terminal.
 pub(crate) fn check_texts<'a>(mut texts: impl Iterator<Item = &'a String>) -> Result<(), String> {
     match texts.all(|text| text.len() <= TEXT_BYTES_MAX && !text.contains(controls_terminal)) {
         true => Ok(()),
@@ -53,7 +53,7 @@ pub(crate) fn check_texts<'a>(mut texts: impl Iterator<Item = &'a String>) -> Re
     }
 }
 
-/// The fields of a job as parts. Of many, the last are one part, by a digest; so is a text that no message can carry.
+/// The fields of a job as parts. Fields beyond the limit become one part, a digest, and so does a text that no message can carry.
 pub(crate) fn of_job(fields: &[(String, String)]) -> Vec<(String, String)> {
     let (told, more) = fields.split_at(fields.len().min(JOB_FIELDS_MAX));
     let mut parts: Vec<_> =
@@ -77,7 +77,7 @@ fn digest(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..16].into()
 }
 
-/// Leaves out fields of jobs that follow from other differences: of the programs, or of the parameters by their own names.
+/// Removes differences of job fields that follow from other differences: of the programs, or of parameters.
 pub(crate) fn leave_out_told_twice(differences: &mut Vec<Difference>) {
     let told: Vec<String> = differences.iter().map(|difference| difference.field.clone()).collect();
     let is_told = |name: &str| told.iter().any(|told| told == name);
@@ -127,10 +127,10 @@ pub(crate) fn differences(ours: &Parts, theirs: &Parts) -> Vec<Difference> {
     names.into_iter().map(difference).collect()
 }
 
-/// Says of what a program consists, by name.
+/// Describes the parts of a program, by name.
 type Describe = dyn FnOnce() -> Parts + Send;
 
-/// The parts of a program, made when they are first asked for; no part of what a hello says.
+/// The parts of a program, computed on first use; not sent in a hello.
 #[derive(Clone, Default)]
 pub(crate) struct Description(Option<Arc<LazyLock<Parts, Box<Describe>>>>);
 
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_from_another_difference_is_left_out() {
+    fn differences_that_follow_from_others_are_left_out() {
         let ours = [("constants", "N=8"), ("ports", "8"), ("owners", "0"), ("circuit", "1"), ("inner ports", "a")];
         let theirs = [("constants", "N=9"), ("ports", "9"), ("owners", "1"), ("circuit", "2"), ("inner ports", "b")];
         assert_eq!(named(&ours, &theirs), ["constants", "owners"]);
@@ -194,7 +194,7 @@ mod tests {
         let parts = Parts(of_job(&fields));
         assert_eq!(parts.0.len(), JOB_FIELDS_MAX + 1);
         assert_eq!(parts.check(), Ok(()));
-        // The last one counts, too.
+        // The last field counts, too.
         let mut others = fields;
         others[99].1.push('!');
         let others = Parts(of_job(&others));
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_are_none_do_not_pass() {
+    fn malformed_parts_are_refused() {
         let many: Vec<(&str, &str)> = vec![("a", "b"); PARTS_MAX + 1];
         let long = "x".repeat(TEXT_BYTES_MAX + 1);
         for bad in [&many[..], &[("a", "\u{1b}[2J")], &[("a", &long)]] {

@@ -11,8 +11,8 @@ use crate::frame::{HEADER_BYTES, Header};
 use crate::pace::Pace;
 use crate::watch::{Watched, look};
 
-/// Size of the buffer. Payload that arrives with a header is copied through it once; the rest of a large frame is read
-/// straight to where it is wanted.
+/// The size of the buffer. Payload that arrives with a header is copied through it once; the rest of a large frame is read
+/// directly to its destination.
 const BUFFER_BYTES: usize = 16 << 10;
 
 /// The step in which a message's memory grows. A peer has to send about as much as it makes this party allocate.
@@ -24,10 +24,10 @@ const BULK: &str = "bulk data";
 pub(crate) struct FrameReader {
     stream: Box<dyn AsyncRead + Send + Unpin>,
     buffer: Box<[u8]>,
-    /// The bytes of the buffer that are not used yet: `start..end`.
+    /// The unread bytes of the buffer: `start..end`.
     start: usize,
     end: usize,
-    /// Bytes of the current bulk frame that are still to come.
+    /// Remaining bytes of the current bulk frame.
     bulk_left: usize,
     pub(crate) pace: Pace,
     /// This party's number, and how many there are, in a mesh.
@@ -41,14 +41,14 @@ pub(crate) struct FrameReader {
 pub(crate) enum Next {
     /// A control message; its payload is next.
     Control { kind: u8, bytes: usize },
-    /// This many bulk bytes at least; never 0.
+    /// At least this number of bulk bytes; never 0.
     Bulk { bytes: usize },
     /// The peer's orderly end.
     Close,
 }
 
 impl Next {
-    /// The error of this item where something else was expected.
+    /// The error for this item when something else was expected.
     pub(crate) fn instead_of(&self, expected: &str) -> NetError {
         let got = match self {
             Next::Control { kind, bytes } => format!("a message of kind {kind} with {bytes} bytes"),
@@ -79,7 +79,7 @@ impl FrameReader {
     /// Waits until there is something to read, however long that takes.
     pub(crate) async fn ready(&mut self, waiting_for: &str) -> Result<(), NetError> {
         if self.start == self.end {
-            // A read that is dropped has read nothing.
+            // A dropped read has read nothing.
             let count = self.stream.read(&mut self.buffer).await;
             let doing = || format!("for {waiting_for}");
             match count.map_err(|source| NetError::from_io(source, doing()))? {
@@ -90,7 +90,7 @@ impl FrameReader {
         Ok(())
     }
 
-    /// Reads the next header, or tells what is left of the current bulk frame, as a step of its own.
+    /// Reads the next header, or returns the rest of the current bulk frame, as a separate step.
     pub(crate) async fn begin(&mut self, waiting_for: &str) -> Result<Next, NetError> {
         self.pace.begin();
         self.next(waiting_for).await
@@ -121,7 +121,7 @@ impl FrameReader {
         }
     }
 
-    /// The reason why the peer gave up, as far as it says. Blame of parties that there are not, as of all between two, is none.
+    /// The peer's reason for giving up, if it gives one. Ignores blame of unknown parties, which between two parties is all blame.
     async fn aborted(&mut self, bytes: u32, waiting_for: &str) -> NetError {
         let doing = format!("for {waiting_for}");
         let mut raw = vec![0; bytes as usize];
@@ -137,7 +137,7 @@ impl FrameReader {
         }
     }
 
-    /// Fills a buffer with bulk bytes, as a step of its own.
+    /// Fills a buffer with bulk bytes, as a separate step.
     ///
     /// *Errors:* as [`bulk_more`](Self::bulk_more).
     pub(crate) async fn bulk_exact(&mut self, into: &mut [u8]) -> Result<(), NetError> {
@@ -218,8 +218,8 @@ impl FrameReader {
         }
     }
 
-    /// The abort that is among the next bytes that the peer has sent already, if any: looked for after a failed write,
-    /// to tell a peer that gave up from one that died.
+    /// Searches the bytes that the peer has already sent for an abort, after a failed write, to distinguish a peer that
+    /// gave up from one that died.
     pub(crate) async fn find_abort(&mut self, patience: Duration) -> Option<NetError> {
         self.pace.begin();
         let search = async {
@@ -248,9 +248,9 @@ impl FrameReader {
         timeout(patience, search).await.ok().flatten()
     }
 
-    /// Reads and forgets what still comes until the peer ends the stream, but no longer than `patience`.
+    /// Reads and discards data until the peer ends the stream, but no longer than `patience`.
     ///
-    /// A socket that is closed with unread bytes resets the connection, which can overtake our last words.
+    /// Closing a socket with unread bytes resets the connection, which can overtake our last message.
     pub(crate) async fn drain(&mut self, patience: Duration) {
         let drain = async { while matches!(self.stream.read(&mut self.buffer).await, Ok(1..)) {} };
         let _ = timeout(patience, drain).await;
@@ -261,7 +261,7 @@ fn is_abort(error: &NetError) -> bool {
     matches!(error, NetError::PeerAborted { .. } | NetError::PeerBlames { .. } | NetError::PeerBlamesUs { .. })
 }
 
-/// One read, at least a byte.
+/// One read of at least a byte.
 async fn read(
     stream: &mut (dyn AsyncRead + Send + Unpin),
     into: &mut [u8],

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use crate::error::NetError;
 use crate::over::{Advice, OnRefused};
 
-/// The number of guests that are heard at once.
+/// The number of guests handled at once.
 pub(crate) const PLACES: usize = 64;
 
 /// The number of refusals that are reported at once. After them, one is reported every [`PAUSE`].
@@ -26,10 +26,10 @@ const BURST: u32 = 10;
 
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// Refusals that an error names.
+/// The most refusals that an error names.
 const NAMED: usize = 8;
 
-/// A new connection, with the future that hears it.
+/// A new connection, with the future that handles it.
 struct Guest<'a, T> {
     from: SocketAddr,
     hearing: Pin<Box<dyn Future<Output = Result<T, NetError>> + Send + 'a>>,
@@ -44,7 +44,7 @@ pub(crate) struct Reception<'a, T> {
 }
 
 impl<'a, T> Reception<'a, T> {
-    /// An empty reception. `on_refused` gets the refused connections, as often as `log` allows.
+    /// Creates an empty reception. `on_refused` receives the refused connections, as often as `log` allows.
     pub(crate) fn new(on_refused: Option<OnRefused>, advice: Option<Advice>, log: SharedLog) -> Self {
         log.lock().unwrap_or_else(PoisonError::into_inner).on_refused = on_refused;
         let refusals = Refusals { log, count: 0, named: Vec::new() };
@@ -65,17 +65,21 @@ impl<'a, T> Reception<'a, T> {
         self.guests.is_empty()
     }
 
-    /// Hears one more, and puts one out if that is one too many.
+    /// Adds a connection, and evicts one if there are too many.
     pub(crate) fn admit(&mut self, from: SocketAddr, hearing: impl Future<Output = Result<T, NetError>> + Send + 'a) {
         self.guests.push(Guest { from, hearing: Box::pin(hearing) });
         if self.guests.len() > self.places {
             let places = self.places;
             let out = self.guests.remove(most_of_one(self.guests.iter().map(|guest| origin(guest.from.ip()))));
-            self.refusals.note(out.from, &format!("{places} others wait to be heard, and most come from there"), false);
+            self.refusals.note(
+                out.from,
+                &format!("{places} other connections are waiting, most of them from there"),
+                false,
+            );
         }
     }
 
-    /// The next connection that is no stranger; none if there are no more. Refuses strangers meanwhile.
+    /// The next connection that is not a stranger; `None` if there are no more. Refuses strangers meanwhile.
     pub(crate) async fn next(&mut self) -> Option<(SocketAddr, T)> {
         poll_fn(|context| {
             let mut at = 0;
@@ -113,7 +117,7 @@ impl<'a, T> Reception<'a, T> {
         self.refusals.note(from, &text, has_identity);
     }
 
-    /// The refused guests, and why: the first of them, those with an identity rather than others, and how many more.
+    /// The refused guests with reasons: the first ones, preferring those with an identity, and the number of others.
     pub(crate) fn refused(&self) -> Vec<String> {
         let Refusals { count, named, .. } = &self.refusals;
         let more = count - named.len() as u64;
@@ -121,7 +125,7 @@ impl<'a, T> Reception<'a, T> {
     }
 }
 
-/// The place of the oldest connection from the address with the most.
+/// The index of the oldest connection from the address with the most.
 pub(crate) fn most_of_one(origins: impl Iterator<Item = IpAddr> + Clone) -> usize {
     let mut counts = HashMap::new();
     origins.clone().for_each(|origin| *counts.entry(origin).or_insert(0) += 1);
@@ -129,7 +133,7 @@ pub(crate) fn most_of_one(origins: impl Iterator<Item = IpAddr> + Clone) -> usiz
     origins.clone().position(|origin| counts.get(&origin) == most).unwrap_or(0)
 }
 
-/// The network that an address belongs to, as far as one sender has all of it.
+/// The network of an address, as large as one sender typically controls.
 pub(crate) fn origin(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -144,7 +148,7 @@ pub(crate) fn origin(address: IpAddr) -> IpAddr {
 struct Refusals {
     log: SharedLog,
     count: u64,
-    /// [`NAMED`] of them, and whether each has shown an identity: an identity puts out one without.
+    /// Up to [`NAMED`] of them, each with a flag for an identity: one with an identity replaces one without.
     named: Vec<(bool, String)>,
 }
 
@@ -165,16 +169,16 @@ impl Refusals {
     }
 }
 
-/// The log of a place at which one waits again and again.
+/// The log of an address where connections are awaited repeatedly.
 pub(crate) type SharedLog = Arc<Mutex<Log>>;
 
-/// The lines that strangers may cause in a log: some at once, then one every now and then.
+/// The lines that strangers may cause in a log: some at once, then one at intervals.
 pub(crate) struct Allowance {
-    /// Lines that may be told now.
+    /// Lines that are allowed now.
     lines: u32,
-    /// The time at which there was one line less.
+    /// The time at which the last line became allowed.
     since: Instant,
-    /// Those that were not told.
+    /// The number of suppressed lines.
     untold: u64,
 }
 
@@ -185,7 +189,7 @@ impl Default for Allowance {
 }
 
 impl Allowance {
-    /// Tells whether one more line may be told, and then how many were not since the last.
+    /// Returns, if another line is allowed, the number of lines suppressed since the last.
     pub(crate) fn one_more(&mut self) -> Option<u64> {
         while self.lines < BURST && self.since.elapsed() >= PAUSE {
             self.lines += 1;
@@ -208,7 +212,7 @@ impl Allowance {
 pub(crate) struct Log {
     on_refused: Option<OnRefused>,
     allowance: Allowance,
-    /// The failures of the system to take a connection in.
+    /// The system's failures to accept a connection.
     failures: Allowance,
 }
 
@@ -220,7 +224,7 @@ impl Log {
         }
     }
 
-    /// Notes that the system cannot take in a connection now: as long as it has no room, it is tried ten times a second.
+    /// Records that the system cannot accept a connection now; this is tried ten times a second until it has room.
     pub(crate) fn note_failure(&mut self, error: &std::io::Error) {
         match self.failures.one_more() {
             None => {}
@@ -258,7 +262,7 @@ mod tests {
         ([10, 0, 0, last], port).into()
     }
 
-    /// A reception and the lines that it tells.
+    /// A reception and the lines that it logs.
     fn reception<'a>() -> (Reception<'a, u32>, Arc<Mutex<Vec<String>>>) {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let tell: OnRefused = Arc::new({
@@ -269,7 +273,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_flood_from_one_address_puts_out_itself_only() {
+    async fn a_flood_from_one_address_evicts_only_itself() {
         let (mut reception, _) = reception();
         let peer = async {
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -289,14 +293,14 @@ mod tests {
         for port in 0..10_000 {
             reception.admit(address(2, port), pending());
         }
-        // Even from the address that the flood comes from.
+        // Even from the flood's own address.
         reception.admit(address(2, 60_000), async { Ok(7) });
         assert_eq!(reception.next().await, Some((address(2, 60_000), 7)));
         assert_eq!(reception.refused().last().expect("refused"), "and 9929 more");
     }
 
     #[tokio::test]
-    async fn who_waits_hears_that_the_last_was_refused() {
+    async fn a_wait_ends_with_the_last_refusal() {
         let (mut reception, _) = reception();
         let gone = async {
             tokio::task::yield_now().await;
@@ -307,7 +311,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_network_is_one_origin() {
+    async fn one_network_counts_as_one_origin() {
         let (mut reception, _) = reception();
         let host = |host: u16| SocketAddr::from(([0x2001, 0xdb8, 0, 0, 0, 0, 0, host], 1));
         let other: SocketAddr = ([0x2001, 0xdb8, 0, 1, 0, 0, 0, 1], 1).into();
@@ -319,7 +323,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn waits_one_after_another_have_one_limit() {
+    async fn consecutive_waits_share_one_limit() {
         let (_, lines) = reception();
         let log = SharedLog::default();
         for wait in 0..50 {
@@ -347,7 +351,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn identities_that_were_refused_are_named_first() {
+    async fn refused_identities_are_named_first() {
         let (mut reception, _) = reception();
         for port in 0..20 {
             reception.refuse(address(3, port), &NetError::PeerClosed { doing: "for the TLS handshake".into() });

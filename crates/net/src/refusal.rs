@@ -1,37 +1,37 @@
-//! The reasons of a service to refuse somebody.
+//! A service's reasons for refusing a caller.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The reason for which a service does not begin what a caller's hello asks for. Nothing was computed, and nothing counts as a run.
+/// A service's reason for refusing the request in a caller's hello. Nothing was computed, and nothing counts as a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Refusal {
-    /// The service has its maximum of running and waiting sessions.
+    /// The service has reached its limit of running and waiting sessions.
     Busy,
-    /// The caller has its maximum of sessions there.
+    /// The caller has reached its limit of sessions.
     TooManyOfCaller,
-    /// The service stops.
+    /// The service is stopping.
     Stopping,
-    /// The service has no job that the caller's hello names, or none that the caller may run: which of the two is not told.
+    /// The service does not have the job that the caller names, or the caller may not run it; the answer does not tell which.
     UnknownJob,
-    /// The job was run as often as it may be.
+    /// The job has used up its runs.
     UsedUp {
-        /// The seconds until it may be run again; none if never.
+        /// The seconds until it may run again; `None` if never.
         again_after: Option<u32>,
     },
     /// The service has no inputs for this run.
     NoData,
     /// A session of this name is running.
     SessionInUse,
-    /// The session has no name, and a service tells sessions of several parties apart by their names.
+    /// The session has no name, by which a service distinguishes sessions of several parties.
     Nameless,
-    /// The service refuses everybody: something of its own is wrong.
+    /// The service refuses everybody because of a problem of its own.
     Closed,
 }
 
 impl Refusal {
-    /// A word for it in logs and counters.
+    /// The word for it in logs and counters.
     pub fn name(self) -> &'static str {
         match self {
             Refusal::Busy => "busy",
@@ -50,18 +50,18 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Refusal::Busy => "it has as many sessions as it may have at once",
-            Refusal::TooManyOfCaller => "we have as many sessions there as we may have at once",
-            Refusal::Stopping => "it is being stopped",
-            Refusal::UnknownJob => "it has no such job for us, or we have named none",
-            Refusal::UsedUp { again_after: None } => "the job was run as often as it ever may be",
+            Refusal::Busy => "it has reached its limit of sessions",
+            Refusal::TooManyOfCaller => "we have reached its limit of sessions for one caller",
+            Refusal::Stopping => "it is stopping",
+            Refusal::UnknownJob => "it has no such job for us, or we named no job",
+            Refusal::UsedUp { again_after: None } => "the job has used up all its runs",
             Refusal::UsedUp { again_after: Some(seconds) } => {
-                return write!(f, "the job was run as often as it may be, until {seconds} s from now");
+                return write!(f, "the job has used up its runs; more are allowed in {seconds} s");
             }
             Refusal::NoData => "it has no inputs for this run",
             Refusal::SessionInUse => "a session of this name is running there",
-            Refusal::Nameless => "it knows sessions of several parties by their names, and ours has none",
-            Refusal::Closed => "it refuses everybody until its operator has mended something",
+            Refusal::Nameless => "it tells sessions of several parties apart by name, and ours has no name",
+            Refusal::Closed => "it refuses everybody until its operator fixes a problem",
         })
     }
 }

@@ -1,4 +1,4 @@
-//! The refusal of a service, which it says instead of its hello.
+//! The refusal that a service sends instead of its hello.
 
 use crate::channel::Channel;
 use crate::error::NetError;
@@ -16,14 +16,14 @@ impl Message for Refusal {
 }
 
 impl Channel {
-    /// Says why nothing begins, instead of a hello, and ends the connection.
+    /// Sends a refusal instead of a hello, and ends the connection.
     pub async fn refuse(mut self, refusal: Refusal) {
         if self.send(&refusal).await.is_ok() && self.flush().await.is_ok() {
             self.abort().await;
         }
     }
 
-    /// Receives a message, the first, unless the peer refuses.
+    /// Receives the first message, unless the peer refuses.
     ///
     /// *Errors:* as [`Channel::receive`]; [`NetError::Refused`].
     pub(crate) async fn receive_unless_refused<M: Message>(&mut self) -> Result<M, NetError> {
@@ -53,7 +53,7 @@ mod tests {
     ];
 
     #[tokio::test]
-    async fn a_caller_hears_each_refusal_instead_of_a_hello() {
+    async fn a_caller_receives_each_refusal_instead_of_a_hello() {
         for refusal in ALL {
             let (mut ours, mut theirs) = memory_pair();
             let service = async {
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn after_the_hello_a_refusal_has_no_place() {
+    async fn a_refusal_after_the_hello_is_unexpected() {
         let (mut ours, mut theirs) = memory_pair();
         ours.send(&Refusal::Busy).await.expect("sent");
         let ((), heard) = tokio::join!(async { ours.flush().await.expect("sent") }, theirs.receive::<Hello>());

@@ -1,4 +1,4 @@
-//! A plain TCP relay over a simulated link, so that any program can be measured over the link that ours are.
+//! A plain TCP relay over a simulated link, so that other programs can be measured over the same link as ours.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use crate::error::NetError;
 use crate::link::SimulatedLink;
 use crate::tcp;
 
-/// The time that the target may take to listen.
+/// The time for the target to start listening.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Relays every connection that `listener` gets to `target` (`HOST:PORT`), with the link in both directions, until the
+/// Relays every connection at `listener` to `target` (`HOST:PORT`), with the link in both directions, until the
 /// future is dropped.
 ///
-/// *Errors:* if `listener` fails. What goes wrong with one connection ends that connection, and is logged.
+/// *Errors:* if `listener` fails. An error of one connection ends that connection and is logged.
 pub async fn relay(listener: &Listener, target: &str, link: SimulatedLink) -> Result<Infallible, NetError> {
     let mut connections = tokio::task::JoinSet::new();
     loop {

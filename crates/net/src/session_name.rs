@@ -1,4 +1,4 @@
-//! Names of sessions: two runs that are not the same never meet.
+//! Names of sessions, which keep different runs apart.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,9 +6,9 @@ use std::str::FromStr;
 /// The longest name: the limit of a label in a server name.
 const LENGTH_MAX: usize = 63;
 
-/// The name of a session, which all its parties give alike.
+/// The name of a session, the same for all its parties.
 ///
-/// It goes before the handshake as the server name of TLS, in the clear, so that whatever passes TLS on can tell sessions apart and needs no key; and in the
+/// It is sent in the clear before the handshake as the server name of TLS, so that a proxy can distinguish sessions without a key, and again in the
 /// hello, where both sides compare it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionName(String);
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_server_names_of_tls_as_they_stand() {
+    fn names_are_valid_tls_server_names() {
         let longest = "x".repeat(LENGTH_MAX);
         for name in ["a", "join-0041", "a1", &longest] {
             let session: SessionName = name.parse().expect("a name");

@@ -1,4 +1,4 @@
-//! Small files that a person writes: read whole, and only if they are files.
+//! Small files written by people: read whole, and only if they are regular files.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -6,14 +6,14 @@ use std::path::Path;
 
 /// Reads a text of at most this number of bytes. Refuses to open a pipe, a device or a folder in its place, which could block forever.
 ///
-/// *Errors:* those of the file; [`io::ErrorKind::InvalidData`] if it is no regular file, longer, or not UTF-8.
+/// *Errors:* those of the file; [`io::ErrorKind::InvalidData`] if it is not a regular file, too long, or not UTF-8.
 pub fn read_small_file(path: &Path, bytes_max: u64) -> io::Result<String> {
     check_is_file(path)?;
     let (mut file, mut bytes) = (File::open(path)?, Vec::new());
     file.by_ref().take(bytes_max + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > bytes_max {
         true => {
-            // Somebody may still be writing it.
+            // The file may still be growing.
             let got = file.metadata()?.len().max(bytes.len() as u64);
             Err(io::Error::other(format!("expected at most {bytes_max} bytes, got {got}")))
         }
@@ -21,7 +21,7 @@ pub fn read_small_file(path: &Path, bytes_max: u64) -> io::Result<String> {
     }
 }
 
-/// Looks whether there is a file at a path, or at the end of a link there.
+/// Checks that a path, or the target of a link there, is a file.
 ///
 /// *Errors:* nothing there, or something else.
 pub fn check_is_file(path: &Path) -> io::Result<()> {
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_file_is_told_and_never_waited_for() {
+    fn anything_but_a_file_is_refused_without_blocking() {
         let scratch = tempfile::tempdir().expect("a folder");
         let [pipe, file] = ["pipe", "file"].map(|name| scratch.path().join(name));
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo starts").success());

@@ -11,16 +11,16 @@ use tokio::time::{Instant, sleep, timeout_at};
 use crate::error::NetError;
 use crate::reception::SharedLog;
 
-/// First and longest pause between two attempts to connect: two parties that are started together meet at once.
+/// The first and longest pause between attempts to connect; short at first, so that parties started together meet at once.
 const RETRY: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(250));
 
 /// The pause when the system has no room for another connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Tells whom an address lets in beside programs of this machine, as the rest of a sentence about it; none if nobody, so that it is an address for plain TCP.
+/// Describes who else can reach an address besides programs on this machine, as a predicate; `None` if nobody can, so that plain TCP is allowed.
 pub fn exposure(address: &str) -> Option<&'static str> {
     if address.starts_with("ws://") {
-        return Some("is open to every page in a browser here");
+        return Some("is open to every web page in a browser on this machine");
     }
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     let is_loopback = |ip: IpAddr| ip.is_loopback();
@@ -37,7 +37,7 @@ pub(crate) async fn listen(address: &str) -> Result<TcpListener, NetError> {
     })
 }
 
-/// The next connection, tuned, and where it comes from. One that is gone already, or that the system has no room for now, is none.
+/// The next connection, tuned, and its origin. Skips connections that are already gone or for which the system has no room.
 pub(crate) async fn accept(listener: &TcpListener, log: &SharedLog) -> Result<(TcpStream, SocketAddr), NetError> {
     loop {
         match listener.accept().await {
@@ -55,7 +55,7 @@ pub(crate) async fn accept(listener: &TcpListener, log: &SharedLog) -> Result<(T
     }
 }
 
-/// Tells whether another connection may succeed.
+/// Returns whether another connection may succeed.
 fn is_passing(error: &io::Error) -> bool {
     use io::ErrorKind::{
         ConnectionAborted, ConnectionReset, HostUnreachable, Interrupted, NetworkDown, NetworkUnreachable, OutOfMemory,
@@ -101,8 +101,8 @@ async fn resolve(address: &str) -> Result<Vec<SocketAddr>, NetError> {
     Ok(found.collect())
 }
 
-/// Small messages leave at once. Buffer sizes are left to the system, which grows them with the connection beyond what
-/// a program may ask for.
+/// Sends small messages at once. Buffer sizes are left to the system, which can grow them beyond what a program may
+/// request.
 fn tune(stream: TcpStream, address: &str) -> Result<TcpStream, NetError> {
     match stream.set_nodelay(true) {
         Ok(()) => Ok(stream),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn addresses_that_are_none_are_refused_at_once() {
+    async fn malformed_addresses_are_refused_at_once() {
         for address in ["", "localhost", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:http"] {
             let error = connect(address, Duration::from_secs(60)).await.expect_err("not an address");
             assert!(matches!(error, NetError::NotAnAddress { .. }), "{address}: {error}");
@@ -153,7 +153,7 @@ mod tests {
         for address in ["0.0.0.0:1", "[::]:1", "192.168.0.1:1", "example.org:1", "1", ":1", ""] {
             assert_eq!(exposure(address), Some("is not on this machine"), "{address}");
         }
-        assert_eq!(exposure("ws://127.0.0.1:1"), Some("is open to every page in a browser here"));
+        assert_eq!(exposure("ws://127.0.0.1:1"), Some("is open to every web page in a browser on this machine"));
     }
 
     #[tokio::test]

@@ -1,4 +1,4 @@
-//! Channels for tests, with a recorder in between that can inject one fault.
+//! Channels for tests, with a recorder between the ends that can inject one fault.
 //!
 //! A protocol's fault test takes the transcript of an honest run, and runs the protocol again for each of
 //! [`every_fault`] of it: every kind of fault at every frame in both directions. Each run has to end, on both sides,
@@ -13,15 +13,15 @@ use crate::channel::Channel;
 use crate::frame::{HEADER_BYTES, Header};
 use crate::mesh::Mesh;
 
-/// Bytes in flight between each party and the one in between.
+/// Bytes in flight between each party and the recorder.
 const PIPE_BYTES: usize = 1 << 18;
 
 /// The direction of a frame, between the two channels of [`intercepted_pair`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// The way from the first channel to the second.
+    /// From the first channel to the second.
     Forth,
-    /// The way from the second channel to the first.
+    /// From the second channel to the first.
     Back,
 }
 
@@ -34,7 +34,7 @@ pub enum FrameKind {
     Bulk,
     /// The sender gave up.
     Abort,
-    /// The sender had no more to say.
+    /// The sender ended.
     Close,
 }
 
@@ -49,37 +49,37 @@ pub struct Frame {
     pub payload: Vec<u8>,
 }
 
-/// One thing that goes wrong, once.
+/// A single fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fault {
     /// The direction of the frame.
     pub direction: Direction,
     /// The number of the frame in that direction, from 0.
     pub frame: usize,
-    /// The fault that happens to it.
+    /// The kind of fault.
     pub kind: FaultKind,
 }
 
-/// A fault that may happen to a frame.
+/// A kind of fault of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultKind {
     /// The connection ends, in both directions, before it.
     Cut,
     /// The connection ends in the middle of it.
     Truncate,
-    /// It does not arrive, nor does anything behind it, but the connection stays.
+    /// Neither it nor anything after it arrives, but the connection stays open.
     Stall,
     /// This bit of it (header and payload, modulo its length) is flipped.
     Flip(usize),
     /// Its header announces the largest possible number of bytes.
     Oversize,
-    /// Random bytes come in its place, without end.
+    /// Endless random bytes replace it.
     Garbage,
-    /// It comes again and again, without end.
+    /// It is repeated endlessly.
     Repeat,
 }
 
-/// The frames that went through, in order within each direction.
+/// The recorded frames, in order within each direction.
 #[derive(Clone, Default)]
 pub struct Transcript(Arc<Mutex<Vec<Frame>>>);
 
@@ -94,7 +94,7 @@ impl Transcript {
     }
 }
 
-/// Every kind of fault at every frame of a transcript. Of flips there are two a frame: one in its header, one in its
+/// Every kind of fault at every frame of a transcript, with two flips per frame: one in its header, one in its
 /// payload.
 pub fn every_fault(transcript: &[Frame]) -> Vec<Fault> {
     use FaultKind::{Cut, Flip, Garbage, Oversize, Repeat, Stall, Truncate};
@@ -102,7 +102,7 @@ pub fn every_fault(transcript: &[Frame]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for Frame { direction, payload, .. } in transcript {
         let count = &mut counts[*direction as usize];
-        // Another bit in each frame, in the middle of the payload.
+        // A different bit in each frame, in the middle of the payload.
         let (header, middle) = (*count * 5 % (HEADER_BYTES * 8), (HEADER_BYTES + payload.len() / 2) * 8 + *count % 8);
         let kinds = [Cut, Truncate, Stall, Flip(header), Flip(middle), Oversize, Garbage, Repeat];
         faults.extend(kinds.map(|kind| Fault { direction: *direction, frame: *count, kind }));
@@ -111,7 +111,7 @@ pub fn every_fault(transcript: &[Frame]) -> Vec<Fault> {
     faults
 }
 
-/// A flip of the lowest bit of byte `at` of all bulk data that went in a direction; none if there is no such byte.
+/// A flip of the lowest bit of byte `at` of all bulk data in a direction; `None` if there is no such byte.
 pub fn flip_of_bulk(transcript: &[Frame], direction: Direction, at: usize) -> Option<Fault> {
     let mut before = 0;
     let frames = transcript.iter().filter(|frame| frame.direction == direction).enumerate();
@@ -125,7 +125,7 @@ pub fn flip_of_bulk(transcript: &[Frame], direction: Direction, at: usize) -> Op
     None
 }
 
-/// Two connected channels with a recorder between them, and perhaps a fault. Call it inside a runtime.
+/// Two connected channels with a recorder between them, and optionally a fault. Call it inside a runtime.
 pub fn intercepted_pair(fault: Option<Fault>) -> (Channel, Channel, Transcript) {
     let (left, left_middle) = duplex(PIPE_BYTES);
     let (right, right_middle) = duplex(PIPE_BYTES);
@@ -141,7 +141,7 @@ pub fn intercepted_pair(fault: Option<Fault>) -> (Channel, Channel, Transcript) 
     };
     let forth = between(Direction::Forth, left_reader, right_writer);
     let back = between(Direction::Back, right_reader, left_writer);
-    // The first error, and a cut is one, ends both directions.
+    // The first error, including a cut, ends both directions.
     tokio::spawn(async move { tokio::try_join!(forth.run(), back.run()) });
     let channel = |(reader, writer)| Channel::new(reader, writer);
     (channel(split(left)), channel(split(right)), transcript)
@@ -161,7 +161,7 @@ pub struct PairFault {
 /// The transcript between two parties of a mesh, the lower one first.
 pub type PairTranscript = ((u16, u16), Transcript);
 
-/// The meshes of `count` parties with a recorder in every pair, and perhaps a fault in one. The transcripts are those of
+/// The meshes of `count` parties with a recorder in every pair, and optionally a fault in one. The transcripts belong to
 /// the pairs (0, 1), (0, 2), (1, 2), (0, 3) and so on. Call it inside a runtime.
 pub fn intercepted_mesh(count: u16, fault: Option<PairFault>) -> (Vec<Mesh>, Vec<PairTranscript>) {
     let mut transcripts = Vec::new();
@@ -174,7 +174,7 @@ pub fn intercepted_mesh(count: u16, fault: Option<PairFault>) -> (Vec<Mesh>, Vec
     (meshes, transcripts)
 }
 
-/// The one in between, for one direction.
+/// The recorder for one direction.
 struct Between<R, W> {
     direction: Direction,
     reader: R,
@@ -210,7 +210,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Between<R, W> {
         self.writer.shutdown().await
     }
 
-    /// Passes a frame on the wrong way.
+    /// Passes a frame on with a fault.
     async fn spoil(&mut self, fault: FaultKind, mut wire: Vec<u8>) -> io::Result<()> {
         match fault {
             FaultKind::Cut => Err(io::ErrorKind::ConnectionReset.into()),

@@ -1,6 +1,6 @@
-//! TLS 1.3 in which both sides prove identities that the other has pinned.
+//! TLS 1.3 in which each side proves an identity that the other has pinned.
 //!
-//! Trust is in public keys alone: names, dates and issuers in certificates do not matter.
+//! Only public keys are trusted: names, dates and issuers in certificates do not matter.
 
 mod pinned;
 #[cfg(feature = "tcp")]
@@ -32,30 +32,30 @@ pub use visitors::{CertificateError, ServerTls, WebCertificate};
 const DOING: &str = "for the TLS handshake";
 
 /// The byte that the accepting side sends once it has accepted the other's identity. In TLS 1.3 the connecting side would
-/// learn of a refusal only with the first data.
+/// otherwise learn of a refusal only with the first data.
 const WELCOME: u8 = 0xA5;
 
 /// The label under which a connection's secret is exported (RFC 8446, section 7.5).
 const EXPORTED: &[u8] = b"EXPORTER-garblet directions of a channel";
 
-/// Our identity, and the identities that the peer may have.
+/// Our identity, and the accepted identities of the peer.
 #[derive(Clone)]
 pub struct Tls {
     identity: Arc<Identity>,
     trusted: Vec<(String, Fingerprint)>,
 }
 
-/// The server name that is not sent, of a session without a name.
+/// A placeholder for sessions without a name, never sent as server name.
 const NAMELESS: &str = "garblet.invalid";
 
 /// The session that a connection is meant for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Meant {
-    /// One without a name.
+    /// A session without a name.
     Nameless,
-    /// That one.
+    /// The session with this name.
     One(SessionName),
-    /// Whatever the connecting side says.
+    /// The session that the connecting side names.
     #[cfg(feature = "tcp")]
     Any,
 }
@@ -81,7 +81,7 @@ impl Meant {
     }
 }
 
-/// The side of the connection that we are.
+/// Our side of the connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Connecting,
@@ -89,7 +89,7 @@ pub(crate) enum Side {
 }
 
 impl Tls {
-    /// We are `identity`; the peer has to be one of `trusted`, which have names for messages.
+    /// We have `identity`; the peer must be one of `trusted`, whose names appear in messages.
     pub fn new(identity: Identity, trusted: impl IntoIterator<Item = (String, Fingerprint)>) -> Self {
         Tls { identity: Arc::new(identity), trusted: trusted.into_iter().collect() }
     }
@@ -99,7 +99,7 @@ impl Tls {
         self.identity.fingerprint()
     }
 
-    /// The same identity, with others to trust.
+    /// The same identity with other trusted peers.
     #[cfg(feature = "tcp")]
     pub(crate) fn trusting(&self, trusted: impl IntoIterator<Item = (String, Fingerprint)>) -> Self {
         Tls { identity: self.identity.clone(), trusted: trusted.into_iter().collect() }
@@ -162,18 +162,18 @@ impl Tls {
     }
 }
 
-/// The error of TLS that cannot be set up.
+/// The error for TLS that cannot be set up.
 fn unset(source: rustls::Error) -> NetError {
     NetError::Io { doing: "cannot set up TLS".into(), source: io::Error::other(source) }
 }
 
-/// The identity that the other side has proved.
+/// The other side's authenticated identity.
 pub(crate) fn proven_identity<S>(stream: &TlsStream<S>) -> Option<Fingerprint> {
     let certificate = stream.get_ref().1.peer_certificates()?.first()?;
     fingerprint_of(certificate).ok()
 }
 
-/// The secret of a secured connection, which its ends have alike, and no other connection has.
+/// The secret of a secured connection, shared by its ends and unique to the connection.
 pub(crate) fn connection_secret<S>(stream: &TlsStream<S>) -> Result<ConnectionSecret, NetError> {
     let mut secret = ConnectionSecret::default();
     let exported = match stream {
@@ -184,7 +184,7 @@ pub(crate) fn connection_secret<S>(stream: &TlsStream<S>) -> Result<ConnectionSe
     Ok(secret)
 }
 
-/// The session that was asked for on this connection.
+/// The session requested on this connection.
 pub(crate) fn asked_session<S>(stream: &TlsStream<S>) -> Option<SessionName> {
     match stream {
         TlsStream::Server(stream) => stream.get_ref().1.server_name()?.parse().ok(),
@@ -204,7 +204,7 @@ async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
     let name = ServerName::try_from(name).map_err(io::Error::other)?;
     let mut stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await?;
     if stream.read_u8().await? != WELCOME {
-        return Err(io::Error::other(rustls::Error::General("the peer does not say welcome".into())));
+        return Err(io::Error::other(rustls::Error::General("the peer did not send its welcome".into())));
     }
     Ok(stream.into())
 }

@@ -1,4 +1,4 @@
-//! A digest of what two parties said to each other, as one of them saw it.
+//! A digest of the data that two parties exchanged, as seen by one of them.
 
 use crate::channel::Channel;
 
@@ -29,8 +29,8 @@ impl Transcript {
 }
 
 impl Channel {
-    /// Begins a transcript: what is sent and received from now on is digested, in the pieces in which this party's code sends and
-    /// receives it. So the same code gives the same digest wherever it runs, if the peer says the same.
+    /// Begins a transcript: data sent and received from now on is digested, in the pieces in which this party's code sends and
+    /// receives it. So the same code gives the same digest wherever it runs, if the peer sends the same.
     ///
     /// Only [`send`](Channel::send), [`receive`](Channel::receive), [`send_bytes`](Channel::send_bytes) and
     /// [`receive_bytes`](Channel::receive_bytes) are digested; a step with a transcript uses no others.
@@ -38,8 +38,8 @@ impl Channel {
         self.transcript = Some(Box::new(Transcript::new()));
     }
 
-    /// Ends the transcript. Returns the digest of everything since [`begin_transcript`](Channel::begin_transcript), and that of
-    /// nothing if none was begun.
+    /// Ends the transcript. Returns the digest of everything since [`begin_transcript`](Channel::begin_transcript), or the digest of
+    /// no data if there is no transcript.
     pub fn end_transcript(&mut self) -> [u8; 32] {
         let begun = self.transcript.take().unwrap_or_else(|| Box::new(Transcript::new()));
         begun.0.finalize().into()
@@ -57,7 +57,7 @@ impl Channel {
 mod tests {
     use crate::memory_pair;
 
-    /// The digest of the first party after it has sent `said` and received `heard`.
+    /// The first party's digest after it has sent `said` and received `heard`.
     async fn digest(said: &[&[u8]], heard: &[&[u8]]) -> [u8; 32] {
         let (mut ours, mut theirs) = memory_pair();
         ours.begin_transcript();
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_what_comes_after_the_beginning_counts() {
+    async fn only_data_after_the_beginning_counts() {
         let (mut ours, mut theirs) = memory_pair();
         let nothing = ours.end_transcript();
         ours.send_bytes(b"before").await.unwrap();

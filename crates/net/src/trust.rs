@@ -1,4 +1,4 @@
-//! The peers that a party trusts, by the names it gives them.
+//! The peers that a party trusts, with its names for them.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ use crate::small_file::read_small_file;
 /// The longest name.
 const NAME_BYTES_MAX: usize = 100;
 
-/// The longest file that is read as a trust store.
+/// The largest accepted trust store.
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// The trusted peers, in a TOML file with a table `peers` of names and fingerprints.
@@ -24,31 +24,31 @@ pub struct TrustStore {
     peers: BTreeMap<String, Fingerprint>,
 }
 
-/// A trust store that cannot be read, changed or written.
+/// The error for a trust store that cannot be read, changed or written.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
-    /// The name stands for somebody else already.
+    /// The name already belongs to another identity.
     #[error("`{name}` is trusted already, with another identity: expected {expected}, got {got}")]
     NameTaken {
         /// The name.
         name: String,
         /// Its fingerprint in the store.
         expected: Fingerprint,
-        /// The new one.
+        /// The new fingerprint.
         got: Fingerprint,
     },
-    /// The identity has another name already.
+    /// The identity already has another name.
     #[error("{fingerprint} is trusted already, as `{known}`: expected one name for each identity, got `{name}` too")]
     IdentityTaken {
         /// The new name.
         name: String,
-        /// The one in the store.
+        /// The name in the store.
         known: String,
         /// The identity.
         fingerprint: Fingerprint,
     },
     /// Nobody has this name.
-    #[error("no trusted peer is called `{name}`; there are: {known}")]
+    #[error("no trusted peer is called `{name}`; trusted peers: {known}")]
     UnknownName {
         /// The name.
         name: String,
@@ -66,7 +66,7 @@ pub enum TrustError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// The fault, and where it is.
+        /// The fault and its place.
         what: String,
     },
     /// A fingerprint in the file is wrong.
@@ -100,7 +100,7 @@ struct Content {
 }
 
 impl TrustStore {
-    /// Reads the store; a file that does not exist is an empty one.
+    /// Reads the store; a missing file counts as empty.
     pub fn open(path: &Path) -> Result<Self, TrustError> {
         let malformed = |what: String| TrustError::Malformed { path: path.into(), what };
         let text = match read_small_file(path, FILE_BYTES_MAX) {
@@ -135,14 +135,14 @@ impl TrustStore {
         &self.peers
     }
 
-    /// The fingerprint of the peer of this name.
+    /// The fingerprint of the peer with this name.
     pub fn get(&self, name: &str) -> Result<Fingerprint, TrustError> {
         self.peers.get(name).copied().ok_or_else(|| self.unknown(name))
     }
 
     /// Checks that each identity has only one name.
     ///
-    /// *Errors:* [`TrustError::IdentityTaken`] with the first two names of one identity, which only a hand can have written.
+    /// *Errors:* [`TrustError::IdentityTaken`] with the first two names of one identity, which can only result from editing by hand.
     pub fn check_names(&self) -> Result<(), TrustError> {
         let mut names = BTreeMap::new();
         for (name, fingerprint) in &self.peers {
@@ -154,10 +154,10 @@ impl TrustStore {
         Ok(())
     }
 
-    /// Trusts a peer from now on, and writes the file.
+    /// Adds a trusted peer and writes the file.
     ///
-    /// *Errors:* [`TrustError::NameTaken`] if the name stands for another identity, [`TrustError::IdentityTaken`] if the identity has another name: whoever
-    /// means it removes that first.
+    /// *Errors:* [`TrustError::NameTaken`] if the name belongs to another identity, [`TrustError::IdentityTaken`] if the identity has another name: to change
+    /// that, remove the old entry first.
     pub fn add(&mut self, name: &str, fingerprint: Fingerprint) -> Result<(), TrustError> {
         check_name(name)?;
         if let Some((known, _)) = self.peers.iter().find(|(known, print)| **print == fingerprint && *known != name) {
@@ -173,7 +173,7 @@ impl TrustStore {
         }
     }
 
-    /// Trusts a peer no more, and writes the file. Returns the fingerprint that it had.
+    /// Removes a trusted peer and writes the file. Returns its fingerprint.
     pub fn remove(&mut self, name: &str) -> Result<Fingerprint, TrustError> {
         let fingerprint = self.get(name)?;
         self.change(|peers| {
@@ -202,13 +202,13 @@ impl TrustStore {
 }
 
 fn check_name(name: &str) -> Result<(), TrustError> {
-    // A joiner may be all that is different between two names.
+    // A joiner may be the only difference between two names.
     let hides = |c: char| controls_terminal(c) || matches!(c, '\u{200c}' | '\u{200d}');
     let printable = !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.contains(hides);
     if printable { Ok(()) } else { Err(TrustError::BadName { name: name.into() }) }
 }
 
-/// Makes a file that only its owner may write.
+/// Creates a file that only its owner may write.
 fn make(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     #[cfg(unix)]
@@ -216,7 +216,7 @@ fn make(path: &Path) -> io::Result<File> {
     options.write(true).create(true).truncate(true).open(path)
 }
 
-/// Replaces a file as a whole: after a crash it has its old content or its new.
+/// Replaces a file atomically: after a crash it has its old content or its new.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
@@ -271,10 +271,10 @@ mod tests {
     fn wrong_names_are_explained() {
         let (_folder, mut store) = store();
         let error = store.get("bob").expect_err("nobody");
-        assert_eq!(error.to_string(), "no trusted peer is called `bob`; there are: none");
+        assert_eq!(error.to_string(), "no trusted peer is called `bob`; trusted peers: none");
         store.add("alice", fingerprint(1)).expect("added");
         let error = store.remove("bob").expect_err("nobody");
-        assert_eq!(error.to_string(), "no trusted peer is called `bob`; there are: alice");
+        assert_eq!(error.to_string(), "no trusted peer is called `bob`; trusted peers: alice");
         for name in ["", "a\nb", "\u{1b}[2J", "bo\u{200b}b", "bo\u{200d}b", "\u{202e}bob", &"x".repeat(101)] {
             assert!(matches!(store.add(name, fingerprint(1)), Err(TrustError::BadName { .. })), "{name:?}");
         }
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_cannot_be_written_stays_as_it_was() {
+    fn a_store_that_cannot_be_written_stays_unchanged() {
         let (folder, mut store) = store();
         fs::create_dir(&store.path).expect("in the way");
         assert!(matches!(store.add("bob", fingerprint(1)), Err(TrustError::Io { .. })));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_no_trust_store_are_explained() {
+    fn malformed_trust_stores_are_explained() {
         let (_folder, store) = store();
         for (text, what) in [
             ("peers = 3", "is not a trust store"),

@@ -1,7 +1,7 @@
-//! Digests of both directions of a channel. With them two parties can check afterwards that each has received what the other sent.
+//! Digests of both directions of a channel. With them two parties can check afterwards that each received exactly what the other sent.
 //!
-//! Over TLS they are keyed by a secret of the connection, which nobody else has: who knows most of what two others said, as a third party may that
-//! heard the same, cannot try out the rest against their digests. Over plain TCP there is no such secret.
+//! Over TLS they are keyed by a secret of the connection: a third party that knows most of the exchanged data, for instance because it received the same,
+//! cannot test guesses for the rest against the digests. Over plain TCP there is no such secret.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,13 +12,13 @@ use crate::fingerprint::Fingerprint;
 /// Separates these digests from all other uses of BLAKE3.
 const CONTEXT: &str = "garblet 2026 direction of a channel v2";
 
-/// A secret that only the two ends of a connection have. *Secret*; it stays in one place and is wiped there.
+/// A secret known only to the two ends of a connection. *Secret*; it stays in one place and is wiped there.
 pub(crate) type ConnectionSecret = Box<Zeroizing<[u8; 32]>>;
 
-/// One direction of a channel, as it looks from either end: it has the same digest at both.
+/// One direction of a channel, with the same digest at both ends.
 ///
-/// The bulk stream has no boundaries, and may be received in other pieces than it was sent in. So it has a hash of its own; every message is hashed
-/// with the place in that stream where it stands.
+/// The bulk stream has no boundaries, and its pieces may be received in other sizes than they were sent. So it has a separate hash; every message is
+/// hashed with its position in that stream.
 pub(crate) struct Direction {
     key: Zeroizing<[u8; 32]>,
     messages: blake3::Hasher,
@@ -27,25 +27,25 @@ pub(crate) struct Direction {
     message_bytes: u64,
 }
 
-/// A direction that a channel's half adds to while others may look.
+/// A direction that half of a channel updates while others may read it.
 pub(crate) type Watched = Arc<Mutex<Direction>>;
 
-/// Sees what goes through a channel from some moment on, for as long as the channel lives and afterwards.
+/// Observes a channel's traffic from some moment on; usable even after the channel is gone.
 #[derive(Clone)]
 pub struct ChannelWatch {
     sent: Watched,
     received: Watched,
-    /// The identity that the peer has proved.
+    /// The peer's authenticated identity.
     peer: Option<Fingerprint>,
 }
 
-/// The traffic one way through a watched channel.
+/// The traffic in one direction of a watched channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passed {
     /// Payload bytes.
     pub bytes: u64,
-    /// The digest: what one party sent has the digest of what the other received, if that is all of it and nothing else. Over TLS it is of this connection
-    /// alone, and tells nothing to those who are not its ends.
+    /// The digest: equal for one party's sent and the other's received data if these are the same. Over TLS it depends on the connection's secret
+    /// and reveals nothing to anyone but its ends.
     pub digest: [u8; 32],
 }
 
@@ -56,12 +56,12 @@ impl Direction {
         Direction { key, messages, bulk, bulk_bytes: 0, message_bytes: 0 }
     }
 
-    /// Adds the header of a frame that is neither bulk data nor the end, which may be lost when all else has arrived.
+    /// Adds the header of a frame that is neither bulk data nor the end; the end may be lost after everything else has arrived.
     pub(crate) fn header(&mut self, header: &[u8]) {
         self.messages.update(&self.bulk_bytes.to_le_bytes()).update(header);
     }
 
-    /// Adds the payload behind such a header, whose length that says.
+    /// Adds the payload after such a header, which contains its length.
     pub(crate) fn payload(&mut self, payload: &[u8]) {
         self.messages.update(payload);
         self.message_bytes += payload.len() as u64;
@@ -81,13 +81,13 @@ impl Direction {
     }
 }
 
-/// The direction, to be added to or looked at.
+/// The locked direction, for updating or reading.
 pub(crate) fn look(watched: &Watched) -> MutexGuard<'_, Direction> {
     watched.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ChannelWatch {
-    /// Watches both halves of a channel to that peer, over a connection with this secret.
+    /// Watches both halves of a channel to this peer, over a connection with this secret.
     pub(crate) fn begin(
         [sent, received]: [&mut Option<Watched>; 2],
         peer: Option<Fingerprint>,
@@ -97,17 +97,17 @@ impl ChannelWatch {
         ChannelWatch { sent: begin(sent), received: begin(received), peer }
     }
 
-    /// All that this party has sent; some of it may not have left.
+    /// All data that this party has sent; some may still be buffered.
     pub fn sent(&self) -> Passed {
         look(&self.sent).passed()
     }
 
-    /// All that this party has received and looked at.
+    /// All data that this party has received and read.
     pub fn received(&self) -> Passed {
         look(&self.received).passed()
     }
 
-    /// The identity that the peer has proved; none without TLS.
+    /// The peer's authenticated identity; `None` without TLS.
     pub fn peer(&self) -> Option<Fingerprint> {
         self.peer
     }
@@ -122,7 +122,7 @@ mod tests {
         Hello::new("test", 0, 2, [7; 32])
     }
 
-    /// The digests of what was sent and received, over pieces of bulk data with a message behind so many of them.
+    /// The digests of sent and received data, for pieces of bulk data with a message after this number of them.
     async fn talk(sent: &[&[u8]], received: &[usize], message_behind: usize) -> (Passed, Passed) {
         let (mut one, mut two) = memory_pair();
         let (ours, theirs) = (one.watch(), two.watch());
@@ -147,12 +147,12 @@ mod tests {
             two.close().await.unwrap();
         };
         tokio::join!(sending, receiving);
-        assert_eq!(ours.received(), theirs.sent(), "the other direction has its end alone");
+        assert_eq!(ours.received(), theirs.sent(), "the other direction has only its end");
         (ours.sent(), theirs.received())
     }
 
     #[tokio::test]
-    async fn both_ends_have_the_same_digest_however_bulk_data_falls_into_pieces() {
+    async fn both_ends_have_the_same_digest_however_bulk_data_is_split() {
         let large = vec![7; 300_000];
         let (sent, received) = talk(&[b"ab", b"cd", &large], &[1, 1, 302_000 - 2_000 + 2], 1).await;
         assert_eq!(sent, received);
@@ -182,14 +182,14 @@ mod tests {
         one.send_bytes(b"all").await.unwrap();
         one.flush().await.unwrap();
         two.receive_bytes(&mut [0; 3]).await.unwrap();
-        // The other is gone, and what this one says last is never read.
+        // The other is gone and never reads the last frame of this one.
         drop(two);
-        one.close().await.expect_err("nobody is there");
+        one.close().await.expect_err("the peer is gone");
         assert_eq!([ours.sent(), ours.received()], [theirs.received(), theirs.sent()]);
     }
 
     #[tokio::test]
-    async fn what_came_before_the_watch_does_not_count() {
+    async fn data_before_the_watch_does_not_count() {
         let (mut one, mut two) = memory_pair();
         let nothing = one.watch().sent();
         one.send_bytes(b"before").await.unwrap();

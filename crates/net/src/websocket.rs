@@ -28,22 +28,22 @@ use crate::pace::Pace;
 
 pub(crate) use stream::WebStream;
 
-/// The most bytes of a page's name that are reported.
+/// The most reported bytes of a page's name.
 const ORIGIN_BYTES_MAX: usize = 80;
 
 const OPENING: &str = "for a WebSocket to open";
 
-/// Memory for what is read and written at once.
+/// The size of the read and write buffers.
 const BUFFER_BYTES: usize = 16 << 10;
 
-/// Bytes that may come for a message besides twice its most: headers, pings and what is read ahead.
+/// Bytes allowed for a message in addition to twice its limit: headers, pings and read-ahead.
 const SPARE_BYTES: u64 = 64 << 10;
 
-/// A WebSocket, of either end.
+/// A WebSocket, at either end.
 pub(crate) struct WebSocket(WebSocketStream<Counted>);
 
 impl WebSocket {
-    /// Answers the request of a browser, if its page is one of those that may.
+    /// Answers a browser's request, if its page is allowed.
     pub(crate) async fn accept(
         stream: Box<dyn ByteStream>,
         origins: Option<&[String]>,
@@ -53,7 +53,7 @@ impl WebSocket {
         answer(stream, origins, config(bytes_max)).await.map(WebSocket)
     }
 
-    /// Asks a server for a WebSocket.
+    /// Requests a WebSocket from a server.
     pub(crate) async fn call(stream: Box<dyn ByteStream>, host: &str, bytes_max: usize) -> Result<Self, NetError> {
         let (address, stream) = (format!("ws://{host}/"), Counted { stream, moved: 0 });
         let opened = client_async_with_config(address, stream, Some(config(bytes_max))).await;
@@ -93,14 +93,14 @@ impl WebSocket {
                     error => return Err(error),
                 },
             };
-            // So that a browser is told why; a peer that does not listen is as good as one that does.
+            // Tell a browser the reason; it does not matter if the peer reads it.
             let told = Message::Close(Some(CloseFrame { code, reason: "".into() }));
             let _ = tokio::time::timeout(LINGER, self.put(told, LINGER)).await;
             return Err(error);
         }
     }
 
-    /// Says that all is said, and waits for the other end to say so.
+    /// Closes the conversation, and waits for the other end to close it too.
     pub(crate) async fn close(mut self) -> Result<(), NetError> {
         let socket = &mut self.0;
         let closed = poll_fn(|cx| Pin::new(&mut *socket).poll_close(cx)).await;
@@ -130,7 +130,7 @@ impl WebSocket {
         }
     }
 
-    /// Goes on with an operation until it is done, or some bytes have moved.
+    /// Continues an operation until it is done or some bytes have moved.
     async fn step<T>(
         &mut self,
         pace: &mut Pace,
@@ -160,7 +160,7 @@ struct Step<T> {
     moved: u64,
 }
 
-/// Answers the request of a browser, if its page is one of `origins`, or of another program, which names none. Without a list every page may.
+/// Answers the request of a browser whose page is one of `origins`, or of another program, which names no page. Without a list every page is allowed.
 async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     origins: Option<&[String]>,
@@ -170,7 +170,7 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
     #[expect(clippy::result_large_err, reason = "the library asks for this type")]
     let check = |request: &Request, response: Response| match origins.zip(request.headers().get(ORIGIN)) {
         Some((known, origin)) if !known.iter().any(|known| known.as_bytes() == origin.as_bytes()) => {
-            // It goes to a terminal, and anybody may have written it.
+            // The text is untrusted and goes to a terminal.
             let shown = &origin.as_bytes()[..origin.len().min(ORIGIN_BYTES_MAX)];
             stranger = Some(shown.escape_ascii().to_string());
             let mut refusal = ErrorResponse::new(None);
@@ -197,7 +197,7 @@ fn config(bytes_max: usize) -> WebSocketConfig {
         .max_frame_size(Some(bytes_max))
 }
 
-/// The meaning of an error of the library.
+/// Interprets an error of the library.
 fn explain(error: Error, doing: &str) -> NetError {
     match error {
         Error::ConnectionClosed
@@ -211,13 +211,13 @@ fn explain(error: Error, doing: &str) -> NetError {
         }
         other => NetError::Malformed {
             what: "WebSocket".into(),
-            expected: "what RFC 6455 says".into(),
+            expected: "data according to RFC 6455".into(),
             got: other.to_string(),
         },
     }
 }
 
-/// A stream that counts what moves through it.
+/// A stream that counts the bytes moved through it.
 struct Counted {
     stream: Box<dyn ByteStream>,
     moved: u64,

@@ -25,13 +25,13 @@ const DOING: &str = "for the peer to read what we send";
 pub(crate) struct FrameWriter {
     stream: Box<dyn AsyncWrite + Send + Unpin>,
     /// Whole frames, and perhaps the header of the piece being written: at most `STAGED_BYTES + DIRECT_BYTES` and a
-    /// header. After a write that was given up also what it has left.
+    /// header. After a dropped write, also its remaining bytes.
     staged: Vec<u8>,
-    /// Staged bytes that have to leave before anything else: the rest of a frame of which the peer has a part.
+    /// Staged bytes that must leave before anything else: the rest of a partly sent frame.
     torn: usize,
     /// The start of the header of the last staged frame, if that is a bulk frame, which may grow until it leaves.
     open_bulk: Option<usize>,
-    /// Set if the stream was written to since it was last flushed.
+    /// Set if the stream was written to since the last flush.
     dirty: bool,
     pub(crate) pace: Pace,
     pub(crate) header_bytes: u64,
@@ -108,7 +108,7 @@ impl FrameWriter {
         if self.staged.len() >= STAGED_BYTES { self.write_out(&[]).await } else { Ok(()) }
     }
 
-    /// Writes what is staged, and behind it `tail`. What has not left when this fails, or is dropped, stays staged.
+    /// Writes the staged bytes and then `tail`. Bytes that have not left when this fails or is dropped stay staged.
     async fn write_out(&mut self, tail: &[u8]) -> Result<(), NetError> {
         self.open_bulk = None;
         self.dirty = true;
@@ -117,7 +117,7 @@ impl FrameWriter {
         leaving.leave().await
     }
 
-    /// Sends everything that is staged.
+    /// Sends all staged bytes.
     pub(crate) async fn flush(&mut self) -> Result<(), NetError> {
         if !self.staged.is_empty() {
             self.write_out(&[]).await?;
@@ -133,19 +133,19 @@ impl FrameWriter {
         Ok(())
     }
 
-    /// Forgets what is staged and has not begun to leave.
+    /// Discards staged frames that have not begun to leave.
     pub(crate) fn discard(&mut self) {
         self.staged.truncate(self.torn);
         self.open_bulk = None;
     }
 
-    /// Ends the stream in this direction; a peer that is gone already is no error.
+    /// Ends the stream in this direction; a peer that is already gone is not an error.
     pub(crate) async fn shutdown(&mut self) {
         let _ = timeout(self.pace.timeout, self.stream.shutdown()).await;
     }
 }
 
-/// The staged bytes, and bytes behind them, on their way.
+/// The staged bytes, and bytes after them, being written.
 struct Leaving<'a> {
     writer: &'a mut FrameWriter,
     tail: &'a [u8],
@@ -177,7 +177,7 @@ impl Leaving<'_> {
 }
 
 impl Drop for Leaving<'_> {
-    /// Keeps what has not left. Were it forgotten, the peer would take what is sent next for the rest of a frame.
+    /// Keeps the unsent bytes: without them, the peer would take the next data for the rest of a frame.
     fn drop(&mut self) {
         let staged = &mut self.writer.staged;
         let gone = self.done.min(staged.len());

@@ -85,7 +85,7 @@ impl Arguments<'_> {
                     Peers::new(Party(self.party), peers, listen.clone()).map_err(|error| Fault::from(&error))?;
                 Ok((Meeting::Peers(peers), count))
             }
-            (true, ..) => Err(Fault::usage(format!("{protocol} needs a peers file, which says where all parties are"))
+            (true, ..) => Err(Fault::usage(format!("{protocol} needs a peers file with the addresses of all parties"))
                 .hint("give peers=, a TOML file with a table [[party]] for each party")),
         }
     }
@@ -252,7 +252,7 @@ fn seat(py: Python<'_>, program: &Arc<garblet::Program>, arguments: &Arguments<'
     let raise = |fault: Fault| fault.raise(py);
     let config = config_of_run(&arguments.protocol, &arguments.params).map_err(raise)?;
     if arguments.store.is_some() && config.stock().is_none() {
-        return Err(raise(Fault::usage(format!("store: {} takes nothing from a store", config.protocol()))));
+        return Err(raise(Fault::usage(format!("store: {} uses no store", config.protocol()))));
     }
     let (meeting, parties) = arguments.meeting(&config).map_err(raise)?;
     let party = Party(arguments.party);

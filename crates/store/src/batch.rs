@@ -1,4 +1,4 @@
-//! Filling a store: pieces in batches, each of them durable as a whole or not there at all.
+//! Filling a store: pieces in batches, each either durable as a whole or absent.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ struct Filling {
 }
 
 impl Store {
-    /// Begins a segment. Its number is never used again, even if the batch fails. If the process crashes, the next opening removes its file.
+    /// Starts a segment. Its number is never reused, even if the batch fails. If the process crashes, the next opening removes its file.
     pub(crate) fn new_segment(&mut self) -> Result<SegmentWriter, StoreError> {
         let (number, row_key) = (self.head.next_segment, self.index.segment_key());
         let writer = SegmentWriter::create(&mut self.dir, &self.id, number, row_key)?;
@@ -104,7 +104,7 @@ impl Batch<'_> {
         self.store.scratch(streams, memory)
     }
 
-    /// Keeps a state together with the pieces.
+    /// Saves a state together with the pieces.
     ///
     /// *Errors*: [`StoreError::TooLarge`] beyond 64 MiB.
     pub fn set_state(&mut self, name: &str, state: State) -> Result<(), StoreError> {
@@ -116,7 +116,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Keeps a state at once, even if the batch fails.
+    /// Saves a state at once, even if the batch fails.
     ///
     /// *Errors*: as [`Store::set_state`].
     pub fn set_state_now(&mut self, name: &str, state: State) -> Result<(), StoreError> {

@@ -1,4 +1,4 @@
-//! Returning space: the remaining pieces of segments move together.
+//! Freeing space: remaining pieces of segments move together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ impl Store {
     /// *Errors*: files that cannot be read or written; [`StoreError::OtherProcess`].
     pub fn compact(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<Compacted, StoreError> {
         self.index.check_process()?;
-        // What is being filled may be moved as well.
+        // The segment being filled may move as well.
         self.writers.clear();
         let mut compacted = Compacted { bytes_before: self.segment_bytes(), ..Compacted::default() };
         let loose = self.loose_segments();

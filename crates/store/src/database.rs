@@ -26,9 +26,9 @@ const TABLES: &str = "
 pub(crate) struct Database(Connection);
 
 impl Database {
-    /// Makes a new database in an existing empty file.
+    /// Creates a new database in an existing empty file.
     pub(crate) fn create(path: &Path, described: &Described) -> Result<Self, StoreError> {
-        let failed = failed("cannot make");
+        let failed = failed("cannot create");
         let mut connection = connect(path).map_err(&failed)?;
         let transaction = connection.transaction().map_err(&failed)?;
         transaction.execute_batch(TABLES).map_err(&failed)?;
@@ -89,7 +89,7 @@ impl Database {
         std::mem::forget(self);
     }
 
-    /// Returns the space of removed rows.
+    /// Frees the space of removed rows.
     pub(crate) fn compact(&mut self) -> Result<(), StoreError> {
         let statements = "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)";
         self.0.execute_batch(statements).map_err(failed("cannot compact"))

@@ -1,4 +1,4 @@
-//! A change of a store. It becomes durable as a whole, and only then visible in memory.
+//! A change of a store, which becomes durable as a whole, and only then visible in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,7 @@ impl Edit {
         self.kinds.get_mut(&digest)
     }
 
-    /// Marks available pieces as taken or lost, and removes extents that are empty then.
+    /// Marks available pieces as taken or lost, and removes extents that become empty.
     pub(crate) fn withdraw(&mut self, store: &Store, digest: KindDigest, ids: &IdSet, fate: Fate) {
         let Some(row) = self.kind(store, digest) else { return };
         row.available = row.available.difference(ids);
@@ -116,7 +116,7 @@ impl Store {
         recorded
     }
 
-    /// The same without a record, for changes after which an older copy of the store gives no piece twice: pieces that are added or moved.
+    /// The same without a record, for changes whose loss gives no piece out twice: adding or moving pieces.
     pub(crate) fn apply_unrecorded(&mut self, edit: Edit) -> Result<(), StoreError> {
         let gone = self.change(edit)?;
         self.remove_segments(gone);

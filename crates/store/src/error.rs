@@ -15,21 +15,21 @@ pub enum StoreError {
         /// The folder.
         folder: PathBuf,
     },
-    /// There is a store, or something else, already.
-    #[error("{} is not empty, so no store can be made there", folder.display())]
+    /// The folder already contains a store or something else.
+    #[error("{} is not empty, so no store can be created there", folder.display())]
     Exists {
         /// The folder.
         folder: PathBuf,
     },
-    /// Another process works with the store, or this one does already.
+    /// Another process, or this one, already uses the store.
     #[error("the store in {} is in use by {}", folder.display(), by(*process))]
     InUse {
         /// The folder.
         folder: PathBuf,
-        /// The process that works with it, if it is known.
+        /// The process that uses it, if known.
         process: Option<u32>,
     },
-    /// Others on this machine could read it.
+    /// Other users of this machine can read it.
     #[error("{} has mode {mode:03o}, expected {expected:03o}: others on this machine have access", path.display())]
     Exposed {
         /// The folder or the key file.
@@ -50,10 +50,10 @@ pub enum StoreError {
     KeyMalformed {
         /// The file.
         path: PathBuf,
-        /// The content that it has.
+        /// A description of its content.
         got: String,
     },
-    /// The key is another store's.
+    /// The key belongs to another store.
     #[error("the key does not open the store in {}", folder.display())]
     WrongKey {
         /// The folder.
@@ -66,7 +66,7 @@ pub enum StoreError {
         folder: PathBuf,
         /// The format of this version.
         expected: u32,
-        /// The store's.
+        /// The store's format.
         got: i64,
     },
     /// The material was made for another peer, role, protocol or library.
@@ -76,7 +76,7 @@ pub enum StoreError {
         folder: PathBuf,
         /// The property in which they differ.
         what: &'static str,
-        /// The value that was asked for.
+        /// The requested value.
         expected: String,
         /// The value that the store was filled for.
         got: String,
@@ -94,7 +94,7 @@ pub enum StoreError {
     OtherStore {
         /// The store that the peer's met before.
         expected: String,
-        /// Ours.
+        /// Our store.
         got: String,
     },
     /// The peer's store is older than it was at the last meeting.
@@ -110,7 +110,7 @@ pub enum StoreError {
     PeerAhead {
         /// The kind of the pieces.
         kind: Kind,
-        /// The largest next identifier that it can have.
+        /// The largest next identifier that is possible.
         max: PieceId,
         /// The identifier that it claims.
         got: PieceId,
@@ -149,7 +149,7 @@ pub enum StoreError {
     },
     /// Pieces were taken from the store or from a copy of it, and this machine has no record of that.
     #[error(
-        "the store in {} does not go on from its record in {}: it was used without it, or a copy of it was used",
+        "the store in {} does not continue from its record in {}: it was used without the record, or a copy of it was used",
         folder.display(),
         record.display()
     )]
@@ -160,7 +160,7 @@ pub enum StoreError {
         record: PathBuf,
     },
     /// The store was given up when its peer was caught cheating. Only the record says so.
-    #[error("the store in {} was given up when the peer was found to cheat, by its record in {}", folder.display(), record.display())]
+    #[error("the store in {} was given up when the peer was found to cheat, according to its record in {}", folder.display(), record.display())]
     GivenUp {
         /// The folder.
         folder: PathBuf,
@@ -168,7 +168,7 @@ pub enum StoreError {
         record: PathBuf,
     },
     /// The store was to be given up, and neither it nor its record could be written.
-    #[error("{store}; and its record cannot say that it is given up: {record}")]
+    #[error("{store}; and its record cannot be marked as given up: {record}")]
     NotMarked {
         /// The store's failure.
         store: Box<StoreError>,
@@ -176,33 +176,33 @@ pub enum StoreError {
         record: Box<StoreError>,
     },
     /// A copy of the store, in another folder, is open.
-    #[error("the store in {} is a copy of one that is in use, by its record in {}", folder.display(), record.display())]
+    #[error("the store in {} is a copy of one that is in use, according to its record in {}", folder.display(), record.display())]
     CopyInUse {
         /// The folder.
         folder: PathBuf,
         /// The file of the record.
         record: PathBuf,
     },
-    /// There are fewer pieces than asked for.
+    /// There are fewer pieces than requested.
     #[error("the store has {available} of {wanted} pieces of {kind}: {} are missing", wanted - available)]
     NotEnough {
         /// The kind of the pieces.
         kind: Kind,
-        /// The number of pieces that were asked for.
+        /// The requested number of pieces.
         wanted: u64,
-        /// The number of pieces that there are.
+        /// The available number of pieces.
         available: u64,
     },
-    /// Pieces that were asked for by identifier are gone, or never were.
+    /// Pieces requested by identifier are gone or never existed.
     #[error("the store does not have these pieces of {kind}: {missing}")]
     NotThere {
         /// The kind of the pieces.
         kind: Kind,
-        /// The identifiers that are not there.
+        /// The missing identifiers.
         missing: IdSet,
     },
     /// An identifier may have been used before.
-    #[error("piece {got} of {kind} cannot be added: expected an identifier from {expected} on")]
+    #[error("piece {got} of {kind} cannot be added: expected an identifier of at least {expected}")]
     IdUsed {
         /// The kind of the piece.
         kind: Kind,
@@ -212,7 +212,7 @@ pub enum StoreError {
         got: PieceId,
     },
     /// A piece, or a state, is too large.
-    #[error("{what} has {got} bytes, at most {max} can be kept")]
+    #[error("{what} has {got} bytes, at most {max} are allowed")]
     TooLarge {
         /// The piece or the state.
         what: String,
@@ -221,7 +221,7 @@ pub enum StoreError {
         /// The limit.
         max: usize,
     },
-    /// There would be more kinds of pieces than a store keeps.
+    /// There would be more kinds of pieces than a store can hold.
     #[error("more than {max} kinds of pieces")]
     TooManyKinds {
         /// The limit.
@@ -233,13 +233,13 @@ pub enum StoreError {
         /// The place of the damage, and what is wrong there.
         what: String,
     },
-    /// A write failed before, so that what is on disk is not known.
+    /// An earlier write failed, so the contents of the disk are unknown.
     #[error("an earlier write to the store failed")]
     Broken,
-    /// The store is that of the process of which this one was forked.
-    #[error("the store was opened by process {process}, of which this one was forked")]
+    /// The store belongs to the process from which this one was forked.
+    #[error("the store was opened by process {process}, from which this one was forked")]
     OtherProcess {
-        /// The one that has opened it.
+        /// The process that opened it.
         process: u32,
     },
     /// The operating system refused.
@@ -253,7 +253,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// This program was built without stores on disk.
-    #[error("{}: this program was built with stores in memory alone", path.display())]
+    #[error("{}: this program was built without stores on disk", path.display())]
     NoDatabase {
         /// The file of the index.
         path: PathBuf,
@@ -269,12 +269,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Tells whether the peer's store says what no honest one does.
+    /// Returns whether the peer's store makes claims that no honest one makes.
     pub fn is_misbehaviour(&self) -> bool {
         matches!(self, StoreError::PeerAhead { .. } | StoreError::PeerKinds { .. })
     }
 
-    /// Tells whether it is about room on disk for what does not fit in memory.
+    /// Returns whether the error concerns temporary room on disk.
     pub fn is_of_scratch(&self) -> bool {
         let is_scratch = |path: &PathBuf| path.extension().is_some_and(|extension| extension == SCRATCH_EXTENSION);
         matches!(self, StoreError::Io { path, .. } if is_scratch(path))

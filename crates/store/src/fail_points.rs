@@ -15,10 +15,7 @@ type Hook = Box<dyn FnMut(&'static str) -> io::Result<()> + Send>;
 
 impl FailPoints {
     /// Reaches a step.
-    #[cfg_attr(
-        not(any(test, feature = "testing")),
-        expect(clippy::unused_self, reason = "only tests have something to do here")
-    )]
+    #[cfg_attr(not(any(test, feature = "testing")), expect(clippy::unused_self, reason = "only tests use `self`"))]
     pub(crate) fn pass(&self, step: &'static str) -> io::Result<()> {
         #[cfg(any(test, feature = "testing"))]
         if let Some(hook) = &self.hook {

@@ -1,9 +1,8 @@
 //! Tests: a store that is cut off at each of its writes.
 //!
-//! A scenario is run once for every step it has. At that step the folder is copied, which is what a kill of the process
-//! would leave, and the step fails, which is what a failing disk does. Then both the copy and the folder itself must
-//! open, have everything that was promised, and offer nothing that was given out. The record of the store lies beside it, and is cut off in the
-//! same way.
+//! A scenario runs once for each of its steps. At that step the folder is copied, as a kill of the process would leave it,
+//! and the step fails, as on a failing disk. Then both the copy and the folder itself must open, have everything that was
+//! promised, and offer nothing that was given out. The store's record lies beside it and is cut off in the same way.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,15 +17,15 @@ use crate::{Binding, IdSet, Kind, Past, PieceId, State, Store, StoreError, Store
 /// The promises made to the scenario before it was cut off.
 #[derive(Default)]
 struct Promised {
-    /// Pieces that were put in, in each case all or, where the batch was not committed, none.
+    /// The possible numbers of added pieces: all, or none if the batch was not committed.
     committed: u64,
     batch: u64,
-    /// Pieces of which the bytes were given out.
+    /// Pieces whose bytes were given out.
     given: Vec<PieceId>,
     state: u8,
 }
 
-/// Other randomness for every opening.
+/// Different randomness for every opening.
 fn rng() -> StdRng {
     static OPENINGS: AtomicU64 = AtomicU64::new(0);
     StdRng::seed_from_u64(OPENINGS.fetch_add(1, Ordering::Relaxed))
@@ -79,13 +78,13 @@ fn scenario(folder: &Path, steps: FailPoints, promised: &mut Promised) -> Result
     take(&mut store, promised, 1)
 }
 
-/// A store that was cut off offers nothing that was given out, whatever a peer says.
+/// Checks that a store that was cut off offers nothing that was given out, whatever a peer claims.
 fn check_against_lies(folder: &Path, promised: &Promised, step: &str) {
     let lied_to = folder.with_extension("lied-to");
     copy(folder, &lied_to).expect("a copy");
     let Ok(mut store) = Store::open(&lied_to, &key(), &mut rng()) else { return };
     for lie in lies(&store) {
-        // Whether it is refused or not.
+        // It may be refused or accepted.
         let _ = store.reconcile(&lie);
         let stock = store.stock_of(&kind());
         let back = promised.given.iter().find(|id| stock.available.contains(**id) || **id >= stock.next);
@@ -99,7 +98,7 @@ fn records_of(folder: &Path) -> PathBuf {
 }
 
 impl Store {
-    /// The summary that a peer with the same pieces would tell.
+    /// The summary that a peer with the same pieces would send.
     fn summary_as_peer(&self) -> crate::Summary {
         let bytes = postcard::to_stdvec(&self.summary()).expect("encodes");
         postcard::from_bytes(&bytes).expect("decodes")
@@ -133,7 +132,7 @@ fn check(folder: &Path, promised: &Promised, step: &str) {
     assert_eq!(store.stock_of(&kind()).available, IdSet::range(PieceId(next), 2));
 }
 
-/// A summary, which a peer may fill in as it likes.
+/// A summary with contents that a peer can choose freely.
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
 struct Told {
     store: [u8; 16],
@@ -142,7 +141,7 @@ struct Told {
     kinds: Vec<(Kind, u64, IdSet)>,
 }
 
-/// The summaries that a lying peer may tell and that are not malformed: it has what was used, knows of nothing, or of too much.
+/// Well-formed summaries of a lying peer: it has used pieces, knows nothing, or knows too much.
 fn lies(store: &Store) -> Vec<Summary> {
     let told: Told = postcard::from_bytes(&postcard::to_stdvec(&store.summary()).expect("encodes")).expect("decodes");
     let peer = store.head.peers.first().map_or([9; 16], |peer| peer.store);
@@ -224,7 +223,7 @@ fn cut_off(at: usize) -> Option<&'static str> {
 }
 
 #[test]
-fn a_store_that_is_cut_off_at_any_write_opens_and_offers_nothing_twice() {
+fn a_store_cut_off_at_any_write_opens_and_offers_nothing_twice() {
     let steps: Vec<_> = (0..).map_while(cut_off).collect();
     let names: std::collections::BTreeSet<_> = steps.iter().copied().collect();
     let all = [
@@ -246,9 +245,9 @@ fn a_store_that_is_cut_off_at_any_write_opens_and_offers_nothing_twice() {
     assert!(steps.len() >= 45, "{steps:?}");
 }
 
-/// Whatever a lying peer says: a copy of any moment before the last thing that was taken or agreed on is refused by its record.
+/// Whatever a lying peer claims, the record refuses a copy from any time before the last taken piece or the last agreement.
 #[test]
-fn a_store_that_is_put_back_to_any_moment_before_what_was_last_taken_refuses_by_itself() {
+fn a_store_restored_to_any_moment_before_the_last_taken_piece_is_refused() {
     let scratch = tempfile::tempdir().expect("a folder for the test");
     let folder = scratch.path().join("store");
     let copies = Arc::new(Mutex::new(Vec::new()));
@@ -291,9 +290,9 @@ fn a_store_that_is_put_back_to_any_moment_before_what_was_last_taken_refuses_by_
     assert!(refused >= 40 && in_use >= 1, "{refused} refused, {in_use} in use");
 }
 
-/// Two copies have gone on: one gave pieces out, the other was changed more often, in ways that are not recorded.
+/// Two copies were used: one gave pieces out, the other was changed more often, in ways that are not recorded.
 #[test]
-fn of_two_copies_that_both_went_on_only_the_one_that_is_recorded_opens() {
+fn of_two_used_copies_only_the_recorded_one_opens() {
     type Change = fn(&mut Store);
     let filled: Change = |store| {
         (0..4).for_each(|_| fill(store, &mut Promised::default(), 1).expect("filled"));
@@ -304,7 +303,7 @@ fn of_two_copies_that_both_went_on_only_the_one_that_is_recorded_opens() {
             store.compact(&mut |_, _| {}).expect("compacted");
         });
     };
-    // Without the record, as on another machine, so that more was given out than the record knows.
+    // Used without the record, as on another machine, so that more was given out than the record knows.
     let used: Change = |store| (0..4).for_each(|_| take(store, &mut Promised::default(), 1).expect("taken"));
     for (how, change, is_recorded) in [("filled", filled, true), ("compacted", compacted, true), ("used", used, false)]
     {
@@ -332,7 +331,7 @@ fn of_two_copies_that_both_went_on_only_the_one_that_is_recorded_opens() {
 }
 
 #[test]
-fn a_store_without_a_record_is_said_to_be_of_an_unknown_past_once() {
+fn a_store_without_a_record_has_an_unknown_past_once() {
     let scratch = tempfile::tempdir().expect("a folder for the test");
     let folder = scratch.path().join("store");
     scenario(&folder, FailPoints::default(), &mut Promised::default()).expect("nothing fails");
@@ -340,14 +339,14 @@ fn a_store_without_a_record_is_said_to_be_of_an_unknown_past_once() {
     let past = || Store::open(&folder, &key(), &mut rng()).and_then(|mut store| store.record_in(&elsewhere));
     assert_eq!(past().expect("opens"), Past::Unknown);
     assert_eq!(past().expect("opens"), Past::Known);
-    // A record that cannot be read is none; it is made anew.
+    // An unreadable record counts as missing and is created again.
     let record = std::fs::read_dir(&elsewhere).expect("a folder").flatten().next().expect("a record").path();
     std::fs::write(&record, [7; 80]).expect("damaged");
     assert_eq!(past().expect("opens"), Past::Unknown);
     assert_eq!(past().expect("opens"), Past::Known);
 }
 
-/// Wherever the first opening is cut off, a record that is known has a durable name, and so have the folders above it.
+/// Wherever the first opening is cut off, a known record has a durable name, and so do the folders above it.
 #[test]
 fn the_name_of_a_record_is_durable_before_anything_is_recorded() {
     let scratch = tempfile::tempdir().expect("a folder for the test");
@@ -381,7 +380,7 @@ fn the_name_of_a_record_is_durable_before_anything_is_recorded() {
 }
 
 #[test]
-fn after_a_failed_write_nothing_is_promised_until_the_store_is_opened_again() {
+fn after_a_failed_write_the_store_fails_until_it_is_reopened() {
     let scratch = tempfile::tempdir().expect("a folder for the test");
     let folder = scratch.path().join("store");
     let fails = Arc::new(AtomicU64::new(0));
@@ -401,14 +400,14 @@ fn after_a_failed_write_nothing_is_promised_until_the_store_is_opened_again() {
     assert!(matches!(store.take_next(&kind(), 1), Err(StoreError::Broken)));
     assert!(matches!(fill(&mut store, &mut promised, 1), Err(StoreError::Broken)));
     drop(store);
-    // It was durable after all, so that the piece is gone, though nobody got it.
+    // The write was durable after all, so the piece is gone although nobody received it.
     let store = Store::open(&folder, &key(), &mut rng()).expect("opens");
     assert_eq!((store.count(&kind()), store.stock_of(&kind()).consumed), (2, 1));
 }
 
-/// The store cannot be written any more when its peer is found to cheat; the record can.
+/// The peer is found to cheat when only the store's record can still be written.
 #[test]
-fn a_store_that_was_given_up_in_its_record_alone_is_refused_whatever_copy_of_it_is_opened() {
+fn every_copy_of_a_store_given_up_only_in_its_record_is_refused() {
     let scratch = tempfile::tempdir().expect("a folder for the test");
     let [folder, other] = ["store", "copy"].map(|name| scratch.path().join(name));
     let records = records_of(&folder);
@@ -431,7 +430,7 @@ fn a_store_that_was_given_up_in_its_record_alone_is_refused_whatever_copy_of_it_
     let given_up = || State { version: 1, bytes: Vec::new() };
     let error = store.give_up("secrets", given_up(), |_| true).expect_err("neither can be written");
     let StoreError::NotMarked { store: own, record } = &error else { panic!("{error}") };
-    assert!(matches!((&**own, &**record), (StoreError::Broken, StoreError::Io { .. })), "both are told: {error}");
+    assert!(matches!((&**own, &**record), (StoreError::Broken, StoreError::Io { .. })), "both are reported: {error}");
     assert!(error.to_string().contains(&own.to_string()) && error.to_string().contains(&record.to_string()));
     fails.store(0, Ordering::Relaxed);
     assert!(matches!(store.take_next(&kind(), 1), Err(StoreError::Broken)));

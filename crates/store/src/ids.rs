@@ -57,7 +57,7 @@ impl IdSet {
         }
     }
 
-    /// Tells whether the set is empty.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
@@ -77,13 +77,13 @@ impl IdSet {
         self.ranges.iter().cloned().flatten().map(PieceId)
     }
 
-    /// Tells whether an identifier is in the set.
+    /// Returns whether an identifier is in the set.
     pub fn contains(&self, id: PieceId) -> bool {
         let at = self.ranges.partition_point(|r| r.end <= id.0);
         self.ranges.get(at).is_some_and(|r| r.start <= id.0)
     }
 
-    /// The smallest identifiers, `count` of them or all.
+    /// The `count` smallest identifiers, or all.
     pub fn first(&self, count: u64) -> IdSet {
         let mut left = count;
         let mut ranges = Vec::new();
@@ -98,7 +98,7 @@ impl IdSet {
         IdSet { ranges }
     }
 
-    /// The identifiers that are in both.
+    /// The identifiers in both sets.
     pub fn intersection(&self, other: &IdSet) -> IdSet {
         let (mut left, mut right) = (self.ranges.iter().peekable(), other.ranges.iter().peekable());
         let mut ranges = Vec::new();
@@ -116,7 +116,7 @@ impl IdSet {
         IdSet { ranges }
     }
 
-    /// Tells whether the sets have a common identifier.
+    /// Returns whether the sets have a common identifier.
     pub fn overlaps(&self, other: &IdSet) -> bool {
         let (few, many) = if self.ranges.len() < other.ranges.len() { (self, other) } else { (other, self) };
         few.ranges.iter().any(|range| {
@@ -125,7 +125,7 @@ impl IdSet {
         })
     }
 
-    /// The identifiers that are in `self` and not in `other`.
+    /// The identifiers in `self` but not in `other`.
     pub fn difference(&self, other: &IdSet) -> IdSet {
         let mut ranges = Vec::new();
         let mut cuts = other.ranges.iter().peekable();
@@ -148,7 +148,7 @@ impl IdSet {
         IdSet { ranges }
     }
 
-    /// The identifiers that are in either.
+    /// The identifiers in either set.
     pub fn union(&self, other: &IdSet) -> IdSet {
         let mut all: Vec<_> = self.ranges.iter().chain(&other.ranges).cloned().collect();
         all.sort_unstable_by_key(|r| r.start);
@@ -194,7 +194,7 @@ impl fmt::Debug for IdSet {
     }
 }
 
-/// `none`, or ranges as in `0 to 9, 12`; of many, the first few.
+/// `none`, or ranges as in `0 to 9, 12`; if there are many, only the first few.
 impl fmt::Display for IdSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 6;
@@ -210,7 +210,7 @@ impl fmt::Display for IdSet {
         }
         match self.ranges.len() - self.ranges.len().min(SHOWN) {
             0 => Ok(()),
-            more => write!(f, " and {more} ranges more"),
+            more => write!(f, " and {more} more ranges"),
         }
     }
 }
@@ -280,7 +280,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_decode_to_a_set_or_not_at_all(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+        fn any_bytes_decode_to_a_set_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
             if let Ok(set) = postcard::from_bytes::<IdSet>(&bytes) {
                 prop_assert!(set.ranges.iter().all(|r| r.start < r.end));
                 prop_assert!(set.ranges.windows(2).all(|w| w[0].end < w[1].start));
@@ -304,11 +304,11 @@ mod tests {
     }
 
     #[test]
-    fn sets_are_said_briefly() {
+    fn sets_print_briefly() {
         assert_eq!(IdSet::new().to_string(), "none");
         assert_eq!(IdSet::range(PieceId(3), 1).union(&IdSet::range(PieceId(5), 3)).to_string(), "3, 5 to 7");
         let many: IdSet = (0..20).map(|i| PieceId(2 * i)).collect();
-        assert_eq!(many.to_string(), "0, 2, 4, 6, 8, 10 and 14 ranges more");
+        assert_eq!(many.to_string(), "0, 2, 4, 6, 8, 10 and 14 more ranges");
         assert_eq!(IdSet::range(PieceId(u64::MAX), 5), IdSet::new());
     }
 }

@@ -16,14 +16,14 @@ use crate::fail_points::FailPoints;
 use crate::rows::{Head, decode, encode, name};
 use crate::seal::Sealer;
 
-/// The version of everything that is on disk.
+/// The version of the format on disk.
 pub(crate) const FORMAT: u32 = 1;
 
 /// A change of rows: the new row of a name, or its removal.
 #[derive(Default)]
 pub(crate) struct Rows(Vec<(Vec<u8>, Option<Row>)>);
 
-/// A row before it is sealed, or after it was opened.
+/// A row in the clear: before it is sealed or after it was opened.
 pub(crate) type Row = Zeroizing<Vec<u8>>;
 
 impl Rows {
@@ -38,7 +38,7 @@ impl Rows {
 
 /// The open index.
 pub(crate) struct Index {
-    /// None for a store in memory, which has everything in its own tables.
+    /// `None` for a store in memory, which keeps everything in its own tables.
     database: Option<Database>,
     sealer: Sealer,
     /// The marks of the rows, and their sum.
@@ -46,7 +46,7 @@ pub(crate) struct Index {
     sum: [u8; 32],
     steps: FailPoints,
     broken: bool,
-    /// The process that opened the index. A copy in a forked process changes nothing, since its parent would not know what was taken.
+    /// The process that opened the index. A copy in a forked process must not change anything, since its parent would not know.
     process: u32,
 }
 
@@ -65,17 +65,17 @@ pub(crate) struct Described {
     pub(crate) key_check: Vec<u8>,
 }
 
-/// A row's name, and the row.
+/// A row with its name.
 pub(crate) type SealedRow = (Vec<u8>, Vec<u8>);
 
-/// A change of a row: its name, and the new row; none to remove it.
+/// A change of a row: its name, and the new row or `None` to remove it.
 pub(crate) type SealedChange = (Vec<u8>, Option<Vec<u8>>);
 
 /// The rows of an index by name, decrypted, without the head.
 pub(crate) type Contents = Vec<(Vec<u8>, Row)>;
 
 impl Unopened {
-    /// Makes a new index in an existing empty file, or in memory.
+    /// Creates a new index in an existing empty file, or in memory.
     pub(crate) fn create(path: Option<&Path>, store: [u8; 16], key_check: [u8; 32]) -> Result<Self, StoreError> {
         let described = Described { format: FORMAT.into(), store: store.to_vec(), key_check: key_check.to_vec() };
         let database = path.map(|path| Database::create(path, &described)).transpose()?;
@@ -94,7 +94,7 @@ impl Unopened {
         Ok(Unopened { database: Some(database), store, key_check })
     }
 
-    /// Tells whether the index was made with these keys.
+    /// Returns whether the index was created with these keys.
     pub(crate) fn is_opened_by(&self, sealer: &Sealer) -> bool {
         self.key_check.ct_eq(&sealer.check_value()).into()
     }
@@ -125,11 +125,11 @@ impl Unopened {
         let head = head.ok_or_else(|| damaged("the head row is missing"))?;
         match head.rows == index.sum {
             true => Ok((index, head, contents)),
-            false => Err(damaged("rows were removed, added or put back")),
+            false => Err(damaged("rows were removed, added or restored")),
         }
     }
 
-    /// Begins a new index, which has only a head.
+    /// Creates a new index with only a head.
     pub(crate) fn begin(self, sealer: Sealer, steps: FailPoints) -> Result<(Index, Head), StoreError> {
         let mut index = self.opened(sealer, steps);
         let mut head = Head { last: index.change_name(), ..Head::default() };
@@ -168,7 +168,7 @@ impl Index {
         Ok(())
     }
 
-    /// Refuses to write for another process than the one that opened the store.
+    /// Refuses to write in any process but the one that opened the store.
     ///
     /// *Errors*: [`StoreError::OtherProcess`].
     pub(crate) fn check_process(&self) -> Result<(), StoreError> {
@@ -187,7 +187,7 @@ impl Index {
         &self.sealer
     }
 
-    /// Returns the space of removed rows.
+    /// Frees the space of removed rows.
     pub(crate) fn compact(&mut self) -> Result<(), StoreError> {
         self.database.as_mut().map_or(Ok(()), Database::compact)
     }
@@ -251,7 +251,7 @@ mod tests {
     use crate::{IdSet, Kind, PieceId, Store, StoreError, StoreKey};
 
     #[test]
-    fn a_forked_copy_takes_and_writes_nothing() {
+    fn a_forked_copy_cannot_take_or_write() {
         let mut store = Store::in_memory(&mut StdRng::seed_from_u64(1)).expect("made");
         let kind = Kind::new("kind", b"");
         let mut batch = store.batch();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forked_copy_that_is_dropped_leaves_its_parent_what_is_written_ahead() {
+    fn dropping_a_forked_copy_keeps_the_parents_write_ahead_log() {
         let (folder, mut rng) = (tempfile::tempdir().expect("a folder"), StdRng::seed_from_u64(1));
         let folder = folder.path().join("store");
         let key = StoreKey::generate(&mut rng);

@@ -1,4 +1,4 @@
-//! The key that a store is encrypted under, and its file.
+//! The key that encrypts a store, and its file.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
@@ -13,7 +13,7 @@ use crate::store_dir::check_mode;
 /// Bytes of a key, and of its file.
 pub(crate) const KEY_BYTES: usize = 32;
 
-/// The key that stores are encrypted under. *Secret*; wiped on drop.
+/// The key that encrypts stores. *Secret*; wiped on drop.
 ///
 /// One key may serve any number of stores: each derives its own from it.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
@@ -38,7 +38,7 @@ impl StoreKey {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path).map_err(failed)?;
         file.write_all(&self.0).and_then(|()| file.sync_all()).map_err(|source| {
-            // Half a key is of no use, and would be in the way of the next attempt.
+            // Half a key is useless and would block the next attempt.
             let _ = fs::remove_file(path);
             failed(source)
         })
@@ -65,7 +65,7 @@ impl StoreKey {
         Ok(StoreKey(key))
     }
 
-    /// Reads the key in a file, or makes one there.
+    /// Reads the key from a file, or creates it there.
     ///
     /// *Errors*: as [`load`](StoreKey::load) and [`save`](StoreKey::save).
     pub fn load_or_create(path: &Path, rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_explained() {
+    fn a_malformed_key_is_explained() {
         let folder = tempfile::tempdir().expect("a folder");
         let error = StoreKey::load(&folder.path().join("none")).err().expect("missing");
         assert!(matches!(error, StoreError::KeyMissing { .. }), "{error}");

@@ -22,7 +22,7 @@ pub struct Kind {
     digest: [u8; 32],
 }
 
-/// A kind as it is received.
+/// A received kind, not yet checked.
 #[derive(Deserialize)]
 struct Unchecked {
     name: String,
@@ -30,7 +30,7 @@ struct Unchecked {
 }
 
 impl Kind {
-    /// The kind of that name and those parameters, of any length: a circuit's digest, a garbling scheme, a width.
+    /// The kind with this name and these parameters, of any length: a circuit's digest, a garbling scheme, a width.
     ///
     /// A name that is longer than 64 bytes, or has characters that control a terminal, is printed differently, but remains distinct.
     pub fn new(name: &str, parameters: &[u8]) -> Self {
@@ -44,7 +44,7 @@ impl Kind {
         Kind { name, digest: hasher.finalize().into() }
     }
 
-    /// The kind whose pieces have this number of units each. The unit is one word: `triples by 16`.
+    /// The kind whose pieces contain this number of units each. The unit is one word: `triples by 16`.
     pub fn in_groups(unit: &str, units: u32, parameters: &[u8]) -> Self {
         Kind::new(&format!("{unit}{BY}{units}"), parameters)
     }
@@ -55,7 +55,7 @@ impl Kind {
         grouped.and_then(|(unit, units)| Some((unit, units.parse().ok()?))).unwrap_or((&self.name, 1))
     }
 
-    /// The name, for people.
+    /// The printed name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -72,7 +72,7 @@ impl TryFrom<Unchecked> for Kind {
     fn try_from(kind: Unchecked) -> Result<Self, Self::Error> {
         match kind.name.len() <= KIND_NAME_BYTES_MAX && !kind.name.contains(controls_terminal) {
             true => Ok(Kind { name: kind.name, digest: kind.digest }),
-            false => Err("a kind of pieces has a name that is too long, or has characters that a terminal obeys"),
+            false => Err("a kind of pieces has a name that is too long or contains terminal controls"),
         }
     }
 }
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn name_and_parameters_tell_kinds_apart() {
+    fn name_and_parameters_distinguish_kinds() {
         let kind = Kind::new("component", b"aes");
         assert_eq!(kind, Kind::new("component", b"aes"));
         assert_ne!(kind.digest(), Kind::new("component", b"sha").digest());
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_knows_of_how_many_units_a_piece_consists() {
+    fn a_kind_knows_the_number_of_units_per_piece() {
         let kind = Kind::in_groups("triples", 16, b"p");
         assert_eq!((kind.unit(), &kind), (("triples", 16), &Kind::new("triples by 16", b"p")));
         for name in ["gates", "component a by 3", "triples by sixteen", "triples by"] {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_is_cut_between_characters_and_stays_apart() {
+    fn a_long_name_is_cut_between_characters_and_stays_distinct() {
         let long = "é".repeat(40);
         let (a, b) = (Kind::new(&long, b""), Kind::new(&format!("{long}x"), b""));
         assert_eq!(a.name(), "é".repeat(32));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_a_terminal_would_obey_is_refused() {
+    fn a_name_with_terminal_controls_is_refused() {
         assert_eq!(Kind::new("a\x1b[2J", b"").name(), "a?[2J");
         assert_eq!(Kind::new("a\u{202e}b\u{2028}", b"").name(), "a?b?");
         for name in ["a\x1b[2J".to_string(), "a\u{2067}".into(), "x".repeat(KIND_NAME_BYTES_MAX + 1)] {

@@ -47,7 +47,7 @@
 //! the services of a database, and a segment without pieces is simply removed.
 //!
 //! **To add a batch**, the store writes it to its segments, syncs these to disk, and then changes the index in one transaction. If it is
-//! cut off before, the batch is not there, and the next opening removes its remains. **To take pieces** is one transaction of the index. Only
+//! cut off before, the batch is absent, and the next opening removes its remains. **To take pieces** is one transaction of the index. Only
 //! then does the store read, return and overwrite their bytes. If it is cut off in between, the pieces are lost: the store would rather lose
 //! a piece than offer it twice. A failed write leaves the store [unusable](StoreError::Broken) until it is opened again.
 //!

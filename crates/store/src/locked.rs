@@ -4,12 +4,12 @@ use std::fs::{File, TryLockError};
 use std::ops::{Deref, DerefMut};
 use std::process;
 
-/// A file that nobody else has locked. It is unlocked when this is dropped, or when its process and all forked copies have ended in any way.
+/// A file locked by this process. Dropping it unlocks the file, and so does the end of the process and all its forked copies, in any way.
 ///
-/// Closing it would not be enough: a process that is being started holds all files of its parent until its program runs.
+/// Closing the file would not be enough: a child process that is being started holds all files of its parent until its program runs.
 pub(crate) struct LockedFile {
     file: File,
-    /// The process that locked it. A copy in a forked process is no lock, and does not release its parent's.
+    /// The process that locked it. A copy in a forked process is not a lock and does not release its parent's.
     process: u32,
 }
 
@@ -29,7 +29,7 @@ impl LockedFile {
 impl Drop for LockedFile {
     fn drop(&mut self) {
         if self.process == process::id() {
-            // It cannot fail for a file that is open; closed, it is unlocked soon.
+            // This cannot fail for an open file, and closing also unlocks it soon.
             let _ = self.file.unlock();
         }
     }
@@ -54,14 +54,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_child_still_holds_is_unlocked_and_what_a_forked_copy_drops_is_not() {
+    fn a_file_held_by_a_child_is_unlocked_but_not_by_a_forked_copy() {
         let folder = tempfile::tempdir().expect("a folder");
         let open = || File::create(folder.path().join("lock")).expect("made");
         let lock = || LockedFile::lock(open()).expect("no error");
-        let Ok(first) = lock() else { panic!("locked by nobody") };
+        let Ok(first) = lock() else { panic!("it is unlocked") };
         assert!(lock().is_err());
 
-        // As a child has it between its fork and its program.
+        // The state of a child between its fork and its program.
         let inherited = first.try_clone().expect("open");
         drop(LockedFile { file: first.try_clone().expect("open"), process: process::id() + 1 });
         assert!(lock().is_err(), "a forked copy unlocked it");

@@ -1,4 +1,4 @@
-//! The place of the database in builds that have stores in memory alone.
+//! Replaces the database in builds with stores in memory only.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::{
     index::{Described, SealedChange, SealedRow},
 };
 
-/// There is none.
+/// An uninhabited type: there is no database.
 pub(crate) enum Database {}
 
 impl Database {

@@ -1,4 +1,4 @@
-//! Stores that meet: pieces that not all of them have are discarded, and an old copy of a store is detected.
+//! Meetings of stores: pieces that not all of them have are discarded, and an old copy of a store is detected.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ struct KindSummary {
     available: IdSet,
 }
 
-/// A summary as it is received.
+/// A received summary, not yet checked.
 #[derive(Deserialize)]
 struct Unchecked {
     store: [u8; 16],
@@ -123,7 +123,7 @@ impl Store {
 
     /// The same for several peers: keeps the pieces that all stores have.
     ///
-    /// *Shape*: the summaries of all peers, always in the same order; and as for [`reconcile`](Store::reconcile).
+    /// *Shape*: the summaries of all peers, always in the same order; otherwise as for [`reconcile`](Store::reconcile).
     pub fn reconcile_all(&mut self, peers: &[Summary]) -> Result<Reconciled, StoreError> {
         for (at, peer) in peers.iter().enumerate() {
             self.check_peer(at, peer)?;
@@ -158,7 +158,7 @@ impl Store {
         Ok(Reconciled { dropped: lost.into_iter().map(|(kind, ids)| (kind, ids.len())).collect() })
     }
 
-    /// Our rows of the kinds of which a peer has used more identifiers than we know, updated.
+    /// Our updated rows for kinds of which a peer has used more identifiers than we know.
     fn rows_behind(&self, peers: &[Summary]) -> Result<Vec<KindRow>, StoreError> {
         let mut behind: BTreeMap<KindDigest, KindRow> = BTreeMap::new();
         let mut kinds = self.kinds.len();
@@ -209,7 +209,7 @@ impl Store {
             _ => Ok(()),
         }
     }
-    /// Checks that a peer can have used as many identifiers and kinds as it claims.
+    /// Checks that a peer can have used the number of identifiers and kinds that it claims.
     fn check_claims(&self, peer: &Summary) -> Result<(), StoreError> {
         let mut kinds = self.kinds.len();
         for KindSummary { kind, next, .. } in &peer.kinds {

@@ -95,7 +95,7 @@ impl Store {
         let halves = [0, APART].map(|place| self.recorded(bytes.get(place..)?));
         let known = halves.into_iter().flatten().max();
         let Head { changes, last, before, .. } = self.head;
-        // More changes too, so that of two halves the newer is known.
+        // Also compare the number of changes, to find the newer half.
         let goes_on =
             |(expected, name)| (name == last && changes >= expected) || (name == before && changes > expected);
         if let Some((expected, _)) = known.filter(|known| !goes_on(*known)) {
@@ -141,7 +141,7 @@ impl Store {
 
     /// Marks in the record, durably, that the store is given up forever. Returns whether there is a record.
     ///
-    /// *Errors*: a record that cannot be written.
+    /// *Errors*: the record cannot be written.
     pub(crate) fn mark_given_up(&mut self) -> Result<bool, StoreError> {
         let mark = self.given_up_mark();
         let Some(record) = &mut self.record else { return Ok(false) };
@@ -175,7 +175,7 @@ impl Record {
     fn write(&mut self, half: &[u8], steps: &FailPoints) -> io::Result<()> {
         let place = SeekFrom::Start((self.older * APART) as u64);
         if let Err(error) = steps.pass("record") {
-            // As a crash in the middle of the write would leave it.
+            // The state after a crash in the middle of the write.
             self.file.seek(place).and_then(|_| self.file.write_all(&half[..HALF_BYTES / 2]))?;
             return Err(error);
         }

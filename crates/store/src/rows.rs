@@ -66,12 +66,12 @@ pub(crate) struct Extent {
     pub(crate) runs: Vec<(u32, u32)>,
 }
 
-/// The place of a piece.
+/// The location of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Location {
     pub(crate) id: u64,
     pub(crate) offset: u64,
-    /// Bytes of the piece. Sealed, it is longer by a tag.
+    /// The length of the piece in bytes. Sealed, it is longer by a tag.
     pub(crate) len: u32,
 }
 
@@ -84,7 +84,7 @@ impl Location {
 /// The places of adjacent pieces with consecutive identifiers and the same length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
-    /// The first.
+    /// The first identifier.
     pub(crate) next: Location,
     pub(crate) count: u64,
 }
@@ -205,7 +205,7 @@ impl State {
     /// The encoding of a value as a state.
     ///
     /// # Panics
-    /// If the value has parts of unknown number.
+    /// If the value contains sequences of unknown length.
     pub fn encoded(version: u32, value: &impl Serialize) -> Self {
         State { version, bytes: std::mem::take(&mut *encode(value)) }
     }
@@ -238,7 +238,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_are_found_where_they_were_put(lens in proptest::collection::vec(0u32..4, 1..40), first in 0u64..9) {
+        fn pieces_are_found_at_their_places(lens in proptest::collection::vec(0u32..4, 1..40), first in 0u64..9) {
             let kind = Kind::new("k", b"").digest();
             let mut extent = Extent::new(kind, 0, first, 100);
             let mut expected = Vec::new();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_with_something_left_over_is_refused() {
+    fn a_row_with_extra_bytes_is_refused() {
         let mut bytes = encode(&PeerSeen { store: [1; 16], changes: 300 }).to_vec();
         assert!(decode::<PeerSeen>(&bytes).is_some());
         assert!(decode::<PeerSeen>(&bytes[..bytes.len() - 1]).is_none());

@@ -13,7 +13,7 @@ use crate::store_dir::SegmentFile;
 /// Bytes of a chunk on disk: whole pages, since partial pages take half as long again to write. Tests have small chunks.
 const SEALED_BYTES: usize = if cfg!(test) { 1 << 10 } else { 32 << 10 };
 
-/// Bytes of a chunk of a stream. On disk, each chunk is sealed by itself.
+/// Bytes per chunk of a stream. On disk, each chunk is sealed separately.
 const CHUNK_BYTES: usize = SEALED_BYTES - TAG_BYTES;
 
 /// The number of bytes that a buffer must have in addition to those of a stream, see [`Scratch::fill`].
@@ -23,7 +23,7 @@ pub const SLACK_BYTES: usize = TAG_BYTES;
 ///
 /// *Secret*: sealed on disk under a key that is only in memory; wiped in memory.
 pub struct Scratch {
-    /// The part on disk; none if everything is in memory.
+    /// The part on disk; `None` if everything is in memory.
     disk: Option<Disk>,
     /// The number of bytes of further chunks that may stay in memory.
     room: usize,
@@ -45,7 +45,7 @@ struct Stream {
 
 enum Chunk {
     Memory(Zeroizing<Vec<u8>>),
-    /// The place in the file where it begins.
+    /// The position in the file where it starts.
     Disk(u64),
 }
 
@@ -59,7 +59,7 @@ impl Stream {
         if self.rest.capacity() - self.rest.len() < len + TAG_BYTES {
             let room = match self.rest.is_empty() && len < CHUNK_BYTES / 2 {
                 true => len,
-                // What does not fit into a chunk lies behind it until that is closed.
+                // Bytes beyond the chunk stay after it until it is closed.
                 false => (self.rest.len() + len).max(CHUNK_BYTES + CHUNK_BYTES / 64),
             };
             // Where it was before is wiped.
@@ -78,7 +78,7 @@ impl Store {
     pub fn scratch(&mut self, streams: usize, memory: usize) -> Result<Scratch, StoreError> {
         self.index.check_process()?;
         let number = self.head.next_segment;
-        // As with segments, a number is not given twice; if the process crashes, the next opening removes the file.
+        // As with segments, a number is never reused; if the process crashes, the next opening removes the file.
         self.head.next_segment += 1;
         let key = PieceKey::new(&self.index.segment_key());
         Ok(match self.dir.create_scratch(number)? {
@@ -131,7 +131,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// Appends a few bytes to a stream: `write` fills them in place, and they are zero before.
+    /// Appends a few bytes to a stream: `write` fills them in place; they are zero before.
     ///
     /// *Errors*: the disk's.
     ///
@@ -183,7 +183,7 @@ impl Scratch {
         Ok(all)
     }
 
-    /// The same, in place of the contents of `all`.
+    /// The same, replacing the contents of `all`.
     ///
     /// *Errors*, *Panics*: as [`Scratch::take`].
     pub fn take_into(&mut self, stream: usize, all: &mut Zeroizing<Vec<u8>>) -> Result<(), StoreError> {
@@ -236,7 +236,7 @@ impl Scratch {
 }
 
 impl Disk {
-    /// Seals a chunk in place, writes it, and returns its place.
+    /// Seals a chunk in place, writes it, and returns its position.
     fn put(&mut self, chunk: &mut Vec<u8>) -> Result<u64, StoreError> {
         let place = self.end;
         self.key.seal(place, b"scratch", chunk, 0);
@@ -245,7 +245,7 @@ impl Disk {
         Ok(place)
     }
 
-    /// Fills `into` with the chunk at a place, and its tag.
+    /// Fills `into` with the chunk at a position and its tag.
     fn get(&self, place: u64, into: &mut [u8]) -> Result<(), StoreError> {
         let damaged = || StoreError::Damaged { what: self.file.path().display().to_string() };
         if self.file.read(place, into)? < into.len() {
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_are_what_was_appended_on_disk_and_in_memory() {
+    fn streams_return_the_appended_bytes_on_disk_and_in_memory() {
         let (_folder, mut store) = on_disk();
         let (folder, mut rng) = (tempfile::tempdir().expect("a folder"), StdRng::seed_from_u64(2));
         let alone = Scratch::in_folder(folder.path(), 3, MEMORY_BYTES, &mut rng).expect("room");
@@ -318,12 +318,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_lies_on_disk_in_the_clear_or_stays_there() {
+    fn streams_are_sealed_on_disk_and_removed() {
         let (_folder, mut store) = on_disk();
         let mut scratch = store.scratch(1, MEMORY_BYTES).expect("room");
         scratch.append(0, &[7; MEMORY_BYTES + 2 * CHUNK_BYTES]).expect("written");
         let [file] = &files(&store)[..] else { panic!("one file") };
-        let bytes = std::fs::read(file).expect("it is there");
+        let bytes = std::fs::read(file).expect("it exists");
         assert_eq!(bytes.len(), 2 * (CHUNK_BYTES + TAG_BYTES));
         assert!(bytes.windows(8).all(|window| window != [7; 8]));
         drop(scratch);
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_named() {
+    fn a_missing_folder_is_named() {
         let (folder, mut rng) = (tempfile::tempdir().expect("a folder"), StdRng::seed_from_u64(2));
         let missing = folder.path().join("missing");
         let error = Scratch::in_folder(&missing, 1, 0, &mut rng).err().expect("it is not there");
@@ -357,13 +357,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_on_disk_is_not_read() {
+    fn bytes_changed_on_disk_are_refused() {
         let (_folder, mut store) = on_disk();
         for change in [|bytes: &mut Vec<u8>| bytes[5] ^= 1, |bytes: &mut Vec<u8>| bytes.truncate(100)] {
             let mut scratch = store.scratch(1, MEMORY_BYTES).expect("room");
             scratch.append(0, &[7; MEMORY_BYTES + CHUNK_BYTES]).expect("written");
             let file = &files(&store)[0];
-            let mut bytes = std::fs::read(file).expect("it is there");
+            let mut bytes = std::fs::read(file).expect("it exists");
             change(&mut bytes);
             std::fs::write(file, bytes).expect("written");
             assert!(matches!(scratch.take(0), Err(StoreError::Damaged { .. })));
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_crash_leaves_is_removed_by_the_next_opening() {
+    fn the_next_opening_removes_the_remains_of_a_crash() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("store");
         let mut rng = StdRng::seed_from_u64(1);

@@ -17,7 +17,7 @@ const ROW_HEAD_BYTES: usize = 16 + 8;
 /// Seals the pieces of a segment. *Unique*: the place, for the life of the key.
 pub(crate) struct PieceKey(LessSafeKey);
 
-/// The error of bytes that cannot be opened: they were changed, or sealed under another key or in another context.
+/// The error for bytes that cannot be opened: they were changed, or sealed under another key or in another context.
 #[derive(Debug)]
 pub(crate) struct Forged;
 
@@ -75,7 +75,7 @@ impl Sealer {
         Sealer { rows, binder, check, recorder, fresh: segments, fresh_used: 0, salt, current, sealed: 0 }
     }
 
-    /// A value that shows whether a key is the store's, and reveals nothing else about it.
+    /// A value that shows whether a key is the store's and reveals nothing else about it.
     pub(crate) fn check_value(&self) -> [u8; 32] {
         self.check
     }
@@ -91,7 +91,7 @@ impl Sealer {
         Zeroizing::new(*blake3::keyed_hash(&self.fresh, &self.fresh_used.to_le_bytes()).as_bytes())
     }
 
-    /// A name that no other change has, in this store or any copy.
+    /// A name that no other change has in this store or any copy.
     pub(crate) fn change_name(&mut self) -> [u8; 16] {
         let mut name = [0; 16];
         name.copy_from_slice(&self.segment_key()[..16]);
@@ -110,7 +110,7 @@ impl Sealer {
         sealed
     }
 
-    /// Opens a row that any opening of the store sealed under that name.
+    /// Opens a row that any opening of the store sealed under this name.
     pub(crate) fn open_row(&self, name: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Forged> {
         let (head, body) = sealed.split_at_checked(ROW_HEAD_BYTES).ok_or(Forged)?;
         let (salt, count) = head.split_first_chunk::<16>().ok_or(Forged)?;
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_open_in_every_opening_and_under_their_name_only() {
+    fn rows_open_in_every_opening_but_only_under_their_name() {
         let mut first = sealer(3);
         let sealed = first.seal_row(b"name", b"content");
         assert_eq!(&sealer(4).open_row(b"name", &sealed).expect("opens")[..], b"content");
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flipped_bit_and_every_cut_is_found() {
+    fn every_flipped_bit_and_every_cut_is_detected() {
         let mut sealer = sealer(3);
         let sealed = sealer.seal_row(b"name", b"content");
         for bit in 0..8 * sealed.len() {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_sealed_twice_alike() {
+    fn sealing_twice_gives_different_bytes() {
         let mut sealer = sealer(3);
         assert_ne!(sealer.seal_row(b"n", b"c"), sealer.seal_row(b"n", b"c"));
         assert!(sealer.segment_key() != sealer.segment_key());

@@ -1,6 +1,6 @@
 //! Segments: files of sealed pieces, one after another.
 //!
-//! A segment begins with a head, which only `verify` and people read: magic, the store's number, the segment's number. The pieces follow. Each is sealed under
+//! A segment starts with a head, which only `verify` and people read: magic, the store's number, the segment's number. The pieces follow. Each is sealed under
 //! the segment's key, with its place in the file as the nonce, and its kind and identifier as authenticated data. A writer only appends, and an incomplete
 //! segment is never continued, so each place is sealed once.
 
@@ -17,10 +17,10 @@ use crate::store_dir::{SegmentFile, StoreDir, Syncing};
 /// The place of the first piece of a segment.
 pub(crate) const HEAD_BYTES: usize = 32;
 
-/// A segment of this length or more gets no more pieces, so space is freed in small units. Tests have many small segments.
+/// A segment of at least this length gets no more pieces, so space is freed in small units. Tests have many small segments.
 pub(crate) const SEGMENT_BYTES: u64 = if cfg!(test) { 1 << 20 } else { 256 << 20 };
 
-/// Sealed bytes are written in units of about this many.
+/// The approximate size of the units in which sealed bytes are written.
 const WRITE_BYTES: usize = 1 << 20;
 
 /// The number of written bytes after which syncing to disk begins, while more is sealed. Tests have small segments.
@@ -57,7 +57,7 @@ pub(crate) struct SegmentWriter {
 }
 
 impl SegmentWriter {
-    /// A new segment, with its number and the key of its row, of the store of this number.
+    /// Creates a segment with this number and the key of its row, in the store with this number.
     pub(crate) fn create(
         place: &mut StoreDir,
         store: &[u8; 16],
@@ -74,12 +74,12 @@ impl SegmentWriter {
         self.number
     }
 
-    /// The place where the next piece will lie.
+    /// The position of the next piece.
     pub(crate) fn end(&self) -> u64 {
         self.offset + self.buffer.len() as u64
     }
 
-    /// Tells whether the segment takes no more pieces.
+    /// Returns whether the segment accepts no more pieces.
     pub(crate) fn is_full(&self) -> bool {
         self.end() >= SEGMENT_BYTES
     }
@@ -119,7 +119,7 @@ impl SegmentWriter {
     }
 }
 
-/// The extents of pieces that are being appended.
+/// The extents of pieces being appended.
 #[derive(Default)]
 pub(crate) struct Extents {
     list: Vec<Extent>,
@@ -128,7 +128,7 @@ pub(crate) struct Extents {
 }
 
 impl Extents {
-    /// Notes a piece that is about to be pushed.
+    /// Records a piece that is about to be pushed.
     pub(crate) fn add(&mut self, kind: KindDigest, id: u64, len: u32, writer: &SegmentWriter) {
         let (segment, offset) = (writer.number(), writer.end());
         let continues = self.behind == Some((segment, offset, id));

@@ -20,7 +20,7 @@ use crate::seal::Sealer;
 use crate::segment::SegmentWriter;
 use crate::store_dir::StoreDir;
 
-/// Bytes of the largest state that a store keeps.
+/// The largest state of a store, in bytes.
 pub const STATE_BYTES_MAX: usize = 1 << 26;
 
 /// The most kinds that a store has.
@@ -28,7 +28,7 @@ pub const KINDS_MAX: usize = 1 << 12;
 
 /// One-time material of one party, for one peer.
 ///
-/// Fill it with [`batch`](Store::batch), draw from it with [`take`](Store::take), and compare it with the peer's with
+/// Fill it with [`batch`](Store::batch), take pieces with [`take`](Store::take), and compare it with the peer's by
 /// [`reconcile`](Store::reconcile). Every method that changes the store returns when the change is durable. A crash at
 /// any point leaves it as it was before or after the change. Calls block on the disk.
 pub struct Store {
@@ -71,7 +71,7 @@ pub struct Stock {
 }
 
 impl Store {
-    /// Makes a store in a new or empty folder.
+    /// Creates a store in a new or empty folder.
     ///
     /// *Errors*: [`StoreError::Exists`].
     pub fn create(folder: &Path, key: &StoreKey, rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
@@ -86,7 +86,7 @@ impl Store {
         Store::open_with(folder, key, rng, FailPoints::default())
     }
 
-    /// Opens the store in a folder, or makes one.
+    /// Opens the store in a folder, or creates one.
     ///
     /// *Errors*: as [`open`](Store::open) and [`create`](Store::create).
     pub fn open_or_create(folder: &Path, key: &StoreKey, rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
@@ -103,7 +103,7 @@ impl Store {
         StoreDir::find(folder).map(|_| ())
     }
 
-    /// Makes a store in memory, under its own key. It is gone when it is dropped.
+    /// Creates a store in memory, under its own key. Dropping it discards everything.
     pub fn in_memory(rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
         let key = StoreKey::generate(rng);
         Store::begin(StoreDir::memory(), &key, rng)
@@ -272,7 +272,7 @@ impl Store {
         self.states.get(name)
     }
 
-    /// Sets a state, in place of an earlier one. A batch can set states together with pieces.
+    /// Sets a state, replacing an earlier one. A batch can set states together with pieces.
     ///
     /// *Errors*: [`StoreError::TooLarge`].
     pub fn set_state(&mut self, name: &str, state: State) -> Result<(), StoreError> {

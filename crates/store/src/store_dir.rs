@@ -1,4 +1,4 @@
-//! The folder of a store's files, or its place in memory.
+//! The folder of a store's files, or its replacement in memory.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -46,11 +46,11 @@ impl StoreDir {
         StoreDir { root: Root::Memory, open: HashMap::new(), steps: FailPoints::default() }
     }
 
-    /// Makes a folder that only its owner can use, with an empty index. Call [`finish`](StoreDir::finish) afterwards.
+    /// Creates a folder that only its owner can use, with an empty index. Call [`finish`](StoreDir::finish) afterwards.
     ///
     /// *Errors*: [`StoreError::Exists`] unless the folder is new, empty, or the remains of a crash in this function.
     pub(crate) fn create(folder: &Path, steps: FailPoints) -> Result<Self, StoreError> {
-        let failed = io_error("cannot make", folder);
+        let failed = io_error("cannot create", folder);
         make_folder(folder, &steps).map_err(&failed)?;
         check_mode(folder, &fs::metadata(folder).map_err(&failed)?, 0o700)?;
         let unfinished = folder.join(UNFINISHED);
@@ -60,7 +60,7 @@ impl StoreDir {
         };
         check()?;
         let lock = lock(folder, &steps)?;
-        // Another may have made one until now.
+        // Another process may have created one meanwhile.
         check()?;
         if !unfinished.exists() {
             steps.pass("creation").map_err(&failed)?;
@@ -77,7 +77,7 @@ impl StoreDir {
     /// Marks the store in the new folder as complete.
     pub(crate) fn finish(&self) -> Result<(), StoreError> {
         let Root::Folder { path, .. } = &self.root else { return Ok(()) };
-        let failed = io_error("cannot make", path);
+        let failed = io_error("cannot create", path);
         self.steps.pass("creation").map_err(&failed)?;
         fs::remove_file(path.join(UNFINISHED)).map_err(&failed)?;
         sync_folder(path).map_err(&failed)
@@ -118,7 +118,7 @@ impl StoreDir {
         remove_contents(folder).map_err(&failed)?;
         fs::remove_file(folder.join(LOCK)).map_err(&failed)?;
         drop(place);
-        // What somebody else put into the folder stays, and the folder with it.
+        // Foreign files in the folder stay, and so does the folder.
         let _ = fs::remove_dir(folder);
         Ok(())
     }
@@ -143,10 +143,10 @@ impl StoreDir {
         &self.steps
     }
 
-    /// Makes the file of a new segment.
+    /// Creates the file of a new segment.
     pub(crate) fn create_segment(&mut self, number: u64) -> Result<Arc<SegmentFile>, StoreError> {
         let path = self.segment_path(number);
-        let failed = io_error("cannot make", &path);
+        let failed = io_error("cannot create", &path);
         self.steps.pass("segment creation").map_err(&failed)?;
         let contents = match &self.root {
             Root::Folder { .. } => Contents::Disk(new_file(&path).map_err(&failed)?),
@@ -156,7 +156,7 @@ impl StoreDir {
         Ok(self.keep(number, Arc::new(file)))
     }
 
-    /// Makes the file of a [`Scratch`](crate::Scratch); none in memory.
+    /// Creates the file of a [`Scratch`](crate::Scratch); `None` in memory.
     pub(crate) fn create_scratch(&mut self, number: u64) -> Result<Option<Arc<SegmentFile>>, StoreError> {
         let Root::Folder { .. } = self.root else { return Ok(None) };
         let file = self.create_segment(number)?;
@@ -164,7 +164,7 @@ impl StoreDir {
         Ok(Some(file))
     }
 
-    /// The file of a segment, unless it is missing.
+    /// The file of a segment; `None` if it is missing.
     pub(crate) fn segment(&mut self, number: u64) -> Result<Option<Arc<SegmentFile>>, StoreError> {
         if let Some(file) = self.open.get(&number) {
             return Ok(Some(file.clone()));
@@ -263,7 +263,7 @@ impl SegmentFile {
     /// Its name is removed at once if the system allows that, so a crash leaves nothing behind.
     pub(crate) fn alone(folder: &Path, number: u64) -> Result<Arc<Self>, StoreError> {
         let path = folder.join(format!("garblet-{number:016x}")).with_extension(SCRATCH_EXTENSION);
-        let file = new_file(&path).map_err(io_error("cannot make", &path))?;
+        let file = new_file(&path).map_err(io_error("cannot create", &path))?;
         let file = SegmentFile { contents: Mutex::new(Contents::Disk(file)), path, steps: FailPoints::default() };
         file.remove();
         Ok(Arc::new(file))
@@ -286,7 +286,7 @@ impl SegmentFile {
     pub(crate) fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), StoreError> {
         let failed = io_error("cannot write", &self.path);
         if let Err(error) = self.steps.pass("segment write") {
-            // As a crash in the middle of the write would leave it.
+            // The state after a crash in the middle of the write.
             let _ = self.write_bytes(offset, &bytes[..bytes.len() / 2]);
             return Err(failed(error));
         }
@@ -303,7 +303,7 @@ impl SegmentFile {
         }
     }
 
-    /// Begins to sync all written bytes while more are written. None in memory, or if the system has no thread for it:
+    /// Starts to sync all written bytes while more are written. `None` in memory, or if no thread can be started:
     /// [`sync`](SegmentFile::sync) makes everything durable in any case.
     pub(crate) fn sync_ahead(&self) -> Option<Syncing> {
         let Contents::Disk(file) = &*self.contents() else { return None };
@@ -393,7 +393,7 @@ fn lock(folder: &Path, steps: &FailPoints) -> Result<LockedFile, StoreError> {
     Ok(file)
 }
 
-/// Tells whether a folder is empty, except for the lock of a process that is about to make a store there.
+/// Returns whether a folder is empty, except for the lock of a process that is about to create a store there.
 fn is_empty(folder: &Path) -> io::Result<bool> {
     fs::read_dir(folder)?.try_fold(true, |is_empty, entry| Ok(is_empty && entry?.file_name() == LOCK))
 }
@@ -429,7 +429,7 @@ pub(crate) fn sync_name(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder and all missing folders above it. The name of each is durable before anything is made in it.
+/// Creates a folder and all missing folders above it. The name of each is durable before anything is created in it.
 pub(crate) fn make_folder(path: &Path, steps: &FailPoints) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

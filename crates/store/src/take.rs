@@ -1,4 +1,4 @@
-//! Drawing from a store: each piece once.
+//! Taking pieces from a store, each once.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -41,10 +41,10 @@ pub struct Taken {
 /// Adjacent pieces of one segment.
 struct Span {
     segment: u64,
-    /// The segment's file; none if it is missing.
+    /// The segment's file; `None` if it is missing.
     file: Option<Arc<SegmentFile>>,
     key: Arc<PieceKey>,
-    /// The beginning of the span.
+    /// The start of the span.
     offset: u64,
     bytes: usize,
     stretches: VecDeque<Stretch>,
@@ -237,7 +237,7 @@ impl Drop for Sealed {
     }
 }
 
-/// Wipes bytes word by word, as there are many.
+/// Wipes bytes word by word, since there are many.
 fn wipe(bytes: &mut [u8]) {
     let (head, words, tail) = bytemuck::pod_align_to_mut::<u8, u128>(bytes);
     head.zeroize();

@@ -1,4 +1,4 @@
-//! For fuzzing: the decoders behind the encryption, which nobody can reach without the key. For tests: the state of the disk at any write.
+//! For fuzzing: the decoders of decrypted data, which are out of reach without the key. For tests: the state of the disk at any write.
 
 use crate::rows::{Extent, Head, KindRow, SegmentRow, State, decode};
 
@@ -11,7 +11,7 @@ pub fn decode_row(bytes: &[u8]) {
     }
 }
 
-/// Opens a store, or makes one if there is none. `hook` gets the name of each write before it, and may fail it.
+/// Opens a store, or creates one if there is none. `hook` receives the name of each write before it, and may make it fail.
 ///
 /// *Errors*: as [`Store::open_or_create`](crate::Store::open_or_create).
 #[cfg(feature = "testing")]

@@ -9,11 +9,11 @@ use crate::store::Store;
 /// The findings of [`Store::verify`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// The number of sound pieces.
+    /// The number of intact pieces.
     pub sound: u64,
     /// The damaged pieces, by kind.
     pub damage: Vec<Damage>,
-    /// Segments whose head was changed. Pieces in them may be sound.
+    /// Segments whose head was changed. Pieces in them may be intact.
     pub odd_segments: Vec<u64>,
 }
 
@@ -29,7 +29,7 @@ pub struct Damage {
 }
 
 impl Verified {
-    /// Tells whether nothing is damaged.
+    /// Returns whether nothing is damaged.
     pub fn is_sound(&self) -> bool {
         self.damage.is_empty() && self.odd_segments.is_empty()
     }
@@ -41,7 +41,7 @@ impl Store {
     /// The index was authenticated when the store was opened. This changes nothing; [`drop_pieces`](Store::drop_pieces) discards
     /// damaged pieces.
     ///
-    /// *Errors*: files that cannot be read for reasons other than damage.
+    /// *Errors*: files cannot be read for reasons other than damage.
     pub fn verify(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<Verified, StoreError> {
         let stock = self.stock();
         let total = stock.iter().map(|stock| stock.bytes).sum();

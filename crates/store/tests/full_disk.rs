@@ -1,7 +1,7 @@
-//! A disk that is really full: a store whose peer was found to cheat is given up all the same, and whatever was promised stays true.
+//! A disk that is really full: a store whose peer was found to cheat is still given up, and its promises hold.
 //!
-//! The disk is a file system in memory with little room, which the test's own process mounts in name spaces of its own. Where the system does not allow that, the test says so, and does nothing; it has a
-//! `main` of its own so that nobody keeps what it says.
+//! The disk is a small file system in memory, which the test's own process mounts in its own name spaces. If the system does not allow that, the test
+//! says so and does nothing; it has its own `main` so that the message is not captured.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ const NAME: &str = "a_store_is_given_up_although_its_disk_is_full";
 /// Mounts a disk of one mebibyte in the folder `$1`, and runs the program `$2` on it.
 const MOUNT: &str = r#"mount -t tmpfs -o size=1m garblet-test "$1" && exec "$2" child "$1""#;
 
-/// The exit status of a child that found a mistake. Others are of programs that are not there or may not mount.
+/// The exit status of a child that found a mistake. Others come from programs that are missing or may not mount.
 const WRONG: u8 = 77;
 
 fn main() -> ExitCode {
@@ -79,7 +79,7 @@ fn is_full(error: &StoreError) -> bool {
     error.to_string().contains("full") || error.to_string().contains("No space")
 }
 
-/// Gives a store up on a full disk, once where this is the first write that fails, and once where a piece was to be taken before.
+/// Gives a store up on a full disk: once as the first write that fails, and once after a failed attempt to take a piece.
 fn child(disk: &Path) {
     for takes in [false, true] {
         let (folder, records) = (disk.join(format!("store {takes}")), disk.join("records"));
@@ -115,7 +115,7 @@ fn child(disk: &Path) {
             }
         };
         refuses("full");
-        std::fs::remove_file(&ballast).expect("it is there");
+        std::fs::remove_file(&ballast).expect("it exists");
         refuses("with room again");
     }
 }

@@ -1,8 +1,8 @@
-//! A process that fills a store and draws from it, killed again and again: the store always opens, keeps what it
-//! promised, and gives nothing out twice.
+//! A process that fills a store and takes from it, killed again and again: the store always opens, keeps its promises,
+//! and gives nothing out twice.
 //!
-//! The process writes to a log, durably, what it was promised and what it was given. It is this program itself,
-//! called as `kill child FOLDER LOG SEED`, which is why the test has a `main` of its own.
+//! The process durably logs all promises and all pieces that it received. It is this program itself, called as
+//! `kill child FOLDER LOG SEED`, which is why the test has its own `main`.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     match arguments.get(1).map(String::as_str) {
         Some("child") => {
             let (folder, log) = (Path::new(&arguments[2]), Path::new(&arguments[3]));
-            let error = child(folder, log, arguments[4].parse().expect("a seed")).expect_err("it works for ever");
+            let error = child(folder, log, arguments[4].parse().expect("a seed")).expect_err("it runs forever");
             eprintln!("child: {error}");
             ExitCode::FAILURE
         }
@@ -86,7 +86,7 @@ fn fill(store: &mut Store, rng: &mut StdRng) -> Result<(), StoreError> {
     batch.commit()
 }
 
-/// Kills children, and looks at what they leave.
+/// Kills children and checks the stores that they leave.
 fn parent(kills: u64) {
     let scratch = tempfile::tempdir().expect("a folder for the test");
     let (folder, log) = (scratch.path().join("store"), scratch.path().join("log"));

@@ -1,11 +1,11 @@
-//! The circuits that garbling and `yao` are measured with: chains of AES-128 blocks.
+//! The circuits for the benchmarks of garbling and `yao`: chains of AES-128 blocks.
 
 use garblet_circuit::Program;
 use garblet_synthesis::library;
 
 use crate::failure::Failure;
 
-/// The number of chains over which blocks are shared out.
+/// The number of chains among which blocks are divided.
 #[derive(Clone, Copy, clap::Args)]
 pub struct Chains {
     /// Chains, each block of one the encryption of the one before; four chains run side by side, one runs gate by gate
@@ -14,14 +14,14 @@ pub struct Chains {
 }
 
 impl Chains {
-    /// The library circuit of so many blocks in all.
+    /// The library circuit with this total number of blocks.
     ///
-    /// *Errors*: blocks that cannot be shared out evenly.
+    /// *Errors*: the blocks cannot be divided evenly.
     pub fn circuit(self, blocks: u32) -> Result<String, Failure> {
         match blocks % self.chains {
             0 => Ok(format!("lib:aes128-chains({}, {})", blocks / self.chains, self.chains)),
             _ => Err(Failure::call(format!("--blocks {blocks}: expected a multiple of the {} chains", self.chains))
-                .hint("--chains 1 takes any number of blocks")),
+                .hint("--chains 1 accepts any number of blocks")),
         }
     }
 

@@ -1,7 +1,7 @@
 //! `garblet bench authenticated`: many copies of AES-128 or SHA-256 as one program, against cheaters.
 //!
-//! Two threads joined by loopback TCP, each run in a session of its own: all from nothing, or with triples and masks from stores on disk, which
-//! are filled before. Times are the evaluator's, bytes those of both parties.
+//! Runs two threads over loopback TCP, with a new session for each run: all from nothing, or with triples and masks from stores on disk, filled
+//! beforehand. Times are the evaluator's; bytes are those of both parties.
 
 use std::{
     num::NonZeroUsize,
@@ -33,7 +33,7 @@ use crate::{
     settings::Settings,
 };
 
-/// Triples and masks that a store has in one piece.
+/// Triples and masks per piece of a store.
 const PIECE: u64 = 16;
 
 /// The peer's name in the stores.
@@ -63,23 +63,23 @@ pub struct Options {
     link: Option<SimulatedLink>,
 }
 
-/// One number of copies: figures per copy.
+/// The figures per copy for one number of copies.
 #[derive(Serialize)]
 struct Row {
     function: String,
     copies: u32,
     and: u64,
-    /// Of the stores, before all runs; for each of them.
+    /// The cost of filling the stores before all runs, per run.
     #[serde(skip_serializing_if = "Option::is_none")]
     filling: Option<Costs>,
     run: Costs,
     /// Bytes of the whole run, without filling, per AND gate.
     bytes_per_and: f64,
-    /// The triples that runs take, by the time in which they were made.
+    /// Triples per second of the time in which they were made.
     triples_per_second: f64,
     online_rounds: u64,
     cheating_log2: Option<f64>,
-    /// The most memory that both parties, which are one process, ever held.
+    /// The peak memory of both parties, which share one process.
     peak_rss_bytes: Option<u64>,
 }
 
@@ -93,7 +93,7 @@ struct Costs {
     total: Part,
 }
 
-/// The evaluator's time, and the bytes that either party has sent.
+/// The evaluator's time, and the bytes sent by both parties.
 #[derive(Clone, Copy, Serialize)]
 struct Part {
     ms: f64,
@@ -156,7 +156,7 @@ fn measure(options: &Options, config: &Config, copies: u32) -> Result<Row, Failu
     })
 }
 
-/// The work for one number of copies.
+/// The task for one number of copies.
 struct Bench<'a> {
     config: &'a Config,
     program: Arc<Program>,
@@ -165,7 +165,7 @@ struct Bench<'a> {
     places: [Place; 2],
 }
 
-/// The place of a party's store.
+/// The path of a party's store.
 struct Place {
     folder: PathBuf,
     key: StoreKey,
@@ -176,7 +176,7 @@ impl Place {
         Place { folder: folder.join(name), key: StoreKey::generate(&mut rand::rng()) }
     }
 
-    /// The store, to hold so much.
+    /// The store, with its target amount.
     fn stock(&self, amounts: Amounts) -> Result<Stock, Failure> {
         let store = Store::open_or_create(&self.folder, &self.key, &mut rand::rng()).map_err(|e| store_failure(&e))?;
         Ok(Stock::new(Order::of::<Authenticated>(amounts), store, PEER))
@@ -184,7 +184,7 @@ impl Place {
 }
 
 impl Bench<'_> {
-    /// Fills the stores for so many runs. Returns what they then have, and what that cost the evaluator.
+    /// Fills the stores for this number of runs. Returns their contents and the cost to the evaluator.
     fn fill(&self, runs: u64) -> Result<(Amounts, PhaseCosts), Failure> {
         let config = self.config.get::<Authenticated>().copied().unwrap_or_default();
         let plan = authenticated::Plan::new(self.program.clone(), config, &[], false).map_err(|e| explain(&e))?;
@@ -202,7 +202,7 @@ impl Bench<'_> {
         Ok((amounts, evaluator))
     }
 
-    /// Runs once, perhaps from the stores, and returns the evaluator's report.
+    /// Runs once, with or without stores, and returns the evaluator's report.
     fn run(&self, stored: Option<Amounts>) -> Result<Report, Failure> {
         let values = random_values(&self.program);
         let party = |party: u16| {
@@ -242,7 +242,7 @@ impl Bench<'_> {
 }
 
 impl Costs {
-    /// The costs of so many copies, for each.
+    /// The costs of this number of copies, per copy.
     fn new(phases: &PhaseCosts, copies: f64) -> Self {
         let each = 1.0 / copies;
         let [setup, prepare, build, online] = Phase::ALL.map(|phase| {

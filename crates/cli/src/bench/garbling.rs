@@ -39,7 +39,7 @@ pub struct Options {
 struct Measured {
     garble: f64,
     evaluate: f64,
-    /// Bare hash calls and XORs of the same counts.
+    /// Seconds of the same number of bare hash calls and XORs.
     bound: [f64; 2],
     hash_call: f64,
     xor: f64,
@@ -111,7 +111,7 @@ fn rows(results: &[Line]) -> Vec<Vec<String>> {
     std::iter::once(head.map(String::from).to_vec()).chain(results.iter().map(row)).collect()
 }
 
-/// AND gates per second that are garbled and evaluated with the default scheme and hash.
+/// AND gates garbled and evaluated per second with the default scheme and hash.
 ///
 /// *Errors*: as [`run`].
 pub(super) fn default_rates(chains: Chains) -> Result<[f64; 2], Failure> {
@@ -155,7 +155,7 @@ fn measure(
 
 /// Garbles and evaluates once, chunk by chunk: the time of each.
 fn pass(program: &Program, schedules: &Schedules, config: GarblingConfig, backend: Backend) -> (Duration, Duration) {
-    // Labels and seeds do not matter for the time.
+    // Labels and seeds do not affect the time.
     let mut rng = Prg::new(Block::ZERO);
     let delta = Delta::random(&mut rng);
     let mut labels = |width: u32| (0..width).map(|_| config.zero_label(rng.next_block())).collect::<Box<[Block]>>();

@@ -12,9 +12,9 @@ use crate::{
     session::block_on,
 };
 
-/// Runs both parties, each with its end of a link; the first one is on a thread of its own.
+/// Runs both parties, each with its end of a link; the first one on its own thread.
 ///
-/// *Errors*: the connection's; a party's: of both, not what is merely what the other's looks like from there.
+/// *Errors*: the connection's; a party's. If both fail, the one that caused the other.
 pub fn join<A: Send, B>(
     link: Option<SimulatedLink>,
     first: impl AsyncFnOnce(Channel) -> Result<A, Failure> + Send,
@@ -36,7 +36,7 @@ pub fn join<A: Send, B>(
         });
         let first = first.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         match (first, second) {
-            // What one party sees when the other fails is not the cause.
+            // A party's view of the other's failure is not the cause.
             (Err(first), Err(second)) if second.secondary => Err(first),
             (first, second) => second.and_then(|second| first.map(|first| (first, second))),
         }
@@ -45,7 +45,7 @@ pub fn join<A: Send, B>(
 
 /// Begins a party's session of a benchmark.
 ///
-/// *Errors*: the connection's; a peer of something else.
+/// *Errors*: the connection's; a peer with another task.
 pub async fn open(bench: &str, channel: Channel, party: u16) -> Result<Session, Failure> {
     let hello = Hello::new(bench, party, 2, [0; 32]);
     let rng = Prg::random(&mut rand::rng());
@@ -63,7 +63,7 @@ pub fn random_bits(port: &Port) -> Bits {
     (0..port.width()).map(|_| rng.random()).collect()
 }
 
-/// The values that a party gives.
+/// The values that a party contributes.
 pub fn own(program: &Program, values: &[Bits], party: u16) -> Vec<Bits> {
     let own = program.inputs().iter().zip(values).filter(|(input, _)| input.owner.0 == party);
     own.map(|(_, bits)| bits.clone()).collect()

@@ -33,7 +33,7 @@ struct Line {
     kind: &'static str,
     /// Seconds per OT of both sides' work on one thread.
     seconds: f64,
-    /// The same for bare stretching, transposition and hashing of as many bytes.
+    /// The same for bare stretching, transposition and hashing of the same number of bytes.
     bare_seconds: f64,
     bytes_measured: f64,
     bytes_formula: f64,
@@ -45,7 +45,7 @@ struct Line {
 pub fn run(options: &Options, form: &impl Form) -> Result<(), Failure> {
     let failed = |e: OtError| Failure::no_result(format!("bench ot: {e}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    let runtime = runtime.map_err(|e| Failure::no_result(format!("the runtime cannot be started: {e}")))?;
+    let runtime = runtime.map_err(|e| Failure::no_result(format!("cannot start the runtime: {e}")))?;
     let repeat = options.repeat;
     let base = fastest(repeat, || runtime.block_on(base_ots())).map_err(failed)?;
     let mut lines = Vec::new();
@@ -103,7 +103,7 @@ fn fastest(repeat: u32, mut run: impl FnMut() -> Result<Duration, OtError>) -> R
     (0..repeat).map(|_| run()).try_fold(Duration::MAX, |shortest, time| Ok(shortest.min(time?)))
 }
 
-/// Base OTs, the check of the answer included, with both sides on this thread.
+/// Base OTs, including the check of the answer, with both sides on this thread.
 async fn base_ots() -> Result<Duration, OtError> {
     let (mut ours, mut theirs) = memory_pair();
     let (mut a, mut b) = (Prg::new(Block::ZERO), Prg::new(Block::ONES));
@@ -160,7 +160,7 @@ async fn extensions(width: Width, n: usize, repeat: u32) -> Result<[Line; 2], Ot
     Ok([line("correlated", 0), line("random", 1)])
 }
 
-/// Correlated OTs of one width with the consistency checks of malicious security; `plain` is the line without.
+/// Correlated OTs of one width with the consistency checks for malicious security; `plain` is the line without them.
 async fn checked(width: Width, sigma: StatisticalSecurity, plain: &Line, options: &Options) -> Result<Line, OtError> {
     let (n, repeat) = (options.ots as usize, options.repeat);
     let (mut ours, mut theirs) = memory_pair();
@@ -204,8 +204,8 @@ async fn correlated(
     Ok(begin.elapsed())
 }
 
-/// Seconds per correlated and per random OT for the bare work of both sides: as many bytes of stream, twice 128 bits
-/// transposed, and for random OT three hash calls.
+/// Seconds per correlated and per random OT for the bare work of both sides: the same number of stream bytes, two transpositions of 128 bits,
+/// and for random OT three hash calls.
 fn bare(width: Width, n: usize, repeat: u32) -> [f64; 2] {
     const SQUARES: usize = 60;
     const OTS: usize = 128 * SQUARES;

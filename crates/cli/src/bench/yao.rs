@@ -1,8 +1,8 @@
-//! `garblet bench yao`: a long computation by two processes over loopback TCP, against what this machine could do.
+//! `garblet bench yao`: a long computation by two processes over loopback TCP, compared with this machine's bound.
 //!
-//! The bound is 1 / (1/g + 1/t): every AND is garbled or evaluated once by each process, at the slower of the two
-//! in-memory rates g, and its table is moved once, at the rate t at which one thread alone writes and reads the same
-//! bytes over loopback TCP. All are measured in the same call.
+//! The bound is 1 / (1/g + 1/t): each process garbles or evaluates every AND once, at the slower in-memory rate g, and
+//! its table is moved once, at the rate t at which a single thread writes and reads the same bytes over loopback TCP.
+//! One call measures all of them.
 
 use std::{
     io::{Read, Write},
@@ -26,7 +26,7 @@ use crate::{
 };
 
 const TABLE_BYTES_PER_AND: f64 = 32.0;
-/// The bytes that one thread writes before it reads them: they fit a socket's buffer.
+/// The bytes that one thread writes before it reads them; they fit a socket's buffer.
 const PIECE_BYTES: usize = 64 << 10;
 /// Bytes moved to find the loopback rate.
 const LOOPBACK_BYTES: usize = 1 << 30;

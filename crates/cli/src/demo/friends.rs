@@ -34,7 +34,7 @@ use crate::{
     session::block_on,
 };
 
-/// The agreement, in which keys, friends and map are those of the call.
+/// The agreement's template; keys, friends and map come from the command line.
 const AGREEMENT: &str = include_str!("../../../../examples/friends/friends.toml");
 
 const PROGRAMS: [(&str, &str); 3] = [
@@ -52,16 +52,16 @@ const PAGE: [(&str, &str); 5] = [
     ("visits.js", include_str!("../../../../examples/friends/page/visits.js")),
 ];
 
-/// The client for pages, which `cargo xtask web` makes.
+/// The client for pages, built by `cargo xtask web`.
 const CLIENT: [&str; 3] = ["garblet-client.js", "garblet.js", "garblet_bg.wasm"];
 
-/// The folder where that puts it.
+/// The folder where it is built.
 const CLIENT_FOLDER: &str = "target/web";
 
 // `EMBEDDED`, the client in commands of packages: each file with its name.
 include!(concat!(env!("OUT_DIR"), "/client.rs"));
 
-/// Triples and masks that are there before somebody comes, so that most visits wait for none.
+/// Triples and masks prepared in advance, so that most visits need not wait for them.
 const STOCK: [(&str, u64); 1] = [("triples", 100_000)];
 
 /// The options of `garblet demo friends`.
@@ -154,14 +154,14 @@ fn read_client(folder: &Path) -> Result<Vec<File>, Failure> {
         let path = folder.join(name);
         let bytes = fs::read(&path).map_err(|error| {
             Failure::unreadable(&path, &error)
-                .hint("`cargo xtask web` makes the client for pages; --client names its folder")
+                .hint("build the client for pages with `cargo xtask web`, or name its folder with --client")
         })?;
         Ok(File { name, bytes: bytes.into() })
     };
     CLIENT.iter().map(read).collect()
 }
 
-/// Writes the agreement of these friends with its programs into a folder, and makes it ready.
+/// Writes the agreement of these friends and its programs into a folder, and loads it.
 fn write_agreement(options: &Options, identities: &[Identity; 2], folder: &Path) -> Result<Agreement, Failure> {
     let mut agreement: Table = toml::from_str(AGREEMENT).map_err(|error| Failure::no_result(&error))?;
     for (server, identity) in Server::BOTH.into_iter().zip(identities) {
@@ -194,7 +194,7 @@ fn write_agreement(options: &Options, identities: &[Identity; 2], folder: &Path)
     agreement::load(&file("friends.toml", &agreement.to_string())?)
 }
 
-/// Makes the empty map, in the name of the first friend.
+/// Creates the empty map as the first friend.
 async fn begin_map(
     agreement: &Agreement,
     servers: &[SocketAddr; 2],
@@ -214,11 +214,11 @@ async fn begin_map(
     ];
     match call(visit, ways).await {
         Ok(_) => Ok(()),
-        Err(unanswered) => Err(Failure::no_result(format!("the map was not begun: {}", unanswered.rejected))),
+        Err(unanswered) => Err(Failure::no_result(format!("the map could not be created: {}", unanswered.rejected))),
     }
 }
 
-/// All that the page has to know: nothing in it is secret.
+/// The page's configuration, which contains no secrets.
 fn describe(options: &Options, agreement: &Agreement, servers: &[SocketAddr; 2]) -> Result<String, Failure> {
     let jobs = |program: &str| {
         let job = |friend: &String| {
@@ -246,15 +246,15 @@ fn announce(options: &Options, links: &[(&str, String)]) -> Result<(), Failure> 
     print(&format!(
         "Two servers keep a map that neither of them can read. Each friend has a link, which is secret: open it in a browser,\n\
          two of them in two windows.\n{links}\n\
-         The page is served without TLS, for a demonstration: whoever can change it on its way can read what is typed into it.\n\
+         The page is served without TLS, for a demonstration: anyone who can change it in transit can read what you type into it.\n\
          Interrupt to stop; the map is gone then.\n"
     ))
 }
 
-/// Returns when the process is asked to end.
+/// Waits for a signal to end the process.
 async fn interrupted() -> Result<(), Failure> {
     use tokio::signal::unix::{SignalKind, signal};
-    let failed = |error: std::io::Error| Failure::no_result(format!("signals cannot be heard: {}", reason(&error)));
+    let failed = |error: std::io::Error| Failure::no_result(format!("cannot listen for signals: {}", reason(&error)));
     let mut terminated = signal(SignalKind::terminate()).map_err(failed)?;
     tokio::select! {
         interrupted = tokio::signal::ctrl_c() => interrupted.map_err(failed),
@@ -262,7 +262,7 @@ async fn interrupted() -> Result<(), Failure> {
     }
 }
 
-/// A text as part of a fragment.
+/// A text encoded for a URL fragment.
 fn encoded(text: &str) -> String {
     let byte = |byte: u8| match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
         true => char::from(byte).to_string(),

@@ -16,30 +16,30 @@ use tokio::net::{TcpListener, TcpStream};
 /// The longest wait for a request.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A file of a site, by its name.
+/// A file of a site, with its name.
 pub(super) struct File {
     pub(super) name: &'static str,
     pub(super) bytes: Bytes,
 }
 
-/// A site, at an address.
+/// A site at an address.
 pub(super) struct Site {
     listener: TcpListener,
     files: Arc<Vec<File>>,
 }
 
 impl Site {
-    /// A site that begins to answer with [`Site::answer`].
+    /// Binds a site's address; [`Site::answer`] then answers requests.
     pub(super) fn new(listener: TcpListener, files: Vec<File>) -> Self {
         Site { listener, files: Arc::new(files) }
     }
 
-    /// Answers requests, for ever.
+    /// Answers requests forever.
     pub(super) async fn answer(self) -> Infallible {
         loop {
             match self.listener.accept().await {
                 Ok((stream, from)) => drop(tokio::spawn(converse(stream, from, self.files.clone()))),
-                // Too many files are open, say: others may close.
+                // For instance too many open files, which may pass.
                 Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
             }
         }
@@ -53,7 +53,7 @@ async fn converse(stream: TcpStream, _: SocketAddr, files: Arc<Vec<File>>) {
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
-    // A browser that is gone is none of our business.
+    // Ignore a browser that left.
     let _ = http.serve_connection(TokioIo::new(stream), service).await;
 }
 
@@ -63,20 +63,20 @@ fn respond(request: &Request<Incoming>, files: &[File]) -> Response<Full<Bytes>>
             let name = if path.is_empty() { "index.html" } else { path };
             match files.iter().find(|file| file.name == name) {
                 Some(file) => (StatusCode::OK, media_type(name), file.bytes.clone()),
-                None => (StatusCode::NOT_FOUND, "text/plain", Bytes::from_static(b"there is no such page\n")),
+                None => (StatusCode::NOT_FOUND, "text/plain", Bytes::from_static(b"no such page\n")),
             }
         }
-        _ => (StatusCode::METHOD_NOT_ALLOWED, "text/plain", Bytes::from_static(b"pages can be read alone\n")),
+        _ => (StatusCode::METHOD_NOT_ALLOWED, "text/plain", Bytes::from_static(b"these pages are read-only\n")),
     };
     let mut response = Response::new(Full::new(body));
     *response.status_mut() = status;
     let headers = [
         (CONTENT_TYPE, kind),
-        // A page of another run has other keys in it.
+        // Do not cache: each run's page has other keys.
         (CACHE_CONTROL, "no-store"),
         (REFERRER_POLICY, "no-referrer"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        // Within another page, clicks would be that page's.
+        // Forbid frames, in which another page could capture clicks.
         (CONTENT_SECURITY_POLICY, "frame-ancestors 'none'"),
         (ALLOW, "GET, HEAD"),
     ];
@@ -86,7 +86,7 @@ fn respond(request: &Request<Incoming>, files: &[File]) -> Response<Full<Bytes>>
     response
 }
 
-/// The type of a file, as browsers ask for it.
+/// The MIME type of a file.
 fn media_type(name: &str) -> &'static str {
     match name.rsplit_once('.').map(|(_, extension)| extension) {
         Some("html") => "text/html; charset=utf-8",

@@ -1,4 +1,4 @@
-//! The order of lists, where the program relies on it: the options, and what is said of a list that is not in order.
+//! The order of lists where the program relies on it: the options, and the messages about unordered lists.
 
 use garblet_circuit::{InputId, Program};
 use garblet_formats::value::{self, Arrange, Arranged, Misfit, Unfit};
@@ -18,7 +18,7 @@ pub(crate) struct ArrangeArgs {
     /// Accept lists that are not in order, which the program treats as empty
     #[arg(long)]
     as_empty: bool,
-    /// The choice in the configuration of a service; the command has options for it.
+    /// The choice from a service's configuration; the command has options for it.
     #[arg(skip)]
     configured: Option<Arrange>,
     /// Set if the command has these options.
@@ -26,11 +26,11 @@ pub(crate) struct ArrangeArgs {
     has_options: bool,
 }
 
-/// Inputs that cannot be used.
+/// Unusable inputs.
 pub(crate) enum Unread {
-    /// The failure shows the inputs.
+    /// The failure quotes the inputs.
     Shown(Failure),
-    /// A list is not in order, and nothing more is told of it.
+    /// A list is not in order; the failure quotes nothing.
     Order(Failure),
 }
 
@@ -50,7 +50,7 @@ impl From<Failure> for Unread {
 }
 
 impl ArrangeArgs {
-    /// The choice of a configuration of a service.
+    /// The choice from a service's configuration.
     pub(crate) fn configured(how: Arrange) -> Self {
         ArrangeArgs { configured: Some(how), ..ArrangeArgs::default() }
     }
@@ -64,9 +64,9 @@ impl ArrangeArgs {
         }
     }
 
-    /// Brings lists into order, or looks whether they are; `line` finds the line of a row.
+    /// Sorts lists or checks their order; `line` finds the line of a row.
     ///
-    /// *Errors*: a list that is not in order.
+    /// *Errors*: a list is not in order.
     pub(super) fn arrange(
         &self,
         file: &str,
@@ -78,20 +78,18 @@ impl ArrangeArgs {
         for words in arranged.map_err(|unfit| self.unread(&unfit, file, line(&unfit)))? {
             match words {
                 Arranged::Empty(unfit) => {
-                    tell(&format!(
-                        "warning: {file}: the program takes this list, or this row of it, for none: {unfit}"
-                    ));
+                    tell(&format!("warning: {file}: the program ignores this list, or this row of it: {unfit}"));
                 }
-                // How many rows there are is not for the log of a service.
+                // Keep the number of rows out of a service's log.
                 Arranged::Summed { .. } if self.configured.is_some() => (),
                 Arranged::LeftOut { input, .. } if self.configured.is_some() => {
                     tell(&format!(
-                        "warning: {file}: input `{input}`: rows with the same key were left out, but for one"
+                        "warning: {file}: input `{input}`: of rows with the same key, all but one were left out"
                     ));
                 }
                 Arranged::LeftOut { input, rows, keys } => {
                     tell(&format!(
-                        "note: {file}: input `{input}` has {rows} rows with {keys} keys: rows with the same key were left out, but for one"
+                        "note: {file}: input `{input}` has {rows} rows with {keys} keys: of rows with the same key, all but one were left out"
                     ));
                 }
                 Arranged::Summed { input, rows, keys } => {
@@ -109,14 +107,14 @@ impl ArrangeArgs {
         let place = line.map_or(String::new(), |line| format!(":{line}"));
         let failure = Failure::call(format!("{file}{place}: {unfit}"));
         let hint = match (unfit.cure(), self.configured, self.has_options) {
-            (Some(Arrange::Sort), None, true) => Some("--sort sorts the rows by key; --as-empty uses the list as it is".into()),
-            (Some(_), None, true) => {
-                Some("--sum-by-key makes one row of all that have the same key, with the sums of their values".into())
+            (Some(Arrange::Sort), None, true) => {
+                Some("--sort sorts the rows by key; --as-empty uses the list as it is".into())
             }
+            (Some(_), None, true) => Some("--sum-by-key merges rows with the same key and adds up their values".into()),
             (Some(Arrange::Sort), Some(_), _) => Some("sort = true in the rule's inputs sorts the rows by key".into()),
-            (Some(_), Some(_), _) => {
-                Some("sum_by_key = true in the rule's inputs makes one row of all that have the same key, with the sums of their values".into())
-            }
+            (Some(_), Some(_), _) => Some(
+                "sum_by_key = true in the rule's inputs merges rows with the same key and adds up their values".into(),
+            ),
             (None, ..) if matches!(unfit.wrong, Misfit::Overflow { .. }) => {
                 Some("agree with the other parties on a program with wider values".into())
             }
@@ -124,16 +122,16 @@ impl ArrangeArgs {
                 Some("agree with the other parties on a program with wider keys".into())
             }
             (None, None, true) if matches!(unfit.wrong, Misfit::TooLarge { .. }) => {
-                Some("the program takes greater numbers for others, or leaves them out; --as-empty uses them as they are".into())
+                Some("the program changes larger numbers or leaves them out; --as-empty uses them as they are".into())
             }
             _ => diagnostic.hint,
         };
         Unread::Order(Failure { hint, ..failure })
     }
 
-    /// Looks whether the options have something to do.
+    /// Checks that the options have an effect.
     ///
-    /// *Errors*: inputs of which no order is relied on.
+    /// *Errors*: the program relies on no order of these inputs.
     pub(super) fn check(&self, program: &Program, inputs: impl Iterator<Item = InputId>) -> Result<(), Failure> {
         let option = match self.how() {
             Arrange::Check => return Ok(()),
@@ -143,10 +141,8 @@ impl ArrangeArgs {
         };
         match value::has_use(self.how(), program, inputs) {
             true => Ok(()),
-            false => {
-                Err(Failure::call(format!("{option}: the program relies on nothing in these inputs"))
-                    .hint("leave it out"))
-            }
+            false => Err(Failure::call(format!("{option}: the program does not rely on the order of these inputs"))
+                .hint("leave it out")),
         }
     }
 }

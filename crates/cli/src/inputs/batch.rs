@@ -1,4 +1,4 @@
-//! Inputs of a batch: a row of a table, or a file, for each evaluation.
+//! Inputs of a batch: one row of a table, or one file, per evaluation.
 
 use std::path::{Path, PathBuf};
 
@@ -11,9 +11,9 @@ use super::{
 };
 use crate::{failure::Failure, output::tell};
 
-/// Reads the inputs of parties for all rows of a batch: of an input the values of all rows, one after another.
+/// Reads the inputs of parties for all rows of a batch: each input holds the values of all rows in turn.
 ///
-/// *Errors*: parties with other numbers of rows, no rows, and whatever is wrong in a file.
+/// *Errors*: the parties' numbers of rows differ; no rows; any mistake in a file.
 pub(super) fn read(
     program: &Program,
     args: &InputArgs,
@@ -29,20 +29,21 @@ pub(super) fn read(
         match (known, rows) {
             (Some((first, before)), Some(rows)) if before != rows => {
                 let message = format!("--batch: party {first} has {before} rows, party {party} has {rows}");
-                return Err(Failure::call(message).hint("a row is one evaluation, so all parties have the same number"));
+                return Err(Failure::call(message)
+                    .hint("each row is one evaluation, so all parties need the same number of rows"));
             }
             (None, Some(0)) => {
-                return Err(Failure::call(format!("--batch: party {party} has no rows, expected one at least")));
+                return Err(Failure::call(format!("--batch: party {party} has no rows, expected at least one")));
             }
             (None, Some(rows)) => known = Some((party, rows)),
             _ => (),
         }
     }
-    let none = || Failure::call("--batch: nobody here has inputs").hint("say how many rows there are: --batch N");
+    let none = || Failure::call("--batch: no party here has inputs").hint("give the number of rows: --batch N");
     Ok((all, known.ok_or_else(none)?.1))
 }
 
-/// One party's inputs, and the rows if it has any.
+/// One party's inputs, and their number of rows if it has any.
 fn of_party(
     program: &Program,
     args: &InputArgs,
@@ -52,10 +53,8 @@ fn of_party(
     let mut paths = args.inputs.iter().filter(|input| input.party == party).map(|input| input.path.as_path());
     match batch {
         Batch::Count(rows) if own.is_empty() => Ok((Vec::new(), Some(rows))),
-        Batch::Count(rows) => {
-            Err(Failure::call(format!("--batch {rows}: party {party} has inputs"))
-                .hint("--batch rows or files reads them"))
-        }
+        Batch::Count(rows) => Err(Failure::call(format!("--batch {rows}: party {party} has inputs"))
+            .hint("read them with --batch rows or --batch files")),
         Batch::Rows => match paths.next() {
             Some(path) => {
                 let (inputs, rows) = Source::new(party, path, args)?.read_rows(program, own)?;
@@ -76,7 +75,7 @@ fn of_party(
     }
 }
 
-/// The inputs in files, one after another.
+/// The inputs in files, in turn.
 fn of_files(
     program: &Program,
     args: &InputArgs,
@@ -93,7 +92,7 @@ fn of_files(
     Ok((all, Some(u32::try_from(files.len()).map_err(too_many)?)))
 }
 
-/// Adds a file; of a folder all in the order of their names, without hidden ones.
+/// Adds a file, or all files of a folder except hidden ones, sorted by name.
 fn add(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     if !path.is_dir() {
         files.push(path.into());
@@ -109,16 +108,13 @@ fn add(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
         }
     }
     if inner.is_empty() {
-        return Err(Failure::call(format!(
-            "{}: a folder without files, expected one for each evaluation",
-            path.display()
-        )));
+        return Err(Failure::call(format!("{}: the folder has no files, expected one per evaluation", path.display())));
     }
     inner.sort_unstable();
     if let [first, .., last] = &inner[..] {
         let (count, folder) = (inner.len(), path.display());
         let [first, last] = [first, last].map(|file| file.file_name().unwrap_or_default().to_string_lossy());
-        tell(&format!("note: {folder}: {count} files, in the order of their names from `{first}` to `{last}`"));
+        tell(&format!("note: {folder}: {count} files, sorted by name from `{first}` to `{last}`"));
     }
     files.append(&mut inner);
     Ok(())

@@ -5,7 +5,7 @@ use garblet_circuit::{Bits, Input, InputId, Type};
 use super::options::PartyInputs;
 use crate::failure::Failure;
 
-/// The one sequence of a FASTA file as an array of nucleotides of two bits: A, C, G, T are 0 to 3.
+/// The single sequence of a FASTA file, as an array of two-bit nucleotides: A, C, G, T are 0 to 3.
 pub(super) fn read(name: &str, own: &[(usize, &Input)], text: &str) -> Result<PartyInputs, Failure> {
     let wrong = |what: String| Failure::call(format!("{name}: {what}"));
     let [(at, input)] = own else {
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_fasta_is_refused_with_its_place() {
+    fn mistakes_in_fasta_are_reported_with_their_place() {
         assert_eq!(nucleotides("ACNT").unwrap_err(), "line 1, column 3: 'N' is not one of A, C, G, T");
         assert_eq!(nucleotides(">a\nAC\n>b\nGT").unwrap_err(), "line 3: a second sequence, expected one");
     }

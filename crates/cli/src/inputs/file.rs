@@ -1,4 +1,4 @@
-//! One file of inputs, in whatever format it is.
+//! One file of inputs, in any format.
 
 use std::{io::Read, path::Path};
 
@@ -12,29 +12,29 @@ use super::{
 };
 use crate::{failure::Failure, output::tell};
 
-/// The largest input file that is read, in bytes.
+/// The largest accepted input file, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// The inputs that a party owns, with their numbers.
+/// The inputs that a party owns, with their indices.
 pub(super) fn own(program: &Program, party: Party) -> Vec<(usize, &Input)> {
     program.inputs().iter().enumerate().filter(|(_, input)| input.owner == party).collect()
 }
 
 /// The inputs of a party without a file.
 ///
-/// *Errors*: a party that needs one.
+/// *Errors*: the party needs one.
 pub(super) fn none(party: Party, own: &[(usize, &Input)]) -> Result<PartyInputs, Failure> {
     let names: Vec<String> = own.iter().map(|(_, i)| format!("`{}` ({})", i.port.name, i.port.ty)).collect();
     match names.is_empty() {
         true => Ok(Vec::new()),
-        false => Err(Failure::call(format!("party {party} has no inputs, it needs {}", names.join(", ")))
+        false => Err(Failure::call(format!("the inputs of party {party} are missing: {}", names.join(", ")))
             .hint(format!("give --input {party}=FILE.json"))),
     }
 }
 
-/// A file of a party, to be read as the options say.
+/// A party's file, to be read by the options.
 pub(super) struct Source<'a> {
     pub(super) party: Party,
     /// `-` is standard input.
@@ -48,7 +48,7 @@ pub(super) struct Source<'a> {
 impl<'a> Source<'a> {
     /// A party's file.
     ///
-    /// *Errors*: standard input without a format, and names of columns for what is no table, or for nobody knows whose.
+    /// *Errors*: standard input without a format; column names for a file that is not a table, or without a party where several have tables.
     pub(super) fn new(party: Party, path: &'a Path, args: &'a InputArgs) -> Result<Self, Failure> {
         let stdin = path == Path::new("-");
         let name = if stdin { "standard input".into() } else { path.display().to_string() };
@@ -57,8 +57,8 @@ impl<'a> Source<'a> {
         let format = match of(Some(party)).or_else(|| of(None)) {
             Some(asked) => asked.format,
             None if stdin => {
-                return Err(Failure::call(format!("--input {party}=-: the format of standard input is not known"))
-                    .hint("name it, for instance --input-format csv"));
+                return Err(Failure::call(format!("--input {party}=-: the format of standard input is unknown"))
+                    .hint("give it, for instance --input-format csv"));
             }
             None => InputFormat::of_path(path),
         };
@@ -69,12 +69,12 @@ impl<'a> Source<'a> {
         if let Some(ColumnOf { renamed: Renamed { field, column }, .. }) =
             args.columns.iter().find(|of| of.party.is_none() && several)
         {
-            return Err(Failure::call(format!("--column {field}={column}: several parties give inputs here"))
-                .hint(format!("say whose it is: --column {party}:{field}={column}")));
+            return Err(Failure::call(format!("--column {field}={column}: several parties have inputs here"))
+                .hint(format!("name the party: --column {party}:{field}={column}")));
         }
         match (&source.renamed[..], format) {
             ([Renamed { field, column }, ..], InputFormat::Json | InputFormat::Fasta) => {
-                Err(Failure::call(format!("--column {field}={column}: {} is no table", source.name))
+                Err(Failure::call(format!("--column {field}={column}: {} is not a table", source.name))
                     .hint("tables are CSV, JSON lines, Arrow and Parquet files"))
             }
             _ => Ok(source),
@@ -83,7 +83,7 @@ impl<'a> Source<'a> {
 
     /// Reads the values of all inputs that the party owns.
     ///
-    /// *Errors*: a file that cannot be read, and whatever is wrong in it.
+    /// *Errors*: the file cannot be read; any mistake in it.
     pub(super) fn read(&self, program: &Program, own: &[(usize, &Input)]) -> Result<PartyInputs, Unread> {
         let bytes = self.bytes()?;
         match self.format {
@@ -105,13 +105,14 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Reads the values of all inputs that the party owns, a row of a table for each evaluation.
+    /// Reads the values of all inputs that the party owns, one row of a table per evaluation.
     ///
-    /// *Errors*: also what is no table.
+    /// *Errors*: as [`Source::read`]; the file is not a table.
     pub(super) fn read_rows(&self, program: &Program, own: &[(usize, &Input)]) -> Result<(PartyInputs, u32), Failure> {
         let InputFormat::Table(format) = self.format else {
-            return Err(Failure::call(format!("--batch rows: {} is no table", self.name))
-                .hint("rows are those of CSV, JSON lines, Arrow and Parquet files; --batch files takes a file for each evaluation"));
+            return Err(Failure::call(format!("--batch rows: {} is not a table", self.name)).hint(
+                "tables are CSV, JSON lines, Arrow and Parquet files; --batch files takes one file per evaluation",
+            ));
         };
         let bytes = self.bytes()?;
         let texts = with_texts(program, self.args)?;
@@ -130,11 +131,11 @@ impl<'a> Source<'a> {
         Table { file: &self.name, format, bytes, renamed: &self.renamed }
     }
 
-    /// The values of a table and the lines of its rows, after saying what was left out, and of what unit the numbers are.
+    /// The values of a table and the lines of its rows. Prints which columns were left out and the units of numbers.
     fn told<T>(&self, FromTable { values, ignored, units, lines }: FromTable<T>) -> (T, Vec<u64>) {
         if !ignored.is_empty() {
             let columns: Vec<String> = ignored.iter().map(|name| format!("`{name}`")).collect();
-            tell(&format!("note: {}: left out, since nothing takes them: {}", self.name, columns.join(", ")));
+            tell(&format!("note: {}: columns not used by the program: {}", self.name, columns.join(", ")));
         }
         for (column, unit) in units {
             tell(&format!("note: {}: column `{column}` is read as {unit}", self.name));
@@ -161,15 +162,15 @@ impl<'a> Source<'a> {
 
     fn text<'t>(&self, bytes: &'t [u8]) -> Result<&'t str, Failure> {
         let text = std::str::from_utf8(bytes);
-        let text = text.map_err(|_| Failure::call(format!("{}: cannot be read: it is no text in UTF-8", self.name)))?;
-        // Some editors and spreadsheets begin a text so.
+        let text = text.map_err(|_| Failure::call(format!("{}: cannot be read: not UTF-8 text", self.name)))?;
+        // Some editors and spreadsheets write this byte order mark.
         Ok(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))
     }
 }
 
-/// The inputs of a party from a text in JSON.
+/// The inputs of a party from JSON text.
 ///
-/// *Errors*: whatever is wrong in it.
+/// *Errors*: any mistake in it.
 pub(crate) fn of_json(
     program: &Program,
     party: Party,
@@ -182,13 +183,13 @@ pub(crate) fn of_json(
     arranged(program, name, read.map_err(Failure::diagnosed)?, args, line)
 }
 
-/// A program with texts for keys that are hashed, if there are any.
+/// The program with text keys where keys are hashed, if any are.
 fn with_texts(program: &Program, args: &InputArgs) -> Result<Option<Program>, Failure> {
     let texts = args.keys.as_ref().map(|keys| keys.texts(program)).transpose();
     texts.map_err(|error| Failure::call(format!("--hash-keys: {error}")))
 }
 
-/// The inputs with their keys hashed, if they are texts, and their lists in order, where the program relies on it.
+/// The inputs with text keys hashed, and with lists in order where the program relies on it.
 fn arranged(
     program: &Program,
     name: &str,

@@ -1,4 +1,4 @@
-//! Keys that are texts: who says how they are hashed, and what that costs.
+//! Text keys: the source of their hash, and the cost of hashing.
 
 use garblet_circuit::Program;
 use garblet_formats::value::{KeyHash, Price};
@@ -6,13 +6,13 @@ use garblet_formats::value::{KeyHash, Price};
 use super::options::InputArgs;
 use crate::{failure::Failure, job::Job, output::tell};
 
-/// The logarithm to base 2 of a probability of false matches above which a user is warned.
+/// The base-2 logarithm of the probability of false matches above which the user is warned.
 const LOG2_WARNED: f64 = -20.0;
 
 impl InputArgs {
-    /// The same with the hash of keys that the parties have agreed on: by a job, or as all of them are here.
+    /// The same arguments with the agreed hash of keys: from a job, or from the options if all parties are here.
     ///
-    /// *Errors*: an option that a job leaves no room for, or that nobody sees to be the same for all; a program without keys.
+    /// *Errors*: the option beside a job, or where nothing ensures that all parties give the same; a program without keys.
     pub(crate) fn with_keys(
         &self,
         job: Option<&Job>,
@@ -25,11 +25,11 @@ impl InputArgs {
             (None, Some(form)) if all_are_here => Some(KeyHash::new(form, &program.digest())),
             (job, Some(form)) => {
                 let why = match job {
-                    Some(_) => "the job says whether keys are hashed, and how",
-                    None => "all parties must hash keys alike, which a job sees to",
+                    Some(_) => "the job decides whether and how keys are hashed",
+                    None => "all parties must hash keys alike, which only a job ensures",
                 };
                 return Err(Failure::call(format!("--hash-keys {}: {why}", form.name()))
-                    .hint(format!("`garblet job new --hash-keys {}` makes a job that says so", form.name())));
+                    .hint(format!("write such a job with `garblet job new --hash-keys {}`", form.name())));
             }
         };
         if let Some(keys) = &keys {
@@ -40,11 +40,11 @@ impl InputArgs {
     }
 }
 
-/// Tells what hashing costs.
+/// Reports the cost of hashing.
 pub(crate) fn tell_price(keys: &KeyHash, program: &Program) {
     let Some(Price { bits, pairs, log2, .. }) = keys.price(program) else { return };
     let kind = if log2 > LOG2_WARNED { "warning" } else { "note" };
     tell(&format!(
-        "{kind}: keys are hashed to {bits} bits: with {pairs} pairs of keys at most, keys that differ match with probability at most 2^{log2:.1}"
+        "{kind}: keys are hashed to {bits} bits: with at most {pairs} pairs of keys, a false match has probability at most 2^{log2:.1}"
     ));
 }

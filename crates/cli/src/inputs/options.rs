@@ -1,4 +1,4 @@
-//! The options that say where inputs are.
+//! The options for inputs.
 
 use std::{
     ffi::OsStr,
@@ -38,19 +38,19 @@ pub(crate) struct InputArgs {
     /// Accept texts as the keys of lists, normalise them and hash them: text, email or uuid; between parties a job sets this
     #[arg(long, value_name = "FORM")]
     pub(crate) hash_keys: Option<KeyForm>,
-    /// The hash that the parties have agreed on.
+    /// The agreed hash of keys.
     #[arg(skip)]
     pub(crate) keys: Option<KeyHash>,
 }
 
-/// The things that a batch has one evaluation for.
+/// The source of a batch's evaluations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Batch {
-    /// Each row of a table.
+    /// One per row of a table.
     Rows,
-    /// Each file.
+    /// One per file.
     Files,
-    /// So many that others have.
+    /// This number, because the other parties have the inputs.
     Count(u32),
 }
 
@@ -62,7 +62,7 @@ impl FromStr for Batch {
             "rows" => Ok(Batch::Rows),
             "files" => Ok(Batch::Files),
             _ => match text.parse() {
-                Ok(0) | Err(_) => Err("expected rows, files, or how many rows there are".into()),
+                Ok(0) | Err(_) => Err("expected `rows`, `files`, or a number of rows".into()),
                 Ok(rows) => Ok(Batch::Count(rows)),
             },
         }
@@ -97,7 +97,7 @@ pub(crate) enum InputFormat {
 }
 
 impl InputFormat {
-    /// The format that a file's ending asks for, JSON if nothing else.
+    /// The format for a file's extension, by default JSON.
     pub(super) fn of_path(path: &Path) -> Self {
         match path.extension().and_then(OsStr::to_str) {
             Some("fasta" | "fa" | "fna") => InputFormat::Fasta,
@@ -122,7 +122,7 @@ impl FromStr for InputFormat {
     }
 }
 
-/// `[K=]FORMAT`: the format of party K's inputs, or of all.
+/// `[K=]FORMAT`: the format of party K's inputs, or of all inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FormatOf {
     pub(super) party: Option<Party>,
@@ -141,7 +141,7 @@ impl FromStr for FormatOf {
     }
 }
 
-/// `[K:]FIELD=COLUMN`: the column that a field of party K's table is read from.
+/// `[K:]FIELD=COLUMN`: the column that holds a field of party K's table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ColumnOf {
     pub(super) party: Option<Party>,
@@ -161,15 +161,15 @@ impl FromStr for ColumnOf {
     }
 }
 
-/// Checks that nobody's format is given twice.
+/// Checks that no party's format is given twice.
 ///
-/// *Errors*: the one that is.
+/// *Errors*: one is.
 pub(super) fn check_formats(formats: &[FormatOf]) -> Result<(), Failure> {
     let repeated = |at: &usize| formats[..*at].iter().any(|other| other.party == formats[*at].party);
     match (0..formats.len()).find(repeated).map(|at| formats[at].party) {
         None => Ok(()),
         Some(None) => {
-            Err(Failure::call("--input-format: two formats, expected one").hint("K=FORMAT is that of party K"))
+            Err(Failure::call("--input-format: two formats, expected one").hint("give party K's format with K=FORMAT"))
         }
         Some(Some(party)) => Err(Failure::call(format!("--input-format: party {party} has two formats, expected one"))),
     }
@@ -177,7 +177,7 @@ pub(super) fn check_formats(formats: &[FormatOf]) -> Result<(), Failure> {
 
 /// Checks that no field has two columns.
 ///
-/// *Errors*: the one that has.
+/// *Errors*: one has.
 pub(super) fn check_columns(columns: &[ColumnOf]) -> Result<(), Failure> {
     let meets = |a: &ColumnOf, b: &ColumnOf| a.party.is_none() || b.party.is_none() || a.party == b.party;
     for (at, column) in columns.iter().enumerate() {
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!("rows".parse(), Ok(Batch::Rows));
         assert_eq!("7".parse(), Ok(Batch::Count(7)));
         for wrong in ["0", "-1", "row", "4294967296"] {
-            assert_eq!(wrong.parse::<Batch>().unwrap_err(), "expected rows, files, or how many rows there are");
+            assert_eq!(wrong.parse::<Batch>().unwrap_err(), "expected `rows`, `files`, or a number of rows");
         }
     }
 

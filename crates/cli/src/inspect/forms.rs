@@ -1,4 +1,4 @@
-//! The program as gates by their tables: few of any kind, or few that are no XOR.
+//! The program's gates by truth table, minimised in total or in gates other than XOR.
 
 use garblet_circuit::{Circuit, Program};
 use garblet_synthesis::tables::{TableCounts, as_written, three_inputs, two_inputs};
@@ -8,7 +8,7 @@ use crate::{
     output::{count, table},
 };
 
-/// Published counts of a library circuit: gates, and XORs in a hundred.
+/// Published counts of a library circuit: gates, and the percentage of XORs.
 struct Published {
     name: &'static str,
     two: [u64; 2],
@@ -21,9 +21,9 @@ const PUBLISHED: [Published; 2] = [
     Published { name: "aes128", two: [33_880, 66], three: [28_216, 56] },
 ];
 
-/// The forms as a table.
+/// The counts as a table.
 ///
-/// *Errors*: a program that is too large for one circuit.
+/// *Errors*: the program is too large for one circuit.
 pub(super) fn text(program: &Program) -> Result<String, Failure> {
     let flat = program.flatten().map_err(|e| Failure::call(format!("{}: --published: {e}", program.name())))?;
     Ok(table(&rows(program.name(), flat.circuit())))

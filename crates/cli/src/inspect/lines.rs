@@ -1,4 +1,4 @@
-//! The source lines that cost most.
+//! The most expensive source lines.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::{failure::Failure, output::count};
 /// The number of lines that are shown.
 const SHOWN: usize = 10;
 
-/// A line of the source and the AND gates that it became, in all instances of all components.
+/// A source line and its AND gates, over all instances of all components.
 #[derive(Serialize)]
 pub(super) struct Line {
     pub(super) line: u32,
@@ -31,13 +31,13 @@ pub(super) fn of(program: &Program) -> Vec<Line> {
     lines
 }
 
-/// The first lines as a table with their text; `path` is where the source is.
+/// The first lines as a table with their text; `path` is the source file.
 ///
-/// *Errors*: a program that was not made from a source.
+/// *Errors*: the program was not compiled from a source.
 pub(super) fn text(lines: &[Line], program: &Program, path: &str) -> Result<String, Failure> {
     if program.notes().panics.is_none() {
         return Err(Failure::call(format!("{path}: --lines: the program was not compiled from a function source"))
-            .hint("give a file whose name ends in .garble.rs"));
+            .hint("give a .garble.rs file"));
     }
     let total: u64 = lines.iter().map(|line| line.and).sum();
     let source = std::fs::read_to_string(path).unwrap_or_default();

@@ -110,12 +110,12 @@ fn sign(options: &SignOptions) -> Result<(), Failure> {
     let identity = load_identity(options.identity.as_deref())?;
     let own = identity.fingerprint();
     let party = job.party_of(own).ok_or_else(|| not_of(&job, own))?;
-    // Nobody signs a digest whose program is not the one that lies there.
+    // Refuse to sign if the program here is not the job's.
     job.program()?;
     let name = &job.parties()[usize::from(party.0)].name;
     let mut signatures = Signatures::beside(&job)?;
     signatures.sign(&job, name, &identity)?;
-    tell(&format!("{name} has signed in {}; this is the digest of the job:", signatures.path().display()));
+    tell(&format!("{name} has signed in {}; the job's digest is:", signatures.path().display()));
     print(&format!("{}\n", job.digest()))
 }
 
@@ -129,7 +129,7 @@ fn verify(options: &ShowOptions) -> Result<(), Failure> {
     }
 }
 
-/// Names that look like others: letters of two alphabets may look the same.
+/// Names with letters outside ASCII, which may look like other names.
 fn odd_names(job: &Job) -> Vec<String> {
     let parties =
         job.parties().iter().enumerate().map(|(party, JobParty { name, .. })| (format!("party {party}"), &name[..]));
@@ -141,14 +141,14 @@ fn odd_names(job: &Job) -> Vec<String> {
     odd.map(note).collect()
 }
 
-/// A name in ASCII: `b\u{43e}b` for a `bob` with the Cyrillic letter.
+/// A name in ASCII: `b\u{43e}b` for a `bob` with a Cyrillic o.
 fn ascii(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() }).collect()
 }
 
-/// Tells of parties whom a job calls otherwise than they are called here.
+/// Reports parties that have another name in the job than here.
 ///
-/// *Errors*: one with the name of somebody else.
+/// *Errors*: a party has the name of another trusted peer.
 fn tell_names(job: &Job, trusted: &[(String, Fingerprint)]) -> Result<(), Failure> {
     job.check_names(trusted)?;
     odd_names(job).iter().for_each(|note| tell(&format!("warning: {note}")));
@@ -159,18 +159,18 @@ fn tell_names(job: &Job, trusted: &[(String, Fingerprint)]) -> Result<(), Failur
     Ok(())
 }
 
-/// A job for people: its digest, and every field that the digest covers.
+/// A job as readable text: its digest and every field that it covers.
 fn text(job: &Job) -> String {
     let fields: String = job.fields().iter().map(|(name, text)| format!("{name}: {text}\n")).collect();
     format!("job {}\n{fields}", job.digest())
 }
 
-/// The standing of each party, a line for each.
+/// The standing of each party, one per line.
 fn standings(job: &Job, signatures: &Signatures) -> String {
     let line = |(party, standing): (&JobParty, Standing)| match standing {
         Standing::Signed => format!("{} has signed\n", party.name),
         Standing::Missing => format!("{} has not signed\n", party.name),
-        Standing::Wrong(reason) => format!("{}: the signature does not fit: {reason}\n", party.name),
+        Standing::Wrong(reason) => format!("{}: wrong signature: {reason}\n", party.name),
     };
     job.parties().iter().zip(signatures.standings(job)).map(line).collect()
 }

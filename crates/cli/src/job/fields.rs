@@ -1,4 +1,4 @@
-//! The fields of a job: what its digest covers, and what parties with other jobs are told.
+//! The fields of a job: those that its digest covers, and those that are sent to a party with another job.
 
 use garblet::Party;
 
@@ -8,7 +8,7 @@ use crate::{args::Constant, hex::to_hex};
 /// Separates digests of jobs from all other uses of BLAKE3.
 const CONTEXT: &str = "garblet 2026 job v1";
 
-/// All fields. The first word of a name is the kind of field; what follows is a name of the file's.
+/// All fields. The first word of a name is the kind of field; the rest is a name from the file.
 pub(super) fn of(job: &Job) -> Vec<(String, String)> {
     let changes = &job.program.changes;
     let mut fields = vec![
@@ -24,7 +24,7 @@ pub(super) fn of(job: &Job) -> Vec<(String, String)> {
     add("parameter", job.parameters.iter().map(|param| (param.name.clone(), param.value.clone())).collect());
     let constant = |constant: &Constant| match constant {
         Constant::Value(name, value) => (name.clone(), value.clone()),
-        // A file of a job gives none; it would be named, not read.
+        // Job files contain none; the field would hold only the file's name.
         Constant::File(path) => (path.display().to_string(), String::new()),
     };
     add("const", changes.constants.iter().map(constant).collect());
@@ -39,7 +39,7 @@ pub(super) fn of(job: &Job) -> Vec<(String, String)> {
     fields
 }
 
-/// The digest of fields: a hash over their number, and over every name and text with its length before it.
+/// The digest of fields: a hash over their number, and over every name and text, each preceded by its length.
 pub(super) fn digest(fields: &[(String, String)]) -> JobDigest {
     let mut hash = blake3::Hasher::new_derive_key(CONTEXT);
     hash.update(&(fields.len() as u64).to_le_bytes());
@@ -87,7 +87,7 @@ fingerprint = "x2a8-a9kx-ty0r-wt5b-j458-0kbs-s57c-m4r7-hhb5"
         let mut digests = vec![base.digest()];
         let carol = garblet_net::Fingerprint::of_ed25519(&[2; 32]).to_string();
         let plain = "fingerprint = \"m3qh-veqc-e17z-9e7p-zj4a-35z4-y72b-j77x-0hyv\"\n";
-        // Party 1, who is moved before party 0.
+        // Party 1, moved before party 0.
         let two = ["[[party]]\nname = \"bob\"\n", "fingerprint = \"x2a8-a9kx-ty0r-wt5b-j458-0kbs-s57c-m4r7-hhb5\"\n"];
         let swapped = TEXT
             .replace(&two.concat(), "")
@@ -127,7 +127,7 @@ fingerprint = "x2a8-a9kx-ty0r-wt5b-j458-0kbs-s57c-m4r7-hhb5"
     }
 
     #[test]
-    fn where_the_program_lies_and_how_the_file_is_written_are_not_covered() {
+    fn the_digest_does_not_cover_the_programs_path_or_the_files_layout() {
         let digest = job(TEXT).digest();
         let reordered = TEXT.replace("[const]\nN = 8\n[owner]\nx = 0\n", "[owner]\nx = 0\n[const]\nN = 8\n");
         assert_ne!(reordered, TEXT);
@@ -144,8 +144,8 @@ fingerprint = "x2a8-a9kx-ty0r-wt5b-j458-0kbs-s57c-m4r7-hhb5"
     }
 
     #[test]
-    fn the_digest_stays_what_it_was() {
-        // Signatures and policies keep it, so neither the fields nor the hash may ever change.
+    fn the_digest_never_changes() {
+        // Signatures and policies contain it, so neither the fields nor the hash may ever change.
         assert_eq!(job(TEXT).digest().to_string(), "95ba73aee09bd1ba6282d4d8410d6aca34c34ac2c2c924ad08acae01f9e18a1b");
     }
 }

@@ -1,4 +1,4 @@
-//! Job files as they are written: TOML.
+//! Job files: TOML.
 
 use std::{collections::BTreeMap, num::NonZeroU32, path::Path};
 
@@ -18,13 +18,13 @@ use crate::{
     written::{Table, WrittenChanges, parameters, program_in},
 };
 
-/// The longest file that is read.
+/// The largest accepted file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The most parties of a job.
 const PARTIES_MAX: usize = 255;
 
-/// The longest name of a job or of a party: a peer is told both.
+/// The longest name of a job or a party; peers receive both.
 const NAME_CHARS_MAX: usize = 40;
 
 /// A job file.
@@ -59,7 +59,7 @@ struct WrittenParty {
     fingerprint: Option<String>,
 }
 
-/// A fault in a file, with the line where that is known.
+/// A mistake in a file, with its line if known.
 pub(super) struct Fault(Option<usize>, pub(super) String);
 
 impl From<String> for Fault {
@@ -75,11 +75,11 @@ pub(super) fn load(path: &Path) -> Result<Job, Failure> {
     read(path, &text).map_err(|Fault(line, what)| {
         let line = line.map_or(String::new(), |line| format!(":{line}"));
         Failure::call(format!("{}{line}: {what}", path.display()))
-            .hint("`garblet job new` writes a job; the book's chapter on jobs says what stands in one")
+            .hint("write a job with `garblet job new`; the book's chapter on jobs lists its fields")
     })
 }
 
-/// Reads the text of a job; `path` says from where its program is found.
+/// Reads the text of a job; its program is relative to the folder of `path`.
 pub(super) fn read(path: &Path, text: &str) -> Result<Job, Fault> {
     let line = |at: usize| text.as_bytes().iter().take(at).filter(|&&byte| byte == b'\n').count() + 1;
     let fault = |e: toml::de::Error| Fault(e.span().map(|span| line(span.start)), printable(e.message()));
@@ -119,7 +119,7 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Job, Fault> {
 }
 
 impl Written {
-    /// The parameters that are given, as the protocol prints them.
+    /// The given parameters, as the protocol prints them.
     fn parameters(&self) -> Result<Vec<Param>, String> {
         let protocol: Protocol = self.protocol.parse().map_err(|what| format!("protocol: {what}"))?;
         let mut config = Config::of(protocol);
@@ -138,31 +138,31 @@ impl Written {
 }
 
 impl WrittenParty {
-    /// The party, beside those before it.
+    /// The party, checked against those before it.
     fn read(&self, others: &[JobParty]) -> Result<JobParty, String> {
         check_name("name", &self.name)?;
         let fingerprint = self.fingerprint.as_deref().map(str::parse::<Fingerprint>).transpose();
         let party = JobParty { name: self.name.clone(), fingerprint: fingerprint.map_err(|what| what.to_string())? };
         if let Some(other) = others.iter().position(|other| other.name == party.name) {
-            return Err(format!("it has the name {} of party {other}", party.name));
+            return Err(format!("party {other} also has the name {}", party.name));
         }
         let same = |other: &JobParty| other.fingerprint.is_some() && other.fingerprint == party.fingerprint;
         if let Some(other) = others.iter().position(same) {
-            return Err(format!("it has the fingerprint of party {other}"));
+            return Err(format!("party {other} has the same fingerprint"));
         }
         match others.first() {
             Some(first) if first.fingerprint.is_some() && party.fingerprint.is_none() => {
-                Err("it has no fingerprint, party 0 has one".into())
+                Err("expected a fingerprint, since party 0 has one".into())
             }
             Some(first) if first.fingerprint.is_none() && party.fingerprint.is_some() => {
-                Err("it has a fingerprint, party 0 has none".into())
+                Err("expected no fingerprint, since party 0 has none".into())
             }
             _ => Ok(party),
         }
     }
 }
 
-/// Looks whether all names and texts of a file, which somebody else may have written, can be shown as they are.
+/// Checks that all names and texts of a file by an untrusted author can be shown unchanged.
 fn check_texts(place: &str, value: &toml::Value) -> Result<(), String> {
     let check = |text: &str| match text.contains(controls_terminal) {
         true => Err(format!("{place}`{}` has a character that controls the terminal", text.escape_debug())),
@@ -179,7 +179,7 @@ fn check_texts(place: &str, value: &toml::Value) -> Result<(), String> {
     }
 }
 
-/// Looks whether a name can be shown to a peer as it is.
+/// Checks that a name can be shown to a peer unchanged.
 pub(super) fn check_name(what: &str, name: &str) -> Result<(), String> {
     let plain = |c: char| c.is_alphanumeric() || "-_. ".contains(c);
     let edges = [name.chars().next(), name.chars().next_back()];
@@ -193,11 +193,11 @@ pub(super) fn check_name(what: &str, name: &str) -> Result<(), String> {
     }
 }
 
-/// Looks whether all numbers are those of parties.
+/// Checks that all numbers are party numbers.
 fn check_numbers(changes: &ProgramChanges, parties: usize) -> Result<(), String> {
     let strange = |party: &Party| usize::from(party.0) >= parties;
     let wrong = |place: String, party: Party| {
-        Err(format!("{place}: there is no party {party}, the job has {parties}: 0 to {}", parties - 1))
+        Err(format!("{place}: no party {party}; the job has {parties}, 0 to {}", parties - 1))
     };
     for owner in &changes.owners {
         if strange(&owner.party) {
@@ -212,9 +212,9 @@ fn check_numbers(changes: &ProgramChanges, parties: usize) -> Result<(), String>
     Ok(())
 }
 
-/// The text of a job file that names its program so.
+/// The text of a job file, with this name of its program.
 ///
-/// *Errors*: text that TOML cannot carry.
+/// *Errors*: TOML cannot represent a text.
 pub(super) fn write(job: &Job, program: &str) -> Result<String, Failure> {
     let changes = &job.program.changes;
     let party = |party: &JobParty| {
@@ -235,14 +235,14 @@ pub(super) fn write(job: &Job, program: &str) -> Result<String, Failure> {
         to: changes.recipients.iter().map(|to| (to.output.clone(), recipients(to))).collect(),
         party: job.parties.iter().map(party).collect(),
     };
-    toml::to_string(&written).map_err(|error| Failure::call(format!("the job cannot be written: {error}")))
+    toml::to_string(&written).map_err(|error| Failure::call(format!("cannot write the job: {error}")))
 }
 
 fn text(text: &str) -> toml::Value {
     toml::Value::String(text.into())
 }
 
-/// A number as such where TOML has it, else as text.
+/// A value as a TOML number if possible, else as text.
 fn constant(constant: &Constant) -> Option<(String, toml::Value)> {
     let Constant::Value(name, value) = constant else { return None };
     let number = value.parse::<i64>().ok().filter(|number| number.to_string() == *value);
@@ -264,7 +264,7 @@ mod tests {
 
     const HEAD: &str = "name = \"a\"\nprogram = \"p\"\nprotocol = \"yao\"\ndigest = \"";
 
-    /// A job whose two parties have no identities, with more in it.
+    /// A job whose two parties have no identities, with extra fields.
     fn text(more: &str, parties: &str) -> String {
         format!("{HEAD}{}\"\n{more}\n{parties}", "0".repeat(64))
     }
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_place() {
+    fn mistakes_are_reported_with_their_place() {
         let party = |name: &str| format!("[[party]]\nname = \"{name}\"\n");
         let two = [party("alice"), party("bob")].concat();
         let known = |n: u8| format!("fingerprint = \"{}\"\n", Fingerprint::of_ed25519(&[n; 32]));
@@ -305,23 +305,23 @@ mod tests {
             (text("panics = 1", &two), "5: invalid type: integer `1`"),
             (text("[parameters]\nshape = \"round\"", &two), "parameters: shape: unknown parameter"),
             (text("[parameters]\nscheme = \"round\"", &two), "parameters: scheme: unknown scheme `round`"),
-            (text("[owner]\nx = 2", &two), "owner: x: there is no party 2, the job has 2: 0 to 1"),
+            (text("[owner]\nx = 2", &two), "owner: x: no party 2; the job has 2, 0 to 1"),
             (text("[owner]\nx = -1", &two), "6: invalid value: integer `-1`"),
-            (text("[to]\ny = [0, 2]", &two), "to: y: there is no party 2, the job has 2: 0 to 1"),
+            (text("[to]\ny = [0, 2]", &two), "to: y: no party 2; the job has 2, 0 to 1"),
             (text("[to]\ny = \"some\"", &two), "to: `some` is no party"),
             (text("", &party("alice")), "party: expected 2 to 255 tables [[party]], got 1"),
-            (text("", &party("alice").repeat(2)), "8: party 1: it has the name alice of party 0"),
+            (text("", &party("alice").repeat(2)), "8: party 1: party 0 also has the name alice"),
             (
                 text("", &[party("alice"), known(1), party("bob"), known(1)].concat()),
-                "party 1: it has the fingerprint of party 0",
+                "party 1: party 0 has the same fingerprint",
             ),
             (
                 text("", &[party("alice"), known(1), party("bob")].concat()),
-                "party 1: it has no fingerprint, party 0 has one",
+                "party 1: expected a fingerprint, since party 0 has one",
             ),
             (
                 text("", &[party("alice"), party("bob"), known(1)].concat()),
-                "party 1: it has a fingerprint, party 0 has none",
+                "party 1: expected no fingerprint, since party 0 has none",
             ),
             (
                 text("", &[party("alice"), "fingerprint = \"00\"\n".into(), party("bob")].concat()),
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_was_written_reads_as_the_same() {
+    fn a_written_job_reads_back_the_same() {
         let party = "[[party]]\nname = \"alice\"\n[[party]]\nname = \"bob b.\"\n";
         let more = "panics = false\nhash_keys = \"uuid\"\n[parameters]\nscheme = \"grr3\"\n[const]\nN = 8\nM = \"340282366920938463463374607431768211455\"\n\
             B = true\nF = -1.5\n[owner]\n\"a b\" = 1\n[to]\nx = [0]\ny = \"nobody\"\nz = \"all\"";
@@ -345,6 +345,6 @@ mod tests {
         let written = write(&job, "p").expect("text");
         let again = read(Path::new("folder/a.toml"), &written).map_err(|fault| fault.1).expect("a job");
         assert_eq!((again.fields(), again.digest()), (job.fields(), job.digest()));
-        assert!(!format!("{:?}", job.fields()).contains("folder"), "where the program lies is not agreed on");
+        assert!(!format!("{:?}", job.fields()).contains("folder"), "the program's path is not part of the agreement");
     }
 }

@@ -79,10 +79,10 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let program = program::load(&args)?;
     let parties = options.parties.iter().map(|party| options.party(party)).collect::<Result<Vec<_>, _>>()?;
     settings.parties(&program, Some(parties.len() as u16)).map_err(|failure| Failure {
-        message: format!("{} times --party: {}", parties.len(), failure.message),
+        message: format!("--party given {} times: {}", parties.len(), failure.message),
         ..failure
     })?;
-    // What means that there is none is not for anybody to say.
+    // A factor of zero means that there is none; no option for it.
     let config = settings.config()?;
     let can_be_said = |(name, value): &(String, String)| Config::of(config.protocol()).set(name, value).is_ok();
     let parameter = |(name, value)| Param { name, value };
@@ -102,12 +102,12 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         tell_price(&keys, &program);
     }
     let text = file::write(&written, &from_folder_of(&path, &options.program.program)?)?;
-    // Read before it is written, so that what is wrong with it is told to who writes it.
+    // Parse the text before writing it, so that its author sees any mistake.
     let job = file::read(&path, &text).map_err(|fault| Failure::call(format!("{}: {}", path.display(), fault.1)))?;
     let mut file =
         OpenOptions::new().write(true).create_new(true).open(&path).map_err(|e| Failure::unwritable(&path, &e))?;
     file.write_all(text.as_bytes()).map_err(|e| Failure::unwritable(&path, &e))?;
-    tell(&format!("wrote {}; this is the digest of the job:", path.display()));
+    tell(&format!("wrote {}; the job's digest is:", path.display()));
     crate::output::print(&format!("{}\n", job.digest()))
 }
 
@@ -130,7 +130,7 @@ impl Options {
     }
 }
 
-/// Constants one by one, also those in files: a job has no other files beside it.
+/// All constants inline, also those from files, since a job has no other files.
 fn constants(given: &[Constant]) -> Result<Vec<Constant>, Failure> {
     let mut all = Vec::new();
     for constant in given {
@@ -145,7 +145,7 @@ fn constants(given: &[Constant]) -> Result<Vec<Constant>, Failure> {
     Ok(all)
 }
 
-/// A program as a job file names it: from the file's folder.
+/// A program's path relative to the job file's folder.
 fn from_folder_of(job: &Path, program: &str) -> Result<String, Failure> {
     if program.starts_with("lib:") {
         return Ok(program.into());
@@ -158,5 +158,5 @@ fn from_folder_of(job: &Path, program: &str) -> Result<String, Failure> {
     let path: PathBuf = up.chain(program.components().skip(shared)).collect();
     path.to_str()
         .map(String::from)
-        .ok_or_else(|| Failure::call(format!("{}: its name is no text in UTF-8", path.display())))
+        .ok_or_else(|| Failure::call(format!("{}: its name is not UTF-8 text", path.display())))
 }

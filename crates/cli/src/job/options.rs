@@ -1,4 +1,4 @@
-//! The options by which commands are told what is agreed: a program and how it is computed, or a job, which says both.
+//! The options for the agreement: a program and the settings of its computation, or a job, which contains both.
 
 use std::path::PathBuf;
 
@@ -33,14 +33,14 @@ pub(crate) struct Agreed {
     pub(crate) args: ProgramArgs,
     pub(crate) program: Program,
     pub(crate) settings: Settings,
-    /// None if the parties have agreed on the options one by one.
+    /// `None` if the parties have agreed on the options one by one.
     pub(crate) job: Option<Job>,
 }
 
 impl Agreed {
-    /// The program for so many rows, if it is to be a batch.
+    /// The program, for this number of rows if it is a batch.
     ///
-    /// *Errors*: more rows than the job allows; a program that becomes too large.
+    /// *Errors*: more rows than the job allows; the program becomes too large.
     pub(crate) fn of_rows(&self, rows: Option<u32>) -> Result<Program, Failure> {
         self.job.as_ref().map_or(Ok(()), |job| job.check_rows(rows))?;
         program::batch(self.program.clone(), rows)
@@ -50,20 +50,20 @@ impl Agreed {
 impl SubjectArgs {
     /// The job, if there is one.
     ///
-    /// *Errors*: a file that is no job.
+    /// *Errors*: the file is not a job.
     pub(crate) fn job(&self) -> Result<Option<Job>, Failure> {
         let job = self.job.as_deref().map(Job::load).transpose()?;
         Ok(job.map(|job| job.allowing(self.changes.effort)))
     }
 
-    /// The program as it is named, where there is no job.
+    /// The program's arguments, if there is no job.
     pub(crate) fn program_args(&self) -> ProgramArgs {
         ProgramArgs { program: self.program.clone().unwrap_or_default(), changes: self.changes.clone() }
     }
 
-    /// Loads the program, to be computed so, or as the job says.
+    /// Loads the program, with these settings or the job's.
     ///
-    /// *Errors*: a job or a program that cannot be used, a protocol or parameters that do not exist.
+    /// *Errors*: an unusable job or program; an unknown protocol or parameter.
     pub(crate) fn load(&self, protocol: &ProtocolArgs) -> Result<Agreed, Failure> {
         match self.job()? {
             Some(job) => {
@@ -80,7 +80,7 @@ impl SubjectArgs {
         }
     }
 
-    /// A call of `garblet` about the same, for somebody to copy.
+    /// A command line of `garblet` with the same agreement, to copy.
     pub(crate) fn command_line(
         &self,
         command: &str,
@@ -100,9 +100,9 @@ impl SubjectArgs {
 }
 
 impl Job {
-    /// The party that this one is: by its identity, or where the job names none, as it was asked for.
+    /// This process's party: by its identity, or by `--party` if the job names no identities.
     ///
-    /// *Errors*: an identity that is none of the job's, or another party's than was asked for; plain TCP where the job names identities.
+    /// *Errors*: the identity is not in the job, or belongs to another party than `--party`; plain TCP although the job names identities.
     pub(crate) fn party_here(&self, way: &WayArgs, asked: Option<u16>) -> Result<Party, Failure> {
         let place = self.path().display();
         if self.parties().iter().all(|party| party.fingerprint.is_none()) {
@@ -112,14 +112,16 @@ impl Job {
                 Some(party) => {
                     Err(Failure::call(format!("--party {party}: {place} has {count} parties, 0 to {}", count - 1)))
                 }
-                None => Err(Failure::call(format!("--party is missing: {place} names no identities"))),
+                None => Err(Failure::call(format!(
+                    "--party is missing: {place} has no identities to tell which party this is"
+                ))),
             };
         }
         if way.is_plain() {
             return Err(Failure::call(format!(
-                "--insecure-plain-tcp: {place} names identities, which it does not prove"
+                "--insecure-plain-tcp: {place} names identities, which plain TCP cannot verify"
             ))
-            .hint("leave the option out, or make a job whose parties have names alone"));
+            .hint("leave the option out, or write a job whose parties have only names"));
         }
         let own = way.identity()?.fingerprint();
         let party = self.party_of(own).ok_or_else(|| not_of(self, own))?;
@@ -133,9 +135,9 @@ impl Job {
         }
     }
 
-    /// The way of a party to its one peer, who must have the identity that the job gives it.
+    /// The connection settings to the only peer, which must have its identity from the job.
     ///
-    /// *Errors*: as [`WayArgs::way`]; another peer than the job's.
+    /// *Errors*: as [`WayArgs::way`]; a peer other than the job's.
     pub(crate) fn way_to_peer(&self, way: &WayArgs, party: Party) -> Result<Way, Failure> {
         let other = &self.parties()[usize::from(party.0 == 0)];
         match other.fingerprint {
@@ -146,7 +148,7 @@ impl Job {
 
     /// The addresses of a peers file with the identities of the job.
     ///
-    /// *Errors*: another number of parties, or other identities.
+    /// *Errors*: the number of parties or an identity differs.
     pub(crate) fn pin(&self, peers: PeersFile) -> Result<PeersFile, Failure> {
         let (ours, theirs) = (self.party_count(), peers.party_count());
         if ours != theirs {
@@ -156,16 +158,16 @@ impl Job {
         let known: Vec<Fingerprint> = self.parties().iter().filter_map(|party| party.fingerprint).collect();
         peers.pinned(&known).map_err(|party| {
             let (place, name) = (self.path().display(), self.name_of(Party(party)));
-            Failure::call(format!("--peers: party {party} has another fingerprint than in {place}, where it is {name}"))
+            Failure::call(format!("--peers: the fingerprint of party {party} differs from that of {name} in {place}"))
                 .hint(
-                    "ask that party for its fingerprint; without fingerprints in the peers file, those of the job hold",
+                    "ask that party for its fingerprint; if the peers file has no fingerprints, those of the job apply",
                 )
         })
     }
 
-    /// Looks whether the names that the job gives to identities are nobody else's among the peers that are trusted here.
+    /// Checks that no trusted peer with another identity has a name from the job.
     ///
-    /// *Errors*: one that is.
+    /// *Errors*: one has.
     pub(crate) fn check_names(&self, trusted: &[(String, Fingerprint)]) -> Result<(), Failure> {
         for (number, party) in self.parties().iter().enumerate() {
             let other = |(name, known): &&(String, Fingerprint)| {
@@ -173,7 +175,7 @@ impl Job {
             };
             if let (Some((name, known)), Some(got)) = (trusted.iter().find(other), party.fingerprint) {
                 return Err(Failure::call(format!(
-                    "{}: party {number}: {name} is trusted here as {known}, the job has {got}",
+                    "{}: party {number}: {name} is trusted here as {known}, but the job has {got}",
                     self.path().display()
                 ))
                 .hint(format!(
@@ -195,13 +197,13 @@ impl Job {
     }
 }
 
-/// The refusal of an identity that is none of a job's parties.
+/// The error for an identity that is not one of a job's parties.
 pub(super) fn not_of(job: &Job, identity: Fingerprint) -> Failure {
     let parties = job.parties().iter().map(|party| match party.fingerprint {
         Some(fingerprint) => format!("{} {fingerprint}", party.name),
         None => format!("{} without identity", party.name),
     });
     let (path, parties) = (job.path().display(), parties.collect::<Vec<_>>().join(", "));
-    Failure::call(format!("{path}: our identity {identity} is none of its parties: {parties}"))
-        .hint("give --identity FILE, the identity that the job names; `garblet id FILE` shows which one a file has")
+    Failure::call(format!("{path}: our identity {identity} is not one of its parties: {parties}"))
+        .hint("give the identity that the job names with --identity FILE; `garblet id FILE` shows a file's fingerprint")
 }

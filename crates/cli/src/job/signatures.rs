@@ -1,4 +1,4 @@
-//! Signatures of a job by its parties: a file beside the job, which itself stays as it was agreed.
+//! A job's signatures by its parties, in a file beside the job, which itself stays unchanged.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::{
 /// Separates signatures of jobs from all else that an identity signs.
 const CONTEXT: &str = "garblet 2026 job signature v1";
 
-/// The longest file that is read.
+/// The largest accepted file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The signatures beside a job.
@@ -40,7 +40,7 @@ struct Signature {
     party: String,
     /// The digest of the job that it has signed.
     job: String,
-    /// Its public key (Ed25519), of which the job has the fingerprint.
+    /// Its public key (Ed25519), whose fingerprint is in the job.
     key: String,
     signature: String,
 }
@@ -51,14 +51,14 @@ pub(crate) enum Standing {
     Signed,
     /// It has not.
     Missing,
-    /// Something is there that is no signature of it, for this reason.
+    /// Its signature is wrong, for this reason.
     Wrong(String),
 }
 
 impl Signatures {
-    /// Reads the signatures beside a job; none if there is no file.
+    /// Reads the signatures beside a job; empty if there is no file.
     ///
-    /// *Errors*: a file that is none of signatures. A link is none, whoever put it there: to sign would write to where it leads.
+    /// *Errors*: not a file of signatures. Refuses links, because signing would write to their target.
     pub(crate) fn beside(job: &Job) -> Result<Self, Failure> {
         let mut path = job.path().as_os_str().to_os_string();
         path.push(".signatures");
@@ -67,8 +67,11 @@ impl Signatures {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Written::default(),
             Err(error) => return Err(Failure::unreadable(&path, &error)),
             Ok(file) if !file.is_file() => {
-                return Err(Failure::call(format!("{}: it is no file, but a link or the like", path.display()))
-                    .hint("put the file of the signatures itself there, or take away what is there"));
+                return Err(Failure::call(format!(
+                    "{}: expected a regular file, got a link or the like",
+                    path.display()
+                ))
+                .hint("replace it with the file of signatures itself, or remove it"));
             }
             Ok(file) if file.len() > FILE_BYTES_MAX => {
                 let what = format!("{}: {} bytes, expected at most {FILE_BYTES_MAX}", path.display(), file.len());
@@ -79,7 +82,7 @@ impl Signatures {
                     garblet_net::read_small_file(&path, FILE_BYTES_MAX).map_err(|e| Failure::unreadable(&path, &e))?;
                 toml::from_str(&text).map_err(|e| {
                     Failure::call(format!("{}: {}", path.display(), printable(e.message())))
-                        .hint("`garblet job sign` writes it; who has signed can do so again")
+                        .hint("`garblet job sign` writes this file; parties can sign again")
                 })?
             }
         };
@@ -98,7 +101,7 @@ impl Signatures {
             let mut of_party = self.written.signatures.iter().filter(|signature| signature.party == party.name);
             match (of_party.next(), of_party.next()) {
                 (None, _) => Standing::Missing,
-                (Some(_), Some(_)) => Standing::Wrong("it is there twice".into()),
+                (Some(_), Some(_)) => Standing::Wrong("it appears twice".into()),
                 (Some(one), None) => match one.check(&digest, party.fingerprint) {
                     Ok(()) => Standing::Signed,
                     Err(reason) => Standing::Wrong(reason),
@@ -108,26 +111,26 @@ impl Signatures {
         job.parties().iter().map(standing).collect()
     }
 
-    /// Looks whether all parties have signed.
+    /// Checks that all parties have signed.
     ///
-    /// *Errors*: those whose signature is missing or does not fit, with the reasons.
+    /// *Errors*: parties whose signature is missing or wrong, with the reasons.
     pub(crate) fn check_all(&self, job: &Job) -> Result<(), Failure> {
         let faults = job.parties().iter().zip(self.standings(job)).filter_map(|(party, standing)| match standing {
             Standing::Signed => None,
             Standing::Missing => Some(format!("{} has not signed", party.name)),
-            Standing::Wrong(reason) => Some(format!("the signature of {} does not fit: {reason}", party.name)),
+            Standing::Wrong(reason) => Some(format!("the signature of {} is wrong: {reason}", party.name)),
         });
         let faults: Vec<String> = faults.collect();
         match faults.is_empty() {
             true => Ok(()),
             false => Err(Failure::call(format!("{}: {}", self.path.display(), faults.join("; ")))
-                .hint("each party signs with `garblet job sign JOB`, and sends the others what stands in the file")),
+                .hint("each party signs with `garblet job sign JOB` and sends its entry in the file to the others")),
         }
     }
 
-    /// Signs for the party of that name, in place of what stands there for it.
+    /// Signs for the party with this name, replacing its old signature.
     ///
-    /// *Errors*: a file that cannot be written; it is replaced as a whole.
+    /// *Errors*: the file cannot be written; it is replaced as a whole.
     pub(crate) fn sign(&mut self, job: &Job, party: &str, identity: &Identity) -> Result<(), Failure> {
         let digest = job.digest();
         let signature = Signature {
@@ -145,7 +148,7 @@ impl Signatures {
 }
 
 impl Signature {
-    /// Looks whether it is one of this job, by the party of that fingerprint.
+    /// Checks that it signs this job, by the party with this fingerprint.
     fn check(&self, job: &JobDigest, party: Option<Fingerprint>) -> Result<(), String> {
         let key: Option<[u8; 32]> = from_hex(&self.key).and_then(|bytes| bytes.try_into().ok());
         let key =
@@ -153,17 +156,17 @@ impl Signature {
         let signature: Option<[u8; SIGNATURE_BYTES]> =
             from_hex(&self.signature).and_then(|bytes| bytes.try_into().ok());
         let signature = signature.ok_or("signature: expected 128 hexadecimal digits")?;
-        let Some(expected) = party else { return Err("the job gives the party no identity".into()) };
+        let Some(expected) = party else { return Err("the party has no identity in the job".into()) };
         let got = Fingerprint::of_ed25519(&key);
         if got != expected {
-            return Err(format!("the key is that of {got}, expected {expected}"));
+            return Err(format!("the key belongs to {got}, expected {expected}"));
         }
         if self.job != job.to_string() {
-            return Err(format!("what was signed is job {}, expected {job}", self.job.escape_debug()));
+            return Err(format!("it signs job {}, expected {job}", self.job.escape_debug()));
         }
         match is_signed_by(&key, CONTEXT, &job.0, &signature) {
             true => Ok(()),
-            false => Err("it was not made with that key, or of another job".into()),
+            false => Err("it was made with another key or for another job".into()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The lines of a log of receipts, each of which has the digest of the one before it.
+//! The lines of a receipt log, each with the digest of the one before it.
 
 use std::{
     fmt,
@@ -30,16 +30,16 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// The end of a chain without receipts.
+    /// The head of an empty chain.
     pub(super) const NONE: Head = Head { number: 0, digest: [0; 32] };
 
-    /// The beginning of the line that comes behind it, whatever its receipt says.
+    /// The beginning of the next line, which does not depend on its receipt.
     fn next_begins(&self) -> String {
         format!("{{\"number\":{},\"previous\":\"{}\"", self.number + 1, to_hex(&self.digest))
     }
 }
 
-/// A receipt with its place in the chain.
+/// A receipt with its position in the chain.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Link {
     pub(super) number: u64,
@@ -63,18 +63,18 @@ impl fmt::Display for Broken {
     }
 }
 
-/// The bytes behind the last line that has an end.
+/// The bytes after the last complete line.
 #[derive(Debug)]
 pub(super) enum Tail {
-    /// There are none.
+    /// No bytes.
     Nothing,
-    /// A receipt that lacks the end of its line alone.
+    /// A receipt that lacks only its line end.
     Whole(Box<Link>, [u8; 32]),
     /// The beginning of a receipt.
     Torn,
 }
 
-/// The line, without its end, of the receipt that comes behind a head, and the new head.
+/// The line of the next receipt after a head, without line end, and the new head.
 pub(super) fn line_behind(head: Head, receipt: &Receipt) -> serde_json::Result<(String, Head)> {
     let number = head.number + 1;
     let link = Link { number, previous: to_hex(&head.digest), receipt: receipt.clone() };
@@ -82,7 +82,7 @@ pub(super) fn line_behind(head: Head, receipt: &Receipt) -> serde_json::Result<(
     Ok((line, Head { number, digest }))
 }
 
-/// The object with its digest, which stands within, and is of all that stands before it.
+/// The object with its digest as its last field, over all the text before it.
 pub(super) fn with_digest(object: &str) -> (String, [u8; 32]) {
     let content = object.strip_suffix('}').unwrap_or(object);
     let digest = digest_of(content);
@@ -93,23 +93,23 @@ fn digest_of(content: &str) -> [u8; 32] {
     blake3::derive_key(CONTEXT, content.as_bytes())
 }
 
-/// Reads a line by itself, which anybody may have written: its texts are made printable. Returns the receipt and the digest, which is that of its content.
+/// Reads a single untrusted line; makes its texts printable. Returns the receipt and the digest of its content, which matches.
 pub(super) fn read_line(line: &[u8]) -> Result<(Link, [u8; 32]), String> {
-    let line = str::from_utf8(line).map_err(|_| "it is no receipt: it is no text in UTF-8")?;
-    let (content, said) = line.rsplit_once(MARK).ok_or("it is no receipt: it has no digest at its end")?;
+    let line = str::from_utf8(line).map_err(|_| "not a receipt: not UTF-8 text")?;
+    let (content, said) = line.rsplit_once(MARK).ok_or("not a receipt: no digest at its end")?;
     let said = said.strip_suffix("\"}").filter(|said| said.len() == 64 && said.bytes().all(|b| b.is_ascii_hexdigit()));
-    let (said, digest) = (said.ok_or("it is no receipt: its digest is none")?, digest_of(content));
+    let (said, digest) = (said.ok_or("not a receipt: malformed digest")?, digest_of(content));
     if to_hex(&digest) != said {
-        return Err(format!("it was changed: its digest is {said}, its content has {}", to_hex(&digest)));
+        return Err(format!("it was changed: its digest is {said}, but its content has {}", to_hex(&digest)));
     }
-    let no_receipt = |error: serde_json::Error| format!("it is no receipt: {error}");
+    let no_receipt = |error: serde_json::Error| format!("not a receipt: {error}");
     let value: Value = serde_json::from_str(&format!("{content}}}")).map_err(no_receipt)?;
     let link = serde_json::from_value(printable_value(value)).map_err(no_receipt)?;
     Ok((link, digest))
 }
 
-/// Reads what is behind the last line that has an end, where the chain has this head. Only what a receipt behind it begins with can have been torn, and no
-/// more of it than there was before its digest ended.
+/// Reads the bytes after the last complete line of a chain with this head. They count as torn only if the next receipt can begin like this and its digest
+/// is not complete.
 pub(super) fn read_tail(tail: &[u8], head: Head) -> Result<Tail, String> {
     if tail.is_empty() {
         return Ok(Tail::Nothing);
@@ -117,9 +117,9 @@ pub(super) fn read_tail(tail: &[u8], head: Head) -> Result<Tail, String> {
     let begins = head.next_begins();
     let known = tail.len().min(begins.len());
     if tail[..known] != begins.as_bytes()[..known] {
-        return Err(format!("it is no receipt behind receipt {}, and no beginning of one", head.number));
+        return Err(format!("not a receipt after receipt {}, nor the beginning of one", head.number));
     }
-    // No text within a receipt has the mark: its quotes would be escaped.
+    // No text in a receipt contains the mark, since its quotes would be escaped.
     let has_digest =
         || str::from_utf8(tail).is_ok_and(|tail| tail.rsplit_once(MARK).is_some_and(|(_, end)| end.len() >= 66));
     match read_line(tail) {
@@ -129,8 +129,8 @@ pub(super) fn read_tail(tail: &[u8], head: Head) -> Result<Tail, String> {
     }
 }
 
-/// Reads a chain from its beginning, and hands out each receipt, also a last one that lacks the end of its line. Returns its end, and how many bytes of a
-/// torn line are behind it.
+/// Reads a chain from the start and passes on each receipt, also a last one without line end. Returns the chain's head and the number of bytes of a torn line
+/// after it.
 pub(super) fn read(log: impl Read, mut each: impl FnMut(Link, [u8; 32])) -> Result<(Head, u64), Broken> {
     let (mut log, mut head) = (BufReader::new(log), Head::NONE);
     loop {
@@ -143,7 +143,7 @@ pub(super) fn read(log: impl Read, mut each: impl FnMut(Link, [u8; 32])) -> Resu
             None => return Ok((head, 0)),
             Some(b'\n') => {}
             Some(_) if line.len() + 1 == LINE_BYTES_MAX => {
-                return Err(broken(format!("it is no receipt: it is longer than {LINE_BYTES_MAX} bytes")));
+                return Err(broken(format!("not a receipt: longer than {LINE_BYTES_MAX} bytes")));
             }
             Some(last) => {
                 line.push(last);
@@ -164,7 +164,7 @@ pub(super) fn read(log: impl Read, mut each: impl FnMut(Link, [u8; 32])) -> Resu
     }
 }
 
-/// Looks whether a receipt comes behind a head.
+/// Checks that a receipt follows a head.
 fn check_place(link: &Link, head: Head) -> Result<(), String> {
     let (number, previous) = (head.number + 1, to_hex(&head.digest));
     if link.number != number {
@@ -175,7 +175,7 @@ fn check_place(link: &Link, head: Head) -> Result<(), String> {
     }
     if link.previous != previous {
         return Err(format!(
-            "it comes behind {}, and behind {previous} here: what is before it was changed",
+            "it follows {}, but here it is after {previous}: the log before it was changed",
             link.previous
         ));
     }

@@ -86,16 +86,16 @@ impl LogArgs {
     }
 }
 
-/// Reads a log from its beginning. A line that was torn is told, and is no fault: it is cut off when the next receipt is added.
+/// Reads a log from the start. Reports a torn line, which is not an error: it is cut off when the next receipt is added.
 fn read(path: &Path, each: impl FnMut(Link, [u8; 32])) -> Result<Head, Failure> {
     let file = File::open(path).map_err(|e| Failure::unreadable(path, &e))?;
     let (head, torn) = chain::read(file, each).map_err(|broken| {
         Failure::no_result(format!("{}:{broken}", path.display()))
-            .hint("receipts before this line are as they were written; keep the file, and compare with the peer's")
+            .hint("the receipts before this line are intact; keep the file, and compare it with the peer's")
     })?;
     if torn > 0 {
         let number = head.number;
-        tell(&format!("{}: {torn} bytes behind receipt {number} were not written to their end", path.display()));
+        tell(&format!("{}: {torn} bytes after receipt {number} are an incomplete receipt", path.display()));
     }
     Ok(head)
 }
@@ -106,7 +106,7 @@ fn verify(options: &VerifyOptions) -> Result<(), Failure> {
     let head = read(&path, |_, digest| missing.retain(|wanted| wanted.0 != digest))?;
     if let Some(digest) = missing.first() {
         return Err(Failure::no_result(format!("{}: no receipt has the digest {digest}", path.display()))
-            .hint("it was cut off at the end, or the file is another"));
+            .hint("the log was cut off at the end, or this is another log"));
     }
     print(&format!("{} receipts, the last is {}\n", head.number, to_hex(&head.digest)))
 }
@@ -127,12 +127,14 @@ fn show(options: &ShowOptions) -> Result<(), Failure> {
     print(&links.iter().map(|(link, _)| text(link)).collect::<Vec<_>>().join("\n"))
 }
 
-/// A receipt for people.
+/// A receipt as readable text.
 pub(super) fn text(link: &Link) -> String {
     let receipt = &link.receipt;
     let ended = match &receipt.ended {
         Ended::Ok { closing: None } => "with a result".into(),
-        Ended::Ok { closing: Some(what) } => format!("with a result; the peer did not end in order: {what}"),
+        Ended::Ok { closing: Some(what) } => {
+            format!("with a result; the peer did not close the session properly: {what}")
+        }
         Ended::Failed { class, message } => format!("without a result ({}): {message}", class.name()),
     };
     let (sent, received) = (bytes(receipt.bytes_sent), bytes(receipt.bytes_received));
@@ -156,19 +158,18 @@ fn compare(options: &CompareOptions) -> Result<(), Failure> {
     print(&told(&comparison))?;
     match comparison.differs() {
         false => Ok(()),
-        true => Err(Failure::no_result("runs that gave a result are in one log alone, or went otherwise there").hint(
-            "one of the two has kept other receipts, or bytes were changed on the way: compare versions and times",
-        )),
+        true => Err(Failure::no_result("some runs with a result are in only one log, or differ between the two")
+            .hint("one party has other receipts, or bytes were changed in transit: compare versions and times")),
     }
 }
 
-/// A comparison for people.
+/// A comparison as readable text.
 pub(super) fn told(comparison: &Comparison) -> String {
     let mut text = String::new();
     for (ours, theirs) in &comparison.alike {
         let (our, their) = (&ours.receipt.ended, &theirs.receipt.ended);
         text += &format!(
-            "ours {} and theirs {}: the same run, each received what the other sent",
+            "ours {} and theirs {}: the same run; each received what the other sent",
             ours.number, theirs.number
         );
         text += &match our.has_result() == their.has_result() {
@@ -180,7 +181,7 @@ pub(super) fn told(comparison: &Comparison) -> String {
         for link in only {
             let (how, last) = match &link.receipt.ended {
                 Ended::Ok { closing: Some(_) } => {
-                    (", though the peer did not end in order", ", or its last message has not arrived")
+                    (", though the peer did not close the session properly", ", or its last message was lost")
                 }
                 _ => ("", ""),
             };

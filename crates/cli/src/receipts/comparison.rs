@@ -1,4 +1,4 @@
-//! Receipts of two parties side by side: each run of both has transcripts that fit each other.
+//! Compares the receipts of two parties: the transcripts of a common run match.
 
 use std::collections::HashMap;
 
@@ -7,19 +7,19 @@ use super::{Ended, Receipt, Transcript, chain::Link};
 /// The runs of two logs.
 #[derive(Default)]
 pub(super) struct Comparison {
-    /// The runs in which each received what the other sent, as ours and as theirs.
+    /// Pairs of our and their receipts in which each party received what the other sent.
     pub(super) alike: Vec<(Link, Link)>,
-    /// Runs with a peer that the other log does not have, or has with other transcripts.
+    /// Runs with a peer that the other log lacks, or has with other transcripts.
     pub(super) only: [Vec<Link>; 2],
 }
 
 impl Comparison {
-    /// Compares two logs. A run that met nobody has nothing to compare.
+    /// Compares two logs. Skips runs that met no peer.
     pub(super) fn of(ours: Vec<Link>, theirs: Vec<Link>) -> Self {
         let met = |links: Vec<Link>| links.into_iter().filter(|link| !link.receipt.transcripts.is_empty());
         let mut comparison = Comparison::default();
         let mut theirs: Vec<Option<Link>> = met(theirs).map(Some).collect();
-        // By what the peer has received, so that each of ours is held against few.
+        // Index by the digest of received data, so that each of ours has few candidates.
         let mut received: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, link) in theirs.iter().enumerate() {
             for transcript in link.iter().flat_map(|link| &link.receipt.transcripts) {
@@ -39,13 +39,13 @@ impl Comparison {
         comparison
     }
 
-    /// Tells whether a run that gave a result, and ended in order, is in one log alone.
+    /// Returns whether a run with a result that closed properly is in only one log.
     pub(super) fn differs(&self) -> bool {
         self.only.iter().flatten().any(|link| matches!(link.receipt.ended, Ended::Ok { closing: None }))
     }
 }
 
-/// Tells whether two parties' receipts are of one run, in which each has met the other and received what it has sent.
+/// Returns whether two receipts describe the same run: each party met the other and received what the other sent.
 fn fits(ours: &Receipt, theirs: &Receipt) -> bool {
     let with = |receipt: &Receipt, party: u16| receipt.transcripts.iter().find(|t| t.party == party).cloned();
     let (Some(own), Some(other)) = (with(ours, theirs.party), with(theirs, ours.party)) else { return false };
@@ -60,7 +60,7 @@ fn fits(ours: &Receipt, theirs: &Receipt) -> bool {
         && agreed(ours) == agreed(theirs)
 }
 
-/// The receipt with nothing in it but what all parties agree on.
+/// The receipt reduced to what all parties agree on.
 fn agreed(receipt: &Receipt) -> impl PartialEq + use<'_> {
     let Receipt { parties, job, program, wire_version, protocol, adversary, parameters, keep, read, .. } = receipt;
     ((parties, job, program, wire_version), (protocol, adversary, parameters), (keep, read))

@@ -1,4 +1,4 @@
-//! The file of receipts: it is added to by one process at a time, durably, and goes on behind a line that was torn.
+//! The receipt file: one process at a time appends to it durably, and replaces a torn last line.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -17,19 +17,19 @@ use super::{
 };
 use crate::{configuration::make_folder, failure::Failure, output::tell, whole_file::folder_of};
 
-/// Bytes that are read at once from the end.
+/// The number of bytes read at once from the end.
 const BLOCK_BYTES: u64 = 64 << 10;
 
-/// The longest wait for a log that another program has locked, and the time between looks.
+/// The longest wait while another program locks the log, and the time between attempts.
 const PATIENCE: Duration = Duration::from_secs(10);
 const RETRY: Duration = Duration::from_millis(5);
 
 /// The end of a log.
 struct End {
     head: Head,
-    /// The place behind the last receipt.
+    /// The position after the last receipt.
     place: u64,
-    /// Set if that lacks the end of its line.
+    /// Set if that receipt lacks its line end.
     is_open: bool,
 }
 
@@ -39,9 +39,9 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// A log that can be added to; it is made if there is none.
+    /// Opens a log for writing, or creates it.
     ///
-    /// *Errors*: a file that cannot be written, or that has something else at its end than a receipt, or the beginning of the next.
+    /// *Errors*: the file cannot be written, or ends in something other than a receipt or the beginning of one.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         make_folder(path)?;
         let log = Log { path: path.into() };
@@ -50,9 +50,9 @@ impl Log {
         Ok(log)
     }
 
-    /// Tells whether a receipt is in the log.
+    /// Returns whether the log contains a matching receipt.
     ///
-    /// *Errors*: a file that cannot be read, or is no log.
+    /// *Errors*: the file cannot be read, or is not a log.
     pub(crate) fn has(&self, is_it: impl Fn(&Receipt) -> bool) -> Result<bool, Failure> {
         let mut is_there = false;
         let read = chain::read(self.locked()?, |link, _| is_there |= is_it(&link.receipt));
@@ -60,7 +60,7 @@ impl Log {
         Ok(is_there)
     }
 
-    /// Adds a receipt, without its outputs if it is too long with them. When this returns, it is on the disk, and has this number.
+    /// Adds a receipt, without its outputs if they make it too long. Returns its number once it is on disk.
     ///
     /// *Errors*: as [`Log::open`].
     pub(crate) fn append(&self, receipt: &Receipt) -> Result<u64, Failure> {
@@ -70,7 +70,7 @@ impl Log {
         let torn = file.metadata().map_err(unwritable)?.len() - place;
         if torn > 0 {
             tell(&format!(
-                "{}: cut off {torn} bytes of a receipt that was not written to its end, behind receipt {}",
+                "{}: cut off {torn} bytes of an incomplete receipt after receipt {}",
                 self.path.display(),
                 head.number
             ));
@@ -80,14 +80,14 @@ impl Log {
         let line = format!("{}{line}\n", if is_open { "\n" } else { "" });
         let written = file.seek(SeekFrom::Start(place)).and_then(|_| file.write_all(line.as_bytes()));
         written.and_then(|()| file.sync_all()).map_err(|error| {
-            // A part of a line is cut off now if that can be, else when the next one is added.
+            // Cut off a partial line now if possible, else when the next one is added.
             let _ = file.set_len(place);
             unwritable(error)
         })?;
         Ok(head.number)
     }
 
-    /// The line of a receipt, as long as one can be.
+    /// The line of a receipt, within the length limit.
     fn line_behind(&self, head: Head, receipt: &Receipt) -> Result<(String, Head), Failure> {
         let behind = |receipt: &Receipt| {
             chain::line_behind(head, receipt).map_err(|error| Failure::unwritable(&self.path, &error.into()))
@@ -97,17 +97,17 @@ impl Log {
             true => Ok((line, next)),
             false => {
                 tell(&format!(
-                    "warning: {}: the receipt has no outputs: with them it has {} bytes, at most {LINE_BYTES_MAX} can be",
+                    "warning: {}: outputs left out of the receipt: with them it would have {} bytes, at most {LINE_BYTES_MAX} are allowed",
                     self.path.display(),
                     line.len()
                 ));
-                // Nothing else in it is long.
+                // No other field is long.
                 behind(&Receipt { outputs: None, ..receipt.clone() })
             }
         }
     }
 
-    /// Opens the file when no other process has it. It is made with a durable name, for its owner alone.
+    /// Opens the file once no other process has it locked. Creates it with a durable name, for its owner only.
     fn locked(&self) -> Result<File, Failure> {
         let unwritable = |error: io::Error| Failure::unwritable(&self.path, &error);
         let mut options = OpenOptions::new();
@@ -122,15 +122,15 @@ impl Log {
             }
             other => other.map_err(unwritable)?,
         };
-        // A pipe or a device keeps nothing.
+        // Pipes and devices do not store anything.
         check_is_file(&self.path).map_err(unwritable)?;
         self.lock(&file)?;
         Ok(file)
     }
 
-    /// Waits until no other process has the file: ours have it for as long as a line takes, another program for as long as it pleases.
+    /// Waits for the lock on the file. Our processes hold it while they write a line; another program may hold it for any time.
     ///
-    /// *Errors*: another that has it for longer than [`PATIENCE`].
+    /// *Errors*: another process holds it for longer than [`PATIENCE`].
     fn lock(&self, file: &File) -> Result<(), Failure> {
         let (begin, mut is_told) = (Instant::now(), false);
         loop {
@@ -140,7 +140,7 @@ impl Log {
                     if begin.elapsed() > PATIENCE / 10 && !std::mem::replace(&mut is_told, true) {
                         let (path, seconds) = (self.path.display(), PATIENCE.as_secs());
                         tell(&format!(
-                            "warning: {path}: another program holds its lock, which is waited for {seconds} s at most"
+                            "warning: {path}: another program holds its lock; waiting for {seconds} s at most"
                         ));
                     }
                     sleep(RETRY);
@@ -148,19 +148,21 @@ impl Log {
                 Err(TryLockError::WouldBlock) => {
                     let (path, seconds) = (self.path.display(), PATIENCE.as_secs());
                     let what = format!("{path}: cannot be written: another program has held its lock for {seconds} s");
-                    return Err(Failure::no_result(what).hint(format!("`fuser {path}` says which program has it open")));
+                    return Err(
+                        Failure::no_result(what).hint(format!("`fuser {path}` shows which program has it open"))
+                    );
                 }
                 Err(TryLockError::Error(error)) => return Err(Failure::unwritable(&self.path, &error)),
             }
         }
     }
 
-    /// The end of the log: the last receipt that was written to its end, and perhaps a torn one behind it.
+    /// The end of the log: the last complete receipt, and perhaps a torn one after it.
     fn end(&self, file: &mut File) -> Result<End, Failure> {
         let unreadable = |error| Failure::unreadable(&self.path, &error);
         let damaged = |what: String| {
             Failure::no_result(format!("{}: the last line: {what}", self.path.display()))
-                .hint("`garblet receipts verify` looks at every line; keep the file, and begin another with --receipts")
+                .hint("`garblet receipts verify` checks every line; keep the file, and start a new one with --receipts")
         };
         let length = file.metadata().map_err(unreadable)?.len();
         let ended = newline_before(file, length).map_err(unreadable)?;
@@ -181,10 +183,10 @@ impl Log {
     }
 }
 
-/// The bytes from one place to another; refused, but not as an error of the file, if there are more than a line can have.
+/// The bytes between two positions. The inner error is for more bytes than a line can have.
 fn piece(file: &mut File, begin: u64, end: u64) -> io::Result<Result<Vec<u8>, String>> {
     if end - begin >= LINE_BYTES_MAX as u64 {
-        return Ok(Err(format!("it is no receipt: it is longer than {LINE_BYTES_MAX} bytes")));
+        return Ok(Err(format!("not a receipt: longer than {LINE_BYTES_MAX} bytes")));
     }
     let mut bytes = vec![0; (end - begin) as usize];
     file.seek(SeekFrom::Start(begin))?;
@@ -192,7 +194,7 @@ fn piece(file: &mut File, begin: u64, end: u64) -> io::Result<Result<Vec<u8>, St
     Ok(Ok(bytes))
 }
 
-/// The place of the last line end before a place.
+/// The position of the last line end before a position.
 fn newline_before(file: &mut File, mut place: u64) -> io::Result<Option<u64>> {
     let mut block = Vec::new();
     while place > 0 {

@@ -1,4 +1,4 @@
-//! Logs of receipts that are torn, changed, and written by several processes that are killed.
+//! Receipt logs that are torn, changed, and written by several processes that are killed.
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::failure::Failure;
 
-/// The variable by which a process of the test hears to which log it adds.
+/// The environment variable that names the log for a child process of the test.
 const CHILD: &str = "GARBLET_TEST_RECEIPTS";
 
 fn receipt(bytes: u64) -> Receipt {
@@ -76,7 +76,7 @@ fn read(text: &str) -> Result<(Vec<Link>, Head, u64), chain::Broken> {
 }
 
 #[test]
-fn receipts_are_read_as_they_were_written_and_for_the_owner_alone() {
+fn receipts_read_back_as_written_and_only_their_owner_can_read_them() {
     let (_folder, path, text) = three();
     let (links, head, torn) = read(&text).expect("a chain");
     let receipts: Vec<Receipt> = links.into_iter().map(|link| link.receipt).collect();
@@ -89,7 +89,7 @@ fn receipts_are_read_as_they_were_written_and_for_the_owner_alone() {
 }
 
 #[test]
-fn a_last_line_that_was_cut_anywhere_is_cut_off_and_the_chain_goes_on() {
+fn a_torn_last_line_is_cut_off_and_the_chain_continues() {
     let (_folder, path, text) = three();
     let two = text.trim_end().rfind('\n').expect("three lines") + 1;
     for cut in two..text.len() - 1 {
@@ -100,7 +100,7 @@ fn a_last_line_that_was_cut_anywhere_is_cut_off_and_the_chain_goes_on() {
         let (links, head, torn) = read(&fs::read_to_string(&path).expect("a log")).expect("a chain");
         assert_eq!((links[2].receipt.bytes_sent, head.number, torn), (4, 3, 0));
     }
-    // The first line as well.
+    // Also if it is the first line.
     let first = text.find('\n').expect("a line");
     fs::write(&path, &text[..first - 1]).expect("written");
     assert_eq!(Log::open(&path).expect("it can be added to").append(&receipt(5)), Ok(1));
@@ -108,7 +108,7 @@ fn a_last_line_that_was_cut_anywhere_is_cut_off_and_the_chain_goes_on() {
 }
 
 #[test]
-fn a_last_receipt_that_lacks_the_end_of_its_line_alone_is_kept() {
+fn a_last_receipt_without_line_end_is_kept() {
     let (_folder, path, text) = three();
     for lines in [1, 3] {
         let whole: Vec<&str> = text.lines().take(lines).collect();
@@ -127,20 +127,20 @@ fn a_last_receipt_that_lacks_the_end_of_its_line_alone_is_kept() {
 }
 
 #[test]
-fn what_no_receipt_begins_with_was_not_torn_and_is_left_as_it_is() {
+fn text_that_begins_no_receipt_is_left_unchanged() {
     let (_folder, path, text) = three();
     let lines: Vec<&str> = text.lines().collect();
     let behind = |tail: &str| [text.as_bytes(), tail.as_bytes()].concat();
     for (content, says) in [
-        (vec![7; 32], "it is no receipt behind receipt 0, and no beginning of one"),
-        (b"{\"peers\":{}}".to_vec(), "it is no receipt behind receipt 0"),
-        (vec![b'x'; chain::LINE_BYTES_MAX + 1], "it is longer than"),
-        (behind("hello"), "it is no receipt behind receipt 3"),
-        // Receipts of other places, whole and in part.
-        (behind(lines[0]), "it is no receipt behind receipt 3"),
-        (behind(&lines[2][..100]), "it is no receipt behind receipt 3"),
-        (behind("\0"), "it is no receipt behind receipt 3"),
-        // The last one, changed and without the end of its line.
+        (vec![7; 32], "not a receipt after receipt 0, nor the beginning of one"),
+        (b"{\"peers\":{}}".to_vec(), "not a receipt after receipt 0"),
+        (vec![b'x'; chain::LINE_BYTES_MAX + 1], "longer than"),
+        (behind("hello"), "not a receipt after receipt 3"),
+        // Receipts from other positions, whole and in part.
+        (behind(lines[0]), "not a receipt after receipt 3"),
+        (behind(&lines[2][..100]), "not a receipt after receipt 3"),
+        (behind("\0"), "not a receipt after receipt 3"),
+        // The last one, changed and without line end.
         (text.trim_end().replace("\"bytes_sent\":3", "\"bytes_sent\":4").into(), "it was changed"),
     ] {
         fs::write(&path, &content).expect("written");
@@ -153,7 +153,7 @@ fn what_no_receipt_begins_with_was_not_torn_and_is_left_as_it_is() {
 }
 
 #[test]
-fn a_receipt_that_is_too_long_is_kept_without_outputs() {
+fn a_receipt_that_is_too_long_is_written_without_outputs() {
     let (_folder, path, _) = three();
     let log = Log::open(&path).expect("it can be added to");
     let outputs = |chars: usize| {
@@ -168,7 +168,7 @@ fn a_receipt_that_is_too_long_is_kept_without_outputs() {
 }
 
 #[test]
-fn texts_of_a_peer_cannot_control_the_terminal() {
+fn texts_from_a_peer_cannot_control_the_terminal() {
     let forged = "\u{1b}[2K\u{1b}[1A\nours 7 and theirs 7: the same run\u{9b}1A\u{202e}";
     let mut receipt = receipt(1);
     receipt.time = forged.into();
@@ -181,7 +181,7 @@ fn texts_of_a_peer_cannot_control_the_terminal() {
     assert!(shown.contains("ours 7 and theirs 7"), "{shown}");
     assert_eq!(shown.lines().filter(|line| line.starts_with("ours 7")).count(), 0, "{shown}");
     assert_eq!(shown.replace('\n', "").find(controls_terminal), None, "{shown:?}");
-    // What is wrong with a line is told so as well.
+    // The same holds for the error about a wrong line.
     let text = serde_json::to_string(forged).expect("text");
     let object = serde_json::to_string(&link).expect("text").replacen("\"other\"", &text, 1);
     let wrong = chain::read_line(chain::with_digest(&object).0.as_bytes()).expect_err("no class");
@@ -189,11 +189,11 @@ fn texts_of_a_peer_cannot_control_the_terminal() {
 }
 
 #[test]
-fn a_change_of_any_byte_is_found() {
+fn a_change_of_any_byte_is_detected() {
     let (_folder, _, text) = three();
     let second = text.find('\n').expect("a line") + 1;
     let third = text.trim_end().rfind('\n').expect("a line") + 1;
-    // The least bit, and the one that makes capitals of letters.
+    // The lowest bit, and the one that changes the case of letters.
     for (at, bit) in (0..third).flat_map(|at| [(at, 1), (at, 0x20)]) {
         let mut changed = text.clone().into_bytes();
         changed[at] ^= bit;
@@ -204,7 +204,7 @@ fn a_change_of_any_byte_is_found() {
 }
 
 #[test]
-fn lines_that_were_dropped_moved_repeated_or_written_anew_are_found() {
+fn dropped_moved_repeated_and_rewritten_lines_are_detected() {
     let (_folder, _, text) = three();
     let lines: Vec<String> = text.lines().map(|line| format!("{line}\n")).collect();
     let of = |numbers: &[usize]| numbers.iter().map(|number| lines[number - 1].clone()).collect::<String>();
@@ -218,27 +218,27 @@ fn lines_that_were_dropped_moved_repeated_or_written_anew_are_found() {
         assert_eq!(broken.line, line);
         assert!(broken.what.starts_with(what), "{broken}");
     }
-    // Another second receipt, with a digest that is right.
+    // Another second receipt, with a correct digest.
     let head = Head { number: 1, digest: chain::read_line(lines[0].trim_end().as_bytes()).expect("a receipt").1 };
     let forged = chain::line_behind(head, &receipt(7)).expect("written").0;
     let broken = read(&format!("{}{forged}\n{}", lines[0], lines[2])).expect_err("found");
     assert_eq!(broken.line, 3);
-    assert!(broken.what.contains("what is before it was changed"), "{broken}");
+    assert!(broken.what.contains("the log before it was changed"), "{broken}");
 }
 
 #[test]
-fn a_log_whose_last_line_is_damaged_is_not_added_to() {
+fn a_log_with_a_damaged_last_line_is_not_extended() {
     let (_folder, path, text) = three();
     for damaged in [text.replace("\"bytes_sent\":3", "\"bytes_sent\":4"), format!("{text}hello\n"), format!("{text}\n")]
     {
         fs::write(&path, &damaged).expect("written");
         let failure = Log::open(&path).err().expect("refused");
-        assert!(failure.message.contains("receipts.jsonl: the last line: it "), "{}", failure.message);
+        assert!(failure.message.contains("receipts.jsonl: the last line: "), "{}", failure.message);
         assert_eq!(fs::read_to_string(&path).expect("a log"), damaged, "it stays as it is");
     }
 }
 
-/// A receipt of one of two parties, who know each other by identities.
+/// A receipt of one of two parties with identities.
 fn link(number: u64, party: u16, sent: u64, received: u64, ended: &Ended) -> Link {
     let transcripts = vec![transcript(1 - party, sent, received)];
     let identity = |party: u16| Some(format!("identity {party}"));
@@ -247,7 +247,7 @@ fn link(number: u64, party: u16, sent: u64, received: u64, ended: &Ended) -> Lin
     Link { number, previous: String::new(), receipt }
 }
 
-/// Compares logs. Returns the numbers of what is alike, how many are in one log alone, and whether it matters.
+/// Compares logs. Returns the numbers of matching receipts, the counts that are in only one log, and whether that matters.
 fn compare(ours: &[&Link], theirs: &[&Link]) -> (Vec<(u64, u64)>, [usize; 2], bool) {
     let links = |links: &[&Link]| links.iter().map(|link| (*link).clone()).collect();
     let comparison = Comparison::of(links(ours), links(theirs));
@@ -257,7 +257,7 @@ fn compare(ours: &[&Link], theirs: &[&Link]) -> (Vec<(u64, u64)>, [usize; 2], bo
 }
 
 #[test]
-fn runs_of_both_are_found_wherever_they_stand() {
+fn common_runs_are_found_at_any_position() {
     let (ok, failed) = (Ended::Ok { closing: None }, receipt(0).ended);
     let [one, two, three] = [link(1, 0, 1, 2, &ok), link(2, 0, 3, 4, &ok), link(3, 0, 5, 6, &failed)];
     let [first, second] = [link(1, 1, 4, 3, &ok), link(2, 1, 2, 1, &ok)];
@@ -268,7 +268,7 @@ fn runs_of_both_are_found_wherever_they_stand() {
         expected,
         "without a result it may have been cut short at either end"
     );
-    // The same receipt is of one run alone.
+    // One receipt matches only one run.
     assert_eq!(compare(&[&two, &two], &[&first]), (vec![(2, 1)], [1, 0], true));
     for change in [
         |receipt: &mut Receipt| receipt.transcripts[0].received.push('9'),
@@ -296,26 +296,26 @@ fn runs_of_both_are_found_wherever_they_stand() {
 }
 
 #[test]
-fn a_run_whose_end_was_cut_off_accuses_nobody() {
+fn a_run_with_a_lost_end_accuses_nobody() {
     let cut = Ended::Ok { closing: Some("the peer closed the connection".into()) };
     let (ok, failed) = (Ended::Ok { closing: None }, receipt(0).ended);
-    // The last message has not arrived.
+    // The last message was lost.
     assert_eq!(compare(&[&link(1, 0, 1, 2, &cut)], &[&link(1, 1, 2, 9, &failed)]), (vec![], [1, 1], false));
     assert_eq!(compare(&[&link(1, 0, 1, 2, &ok)], &[&link(1, 1, 2, 9, &failed)]), (vec![], [1, 1], true));
     assert_eq!(compare(&[&link(1, 0, 1, 2, &cut)], &[&link(1, 1, 2, 1, &ok)]), (vec![(1, 1)], [0, 0], false));
     let told = |ours: &Ended, received: u64, theirs: &Ended| {
         command::told(&Comparison::of(vec![link(1, 0, 1, 2, ours)], vec![link(1, 1, 2, received, theirs)]))
     };
-    let alike = "ours 1 and theirs 1: the same run, each received what the other sent";
+    let alike = "ours 1 and theirs 1: the same run; each received what the other sent";
     assert_eq!(told(&ok, 1, &cut), format!("{alike}\n"));
     assert_eq!(told(&ok, 1, &failed), format!("{alike}; ours ended with a result, theirs without a result\n"));
     let cut = told(&cut, 9, &failed);
-    let own = "ours 1, 2026-11-23T06:30:00Z, with a result, though the peer did not end in order: not in the other log, or its \
-        last message has not arrived\n";
+    let own = "ours 1, 2026-11-23T06:30:00Z, with a result, though the peer did not close the session properly: not in the other log, or \
+        its last message was lost\n";
     assert!(cut.starts_with(own), "{cut}");
 }
 
-/// The entry of a process that adds receipts until it is killed; in a normal run of the tests there is nothing to do.
+/// The entry point of a child process that adds receipts until it is killed; does nothing in a normal test run.
 #[test]
 #[allow(clippy::print_stdout)]
 fn child() -> Result<(), Failure> {
@@ -333,7 +333,7 @@ fn start(path: &Path) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts")
 }
 
-/// Kills a process, and returns the number of the last receipt that it said it had added.
+/// Kills a process and returns the number of the last receipt that it reported.
 fn kill(mut child: Child) -> u64 {
     child.kill().expect("it runs");
     child.wait().expect("it ends");
@@ -342,12 +342,12 @@ fn kill(mut child: Child) -> u64 {
 }
 
 #[test]
-fn receipts_that_were_added_survive_processes_that_are_killed() {
+fn added_receipts_survive_killed_processes() {
     let (_folder, path) = scratch();
     let times = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 100 } else { 8 };
     let mut added = 0;
     for time in 0..times {
-        // Two at once, so that one may be killed while the other waits for it.
+        // Two at once, so that one may be killed while the other waits for its lock.
         let children = [start(&path), start(&path)];
         std::thread::sleep(Duration::from_millis(150 + 7 * time % 50));
         let said = children.map(kill);

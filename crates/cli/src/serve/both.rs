@@ -1,4 +1,4 @@
-//! Both servers that answer clients, on this machine, each with threads of its own.
+//! Runs both servers for clients on this machine, each on its own threads.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -33,19 +33,19 @@ pub struct Both<'a> {
     pub agreement: &'a Arc<Agreement>,
     /// The folder of both stores.
     pub folder: &'a Path,
-    /// The address of this machine at which clients are let in.
+    /// The local address where clients connect.
     pub host: IpAddr,
-    /// The pages that may come; none lets in those of all.
+    /// The pages whose scripts may connect; if empty, those of every page.
     pub origins: Option<Vec<String>>,
-    /// The generator's inputs by program.
+    /// The generator's inputs, by program.
     pub generator_inputs: Vec<(String, Vec<Bits>)>,
-    /// The amounts of what is made while nobody waits, by kind.
+    /// The amounts to prepare while idle, by kind.
     pub stock: Vec<(String, u64)>,
 }
 
-/// The invitations of a client, of generator and cloud.
+/// A client's invitations from the generator and the cloud.
 ///
-/// *Errors*: a name that is none.
+/// *Errors*: an invalid name.
 pub fn invitations(identities: &[Identity; 2], client: &str) -> Result<[Invitation; 2], Failure> {
     let [generator, cloud] = identities;
     let of = |identity: &Identity, server: Server| invitation(identity, &server.to_string(), client);
@@ -53,9 +53,10 @@ pub fn invitations(identities: &[Identity; 2], client: &str) -> Result<[Invitati
 }
 
 impl Both<'_> {
-    /// Starts generator and cloud, who are these; returns where they let clients in. They end with the process. What happens to them is told to `hear`.
+    /// Starts the generator and the cloud with these identities and returns the addresses where they accept clients.
+    /// Both run until the process ends and report events to `hear`.
     ///
-    /// *Errors*: a server that cannot begin. Whoever ends later says so on standard error.
+    /// *Errors*: a server cannot start. A server that fails later says so on standard error.
     pub fn start(
         &self,
         identities: [Identity; 2],
@@ -68,7 +69,7 @@ impl Both<'_> {
         for ((server, identity), other) in Server::BOTH.into_iter().zip(identities).zip([cloud, generator]) {
             let (setup, hear) = (self.setup(server, identity, other, meeting.clone())?, hear.clone());
             let opened = begin(setup, move |event| hear(server, &event));
-            // The generator is met where it listens.
+            // The cloud connects to the address where the generator listens.
             while addresses.len() <= server as usize || (server == Server::Generator && meeting.ends_with(":0")) {
                 match opened.recv() {
                     Ok(Ok(Door::Meeting(address))) => meeting = address.to_string(),
@@ -112,13 +113,13 @@ impl Both<'_> {
     }
 }
 
-/// Starts a server. Hears where it listens, and at the end why it has ended.
+/// Starts a server. The channel receives its address, and at the end the reason why it stopped.
 fn begin(setup: Setup, hear: impl Fn(Event<'_>) + Send + Sync + 'static) -> Receiver<Result<Door, Failure>> {
     let (told, opened): (Sender<Result<Door, Failure>>, _) = channel();
     thread::spawn(move || {
         let doors = Mutex::new(told.clone());
         let heard = move |door| {
-            // Who does not listen does not want to know.
+            // Ignore a receiver that is gone.
             let _ = doors.lock().unwrap_or_else(PoisonError::into_inner).send(Ok(door));
             Ok(())
         };

@@ -38,7 +38,7 @@ use crate::{
     whole_file::{self, Readers},
 };
 
-/// The time between looks at the files of a certificate.
+/// The interval at which certificate files are checked.
 const CERTIFICATE_PAUSE: Duration = Duration::from_secs(60);
 
 /// The clients, and what is agreed with the other server.
@@ -68,7 +68,7 @@ pub(crate) struct ClientArgs {
 }
 
 impl ClientArgs {
-    /// The agreement file, if clients are answered.
+    /// The agreement file, if this server answers clients.
     pub(super) fn agreement(&self) -> Option<&Path> {
         self.agreement.as_deref()
     }
@@ -87,7 +87,7 @@ impl ClientArgs {
         self.web_certificate.as_ref().zip(self.web_key.as_ref())
     }
 
-    /// Shows browsers the certificate that is in the files now, each time that they have changed. Does not end if there are some.
+    /// Reloads the certificate whenever its files change. Never returns if there are any.
     fn follow_certificate(&self, tls: &ServerTls) {
         let Some((chain, key)) = self.web_files() else { return };
         let read = || WebCertificate::read(chain, key).map_err(|error| error.to_string());
@@ -97,15 +97,15 @@ impl ClientArgs {
             match followed.look(marks(chain, key), read) {
                 Some(Ok(web)) => {
                     tls.renew(web);
-                    tell("browsers are shown the new certificate");
+                    tell("the new certificate is in use");
                 }
-                Some(Err(error)) => tell(&format!("browsers are shown the old certificate: {error}")),
+                Some(Err(error)) => tell(&format!("the old certificate stays in use: {error}")),
                 None => {}
             }
         }
     }
 
-    /// The values of this server's inputs, by program.
+    /// This server's input values, by program.
     fn inputs(&self, agreement: &Agreement, party: Server) -> Result<Vec<(String, Vec<Bits>)>, Failure> {
         let read = |text: &String| {
             let (name, file) = pair(text, "PROGRAM=FILE").map_err(Failure::call)?;
@@ -130,21 +130,21 @@ fn marks(chain: &Path, key: &Path) -> Marks {
     [Mark::of(chain), Mark::of(key)]
 }
 
-/// The files of a certificate as they are followed.
+/// Watches the files of a certificate.
 struct Followed {
-    /// Their state when the certificate that is shown was read.
+    /// Their state when the certificate in use was read.
     shown: Marks,
-    /// Their state when they were wrong the last time, and why; none while they are right.
+    /// Their state at the last failed read, and the error; `None` after a successful read.
     refused: Option<(Marks, String)>,
 }
 
 impl Followed {
-    /// Reads the files, if they are not as they are shown. Returns what is to be done or told: a certificate once, and a fault once for each change.
+    /// Reads the files if they have changed. Returns a new certificate, or an error once per change.
     fn look<T>(&mut self, now: Marks, read: impl FnOnce() -> Result<T, String>) -> Option<Result<T, String>> {
         if now == self.shown && self.refused.is_none() {
             return None;
         }
-        // Half of it may have been written, so that it is tried again, also if nothing seems to have changed.
+        // The file may be half written: try again even if it seems unchanged.
         match read() {
             Ok(certificate) => {
                 *self = Followed { shown: now, refused: None };
@@ -160,7 +160,7 @@ impl Followed {
     }
 }
 
-/// The party that a server is in a program.
+/// The party that a server plays in a program.
 fn number(agreement: &Agreement, offer: &str, server: Server) -> Party {
     match server {
         Server::Generator => Party(0),
@@ -168,16 +168,16 @@ fn number(agreement: &Agreement, offer: &str, server: Server) -> Party {
     }
 }
 
-/// Holds the identity here against the one in the agreement. *Errors*: both of them.
+/// Compares this machine's identity with the one in the agreement. *Errors*: both identities.
 fn check_identity(here: &Identity, agreed: garblet_client::Identity) -> Result<(), String> {
     let here = garblet_client::Identity(here.public_key());
-    if here == agreed { Ok(()) } else { Err(format!("{agreed:?}, the identity here is {here:?}")) }
+    if here == agreed { Ok(()) } else { Err(format!("{agreed:?}, but the identity here is {here:?}")) }
 }
 
-/// Checks that this machine has not served the agreement's service with another store, and records with which one it does. A store that begins anew does not know which
-/// submissions were used, and what clients sent before could be run again.
+/// Checks that this machine has not run the agreement's service with another store, and records the store that it uses now.
+/// A new store does not know which submissions were used, so old ones could be run again.
 fn check_service(path: &Path, agreement: &Agreement, server: Server, store: &Store) -> Result<(), Failure> {
-    // Of another identity clients have other secrets.
+    // Clients share other secrets with another identity.
     let name = format!("services/{}-{}", to_hex(&agreement.service().0), &to_hex(&agreement.server(server).0)[..16]);
     let record = in_configuration(None, &name)?;
     let own = store.id().to_string();
@@ -186,11 +186,11 @@ fn check_service(path: &Path, agreement: &Agreement, server: Server, store: &Sto
         Ok(kept) => {
             let place = path.display();
             let message = format!(
-                "{place}: service: expected a value that was not used with another store, got one that was, with store {}",
+                "{place}: service: expected a value that no other store has used, got one that store {} has used",
                 kept.trim()
             );
             Err(Failure::call(message).hint(
-                "draw a new value, for both servers and all clients: with this one all that clients have ever sent could be run again",
+                "draw a new value and give it to both servers and all clients: with this one, old submissions of clients could be run again",
             ))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -202,7 +202,7 @@ fn check_service(path: &Path, agreement: &Agreement, server: Server, store: &Sto
     }
 }
 
-/// Serves clients until it is stopped.
+/// Serves clients until the process is stopped.
 pub(super) fn serve(options: &Options, path: &Path) -> Result<(), Failure> {
     let server = match options.stock.party() {
         Party(0) => Server::Generator,
@@ -216,12 +216,12 @@ pub(super) fn serve(options: &Options, path: &Path) -> Result<(), Failure> {
     let identity = options.peer.identity()?;
     check_identity(&identity, agreement.server(server))
         .map_err(|what| Failure::call(format!("{}: the {server} is {what}", path.display())))
-        .map_err(|failure| failure.hint("check --party and --identity, or correct the agreement at both servers"))?;
+        .map_err(|failure| failure.hint("check --party and --identity, or correct the agreement on both servers"))?;
     let other = Fingerprint::of_ed25519(&agreement.server(server.other()).0);
     let settings = options.stock.settings();
     let config = settings.config()?;
     let folder = options.stock.folder_for_pieces(&mark_of_peer(other));
-    // Mistakes in the order and in the store are told before anybody is waited for.
+    // Report mistakes in the order and the store before waiting for anyone.
     let stock = folder.open(folder.order(&config, 3)?, (&config, 3), Store::open_or_create)?;
     if folder.recorded {
         check_service(path, &agreement, server, &stock.store)?;
@@ -236,7 +236,7 @@ pub(super) fn serve(options: &Options, path: &Path) -> Result<(), Failure> {
     let (listens, meeting) = match options.peer.meeting()? {
         Meeting::Listen(address) => (true, address),
         Meeting::Connect(address) => (false, address),
-        Meeting::Peers(_) => return Err(Failure::call("--peers: this is between two servers")),
+        Meeting::Peers(_) => return Err(Failure::call("--peers: two servers meet by --listen and --connect")),
     };
     let setup = Setup {
         agreement,
@@ -260,14 +260,14 @@ pub(super) fn serve(options: &Options, path: &Path) -> Result<(), Failure> {
         move |event| {
             tell(&event_text(&event));
             if let Some(outputs) = event_outputs(&log, &event) {
-                // A standard output that is closed is no reason to stop.
+                // Continue if standard output is closed.
                 let _ = print(&outputs);
             }
         },
         |door| match door {
             Door::Meeting(address) => announce(address),
             Door::Visitors(address) => {
-                tell(&format!("clients are let in at {address}"));
+                tell(&format!("accepting clients at {address}"));
                 Ok(())
             }
         },
@@ -278,26 +278,26 @@ pub(super) fn serve(options: &Options, path: &Path) -> Result<(), Failure> {
 pub(crate) struct Setup {
     pub(crate) agreement: Arc<Agreement>,
     pub(crate) server: Server,
-    /// Those shared with the clients of the agreement, in its order.
+    /// The secrets shared with the clients, in the agreement's order.
     pub(crate) secrets: Vec<Secret>,
-    /// This server's inputs by program.
+    /// This server's inputs, by program.
     pub(crate) own_inputs: Vec<(String, Vec<Bits>)>,
     pub(crate) stock: OrderRequest,
     /// The folder of the store.
     pub(crate) store: PathBuf,
     pub(crate) key: StoreKey,
-    /// Set if the store is held against what this machine has recorded of it.
+    /// Set if the store is compared with this machine's record of it.
     pub(crate) recorded: bool,
     /// Set if this server waits for the other one.
     pub(crate) listens: bool,
     /// The address where the servers meet.
     pub(crate) meeting: String,
     pub(crate) options: garblet_net::Options,
-    /// The address where clients are let in, and how.
+    /// The address where clients connect, and the transport.
     pub(crate) visitors: Option<(String, Entrance)>,
 }
 
-/// A place where a server listens now.
+/// An address where a server is listening.
 pub(crate) enum Door {
     /// For the other server.
     Meeting(SocketAddr),
@@ -306,7 +306,7 @@ pub(crate) enum Door {
 }
 
 impl Setup {
-    /// Answers clients until the process ends, or the service for good. Tells events to `hear`, and where it listens to `opened`.
+    /// Answers clients until the process or the service ends. Reports events to `hear`, and addresses to `opened`.
     pub(crate) fn answer(
         self,
         hear: impl Fn(Event<'_>) + Send + Sync + 'static,
@@ -326,7 +326,7 @@ impl Setup {
             options,
             visitors,
         } = self;
-        // The store is opened anew each time that the other server is met.
+        // Each meeting with the other server reopens the store.
         let open = Box::new(move || open(&store, &key, recorded));
         let service = Service::new((agreement, server), secrets, own_inputs, (&stock, open), hear, &mut rand::rng());
         let service = Arc::new(service.map_err(|error| explain(&error))?);
@@ -376,42 +376,42 @@ async fn run_jobs(
     Err(explain(&error))
 }
 
-/// Opens the store, and if it is recorded, holds it against what this machine has recorded of it.
+/// Opens the store; compares it with this machine's record if `recorded` is set.
 fn open(folder: &Path, key: &StoreKey, recorded: bool) -> Result<Store, Error> {
     let mut store = Store::open_or_create(folder, key, &mut rand::rng())?;
     if let Ok(records) = in_configuration(None, "stores")
         && recorded
     {
-        // Whether there was a record has been told when the service began.
+        // The service said at its start whether there was a record.
         let (Past::Known | Past::Unknown) = store.record_in(&records)?;
     }
     Ok(store)
 }
 
-/// An event in a line.
+/// An event as one line.
 pub(crate) fn event_text(event: &Event<'_>) -> String {
     match event {
-        Event::Met => "the other server is there".into(),
+        Event::Met => "connected to the other server".into(),
         Event::Parted(error) => {
             let Failure { message, hint, .. } = explain(error);
             let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
-            format!("the other server is gone, and is met again: {message}{hint}")
+            format!("lost the other server, reconnecting: {message}{hint}")
         }
         Event::Closed(error) => explain(error).message,
         Event::Ran { offer, clients, has_panicked, took, .. } => {
-            let panicked = if *has_panicked { "; it panicked, and nothing is kept of it" } else { "" };
+            let panicked = if *has_panicked { "; the program panicked, and no output was kept" } else { "" };
             format!("ran `{offer}` for {} in {}{panicked}", clients.join(", "), seconds(took.as_secs_f64()))
         }
         Event::Refused { offer, clients, reason, accused } => {
             let accused: Vec<String> = accused.iter().map(Party::to_string).collect();
             let accused = match &accused[..] {
                 [] => String::new(),
-                parties => format!(" (to blame: one of the parties {})", parties.join(", ")),
+                parties => format!(", caused by one of the parties {}", parties.join(", ")),
             };
             format!("refused `{offer}` for {}: {reason}{accused}", clients.join(", "))
         }
         Event::Unended(runs, most) => format!(
-            "{runs} runs did not end after labels had left; the other server may have guessed at inputs, so this one stops at {most}"
+            "{runs} runs broke off after labels had been sent: the other server may be guessing inputs, so this server stops after {most}"
         ),
         Event::Filling(amounts) => {
             format!("making {} triples and {} masks", count(amounts.triples), count(amounts.masks))
@@ -419,7 +419,7 @@ pub(crate) fn event_text(event: &Event<'_>) -> String {
     }
 }
 
-/// The outputs that a server learns by an event.
+/// The outputs that a server learns from an event.
 fn event_outputs(agreement: &Agreement, event: &Event<'_>) -> Option<String> {
     let Event::Ran { offer, outputs, has_panicked: false, .. } = event else { return None };
     let program = agreement.program(offer).filter(|_| outputs.iter().any(Option::is_some))?;
@@ -431,7 +431,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_certificate_that_is_wrong_is_told_once_for_each_change_and_again_when_it_is_right() {
+    fn a_wrong_certificate_is_reported_once_per_change_and_a_right_one_is_used() {
         let folder = tempfile::tempdir().expect("a folder");
         let [chain, key] = ["chain.pem", "key.pem"].map(|name| folder.path().join(name));
         let write = |text: &str| std::fs::write(&chain, text).expect("written");
@@ -451,7 +451,7 @@ mod tests {
         assert_eq!((look(), look()), (wrong("another half"), None));
         write("right again");
         assert_eq!((look(), look()), (Some(Ok("right again".into())), None));
-        // Away for a while, and then back as it was.
+        // Removed for a while, then restored unchanged.
         let away = folder.path().join("away");
         std::fs::rename(&chain, &away).expect("moved");
         assert!(matches!(look(), Some(Err(_))) && look().is_none());

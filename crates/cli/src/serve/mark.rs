@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, time::SystemTime};
 
-/// The state of a file by which a change is noticed.
+/// A file's state, used to notice changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) modified: SystemTime,
@@ -11,7 +11,7 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// The state of a file now; none if it is not there.
+    /// The current state of a file; `None` if it does not exist.
     pub(super) fn of(file: &Path) -> Option<Self> {
         let metadata = fs::metadata(file).ok()?;
         let modified = metadata.modified().ok()?;

@@ -1,9 +1,10 @@
-//! `garblet serve --config`: many sessions side by side on one port, with whom a policy allows, for months.
+//! `garblet serve --config`: runs many sessions at once on one port, with the peers that a policy allows, for months.
 //!
-//! The service itself is one thread, which never computes: it hears callers, decides, and starts sessions, each on a thread of its own.
-//! `written` is the file, `config` the settings and jobs made from it. `hall` lets callers in, makes them wait, or refuses them, by `rule` and limits. `session` is one
-//! session: it fetches `data` (perhaps by a program of the `operator`), counts in `counters`, and runs. `outbox` offers results again that nobody took. `log`, `metrics` and
-//! `page` are for the operator. `net/src/callers.rs` hears callers; `net/src/refusing.rs` has the answers that a service sends in place of a hello.
+//! The service itself is one thread that never computes: it accepts callers, decides, and starts each session on its own thread.
+//! `written` is the file; `config` holds the settings and jobs made from it. `hall` admits callers, queues them or refuses them, by `rule` and limits.
+//! `session` is one session: it fetches `data` (perhaps from a program of the `operator`), counts in `counters`, and runs. `outbox` offers results again that
+//! nobody accepted. `log`, `metrics` and `page` are for the operator. `net/src/callers.rs` accepts callers; `net/src/refusing.rs` holds the answers that a
+//! service sends in place of a hello.
 
 mod config;
 mod counters;
@@ -55,15 +56,15 @@ use crate::{
     session::block_on,
 };
 
-/// The time between looks at those who wait.
+/// The interval at which waiting callers are checked.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// Runs a service until it is stopped.
 ///
-/// *Errors*: a configuration that is wrong; an address, or counters, that cannot be used.
+/// *Errors*: a wrong configuration; an unusable address or counters.
 pub(super) fn run(path: &Path) -> Result<(), Failure> {
     block_on(async {
-        // Before anything that takes time: a signal that nobody hears would end the process.
+        // Before anything slow: an unhandled signal would end the process.
         let signals = Signals::hear()?;
         let config = Arc::new(config::load(path)?);
         let metrics = Metrics::new();
@@ -90,9 +91,9 @@ pub(super) fn run(path: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Looks at a configuration, with all jobs, inputs and programs that it names, and says what it allows. Nothing is begun, made or counted.
+/// Checks a configuration with all jobs, inputs and programs that it names, and prints what it allows. Starts, creates and counts nothing.
 ///
-/// *Errors*: as [`run`], but for addresses and counters, which are not tried; also inputs that are missing or wrong.
+/// *Errors*: as [`run`], except for addresses and counters, which are not tried; also missing or wrong inputs.
 pub(super) fn check(path: &Path) -> Result<(), Failure> {
     let config = config::load(path)?;
     for note in config.odd() {
@@ -100,7 +101,7 @@ pub(super) fn check(path: &Path) -> Result<(), Failure> {
     }
     for (offer, rule) in config.offers.iter().flat_map(|offer| offer.rules.iter().map(move |rule| (offer, rule))) {
         for missing in data::check(offer, rule)? {
-            tell(&format!("warning: {}: {missing}: until there is one, callers are refused", offer.name));
+            tell(&format!("warning: {}: {missing}: callers are refused until it exists", offer.name));
         }
     }
     let rules = |offer: &config::Offer| match offer.rules.len() {
@@ -112,15 +113,15 @@ pub(super) fn check(path: &Path) -> Result<(), Failure> {
     print(&format!("{jobs}{}: good\n", one_line(&path.display().to_string())))
 }
 
-/// Keeps the receipts of runs that were counted by a service that was then killed.
+/// Writes the receipts of runs that an earlier service counted before it was killed.
 ///
-/// *Errors*: a log of receipts, or counters, that cannot be written.
+/// *Errors*: the receipt log or the counters cannot be written.
 fn keep_begun(counters: &SharedCounters, receipts: &Receipts) -> Result<(), Failure> {
     for (session, begun) in counters.begun() {
         let Some(begun) = begun else {
             tracing::error!(
                 session,
-                "this run was counted, and its beginning cannot be read: it has no receipt, and this is the last word on it"
+                "this run was counted, but its start record cannot be read: it gets no receipt, and this is its last log line"
             );
             counters.ended(&session).map_err(|error| store_failure(&error))?;
             continue;
@@ -128,16 +129,16 @@ fn keep_begun(counters: &SharedCounters, receipts: &Receipts) -> Result<(), Fail
         let was_added = receipts.add_unless_there(&begun)?;
         counters.ended(&session).map_err(|error| store_failure(&error))?;
         if was_added {
-            tracing::warn!(session, "this run was counted, and nobody knows how it ended: its receipt says so");
+            tracing::warn!(session, "this run was counted, but its outcome is unknown; the receipt says so");
         }
     }
     Ok(())
 }
 
-/// Begins to show the operator's page, if there is to be one.
+/// Starts the operator's page, if one is configured.
 async fn show_page(config: &Config, metrics: &Metrics) -> Result<(), Failure> {
     let Some(address) = config.metrics else { return Ok(()) };
-    let unusable = |error: std::io::Error| Failure::call(format!("metrics: {address}: cannot be listened on: {error}"));
+    let unusable = |error: std::io::Error| Failure::call(format!("metrics: cannot listen on {address}: {error}"));
     let listener = TcpListener::bind(address).await.map_err(unusable)?;
     let address = listener.local_addr().map_err(unusable)?;
     tracing::info!(%address, "metrics are at /metrics, health at /healthz and /readyz");
@@ -154,23 +155,24 @@ struct Signals {
 
 impl Signals {
     fn hear() -> Result<Self, Failure> {
-        let hear = |kind| signal(kind).map_err(|error| Failure::no_result(format!("signals cannot be heard: {error}")));
+        let hear =
+            |kind| signal(kind).map_err(|error| Failure::no_result(format!("cannot listen for signals: {error}")));
         let [hang_up, terminate, interrupt] =
             [SignalKind::hangup(), SignalKind::terminate(), SignalKind::interrupt()].map(hear);
         Ok(Signals { hang_up: hang_up?, terminate: terminate?, interrupt: interrupt? })
     }
 }
 
-/// A service that runs.
+/// A running service.
 struct Service {
     path: PathBuf,
     callers: Callers,
     hall: Hall,
-    /// The configuration that is being read.
+    /// The configuration being read.
     reloading: Option<JoinHandle<Result<Config, Failure>>>,
-    /// Set if it may have changed since that began.
+    /// Set if the file may have changed since then.
     again: bool,
-    /// The time at which it ends, once it is being stopped.
+    /// The time at which the service ends, once it is stopping.
     stop_by: Option<Instant>,
 }
 
@@ -188,7 +190,7 @@ impl Service {
                 _ = signals.interrupt.recv() => self.stop(),
                 _ = look.tick() => self.hall.look(self.callers.strangers()),
                 () = sleep_until(stop_by), if self.stop_by.is_some() => {
-                    tracing::warn!(sessions = self.hall.running(), "the time to stop is over: sessions are given up");
+                    tracing::warn!(sessions = self.hall.running(), "out of time to stop: aborting sessions");
                     self.hall.give_up().await;
                     break;
                 }
@@ -199,7 +201,7 @@ impl Service {
         Ok(())
     }
 
-    /// Begins to stop: nothing begins any more, and what runs may end until the deadline. Told again, it changes nothing.
+    /// Starts to stop: no session starts any more, and running ones may finish until the deadline. A second call changes nothing.
     fn stop(&mut self) {
         if self.stop_by.is_none() {
             let time = self.hall.config().limits.stop.0;
@@ -209,7 +211,7 @@ impl Service {
         }
     }
 
-    /// Begins to read the configuration again, beside everything else: it compiles programs.
+    /// Starts to reread the configuration in the background, since that compiles programs.
     fn reload(&mut self) {
         self.again = self.reloading.is_some();
         if self.reloading.is_none() {
@@ -219,12 +221,12 @@ impl Service {
         }
     }
 
-    /// Goes on with what was read, or with what there is if that is wrong.
+    /// Switches to the configuration that was read, or keeps the old one if the new one is wrong.
     fn change(&mut self, loaded: Result<Config, Failure>) {
         let old = self.hall.config();
         let loaded = loaded.and_then(|new| match new.tls.is_some() == old.tls.is_some() {
             true => Ok(new),
-            false => Err(Failure::call("insecure_plain_tcp: the service has to be started again for that")),
+            false => Err(Failure::call("insecure_plain_tcp: restart the service to change this")),
         });
         match loaded {
             Err(Failure { message, hint, .. }) => {
@@ -240,7 +242,7 @@ impl Service {
                     ("limits.unproven", new.limits.unproven != old.limits.unproven),
                 ];
                 for (field, _) in kept.iter().filter(|(_, differs)| *differs) {
-                    tracing::warn!(field, "changes when the service is started again");
+                    tracing::warn!(field, "takes effect when the service restarts");
                 }
                 tracing::info!(jobs = new.offers.len(), "the new configuration is in force");
                 new.tell_odd();
@@ -254,10 +256,10 @@ impl Service {
     }
 }
 
-/// The configuration that was being read; never, if none is.
+/// The configuration once it is read; pending forever if none is being read.
 async fn loaded(reloading: &mut Option<JoinHandle<Result<Config, Failure>>>) -> Result<Config, Failure> {
     let Some(reading) = reloading else { return std::future::pending().await };
     let read = reading.await;
     *reloading = None;
-    read.unwrap_or_else(|error| Err(Failure::no_result(format!("reading it has failed: {error}"))))
+    read.unwrap_or_else(|error| Err(Failure::no_result(format!("reading the configuration failed: {error}"))))
 }

@@ -1,4 +1,4 @@
-//! The memory of a client: the counter of its submissions, a receipt for each state, and the visit that is not answered yet.
+//! A client's memory: the counter of its submissions, a receipt for each state, and the unanswered visit.
 
 use std::{
     collections::BTreeMap,
@@ -18,10 +18,10 @@ use crate::{
     whole_file::{self, Readers},
 };
 
-/// The memory of a client, in a file that one process has at a time.
+/// A client's memory, in a file that one process uses at a time.
 pub(super) struct Memory {
     path: PathBuf,
-    /// Held as long as the memory is there.
+    /// The lock on the file, held for the lifetime of the memory.
     _lock: File,
     kept: Kept,
 }
@@ -35,7 +35,7 @@ struct Kept {
     unfinished: Option<Unfinished>,
 }
 
-/// A visit that was begun, and whose answers were not opened. *Secret*: who has it and both answers reads the output.
+/// A started visit whose answers have not been opened. *Secret*: together with both answers it reveals the output.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Unfinished {
@@ -46,13 +46,13 @@ pub(super) struct Unfinished {
     to_cloud: String,
 }
 
-/// A visit that was begun.
+/// A started visit.
 pub(super) struct Begun {
     pub(super) offer: String,
     pub(super) job: Job,
     /// The secret that opens the answers.
     pub(super) pending: Pending,
-    /// Of generator and cloud.
+    /// For the generator and the cloud.
     pub(super) frames: [Vec<u8>; 2],
 }
 
@@ -65,7 +65,7 @@ impl Unfinished {
 
     /// Reads the bytes.
     ///
-    /// *Errors*: a file that was changed.
+    /// *Errors*: the file was changed.
     pub(super) fn read(&self) -> Result<Begun, Failure> {
         let bytes = |text: &String| from_hex(text).ok_or_else(|| spoilt("digits of bytes"));
         let job = Job::decode(&bytes(&self.job)?).map_err(|error| spoilt(&error.to_string()))?;
@@ -77,9 +77,9 @@ impl Unfinished {
 }
 
 impl Memory {
-    /// The memory of a client of these servers, which is empty at first. Waits for another process that has it.
+    /// Opens a client's memory for these servers, at first empty. Waits while another process uses it.
     ///
-    /// *Errors*: a file that cannot be read, or holds something else.
+    /// *Errors*: the file cannot be read, or holds something else.
     pub(super) fn open(named: Option<&Path>, agreement: &Agreement, client: &str) -> Result<Self, Failure> {
         let servers = Server::BOTH.map(|server| format!("{:?}", agreement.server(server))[..16].to_string());
         let name = format!("receipts/{}-{:?}.json", servers.concat(), Identity::of_client(client));
@@ -96,9 +96,9 @@ impl Memory {
         Ok(Memory { path, _lock: lock, kept })
     }
 
-    /// The receipt of a state, with the counter that was last used for any.
+    /// The receipt of a state, with the last counter used for any state.
     ///
-    /// *Errors*: one that was changed.
+    /// *Errors*: the receipt was changed.
     pub(super) fn receipt(&self, state: &str) -> Result<Receipt, Failure> {
         let receipt = match self.kept.receipts.get(state) {
             None => Receipt::first(state),
@@ -110,12 +110,12 @@ impl Memory {
         Ok(receipt.with_counter(self.kept.counter))
     }
 
-    /// The last visit, if it was not answered.
+    /// The last visit, if it is unanswered.
     pub(super) fn unfinished(&self) -> Option<&Unfinished> {
         self.kept.unfinished.as_ref()
     }
 
-    /// Notes a visit, before anything is sent.
+    /// Records a visit, before anything is sent.
     ///
     /// *Errors*: a file that cannot be written.
     pub(super) fn begin(&mut self, unfinished: Unfinished, receipt: &Receipt) -> Result<(), Failure> {
@@ -124,7 +124,7 @@ impl Memory {
         self.write()
     }
 
-    /// Notes that the visit was answered.
+    /// Records that the visit was answered.
     ///
     /// *Errors*: a file that cannot be written.
     pub(super) fn end(&mut self, receipt: Option<&Receipt>) -> Result<(), Failure> {
@@ -142,16 +142,16 @@ impl Memory {
         }
     }
 
-    /// Writes all of it or nothing.
+    /// Writes the whole file atomically.
     fn write(&self) -> Result<(), Failure> {
         let failed = |error: std::io::Error| Failure::unwritable(&self.path, &error);
         let text = serde_json::to_string_pretty(&self.kept).map_err(|error| failed(error.into()))?;
-        // A counter is used once all of that is durable.
+        // A counter may be used only after all of this is durable.
         whole_file::write(&self.path, Readers::Owner, |out| out.write_all(text.as_bytes())).map_err(failed)
     }
 }
 
 fn spoilt(what: &str) -> Failure {
-    Failure::call(format!("the client's receipts cannot be read: {what}"))
-        .hint("restore the file; without it servers could go back behind what this client has seen")
+    Failure::call(format!("cannot read the client's receipts: {what}"))
+        .hint("restore the file; without it, servers could return to a state older than the one this client has seen")
 }

@@ -1,4 +1,4 @@
-//! Blocks of the texts, which are run with the program that is tested, [`crate::PROGRAM`].
+//! Blocks of the texts, run with the tested program, [`crate::PROGRAM`].
 
 use std::{
     fs::{self, File},
@@ -11,7 +11,7 @@ use std::{
 
 use crate::{NAME, PROGRAM};
 
-/// The time that a command in the background may take to end once its block has ended.
+/// The time for a background command to end after its block has ended.
 const PARTING: Duration = Duration::from_secs(5);
 
 /// A fenced block.
@@ -23,14 +23,14 @@ struct Block {
     text: Vec<String>,
 }
 
-/// A command and what it should print.
+/// A command and its expected output.
 struct Step {
     line: usize,
     command: String,
     expected: Vec<String>,
 }
 
-/// Asserts that the commands of all texts do what these say.
+/// Asserts that the commands of all texts print what the texts say.
 pub(crate) fn assert_texts_hold() {
     let scratch = tempfile::tempdir().expect("a folder for the test");
     copy(&root().join("examples"), &scratch.path().join("examples"));
@@ -38,7 +38,7 @@ pub(crate) fn assert_texts_hold() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// Asserts that the help of every command is in a page.
+/// Asserts that a page contains the help of every command.
 pub(crate) fn assert_in_reference(page: &str) {
     let reference = fs::read_to_string(root().join(page)).expect("a page of the book");
     let mut paths = vec![String::new()];
@@ -56,7 +56,7 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
 }
 
-/// The READMEs and the page about clusters, and the chapters of the book in the order of their names.
+/// The READMEs, the page about clusters, and the chapters of the book, sorted by name.
 pub(crate) fn texts() -> Vec<PathBuf> {
     let chapters = fs::read_dir(root().join("docs/src")).expect("the book").flatten().map(|entry| entry.path());
     let mut paths: Vec<PathBuf> = chapters.filter(|p| p.extension().is_some_and(|e| e == "md")).collect();
@@ -80,7 +80,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Runs the blocks of a text and returns what is wrong.
+/// Runs the blocks of a text and returns the mistakes.
 fn check(path: &Path, scratch: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).expect("a text of the repository");
     if std::env::var_os("UPDATE_BOOK").is_some() {
@@ -92,7 +92,7 @@ fn check(path: &Path, scratch: &Path) -> Vec<String> {
     for block in blocks(&text) {
         if let Some((_, file)) = block.info.split_once(" file=") {
             let file = scratch.join(file);
-            // Commands of another program may have made its folder.
+            // Commands of another program may have created its folder.
             fs::create_dir_all(file.parent().unwrap_or(scratch)).expect("a folder for the test");
             fs::write(file, block.text.join("\n") + "\n").expect("a file for the test");
         }
@@ -104,7 +104,7 @@ fn check(path: &Path, scratch: &Path) -> Vec<String> {
 }
 
 impl Block {
-    /// Tells whether its commands are of the program that is tested: those of the laboratory stand in blocks of their own.
+    /// Returns whether its commands belong to the tested program; those of the laboratory have separate blocks.
     fn is_ours(&self) -> bool {
         let of_lab = |line: &String| line.starts_with("$ ") && line.contains("garblet-lab");
         self.text.iter().any(of_lab) == (NAME == "garblet-lab")
@@ -141,7 +141,7 @@ fn steps(block: &Block) -> Vec<Step> {
     steps
 }
 
-/// Runs the commands of a block and returns what is wrong, each with its line.
+/// Runs the commands of a block and returns the mistakes, each with its line.
 fn run(block: &Block, scratch: &Path) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut background = Vec::new();
@@ -172,13 +172,13 @@ fn shell(command: &str, scratch: &Path) -> Command {
     shell
 }
 
-/// Starts a command with both its streams in one file, which no reader has to keep empty.
+/// Starts a command with both output streams in one file, so that no reader has to drain them.
 fn start(command: &str, scratch: &Path) -> (Child, File) {
     let output = tempfile::tempfile_in(scratch).expect("a file for the test");
     let streams = [&output, &output].map(|file| Stdio::from(file.try_clone().expect("a handle")));
     let [stdout, stderr] = streams;
     let command = match command.strip_suffix('&') {
-        // The shell makes way for the command, so that it can be ended.
+        // `exec` replaces the shell by the command, so that it can be killed.
         Some(command) => format!("exec {command}"),
         None => command.into(),
     };
@@ -186,7 +186,7 @@ fn start(command: &str, scratch: &Path) -> (Child, File) {
     (child, output)
 }
 
-/// Waits for a command in the background, and ends it if it does not end by itself.
+/// Waits for a background command, and kills it if it does not end by itself.
 fn end(mut child: Child) -> ExitStatus {
     let begin = Instant::now();
     while begin.elapsed() < PARTING {
@@ -199,13 +199,13 @@ fn end(mut child: Child) -> ExitStatus {
     child.wait().expect("a child")
 }
 
-/// The fault in the end of a command.
+/// The mistake in how a command ended, if any.
 fn judge(step: &Step, status: ExitStatus, mut output: File) -> Option<String> {
     let mut text = String::new();
     output.rewind().and_then(|()| output.read_to_string(&mut text)).expect("output in UTF-8");
     let got: Vec<&str> = text.lines().collect();
     let fails = step.expected.iter().any(|l| l.starts_with("error: "));
-    // Ended by us, as a command that serves until it is stopped.
+    // Killed by us, since it serves until it is stopped.
     let ended = status.signal().is_some() && step.command.ends_with('&');
     let right = ended || status.success() != fails;
     if right && (step.expected.is_empty() || agree(&step.expected, &got)) {
@@ -215,7 +215,7 @@ fn judge(step: &Step, status: ExitStatus, mut output: File) -> Option<String> {
     Some(format!("{}: `{command}`, {status}\n--- expected\n{expected}\n--- got\n{text}", step.line))
 }
 
-/// Tells whether the lines are the expected ones.
+/// Returns whether the lines match the expected ones.
 fn agree(expected: &[String], got: &[&str]) -> bool {
     match expected.split_first() {
         None => got.is_empty(),
@@ -224,7 +224,7 @@ fn agree(expected: &[String], got: &[&str]) -> bool {
     }
 }
 
-/// Tells whether a line is the expected one, in which `...` stands for any text.
+/// Returns whether a line matches the expected one, in which `...` stands for any text.
 fn like(expected: &str, line: &str) -> bool {
     match expected.split_once("...") {
         None => expected == line,
@@ -234,7 +234,7 @@ fn like(expected: &str, line: &str) -> bool {
     }
 }
 
-/// Tells whether what a cargo command would start is there.
+/// Returns whether the target of a cargo command exists.
 fn cargo_knows(command: &str) -> bool {
     let words: Vec<&str> = command.split_whitespace().collect();
     match words[1..] {
@@ -257,7 +257,7 @@ fn help(path: &str) -> String {
     String::from_utf8(output.stdout).expect("help in UTF-8")
 }
 
-/// A text in which every `$ NAME .. --help` of the program that is tested is followed by what that prints now.
+/// The text with the current output after every `$ NAME .. --help` of the tested program.
 fn updated(text: &str) -> String {
     let mut lines = Vec::new();
     let mut skip = false;
@@ -277,7 +277,7 @@ fn updated(text: &str) -> String {
 }
 
 #[test]
-fn what_differs_is_found() {
+fn differences_are_found() {
     let matches = |expected: &[&str], got: &str| agree(&expected.map_strings(), &got.lines().collect::<Vec<_>>());
     assert!(matches(&["a", "...", "d"], "a\nb\nc\nd"));
     assert!(matches(&["..."], ""));

@@ -1,12 +1,12 @@
 //! The commands of the README and of the book do what the text says.
 //!
-//! Every fenced block ```` ```console ```` is run, line by line, in a scratch folder with a copy of `examples`. `$ COMMAND`
-//! is run by the shell; a command that ends in `&` goes on in the background until the end of its block. The lines after
-//! a command are what it prints on both standard streams: `...` stands for any text within a line, and alone on a line for
-//! any lines; if there is no line, the output does not matter. A command whose output has a line `error: ` must fail, any other
-//! must succeed. A block ```` ```LANGUAGE file=NAME ```` is a file that the reader writes. `cargo` commands are looked up only.
+//! The test runs every fenced block ```` ```console ````, line by line, in a scratch folder with a copy of `examples`. The shell runs
+//! `$ COMMAND`; a command that ends in `&` continues in the background until the end of its block. The lines after a command are
+//! its output on both standard streams: `...` stands for any text within a line, and alone on a line for any lines; without
+//! lines, the output does not matter. A command whose output has a line `error: ` must fail, any other must succeed. A block
+//! ```` ```LANGUAGE file=NAME ```` is a file that the reader writes. `cargo` commands are only looked up.
 //!
-//! With `UPDATE_BOOK=1` the output of every `--help` in the book is brought up to date instead of checked.
+//! `UPDATE_BOOK=1` updates the output of every `--help` in the book instead of checking it.
 
 #![cfg(unix)]
 
@@ -16,12 +16,12 @@ use std::fs;
 
 use blocks::{assert_in_reference, assert_texts_hold, root, texts};
 
-/// The program whose commands are run.
+/// The tested program.
 const NAME: &str = "garblet";
 const PROGRAM: &str = env!("CARGO_BIN_EXE_garblet");
 
 #[test]
-fn the_commands_of_the_readme_and_the_book_do_what_they_say() {
+fn the_commands_of_the_readme_and_the_book_print_what_the_text_says() {
     assert_texts_hold();
 }
 
@@ -31,7 +31,7 @@ fn every_command_is_in_the_reference() {
 }
 
 #[test]
-fn the_table_of_circuits_is_the_librarys() {
+fn the_table_of_circuits_matches_the_library() {
     let rows = |path: &str, prefix: &str| -> Vec<String> {
         let text = fs::read_to_string(root().join(path)).expect("a text of the repository");
         text.lines().filter_map(|l| l.strip_prefix(prefix)).filter(|l| l.starts_with("| `")).map(String::from).collect()
@@ -43,7 +43,7 @@ fn the_table_of_circuits_is_the_librarys() {
 
 /// The library runs the examples of its chapter as tests.
 #[test]
-fn the_rust_example_of_the_readme_is_one_of_the_librarys_chapter() {
+fn the_rust_example_of_the_readme_is_in_the_librarys_chapter() {
     let text = |path: &str| fs::read_to_string(root().join(path)).expect("a text of the repository");
     let readme = text("README.md");
     let shown: Vec<&str> =
@@ -53,7 +53,7 @@ fn the_rust_example_of_the_readme_is_one_of_the_librarys_chapter() {
 }
 
 #[test]
-fn every_chapter_is_in_the_summary_and_every_link_leads_somewhere() {
+fn every_chapter_is_in_the_summary_and_no_link_is_dead() {
     let summary = fs::read_to_string(root().join("docs/src/SUMMARY.md")).expect("the summary");
     for path in texts() {
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Agreements of two servers, runs of theirs that panic, and outputs of visits whose receipts cannot be kept.
+//! Agreements of two servers, their runs that panic, and outputs of visits whose receipts cannot be written.
 
 use std::{io::Read, thread, time::Duration};
 
@@ -9,9 +9,9 @@ use crate::{
     visits::World,
 };
 
-/// A balance of 100 of which 101 are withdrawn.
+/// A balance of 100 from which 101 are withdrawn.
 #[test]
-fn what_is_kept_stays_after_a_run_that_panics_and_no_server_shows_what_came_out() {
+fn a_state_survives_a_run_that_panics_and_no_server_prints_its_output() {
     let world = World::new("panics");
     let servers = world.both();
     let visit = |program: &str, input: Value| {
@@ -21,7 +21,7 @@ fn what_is_kept_stays_after_a_run_that_panics_and_no_server_shows_what_came_out(
         ran.stderr.contains("error: panicked at ")
             && ran.stderr.contains("nothing was kept, and what was kept before is unchanged")
     };
-    // The first one keeps nothing, and is asked for again.
+    // The first one saves nothing and is visited again.
     let ran = visit("open", json!({"old": 100, "amount": 101}));
     assert!(panicked(&ran) && ran.status == Some(1) && !ran.stdout.contains("left"), "{} {}", ran.stdout, ran.stderr);
     assert_eq!(visit("open", json!({"old": 100, "amount": 0})).json()["version"], 1);
@@ -37,8 +37,8 @@ fn what_is_kept_stays_after_a_run_that_panics_and_no_server_shows_what_came_out(
     for server in &servers {
         server.says("ran `withdraw` for anna in ");
         let told = server.told.lock().expect("no panic");
-        let ran = told.iter().find(|line| line.starts_with("ran `withdraw`")).expect("it was told");
-        assert!(ran.ends_with("; it panicked, and nothing is kept of it"), "{ran}");
+        let ran = told.iter().find(|line| line.starts_with("ran `withdraw`")).expect("it was reported");
+        assert!(ran.ends_with("; the program panicked, and no output was kept"), "{ran}");
     }
     let shown = visit("balance", json!({"amount": 0})).json();
     assert_eq!(
@@ -46,7 +46,7 @@ fn what_is_kept_stays_after_a_run_that_panics_and_no_server_shows_what_came_out(
         (&json!(100), &json!({"generator": ["left"], "cloud": [], "panics": {"generator": "where", "cloud": null}}))
     );
     assert_eq!(visit("withdraw", json!({"amount": 100})).json()["version"], 2);
-    // Nor does a server print an output that means nothing.
+    // Nor does a server print a meaningless output.
     let ran = visit("balance", json!({"amount": 1}));
     assert!(ran.stderr.contains("error: panicked at "), "{}", ran.stderr);
     let [mut generator, _cloud] = servers;
@@ -61,7 +61,7 @@ fn what_is_kept_stays_after_a_run_that_panics_and_no_server_shows_what_came_out(
 }
 
 #[test]
-fn an_agreement_that_others_may_write_is_not_served() {
+fn an_agreement_that_others_may_write_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let world = World::new("agreement-writable");
     let store = world.folder.path("store");
@@ -73,13 +73,13 @@ fn an_agreement_that_others_may_write_is_not_served() {
 }
 
 #[test]
-fn an_agreement_says_who_gives_and_learns_what_and_reads_what_is_kept() {
+fn an_agreement_names_owners_recipients_and_states() {
     let world = World::new("agreed");
     let text = std::fs::read_to_string(&world.agreement).expect("text");
     let refused = |from: &str, to: &str, place: &str, message: &str| {
         assert!(text.contains(from), "{from}");
         let wrong = text.replacen(from, to, 1);
-        let line = 1 + wrong[..wrong.find(place).expect("it is there")].matches('\n').count();
+        let line = 1 + wrong[..wrong.find(place).expect("it exists")].matches('\n').count();
         let file = world.folder.file("wrong.toml", &wrong);
         let ran = garblet(&[
             "visit",
@@ -103,7 +103,7 @@ fn an_agreement_says_who_gives_and_learns_what_and_reads_what_is_kept() {
         "to = { sum = [1, 2] }\n",
         "",
         both,
-        "program `both`: to: `sum`: expected who learns this output, got nothing",
+        "program `both`: to: `sum`: expected the recipients of this output, got nothing",
     );
     assert!(hint.starts_with("hint: write `to = { sum = \"nobody\" }`"), "{hint}");
     let expected = "expected a client from 1 to 2, `generator` or `cloud`";
@@ -124,13 +124,13 @@ fn an_agreement_says_who_gives_and_learns_what_and_reads_what_is_kept() {
         "owner = { a = 1, b = 2 }",
         "owner = { a = 1 }",
         both,
-        "program `both`: owner: `b`: expected who gives this input, got nothing",
+        "program `both`: owner: `b`: expected the owner of this input, got nothing",
     );
     assert!(hint.starts_with("hint: write `owner = { b = 1 }`"), "{hint}");
 }
 
 #[test]
-fn an_agreement_reads_nothing_that_no_program_keeps() {
+fn an_agreement_only_reads_states_that_a_program_saves() {
     let world = World::new("unread");
     let text = std::fs::read_to_string(&world.agreement).expect("text");
     let file = world.folder.file(
@@ -156,31 +156,29 @@ fn an_agreement_reads_nothing_that_no_program_keeps() {
     assert!(ran.status == Some(2) && ran.stderr.starts_with(&message), "{}", ran.stderr);
 }
 
-/// A store that begins anew does not know what was used: all that clients have ever sent could be run again.
+/// A new store does not know which submissions were used, so old ones could be run again.
 #[test]
-fn a_service_value_is_not_used_with_another_store() {
+fn a_service_value_is_refused_with_another_store() {
     let world = World::new("reused");
     let mut servers = world.both();
     for server in &mut servers {
-        server.says("the other server is there");
+        server.says("connected to the other server");
         server.kill();
     }
-    std::fs::remove_dir_all(world.folder.path("generator.store")).expect("it is there");
+    std::fs::remove_dir_all(world.folder.path("generator.store")).expect("it exists");
     let generator = world.serve(0, "127.0.0.1:0");
     let told = generator.says("error: ");
     assert!(
-        told.contains(
-            "agreement.toml: service: expected a value that was not used with another store, got one that was"
-        ),
+        told.contains("agreement.toml: service: expected a value that no other store has used, got one that store"),
         "{told}"
     );
     assert!(generator.says("hint: ").contains("draw a new value"));
 }
 
-/// The output was paid for: a disk that is full is no reason to keep it back.
+/// The run has happened, so a full disk must not hold its output back.
 #[cfg(unix)]
 #[test]
-fn an_output_is_printed_also_if_the_receipt_cannot_be_kept() {
+fn an_output_is_printed_even_if_the_receipt_cannot_be_written() {
     let world = World::new("unkept");
     let servers = world.both();
     let input = world.input(json!({"b": 5}));
@@ -190,7 +188,7 @@ fn an_output_is_printed_also_if_the_receipt_cannot_be_kept() {
     let mut call = world.call(&servers, "anna", &["ours", "--input", &input]);
     *call.last_mut().expect("the receipts") = receipts.clone();
     let child = command(&call.iter().map(String::as_str).collect::<Vec<_>>()).spawn().expect("the command starts");
-    // It has noted what it is about to send; nothing can be written from then on.
+    // It has recorded its submission; from now on nothing can be written.
     while !std::fs::exists(&receipts).expect("a folder that can be read") {
         thread::sleep(Duration::from_millis(1));
     }

@@ -1,8 +1,8 @@
-//! Calls and files that are wrong: exit status 2, and words that say what, where, expected, got.
+//! Wrong calls and files: exit status 2, and messages with what, where, expected and got.
 
 use crate::invocation::{Folder, garblet};
 
-/// Runs the command on a file of that text and asserts the failure, in whose words `FILE` stands for the file's path.
+/// Runs the command on a file with this text and asserts the failure; `FILE` in it stands for the file's path.
 fn file_fails(command: &[&str], name: &str, text: &str, stderr: &str) {
     let folder = Folder::new(&format!("bad-{}", name.replace('.', "-")));
     let path = folder.file(name, text);
@@ -12,7 +12,7 @@ fn file_fails(command: &[&str], name: &str, text: &str, stderr: &str) {
 }
 
 #[test]
-fn circuit_files_that_lie() {
+fn circuit_files_with_wrong_counts() {
     file_fails(
         &["eval", "FILE"],
         "unset.txt",
@@ -36,7 +36,7 @@ fn circuit_files_that_lie() {
 }
 
 #[test]
-fn warnings_and_toml_that_is_wrong_keep_their_lines() {
+fn warnings_and_toml_errors_keep_their_lines() {
     let folder = Folder::new("bad-lines");
     let source =
         "pub fn main(a: bool) -> bool {\n    match a {\n        _ => false,\n        true => true,\n    }\n}\n";
@@ -91,7 +91,7 @@ fn inputs_that_do_not_fit() {
 }
 
 #[test]
-fn inputs_of_another_party_or_of_nobody() {
+fn inputs_of_another_or_an_unknown_party() {
     for (name, text, words) in [
         ("owner.json", r#"{"block": 3}"#, "input `block` belongs to party 1, this file is party 0's"),
         ("extra.json", r#"{"kee": 3}"#, "the program has no input `kee`"),
@@ -109,7 +109,7 @@ fn inputs_of_another_party_or_of_nobody() {
 }
 
 #[test]
-fn names_that_nothing_has() {
+fn unknown_names() {
     garblet(&["eval", "nosuch.txt"]).fails(2, "error: cannot be read: No such file or directory\n --> nosuch.txt\n");
     garblet(&["eval", "millionaires(8)"]).fails(
         2,
@@ -136,7 +136,7 @@ fn names_that_nothing_has() {
     );
     local(&["--protocol", "gmw", "--adversary", "covert"]).fails(
         2,
-        "error: --adversary covert: gmw is secure against semi-honest parties only\nhint: --protocol covert is, for two parties; with three or more parties --protocol outsourced \
+        "error: --adversary covert: gmw is only secure against semi-honest parties\nhint: --protocol covert is, for two parties; with three or more parties --protocol outsourced \
              is secure against covert parties, but only if its two servers do not collude; gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2 are for semi-honest parties\n",
     );
     local(&["--owner", "in1=7"]).fails(2, "error: --owner: the program has no input `in1`\nhint: it has key, block\n");
@@ -144,7 +144,7 @@ fn names_that_nothing_has() {
     local(&["--input", "0=missing.json"]).fails(2, "error: missing.json: cannot be read: no such file or directory\n");
 }
 
-/// The object that a failure is with `--json`, beside its message on standard error.
+/// The object of a failure with `--json`, in addition to its message on standard error.
 fn json_failure(arguments: &[&str], status: i32) -> serde_json::Value {
     let ran = garblet(&[arguments, &["--json"]].concat());
     assert_eq!(ran.status, Some(status), "{}", ran.stderr);
@@ -157,7 +157,7 @@ fn json_failure(arguments: &[&str], status: i32) -> serde_json::Value {
 }
 
 #[test]
-fn with_json_a_failure_is_one_object_too() {
+fn a_failure_with_json_is_one_object_too() {
     let error = json_failure(&["local", "lib:aes128", "--owner", "in1=7"], 2);
     assert_eq!(error["message"], "--owner: the program has no input `in1`");
     assert_eq!(error["hint"], "it has key, block");
@@ -175,7 +175,7 @@ fn with_json_a_failure_is_one_object_too() {
 }
 
 #[test]
-fn a_conversion_that_is_refused_leaves_the_file_as_it_was() {
+fn a_refused_conversion_leaves_the_file_unchanged() {
     let folder = Folder::new("refused-conversion");
     let text = "2 5\n3 1 1 1\n1 1\n\n2 1 0 1 3 AND\n2 1 3 2 4 AND\n";
     let path = folder.file("and3.txt", text);
@@ -183,7 +183,7 @@ fn a_conversion_that_is_refused_leaves_the_file_as_it_was() {
     assert_eq!(ran.status, Some(2), "{}", ran.stderr);
     assert_eq!(std::fs::read_to_string(&path).expect("still there"), text);
     garblet(&["convert", "lib:add(2)", &path])
-        .fails(2, &format!("error: {path}: is there already\nhint: --force replaces it\n"));
+        .fails(2, &format!("error: {path}: already exists\nhint: replace it with --force\n"));
     assert_eq!(std::fs::read_to_string(&path).expect("still there"), text);
     let converted = garblet(&["convert", &path, &path, "--force"]);
     assert_eq!(converted.status, Some(0), "{}", converted.stderr);
@@ -206,33 +206,33 @@ fn a_conversion_touches_no_other_file_and_keeps_permissions() {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            let mode = |path: &str| std::fs::metadata(path).expect("it is there").permissions().mode();
+            let mode = |path: &str| std::fs::metadata(path).expect("it exists").permissions().mode();
             assert_eq!(mode(&out), mode(&beside), "as of any file that is made");
         }
-        std::fs::remove_file(&out).expect("it is there");
+        std::fs::remove_file(&out).expect("it exists");
     }
     let files: Vec<_> = std::fs::read_dir(folder.path("")).expect("a folder").collect();
     assert_eq!(files.len(), 1, "{files:?}");
 }
 
 #[test]
-fn numbers_that_have_to_be_at_least_one() {
+fn numbers_that_must_be_at_least_one() {
     for arguments in [&["local", "lib:aes128", "--repeat", "0"][..], &["bench", "yao", "--cold-starts", "x"]] {
         let ran = garblet(arguments);
         assert_eq!(ran.status, Some(2));
-        assert!(ran.stderr.contains("': expected a number from 1 on\n"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("': expected a number of at least 1\n"), "{}", ran.stderr);
     }
 }
 
 #[test]
-fn a_parameter_that_a_measurement_does_not_have_is_named() {
+fn an_unknown_parameter_of_a_benchmark_is_named() {
     let ran = garblet(&["bench", "authenticated", "--param", "check=zzz"]);
     assert_eq!((ran.status, &ran.stdout[..]), (Some(2), ""), "{}", ran.stderr);
     assert!(ran.stderr.contains("tags or reveal"), "{}", ran.stderr);
 }
 
 #[test]
-fn mistakes_are_told_before_a_peer_is_waited_for() {
+fn mistakes_are_reported_before_waiting_for_a_peer() {
     let folder = Folder::new("before-the-peer");
     let store = ["--store", &folder.path("store"), "--store-key", &folder.path("key")];
     let way = ["--party", "0", "--insecure-plain-tcp", "--listen", "127.0.0.1:0", "--timeout", "1s"];
@@ -244,8 +244,8 @@ fn mistakes_are_told_before_a_peer_is_waited_for() {
     }
     garblet(&[&["serve", "lib:aes128", "--protocol", "bmr"], &store[..], &way].concat()).fails(
         2,
-        "error: --protocol bmr: two parties can serve each other, several cannot\n\
-         hint: several fill their stores with garblet prepare PROGRAM --peers FILE\n",
+        "error: --protocol bmr: only protocols for two parties can be served\n\
+         hint: with several parties, fill the stores with garblet prepare PROGRAM --peers FILE\n",
     );
     let read = ["run", "lib:add(4)", "--protocol", "lego", "--read", "c=kept"];
     garblet(&[&read, &store[..], &way].concat())
@@ -253,7 +253,7 @@ fn mistakes_are_told_before_a_peer_is_waited_for() {
 }
 
 #[test]
-fn a_scheme_that_would_show_an_input_is_refused() {
+fn a_scheme_that_would_reveal_an_input_is_refused() {
     let inputs = ["--input", "0=examples/aes/key.json", "--input", "1=examples/aes/block.json"];
     let ran = garblet(&[&["local", "lib:aes128", "--param", "scheme=privacy-free"], &inputs[..]].concat());
     assert_eq!((ran.status, &ran.stdout[..]), (Some(2), ""), "{}", ran.stderr);
@@ -261,11 +261,11 @@ fn a_scheme_that_would_show_an_input_is_refused() {
 }
 
 #[test]
-fn lines_are_of_sources_only() {
+fn lines_are_shown_for_sources_only() {
     garblet(&["inspect", "lib:add(4)", "--lines"]).fails(
         2,
         "error: lib:add(4): --lines: the program was not compiled from a function source\n\
-         hint: give a file whose name ends in .garble.rs\n",
+         hint: give a .garble.rs file\n",
     );
 }
 

@@ -28,7 +28,7 @@ fn a_batch_of_rows_is_one_run() {
     assert_eq!(report["rows"], 4);
     assert_eq!(report["outputs"]["price"]["value"], json!([110, 0, 280, 80]));
     let folder = Folder::new("batch-rows");
-    // The first line of a party that listens says where, with no note before it.
+    // The first line of a listening party is its address, with no note before it.
     let buyer = format!("0={}", folder.file("buyer.csv", BUYER));
     let [left, right] = [&buyer, ROWS[5]].map(|input| {
         [OFFER, "--party", &input[..1], "--batch", "rows", "--input", input, PLAIN, "--output-format", "csv"]
@@ -39,15 +39,15 @@ fn a_batch_of_rows_is_one_run() {
 }
 
 #[test]
-fn parties_with_other_numbers_of_rows_are_told() {
+fn different_numbers_of_rows_are_reported() {
     let folder = Folder::new("rows-differ");
     let short = folder.file("short.csv", "lowest\n1\n2\n");
     let local = ["eval", OFFER, "--batch", "rows", "--input", ROWS[3], "--input", &format!("1={short}")];
     garblet(&local).fails(
         2,
-        "note: examples/batch/buyer.csv: left out, since nothing takes them: `lot`, `name`\n\
+        "note: examples/batch/buyer.csv: columns not used by the program: `lot`, `name`\n\
              error: --batch: party 0 has 4 rows, party 1 has 2\n\
-             hint: a row is one evaluation, so all parties have the same number\n",
+             hint: each row is one evaluation, so all parties need the same number of rows\n",
     );
     let (buyer, short) = (format!("0={}", folder.file("buyer.csv", BUYER)), format!("1={short}"));
     let left = [OFFER, "--party", "0", "--batch", "rows", "--input", &buyer, PLAIN];
@@ -58,7 +58,7 @@ fn parties_with_other_numbers_of_rows_are_told() {
 }
 
 #[test]
-fn a_batch_of_files_takes_them_by_name() {
+fn a_batch_of_files_sorts_them_by_name() {
     let folder = Folder::new("batch-files");
     let [buyer, seller] = ["buyer", "seller"].map(|name| folder.path(name));
     for (path, port, values) in [(&buyer, "offer", [120, 45, 310]), (&seller, "lowest", [100, 60, 250])] {
@@ -76,14 +76,14 @@ fn a_batch_of_files_takes_them_by_name() {
     let files = inputs[1..].iter().flat_map(|input| ["--input", input]);
     let first = ["eval", OFFER, "--batch", "files", "--input", &inputs[0]];
     let ran = garblet(&first.into_iter().chain(files).collect::<Vec<_>>());
-    // The folder's are a, b, c; those of the seller as they were given.
+    // The folder's files are a, b, c; the seller's keep the given order.
     let expected = "{\"agreed\":true,\"price\":205}\n{\"agreed\":false,\"price\":0}\n{\"agreed\":false,\"price\":0}\n";
     assert_eq!(ran.stdout, expected, "{}", ran.stderr);
-    let order = format!("note: {buyer}: 3 files, in the order of their names from `a.json` to `c.json`\n");
+    let order = format!("note: {buyer}: 3 files, sorted by name from `a.json` to `c.json`\n");
     assert_eq!(ran.stderr, order);
 }
 
-/// A division of rows, of which the second panics, and its inputs.
+/// A division by rows, of which the second panics, and its inputs.
 fn division(folder: &Folder, divisors: &str) -> [String; 3] {
     let source = folder.file("div.garble.rs", "pub fn main(a: u8, b: u8) -> u8 { a / b }");
     let a = format!("0={}", folder.file("a.csv", "a\n10\n9\n30\n"));
@@ -92,7 +92,7 @@ fn division(folder: &Folder, divisors: &str) -> [String; 3] {
 }
 
 #[test]
-fn rows_that_panic_have_no_result_and_the_others_have() {
+fn only_rows_that_panic_have_no_result() {
     let folder = Folder::new("batch-panics");
     let [source, a, b] = &division(&folder, "2\n0\n3\n");
     for command in ["eval", "local"] {
@@ -123,7 +123,7 @@ fn rows_that_panic_have_no_result_and_the_others_have() {
 }
 
 #[test]
-fn a_batch_of_which_all_rows_panic_has_no_result() {
+fn a_batch_whose_rows_all_panic_has_no_result() {
     let folder = Folder::new("batch-all-panic");
     let [source, a, b] = &division(&folder, "0\n0\n0\n");
     let out = folder.path("out.csv");
@@ -141,29 +141,32 @@ fn a_batch_of_which_all_rows_panic_has_no_result() {
 }
 
 #[test]
-fn batches_that_cannot_be_are_refused() {
+fn impossible_batches_are_refused() {
     let folder = Folder::new("batch-refused");
     let (empty, json) = (folder.file("empty.csv", "offer\n"), folder.file("a.json", "{\"offer\": 1}"));
     let refused = |more: &[&str], stderr: &str| garblet(&[&["eval", OFFER], more].concat()).fails(2, stderr);
     refused(
         &["--batch", "rows", "--input", &format!("0={empty}")],
-        "error: --batch: party 0 has no rows, expected one at least\n",
+        "error: --batch: party 0 has no rows, expected at least one\n",
     );
     refused(
         &["--batch", "rows", "--input", &format!("0={json}")],
         &format!(
-            "error: --batch rows: {json} is no table\n\
-             hint: rows are those of CSV, JSON lines, Arrow and Parquet files; --batch files takes a file for each evaluation\n"
+            "error: --batch rows: {json} is not a table\n\
+             hint: tables are CSV, JSON lines, Arrow and Parquet files; --batch files takes one file per evaluation\n"
         ),
     );
-    refused(&["--batch", "7"], "error: --batch 7: party 0 has inputs\nhint: --batch rows or files reads them\n");
+    refused(
+        &["--batch", "7"],
+        "error: --batch 7: party 0 has inputs\nhint: read them with --batch rows or --batch files\n",
+    );
     let folder = folder.path(".");
     let ran = garblet(&["eval", OFFER, "--batch", "0", "--input", &format!("0={folder}")]);
-    assert!(ran.stderr.contains("expected rows, files, or how many rows there are"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("expected `rows`, `files`, or a number of rows"), "{}", ran.stderr);
 }
 
 #[test]
-fn a_plan_and_prepared_runs_are_of_so_many_rows() {
+fn plans_and_prepared_runs_are_for_a_number_of_rows() {
     let plan = |rows: &str| garblet(&["plan", OFFER, "--protocol", "gmw", "--batch", rows, "--json"]).json();
     let (one, ten) = (plan("1"), plan("10"));
     assert_eq!(ten["program"]["and"].as_u64(), one["program"]["and"].as_u64().map(|and| 10 * and));

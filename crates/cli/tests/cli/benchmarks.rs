@@ -18,7 +18,7 @@ fn assert_whole(costs: &Value, phases: &[&str]) {
 }
 
 #[test]
-fn authenticated_garbling_says_what_each_phase_costs() {
+fn authenticated_garbling_reports_the_cost_of_each_phase() {
     let bench = ["bench", "authenticated", "--copies", "1,2", "--param", "ot-k=8", "--json"];
     let cold = garblet(&bench).json();
     let rows = cold["rows"].as_array().expect("a row for each number of copies");
@@ -39,7 +39,7 @@ fn authenticated_garbling_says_what_each_phase_costs() {
 }
 
 #[test]
-fn a_benchmark_of_the_laboratory_is_refused_with_its_place() {
+fn a_benchmark_of_the_laboratory_is_refused_with_its_command() {
     for call in [&["bench", "lego", "--copies", "1"][..], &["bench", "lego", "--help"]] {
         garblet(call).fails(
             2,

@@ -1,4 +1,4 @@
-//! Preparing in one pair of processes, computing in another; faults of those who use it.
+//! Preparing in one pair of processes, computing in another; mistakes of users.
 
 use std::io::{BufRead, BufReader};
 use std::process::Child;
@@ -34,7 +34,7 @@ impl Parties {
         self.folder.file(name, text)
     }
 
-    /// The list of what a party's store has.
+    /// The contents of a party's store.
     pub(crate) fn list(&self, party: usize) -> Ran {
         let [store, key] = ["store", "key"].map(|name| self.folder.path(&format!("{name}{party}")));
         garblet(&["store", "list", &store, "--store-key", &key])
@@ -89,14 +89,14 @@ fn listen(arguments: &[&str]) -> (Child, String) {
 }
 
 #[test]
-fn stores_that_were_filled_before_serve_functions_over_tls_until_they_are_empty() {
+fn filled_stores_serve_functions_over_tls_until_they_are_empty() {
     let parties = Parties::new("components");
     for ran in parties.prepare() {
         let report = ran.json();
         assert!(report["pieces"].as_u64().unwrap() > 60, "{report}");
         assert_eq!(report["lost"], 0);
     }
-    // Four trees, of which half is left over each time, and twenty single components: enough for ten programs of seven.
+    // Four trees, half of each left over every time, and twenty single components: enough for ten programs of seven.
     for round in 0..5 {
         for ran in parties.run(PROGRAM, &[]) {
             assert_eq!((ran.status, &ran.stdout[..]), (Some(0), "highest = 4100\n"), "{round}: {}", ran.stderr);
@@ -107,7 +107,7 @@ fn stores_that_were_filled_before_serve_functions_over_tls_until_they_are_empty(
 }
 
 #[test]
-fn what_is_missing_is_said_and_made_on_request() {
+fn missing_material_is_reported_and_prepared_on_request() {
     let parties = Parties::new("components-missing");
     let library = parties
         .folder
@@ -120,7 +120,7 @@ fn what_is_missing_is_said_and_made_on_request() {
     };
     for ran in run(&[]) {
         assert_eq!(ran.status, Some(1), "{}", ran.stderr);
-        let missing = "error: the stores lack 4 of the 7 higher that the program takes\nhint: `garblet prepare";
+        let missing = "error: the stores lack 4 of the 7 higher that the program takes\nhint: prepare more with `garblet prepare`";
         assert!(ran.stderr.contains(missing), "{}", ran.stderr);
     }
     for ran in run(&["--top-up"]) {
@@ -129,7 +129,7 @@ fn what_is_missing_is_said_and_made_on_request() {
 }
 
 #[test]
-fn stores_are_for_one_library_and_one_protocol() {
+fn a_store_is_for_one_library_and_one_protocol() {
     let parties = Parties::new("components-other");
     let prepared = parties.prepare();
     assert!(prepared.iter().all(|ran| ran.status == Some(0)), "{}", prepared[0].stderr);
@@ -145,7 +145,7 @@ fn stores_are_for_one_library_and_one_protocol() {
 }
 
 #[test]
-fn serving_refills_what_has_run_low() {
+fn serving_refills_kinds_that_have_run_low() {
     let parties = Parties::new("components-serve");
     let served = parties.both(&["serve", LIBRARY], [&["--rounds", "1"]; 2]);
     assert!(served.iter().all(|ran| ran.status == Some(0)), "{}", served[0].stderr);
@@ -156,7 +156,7 @@ fn serving_refills_what_has_run_low() {
 }
 
 #[test]
-fn a_party_that_answers_fills_stores_and_runs_its_program_as_often_as_the_peer_comes() {
+fn an_answering_party_fills_stores_and_runs_its_program_whenever_the_peer_calls() {
     let parties = Parties::new("components-answer");
     let logs = ["server.jsonl", "caller.jsonl"].map(|name| parties.folder.path(name));
     let command =
@@ -169,12 +169,12 @@ fn a_party_that_answers_fills_stores_and_runs_its_program_as_often_as_the_peer_c
     let refused = run(PROGRAM);
     assert_eq!(refused.status, Some(2), "{}", refused.stderr);
     assert!(refused.stderr.contains("no store in"), "{}", refused.stderr);
-    assert!(refused.stderr.ends_with("hint: `garblet prepare` makes one and fills it\n"), "{}", refused.stderr);
+    assert!(refused.stderr.ends_with("hint: create and fill one with `garblet prepare`\n"), "{}", refused.stderr);
     let prepared = parties.connect(&address, &["prepare", LIBRARY, "--json"]).json();
     assert!(prepared["pieces"].as_u64().unwrap() > 60, "{prepared}");
     let ran = run(PROGRAM);
     assert_eq!((ran.status, &ran.stdout[..]), (Some(0), "highest = 4100\n"), "{}", ran.stderr);
-    // Another program than that which is answered: both say so, and the next call is answered.
+    // A program other than the answered one: both sides say so, and the next call is answered.
     let text = std::fs::read_to_string(crate::invocation::root().join(PROGRAM)).unwrap();
     let other = parties.folder.file("other.json", &text.replace("highest", "best"));
     assert_ne!(std::fs::read_to_string(&other).unwrap(), text);
@@ -187,13 +187,13 @@ fn a_party_that_answers_fills_stores_and_runs_its_program_as_often_as_the_peer_c
     assert!(served.stderr.contains("program digest"), "{}", served.stderr);
     let compared = garblet(&["receipts", "compare", &logs[0], &logs[1]]);
     let alike =
-        |ours, theirs| format!("ours {ours} and theirs {theirs}: the same run, each received what the other sent\n");
+        |ours, theirs| format!("ours {ours} and theirs {theirs}: the same run; each received what the other sent\n");
     assert!(compared.stdout.contains(&alike(1, 2)) && compared.stdout.contains(&alike(3, 4)), "{}", compared.stdout);
     assert_eq!(compared.status, Some(0), "{}", compared.stderr);
 }
 
 #[test]
-fn a_store_knows_its_library_once_it_was_filled_from_one() {
+fn a_store_remembers_the_library_that_filled_it() {
     let folder = Folder::new("components-library");
     let (store, key) = (folder.path("store"), folder.path("key"));
     let made = garblet(&["store", "init", &store, "--store-key", &key]);
@@ -206,7 +206,7 @@ fn a_store_knows_its_library_once_it_was_filled_from_one() {
 }
 
 #[test]
-fn local_runs_prepare_for_themselves() {
+fn local_runs_prepare_their_own_material() {
     for more in [&[][..], &["--library", LIBRARY], &["--param", "links=standard", "--param", "scheme=grr3"]] {
         let base = ["local", PROGRAM, "--protocol", "components", "--input", INPUTS[0], "--input", INPUTS[1]];
         let ran = garblet(&[&base, more].concat());

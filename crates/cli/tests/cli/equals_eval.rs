@@ -9,7 +9,7 @@ use rand::{SeedableRng, rngs::StdRng};
 
 use crate::invocation::{Folder, garblet};
 
-/// Writes each party's inputs and returns the options that name them.
+/// Writes each party's inputs and returns their options.
 fn input_options(folder: &Folder, program: &Program, inputs: &[Bits]) -> Vec<String> {
     let of_party = |party: u16| {
         let own = program.inputs().iter().zip(inputs).filter(|(input, _)| input.owner == Party(party));
@@ -53,7 +53,7 @@ fn random_circuits_under_every_scheme_and_hash() {
         for scheme in SchemeKind::ALL {
             let mut program = drawn.clone();
             if scheme.is_privacy_free() {
-                // Its evaluator sees every value, so all inputs have to be its own.
+                // The evaluator sees every value, so all inputs must be its own.
                 let inputs = 0..program.inputs().len() as u32;
                 inputs.for_each(|k| program.set_owner(InputId(k), Party(1)));
             }

@@ -4,7 +4,7 @@ use garblet::{HashKind, SchemeKind};
 
 use crate::invocation::garblet;
 
-/// Program and inputs of an example, and the outputs that it must give.
+/// An example's program and inputs, and its expected outputs.
 const EXAMPLES: &[(&[&str], &str)] = &[
     (
         &[
@@ -137,7 +137,7 @@ const EXAMPLES: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Sources under `examples`, and program files that bind circuits to their functions, the input files of both parties beside them, and the outputs that they must give.
+/// Sources under `examples`, and program files that bind circuits to their functions, with both parties' input files and the expected outputs.
 const SOURCES: &[(&str, [&str; 2], &str)] = &[
     (
         "orders/orders.garble.rs",
@@ -166,11 +166,11 @@ const SOURCES: &[(&str, [&str; 2], &str)] = &[
     ),
 ];
 
-/// In the clear, by two parties, and by two servers that run another program, on what their client has dealt.
+/// In the clear, by two parties, and by two servers that run another program on their client's shares.
 const WAYS: &[&[&str]] = &[&["eval"], &["local"], &["local", "--protocol", "outsourced", "--param", "base=yao"]];
 
 #[test]
-fn every_way_gives_the_known_answer() {
+fn every_protocol_gives_the_known_answer() {
     for (arguments, expected) in EXAMPLES {
         for way in WAYS {
             let ran = garblet(&[way, *arguments].concat());
@@ -181,7 +181,7 @@ fn every_way_gives_the_known_answer() {
 }
 
 #[test]
-fn sources_give_the_known_answer_in_every_way() {
+fn sources_give_the_known_answer_with_every_protocol() {
     for (name, files, expected) in SOURCES {
         let source = format!("examples/{name}");
         let folder = name.split_once('/').map_or("", |(folder, _)| folder);
@@ -212,7 +212,7 @@ fn sources_become_small_circuits() {
 }
 
 #[test]
-fn lines_of_a_source_are_shown_with_what_they_cost() {
+fn lines_of_a_source_are_shown_with_their_cost() {
     // All AND gates of AES are in the S-box.
     let ran = garblet(&["inspect", "examples/aes/aes.garble.rs", "--lines"]);
     assert_eq!(ran.stdout, "      AND   share   line\n   16,400  100.0%     22  table[x as usize]\n", "{}", ran.stderr);
@@ -220,7 +220,7 @@ fn lines_of_a_source_are_shown_with_what_they_cost() {
 
 #[test]
 fn every_scheme_and_hash_gives_the_same() {
-    // All combinations take a while in a debug build; by default each scheme and each hash is there once.
+    // All combinations take a while in a debug build; by default each scheme and each hash appears once.
     let full = std::env::var_os("GARBLET_TEST_FULL").is_some();
     let schemes: Vec<_> = SchemeKind::ALL.iter().filter(|scheme| !scheme.is_privacy_free()).collect();
     for (s, scheme) in schemes.iter().enumerate() {
@@ -236,13 +236,13 @@ fn every_scheme_and_hash_gives_the_same() {
     }
 }
 
-/// The text that an example in Rust prints.
+/// The output of an example in Rust.
 fn rust_example(name: &str) -> String {
-    // Cargo builds examples with the tests, beside the folder of the command.
+    // Cargo builds examples with the tests, next to the command's folder.
     let folder = std::path::Path::new(env!("CARGO_BIN_EXE_garblet")).parent().expect("a folder");
     let output = std::process::Command::new(folder.join("examples").join(name))
         .output()
-        .expect("the example, which `cargo test` builds unless it is told which tests to build");
+        .expect("the example, which `cargo test` builds unless told which tests to build");
     assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into()
 }
@@ -265,7 +265,7 @@ fn a_one_time_program_runs_once() {
 }
 
 #[test]
-fn the_demonstration_ends_well() {
+fn the_demonstration_succeeds() {
     let ran = garblet(&["demo"]);
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.contains("distance = 56"), "{}", ran.stdout);

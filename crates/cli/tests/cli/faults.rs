@@ -1,4 +1,4 @@
-//! Peers that disagree, are gone, are silent or are something else: exit status 1, both sides say why, nothing hangs.
+//! Peers that disagree, disappear, fall silent or are other programs: exit status 1, both sides say why, nothing hangs.
 
 use std::{
     io::Write,
@@ -34,7 +34,7 @@ fn both_name(garbler: &[&str], evaluator: &[&str], ours: &str, theirs: &str) {
 }
 
 #[test]
-fn peers_that_disagree_both_say_on_what() {
+fn peers_that_disagree_both_name_the_difference() {
     let other_program = ["lib:aes128-expanded", "--party", "1", "--input", BLOCK, "--insecure-plain-tcp"];
     both_name(&GARBLER, &other_program, "program digest: ours ", "program digest: ours ");
     both_name(&GARBLER, &GARBLER, "party (must differ): ours 0, theirs 0", "party (must differ): ours 0, theirs 0");
@@ -66,7 +66,7 @@ fn a_port_in_use_is_named() {
 }
 
 #[test]
-fn a_peer_that_is_silent_or_not_there() {
+fn a_silent_or_missing_peer() {
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = silent.local_addr().expect("its address").to_string();
     let connect = ["--connect", &address, "--timeout", "1s"];
@@ -82,8 +82,8 @@ fn a_peer_that_is_silent_or_not_there() {
 }
 
 #[test]
-fn a_peer_that_speaks_something_else() {
-    // It goes on waiting for the peer, and says in the end who came.
+fn a_peer_that_is_another_program() {
+    // It keeps waiting for the peer, and reports at the end who came.
     let (child, address) = listen(&[&GARBLER[..], &["--timeout", "2s"]].concat());
     let mut peer = TcpStream::connect(&address).expect("the party listens");
     peer.write_all(b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n").expect("it reads");
@@ -107,16 +107,16 @@ fn a_peer_that_is_killed_in_the_middle() {
     assert!(ran.stderr.contains("the peer closed the connection"), "{}", ran.stderr);
 }
 
-/// The evaluator's result is final when the garbler has its own: whoever breaks off then takes nothing away.
+/// The evaluator's result is final once the garbler has its own: breaking off then takes nothing away.
 #[test]
-fn a_peer_that_breaks_off_after_the_result_leaves_the_result() {
+fn a_peer_that_breaks_off_after_the_result_takes_nothing_away() {
     for json in [false, true] {
         let (address, garbler) = breaks_off_after_the_result();
         let options = ["--protocol", "cut-and-choose", "--param", "circuits=9", "--connect", &address];
         let json_option: &[&str] = if json { &["--json"] } else { &[] };
         let ran = garblet(&[&["run"], &EVALUATOR[..], &options, json_option].concat());
         garbler.join().expect("it did what it was to do");
-        let warning = "warning: the result is final, but the peer did not end the session in order: the peer ";
+        let warning = "warning: the result is final, but the peer did not close the session properly: the peer ";
         assert!(ran.stderr.contains(warning), "{}", ran.stderr);
         if json {
             let object = ran.json();
@@ -129,7 +129,7 @@ fn a_peer_that_breaks_off_after_the_result_leaves_the_result() {
     }
 }
 
-/// A garbler that runs as it should and then breaks off; where it listens.
+/// Starts a garbler that runs correctly and then breaks off; returns its address.
 fn breaks_off_after_the_result() -> (String, std::thread::JoinHandle<()>) {
     let (say, heard) = std::sync::mpsc::channel();
     let garbler = std::thread::spawn(move || {
@@ -138,7 +138,7 @@ fn breaks_off_after_the_result() -> (String, std::thread::JoinHandle<()>) {
             let listener = Listener::bind("127.0.0.1:0").await.expect("a port");
             say.send(listener.address().to_string()).expect("it is heard");
             let channel = listener.accept(&Options::default()).await.expect("the evaluator comes");
-            let program = library::find("lib:aes128").expect("it is there");
+            let program = library::find("lib:aes128").expect("it exists");
             let mut config = Config::of(Protocol::of::<garblet::cut_and_choose::CutAndChoose>());
             config.get_mut::<garblet::cut_and_choose::CutAndChoose>().unwrap().circuits = Some(9);
             let key = Bits::from_bytes(&(0..16).collect::<Vec<u8>>());
@@ -154,7 +154,7 @@ fn breaks_off_after_the_result() -> (String, std::thread::JoinHandle<()>) {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn no_party_outlives_a_local_run_that_is_killed() {
+fn no_party_outlives_a_killed_local_run() {
     let arguments = ["local", "lib:aes128-chain(20000)", "--input", KEY, "--input", BLOCK];
     let mut parent = start(&arguments);
     let children = || std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", parent.id())).unwrap_or_default();
@@ -162,14 +162,14 @@ fn no_party_outlives_a_local_run_that_is_killed() {
         let found: Vec<String> = children().split_whitespace().map(String::from).collect();
         (found.len() == 2).then_some(found)
     });
-    // By then both have read their jobs and meet.
+    // By then both have read their jobs and are meeting.
     std::thread::sleep(Duration::from_millis(400));
     parent.kill().expect("it runs");
     parent.wait().expect("it ends");
     until(|| parties.iter().all(|id| is_over(id)).then_some(()));
 }
 
-/// The final answer to a question that is asked again and again, within a time in which the run could not end by itself.
+/// Polls a condition, for less time than the run would need to end by itself, and returns the last answer.
 #[cfg(target_os = "linux")]
 fn until<T>(question: impl Fn() -> Option<T>) -> T {
     for _ in 0..100 {
@@ -181,7 +181,7 @@ fn until<T>(question: impl Fn() -> Option<T>) -> T {
     panic!("nothing after two seconds");
 }
 
-/// Tells whether a process is gone, or a zombie that waits for whoever inherited it.
+/// Returns whether a process is gone, or a zombie that its new parent has not reaped.
 #[cfg(target_os = "linux")]
 fn is_over(id: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{id}/stat")).map_or(true, |stat| stat.contains(") Z "))

@@ -84,7 +84,7 @@ fn an_unknown_identity_is_refused_on_both_sides() {
     let party1 = ["lib:aes128", "--party", "1", "--input", AES_INPUTS[1], "--peer", &alice_print, "--identity"];
     let (garbler, evaluator) = pair(&alice_waits_for_bob, &[&party1[..], &[&mallory]].concat());
     assert_eq!((garbler.status, evaluator.status), (Some(1), Some(1)), "{} {}", garbler.stderr, evaluator.stderr);
-    // It is told at once who was refused, and goes on waiting for the peer.
+    // It reports the refusal at once, and keeps waiting for the peer.
     let refused = format!("the peer is unknown: expected the peer {bob_print}, got {mallory_print}");
     assert!(garbler.stderr.starts_with("refused 127.0.0.1:"), "{}", garbler.stderr);
     assert_eq!(garbler.stderr.matches(&refused).count(), 2, "{}", garbler.stderr);
@@ -119,7 +119,7 @@ fn trust_is_added_listed_and_removed() {
     assert_eq!(trust(&["remove", "bob"]).status, Some(0));
     trust(&["remove", "bob"]).fails(
         2,
-        "error: no trusted peer is called `bob`; there are: none\nhint: `garblet trust add NAME FINGERPRINT` adds one\n",
+        "error: no trusted peer is called `bob`; trusted peers: none\nhint: add one with `garblet trust add NAME FINGERPRINT`\n",
     );
     let ran = trust(&["add", "eve", "h2wm-xxxx"]);
     assert_eq!(ran.status, Some(2));
@@ -152,7 +152,7 @@ fn an_identity_is_never_overwritten_and_must_be_private() {
 }
 
 #[test]
-fn a_fingerprint_that_is_mistyped_is_no_unknown_name() {
+fn a_mistyped_fingerprint_is_not_taken_for_a_name() {
     let folder = Folder::new("mistyped");
     let (identity, fingerprint) = keygen(&folder, "own.pem");
     let last = if fingerprint.ends_with('0') { '1' } else { '0' };
@@ -165,7 +165,7 @@ fn a_fingerprint_that_is_mistyped_is_no_unknown_name() {
 }
 
 #[test]
-fn a_key_that_cannot_be_written_is_no_wrong_call() {
+fn a_key_that_cannot_be_written_is_not_a_wrong_call() {
     let folder = Folder::new("unwritable-key");
     let ran = garblet(&["keygen", &folder.path(&"x".repeat(300))]);
     assert_eq!((ran.status, &ran.stdout[..]), (Some(1), ""), "{}", ran.stderr);
@@ -173,11 +173,9 @@ fn a_key_that_cannot_be_written_is_no_wrong_call() {
 }
 
 #[test]
-fn without_a_configuration_folder_files_have_to_be_named() {
+fn without_a_configuration_folder_files_must_be_named() {
     let ran =
         command(&["keygen"]).env_remove("HOME").env_remove("XDG_CONFIG_HOME").spawn().expect("the command starts");
-    finish(ran).fails(
-        2,
-        "error: there is no place for identity.pem: neither XDG_CONFIG_HOME nor HOME is set\nhint: name the file\n",
-    );
+    finish(ran)
+        .fails(2, "error: no folder for identity.pem: neither XDG_CONFIG_HOME nor HOME is set\nhint: name the file\n");
 }

@@ -1,4 +1,4 @@
-//! Running the program that is tested, [`crate::PROGRAM`].
+//! Runs the tested program, [`crate::PROGRAM`].
 
 use std::{
     path::{Path, PathBuf},
@@ -14,13 +14,13 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// Standard output as the one JSON object of a run that succeeded.
+    /// Standard output as the JSON object of a successful run.
     pub(crate) fn json(&self) -> serde_json::Value {
         assert_eq!(self.status, Some(0), "{}", self.stderr);
         serde_json::from_str(&self.stdout).expect("one JSON object")
     }
 
-    /// Asserts a failure with that status and exactly that text on standard error, and nothing on standard output.
+    /// Asserts a failure with this status and exactly this text on standard error, and nothing on standard output.
     pub(crate) fn fails(&self, status: i32, stderr: &str) {
         assert_eq!(self.stderr, stderr);
         assert_eq!(self.status, Some(status), "{}", self.stderr);
@@ -28,7 +28,7 @@ impl Ran {
     }
 }
 
-/// The root of the workspace, in which the command is run.
+/// The root of the workspace, where the command runs.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
 }
@@ -37,7 +37,7 @@ pub(crate) fn root() -> PathBuf {
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(crate::PROGRAM);
     command.args(arguments).current_dir(root());
-    // What is recorded of stores is not the business of whoever runs the tests.
+    // Keep records of stores out of the configuration of the user who runs the tests.
     command.env("XDG_CONFIG_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/config"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -60,7 +60,7 @@ pub(crate) fn finish(child: Child) -> Ran {
     Ran { status: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
-/// A folder of its own for one test, gone when it is dropped.
+/// A temporary folder for one test, removed on drop.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {

@@ -1,4 +1,4 @@
-//! Jobs: written, checked, signed, verified, and run by parties that then agree on everything.
+//! Jobs: written, checked, signed, verified, and run by parties that agree on everything.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use crate::{
 const AES: [&str; 2] = ["0=examples/aes/key.json", "1=examples/aes/block.json"];
 const CIPHERTEXT: &str = "ciphertext = 69c4e0d86a7b0430d8cdb78070b4c55a\n";
 
-/// Two parties with their identities, and a job of theirs for a circuit of the library.
+/// Two parties with identities, and their job for a library circuit.
 struct World {
     folder: Folder,
     identities: [String; 2],
@@ -31,14 +31,14 @@ impl World {
         world
     }
 
-    /// Writes a job of the two.
+    /// Writes a job for the two.
     fn write(&self, path: &str, more: &[&str]) -> Ran {
         let parties = ["alice", "bob"].iter().zip(&self.fingerprints);
         let parties: Vec<String> = parties.map(|(name, print)| format!("{name}={print}")).collect();
         garblet(&[&["job", "new", "--out", path, "--party", &parties[0], "--party", &parties[1]], more].concat())
     }
 
-    /// The job with a change of its text, in another file.
+    /// Writes the job with a changed text to another file.
     fn changed(&self, name: &str, from: &str, to: &str) -> String {
         let text = fs::read_to_string(&self.job).expect("the job");
         assert!(text.contains(from), "{text}");
@@ -49,14 +49,14 @@ impl World {
         garblet(&["job", "sign", job, "--identity", &self.identities[party]])
     }
 
-    /// The arguments of a run of a party.
+    /// The arguments of a party's run.
     fn run<'a>(&'a self, job: &'a str, party: usize) -> Vec<&'a str> {
         vec!["--job", job, "--input", AES[party], "--identity", &self.identities[party]]
     }
 }
 
 #[test]
-fn a_job_says_all_that_a_run_needs() {
+fn a_job_contains_everything_that_a_run_needs() {
     let world = World::new("job-run");
     let ran = pair(&world.run(&world.job, 0), &world.run(&world.job, 1));
     for ran in [ran.0, ran.1] {
@@ -74,7 +74,7 @@ fn a_job_says_all_that_a_run_needs() {
 }
 
 #[test]
-fn the_bytes_of_a_run_under_a_job_are_those_of_its_plan() {
+fn a_run_under_a_job_sends_the_planned_bytes() {
     let world = World::new("job-bytes");
     let planned: Value = garblet(&["plan", "--job", &world.job, "--json"]).json();
     let ran: Value = garblet(&["local", "--job", &world.job, "--input", AES[0], "--input", AES[1], "--json"]).json();
@@ -89,7 +89,7 @@ fn the_bytes_of_a_run_under_a_job_are_those_of_its_plan() {
 }
 
 #[test]
-fn parties_with_other_jobs_are_told_the_fields() {
+fn parties_with_different_jobs_see_the_differing_fields() {
     let world = World::new("job-differs");
     let other = world.changed("other.toml", "name = \"aes128\"", "name = \"another\"");
     let parameter = world.folder.path("parameter.toml");
@@ -126,14 +126,14 @@ fn parties_with_other_jobs_are_told_the_fields() {
 }
 
 #[test]
-fn whoever_is_not_the_jobs_party_or_peer_is_refused() {
+fn anyone_but_the_jobs_parties_is_refused() {
     let world = World::new("job-strangers");
     let (mallory, mallory_print) = keygen(&world.folder, "mallory.pem");
     let place = &world.job;
     let call = |more: &[&str]| garblet(&[&["run", "--job", place, "--connect", "127.0.0.1:1"], more].concat());
     let ran = call(&["--identity", &mallory]);
     let expected =
-        format!("{place}: our identity {mallory_print} is none of its parties: alice {}", world.fingerprints[0]);
+        format!("{place}: our identity {mallory_print} is not one of its parties: alice {}", world.fingerprints[0]);
     assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
     let [alice, bob] = &world.identities;
     let ran = call(&["--identity", alice, "--party", "1"]);
@@ -142,11 +142,11 @@ fn whoever_is_not_the_jobs_party_or_peer_is_refused() {
     let ran = call(&["--identity", alice, "--input", AES[0], "--peer", &mallory_print]);
     assert!(ran.stderr.contains("the job has bob "), "{}", ran.stderr);
     let ran = call(&["--insecure-plain-tcp"]);
-    assert!(ran.stderr.contains("names identities, which it does not prove"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("names identities, which plain TCP cannot verify"), "{}", ran.stderr);
     for ran in [call(&["--identity", &mallory]), call(&["--insecure-plain-tcp"])] {
         assert_eq!(ran.status, Some(2));
     }
-    // Another who comes to where the job's peer is awaited is not let in.
+    // A stranger that connects in place of the job's peer is refused.
     let (waiting, address) = listen(&[&world.run(place, 0)[..], &["--timeout", "2s"]].concat());
     let stranger = [
         "run",
@@ -169,7 +169,7 @@ fn whoever_is_not_the_jobs_party_or_peer_is_refused() {
 }
 
 #[test]
-fn a_job_gives_nobody_the_name_of_somebody_who_is_trusted() {
+fn a_job_cannot_give_a_party_the_name_of_another_trusted_peer() {
     let world = World::new("job-names");
     let [trusted, other] = ["trusted.toml", "other.toml"].map(|name| world.folder.path(name));
     let add = |name: &str, print: &str, trust: &str| {
@@ -189,14 +189,14 @@ fn a_job_gives_nobody_the_name_of_somebody_who_is_trusted() {
         let ran = garblet(&[&call[..], &["--trust", &trusted]].concat());
         let bob = &world.fingerprints[1];
         let expected = format!(
-            "error: {}: party 1: bob is trusted here as {stranger}, the job has {bob}\nhint: ask bob",
+            "error: {}: party 1: bob is trusted here as {stranger}, but the job has {bob}\nhint: ask bob",
             world.job
         );
         assert!(ran.stderr.starts_with(&expected), "{call:?}: {}", ran.stderr);
         assert_eq!(ran.status, Some(2));
     }
-    assert!(!fs::exists(format!("{}.signatures", world.job)).expect("the folder is there"));
-    // Who has another name here is shown with that, also in what is kept of a run.
+    assert!(!fs::exists(format!("{}.signatures", world.job)).expect("the folder exists"));
+    // A peer with another name here appears under it, also in receipts.
     add("robert", &world.fingerprints[1], &other);
     for call in [["job", "check", &world.job].to_vec(), [&["job", "sign", &world.job], &identity[..]].concat()] {
         let ran = garblet(&[&call[..], &["--trust", &other]].concat());
@@ -210,18 +210,18 @@ fn a_job_gives_nobody_the_name_of_somebody_who_is_trusted() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_in_the_place_of_signatures_is_not_written_through() {
+fn signing_does_not_write_through_a_link() {
     let world = World::new("job-link");
     let target = world.folder.path("target");
     std::os::unix::fs::symlink(&target, format!("{}.signatures", world.job)).expect("a link");
     let ran = world.sign(&world.job, 0);
-    assert!(ran.stderr.contains(".signatures: it is no file, but a link or the like\n"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(".signatures: expected a regular file, got a link or the like\n"), "{}", ran.stderr);
     assert_eq!(ran.status, Some(2));
-    assert!(!fs::exists(target).expect("the folder is there"));
+    assert!(!fs::exists(target).expect("the folder exists"));
 }
 
 #[test]
-fn options_that_the_job_decides_are_refused_beside_it() {
+fn options_that_a_job_decides_are_refused_beside_it() {
     let world = World::new("job-options");
     for option in [
         &["--owner", "key=1"][..],
@@ -241,7 +241,7 @@ fn options_that_the_job_decides_are_refused_beside_it() {
     }
     let ran = garblet(&["local", "--job", &world.job, "--parties", "2"]);
     assert!(ran.stderr.contains("cannot be used with"), "{}", ran.stderr);
-    // Nor does the job say what comes from stores and stays there.
+    // Nor does a job cover values that come from stores or stay there.
     for option in [["--keep", "a"], ["--read", "key=a"]] {
         for command in [&["local"][..], &["run", "--connect", "127.0.0.1:1"]] {
             let ran = garblet(&[command, &["--job", &world.job, "--store", "x"], &option].concat());
@@ -267,7 +267,7 @@ fn options_that_the_job_decides_are_refused_beside_it() {
 }
 
 #[test]
-fn another_program_than_was_agreed_is_refused() {
+fn a_program_other_than_the_agreed_one_is_refused() {
     let world = World::new("job-program");
     let source =
         |body: &str| world.folder.file("add.garble.rs", &format!("pub fn main(x: u8, y: u8) -> u8 {{ {body} }}\n"));
@@ -292,20 +292,20 @@ fn another_program_than_was_agreed_is_refused() {
         assert_eq!(ran.status, Some(2));
     }
     assert_eq!(garblet(&["job", "show", &job]).status, Some(0), "what was agreed is shown all the same");
-    assert!(!fs::exists(format!("{job}.signatures")).expect("the folder is there"));
+    assert!(!fs::exists(format!("{job}.signatures")).expect("the folder exists"));
     let ran = world.write(&job, &[&program]);
     assert!(ran.stderr.contains("file exists"), "an agreement is not overwritten: {}", ran.stderr);
 }
 
 #[test]
-fn all_parties_sign_and_whoever_is_missing_is_named() {
+fn missing_signatures_are_named() {
     let world = World::new("job-signatures");
     let job = &world.job;
     let verify = || garblet(&["job", "verify", job]);
     let ran = verify();
     assert_eq!(ran.status, Some(2));
     assert!(ran.stderr.contains(".signatures: alice has not signed; bob has not signed\n"), "{}", ran.stderr);
-    // Twice is no error, and the file stays the same.
+    // Signing twice is no error and leaves the file unchanged.
     let signed = |party| {
         let ran = world.sign(job, party);
         assert_eq!(ran.status, Some(0), "{}", ran.stderr);
@@ -324,30 +324,30 @@ fn all_parties_sign_and_whoever_is_missing_is_named() {
     );
     let stranger = keygen(&world.folder, "mallory.pem").0;
     let ran = garblet(&["job", "sign", job, "--identity", &stranger]);
-    assert!(ran.stderr.contains("is none of its parties"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is not one of its parties"), "{}", ran.stderr);
 
-    // A job that was changed afterwards has no signatures.
+    // Signatures do not match a job that was changed afterwards.
     let other = world.changed("other.toml", "name = \"aes128\"", "name = \"another\"");
     fs::copy(format!("{job}.signatures"), format!("{other}.signatures")).expect("copied");
     let ran = garblet(&["job", "verify", &other]);
-    assert!(ran.stderr.contains("the signature of alice does not fit: what was signed is job "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the signature of alice is wrong: it signs job "), "{}", ran.stderr);
     let lying =
         both.replace(&digest, garblet(&["job", "show", &other, "--json"]).json()["job"].as_str().expect("a digest"));
     fs::write(format!("{other}.signatures"), lying).expect("written");
     let ran = garblet(&["job", "verify", &other]);
-    assert!(ran.stderr.contains("does not fit: it was not made with that key, or of another job"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is wrong: it was made with another key or for another job"), "{}", ran.stderr);
 
-    // Signatures of others, of nobody, twice, or none at all.
+    // Signatures by others, by nobody, duplicates, or none at all.
     let parts: Vec<&str> = both.split("[[signature]]").collect();
     for (text, expected) in [
         (both.replace("party = \"alice\"", "party = \"carol\""), "alice has not signed"),
         (
             both.replace("party = \"alice\"", "party = \"x\"").replace("party = \"bob\"", "party = \"alice\""),
-            "the signature of alice does not fit: the key is that of ",
+            "the signature of alice is wrong: the key belongs to ",
         ),
-        (format!("{both}[[signature]]{}", parts[1]), "the signature of alice does not fit: it is there twice"),
-        (both.replace("signature = \"", "signature = \"0"), "does not fit: signature: expected 128 hexadecimal digits"),
-        (both.replace("key = \"", "key = \"0"), "does not fit: key: expected 64 hexadecimal digits"),
+        (format!("{both}[[signature]]{}", parts[1]), "the signature of alice is wrong: it appears twice"),
+        (both.replace("signature = \"", "signature = \"0"), "is wrong: signature: expected 128 hexadecimal digits"),
+        (both.replace("key = \"", "key = \"0"), "is wrong: key: expected 64 hexadecimal digits"),
         (both.replace("key = ", "kee = "), "unknown field `kee`"),
     ] {
         fs::write(format!("{job}.signatures"), text).expect("written");
@@ -358,7 +358,7 @@ fn all_parties_sign_and_whoever_is_missing_is_named() {
 }
 
 #[test]
-fn constants_of_files_are_written_out() {
+fn constants_from_files_are_written_into_the_job() {
     let world = World::new("job-constants");
     let program = world.folder.file(
         "rows.garble.rs",
@@ -391,13 +391,17 @@ fn a_job_without_identities_is_for_plain_tcp() {
         assert_eq!((ran.status, &ran.stdout[..]), (Some(0), CIPHERTEXT), "{}", ran.stderr);
     }
     let ran = garblet(&["run", "--job", &job, "--insecure-plain-tcp", "--connect", "127.0.0.1:1"]);
-    assert!(ran.stderr.contains(&format!("error: --party is missing: {job} names no identities")), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains(&format!("error: --party is missing: {job} has no identities to tell which party this is")),
+        "{}",
+        ran.stderr
+    );
     let ran = garblet(&["job", "new", "lib:aes128", "--party", "alice", "--out", &job]);
     assert!(ran.stderr.contains("--parties 1"), "{}", ran.stderr);
 }
 
 #[test]
-fn several_parties_meet_as_the_job_knows_them() {
+fn several_parties_meet_with_the_jobs_identities() {
     let folder = Folder::new("job-mesh");
     let keys: Vec<_> = ["a.pem", "b.pem", "c.pem"].iter().map(|name| keygen(&folder, name)).collect();
     let parties: Vec<String> =
@@ -406,7 +410,7 @@ fn several_parties_meet_as_the_job_knows_them() {
     let named: Vec<&str> = parties.iter().flat_map(|party| ["--party", &party[..]]).collect();
     let ran = garblet(&[&["job", "new", "lib:aes128", "--protocol", "gmw", "--out", &job][..], &named].concat());
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
-    // Fingerprints that the peers file gives must be those of the job.
+    // Fingerprints in the peers file must match those in the job.
     let peers = |last: &str| {
         let entry = |port: usize, print: &str| {
             format!("[[party]]\naddress = \"127.0.0.1:{port}\"\nfingerprint = \"{print}\"\n")
@@ -416,8 +420,7 @@ fn several_parties_meet_as_the_job_knows_them() {
     let stranger = keygen(&folder, "d.pem").1;
     let run = |peers: &str| garblet(&["run", "--job", &job, "--identity", &keys[0].0, "--peers", peers]);
     let ran = run(&peers(&stranger));
-    assert!(ran.stderr.contains("--peers: party 2 has another fingerprint than in "), "{}", ran.stderr);
-    assert!(ran.stderr.contains(", where it is cy\n"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--peers: the fingerprint of party 2 differs from that of cy in "), "{}", ran.stderr);
     let two = folder.file("two.toml", "[[party]]\naddress = \"a:1\"\n[[party]]\naddress = \"a:2\"\n");
     assert!(run(&two).stderr.contains("the peers file has 2 parties, "), "{}", run(&two).stderr);
 }
@@ -452,7 +455,7 @@ fn a_batch_is_as_large_as_the_job_allows() {
     ran.fails(
         2,
         &format!(
-            "error: --batch: {job} allows 3 rows a run, got 4\n\
+            "error: --batch: {job} allows 3 rows per run, got 4\n\
              hint: split it into several runs, or agree on another job: `garblet job new --batch N`\n"
         ),
     );
@@ -460,15 +463,15 @@ fn a_batch_is_as_large_as_the_job_allows() {
     ran.fails(
         2,
         &format!(
-            "error: --batch: {} is for one evaluation a run\n\
-             hint: every row tells a result, so that all parties agree on how many: `garblet job new --batch N`\n",
+            "error: --batch: {} allows one evaluation per run\n\
+             hint: every row reveals a result, so all parties must agree on a limit: `garblet job new --batch N`\n",
             world.job
         ),
     );
 }
 
 #[test]
-fn there_are_jobs_of_every_protocol() {
+fn every_protocol_can_run_under_a_job() {
     let world = World::new("job-protocols");
     for protocol in garblet::Protocol::ALL {
         let (least, _) = protocol.parties().into_inner();

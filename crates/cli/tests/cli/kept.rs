@@ -1,4 +1,4 @@
-//! Sources that can panic, whose outputs stay in stores.
+//! Sources that can panic and whose outputs stay in stores.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::invocation::{Folder, Ran, garblet};
 
 const ADD: &str = "pub fn main(a: u8, b: u8) -> u8 {\n    a + b\n}\n";
 
-/// Runs a protocol with every party on this machine, with stores that make what they lack.
+/// Runs a protocol with every party on this machine, with stores that are topped up.
 struct World {
     folder: Folder,
     program: String,
@@ -35,14 +35,14 @@ impl World {
 }
 
 #[test]
-fn two_parties_keep_the_output_of_a_source_that_can_panic() {
+fn two_parties_save_the_output_of_a_source_that_can_panic() {
     for protocol in ["authenticated", "lego"] {
         let world = World::new(&format!("kept-{protocol}"), &["--protocol", protocol]);
         let ran = world.run(&["--keep", "total", "--json"], [r#"{"a": 30}"#, r#"{"b": 12}"#]);
         assert_eq!(ran.status, Some(0), "{protocol}: {}", ran.stderr);
         let report = ran.json();
         assert_eq!(report["outputs"]["out0"]["value"], json!(42), "{protocol}: {report}");
-        // What panics has no result, and what was kept stays.
+        // A run that panics has no result, and the saved value stays.
         let ran = world.run(&["--keep", "total"], [r#"{"a": 200}"#, r#"{"b": 100}"#]);
         assert_eq!((ran.status, &ran.stdout[..]), (Some(1), ""), "{protocol}: {}", ran.stderr);
         assert!(ran.stderr.contains("panic") && !ran.stderr.contains("changed"), "{protocol}: {}", ran.stderr);
@@ -52,7 +52,7 @@ fn two_parties_keep_the_output_of_a_source_that_can_panic() {
 }
 
 #[test]
-fn two_parties_keep_the_outputs_of_the_rows_of_such_a_source() {
+fn two_parties_save_the_outputs_of_the_rows_of_such_a_source() {
     let world = World::new("kept-rows", &["--protocol", "lego", "--batch", "rows"]);
     let ran = world.run(&["--keep", "totals", "--json"], ["a\n30\n1\n", "b\n12\n2\n"]);
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
@@ -60,7 +60,7 @@ fn two_parties_keep_the_outputs_of_the_rows_of_such_a_source() {
 }
 
 #[test]
-fn servers_keep_the_output_of_a_source_that_can_panic() {
+fn servers_save_the_output_of_a_source_that_can_panic() {
     let owners = ["--protocol", "outsourced", "--parties", "3", "--owner", "a=1", "--owner", "b=1"];
     let world = World::new("kept-outsourced", &owners);
     let ran = world.run(&["--to", "out0=nobody", "--keep", "total"], [r#"{"a": 30, "b": 12}"#, "{}"]);

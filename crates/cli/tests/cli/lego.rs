@@ -1,4 +1,4 @@
-//! Gates that are prepared in one pair of processes and serve functions that are named in others.
+//! Gates prepared in one pair of processes, for functions chosen in others.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ fn run(parties: &Parties, program: &str, inputs: [&str; 2]) -> [(Option<i32>, St
 }
 
 #[test]
-fn a_store_of_gates_serves_functions_that_are_named_later() {
+fn a_store_of_gates_serves_functions_chosen_later() {
     let parties = Parties::new("lego");
     for ran in parties.both(&PREPARE, [&["--json"]; 2]) {
         let report = ran.json();
@@ -40,7 +40,7 @@ fn a_store_of_gates_serves_functions_that_are_named_later() {
 }
 
 #[test]
-fn what_a_store_lacks_is_made_on_request_of_both() {
+fn missing_material_is_prepared_if_both_request_it() {
     let parties = Parties::new("lego-top-up");
     let prepared = parties.both(&["prepare", "--protocol", "lego", "--stock", "gates=8"], [&[]; 2]);
     assert!(prepared.iter().all(|ran| ran.status == Some(0)), "{}", prepared[1].stderr);
@@ -60,7 +60,7 @@ fn what_a_store_lacks_is_made_on_request_of_both() {
 }
 
 #[test]
-fn serving_refills_gates_that_have_run_low_and_answers_with_them() {
+fn serving_refills_gates_that_have_run_low_and_uses_them() {
     let parties = Parties::new("lego-serve");
     let amounts = ["--protocol", "lego", "--stock", "gates=600", "--stock", "inputs=64", "--stock", "outputs=9"];
     let serve = |low_water: &str| {
@@ -83,16 +83,16 @@ fn serving_refills_gates_that_have_run_low_and_answers_with_them() {
     let ran = parties.connect(&address, &["run", "lib:add(8)", "--protocol", "lego", "--input", &one]);
     assert_eq!((ran.status, &ran.stdout[..]), (Some(0), "sum = 42\n"), "{}", ran.stderr);
     assert_eq!(finish(server).stdout, "sum = 42\n");
-    // Seven gates, sixteen inputs, four pairs, and eight outputs of nine were taken: only of those there is less than half.
-    // No fewer than 512 gates and 32 inputs are made at once.
+    // Seven gates, sixteen inputs, four pairs and eight of nine outputs were used: only outputs are below half.
+    // Gates and inputs are prepared at least 512 and 32 at a time.
     let refilled = (593 + 512 + 48 + 32 + 33 + 9).to_string();
     assert_eq!(serve("50"), [Some(refilled.clone()), Some(refilled.clone())]);
     assert_eq!(serve("80"), [Some(refilled.clone()), Some(refilled)]);
 }
 
-/// The sum of the parties' numbers stays on wires; the next function compares it with a number of party 1's.
+/// The sum of the parties' numbers stays on wires; the next function compares it with a number of party 1.
 #[test]
-fn outputs_that_are_kept_are_inputs_of_later_functions() {
+fn saved_outputs_are_inputs_of_later_functions() {
     let parties = Parties::new("lego-kept");
     let prepared = parties.both(&PREPARE, [&[]; 2]);
     assert!(prepared.iter().all(|ran| ran.status == Some(0)), "{}", prepared[1].stderr);
@@ -132,7 +132,7 @@ fn outputs_that_are_kept_are_inputs_of_later_functions() {
 }
 
 #[test]
-fn what_a_store_is_for_must_be_said() {
+fn the_purpose_of_a_store_must_be_given() {
     let fails = |more: &[&str], expected: &str| {
         let base = ["prepare", "--store", "none", "--party", "0", "--connect", "127.0.0.1:9", "--insecure-plain-tcp"];
         let ran = garblet(&[&base, more].concat());
@@ -140,12 +140,12 @@ fn what_a_store_is_for_must_be_said() {
     };
     fails(
         &["--protocol", "lego"],
-        "error: --stock is missing: how much of gates, inputs, outputs to prepare\n\
-         hint: garblet inspect PROGRAM counts what a program needs\n",
+        "error: --stock is missing: the amounts of gates, inputs, outputs to prepare\n\
+         hint: garblet inspect PROGRAM shows the amounts that a program needs\n",
     );
     fails(
         &["--protocol", "lego", "--stock", "gates=1", "x.toml"],
-        "error: LIBRARY: lego prepares for any function\nhint: say with --stock how much of gates, inputs, outputs\n",
+        "error: LIBRARY: lego prepares for any function\nhint: give the amounts of gates, inputs, outputs with --stock\n",
     );
     fails(
         &["--protocol", "lego", "--stock", "gates=1", "--stock", "runs=1"],
@@ -153,7 +153,7 @@ fn what_a_store_is_for_must_be_said() {
     );
     fails(
         &["--protocol", "yao"],
-        "error: --protocol yao: it prepares nothing for a store\n\
+        "error: --protocol yao: this protocol has no preparation in stores\n\
          hint: components, authenticated, lego, gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2, outsourced do\n",
     );
 }

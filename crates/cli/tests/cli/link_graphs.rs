@@ -1,4 +1,4 @@
-//! Random programs over one fixed library: what is prepared before they are known gives what the plain evaluator gives.
+//! Random programs over one fixed library: material prepared before they are known gives the plain evaluator's results.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::invocation::{Folder, garblet};
 
-/// Components that are linked by themselves, in chains, in trees and in grids.
+/// Components linked to themselves, in chains, trees and grids.
 const LIBRARY: &str = r#"
 input-bits = 256
 [[component]]
@@ -90,7 +90,7 @@ impl Graph {
         graph
     }
 
-    /// So many wires from anywhere: slices of inputs and outputs that may have been used before, and constants.
+    /// This number of wires from anywhere: slices of inputs and outputs, perhaps used before, and constants.
     fn wires(&mut self, count: u32) -> serde_json::Value {
         let mut pieces = Vec::new();
         let mut left = count;
@@ -142,7 +142,7 @@ impl Graph {
     fn chain(&mut self) {
         let (mut a, b) = (self.wires(4), self.wires(4));
         for _ in 0..self.rng.random_range(2..8) {
-            // Now and then what should be shared is not.
+            // Sometimes leave out sharing.
             let b = if self.rng.random_ratio(1, 8) { self.wires(4) } else { b.clone() };
             a = json!(format!("{}.sum", self.add(a, b)));
         }
@@ -174,7 +174,7 @@ impl Graph {
         }
     }
 
-    /// The program file; everything is an output of it, to both or to one.
+    /// The program file, in which everything is an output, to both parties or one.
     fn program(&mut self) -> String {
         let mut outputs = serde_json::Map::new();
         for (k, (name, width)) in self.sources.iter().enumerate() {
@@ -190,7 +190,7 @@ impl Graph {
         json!({"components": components, "inputs": inputs, "instances": self.instances, "outputs": outputs}).to_string()
     }
 
-    /// An input file of a party.
+    /// A party's input file.
     fn values(&mut self, party: u16) -> String {
         let mut values = serde_json::Map::new();
         for (k, input) in self.inputs.iter().enumerate().filter(|(_, input)| input["owner"] == party) {
@@ -219,7 +219,7 @@ fn random_link_graphs_over_one_library_equal_eval() {
         let links = ["links=cheapest", "links=cheapest", "links=keyed", "links=standard"][seed as usize % 4];
         let protocol = ["--protocol", "components", "--param", links];
         let ran = garblet(&[&["local"], &common[..], &protocol, &["--library", &library]].concat());
-        // What the library's counts do not reach is refused; without a library, what is needed is prepared.
+        // A program beyond the library's counts is refused; without a library, the run prepares what it needs.
         let got = if ran.stderr.contains("the stores lack") {
             refused += 1;
             garblet(&[&["local"], &common[..], &protocol].concat()).json()

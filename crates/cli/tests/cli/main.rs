@@ -1,4 +1,4 @@
-//! The `garblet` command as its users meet it: processes, files, exact words, exit status.
+//! The `garblet` command as users see it: processes, files, exact messages, exit status.
 
 mod agreements;
 mod bad_calls;
@@ -29,5 +29,5 @@ mod strangers;
 mod tables;
 mod visits;
 
-/// The program that is tested.
+/// The tested program.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_garblet");

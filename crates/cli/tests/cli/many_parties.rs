@@ -1,4 +1,4 @@
-//! Several parties: `local` with any number of them, `run` with a peers file, and what happens when one is not as it should be.
+//! Several parties: `local` with any number of them, `run` with a peers file, and faults of one party.
 
 use std::{net::TcpListener, process::Child, time::Duration};
 
@@ -9,7 +9,7 @@ pub(crate) const CIPHERTEXT: &str = "ciphertext = 69c4e0d86a7b0430d8cdb78070b4c5
 pub(crate) const INPUTS: [&[&str]; 3] =
     [&["--input", "0=examples/aes/key.json"], &["--input", "1=examples/aes/block.json"], &[]];
 
-/// Addresses that nobody listens on now.
+/// Addresses that are currently free.
 pub(crate) fn free_addresses(count: usize) -> Vec<String> {
     let sockets: Vec<TcpListener> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
     sockets.iter().map(|socket| socket.local_addr().expect("its address").to_string()).collect()
@@ -40,7 +40,7 @@ fn all(program: &str, peers: &str, more: [&[&str]; 3]) -> Vec<Ran> {
 }
 
 #[test]
-fn any_number_of_parties_runs_locally_with_a_report_of_each() {
+fn any_number_of_parties_runs_locally_with_a_report_for_each() {
     for form in ["triples", "2012"] {
         let form = format!("form={form}");
         let first = ["local", "lib:aes128", "--protocol", "gmw", "--parties", "5", "--param", &form, "--json"];
@@ -98,15 +98,15 @@ fn joint_garbling_takes_two_rounds_online_with_every_protocol_and_form() {
 }
 
 #[test]
-fn more_corrupted_parties_than_there_can_be_are_refused() {
+fn too_many_corrupted_parties_are_refused() {
     let local = |more: &[&str]| garblet(&[&["local", "lib:aes128"], INPUTS[0], INPUTS[1], more].concat());
     for (protocol, parties, range) in
         [("bmr", "1", "2 to 64"), ("bmr-bgw3", "2", "3 to 64"), ("bmr-bgw2", "3", "4 to 64")]
     {
         local(&["--protocol", protocol, "--parties", parties])
-            .fails(2, &format!("error: --parties {parties}: expected {range}, which is what {protocol} has\n"));
+            .fails(2, &format!("error: --parties {parties}: expected {range}, the number for {protocol}\n"));
     }
-    // Without a number there are as many as the protocol needs.
+    // Without a number, the protocol decides how many there are.
     let report = local(&["--protocol", "bmr-bgw2", "--json"]).json();
     assert_eq!(report["parties"], 4);
 }
@@ -127,14 +127,14 @@ fn parties_with_pinned_identities_meet_in_any_order() {
     for ran in all("lib:aes128", &peers, [&one, &two, &three]) {
         assert_eq!((ran.status, &ran.stdout[..]), (Some(0), CIPHERTEXT), "{}", ran.stderr);
     }
-    // With another identity than the file says, a party does not even start.
+    // A party whose identity differs from the file's does not even start.
     let ran = finish(party("lib:aes128", 1, &peers, &own(2)));
     let said = format!("error: party 1 of the peers file is {}, our identity is {}", fingerprints[1], fingerprints[2]);
     assert!(ran.status == Some(2) && ran.stderr.starts_with(&said), "{}", ran.stderr);
 }
 
 #[test]
-fn a_party_with_another_program_or_other_parameters_is_named_by_all() {
+fn all_name_a_party_with_another_program_or_other_parameters() {
     let folder = Folder::new("mesh-other");
     let peers = peers_file(&folder, None);
     let plain: &[&str] = &["--insecure-plain-tcp"];
@@ -149,7 +149,7 @@ fn a_party_with_another_program_or_other_parameters_is_named_by_all() {
 }
 
 #[test]
-fn a_party_that_is_missing_is_named_by_all_within_the_timeout() {
+fn all_name_a_missing_party_within_the_timeout() {
     let folder = Folder::new("mesh-missing");
     let peers = peers_file(&folder, None);
     let more = ["--insecure-plain-tcp", "--timeout", "2s"];
@@ -167,10 +167,10 @@ fn a_party_that_is_missing_is_named_by_all_within_the_timeout() {
 }
 
 #[test]
-fn a_party_that_is_killed_is_named_by_all() {
+fn all_name_a_killed_party() {
     let folder = Folder::new("mesh-killed");
     let peers = peers_file(&folder, None);
-    // Long enough to be killed in: many rounds over a slow link.
+    // Many rounds over a slow link, so that there is time to kill it.
     let slow = ["--insecure-plain-tcp", "--link", "20ms,inf"];
     let mut children: Vec<Child> = (0..3).map(|k| party("lib:aes128-chain(20)", k, &peers, &slow)).collect();
     std::thread::sleep(Duration::from_millis(1500));
@@ -184,7 +184,7 @@ fn a_party_that_is_killed_is_named_by_all() {
 }
 
 #[test]
-fn a_peers_file_at_fault_is_explained_by_its_fault() {
+fn mistakes_in_a_peers_file_are_explained() {
     let folder = Folder::new("peers-file");
     let [(_, one), (_, two)] = ["one.pem", "two.pem"].map(|name| keygen(&folder, name));
     let party = |address: &str, print: &str| match print {
@@ -209,7 +209,7 @@ fn a_peers_file_at_fault_is_explained_by_its_fault() {
         (
             [party("a:1", &one), party("a:2", &one)].concat(),
             ":4: party 1 has the fingerprint of party 0\n",
-            "hint: each party has an identity of its own: `garblet keygen` makes one\n",
+            "hint: each party needs its own identity: create one with `garblet keygen`\n",
         ),
         (
             [party("a:1", &one), party("a:2", "")].concat(),
@@ -227,12 +227,12 @@ fn a_peers_file_at_fault_is_explained_by_its_fault() {
 }
 
 #[test]
-fn what_cannot_be_is_explained() {
+fn impossible_calls_are_explained() {
     let local = |more: &[&str]| garblet(&[&["local", "lib:aes128"], INPUTS[0], INPUTS[1], more].concat());
     local(&["--protocol", "gmw", "--parties", "1"])
-        .fails(2, "error: --parties 1: expected 2 to 255, which is what gmw has\n");
+        .fails(2, "error: --parties 1: expected 2 to 255, the number for gmw\n");
     local(&["--parties", "3"])
-        .fails(2, "error: --parties 3: expected 2, which is what yao has\nhint: --protocol gmw has more\n");
+        .fails(2, "error: --parties 3: expected 2, the number for yao\nhint: --protocol gmw has more\n");
     let ran = local(&["--protocol", "gmw", "--owner", "block=4", "--parties", "3"]);
     assert!(ran.stderr.starts_with("error: --parties 3: `aes128` needs 5"), "{}", ran.stderr);
     let folder = Folder::new("mesh-bad");
@@ -240,18 +240,19 @@ fn what_cannot_be_is_explained() {
     let peers = folder.file("peers.toml", "[[party]]\naddress = \"a:1\"\n[[party]]\naddress = \"a:1\"\n");
     run(&["--peers", &peers]).fails(
         2,
-        "error: --peers: yao has one peer\nhint: give --listen or --connect; or --protocol gmw, which has several\n",
+        "error: --peers: yao has one peer\nhint: give --listen or --connect, or use --protocol gmw for several peers\n",
     );
     let ran = run(&["--protocol", "gmw", "--connect", "a:1"]);
     assert!(ran.stderr.starts_with("error: gmw needs a peers file"), "{}", ran.stderr);
     let peers = folder.file("two.toml", "[[party]]\naddress = \"a:1\"\n[[party]]\naddress = \"a:2\"\n");
     let ran = run(&["--protocol", "gmw", "--peers", &peers, "--insecure-plain-tcp"]);
     assert!(ran.stderr.starts_with("error: --insecure-plain-tcp: a:1 is not on this machine"), "{}", ran.stderr);
-    // The file is of this machine alone; the address that takes the place of ours in it is held to the same.
+    // The file has only addresses of this machine; the address that replaces ours must be one, too.
     let here = folder.file("here.toml", "[[party]]\naddress = \"127.0.0.1:1\"\n[[party]]\naddress = \"127.0.0.1:2\"\n");
-    for (address, why) in
-        [("0.0.0.0:0", "is not on this machine"), ("ws://127.0.0.1:0", "is open to every page in a browser here")]
-    {
+    for (address, why) in [
+        ("0.0.0.0:0", "is not on this machine"),
+        ("ws://127.0.0.1:0", "is open to every web page in a browser on this machine"),
+    ] {
         run(&["--protocol", "gmw", "--peers", &here, "--insecure-plain-tcp", "--listen", address]).fails(
             2,
             &format!(

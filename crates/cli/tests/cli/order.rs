@@ -11,7 +11,7 @@ const SUM: &str = "lib:intersection-sum(8,8,16,16)";
 
 const SALES: &str = "key,value\n40,5\n9,100\n\n40,7\n300,1\n";
 
-/// Party 0 asks for these keys, party 1 has these rows.
+/// Party 0 asks for these keys; party 1 has these rows.
 fn sum(command: &str, rows: &str, more: &[&str]) -> Ran {
     static CALLS: AtomicU32 = AtomicU32::new(0);
     let folder = Folder::new(&format!("order-{}", CALLS.fetch_add(1, Ordering::Relaxed)));
@@ -29,7 +29,7 @@ fn refused(ran: &Ran, message: &str, hint: &str) {
 }
 
 #[test]
-fn a_list_that_is_not_in_order_is_refused_with_its_line() {
+fn an_unordered_list_is_refused_with_its_line() {
     for command in ["eval", "local"] {
         let unsorted = sum(command, SALES, &[]);
         let message = "sales.csv:3: input `b`, row 2: expected ascending order, each key once, got a lesser key than in the previous row";
@@ -38,7 +38,7 @@ fn a_list_that_is_not_in_order_is_refused_with_its_line() {
     let sorted = "key,value\n9,100\n\n40,5\n40,7\n";
     let message =
         "sales.csv:5: input `b`, row 3: expected ascending order, each key once, got the key of the previous row again";
-    refused(&sum("eval", sorted, &[]), message, "--sum-by-key makes one row of all that have the same key");
+    refused(&sum("eval", sorted, &[]), message, "--sum-by-key merges rows with the same key");
     let json = "{\n\"a\": [3,\n2]\n}";
     let folder = Folder::new("order-json");
     let a = format!("0={}", folder.file("a.json", json));
@@ -49,7 +49,7 @@ fn a_list_that_is_not_in_order_is_refused_with_its_line() {
 }
 
 #[test]
-fn who_runs_with_a_peer_is_refused_before_anybody_is_met() {
+fn an_unordered_list_is_refused_before_the_peer_is_met() {
     let folder = Folder::new("order-run");
     let rows = format!("1={}", folder.file("sales.csv", SALES));
     let call = ["run", SUM, "--party", "1", "--insecure-plain-tcp", "--input", &rows, "--timeout", "300ms"];
@@ -85,18 +85,18 @@ fn rows_are_sorted_or_added_up_on_request() {
 }
 
 #[test]
-fn a_list_counts_as_empty_for_who_says_so() {
+fn an_unordered_list_counts_as_empty_on_request() {
     let ran = sum("eval", SALES, &["--as-empty"]);
     assert_eq!((ran.status, &ran.stdout[..]), (Some(0), "size = 0\nsum = 0\nin_order = false\n"), "{}", ran.stderr);
     assert!(
-        ran.stderr.contains("the program takes this list, or this row of it, for none: input `b`, row 2: "),
+        ran.stderr.contains("the program ignores this list, or this row of it: input `b`, row 2: "),
         "{}",
         ran.stderr
     );
 }
 
 #[test]
-fn options_for_an_order_that_nothing_relies_on_are_refused() {
+fn options_for_order_are_refused_if_no_program_relies_on_it() {
     let folder = Folder::new("order-none");
     let [a, b] = [("a", 0), ("b", 1)].map(|(name, party)| {
         format!("{party}={}", folder.file(&format!("{name}.json"), &format!("{{\"{name}\": 3}}")))
@@ -104,13 +104,14 @@ fn options_for_an_order_that_nothing_relies_on_are_refused() {
     let call = ["eval", "lib:add(8)", "--input", &a, "--input", &b];
     for option in ["--sort", "--sum-by-key", "--as-empty"] {
         let ran = garblet(&[&call[..], &[option]].concat());
-        let message = format!("error: {option}: the program relies on nothing in these inputs\nhint: leave it out\n");
+        let message =
+            format!("error: {option}: the program does not rely on the order of these inputs\nhint: leave it out\n");
         ran.fails(2, &message);
     }
 }
 
 #[test]
-fn lists_in_batches_are_looked_at_run_by_run() {
+fn lists_in_batches_are_checked_row_by_row() {
     let folder = Folder::new("order-batch");
     let a = format!("0={}", folder.file("a.csv", "a\n\"[1, 2]\"\n\"[2, 1]\"\n"));
     let b = format!("1={}", folder.file("b.csv", "b\n\"[3]\"\n\"[4]\"\n"));
@@ -124,7 +125,7 @@ fn lists_in_batches_are_looked_at_run_by_run() {
 }
 
 #[test]
-fn keys_that_are_texts_are_hashed_alike_under_a_job() {
+fn text_keys_are_hashed_alike_under_a_job() {
     let folder = Folder::new("order-hashed");
     let sum = "lib:intersection-sum(8,8,64,16)";
     let asked = format!("0={}", folder.file("asked.csv", "mail\nCleo@x.org\n anna@X.org \n"));
@@ -146,7 +147,7 @@ fn keys_that_are_texts_are_hashed_alike_under_a_job() {
     let plain = "size = 1\nsum = 25\nin_order = true\n";
     let ran = garblet(&[&["eval", sum], &inputs[..], &more].concat());
     assert_eq!((ran.status, &ran.stdout[..]), (Some(0), plain), "{}", ran.stderr);
-    assert!(ran.stderr.contains("note: keys are hashed to 64 bits: with 64 pairs of keys at most"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("note: keys are hashed to 64 bits: with at most 64 pairs of keys"), "{}", ran.stderr);
     assert!(ran.stderr.contains("at most 2^-58.0"), "{}", ran.stderr);
     let job = folder.path("sum.toml");
     let new =
@@ -158,11 +159,11 @@ fn keys_that_are_texts_are_hashed_alike_under_a_job() {
     assert_eq!((ran.status, &ran.stdout[..]), (Some(0), plain), "{}", ran.stderr);
     let both = garblet(&[&["local", "--job", &job], &inputs[..], &more].concat());
     assert!(
-        both.status == Some(2) && both.stderr.starts_with("error: --hash-keys email: the job says"),
+        both.status == Some(2) && both.stderr.starts_with("error: --hash-keys email: the job decides"),
         "{}",
         both.stderr
     );
-    // With a peer, nobody would see to it that both do the same.
+    // With a peer, nothing would ensure that both hash alike.
     let run = ["run", sum, "--party", "1", "--insecure-plain-tcp", "--connect", "127.0.0.1:1", "--input", &rows];
     let alone =
         garblet(&[&run[..], &["--column", "key=mail", "--column", "value=paid", "--hash-keys", "email"]].concat());
@@ -193,7 +194,7 @@ fn keys_that_are_texts_are_hashed_alike_under_a_job() {
     assert!(none.stderr.contains("--hash-keys: the program matches no lists by a key"), "{}", none.stderr);
 }
 
-/// A program as a file, in which the order of one input is another one; and that as it was.
+/// A program as a file, once with another order of one input, and once unchanged.
 fn reordered(folder: &Folder, program: &str, input: &str, orders: [&str; 2]) -> [String; 2] {
     let files = [folder.path("one.json"), folder.path("other.json")];
     let ran = garblet(&["convert", program, &files[0]]);
@@ -210,9 +211,9 @@ fn reordered(folder: &Folder, program: &str, input: &str, orders: [&str; 2]) -> 
 }
 
 #[test]
-fn programs_that_rely_on_another_order_of_inputs_are_other_programs() {
+fn a_different_order_of_inputs_makes_a_different_program() {
     for (name, program, input, orders) in [
-        // One party's texts would be hashed, the other's would be numbers.
+        // One party would hash texts, the other would use numbers.
         ("keys", "lib:intersection-sum(4,4,32,32)", "b", ["\"order\":\"ascending once\",", ""]),
         ("ranks", "lib:quantile(4,4,8,500)", "b", ["ascending", "descending"]),
         ("limits", "lib:group-sum(4,4,8)", "groups", ["\"below\":4", "\"below\":3"]),
@@ -221,7 +222,7 @@ fn programs_that_rely_on_another_order_of_inputs_are_other_programs() {
         let files = reordered(&folder, program, input, orders);
         let digests = files.clone().map(|file| garblet(&["inspect", &file, "--json"]).json()["program_digest"].clone());
         assert!(digests[0].is_string() && digests[0] != digests[1], "{name}: {digests:?}");
-        // A job under which parties would compute names one of them.
+        // A job names one of the two programs.
         let job = folder.path("job.toml");
         let made = garblet(&["job", "new", &files[0], "--party", "a", "--party", "b", "--out", &job]);
         assert_eq!(made.status, Some(0), "{}", made.stderr);
@@ -233,7 +234,7 @@ fn programs_that_rely_on_another_order_of_inputs_are_other_programs() {
 }
 
 #[test]
-fn parties_that_rely_on_another_order_of_inputs_refuse_each_other() {
+fn parties_that_rely_on_different_orders_refuse_each_other() {
     let folder = Folder::new("order-parties");
     let files = reordered(&folder, "lib:quantile(4,4,8,500)", "b", ["ascending", "descending"]);
     let a = format!("0={}", folder.file("a.json", "{\"a\": [1, 2]}"));

@@ -1,4 +1,4 @@
-//! `outsourced`: what results, plans and parties say of its servers, and what a client sends.
+//! `outsourced`: statements about its servers in results, plans and parties' messages, and a client's traffic.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::{
     many_parties::peers_file,
 };
 
-/// An auction of two houses, of which the second one is a client: a generator that bids, and a cloud that learns nothing.
+/// An auction of two houses, the second one a client: a generator that bids, and a cloud that learns nothing.
 const AUCTION: [&str; 7] =
     ["examples/auction/auction.json", "--protocol", "outsourced", "--to", "house1_wins=1", "--to", "price=0,1"];
 
@@ -16,7 +16,7 @@ const INPUTS: [&[&str]; 3] =
 
 const WARNING: &str = "the servers, parties 0 and 2, must not collude: together they see everything\n";
 
-/// Checks what a client with 48 input bits and 17 output bits sends and receives, without other clients.
+/// Checks the traffic of a client with 48 input bits and 17 output bits, without other clients.
 fn assert_clients_bytes(part: &Value) {
     let online = &part["phases"]["online"];
     let (number_of_run, input, output) = (2 * 8, 6, 3);
@@ -43,7 +43,7 @@ fn results_say_that_the_servers_must_not_collude() {
     let before = text.split_once(WARNING).and_then(|(before, _)| before.lines().last());
     let caught = "a peer that cheats is not caught with probability at most 2^-";
     assert!(before.is_some_and(|line| line.starts_with(caught)), "{text}");
-    // Others promise what they promise whoever works together, or say so by their adversary.
+    // Other protocols do not depend on who colludes, or say so by their adversary.
     for protocol in ["authenticated", "gmw"] {
         let report = garblet(&[
             "local",
@@ -78,7 +78,7 @@ fn plans_say_so_too() {
 }
 
 #[test]
-fn every_party_of_a_run_is_told_and_a_client_sends_what_it_should() {
+fn every_party_sees_the_condition_and_a_client_sends_the_expected_bytes() {
     let folder = Folder::new("outsourced");
     let peers = peers_file(&folder, None);
     let party = |party: usize| {
@@ -111,13 +111,13 @@ fn over_yao_results_and_plans_say_that_parties_must_be_semi_honest() {
     let asked = garblet(&[&["local"], &AUCTION[..], &yao, &["--adversary", "malicious"]].concat());
     asked.fails(
         2,
-        "error: --adversary malicious: with these parameters outsourced is secure against semi-honest parties only\n\
+        "error: --adversary malicious: with these parameters outsourced is only secure against semi-honest parties\n\
          hint: without --param it is secure against malicious parties\n",
     );
 }
 
 #[test]
-fn over_circuits_clients_send_the_same_and_the_bound_is_that_of_the_circuits() {
+fn over_circuits_clients_send_the_same_and_the_circuits_set_the_bound() {
     let circuits = ["--param", "base=cut-and-choose", "--param", "statistical=80", "--json"];
     let report = garblet(&[&["local"], &AUCTION[..], INPUTS[0], INPUTS[1], &circuits].concat()).json();
     assert_eq!((&report["adversary"], &report["parameters"]["circuits"]), (&json!("malicious"), &json!("256")));
@@ -126,10 +126,10 @@ fn over_circuits_clients_send_the_same_and_the_bound_is_that_of_the_circuits() {
 }
 
 #[test]
-fn bases_that_keep_nothing_refuse_stores() {
+fn bases_without_states_refuse_stores() {
     let folder = Folder::new("no-stores");
     let store = folder.path("store");
-    let expected = "error: --store, --keep, --read: outsourced keeps nothing in a store with these parameters\n\
+    let expected = "error: --store, --keep, --read: outsourced saves nothing in a store with these parameters\n\
                     hint: without --param it does\n";
     for base in ["base=yao", "base=cut-and-choose"] {
         let stores = ["--param", base, "--store", &store, "--top-up", "--to", "price=nobody", "--keep", "total"];
@@ -141,7 +141,7 @@ fn bases_that_keep_nothing_refuse_stores() {
 fn a_number_of_parties_without_a_client_is_refused() {
     let local = |parties: &str| garblet(&[&["local"], &AUCTION[..], &["--parties", parties]].concat());
     for parties in ["2", "11"] {
-        let expected = format!("error: --parties {parties}: expected 3 to 10, which is what outsourced has\n");
+        let expected = format!("error: --parties {parties}: expected 3 to 10, the number for outsourced\n");
         local(parties).fails(2, &expected);
     }
 }

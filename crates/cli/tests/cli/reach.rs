@@ -1,11 +1,11 @@
-//! Inputs that a program hands out as they came in.
+//! Inputs that reach outputs unchanged.
 
 use serde_json::json;
 
 use crate::invocation::{Folder, garblet};
 
 #[test]
-fn an_input_that_reaches_an_output_is_told_and_one_that_is_not_used() {
+fn inputs_that_reach_an_output_or_are_unused_are_reported() {
     let folder = Folder::new("reach");
     let told = |source: &str, words: &str| {
         let file = folder.file("f.garble.rs", source);
@@ -26,7 +26,7 @@ fn an_input_that_reaches_an_output_is_told_and_one_that_is_not_used() {
     told("pub fn main(a: u32, b: u32) -> (u32, u32) { (a + b, b) }", "b reaches out1 unchanged");
     told(
         "pub fn main(a: u32, b: u32) -> u32 { (a << 3) | (b & 0) }",
-        "29 of 32 bits of a reach out0, as they are or negated; b is not used",
+        "29 of 32 bits of a reach out0, unchanged or negated; b is not used",
     );
     told("pub fn main(a: u8, b: u8) -> [u8; 2] { [a ^ b, b] }", "all 8 bits of b reach out0, moved or negated");
     let reach = told("pub fn main(a: u32, b: u32) -> bool { a < b }", "");
@@ -34,7 +34,7 @@ fn an_input_that_reaches_an_output_is_told_and_one_that_is_not_used() {
 }
 
 #[test]
-fn who_looks_at_a_job_is_told_too() {
+fn checking_a_job_reports_them_too() {
     let folder = Folder::new("reach-job");
     let file = folder.file("f.garble.rs", "pub fn main(a: u32, b: u32) -> u32 { a }");
     let out = folder.path("f.toml");
@@ -49,13 +49,18 @@ fn who_looks_at_a_job_is_told_too() {
 }
 
 #[test]
-fn gates_that_are_not_garbled_are_told() {
+fn gates_that_are_not_garbled_are_reported() {
     let folder = Folder::new("garbled");
-    // Of four products one is dead, and one is with a constant.
+    // Of four products, one is dead and one has a constant factor.
     let text = "4 8\n2 1 1\n1 1\n\n1 1 0 2 EQ\n2 1 0 1 3 AND\n2 1 0 2 4 AND\n4 2 0 1 1 3 5 7 MAND\n";
     let file = folder.file("g.txt", text);
     let ran = garblet(&["inspect", &file]);
-    assert!(ran.stdout.contains("garbled: 2 AND; what constants decide"), "{} {}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stdout.contains("garbled: 2 AND; without gates that constants decide"),
+        "{} {}",
+        ran.stdout,
+        ran.stderr
+    );
     assert_eq!(garblet(&["inspect", &file, "--json"]).json()["garbled_and"], 2);
     let plan = garblet(&["plan", &file, "--protocol", "yao"]);
     assert!(plan.stdout.contains("garbled: 2 AND;"), "{} {}", plan.stdout, plan.stderr);

@@ -1,4 +1,4 @@
-//! Receipts of runs: what stands in them and what never does, and what two parties make of theirs.
+//! Receipts of runs: their contents, values that must not appear in them, and comparisons between two parties.
 
 use std::{fs, path::Path};
 
@@ -11,7 +11,7 @@ use crate::{
 
 const SOURCE: &str = "pub fn main(x: u32, y: u32) -> u32 { x * y }\n";
 
-/// Inputs and an output that would be seen anywhere: 0x6be7 5a39 times 1,000 overflows; times 2 it does not.
+/// Inputs and an output that are easy to recognise: 0x6be7 5a39 times 1,000 overflows; times 2 it does not.
 const PLANTED: [&str; 2] = ["1810324025", "3620648050"];
 
 /// Two parties with a job, inputs, and a log for each.
@@ -66,7 +66,7 @@ impl World {
         vec!["--job", job, "--identity", &self.identities[party], "--input", input, "--receipts", &self.logs[party]]
     }
 
-    /// Lets both run, with these values.
+    /// Runs both parties with these values.
     fn both(&self, values: [&str; 2], more: &[&str]) -> [crate::invocation::Ran; 2] {
         let inputs = [self.input(0, values[0]), self.input(1, values[1])];
         let calls = [0, 1].map(|party| [&self.run(party, &self.job, &inputs[party])[..], more].concat());
@@ -80,7 +80,7 @@ impl World {
 }
 
 #[test]
-fn both_parties_keep_a_receipt_of_a_run_without_values() {
+fn both_parties_write_a_receipt_without_values() {
     let world = World::new("receipts-run");
     for ran in world.both([PLANTED[0], "2"], &[]) {
         assert_eq!((ran.status, &ran.stdout[..]), (Some(0), &format!("out0 = {}\n", PLANTED[1])[..]), "{}", ran.stderr);
@@ -109,14 +109,14 @@ fn both_parties_keep_a_receipt_of_a_run_without_values() {
     assert_eq!(ours["bytes_sent"], theirs["bytes_received"]);
     assert_eq!(ours["transcripts"][0]["sent"], theirs["transcripts"][0]["received"]);
     let compared = garblet(&["receipts", "compare", &world.logs[0], &world.logs[1]]);
-    let expected = "ours 1 and theirs 1: the same run, each received what the other sent\n";
+    let expected = "ours 1 and theirs 1: the same run; each received what the other sent\n";
     assert_eq!((compared.status, &compared.stdout[..]), (Some(0), expected), "{}", compared.stderr);
     let shown = garblet(&["receipts", "show", &world.logs[0]]).stdout;
     assert!(shown.contains("with a result\n") && shown.contains("party 1: bob "), "{shown}");
 }
 
 #[test]
-fn outputs_are_kept_if_that_is_asked_for() {
+fn outputs_are_included_on_request() {
     let world = World::new("receipts-outputs");
     world.both([PLANTED[0], "2"], &["--receipt-outputs"]);
     assert_eq!(world.receipts(0)[0]["outputs"]["out0"]["value"].to_string(), PLANTED[1]);
@@ -124,11 +124,11 @@ fn outputs_are_kept_if_that_is_asked_for() {
     assert!(!text.contains(PLANTED[0]), "inputs never: {text}");
     let call = ["run", "lib:aes128", "--party", "0", "--input", "0=examples/aes/key.json", "--insecure-plain-tcp"];
     let ran = garblet(&[&call[..], &["--connect", "127.0.0.1:1", "--receipt-outputs"]].concat());
-    assert!(ran.stderr.contains("error: --receipt-outputs: no receipts are kept"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("error: --receipt-outputs: this run writes no receipt"), "{}", ran.stderr);
 }
 
 #[test]
-fn a_computation_that_panics_is_kept_without_the_place() {
+fn a_panic_is_recorded_without_its_place() {
     let world = World::new("receipts-panic");
     for ran in world.both([PLANTED[0], "1000"], &[]) {
         assert!(ran.stderr.contains("panicked at "), "{}", ran.stderr);
@@ -139,7 +139,7 @@ fn a_computation_that_panics_is_kept_without_the_place() {
 }
 
 #[test]
-fn runs_that_were_refused_are_kept_with_the_reason() {
+fn refused_runs_are_recorded_with_the_reason() {
     let world = World::new("receipts-refused");
     let other = world.folder.path("other.job.toml");
     world.write(&other, &world.folder.path("product.garble.rs"), "other");
@@ -153,7 +153,7 @@ fn runs_that_were_refused_are_kept_with_the_reason() {
         assert_eq!(receipt["security"], Value::Null);
         assert_eq!(receipt["peers"][0]["fingerprint"], world.fingerprints[1 - party]);
     }
-    // Nobody was met.
+    // The party met nobody.
     let ran = garblet(
         &[&["run"], &world.run(0, &world.job, &inputs[0])[..], &["--connect", "127.0.0.1:1", "--timeout", "300ms"]]
             .concat(),
@@ -169,7 +169,7 @@ fn runs_that_were_refused_are_kept_with_the_reason() {
 }
 
 #[test]
-fn a_log_is_kept_where_there_is_a_job_and_elsewhere_if_it_is_named() {
+fn runs_under_a_job_write_receipts_by_default_others_on_request() {
     let world = World::new("receipts-default");
     let inputs = [world.input(0, "1"), world.input(1, "2")];
     let run = |party: usize, more: &[&str]| {
@@ -204,14 +204,14 @@ fn a_log_is_kept_where_there_is_a_job_and_elsewhere_if_it_is_named() {
     }
 }
 
-/// An address on this machine where nobody listens.
+/// A free address on this machine.
 fn listen_address() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("bound").to_string()
 }
 
 #[test]
-fn a_log_that_was_torn_goes_on_and_one_that_was_changed_is_refused_before_the_run() {
+fn a_torn_log_continues_and_a_changed_one_is_refused_before_the_run() {
     let world = World::new("receipts-torn");
     world.both(["1", "2"], &[]);
     let text = fs::read_to_string(&world.logs[0]).expect("a log");
@@ -220,17 +220,14 @@ fn a_log_that_was_torn_goes_on_and_one_that_was_changed_is_refused_before_the_ru
     fs::write(&world.logs[0], format!("{text}{torn}")).expect("written");
     let verified = garblet(&["receipts", "verify", &world.logs[0]]);
     assert!(
-        verified.stderr.contains(&format!("{} bytes behind receipt 1 were not written to their end", torn.len())),
+        verified.stderr.contains(&format!("{} bytes after receipt 1 are an incomplete receipt", torn.len())),
         "{}",
         verified.stderr
     );
     assert_eq!(verified.status, Some(0));
     let [listened, _] = world.both(["3", "4"], &[]);
     assert!(
-        listened.stderr.contains(&format!(
-            "cut off {} bytes of a receipt that was not written to its end, behind receipt 1\n",
-            torn.len()
-        )),
+        listened.stderr.contains(&format!("cut off {} bytes of an incomplete receipt after receipt 1\n", torn.len())),
         "{}",
         listened.stderr
     );
@@ -249,7 +246,7 @@ fn a_log_that_was_torn_goes_on_and_one_that_was_changed_is_refused_before_the_ru
     fs::write(&world.logs[0], format!("{}\n", lines[1])).expect("written");
     let verified = garblet(&["receipts", "verify", &world.logs[0]]);
     assert!(verified.stderr.contains(":1: it is receipt 2, expected 1: one was dropped"), "{}", verified.stderr);
-    // Only that nothing is missing at the end needs a digest that was noted.
+    // Detecting that the end is missing needs a digest noted earlier.
     let last = world.receipts(1)[1]["digest"].as_str().expect("a digest").to_string();
     let holds = |log: &str| garblet(&["receipts", "verify", log, "--holds", &last]);
     assert_eq!(holds(&world.logs[1]).status, Some(0));
@@ -264,17 +261,14 @@ fn a_log_that_was_torn_goes_on_and_one_that_was_changed_is_refused_before_the_ru
     let input = world.input(0, "1");
     let ran = garblet(&[&["run"], &world.run(0, &world.job, &input)[..], &["--connect", "127.0.0.1:1"]].concat());
     assert!(ran.stderr.contains("the last line: it was changed: "), "{}", ran.stderr);
-    assert!(ran.stderr.contains("hint: `garblet receipts verify` looks at every line"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: `garblet receipts verify` checks every line"), "{}", ran.stderr);
 }
 
 #[test]
-fn receipts_are_refused_where_no_run_is_kept() {
+fn receipt_options_are_refused_where_no_receipt_is_written() {
     let serve = ["serve", "--party", "0", "--store", "x", "--connect", "a:1"];
     for option in [&["--receipts", "r.jsonl"][..], &["--receipt-outputs"]] {
         let ran = garblet(&[&serve[..], option].concat());
-        ran.fails(
-            2,
-            "error: --receipts, --receipt-outputs: receipts are kept of runs that --answer has with one peer\n",
-        );
+        ran.fails(2, "error: --receipts, --receipt-outputs: only runs with one peer under --answer have receipts\n");
     }
 }

@@ -1,4 +1,4 @@
-//! The record that a result carries, and what parties are told whose programs differ or who learn nothing.
+//! The record in a result, and messages to parties whose programs differ or who learn nothing.
 
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ fn results_name_peers_program_version_and_time() {
     let (run, digest) = (first.json(), digest(&[program]));
     assert_eq!(run["peers"], json!([{ "party": 1, "name": "bob", "fingerprint": bob_print }]));
     assert_recorded(&run, &digest);
-    let text = format!("\n\nparty 0: {alice_print}, whom no name is given\nprogram {digest}\ngarblet ");
+    let text = format!("\n\nparty 0: {alice_print}, not named here\nprogram {digest}\ngarblet ");
     assert!(second.stderr.contains(&text), "{}", second.stderr);
 
     let local = garblet(&["local", program, "--input", &a, "--input", &b, "--json"]).json();
@@ -52,7 +52,7 @@ fn results_name_peers_program_version_and_time() {
 }
 
 #[test]
-fn who_listens_says_for_whom_of_several() {
+fn a_listener_with_several_trusted_peers_must_choose_one() {
     let folder = Folder::new("for-whom");
     let [(alice, _), (_, bob), (_, carol)] = ["alice.pem", "bob.pem", "carol.pem"].map(|name| keygen(&folder, name));
     let trust = folder.path("trust.toml");
@@ -85,7 +85,7 @@ pub(crate) fn differing(left: &[&str], right: &[&str]) -> [Ran; 2] {
 }
 
 #[test]
-fn both_sides_say_in_what_their_programs_differ() {
+fn both_sides_name_the_difference_between_their_programs() {
     let folder = Folder::new("differences");
     let text = "const N: usize = PARTY_0::N;\npub fn main(a: [u8; N], b: u8) -> u8 { a[0] + b }\n";
     let [source, other] = [text.to_string(), text.replace("a[0] +", "a[0] -")].map(|text| {
@@ -144,7 +144,7 @@ fn both_sides_say_in_what_their_programs_differ() {
 }
 
 #[test]
-fn so_do_several_parties_and_say_who() {
+fn several_parties_also_name_the_party_that_differs() {
     let folder = Folder::new("mesh-differences");
     let peers = peers_file(&folder, None);
     let party = |k: usize, program: &'static str| {
@@ -164,7 +164,7 @@ fn so_do_several_parties_and_say_who() {
 }
 
 #[test]
-fn who_learns_nothing_is_told_who_does() {
+fn a_party_that_learns_nothing_sees_who_does() {
     let folder = Folder::new("nothing-learned");
     let [a, b] = [("alice", 5), ("bob", 3)].map(|(name, value)| folder.file(name, &format!("{{\"{name}\": {value}}}")));
     let (a, b, to) = (format!("0={a}"), format!("1={b}"), "--to=alice_richer=0");
@@ -185,7 +185,7 @@ fn who_learns_nothing_is_told_who_does() {
 }
 
 #[test]
-fn against_malicious_parties_there_is_one_for_three_and_it_is_never_taken_unasked() {
+fn the_three_party_protocol_against_malicious_parties_is_never_chosen_unasked() {
     let several = "gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2 are for semi-honest parties\n";
     let none = format!(
         "with three or more parties --protocol outsourced is secure against malicious parties, but only if its two servers do not collude; {several}"
@@ -203,7 +203,7 @@ fn against_malicious_parties_there_is_one_for_three_and_it_is_never_taken_unaske
 }
 
 #[test]
-fn a_store_that_is_not_there_is_said_before_a_key_is_made() {
+fn a_missing_store_is_reported_before_a_key_is_created() {
     let folder = Folder::new("no-store");
     let home = folder.path("home");
     let call = |arguments: &[&str]| {

@@ -11,7 +11,7 @@ fn local(more: &[&str]) -> serde_json::Value {
 }
 
 #[test]
-fn the_json_object_is_that_of_the_contract() {
+fn the_json_object_follows_the_contract() {
     let run = local(&[]);
     assert_eq!(run["protocol"], "yao");
     assert_eq!(run["adversary"], "semi-honest");
@@ -26,7 +26,7 @@ fn the_json_object_is_that_of_the_contract() {
         let part = &run["per_party"][party];
         assert_eq!((&part["party"], &part["role"]), (&json!(party), &json!(role)));
         assert!(part["peak_rss_bytes"].as_u64().is_some_and(|b| b > 1 << 20), "{part}");
-        // Before the hello the program was built, which takes time.
+        // Building the program before the hello takes time.
         assert!(part["load_seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), "{part}");
         for phase in ["setup", "prepare", "build", "online"] {
             let phase = &part["phases"][phase];
@@ -39,7 +39,7 @@ fn the_json_object_is_that_of_the_contract() {
 }
 
 #[test]
-fn integers_of_more_than_53_bits_are_strings_and_inputs_take_both() {
+fn integers_beyond_53_bits_are_strings_and_inputs_accept_both() {
     let folder = Folder::new("wide-integers");
     let source = folder.file("wide.garble.rs", "pub fn main(a: u64, b: i64) -> (u64, i64, u32) { (a, b, 7u32) }");
     let results =
@@ -55,7 +55,7 @@ fn integers_of_more_than_53_bits_are_strings_and_inputs_take_both() {
 }
 
 #[test]
-fn the_protocol_withstands_at_least_what_it_must() {
+fn the_chosen_protocol_is_secure_against_the_adversary() {
     let run = |options: &[&str]| {
         let run = local(options);
         [&run["protocol"], &run["adversary"]].map(|name| name.as_str().unwrap_or_default().to_owned())
@@ -65,7 +65,7 @@ fn the_protocol_withstands_at_least_what_it_must() {
 }
 
 #[test]
-fn a_plan_says_what_a_run_costs() {
+fn a_plan_shows_the_cost_of_a_run() {
     let plan = |more: &[&str]| garblet(&[&["plan", "lib:aes128"], more, &["--json"]].concat()).json();
     let all = plan(&["--link", "33ms,50mbit"]);
     let protocols = all["protocols"].as_array().unwrap();
@@ -102,10 +102,10 @@ fn a_plan_is_shown_by_protocol_or_by_phase() {
 }
 
 #[test]
-fn a_plan_that_no_protocol_fits_says_so() {
+fn a_plan_without_a_suitable_protocol_says_so() {
     let ran = garblet(&["plan", "lib:aes128", "--parties", "300"]);
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
-    assert!(ran.stdout.contains("\n\nno protocol does that\nleft out: "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\n\nno protocol can run this\nleft out: "), "{}", ran.stdout);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn the_report_says_that_checks_were_off() {
 }
 
 #[test]
-fn what_one_party_sends_the_other_receives() {
+fn one_party_receives_what_the_other_sends() {
     for build in ["build=stream", "build=ahead"] {
         let run = local(&["--param", build]);
         for phase in ["setup", "prepare", "build", "online"] {
@@ -132,7 +132,7 @@ fn what_one_party_sends_the_other_receives() {
 }
 
 #[test]
-fn recipients_alone_learn_an_output() {
+fn only_recipients_learn_an_output() {
     let run = local(&["--to", "ciphertext=1"]);
     assert_eq!(run["outputs"]["ciphertext"]["hex"], "69c4e0d86a7b0430d8cdb78070b4c55a");
     assert_eq!(run["per_party"][1]["phases"]["online"]["rounds"], 1);

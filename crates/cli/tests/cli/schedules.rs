@@ -1,4 +1,4 @@
-//! A peer of another build, which computes the same gates in another order.
+//! A peer from another build, which computes the same gates in another order.
 
 use garblet::{library, net};
 use garblet_circuit::{Program, Schedule, Windows};
@@ -7,21 +7,21 @@ use garblet_garble::Schedules;
 use crate::identities::listen;
 use crate::invocation::finish;
 
-/// The order of a program's gates in a build with those windows, as its hello has it.
+/// The order of a program's gates in a build with these windows, as in its hello.
 fn schedule(program: &Program, windows: Windows) -> String {
     let schedules: Vec<Schedule> =
         program.components().iter().map(|component| Schedule::within(component.circuit(), windows)).collect();
     Schedules::ready(program, &schedules).digest().to_string()
 }
 
-/// The hello of the party 0 at `address`, whom a caller that agrees in nothing has greeted.
+/// The hello of party 0 at `address`, received by a caller that agrees in nothing.
 async fn hello(address: &str) -> net::Hello {
     let mut channel = dial(address).await;
     net::Hello::new("none", 1, 2, [0; 32]).greet(&mut channel).await.expect("a hello")
 }
 
-/// Says hello to the party 0 at `address` as a party 1 that is like it, but orders gates in that way. Returns what is right or wrong, and how many
-/// bytes have come.
+/// Says hello to party 0 at `address` as a party 1 that is identical except for this order of gates. Returns the outcome and the number of received
+/// bytes.
 async fn greet(address: &str, theirs: &net::Hello, order: String) -> (Result<net::Hello, net::NetError>, u64) {
     let mut channel = dial(address).await;
     let mut ours = theirs.clone();
@@ -32,7 +32,7 @@ async fn greet(address: &str, theirs: &net::Hello, order: String) -> (Result<net
         }
     }
     let agreed = ours.exchange(&mut channel).await;
-    // Until the other side hangs up: not a byte of the protocol is there.
+    // Read until the other side closes: not a byte of the protocol arrives.
     let rest = channel.receive::<net::Hello>().await;
     assert!(matches!(rest, Err(net::NetError::PeerClosed { .. } | net::NetError::PeerAborted { .. })), "{rest:?}");
     (agreed, channel.traffic().bytes_received)

@@ -26,17 +26,17 @@ use crate::{
 
 const SUM: &str = "pub fn main(a: u32, b: u32) -> u32 {\n    a + b\n}\n";
 
-/// A number that is nowhere but in inputs and results.
+/// A number that appears only in inputs and results.
 pub(crate) const PLANTED: u32 = 271_828_182;
 
-/// The folder of a service, its identity, and those of its callers: each has a job to add two numbers.
+/// The folder and identity of a service, and its callers' identities: each caller has a job to add two numbers.
 pub(crate) struct Company {
     pub(crate) folder: Folder,
     pub(crate) fingerprint: String,
     program: String,
 }
 
-/// A service that runs; killed when it is dropped.
+/// A running service, killed on drop.
 pub(crate) struct Running {
     child: Option<Child>,
     pub(crate) address: String,
@@ -53,7 +53,7 @@ impl Company {
         Company { folder, fingerprint, program }
     }
 
-    /// Lets a caller of that name in, with a job `sum-NAME`.
+    /// Admits a caller with this name, with a job `sum-NAME`.
     pub(crate) fn trust(&self, name: &str) {
         let (_, fingerprint) = keygen(&self.folder, &format!("{name}.pem"));
         let trust = self.folder.path("trust.toml");
@@ -65,12 +65,12 @@ impl Company {
         assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     }
 
-    /// The job of a caller.
+    /// A caller's job.
     pub(crate) fn job(&self, name: &str) -> String {
         self.folder.path(&format!("jobs/sum-{name}.toml"))
     }
 
-    /// Writes the configuration: these fields above the first table, and all rules.
+    /// Writes the configuration: these fields before the first table, and all rules.
     pub(crate) fn configure(&self, fields: &str, rules: &str) -> String {
         let text = format!(
             "listen = \"127.0.0.1:0\"\nidentity = \"service.pem\"\ntrust = \"trust.toml\"\njobs = \"jobs\"\nstate = \"state\"\nkey = \"state.key\"\n\
@@ -83,7 +83,7 @@ impl Company {
         self.start_as("serve.toml", "log")
     }
 
-    /// A command with a configuration folder of its own.
+    /// A command with its own configuration folder.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = command(arguments);
         command.env("XDG_CONFIG_HOME", self.folder.path("config"));
@@ -97,17 +97,17 @@ impl Company {
         child.expect("the command starts")
     }
 
-    /// The command that serves.
+    /// The serving command.
     pub(crate) fn serve(&self, configuration: &str) -> Command {
         self.command(&["serve", "--config", &self.folder.path(configuration)])
     }
 
-    /// Serves, which does not begin.
+    /// Runs a service that fails to start.
     pub(crate) fn does_not_begin(&self) -> Ran {
         finish(self.begin(&["serve", "--config", &self.folder.path("serve.toml")]))
     }
 
-    /// Starts a service by a configuration of that name.
+    /// Starts a service with the configuration of this name.
     pub(crate) fn start_as(&self, configuration: &str, log: &str) -> Running {
         let log = self.folder.path(log);
         let file = File::create(&log).expect("a log");
@@ -119,12 +119,12 @@ impl Company {
         running
     }
 
-    /// Starts a call of `name`, whose number is `b`.
+    /// Starts a call by `name` with the number `b`.
     pub(crate) fn call(&self, name: &str, b: u32, service: &Running, more: &[&str]) -> Child {
         self.call_under(&self.job(name), (name, b), service, more)
     }
 
-    /// The same under a job that a file has; who has none, calls without.
+    /// The same under the job in a file, or without a job if there is none.
     pub(crate) fn call_under(&self, job: &str, (name, b): (&str, u32), service: &Running, more: &[&str]) -> Child {
         let input = format!("1={}", self.folder.file(&format!("{name}-{b}.json"), &format!("{{\"b\": {b}}}")));
         let identity = self.folder.path(&format!("{name}.pem"));
@@ -138,14 +138,14 @@ impl Company {
         self.begin(&[&run[..], &agreed, &kept, more].concat())
     }
 
-    /// Calls, and asserts that the service refuses for this reason, with this advice.
+    /// Calls and asserts that the service refuses for this reason, with this advice.
     pub(crate) fn is_refused(&self, name: &str, service: &Running, reason: &str, hint: &str) {
         let ran = finish(self.call(name, 1, service, &[]));
         ran.fails(1, &format!("error: the peer refuses: {reason}\nhint: {hint}\n"));
     }
 }
 
-/// A rule for the caller's job, which gives the planted number and keeps results.
+/// A rule for the caller's job, with the planted number as input and a folder for results.
 pub(crate) fn rule(name: &str, fields: &str) -> String {
     let fields = match fields {
         "" => "often = { total = 1000 }\ninputs = { file = \"own.json\" }\nresults = { folder = \"results\" }\n",
@@ -162,14 +162,14 @@ pub(crate) fn is_sum(ran: &Ran, b: u32) {
     assert_eq!((ran.status, &ran.stdout), (Some(0), &sum(b)), "{}", ran.stderr);
 }
 
-/// The word behind a mark in a line.
+/// The word after a mark in a line.
 pub(crate) fn word(line: &str, mark: &str) -> String {
     let (_, rest) = line.split_once(mark).unwrap_or_else(|| panic!("{mark} is not in {line}"));
     rest.split_whitespace().next().unwrap_or_default().into()
 }
 
 impl Running {
-    /// A service that somebody else has started, or what stands before it.
+    /// A service started elsewhere, or a proxy before it.
     pub(crate) fn at(address: &str) -> Self {
         Running { child: None, address: address.into(), log: String::new() }
     }
@@ -178,7 +178,7 @@ impl Running {
         std::fs::read_to_string(&self.log).expect("a log")
     }
 
-    /// Waits for a line of the log with this text.
+    /// Waits for a log line with this text.
     pub(crate) fn wait_for(&mut self, text: &str) -> String {
         let begin = Instant::now();
         loop {
@@ -191,7 +191,7 @@ impl Running {
         }
     }
 
-    /// Waits until the log has so many lines with this text, and returns it.
+    /// Waits until the log has this number of lines with this text, and returns the log.
     pub(crate) fn wait_for_all(&self, text: &str, count: usize) -> String {
         let begin = Instant::now();
         while self.log().matches(text).count() < count {
@@ -207,7 +207,7 @@ impl Running {
         rustix::process::kill_process(id, signal).expect("it runs");
     }
 
-    /// Waits until it has ended by itself; returns the exit status and the log.
+    /// Waits until it ends by itself; returns the exit status and the log.
     pub(crate) fn ended(mut self) -> (Option<i32>, String) {
         let status = self.child.take().expect("runs").wait().expect("ends");
         (status.code(), self.log())
@@ -229,12 +229,12 @@ impl Drop for Running {
     }
 }
 
-/// The answer to a request for a page.
+/// The response to a request for a page.
 pub(crate) fn get(address: &str, path: &str) -> String {
     get_as(address, address, path)
 }
 
-/// The same, asked for by another name of the host.
+/// The same, requested under another host name.
 pub(crate) fn get_as(address: &str, host: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("listens");
     stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes()).expect("sent");

@@ -7,12 +7,12 @@ use rand::{SeedableRng, rngs::StdRng};
 
 use crate::invocation::{Folder, command, finish, garblet};
 
-/// A store with 20 components, of which 3 were taken, and its key file.
+/// A store with 20 components, 3 of them used, and its key file.
 fn filled(folder: &Folder) -> (String, String) {
     filled_with(folder, &Kind::new("component aes", b""))
 }
 
-/// A store with 20 pieces of a kind, of which 3 were taken, and its key file.
+/// A store with 20 pieces of a kind, 3 of them used, and its key file.
 fn filled_with(folder: &Folder, kind: &Kind) -> (String, String) {
     let (store, key) = (folder.path("store"), folder.path("store.key"));
     let ran = garblet(&["store", "init", &store, "--store-key", &key]);
@@ -35,7 +35,7 @@ fn open(store: &str, key: &str) -> Store {
     Store::open(Path::new(store), &key, &mut StdRng::seed_from_u64(1)).expect("opens")
 }
 
-/// Opens a store as the command does.
+/// Opens a store like the command does.
 fn recorded(store: &str, key: &str) -> Store {
     let mut opened = open(store, key);
     let records = Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/config/garblet/stores"));
@@ -51,7 +51,7 @@ fn damage(store: &str, at: usize) {
 }
 
 #[test]
-fn what_there_is_is_listed() {
+fn the_contents_are_listed() {
     let folder = Folder::new("store-list");
     let (store, key) = filled(&folder);
     let ran = garblet(&["store", "list", &store, "--store-key", &key]);
@@ -71,7 +71,7 @@ fn what_there_is_is_listed() {
 }
 
 #[test]
-fn what_lies_in_groups_is_counted_by_itself_and_a_check_that_is_not_settled_is_told() {
+fn grouped_material_is_counted_in_units_and_an_unsettled_check_is_reported() {
     let folder = Folder::new("store-groups");
     let (store, key) = filled_with(&folder, &Kind::in_groups("triples", 16, b""));
     let list = |more: &[&str]| garblet(&[&["store", "list", &store, "--store-key", &key], more].concat());
@@ -83,7 +83,7 @@ fn what_lies_in_groups_is_counted_by_itself_and_a_check_that_is_not_settled_is_t
     let amounts = ["name", "per_piece", "available", "consumed", "dropped", "next"].map(|field| kind[field].clone());
     assert_eq!(serde_json::json!(amounts), serde_json::json!(["triples", 16, 272, 48, 0, 20]));
     assert_eq!(listed["unsettled_check"], false);
-    // As an evaluator leaves it: the name of a batch, the digest, the commitment.
+    // The form that an evaluator leaves: the name of a batch, the digest, the commitment.
     let state = State { version: 1, bytes: [&[1][..], &[7; 96]].concat() };
     recorded(&store, &key).set_state("authenticated check", state).expect("written");
     assert!(list(&[]).stdout.contains(unsettled), "{}", list(&[]).stdout);
@@ -100,13 +100,13 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn an_old_copy_is_refused_by_its_record_and_a_store_without_one_is_used_with_a_warning() {
+fn an_old_copy_is_refused_and_a_store_without_a_record_gets_a_warning() {
     let folder = Folder::new("store-put-back");
     let (store, key) = filled(&folder);
     let (old, moved) = (folder.path("old"), folder.path("moved"));
     copy(Path::new(&store), Path::new(&old));
     let call = |what: &str, store: &str| garblet(&["store", what, store, "--store-key", &key]);
-    assert_eq!(call("clear", &store).stdout, "gave up 17 pieces\n");
+    assert_eq!(call("clear", &store).stdout, "discarded 17 pieces\n");
     let ran = call("list", &old);
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""));
     let begin = format!("error: the store in {old} is older than its record in ");
@@ -132,13 +132,13 @@ fn an_old_copy_is_refused_by_its_record_and_a_store_without_one_is_used_with_a_w
 }
 
 #[test]
-fn damage_is_named_given_up_and_space_is_given_back() {
+fn damage_is_reported_and_discarded_and_space_is_freed() {
     let folder = Folder::new("store-damage");
     let (store, key) = filled(&folder);
     let call = |arguments: &[&str]| garblet(&[&["store"], arguments, &[&store, "--store-key", &key]].concat());
     let sound = call(&["verify"]);
     assert_eq!((sound.status, sound.stdout.as_str()), (Some(0), "sound: 17 pieces\n"), "{}", sound.stderr);
-    // Piece 5: the head of the segment, five pieces with their tags, and some bytes.
+    // In piece 5: after the segment's head and five pieces with their tags.
     damage(&store, 32 + 5 * 1016 + 9);
     let ran = call(&["verify"]);
     assert_eq!(ran.status, Some(1));
@@ -146,7 +146,7 @@ fn damage_is_named_given_up_and_space_is_given_back() {
     assert!(ran.stdout.ends_with("segments/00000000.seg from byte 5112\n"), "{}", ran.stdout);
     let expected = format!(
         "error: 1 piece of the store in {store} are damaged\n\
-         hint: `garblet store verify --drop` gives them up; the rest can be used\n"
+         hint: discard them with `garblet store verify --drop`; the rest can be used\n"
     );
     assert_eq!(ran.stderr, expected.replace("are damaged", "is damaged"));
     let dropped = call(&["verify", "--drop", "--json"]).json();
@@ -155,14 +155,14 @@ fn damage_is_named_given_up_and_space_is_given_back() {
     let compacted = call(&["compact", "--json"]).json();
     assert_eq!(compacted["bytes_before"], 32 + 20 * 1016);
     assert_eq!(compacted["bytes_after"], 32 + 16 * 1016);
-    assert_eq!(call(&["clear"]).stdout, "gave up 16 pieces\n");
+    assert_eq!(call(&["clear"]).stdout, "discarded 16 pieces\n");
     assert_eq!(call(&["compact"]).stdout, "freed 0 B: 0 B left\n");
     let listed = call(&["list", "--json"]).json();
     assert_eq!((&listed["kinds"][0]["dropped"], &listed["kinds"][0]["next"]), (&17.into(), &20.into()));
 }
 
 #[test]
-fn a_store_that_cannot_be_opened_is_explained() {
+fn a_failure_to_open_a_store_is_explained() {
     let folder = Folder::new("store-bad");
     let (store, key) = filled(&folder);
     let list = |store: &str, key: &str| garblet(&["store", "list", store, "--store-key", key]);
@@ -187,7 +187,7 @@ fn a_store_that_cannot_be_opened_is_explained() {
     garblet(&["store", "init", &store, "--store-key", &key]).fails(
         2,
         &format!(
-            "error: {store} is not empty, so no store can be made there\nhint: name a new folder, or an empty one\n"
+            "error: {store} is not empty, so no store can be created there\nhint: name a new folder, or an empty one\n"
         ),
     );
     let held = open(&store, &key);

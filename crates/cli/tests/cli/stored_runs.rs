@@ -1,4 +1,4 @@
-//! Runs that several parties prepare together, and use when there are inputs.
+//! Runs that several parties prepare together and use once there are inputs.
 
 use std::process::Child;
 
@@ -7,7 +7,7 @@ use crate::{
     many_parties::{CIPHERTEXT, INPUTS, peers_file},
 };
 
-/// Runs a command as all three parties, each with a store of its own.
+/// Runs a command as all three parties, each with its own store.
 fn all(folder: &Folder, peers: &str, command: &[&str], more: [&[&str]; 3]) -> Vec<Ran> {
     let child = |party: usize| -> Child {
         let (number, store, key) = (party.to_string(), folder.path(&format!("store{party}")), folder.path("key"));
@@ -25,7 +25,7 @@ fn check_all(ran: &[Ran], expected: &str) {
 }
 
 #[test]
-fn runs_are_prepared_once_and_used_once_and_what_is_missing_is_said() {
+fn runs_are_prepared_and_used_once_and_missing_ones_are_reported() {
     let folder = Folder::new("stored-runs");
     let peers = peers_file(&folder, None);
     garblet(&["store", "init", &folder.path("unused"), "--store-key", &folder.path("key")]);
@@ -39,7 +39,7 @@ fn runs_are_prepared_once_and_used_once_and_what_is_missing_is_said() {
     let listed = garblet(&["store", "list", &folder.path("store1"), "--store-key", &folder.path("key")]);
     assert!(listed.stdout.contains("role party 1 of 3\nprotocol bmr, form linear"), "{}", listed.stdout);
     assert!(listed.stdout.contains("run of aes128 ("), "{}", listed.stdout);
-    // Online nothing is left but the inputs' labels.
+    // Online, only the inputs' labels remain.
     check_all(&all(&folder, &peers, &run, INPUTS), CIPHERTEXT);
     let [zero, one, two] = [0, 1, 2].map(|party| [INPUTS[party], &["--json"]].concat());
     for ran in all(&folder, &peers, &run, [&zero, &one, &two]) {
@@ -53,16 +53,16 @@ fn runs_are_prepared_once_and_used_once_and_what_is_missing_is_said() {
         let own = format!("--party {party} --peers {peers} --store {store} --store-key {}", folder.path("key"));
         let again = format!("garblet prepare lib:aes128 --protocol bmr {own}");
         let said =
-            format!("error: the stores have no run of `aes128` left\nhint: prepare more, all together: {again}\n");
+            format!("error: the stores have no run of `aes128` left\nhint: prepare more, with all parties: {again}\n");
         assert!(ran.status == Some(1) && ran.stderr.ends_with(&said), "{}", ran.stderr);
     }
-    // Nobody has to prepare ahead.
+    // Preparing ahead is optional.
     let topping_up = [&run[..], &["--top-up"]].concat();
     check_all(&all(&folder, &peers, &topping_up, INPUTS), CIPHERTEXT);
 }
 
 #[test]
-fn another_program_other_parameters_and_another_number_of_parties_are_refused_by_name() {
+fn a_different_program_parameter_or_number_of_parties_is_refused_by_name() {
     let folder = Folder::new("stored-runs-other");
     let (store, key) = (folder.path("stores"), folder.path("key"));
     let local = |more: &[&str]| {
@@ -80,7 +80,7 @@ fn another_program_other_parameters_and_another_number_of_parties_are_refused_by
     let (zero, one) = (folder.file("zero.json", r#"{"a": 1}"#), folder.file("one.json", r#"{"b": 2}"#));
     let sum = [&format!("0={zero}")[..], &format!("1={one}")];
     let sum = ["lib:add(8)", "--parties", "3", "--input", sum[0], "--input", sum[1]];
-    refused(1, "the stores have no run of `add(8)`, but 1 of `aes128`\nhint: prepare more, all together: ", &sum);
+    refused(1, "the stores have no run of `add(8)`, but 1 of `aes128`\nhint: prepare more, with all parties: ", &sum);
     refused(
         1,
         &format!(
@@ -93,6 +93,6 @@ fn another_program_other_parameters_and_another_number_of_parties_are_refused_by
     let fewer = [&["lib:aes128", "--parties", "2"], &aes[..]].concat();
     refused(2, "was filled for another peer: expected a peer without identity, got 2 peers", &fewer);
     let ran = garblet(&[&["local", "lib:aes128", "--store", &store], &aes[..]].concat());
-    let said = "error: --store: yao takes nothing from stores here\n";
+    let said = "error: --store: yao uses no stores in this command\n";
     assert!(ran.status == Some(2) && ran.stderr.starts_with(said), "{}", ran.stderr);
 }

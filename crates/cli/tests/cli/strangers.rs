@@ -1,4 +1,4 @@
-//! Strangers that connect where a peer is waited for.
+//! Strangers that connect to a party that waits for its peer.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -12,8 +12,8 @@ const PROGRAM: &str = "examples/components/highest.json";
 const INPUTS: [&str; 2] = ["0=examples/components/house0.json", "1=examples/components/house1.json"];
 const AES_INPUTS: [&str; 2] = ["0=examples/aes/key.json", "1=examples/aes/block.json"];
 
-/// Fifty silent sockets, a port scan of twenty that close at once, and another program. They stay for as long as what is
-/// returned.
+/// Fifty silent sockets, a port scan of twenty that close at once, and another program. They stay until the returned value is
+/// dropped.
 fn besiege(address: &str) -> Vec<TcpStream> {
     let connect = || TcpStream::connect(address).expect("it listens");
     let mut stay: Vec<TcpStream> = (0..50).map(|_| connect()).collect();
@@ -24,7 +24,7 @@ fn besiege(address: &str) -> Vec<TcpStream> {
     stay
 }
 
-/// Strangers are told of, but not one by one.
+/// Asserts that strangers are reported, but not one by one.
 fn assert_tells(ran: &Ran) {
     let told = ran.stderr.lines().filter(|line| line.starts_with("refused ")).count();
     assert!((2..40).contains(&told), "{}", ran.stderr);
@@ -52,7 +52,7 @@ fn a_run_waits_for_the_right_peer_among_strangers() {
 }
 
 #[test]
-fn a_standard_error_that_nobody_reads_does_not_end_the_wait() {
+fn an_unread_standard_error_does_not_end_the_wait() {
     let plain = "--insecure-plain-tcp";
     let (mut child, address) = listen(&["lib:aes128", "--party", "0", "--input", AES_INPUTS[0], plain]);
     drop(child.stderr.take());
@@ -65,7 +65,7 @@ fn a_standard_error_that_nobody_reads_does_not_end_the_wait() {
 }
 
 #[test]
-fn a_party_that_serves_answers_the_right_peer_among_strangers() {
+fn a_serving_party_answers_the_right_peer_among_strangers() {
     let parties = Parties::new("strangers-serve");
     let command = ["serve", LIBRARY, "--answer", PROGRAM, "--input", INPUTS[0], "--rounds", "2"];
     let (server, address) = parties.listen(&command);

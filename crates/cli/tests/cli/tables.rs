@@ -44,7 +44,7 @@ fn columns_are_chosen_and_renamed_and_standard_input_is_read() {
     let (folder, eval) = above("columns");
     let expected = "out0 = [{\"id\":8,\"price\":\"120\"},{\"id\":9,\"price\":\"50.5\"}]\n";
     let file = format!("0={}", folder.file("offers.csv", OFFERS));
-    let left_out = |name: &str| format!("note: {name}: left out, since nothing takes them: `town`\n");
+    let left_out = |name: &str| format!("note: {name}: columns not used by the program: `town`\n");
     let by_file = ran(&eval, &["--input", &file, "--column", "0:id=customer_id"]);
     assert_eq!((&by_file.stdout[..], by_file.stderr), (expected, left_out(&folder.path("offers.csv"))));
     let stdin = ["--input", "0=-", "--input-format", "0=csv", "--column", "0:id=customer_id"];
@@ -71,8 +71,8 @@ fn tables_that_do_not_fit_are_refused_with_row_and_column() {
     );
     refused(
         &["--input", &file, "--column", "id=customer_id"],
-        "error: --column id=customer_id: several parties give inputs here\n",
-        "hint: say whose it is: --column 0:id=customer_id\n",
+        "error: --column id=customer_id: several parties have inputs here\n",
+        "hint: name the party: --column 0:id=customer_id\n",
     );
     refused(
         &["--input", &file, "--column", "0:ids=customer_id", "--column", "0:id=customer_id"],
@@ -81,13 +81,13 @@ fn tables_that_do_not_fit_are_refused_with_row_and_column() {
     );
     refused(
         &["--input", &file, "--column", "0:id=customer_id", "--column", "1:least=most"],
-        "least.json is no table\n",
+        "least.json is not a table\n",
         "hint: tables are CSV, JSON lines, Arrow and Parquet files\n",
     );
     refused(
         &["--input", "0=-"],
-        "error: --input 0=-: the format of standard input is not known\n",
-        "hint: name it, for instance --input-format csv\n",
+        "error: --input 0=-: the format of standard input is unknown\n",
+        "hint: give it, for instance --input-format csv\n",
     );
     let bad = format!("0={}", folder.file("bad.csv", "id,price\n1,2\n70000,3\n"));
     refused(
@@ -100,7 +100,7 @@ fn tables_that_do_not_fit_are_refused_with_row_and_column() {
 }
 
 #[test]
-fn an_empty_line_is_no_missing_cell() {
+fn an_empty_line_is_not_a_missing_cell() {
     let folder = Folder::new("empty-line");
     let groups = format!("0={}", folder.file("groups.csv", "groups\n0\n2\n2\n1\n0\n"));
     let sums = |values: &str| {
@@ -115,31 +115,31 @@ fn an_empty_line_is_no_missing_cell() {
 }
 
 #[test]
-fn options_that_would_be_passed_over_are_refused() {
+fn options_without_effect_are_refused() {
     let (folder, eval) = above("twice");
     let file = format!("0={}", folder.file("offers.csv", OFFERS));
     let call = |more: &[&str]| ran(&eval, &[&["--input", &file, "--column", "0:id=customer_id"], more].concat());
     let formats = call(&["--input-format", "0=csv", "--input-format", "0=jsonl"]);
     formats.fails(2, "error: --input-format: party 0 has two formats, expected one\n");
     call(&["--input-format", "json", "--input-format", "csv"])
-        .fails(2, "error: --input-format: two formats, expected one\nhint: K=FORMAT is that of party K\n");
+        .fails(2, "error: --input-format: two formats, expected one\nhint: give party K's format with K=FORMAT\n");
     call(&["--column", "0:id=town"])
         .fails(2, "error: --column: field `id` has two columns, `customer_id` and `town`\n");
-    // The party's own format is taken, in whatever order they stand.
+    // The party's own format applies, in any order of the options.
     let formats = ["--input-format", "json", "--input-format", "0=csv"];
     for formats in [&formats[..], &[&formats[2..], &formats[..2]].concat()] {
         assert!(call(formats).stdout.starts_with("out0 = [{\"id\":8"));
     }
-    // The same where a party gives its own alone.
+    // The same if a party gives only its own.
     let run = ["run", &eval[1], "--party", "0", "--insecure-plain-tcp", "--connect", "127.0.0.1:1", "--timeout", "1s"];
     let twice = |more: &[&str]| garblet(&[&run[..], &["--input", &file, "--input"], more].concat());
     twice(&[&file]).fails(
         2,
-        "error: --input: party 0 has two files, expected one\nhint: --batch files takes a file for each evaluation\n",
+        "error: --input: party 0 has two files, expected one\nhint: --batch files takes one file per evaluation\n",
     );
     twice(&[&file, "--batch", "rows"]).fails(
         2,
-        "error: --input: party 0 has two files, expected one\nhint: --batch files takes a file for each evaluation\n",
+        "error: --input: party 0 has two files, expected one\nhint: --batch files takes one file per evaluation\n",
     );
     let stdin = ["run", &eval[1], "--party", "0", "--insecure-plain-tcp", "--connect", "127.0.0.1:1"];
     let stdin = garblet(&[&stdin[..], &["--batch", "files", "--input", "0=-", "--input", "0=-"]].concat());
@@ -147,7 +147,7 @@ fn options_that_would_be_passed_over_are_refused() {
 }
 
 #[test]
-fn units_of_dates_and_times_are_told() {
+fn units_of_dates_and_times_are_reported() {
     let folder = Folder::new("units");
     let source = folder.file(
         "seen.garble.rs",
@@ -164,7 +164,7 @@ fn units_of_dates_and_times_are_told() {
 }
 
 #[test]
-fn a_parquet_file_of_another_tool_is_read_and_others_are_written() {
+fn a_parquet_file_from_another_tool_is_read_and_others_are_written() {
     let folder = Folder::new("parquet");
     let source = folder.file(
         "adults.garble.rs",
@@ -195,7 +195,7 @@ fn a_parquet_file_of_another_tool_is_read_and_others_are_written() {
         assert_eq!((written.status, &written.stdout[..]), (Some(0), ""), "{}", written.stderr);
         let value: Value = serde_json::from_slice(&std::fs::read(&json).expect("written")).expect("JSON");
         assert_eq!(value, json!({ "out0": expected }), "{file}");
-        // What was written is read again.
+        // Written files can be read back.
         let back = folder.file(
             "back.garble.rs",
             "pub struct Row { id: u64, age: u8 }
@@ -212,14 +212,14 @@ fn a_parquet_file_of_another_tool_is_read_and_others_are_written() {
 }
 
 #[test]
-fn results_go_to_files_whole_or_not_at_all() {
+fn results_files_are_written_whole_or_not_at_all() {
     let (folder, eval) = above("outputs");
     let file = format!("0={}", folder.file("offers.csv", &OFFERS.replace("customer_id", "id")));
     let csv = folder.path("found.csv");
     let written = ran(&eval, &["--input", &file, "--output", &csv]);
     assert_eq!((written.status, &written.stdout[..]), (Some(0), ""));
     assert_eq!(std::fs::read_to_string(&csv).expect("written"), "id,price\n8,120\n9,50.5\n");
-    // A run that fails leaves the file as it was.
+    // A failed run leaves the file unchanged.
     let bad = format!("0={}", folder.file("bad.csv", "id,price\n1,x\n"));
     assert_eq!(ran(&eval, &["--input", &bad, "--output", &csv]).status, Some(2));
     assert_eq!(std::fs::read_to_string(&csv).expect("written"), "id,price\n8,120\n9,50.5\n");
@@ -243,7 +243,7 @@ fn a_file_holds_one_table() {
     let (all, one) = (folder.path("all.csv"), folder.path("one.csv"));
     eval(&["--output", &all]).fails(
         2,
-        "error: a file holds one table, the outputs are out0, out1\n\
+        "error: a file holds one table, but the outputs are out0, out1\n\
          hint: choose one: --output out0=FILE; or write all as JSON\n",
     );
     let chosen = eval(&["--output", &format!("out0={one}")]);
@@ -255,8 +255,8 @@ fn a_file_holds_one_table() {
     );
     eval(&["--output", "out.xls"]).fails(
         2,
-        "error: --output out.xls: the ending says no format\n\
-         hint: end it in .json, .csv, .jsonl, .arrow or .parquet, or give --output-format\n",
+        "error: --output out.xls: the extension names no known format\n\
+         hint: use .json, .csv, .jsonl, .arrow or .parquet, or give --output-format\n",
     );
     eval(&["--output-format", "arrow"])
         .fails(2, "error: --output-format: standard output is for text\nhint: give --output FILE\n");

@@ -22,7 +22,7 @@ const SERVERS: [&str; 2] = ["generator", "cloud"];
 /// The longest wait for a line of a server.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A server's process, and the lines that it has told.
+/// A server's process and its output lines.
 pub(crate) struct Server {
     pub(crate) child: Child,
     pub(crate) told: Arc<Mutex<Vec<String>>>,
@@ -41,7 +41,7 @@ impl Server {
         Server { child, told }
     }
 
-    /// The rest of the first line that begins so.
+    /// The rest of the first line with this beginning.
     pub(crate) fn says(&self, begin: &str) -> String {
         let begun = Instant::now();
         loop {
@@ -55,13 +55,13 @@ impl Server {
         }
     }
 
-    /// Ends it as a crash does.
+    /// Kills it, like a crash.
     pub(crate) fn kill(&mut self) {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it ends");
     }
 
-    /// Memory in bytes, and files that are open.
+    /// Memory in bytes, and the number of open files.
     #[cfg(target_os = "linux")]
     fn takes(&self) -> (u64, usize) {
         let process = format!("/proc/{}", self.child.id());
@@ -79,7 +79,7 @@ impl Drop for Server {
     }
 }
 
-/// Two organisations and two clients, each with files of its own.
+/// Two organisations and two clients, each with its own files.
 pub(crate) struct World {
     pub(crate) folder: Folder,
     pub(crate) agreement: String,
@@ -161,7 +161,7 @@ impl World {
     /// The same with these clients.
     fn with(name: &str, clients: &[&str]) -> Self {
         let folder = Folder::new(name);
-        // The list of clients stands before the tables.
+        // The list of clients comes before the tables.
         let mut text = format!("service = \"000102030405060708090a0b0c0d0e0f\"\nclients = {clients:?}\n\n");
         for server in SERVERS {
             let (path, _) = keygen(&folder, &format!("{server}.pem"));
@@ -179,7 +179,7 @@ impl World {
         World { folder, agreement }
     }
 
-    /// Starts a server; the cloud goes to where the generator is.
+    /// Starts a server; the cloud connects to the generator.
     pub(crate) fn serve(&self, party: usize, meeting: &str) -> Server {
         let (of, name) = (|text: &str| self.folder.path(text), SERVERS[party]);
         let mut arguments = vec![
@@ -214,9 +214,9 @@ impl World {
         [generator, cloud]
     }
 
-    /// The arguments of a client.
+    /// A client's arguments.
     pub(crate) fn call(&self, servers: &[Server; 2], client: &str, arguments: &[&str]) -> Vec<String> {
-        let [generator, cloud] = servers.each_ref().map(|server| server.says("clients are let in at "));
+        let [generator, cloud] = servers.each_ref().map(|server| server.says("accepting clients at "));
         let [first, second] = SERVERS.map(|server| self.folder.path(&format!("{client}.{server}")));
         let receipts = self.folder.path(&format!("{client}.json"));
         let own = ["visit", &self.agreement].into_iter().chain(arguments.iter().copied()).chain([
@@ -250,7 +250,7 @@ impl World {
 }
 
 #[test]
-fn clients_come_and_go_and_a_state_stays_through_crashes() {
+fn clients_come_and_go_and_a_state_survives_crashes() {
     let world = World::new("visits");
     let mut servers = world.both();
     let input = world.input(json!({"a": 3, "b": 4}));
@@ -260,7 +260,7 @@ fn clients_come_and_go_and_a_state_stays_through_crashes() {
     for server in &mut servers {
         server.kill();
     }
-    // Both come again, with the same stores, at other addresses.
+    // Both servers restart with the same stores, at other addresses.
     let mut servers = world.both();
     let added = world.visit(&servers, "bo", &["add", "--input", &five, "--json"]).json();
     assert_eq!((&added["version"], &added["attempts"]), (&json!(2), &json!(1)));
@@ -275,7 +275,7 @@ fn clients_come_and_go_and_a_state_stays_through_crashes() {
 }
 
 #[test]
-fn a_client_that_was_cut_off_has_its_answer_later() {
+fn a_client_that_was_cut_off_gets_its_answer_later() {
     let world = World::new("resumed");
     let servers = world.both();
     let [three, four] =
@@ -289,43 +289,41 @@ fn a_client_that_was_cut_off_has_its_answer_later() {
     }
     cut_off.kill().expect("it runs");
     cut_off.wait().expect("it ends");
-    // Whether the servers have heard her or not: she asks with the same frames, and the run is one.
+    // It does not matter if the servers received her submission: she asks with the same frames, and there is one run.
     let bo = world.begin(&servers, "bo", &both(&four));
     let resumed = world.visit(&servers, "anna", &["both", "--resume", "--json"]);
     let bo = finish(bo);
     assert_eq!(bo.stdout, "sum = 7\n", "{}", bo.stderr);
     assert_eq!(resumed.json()["outputs"]["sum"]["value"], 7);
-    world
-        .visit(&servers, "anna", &["both", "--resume"])
-        .fails(2, "error: --resume: no visit is waiting for its answers\n");
+    world.visit(&servers, "anna", &["both", "--resume"]).fails(2, "error: --resume: no visit is waiting for answers\n");
     for server in &servers {
         let told = server.told.lock().expect("no panic");
         assert_eq!(told.iter().filter(|line| line.starts_with("ran `both` for anna, bo in ")).count(), 1, "{told:?}");
     }
 }
 
-/// A shell makes the file into which it writes, for all to read.
+/// A shell creates its output file readable by all.
 #[cfg(unix)]
 #[test]
-fn a_file_with_an_invitation_is_its_owners_alone() {
+fn only_its_owner_can_read_an_invitation_file() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new("own-invitation");
     let (path, _) = keygen(&folder, "one.pem");
     let kept = folder.file("anna.one", "");
     std::fs::set_permissions(&kept, std::fs::Permissions::from_mode(0o644)).expect("it is ours");
-    let file = std::fs::OpenOptions::new().write(true).open(&kept).expect("it is there");
+    let file = std::fs::OpenOptions::new().write(true).open(&kept).expect("it exists");
     let mut keygen = command(&["keygen", &path, "--client", "anna", "--server-name", "One"]);
     assert!(keygen.stdout(file).status().expect("the command starts").success());
-    assert_eq!(std::fs::metadata(&kept).expect("it is there").permissions().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::metadata(&kept).expect("it exists").permissions().mode() & 0o777, 0o600);
     assert!(std::fs::read_to_string(&kept).expect("text").starts_with("garblet-invitation:"));
 }
 
 #[test]
-fn what_cannot_be_is_told() {
+fn impossible_visits_are_refused() {
     let world = World::new("unvisited");
     let servers = world.both();
     let input = world.input(json!({"b": 4}));
-    // Nothing is kept yet.
+    // There is no state yet.
     let early = world.visit(&servers, "anna", &["add", "--input", &input]);
     assert_eq!(early.status, Some(1), "{}", early.stderr);
     assert!(early.stderr.contains("\nerror: no output: the generator refuses: "), "{}", early.stderr);
@@ -337,13 +335,13 @@ fn what_cannot_be_is_told() {
     );
     world
         .visit(&servers, "bo", &["ours", "--input", &input, "--with", "anna"])
-        .fails(2, "error: --with: `bo`, who is invited, is not among anna\n");
+        .fails(2, "error: --with: the invited client `bo` is not among anna\n");
     world
         .visit(&servers, "bo", &["theirs"])
         .fails(2, "error: the agreement has no program `theirs` for `bo`\nhint: it has start, add, show, both, ours, open, withdraw, balance\n");
     world
         .visit(&servers, "bo", &["show"])
-        .fails(2, "error: party 1 has no inputs, it needs `b` (u8)\nhint: give --input FILE.json\n");
+        .fails(2, "error: the inputs of party 1 are missing: `b` (u8)\nhint: give --input FILE.json\n");
     // The invitations in the wrong order.
     let mut call = world.call(&servers, "bo", &["show", "--input", &input]);
     let at = call.iter().position(|argument| argument == "--invitation").expect("the first");
@@ -361,9 +359,9 @@ fn what_cannot_be_is_told() {
     let mut other = stranger.serve(0, "127.0.0.1:0");
     other.says("error: ");
     assert_eq!(other.child.wait().expect("it ends").code(), Some(2));
-    // The same one without its first client, whose number the second has now.
+    // The same agreement without its first client, whose number the second now has.
     drop(servers);
-    let text = std::fs::read_to_string(&world.agreement).expect("it is there").replace("\"anna\", ", "");
+    let text = std::fs::read_to_string(&world.agreement).expect("it exists").replace("\"anna\", ", "");
     let text = text.replace("[\"anna\"]", "[\"bo\"]").replace("b = 2", "b = 1").replace("[1, 2]", "[1]");
     std::fs::write(&world.agreement, text).expect("it is written");
     let mut renumbered = world.serve(0, "127.0.0.1:0");
@@ -378,7 +376,7 @@ fn the_demonstration_of_friends_serves_a_page_and_invites() {
         2,
         &format!(
             "error: {}: cannot be read: no such file or directory\n\
-             hint: `cargo xtask web` makes the client for pages; --client names its folder\n",
+             hint: build the client for pages with `cargo xtask web`, or name its folder with --client\n",
             folder.path("nothing/garblet-client.js")
         ),
     );
@@ -413,7 +411,7 @@ fn the_demonstration_of_friends_serves_a_page_and_invites() {
     assert!(page("/garblet.js").ends_with("\r\n\r\nthis is garblet.js"));
     assert!(page("/../friends.toml").starts_with("HTTP/1.1 404 "));
     let id = child.id().to_string();
-    assert!(std::process::Command::new("kill").arg(&id).status().expect("kill is there").success());
+    assert!(std::process::Command::new("kill").arg(&id).status().expect("kill exists").success());
     let ended = finish(child);
     assert_eq!(ended.status, Some(0), "{}", ended.stderr);
     assert!(ended.stderr.contains("generator: ran `start` for Zoë in "), "{}", ended.stderr);
@@ -423,10 +421,10 @@ fn is_full() -> bool {
     std::env::var_os("GARBLET_TEST_FULL").is_some()
 }
 
-/// Servers are killed at any time, mostly within a run, one of them or both, and come again. Each visit counts once or not at all, and both
+/// One or both servers are killed at random times, mostly during a run, and restarted. Each visit counts once or not at all, and both
 /// servers hold one version.
 #[test]
-fn each_visit_counts_once_or_not_at_all_whoever_is_killed() {
+fn each_visit_counts_at_most_once_whichever_server_is_killed() {
     let kills = if is_full() { 1000 } else { 8 };
     let world = World::new("killed");
     let mut servers = world.both();
@@ -445,7 +443,7 @@ fn each_visit_counts_once_or_not_at_all_whoever_is_killed() {
         (0..2).filter(|server| whom >> server & 1 == 1).for_each(|server| servers[server].kill());
         let visited = finish(visit);
         if whom & 1 == 1 {
-            // The generator keeps its port for a cloud that was not killed.
+            // The generator keeps its port for a surviving cloud.
             let meeting = servers[0].says("listening on ");
             servers[0] = world.serve(0, &meeting);
         }
@@ -455,10 +453,10 @@ fn each_visit_counts_once_or_not_at_all_whoever_is_killed() {
         }
         if visited.status != Some(0) {
             unanswered += 1;
-            // The answer may be there; if it is not, the servers say so.
+            // The answer may exist; if not, the servers say so.
             world.visit(&servers, "bo", &["add", "--resume"]);
         }
-        // An answer, which says the same at both servers.
+        // A visit whose answers agree between both servers.
         let shown = world.visit(&servers, "anna", &["show", "--input", &zero, "--json"]).json();
         let shown_sum = shown["outputs"]["sum"]["value"].as_u64().expect("a number") as u8;
         let counted = u64::from(shown_sum.wrapping_sub(sum));
@@ -476,10 +474,10 @@ fn each_visit_counts_once_or_not_at_all_whoever_is_killed() {
     }
 }
 
-/// Clients who come once each take neither memory nor files of the servers.
+/// Clients that come only once cost the servers neither memory nor files.
 #[cfg(target_os = "linux")]
 #[test]
-fn servers_do_not_grow_by_the_clients_who_have_come() {
+fn servers_do_not_grow_with_the_number_of_past_clients() {
     let visitors = if is_full() { 1000 } else { 30 };
     let names: Vec<String> = (0..visitors).map(|number| format!("client{number}")).collect();
     let names: Vec<&str> = ["anna", "bo"].into_iter().chain(names.iter().map(|name| &name[..])).collect();
@@ -500,7 +498,7 @@ fn servers_do_not_grow_by_the_clients_who_have_come() {
     let after = come(others);
     println!("after {} visitors {before:?}, after {visitors} {after:?}: bytes of memory and open files", first.len());
     for ((memory, files), (memory_after, files_after)) in before.into_iter().zip(after) {
-        // What the allocator keeps differs by some pages.
+        // The allocator's reserve varies by some pages.
         assert!(memory_after < memory + (4 << 20), "{memory} bytes, then {memory_after}");
         assert!(files_after <= files, "{files} files, then {files_after}");
     }

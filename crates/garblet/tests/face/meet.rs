@@ -29,7 +29,7 @@ fn plain_tcp_is_for_this_machine() {
     assert!(check_loopback("127.0.0.1:1").is_ok());
     let text = |address: &str| check_loopback(address).expect_err(address).to_string();
     assert_eq!(text("0.0.0.0:1"), "0.0.0.0:1 is not on this machine");
-    assert!(text("ws://127.0.0.1:1").contains("every page"));
+    assert!(text("ws://127.0.0.1:1").contains("every web page"));
     for address in [":1", "1", ""] {
         assert!(text(address).contains("expected HOST:PORT"), "{address}");
     }

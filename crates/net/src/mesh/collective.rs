@@ -1,7 +1,7 @@
 //! Steps with all parties at once: exchange, broadcast, reduce-scatter, all-gather.
 //!
 //! *Source:* the collectives of parallel computing (Thakur, Rabenseifner, Gropp, *Optimization of Collective Communication
-//! Operations in MPICH*, 2005), in their direct form: every pair has a link of its own, so that each takes one round.
+//! Operations in MPICH*, 2005), in their direct form: every pair has its own link, so each takes one round.
 //!
 //! All parties call the same one with the same sizes. Everything is sent and received at once, in bounded pieces.
 
@@ -10,10 +10,10 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::mesh::{Line, Mesh, PartyError, PerPeer};
 
-/// The bytes of party `party` when `count` parties share out `bytes` bytes in whole grains of `grain` bytes.
+/// The share of party `party` when `count` parties divide `bytes` bytes in whole grains of `grain` bytes.
 ///
-/// The shares of all parties follow one another, and their sizes differ by a grain at most; the last one has the rest
-/// if `bytes` is not whole grains.
+/// The shares of all parties are contiguous, and their sizes differ by at most a grain; the last one has the rest
+/// if `bytes` is not a multiple of a grain.
 pub fn share_of(bytes: usize, grain: usize, count: u16, party: u16) -> Range<usize> {
     let (grains, count, party) = (bytes / grain, usize::from(count), usize::from(party));
     let begin = |party: usize| {
@@ -52,7 +52,7 @@ impl Mesh {
 
     /// Adds up (XOR) the parties' `data`, each party its own share of it: [`share_of`] says which.
     ///
-    /// After it, this party's share of `data` holds the sum; the rest is as it was.
+    /// Afterwards, this party's share of `data` holds the sum; the rest is unchanged.
     ///
     /// *Cost:* one round; each party sends the others' shares and receives its own from everybody.
     pub async fn reduce_scatter(&mut self, data: &mut [u8], grain: usize) -> Result<(), PartyError> {
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Runs one party's part for all of them.
+    /// Runs every party's part.
     pub(crate) async fn run<T>(count: u16, part: impl AsyncFn(&mut Mesh) -> T) -> Vec<(T, Mesh)> {
         let one = async |mut mesh: Mesh| (part(&mut mesh).await, mesh);
         futures_util::future::join_all(Mesh::memory(count).into_iter().map(one)).await
@@ -167,9 +167,9 @@ mod tests {
     }
 
     #[test]
-    fn rounds_are_those_of_the_mesh() {
+    fn rounds_count_for_the_whole_mesh() {
         let done = block_on(run(3, async |mesh| {
-            // Round the ring twice: to the next, from the one before.
+            // Twice around the ring: to the next, from the one before.
             for _ in 0..2 {
                 let (own, count) = (mesh.party(), mesh.party_count());
                 let to =
@@ -181,7 +181,7 @@ mod tests {
                     .expect("received");
             }
         }));
-        // Each pair by itself has sent and never waited, or the reverse; the mesh has done both, twice.
+        // Each pair has only sent or only waited; the mesh has done both, twice.
         assert!(done.iter().all(|(_, mesh)| mesh.traffic().rounds == 2));
     }
 }

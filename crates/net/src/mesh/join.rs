@@ -1,7 +1,7 @@
 //! Joining a mesh over TCP or TLS. The parties may start in any order.
 //!
-//! Every party listens for those above it and connects to those below it. The first message each way says who we are, so
-//! that connections find their places; [`Hello`] then says what we are about to do.
+//! Every party listens for those above it and connects to those below it. The first message each way identifies the party, so
+//! that connections find their places; [`Hello`] then states the plan.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -23,23 +23,23 @@ use crate::over::{HANDSHAKE, Options};
 use crate::reception::{Reception, SharedLog};
 use crate::tls::{Meant, Side};
 
-/// The time that a party that gives up waits for those that have not come yet, so that they hear why.
+/// The time that a party that gives up waits for missing parties, to tell them the reason.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// A mesh that did not come about.
+/// The reason that a mesh could not be formed.
 #[derive(Debug, thiserror::Error)]
 pub enum MeshError {
-    /// A party that came is not as it should be.
+    /// A party that came is not acceptable.
     #[error(transparent)]
     Party(#[from] PartyError),
     /// Parties that did not come.
     #[error("{}{}", missing_text(missing), refused_text(refused))]
     Missing {
-        /// The missing parties, each with the error of what was tried last.
+        /// The missing parties, each with the error of the last attempt.
         missing: Vec<(u16, NetError)>,
         /// The time that this party waited.
         after: Duration,
-        /// Connections that turned out to be no party of this run: where from, and why not.
+        /// Connections from strangers: their origin, and the reason for refusing them.
         refused: Vec<String>,
     },
     /// This party's own number or network.
@@ -65,12 +65,12 @@ fn missing_text(missing: &[(u16, NetError)]) -> String {
 impl Mesh {
     /// Joins party `party` of `peers` to all others: listens for those above it and connects to those below it.
     ///
-    /// `listener` is bound already, to this party's address; the last party needs none. With `options.tls`, a peer has to
-    /// be who the peers file says it is; whom `tls` itself trusts does not matter.
+    /// `listener` must already be bound to this party's address; the last party needs none. With `options.tls`, a peer must
+    /// have its identity from the peers file; the identities that `tls` itself trusts do not matter.
     ///
-    /// What it costs is not counted in the mesh's traffic before and after steps: take the difference.
+    /// Joining counts in the mesh's traffic: for a step, take the difference of the counters.
     ///
-    /// *Errors:* as [`MeshError`] says; those that have joined, or come within a second, are told whom it was over.
+    /// *Errors:* those of [`MeshError`]; parties that have joined, or come within a second, are told who is to blame.
     pub async fn join(
         party: u16,
         peers: &PeersFile,
@@ -80,7 +80,7 @@ impl Mesh {
         Mesh::join_at(party, peers, listener.map_or(Door::Closed, Door::Listener), options).await
     }
 
-    /// The same for a service, which hears callers of many sessions at one address: those of this one come by `callers`.
+    /// The same for a service, which accepts callers of many sessions at one address: this session's arrive through `callers`.
     ///
     /// *Errors:* as [`Mesh::join`].
     pub async fn join_callers(
@@ -103,9 +103,9 @@ impl Mesh {
     }
 }
 
-/// The place where parties come in.
+/// The entry for other parties.
 enum Door {
-    /// None does.
+    /// No party connects to this one.
     Closed,
     Listener(Listener),
     Callers(mpsc::Receiver<Caller>),
@@ -114,7 +114,7 @@ enum Door {
 /// An incoming connection.
 enum Came {
     Stream(TcpStream, Carrier),
-    /// With its hello heard ahead.
+    /// With its hello received ahead.
     Channel(Box<Channel>),
 }
 
@@ -152,7 +152,7 @@ struct Arrival {
 /// The parties that have come.
 struct Arrivals {
     joined: PerPeer<Option<Arrival>>,
-    /// Connections of parties that had a place already.
+    /// Connections of parties that already had a place.
     doubles: Vec<Channel>,
 }
 
@@ -186,13 +186,13 @@ impl Arrivals {
     }
 }
 
-/// A guest: an incoming connection that is no stranger, with all that is known about it.
+/// A guest: an incoming connection from a party of this run, with everything known about it.
 enum Guest {
     /// A party that takes its place.
     Party(u16, Box<Arrival>),
     /// A party of this run that cannot take part.
     Unfit(PartyError),
-    /// A party of this run that says it is another one: the other is still waited for.
+    /// A party of this run that claims to be another one, which is still expected.
     Pretender(PartyError),
 }
 
@@ -209,7 +209,7 @@ impl Meeting<'_> {
         let mut calls: FuturesUnordered<_> = (0..self.party).map(|peer| self.call(peer)).collect();
         let log = door.listener().map_or_else(SharedLog::default, |listener| listener.log.clone());
         let mut reception = Reception::new(self.options.on_refused.clone(), self.options.advice, log);
-        // Whom nothing better is known of, if they do not come at last.
+        // The default error for parties that never come.
         let mut absent = Vec::new();
         let result = async {
             while arrivals.joined.iter().any(|(_, arrival)| arrival.is_none()) {
@@ -248,8 +248,8 @@ impl Meeting<'_> {
         result
     }
 
-    /// Tells all who have come over whom this party gives up; and, for a moment, those who come only now: whoever is
-    /// calling would see no more than a closed connection.
+    /// Tells all parties that came whom this party blames; also, for a moment, those that come only now and would
+    /// otherwise see no more than a closed connection.
     async fn farewell<'a>(
         &'a self,
         blame: Option<Blame>,
@@ -276,7 +276,7 @@ impl Meeting<'_> {
         while aborts.next().await.is_some() {}
     }
 
-    /// Connects to a party below. One that closes the connection before it has said who it is may have had no place for us: it is called
+    /// Connects to a lower party. If it closes the connection before identifying itself, it may have had no room for us, so it is called
     /// again.
     async fn call(&self, peer: u16) -> (u16, Result<Arrival, NetError>) {
         let address = self.peers.parties()[usize::from(peer)].address.clone();
@@ -312,7 +312,7 @@ impl Meeting<'_> {
         }
     }
 
-    /// Identifies the guest by its proved identity, whatever it says; without identities, by its claim.
+    /// Identifies the guest by its authenticated identity, whatever it claims; without identities, by its claim.
     async fn identify(&self, came: Came, from: SocketAddr) -> Result<Guest, NetError> {
         let mut channel = match came {
             Came::Channel(channel) => *channel,
@@ -362,7 +362,7 @@ impl Meeting<'_> {
 
     fn differences(&self, (channel, theirs): (&Channel, &Hello), expected: Option<u16>) -> Vec<Difference> {
         let mut differences = agree(&self.ours().on(channel), theirs);
-        // By the job a service knows what is asked for. Parties under other jobs are told so by the hello of their run, with all that differs.
+        // A service recognises requests by their job. If jobs differ, the hello of the run reports all differences.
         differences.retain(|difference| difference.field != JOB);
         if let Some(expected) = expected.filter(|expected| *expected != theirs.party) {
             let field = "party at this address".into();

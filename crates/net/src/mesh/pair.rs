@@ -1,4 +1,4 @@
-//! A mesh of two parties over a channel that is there.
+//! A mesh of two parties over an existing channel.
 
 use super::{MESH, Mesh, PerPeer};
 use crate::channel::Channel;
@@ -9,7 +9,7 @@ use crate::hello::{Hello, JOB, agree};
 impl Mesh {
     /// Joins party `party` of two to the other, which waits for it as [`Mesh::join`] does, over a channel to it.
     ///
-    /// *Errors:* a peer that is gone, or is at another place of another mesh.
+    /// *Errors:* the peer is gone, or has another number or another mesh.
     ///
     /// # Panics
     ///
@@ -20,7 +20,7 @@ impl Mesh {
         let ours = Hello::new(MESH, party, 2, [0; 32]);
         let theirs = ours.greet(&mut channel).await?;
         let mut differences = agree(&ours.on(&channel), &theirs);
-        // A service knows by the job what is asked of it; the hello of the run tells of two jobs.
+        // A service recognises requests by their job; the hello of the run reports differing jobs.
         differences.retain(|difference| difference.field != JOB);
         let other = 1 - party;
         if theirs.party != other {
@@ -40,7 +40,7 @@ mod tests {
     use crate::memory_pair;
 
     #[tokio::test]
-    async fn two_are_a_mesh_if_they_are_two() {
+    async fn two_parties_form_a_mesh_if_both_expect_two() {
         let (left, right) = memory_pair();
         let (first, second) = tokio::join!(Mesh::pair(0, left), Mesh::pair(1, right));
         let (first, second) = (first.expect("joined"), second.expect("joined"));
@@ -55,7 +55,7 @@ mod tests {
 
     #[tokio::test]
     #[should_panic(expected = "a pair has parties 0 and 1, got 2")]
-    async fn a_third_party_is_none_of_a_pair() {
+    async fn a_third_party_is_refused() {
         let _ = Mesh::pair(2, memory_pair().0).await;
     }
 }

@@ -9,7 +9,7 @@ use toml::Spanned;
 use crate::fingerprint::Fingerprint;
 use crate::small_file::read_small_file;
 
-/// The longest file that is read.
+/// The largest accepted file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The most parties of a run.
@@ -20,11 +20,11 @@ const PARTIES_MAX: usize = 255;
 pub struct PeerEntry {
     /// The address where it listens, `HOST:PORT`.
     pub address: String,
-    /// The fingerprint of its identity; none if the connections are plain TCP.
+    /// The fingerprint of its identity; `None` for plain TCP.
     pub fingerprint: Option<Fingerprint>,
 }
 
-/// All parties of a run, by their numbers: a TOML file with a table `[[party]]` for each.
+/// All parties of a run, by number: a TOML file with one table `[[party]]` for each.
 ///
 /// ```toml
 /// [[party]]
@@ -36,7 +36,7 @@ pub struct PeersFile {
     parties: Vec<PeerEntry>,
 }
 
-/// A file that does not say where the parties are.
+/// The error for a wrong peers file.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{}: {what}", path.display(), line.map_or(String::new(), |line| format!(":{line}")))]
 pub struct PeersFileError {
@@ -50,22 +50,22 @@ pub struct PeersFileError {
     pub fault: PeersFileFault,
 }
 
-/// The kinds of faults in a file that should say where the parties are.
+/// The kinds of faults in a peers file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeersFileFault {
     /// The file cannot be read, or is too long.
     Unreadable,
     /// It has another form, or too few or too many parties.
     Form,
-    /// An address that is none.
+    /// A malformed address.
     Address,
-    /// A fingerprint that is none.
+    /// A malformed fingerprint.
     Fingerprint,
-    /// Two parties with one address.
+    /// Two parties with the same address.
     SameAddress,
-    /// Two parties with one fingerprint.
+    /// Two parties with the same fingerprint.
     SameFingerprint,
-    /// Fingerprints of some parties alone.
+    /// Fingerprints for only some parties.
     SomeFingerprints,
 }
 
@@ -92,8 +92,8 @@ impl PeersFile {
 
     /// Reads the file.
     ///
-    /// *Errors:* with the line: what is no such file; fewer than 2 parties or more than 255; two parties with one address
-    /// or one fingerprint; some parties with a fingerprint and others without.
+    /// *Errors:* with the line: a malformed file; fewer than 2 parties or more than 255; two parties with the same address
+    /// or fingerprint; some parties with a fingerprint and others without.
     pub fn open(path: &Path) -> Result<Self, PeersFileError> {
         let error =
             |what: String| PeersFileError { path: path.into(), line: None, what, fault: PeersFileFault::Unreadable };
@@ -138,7 +138,7 @@ impl PeersFile {
 
     /// The same parties with these identities, one for each.
     ///
-    /// *Errors:* the number of the first party to which the file gives another identity.
+    /// *Errors:* the number of the first party for which the file has another identity.
     pub fn pinned(mut self, fingerprints: &[Fingerprint]) -> Result<Self, u16> {
         for (party, (entry, fingerprint)) in self.parties.iter_mut().zip(fingerprints).enumerate() {
             if entry.fingerprint.replace(*fingerprint).is_some_and(|own| own != *fingerprint) {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_line() {
+    fn mistakes_are_named_with_their_line() {
         let good = entry("a:1", Some(1));
         for (text, expected) in [
             (String::new(), "peers.toml: expected 2 to 255 parties, got 0"),
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn parties_are_pinned_to_identities_that_the_file_does_not_contradict() {
+    fn parties_are_pinned_to_identities_consistent_with_the_file() {
         let known = [1, 2].map(|n| Fingerprint::of(&[n]));
         for text in [[entry("a:1", None), entry("a:2", None)], [entry("a:1", Some(1)), entry("a:2", Some(2))]] {
             let peers = parse(&text.concat()).expect("well formed").pinned(&known).expect("fits");
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_named() {
+    fn a_missing_file_is_named() {
         let error = PeersFile::open(Path::new("no-such-peers.toml")).expect_err("missing").to_string();
         assert!(error.starts_with("no-such-peers.toml: cannot be read"), "{error}");
     }

@@ -8,7 +8,7 @@ pub struct PerPeer<T> {
 }
 
 impl<T> PerPeer<T> {
-    /// Makes the values for the peers of party `own` of `count`, in order.
+    /// Creates the values for the peers of party `own` of `count`, in order.
     pub fn new(own: u16, count: u16, value: impl FnMut(u16) -> T) -> Self {
         PerPeer { own, values: (0..count).filter(|&party| party != own).map(value).collect() }
     }
@@ -18,7 +18,7 @@ impl<T> PerPeer<T> {
         PerPeer { own, values }
     }
 
-    /// The party that has no value: this one.
+    /// The party without a value: this one.
     pub fn own(&self) -> u16 {
         self.own
     }
@@ -28,12 +28,12 @@ impl<T> PerPeer<T> {
         self.values.len() as u16 + 1
     }
 
-    /// A peer's value; none for this party and for those that there are not.
+    /// A peer's value; `None` for this party and for unknown ones.
     pub fn get(&self, party: u16) -> Option<&T> {
         self.values.get(self.index(party)?)
     }
 
-    /// A peer's value, to change it.
+    /// A peer's value, for changes.
     pub fn get_mut(&mut self, party: u16) -> Option<&mut T> {
         let index = self.index(party)?;
         self.values.get_mut(index)
@@ -45,7 +45,7 @@ impl<T> PerPeer<T> {
         self.values.iter().enumerate().map(move |(index, value)| (party(own, index), value))
     }
 
-    /// The peers and their values in order, to change them.
+    /// The peers and their values in order, for changes.
     pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = (u16, &mut T)> {
         let own = self.own;
         self.values.iter_mut().enumerate().map(move |(index, value)| (party(own, index), value))
@@ -57,22 +57,22 @@ impl<T> PerPeer<T> {
         PerPeer { own, values: self.into_iter().map(|(party, value)| change(party, value)).collect() }
     }
 
-    /// A value from every value.
+    /// Maps every value.
     pub fn map_ref<U>(&self, mut make: impl FnMut(u16, &T) -> U) -> PerPeer<U> {
         PerPeer { own: self.own, values: self.iter().map(|(party, value)| make(party, value)).collect() }
     }
 
-    /// Every value together with another for the same peer.
+    /// Pairs every value with another for the same peer.
     pub fn zip<U>(self, other: PerPeer<U>) -> PerPeer<(T, U)> {
         PerPeer { own: self.own, values: self.values.into_iter().zip(other.values).collect() }
     }
 
-    /// The values to change, each as a value of its own.
+    /// Mutable references to the values.
     pub fn as_mut(&mut self) -> PerPeer<&mut T> {
         PerPeer { own: self.own, values: self.values.iter_mut().collect() }
     }
 
-    /// The values to read, each as a value of its own.
+    /// References to the values.
     pub fn as_ref(&self) -> PerPeer<&T> {
         PerPeer { own: self.own, values: self.values.iter().collect() }
     }
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_found_by_party_and_the_own_one_has_none() {
+    fn values_are_found_by_party_except_for_this_one() {
         for own in 0..4 {
             let mut values = PerPeer::new(own, 4, |party| party * 10);
             assert_eq!((values.own(), values.party_count()), (own, 4));

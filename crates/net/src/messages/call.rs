@@ -1,4 +1,4 @@
-//! The way to a server, for programs that are no browsers.
+//! Connecting to a server, for programs other than browsers.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::tls;
 #[cfg(feature = "websocket")]
 use crate::websocket::WebSocket;
 
-/// The form of the messages on their way.
+/// The wire format of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carrier {
     /// A stream of bytes with lengths.
@@ -22,17 +22,17 @@ pub enum Carrier {
     /// A WebSocket, as in browsers. Received messages have at most this number of bytes.
     #[cfg(feature = "websocket")]
     WebSocket {
-        /// The most bytes of a message that comes.
+        /// The most bytes of a received message.
         message_bytes_max: usize,
     },
 }
 
-/// The way in which a server is called.
+/// The settings for calling a server.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// The server's identity, which TLS proves; none is without TLS.
+    /// The server's identity, authenticated by TLS; `None` without TLS.
     pub server: Option<Fingerprint>,
-    /// The form of the messages.
+    /// The wire format of messages.
     pub carrier: Carrier,
     /// The time to wait for the server to listen and to prove its identity.
     pub patience: Duration,
@@ -41,22 +41,22 @@ pub struct Call {
 }
 
 impl Call {
-    /// A call of the server with this identity: a minute of patience, lengths in a stream.
+    /// A call of the server with this identity: a minute of patience, messages in a stream with lengths.
     pub fn new(server: Fingerprint) -> Self {
         let patience = Duration::from_secs(60);
         Call { server: Some(server), carrier: Carrier::Stream, patience, timeout: DEFAULT_TIMEOUT }
     }
 
-    /// The connection with the server on `HOST:PORT`.
+    /// Connects to the server on `HOST:PORT`.
     ///
-    /// *Errors*: nobody there, or [`NetError::UnknownIdentity`], somebody else.
+    /// *Errors*: nobody listens there; [`NetError::UnknownIdentity`] for another server.
     pub async fn connect(&self, address: &str) -> Result<Messages, NetError> {
         let deadline = Instant::now() + self.patience;
         let stream = tcp::connect(address, self.patience).await?;
         self.over(stream, address, deadline.saturating_duration_since(Instant::now())).await
     }
 
-    /// The connection over a stream that leads to the server, for instance through a proxy; `host` is what a WebSocket's request names.
+    /// Connects over a stream to the server, for instance through a proxy; `host` is the host name in a WebSocket's request.
     pub async fn over<S>(&self, stream: S, host: &str, patience: Duration) -> Result<Messages, NetError>
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,

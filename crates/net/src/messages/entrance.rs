@@ -16,36 +16,36 @@ use crate::tls::ServerTls;
 #[cfg(feature = "websocket")]
 use crate::websocket::WebSocket;
 
-/// The first byte of a request of a browser, `GET`.
+/// The first byte of a browser's request, `GET`.
 const REQUEST: u8 = b'G';
 
-const DOING: &str = "for a visitor to say what it speaks";
+const DOING: &str = "for a visitor's first bytes";
 
-/// The way in which visitors are let in.
+/// The settings for admitting visitors.
 #[derive(Clone)]
 pub struct Entrance {
-    /// The server's proofs of its identity. `None` lets in only visitors without TLS.
+    /// The server's certificates. `None` admits only visitors without TLS.
     pub tls: Option<ServerTls>,
-    /// Lets in visitors without TLS too, for instance through a proxy that terminates TLS for browsers. Sealed messages stay sealed.
+    /// Admits visitors without TLS too, for instance through a proxy that terminates TLS for browsers. Sealed messages stay sealed.
     pub plain: bool,
-    /// The pages whose scripts may connect, by their origin (`https://friends.example`). `None` lets in all.
-    /// Others get status 403. Programs name no page, and come in.
+    /// The pages whose scripts may connect, by their origin (`https://friends.example`). `None` admits all.
+    /// Others get status 403. Programs name no page and are admitted.
     pub origins: Option<Vec<String>>,
-    /// The most bytes of a message of a visitor; a browser that sends more is cut off before they have come.
+    /// The most bytes of a visitor's message; a browser that sends more is cut off before they arrive.
     pub message_bytes_max: usize,
     /// The time without a byte after which a visitor counts as gone.
     pub timeout: Duration,
 }
 
 impl Entrance {
-    /// An entrance with TLS alone.
+    /// An entrance with TLS only.
     pub fn new(tls: ServerTls, message_bytes_max: usize) -> Self {
         Entrance { tls: Some(tls), plain: false, origins: None, message_bytes_max, timeout: DEFAULT_TIMEOUT }
     }
 
-    /// Lets a new connection in, within 10 s or the time-out, whichever is shorter.
+    /// Admits a new connection, within 10 s or the time-out, whichever is shorter.
     ///
-    /// *Errors*: a connection that is no visitor, or takes too long.
+    /// *Errors*: a connection that is not a visitor, or takes too long.
     pub async fn admit<S>(&self, stream: S) -> Result<Messages, NetError>
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -66,7 +66,7 @@ impl Entrance {
             }
             (Some(_), _) if !self.plain => return Err(mismatch("a TLS handshake", first)),
             (Some(_), _) => {}
-            (None, TLS_HANDSHAKE) => return Err(mismatch("no TLS, since this server has none", first)),
+            (None, TLS_HANDSHAKE) => return Err(mismatch("no TLS, which this server does not offer", first)),
             (None, _) => {}
         }
         match first {
@@ -91,7 +91,7 @@ impl Entrance {
 
     #[cfg(not(feature = "websocket"))]
     async fn browser(&self, _: Ahead) -> Result<Messages, NetError> {
-        Err(stranger("a request of a browser, for which this program was not built".into()))
+        Err(stranger("a browser's request, which this program was built without support for".into()))
     }
 }
 
@@ -117,7 +117,7 @@ fn describe(first: u8) -> String {
     }
 }
 
-/// A stream of which one byte was read to see what it is.
+/// A stream whose first byte was read to recognise it.
 struct Ahead {
     byte: Option<u8>,
     stream: Box<dyn ByteStream>,

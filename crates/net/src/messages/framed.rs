@@ -12,11 +12,11 @@ use crate::pace::Pace;
 /// The step in which a message's memory grows. A peer has to send about as much as it makes this party allocate.
 const GROWTH_BYTES: usize = 64 << 10;
 
-/// A stream that carries messages, with what has come of the next one.
+/// A stream that carries messages, with the received part of the next one.
 pub(super) struct Framed {
     stream: Box<dyn ByteStream>,
     length: [u8; 4],
-    /// Bytes of the length that have come.
+    /// Received bytes of the length.
     length_bytes: usize,
     message: Vec<u8>,
 }
@@ -84,7 +84,7 @@ async fn write_all(stream: &mut dyn ByteStream, mut bytes: &[u8], pace: &mut Pac
     Ok(())
 }
 
-/// Sends what is buffered.
+/// Sends buffered data.
 async fn flush(stream: &mut dyn ByteStream, pace: &mut Pace) -> Result<(), NetError> {
     let flushed = pace.wait(stream.flush(), |_| 0).await.map_err(|late| late.error(SENDING.into()))?;
     flushed.map_err(|source| NetError::from_io(source, SENDING))
@@ -95,7 +95,7 @@ async fn read(stream: &mut dyn ByteStream, room: &mut [u8], pace: &mut Pace) -> 
     heard(pace.wait(stream.read(room), moved).await.map_err(|late| late.error(RECEIVING.into()))?)
 }
 
-/// The number of bytes that were read, which is not zero.
+/// The number of bytes read, which is not zero.
 fn heard(read: io::Result<usize>) -> Result<usize, NetError> {
     match read {
         Ok(0) => Err(NetError::PeerClosed { doing: RECEIVING.into() }),

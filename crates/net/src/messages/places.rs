@@ -1,4 +1,4 @@
-//! Places for connections that have been heard and are still open: a limited number, such that one address cannot exclude others.
+//! Places for admitted connections that are still open: a limited number, such that one address cannot exclude others.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,12 +21,12 @@ struct Taken {
 }
 
 impl Places {
-    /// So many places.
+    /// Creates this number of places.
     pub fn new(most: usize) -> Self {
         Places { most, taken: Arc::default() }
     }
 
-    /// Takes a place for somebody from that address.
+    /// Takes a place for a connection from this address.
     pub fn take(&self, from: SocketAddr) -> Place {
         let (place, lost) = oneshot::channel();
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,11 +40,11 @@ impl Places {
     }
 }
 
-/// A place, which is given back when it is dropped.
+/// A place, freed on drop.
 pub struct Place(oneshot::Receiver<()>);
 
 impl Place {
-    /// Goes on with something until it is done, or dropped since the place was lost: then nothing.
+    /// Runs a future to its end; drops it and returns `None` if the place is lost.
     pub async fn keep<T>(mut self, something: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             done = something => Some(done),
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_place_that_was_given_back_is_free() {
+    async fn a_freed_place_can_be_taken_again() {
         let places = Places::new(1);
         for _ in 0..3 {
             assert_eq!(places.take(address(1, 1)).keep(ready(7)).await, Some(7));

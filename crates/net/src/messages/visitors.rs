@@ -11,17 +11,17 @@ use crate::error::NetError;
 use crate::over::OnRefused;
 use crate::reception::Reception;
 
-/// A visitor that was let in and has sent a message.
+/// An admitted visitor that has sent a message.
 pub struct Visitor {
-    /// The address that it comes from.
+    /// Its address.
     pub from: SocketAddr,
-    /// The connection with it, for all that is said later.
+    /// The connection, for all later messages.
     pub messages: Messages,
     /// Its first message.
     pub said: Vec<u8>,
 }
 
-/// A socket at which visitors come in.
+/// A socket that accepts visitors.
 pub struct Visitors {
     listener: Listener,
     entrance: Entrance,
@@ -29,8 +29,8 @@ pub struct Visitors {
 }
 
 impl Visitors {
-    /// Listens on `HOST:PORT`; port 0 lets the system choose. Who is refused is told to `on_refused`, a line for each, but no flood of
-    /// lines.
+    /// Listens on `HOST:PORT`; port 0 lets the system choose. `on_refused` receives a line for each refused connection, at a limited
+    /// rate.
     pub async fn bind(address: &str, entrance: Entrance, on_refused: Option<OnRefused>) -> Result<Self, NetError> {
         let listener = Listener::bind(address).await?;
         let reception = Reception::new(on_refused, None, listener.log.clone());
@@ -42,15 +42,15 @@ impl Visitors {
         self.listener.address()
     }
 
-    /// The next visitor that was let in and has sent its first message, however long it takes to come.
+    /// The next admitted visitor that has sent its first message, however long that takes.
     ///
-    /// Those who have connected are heard side by side, at most 64 at once; one more takes the place of the oldest from the network
-    /// address that has the most. Each has 10 s or the time-out, whichever is shorter, to be let in, and then the time-out for all of its
+    /// Connections are handled concurrently, at most 64 at once; one more evicts the oldest from the network address with the
+    /// most. Each has 10 s or the time-out, whichever is shorter, to be admitted, and then the time-out for its whole
     /// message. So places hold at most 64 messages of [`Entrance::message_bytes_max`].
     ///
-    /// Dropping the future loses no visitor. Visitors are heard only while this is awaited, so call it again soon.
+    /// Dropping the future loses no visitor. Visitors only progress while this is awaited, so call it again soon.
     ///
-    /// *Errors*: a socket that fails.
+    /// *Errors*: the socket fails.
     pub async fn next(&mut self) -> Result<Visitor, NetError> {
         loop {
             tokio::select! {
@@ -70,7 +70,7 @@ impl Visitors {
 async fn hear(entrance: Entrance, stream: TcpStream, from: SocketAddr) -> Result<Visitor, NetError> {
     let mut messages = entrance.admit(stream).await?;
     let after = entrance.timeout;
-    // The message's own pace would let a large one take long.
+    // The message's own pace would let a large one take too long.
     match timeout(after, messages.receive(entrance.message_bytes_max)).await {
         Ok(said) => Ok(Visitor { from, said: said?, messages }),
         Err(_) => Err(NetError::Timeout { doing: "for all of a visitor's first message".into(), after }),

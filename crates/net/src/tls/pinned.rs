@@ -1,4 +1,4 @@
-//! The check that the other side is one of few, by its public key.
+//! Checks by its public key that the other side has a pinned identity.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ use crate::error::NetError;
 use crate::fingerprint::Fingerprint;
 use crate::identity::fingerprint_of;
 
-/// Accepts the pinned identities, and remembers an identity that it did not accept.
+/// Accepts the pinned identities, and remembers a rejected one.
 #[derive(Debug)]
 pub(super) struct Pinned {
     pub(super) provider: Arc<CryptoProvider>,
@@ -43,8 +43,8 @@ impl Pinned {
         *self.rejected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The meaning of a failed handshake, where our own identity is `ours`. Until the listening side has proved who it is, anybody on
-    /// the way may say anything; the connecting side proves itself last, and what it says before is only told.
+    /// Interprets a failed handshake, where our own identity is `ours`. Until the listening side has proved its identity, anybody
+    /// in between may send anything; the connecting side proves itself last, so its earlier messages are only reported.
     pub(super) fn explain(&self, source: io::Error, side: Side, ours: Option<Fingerprint>) -> NetError {
         if let Some(got) = self.rejected() {
             let names: Vec<String> = self.trusted.iter().map(|(name, print)| format!("{name} {print}")).collect();
@@ -56,7 +56,7 @@ impl Pinned {
             (Some(rustls::Error::AlertReceived(AlertDescription::AccessDenied)), Some(ours)) if certain => {
                 NetError::IdentityRejected { ours }
             }
-            (Some(error), _) => mismatch("TLS 1.3 with an identity, as both sides have to use", error),
+            (Some(error), _) => mismatch("TLS 1.3 with an identity, which both sides must use", error),
             (None, _) => NetError::from_io(source, DOING),
         }
     }
@@ -71,18 +71,18 @@ impl Pinned {
     }
 }
 
-/// The error of a handshake that fails.
+/// The error of a failed handshake.
 pub(super) fn mismatch(expected: &'static str, error: &rustls::Error) -> NetError {
     let got = match error {
-        rustls::Error::InvalidMessage(_) => "bytes that are no TLS".into(),
+        rustls::Error::InvalidMessage(_) => "bytes that are not TLS".into(),
         other => other.to_string(),
     };
     NetError::TlsMismatch { what: "TLS handshake", expected, got }
 }
 
-/// The algorithms that are used.
+/// The allowed algorithms.
 pub(super) fn provider() -> CryptoProvider {
-    // 128-bit security is what the protocols have; the second suite is for machines without AES instructions, the first in WebAssembly.
+    // The protocols have 128-bit security; the second suite is for machines without AES instructions, and comes first in WebAssembly.
     let mut cipher_suites = vec![TLS13_AES_128_GCM_SHA256, TLS13_CHACHA20_POLY1305_SHA256];
     if cfg!(target_family = "wasm") {
         cipher_suites.reverse();

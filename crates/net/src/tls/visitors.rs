@@ -1,7 +1,7 @@
-//! TLS for visitors, who have no identity: the server alone proves who it is, to programs by its identity, which they have pinned,
-//! and to browsers by a certificate of the web.
+//! TLS for visitors, who have no identity: only the server authenticates itself, to programs by its pinned identity,
+//! and to browsers by a web certificate.
 //!
-//! Programs say in the handshake that they are such (ALPN), so that both are served on one port.
+//! Programs identify themselves in the handshake (ALPN), so that one port serves both.
 
 use std::fmt;
 use std::fs;
@@ -26,22 +26,22 @@ use crate::error::NetError;
 use crate::fingerprint::Fingerprint;
 use crate::identity::Identity;
 
-/// The name by which programs ask for the identity.
+/// The ALPN name by which programs request the identity.
 const PROGRAM: &[u8] = b"garblet";
-/// The name by which browsers ask for what carries WebSockets.
+/// The ALPN name that browsers use for WebSockets.
 const BROWSER: &[u8] = b"http/1.1";
 
-/// The longest file that is read as certificates or as a key.
+/// The largest accepted file of certificates or a key.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// A server's proofs of its identity to visitors. A clone shares them.
+/// A server's certificates for visitors. Clones share them.
 #[derive(Clone)]
 pub struct ServerTls {
     config: Arc<ServerConfig>,
     keys: Arc<Keys>,
 }
 
-/// A certificate of the web, which browsers accept, with its key. *Secret*; without `Debug`.
+/// A web certificate, accepted by browsers, with its key. *Secret*; without `Debug`.
 #[derive(Clone)]
 pub struct WebCertificate(Arc<CertifiedKey>);
 
@@ -51,7 +51,7 @@ struct Keys {
     web: RwLock<Option<WebCertificate>>,
 }
 
-/// A certificate of the web that cannot be used.
+/// The error for an unusable web certificate.
 #[derive(Debug, thiserror::Error)]
 pub enum CertificateError {
     /// A file cannot be read.
@@ -62,8 +62,8 @@ pub enum CertificateError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// Everybody on this machine can read the key.
-    #[error("{} has mode {mode:03o}, expected 640 or less: everybody on this machine can read the key", path.display())]
+    /// Every user of this machine can read the key.
+    #[error("{} has mode {mode:03o}, expected 640 or less: every user of this machine can read the key", path.display())]
     Exposed {
         /// The file.
         path: PathBuf,
@@ -75,13 +75,13 @@ pub enum CertificateError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// The content that it should have.
+        /// The expected content.
         expected: &'static str,
         /// The fault in it.
         got: String,
     },
-    /// The key does not fit the first certificate.
-    #[error("the key in {} is not that of the first certificate in {}: {what}", key.display(), chain.display())]
+    /// The key does not match the first certificate.
+    #[error("the key in {} does not match the first certificate in {}: {what}", key.display(), chain.display())]
     Mismatch {
         /// The file with the certificates.
         chain: PathBuf,
@@ -96,12 +96,12 @@ impl CertificateError {
     /// Advice for a person.
     pub fn hint(&self) -> &'static str {
         match self {
-            CertificateError::Io { .. } => "name files that are there, and that this program may read",
+            CertificateError::Io { .. } => "name existing files that this program may read",
             CertificateError::Exposed { .. } => "chmod 640 the file",
             CertificateError::Malformed { .. } => {
-                "take the files that the certificate authority made: the chain, own certificate first, and the private key"
+                "use the files from the certificate authority: the chain, with your certificate first, and the private key"
             }
-            CertificateError::Mismatch { .. } => "take certificate and key that were made together",
+            CertificateError::Mismatch { .. } => "use a certificate and its own key",
         }
     }
 }
@@ -109,7 +109,7 @@ impl CertificateError {
 impl WebCertificate {
     /// Reads a chain of certificates, the server's own first, and its private key, both in PEM.
     ///
-    /// *Errors*: [`CertificateError::Exposed`] if everybody on this machine may read the key; files that hold something else.
+    /// *Errors*: [`CertificateError::Exposed`] if every user of this machine may read the key; files with other contents.
     pub fn read(chain: &Path, key: &Path) -> Result<Self, CertificateError> {
         let malformed = |path: &Path, expected, got| CertificateError::Malformed { path: path.into(), expected, got };
         let text = read(chain)?;
@@ -120,7 +120,7 @@ impl WebCertificate {
         }
         check_mode(key)?;
         let text = Zeroizing::new(read(key)?);
-        // Nothing of the text itself is told: it may be most of a key.
+        // Do not quote the text: it may be most of a key.
         let private = PrivateKeyDer::from_pem_slice(&text)
             .map_err(|_| malformed(key, "a private key", "something else, or a damaged one".into()))?;
         match CertifiedKey::from_der(certificates, private, &provider()) {
@@ -134,9 +134,9 @@ impl WebCertificate {
 }
 
 impl ServerTls {
-    /// Serves programs that know the identity, and with a certificate of the web browsers too.
+    /// Serves programs that know the identity, and with a web certificate also browsers.
     ///
-    /// *Errors*: TLS that cannot be set up.
+    /// *Errors*: TLS cannot be set up.
     pub fn new(identity: &Identity, web: Option<WebCertificate>) -> Result<Self, NetError> {
         let (provider, key) = (provider(), PrivateKeyDer::Pkcs8(identity.pkcs8().clone_key()));
         let identity = CertifiedKey::from_der(vec![identity.certificate()], key, &provider).map_err(unset)?;
@@ -151,12 +151,12 @@ impl ServerTls {
         Ok(ServerTls { config: Arc::new(config), keys })
     }
 
-    /// Shows browsers another certificate of the web from the next one that comes, in all clones.
+    /// Replaces the web certificate for future connections, in all clones.
     pub fn renew(&self, web: WebCertificate) {
         *self.keys.web.write().unwrap_or_else(PoisonError::into_inner) = Some(web);
     }
 
-    /// The connection with a visitor that can check the server's identity.
+    /// Accepts a visitor, which can check the server's identity.
     pub(crate) async fn accept<S>(&self, stream: S) -> Result<TlsStream<S>, NetError>
     where
         S: AsyncRead + AsyncWrite + Unpin,
@@ -164,14 +164,14 @@ impl ServerTls {
         let accepted = TlsAcceptor::from(self.config.clone()).accept(stream).await;
         accepted.map(TlsStream::from).map_err(|source| {
             match source.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-                Some(error) => mismatch("TLS 1.3 of a program or a browser", error),
+                Some(error) => mismatch("TLS 1.3 from a program or a browser", error),
                 None => NetError::from_io(source, DOING),
             }
         })
     }
 }
 
-/// The connection with a server that has proved to be the one with this fingerprint.
+/// Connects to the server with this fingerprint and checks its identity.
 pub(crate) async fn call<S>(stream: S, server: Fingerprint, patience: Duration) -> Result<TlsStream<S>, NetError>
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -211,7 +211,7 @@ impl fmt::Debug for Keys {
     }
 }
 
-/// A file that is not too large.
+/// Reads a file within the size limit.
 fn read(path: &Path) -> Result<Vec<u8>, CertificateError> {
     let failed = |source| CertificateError::Io { path: path.into(), source };
     if fs::metadata(path).map_err(failed)?.len() > FILE_BYTES_MAX {
@@ -220,7 +220,7 @@ fn read(path: &Path) -> Result<Vec<u8>, CertificateError> {
     fs::read(path).map_err(failed)
 }
 
-/// The group may read the key: programs that renew certificates give it to one.
+/// The group may read the key, since programs that renew certificates rely on that.
 #[cfg(unix)]
 fn check_mode(path: &Path) -> Result<(), CertificateError> {
     let metadata = fs::metadata(path).map_err(|source| CertificateError::Io { path: path.into(), source })?;

@@ -1,4 +1,4 @@
-//! A stream of bytes over a WebSocket, in binary messages, for peers that are pages. Messages have no meaning: they fall as bytes are sent.
+//! A stream of bytes over a WebSocket, in binary messages, for peers that are pages. Message boundaries have no meaning.
 
 use std::io;
 use std::pin::Pin;
@@ -14,37 +14,37 @@ use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use super::{OPENING, answer, explain};
 use crate::error::NetError;
 
-/// The most bytes of a message that is sent.
+/// The most bytes of a sent message.
 const SENT_BYTES_MAX: usize = 64 << 10;
 
-/// The most bytes of a message that is taken. Those of pages are shorter, a record of TLS each.
+/// The most bytes of a received message. Messages from pages are shorter: one TLS record each.
 const TAKEN_BYTES_MAX: usize = 256 << 10;
 
 /// The most bytes that wait to be sent, including answers to pings. A peer that does not read them gets no more.
 const WAITING_BYTES_MAX: usize = 512 << 10;
 
-/// The messages without bytes after which somebody else has a turn.
+/// The number of messages without bytes after which other tasks get a turn.
 const SPARE_AT_ONCE: usize = 32;
 
-/// The most messages without bytes between two with some.
+/// The most messages without bytes in a row.
 const SPARE_MAX: usize = 10_000;
 
 /// A WebSocket as a stream of bytes.
 pub(crate) struct WebStream<S> {
     socket: WebSocketStream<S>,
-    /// The messages without bytes since the last with some.
+    /// The number of messages without bytes since the last with some.
     spare: usize,
-    /// The rest of the last message that has come.
+    /// The rest of the last received message.
     come: Bytes,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> WebStream<S> {
-    /// Answers the request of a page, if it is one of `origins`, or of another program. Without a list every page may: who it is, is then proved inside.
+    /// Answers the request of another program, or of a page if it is one of `origins`. Without a list every page may connect: identities are proved inside.
     pub(crate) async fn accept(stream: S, origins: Option<&[String]>) -> Result<Self, NetError> {
         answer(stream, origins, config()).await.map(WebStream::new)
     }
 
-    /// Asks for a WebSocket at `url`.
+    /// Requests a WebSocket at `url`.
     pub(crate) async fn call(stream: S, url: &str) -> Result<Self, NetError> {
         let called = client_async_with_config(url, stream, Some(config())).await;
         called.map(|(socket, _)| WebStream::new(socket)).map_err(|error| explain(error, OPENING))
@@ -61,7 +61,7 @@ fn config() -> WebSocketConfig {
     taken.max_write_buffer_size(WAITING_BYTES_MAX)
 }
 
-/// The error in the form of other streams.
+/// The error as an I/O error, as for other streams.
 fn failed(error: Error) -> io::Error {
     match error {
         Error::Io(error) => error,
@@ -110,7 +110,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WebStream<S> {
         ready!(socket.as_mut().poll_ready(cx)).map_err(failed)?;
         let some = &bytes[..bytes.len().min(SENT_BYTES_MAX)];
         socket.as_mut().start_send(Message::binary(some.to_vec())).map_err(failed)?;
-        // It begins to leave at once, as over TCP: an alert of TLS is the last that is written, and nobody flushes it.
+        // Start sending at once, as over TCP: a final TLS alert is never flushed.
         if let Poll::Ready(Err(error)) = socket.poll_flush(cx) {
             return Poll::Ready(Err(failed(error)));
         }
@@ -133,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    /// Both ends, of which the first is a WebSocket that can send any message.
+    /// Both ends, the first being a WebSocket that can send any message.
     async fn pair() -> (WebSocketStream<tokio::io::DuplexStream>, WebStream<tokio::io::DuplexStream>) {
         let (here, there) = tokio::io::duplex(1 << 10);
         let calls = client_async_with_config("ws://localhost/", here, None);
@@ -142,11 +142,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_sends_nothing_but_pings_and_empty_messages_is_cut_off() {
+    async fn a_peer_that_sends_only_pings_and_empty_messages_is_cut_off() {
         for message in [Message::Ping(Bytes::new()), Message::binary(Bytes::new())] {
             let (mut flood, mut stream) = pair().await;
             let flooding = tokio::spawn(async move {
-                // The answers are not read.
+                // Nobody reads the answers.
                 while flood.feed(message.clone()).await.is_ok() && flood.flush().await.is_ok() {}
             });
             let mut byte = [0];

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt;
 
-/// A message with everything that can be wrong with one.
+/// A message type for every kind of malformed message.
 #[derive(Serialize, Deserialize, Debug, Clone, PartialEq, Eq)]
 struct Bits {
     bits: Vec<u8>,
@@ -26,7 +26,7 @@ impl Message for Bits {
     }
 }
 
-/// The same kind without the check and the limit: what a misbehaving peer sends.
+/// The same kind without check and limit, as a misbehaving peer sends it.
 #[derive(Serialize, Deserialize, Debug)]
 struct Forged(Vec<u8>, Option<u8>);
 
@@ -57,7 +57,7 @@ fn pattern(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
 
-/// A channel, and the raw bytes of its peer.
+/// A channel, and its peer's raw byte stream.
 fn raw_pair() -> (Channel, tokio::io::DuplexStream) {
     let (near, far) = tokio::io::duplex(1 << 16);
     let (reader, writer) = tokio::io::split(near);
@@ -66,7 +66,7 @@ fn raw_pair() -> (Channel, tokio::io::DuplexStream) {
     (channel, far)
 }
 
-/// The errors of a channel that gets these bytes in place of a message, and in place of bulk data.
+/// The errors of a channel that receives these bytes instead of a message, and instead of bulk data.
 async fn errors_for(bytes: &[u8]) -> (NetError, NetError) {
     let (mut channel, mut peer) = raw_pair();
     peer.write_all(bytes).await.expect("the pipe is large enough");
@@ -137,7 +137,7 @@ async fn rounds_count_waits_after_sending() {
 }
 
 #[tokio::test]
-async fn an_empty_message_and_no_bytes_at_all_are_fine() {
+async fn empty_messages_and_empty_bulk_data_work() {
     let (mut left, mut right) = memory_pair();
     left.send_bytes(&[]).await.expect("nothing to do");
     left.send(&Bits { bits: vec![] }).await.expect("sent");
@@ -175,7 +175,7 @@ async fn the_wrong_thing_is_unexpected() {
 #[tokio::test]
 async fn forged_messages_are_refused() {
     for (forged, text) in [
-        (Forged(vec![1, 0, 2], None), "malformed message `bits`: expected its fields, got 1 bytes behind them"),
+        (Forged(vec![1, 0, 2], None), "malformed message `bits`: expected its fields, got 1 bytes after them"),
         (Forged(vec![1; 2000], None), "bits too large: expected at most 1000 bytes, got 2003"),
     ] {
         let (mut left, mut right) = memory_pair();
@@ -190,7 +190,7 @@ async fn forged_messages_are_refused() {
         error.to_string(),
         "malformed message `bits`: expected consistent fields, got bit 2 is 2, expected 0 or 1"
     );
-    // Three, in two bytes.
+    // The number 3, encoded in two bytes.
     let (mut right, mut peer) = raw_pair();
     peer.write_all(&[0xC0, 7, 5, 0, 0, 0, 0x83, 0, 1, 0, 1]).await.expect("sent");
     let error = right.receive::<Bits>().await.expect_err("its length has another encoding");
@@ -205,7 +205,7 @@ async fn forged_messages_are_refused() {
 }
 
 #[tokio::test]
-async fn bad_messages_do_not_leave() {
+async fn malformed_messages_are_not_sent() {
     let (mut left, _right) = memory_pair();
     let error = left.send(&Bits { bits: vec![2] }).await.expect_err("fails its check");
     assert!(matches!(error, NetError::Unsendable { .. }), "{error}");
@@ -214,7 +214,7 @@ async fn bad_messages_do_not_leave() {
 }
 
 #[tokio::test]
-async fn a_peer_that_is_gone_or_gives_up_is_told_apart() {
+async fn a_peer_that_is_gone_differs_from_one_that_gives_up() {
     let (left, mut right) = memory_pair();
     drop(left);
     let error = right.receive::<Bits>().await.expect_err("gone");
@@ -249,7 +249,7 @@ async fn a_sender_learns_that_the_peer_gave_up() {
 }
 
 #[tokio::test]
-async fn silence_and_deafness_time_out() {
+async fn a_silent_or_unreading_peer_times_out() {
     let (mut left, mut right) = memory_pair();
     for channel in [&mut left, &mut right] {
         channel.set_timeout(Duration::from_millis(50));
@@ -265,7 +265,7 @@ async fn silence_and_deafness_time_out() {
 }
 
 #[tokio::test]
-async fn closing_early_is_noticed() {
+async fn closing_early_is_detected() {
     let (mut left, right) = memory_pair();
     left.send(&Other(1)).await.expect("sent");
     let (left, right) = tokio::join!(left.close(), right.close());
@@ -294,7 +294,7 @@ async fn other_programs_are_recognised() {
 }
 
 #[tokio::test]
-async fn lying_lengths_are_refused_or_time_out() {
+async fn wrong_lengths_are_refused_or_time_out() {
     let (message, bulk) = errors_for(&[0xC0, 7, 0xFF, 0xFF, 0xFF, 0xFF]).await;
     assert!(matches!(message, NetError::TooLarge { got: 0xFFFF_FFFF, .. }), "{message}");
     assert!(matches!(bulk, NetError::Unexpected { .. }), "{bulk}");
@@ -340,7 +340,7 @@ proptest! {
     }
 
     #[test]
-    fn bulk_data_may_be_cut_anywhere(
+    fn bulk_data_may_be_split_anywhere(
         sent in prop::collection::vec(prop_oneof![0usize..40, 16_380usize..16_390, 65_530usize..65_540, 0usize..200_000], 1..8),
         cuts in prop::collection::vec(1usize..100_000, 0..8),
         flushes: u8,
@@ -379,7 +379,7 @@ proptest! {
     }
 }
 
-/// Bulk data that comes, as far as it comes, and why no more does.
+/// The length of bulk data that arrives, and the error that ends it.
 async fn all_that_comes(channel: &mut Channel, data: &[u8]) -> (usize, NetError) {
     let mut piece = [0; 1000];
     for (at, expected) in data.chunks(piece.len()).enumerate() {
@@ -392,7 +392,7 @@ async fn all_that_comes(channel: &mut Channel, data: &[u8]) -> (usize, NetError)
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_abort_in_the_middle_of_a_frame_comes_behind_the_frame_or_not_at_all() {
+async fn an_abort_in_the_middle_of_a_frame_arrives_after_the_frame_or_not_at_all() {
     let data: Vec<u8> = (0..2 << 20).map(|i: u32| (i * 7 % 251) as u8).collect();
     for (late, is_heard) in
         [(Duration::ZERO, true), (Duration::from_millis(900), true), (Duration::from_secs(5), false)]
@@ -424,7 +424,7 @@ async fn an_abort_in_the_middle_of_a_frame_comes_behind_the_frame_or_not_at_all(
 }
 
 #[tokio::test(start_paused = true)]
-async fn frames_that_were_staged_behind_a_torn_one_and_have_not_begun_to_leave_are_lost_by_the_abort() {
+async fn an_abort_discards_staged_frames_after_a_torn_one() {
     let (mut left, mut right) = memory_pair();
     let data = vec![7; 2 << 20];
     tokio::select! {

@@ -1,4 +1,4 @@
-//! Bytes of a peer that are cut, changed or random: whoever hears them ends with a value or an error.
+//! A peer's bytes that are cut, changed or random: the receiver ends with a value or an error.
 
 use std::{io::Cursor, time::Duration};
 
@@ -8,7 +8,7 @@ use garblet_net::{
 };
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 
-/// Bytes of bulk data that are waited for behind a hello.
+/// Bytes of bulk data expected after a hello.
 const BULK: usize = 16;
 
 fn hello(party: u16, program: u8) -> Hello {
@@ -16,7 +16,7 @@ fn hello(party: u16, program: u8) -> Hello {
     Hello::new("test", party, 2, [program; 32]).describing(move || parts.clone().into())
 }
 
-/// Frames as they go over the wire, those of the first channel.
+/// The encoded frames of the first channel.
 fn wire(frames: &[Frame]) -> Vec<u8> {
     let mut wire = Vec::new();
     for Frame { kind, payload, .. } in frames.iter().filter(|frame| frame.direction == Direction::Forth) {
@@ -33,7 +33,7 @@ fn wire(frames: &[Frame]) -> Vec<u8> {
     wire
 }
 
-/// The words of an honest peer that goes on, of one that runs another program and tells its parts, of one that refuses, and of one that gives up and says over whom.
+/// The bytes of honest peers: one that continues, one with another program that sends its parts, one that refuses, and one that gives up with blame.
 async fn said() -> [Vec<u8>; 4] {
     let of_pair = async |theirs: Hello, refusal: Option<Refusal>| {
         let (mut peer, mut own, transcript) = intercepted_pair(None);
@@ -42,8 +42,8 @@ async fn said() -> [Vec<u8>; 4] {
                 Some(refusal) => peer.refuse(refusal).await,
                 None => {
                     if theirs.exchange(&mut peer).await.is_ok() {
-                        peer.send_bytes(&[7; BULK]).await.expect("the other one is there");
-                        peer.flush().await.expect("the other one is there");
+                        peer.send_bytes(&[7; BULK]).await.expect("the peer is connected");
+                        peer.flush().await.expect("the peer is connected");
                     }
                 }
             }
@@ -72,7 +72,7 @@ async fn said() -> [Vec<u8>; 4] {
     ]
 }
 
-/// Hears a peer that says these bytes and no more; tells whether it has all that it waits for.
+/// Receives these bytes from a peer and no more; returns whether everything expected arrived.
 async fn hears(bytes: &[u8], is_mesh: bool) -> bool {
     let mut channel = Channel::new(Cursor::new(bytes.to_vec()), tokio::io::sink());
     channel.set_timeout(Duration::from_secs(5));
@@ -87,7 +87,7 @@ async fn hears(bytes: &[u8], is_mesh: bool) -> bool {
 }
 
 #[tokio::test]
-async fn whatever_a_peer_says_is_heard_or_refused() {
+async fn any_bytes_from_a_peer_are_accepted_or_refused() {
     let said = said().await;
     let mut rng = StdRng::seed_from_u64(1);
     for (number, honest) in said.iter().enumerate() {
@@ -103,12 +103,12 @@ async fn whatever_a_peer_says_is_heard_or_refused() {
                 changed[at] ^= rng.random_range(1..=255u8);
             }
             hears(&changed, is_mesh).await;
-            // The frames are right, and nothing in them.
+            // Correct frames with wrong contents.
             let mut random = honest.clone();
             let from = 6.min(random.len());
             rng.fill_bytes(&mut random[from..]);
             hears(&random, is_mesh).await;
         }
     }
-    assert!(said[1].len() > said[0].len() - BULK - 6, "parts of the program were told");
+    assert!(said[1].len() > said[0].len() - BULK - 6, "the program's parts were sent");
 }

@@ -1,4 +1,4 @@
-//! Every fault at every frame of a conversation: both sides end, in time, and the one who should notice does.
+//! Every fault at every frame of a conversation: both sides end in time, and the side that should notice does.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ impl Message for Even {
     }
 }
 
-/// A stream in place of tables, which the receiver can check.
+/// A stream that replaces tables, which the receiver can check.
 fn table() -> Vec<u8> {
     (0..200_000u32).map(|i| (i * 7 % 251) as u8).collect()
 }
@@ -41,7 +41,7 @@ async fn left(channel: &mut Channel) -> Result<(), NetError> {
     channel.receive_bytes(&mut [0; 16]).await
 }
 
-/// The other side of `left`, and whether the bulk data was what it should be.
+/// The other side of `left`; returns whether the bulk data was correct.
 async fn right(channel: &mut Channel) -> Result<bool, NetError> {
     Hello::new("test", 1, 2, [0; 32]).exchange(channel).await?;
     let mut tables = vec![0; 200_000];
@@ -98,8 +98,8 @@ async fn an_honest_run_is_recorded() {
     assert_eq!(kinds(Direction::Back), expected);
 }
 
-/// Tells whether the receiver of a frame with this fault has to end in an error. It cannot see a flip in bulk data, nor
-/// that a close came twice.
+/// Returns whether the receiver of a frame with this fault must end in an error. It cannot see a flip in bulk data or
+/// a repeated close.
 fn is_visible(fault: Fault, kind: FrameKind) -> bool {
     match fault.kind {
         FaultKind::Flip(bit) => kind != FrameKind::Bulk || bit < 48,
@@ -124,7 +124,7 @@ async fn every_fault_ends_both_sides_in_time() {
     let count = runs.len();
     assert_eq!(count, frames.len() * 8);
     for (fault, kind, ours, theirs, time) in runs.join_all().await {
-        // A wait, and at worst the other side's, and the partings.
+        // A wait, at worst the other side's too, and the closings.
         assert!(time < 6 * TIMEOUT + Duration::from_secs(2), "{fault:?} took {time:?}");
         let receiver_failed = match fault.direction {
             Direction::Forth => !matches!(theirs, Ok(true)),
@@ -137,7 +137,7 @@ async fn every_fault_ends_both_sides_in_time() {
 }
 
 #[tokio::test]
-async fn each_fault_gives_its_error() {
+async fn each_fault_causes_its_error() {
     let error_of = async |frame, kind| {
         let (_, theirs, _) = run(Some(Fault { direction: Direction::Forth, frame, kind })).await;
         theirs.expect_err("a fault").to_string()

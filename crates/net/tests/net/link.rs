@@ -1,4 +1,4 @@
-//! The effect of a simulated link on time.
+//! The timing of a simulated link.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use garblet_net::{Channel, Hello, Listener, NetError, Options, SimulatedLink, connect, relay};
 use tokio::sync::Mutex;
 
-/// Timings are taken one at a time.
+/// Serialises the timing tests.
 static QUIET: Mutex<()> = Mutex::const_new(());
 
-/// Says hello as this party, so that it is no stranger.
+/// Says hello as this party, so that it does not count as a stranger.
 async fn greeted(channel: impl Future<Output = Result<Channel, NetError>>, party: u16) -> Result<Channel, NetError> {
     let mut channel = channel.await?;
     Hello::new("test", party, 2, [0; 32]).exchange(&mut channel).await?;
@@ -59,8 +59,8 @@ async fn transfer(left: &mut Channel, right: &mut Channel, bytes: usize) -> Dura
     start.elapsed()
 }
 
-/// Holds an attempt's time to a range in milliseconds. The link may never be early; late it may be when the machine is
-/// busy with something else, but not thirty times.
+/// Checks that an attempt's time is within a range in milliseconds. The link may never be early; it may be late when the
+/// machine is busy, but not thirty times.
 async fn assert_takes(range: Range<f64>, mut attempt: impl AsyncFnMut() -> Duration) {
     let mut times = Vec::new();
     for _ in 0..30 {
@@ -112,7 +112,7 @@ async fn a_relay_delays_both_directions_and_passes_ends_on() {
             assert_takes(89.9..100.0, async || transfer(&mut right, &mut left, 1_000_000).await).await;
             tokio::try_join!(left.close(), right.close())?;
         }
-        // A peer that is gone is seen through the relay.
+        // A disappearing peer is noticed through the relay.
         let (left, mut right) = pair().await?;
         drop(left);
         let error = right.receive_bytes(&mut [0]).await.expect_err("gone");

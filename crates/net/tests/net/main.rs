@@ -1,4 +1,4 @@
-//! Channels, meshes and visitors as their users have them, among strangers and insiders.
+//! Channels, meshes and visitors through their public API, among strangers and insiders.
 
 mod channel;
 mod decoders;

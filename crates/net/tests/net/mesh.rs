@@ -1,4 +1,4 @@
-//! The mesh over real sockets: parties that come in any order, do not come, come wrongly, or leave.
+//! The mesh over real sockets: parties that come in any order, are missing, come with a fault, or leave.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ async fn places(count: u16, identities: bool) -> (PeersFile, Vec<Listener>) {
     (peers, listeners)
 }
 
-/// Lets the parties of `who` (their number, and the options they use) join, each `delay` times its place late.
+/// Joins the parties of `who` (their numbers and options), each delayed by `delay` times its index.
 async fn join(count: u16, identities: bool, who: Vec<(u16, Options)>, delay: Duration) -> Vec<Result<Mesh, MeshError>> {
     let (peers, listeners) = places(count, identities).await;
     let mut listeners: Vec<Option<Listener>> = listeners.into_iter().map(Some).collect();
@@ -64,7 +64,7 @@ async fn join(count: u16, identities: bool, who: Vec<(u16, Options)>, delay: Dur
     join_all(parties).await
 }
 
-/// Everybody tells everybody its number.
+/// Every party sends its number to all others.
 async fn greet(mesh: &mut Mesh) -> Result<(), PartyError> {
     let own = mesh.party() as u8;
     let mut incoming = mesh.per_peer(|_| [0u8; 1]);
@@ -96,7 +96,7 @@ async fn parties_start_in_any_order_over_every_transport() {
 }
 
 #[tokio::test]
-async fn a_party_that_knows_each_word_of_two_others_cannot_guess_their_digests() {
+async fn a_party_that_knows_all_data_of_two_others_cannot_guess_their_digests() {
     let who = (0..3).map(|party| (party, tls(party))).collect();
     let mut meshes: Vec<Mesh> = join(3, true, who, Duration::ZERO).await.into_iter().map(Result::unwrap).collect();
     let watches: Vec<_> = meshes.iter_mut().map(Mesh::watch).collect();
@@ -106,13 +106,13 @@ async fn a_party_that_knows_each_word_of_two_others_cannot_guess_their_digests()
     let sent = |from: usize, to: u16| watches[from].get(to).expect("a peer").sent();
     let received = |by: usize, from: u16| watches[by].get(from).expect("a peer").received();
     assert_eq!(sent(0, 1), received(1, 0));
-    // Party 2 has heard the very bytes that party 1 has, and had any guess confirmed by the digest of its own.
+    // Party 2 received the same bytes as party 1, and could otherwise confirm any guess with its own digest.
     assert_eq!(sent(0, 1).bytes, sent(0, 2).bytes);
     assert_ne!(sent(0, 1).digest, received(2, 0).digest);
 }
 
 #[tokio::test]
-async fn a_party_that_never_comes_is_named_by_everybody() {
+async fn all_name_a_party_that_never_comes() {
     let who = [0, 1, 3].map(|party| (party, plain())).to_vec();
     for result in join(4, false, who, Duration::ZERO).await {
         let error = result.err().expect("party 2 is missing");
@@ -126,7 +126,7 @@ async fn a_party_that_never_comes_is_named_by_everybody() {
 }
 
 #[tokio::test]
-async fn connections_of_strangers_do_no_harm_and_are_named_if_somebody_is_missing() {
+async fn strangers_do_no_harm_and_are_named_if_a_party_is_missing() {
     let (peers, mut listeners) = places(2, false).await;
     let last = listeners.pop();
     let address = peers.parties()[0].address.clone();
@@ -159,12 +159,12 @@ async fn two_parties_with_one_number_are_named() {
 }
 
 #[tokio::test]
-async fn a_third_party_hears_that_somebody_came_twice_and_a_late_second_harms_nobody() {
+async fn a_third_party_learns_of_a_duplicate_and_a_late_duplicate_does_no_harm() {
     let (peers, mut listeners) = places(3, false).await;
     listeners.truncate(2);
     let [zero, first] = <[Listener; 2]>::try_from(listeners).ok().expect("two listen");
     let options = plain();
-    // The last lets the others greet it after it has joined, if it could.
+    // The last party could join before the others greet it.
     let last = async {
         match Mesh::join(2, &peers, None, &options).await {
             Ok(mut mesh) => greet(&mut mesh).await.err().map(|error| error.to_string()),
@@ -176,11 +176,11 @@ async fn a_third_party_hears_that_somebody_came_twice_and_a_late_second_harms_no
     let (zero, _, second, last) = tokio::join!(zero, first, second, last);
     assert!(zero.err().expect("party 1 came twice").to_string().starts_with("party 1: came twice: from "));
     assert!(second.is_err());
-    // It hears of party 1 even if it calls just when party 0 gives up.
+    // It learns about party 1 even if it calls just when party 0 gives up.
     let last = last.expect("it cannot run");
     assert!(last.contains("party 1"), "{last}");
 
-    // Once all are there, nobody listens any more.
+    // Once all parties are there, none listens any more.
     let (peers, mut listeners) = places(2, false).await;
     let zero = Mesh::join(0, &peers, Some(listeners.swap_remove(0)), &options);
     let (zero, one) = tokio::join!(zero, Mesh::join(1, &peers, None, &options));
@@ -191,7 +191,7 @@ async fn a_third_party_hears_that_somebody_came_twice_and_a_late_second_harms_no
 }
 
 #[tokio::test]
-async fn who_is_accused_is_told_by_whom_and_accuses_nobody_with_it() {
+async fn an_accused_party_learns_its_accuser_and_passes_no_blame_on() {
     let meshes = join(3, false, [0, 1, 2].map(|party| (party, plain())).to_vec(), Duration::ZERO).await;
     let [zero, one, two]: [Mesh; 3] =
         meshes.into_iter().map(|mesh| mesh.expect("joins")).collect::<Vec<_>>().try_into().ok().expect("three");
@@ -202,14 +202,14 @@ async fn who_is_accused_is_told_by_whom_and_accuses_nobody_with_it() {
         (error.to_string(), error.blame())
     };
     let (zero, one, ()) = tokio::join!(hears(zero), hears(one), two.abort(Some(said)));
-    assert_eq!(zero.1, Some(Blame { heard_from: Some(2), ..said }), "it is passed on with the name of who said so");
-    assert!(zero.0.starts_with("party 2: says that party 1 sent what it may not send"), "{}", zero.0);
+    assert_eq!(zero.1, Some(Blame { heard_from: Some(2), ..said }), "it is passed on with the name of its source");
+    assert!(zero.0.starts_with("party 2: says that party 1 violated the protocol"), "{}", zero.0);
     assert_eq!(one.1, Some(Blame::seen(2, Cause::GaveUp)), "it does not blame itself on another's word");
-    assert!(one.0.starts_with("party 2: says that it is us: this party sent what it may not send"), "{}", one.0);
+    assert!(one.0.starts_with("party 2: blames us: this party violated the protocol"), "{}", one.0);
 }
 
 #[tokio::test]
-async fn a_party_that_says_another_number_or_count_is_named_on_both_sides() {
+async fn both_sides_name_a_party_with_a_wrong_number_or_count() {
     let (peers, mut listeners) = places(3, false).await;
     let more = PeersFile::plain(peers.parties().iter().map(|party| party.address.clone()).chain(["a:1".into()]));
     let options = plain();
@@ -228,7 +228,7 @@ async fn a_party_that_says_another_number_or_count_is_named_on_both_sides() {
 }
 
 #[tokio::test]
-async fn addresses_that_are_mixed_up_are_named() {
+async fn mixed_up_addresses_are_named() {
     let (peers, mut listeners) = places(3, false).await;
     let mixed = [1, 0, 2].map(|party: usize| peers.parties()[party].address.clone());
     let mixed = PeersFile::plain(mixed);
@@ -239,7 +239,7 @@ async fn addresses_that_are_mixed_up_are_named() {
     assert!(text.contains("party at this address: ours 0, theirs 1"), "{text}");
 }
 
-/// Three parties; the last does `wrong` in place of the second greeting. Returns whom the others blame, and for what.
+/// Three parties; the last does `wrong` instead of the second greeting. Returns the others' blame.
 async fn blamed(wrong: impl AsyncFnOnce(Mesh)) -> Vec<Option<Blame>> {
     let meshes = join(3, false, [0, 1, 2].map(|party| (party, plain())).to_vec(), Duration::ZERO).await;
     let mut meshes: Vec<Mesh> = meshes.into_iter().map(|mesh| mesh.expect("joins")).collect();
@@ -260,7 +260,7 @@ async fn blamed(wrong: impl AsyncFnOnce(Mesh)) -> Vec<Option<Blame>> {
 }
 
 #[tokio::test]
-async fn whoever_dies_gives_up_or_falls_silent_is_named_by_all_others() {
+async fn all_others_name_a_party_that_dies_gives_up_or_falls_silent() {
     let expected = |cause| vec![Some(Blame::seen(2, cause)); 2];
     assert_eq!(blamed(async |mesh| drop(mesh)).await, expected(Cause::Gone));
     assert_eq!(blamed(async |mesh| mesh.abort(None).await).await, expected(Cause::GaveUp));
@@ -273,11 +273,11 @@ async fn whoever_dies_gives_up_or_falls_silent_is_named_by_all_others() {
 }
 
 #[tokio::test]
-async fn who_is_to_blame_is_heard_of_by_those_who_saw_nothing() {
+async fn blame_reaches_parties_that_saw_nothing() {
     let meshes = join(3, false, [0, 1, 2].map(|party| (party, plain())).to_vec(), Duration::ZERO).await;
     let [zero, one, two]: [Mesh; 3] =
         meshes.into_iter().map(|mesh| mesh.expect("joins")).collect::<Vec<_>>().try_into().ok().expect("three");
-    // Party 2 wrongs party 0 alone; party 1 waits for party 0 alone.
+    // Party 2 misbehaves only towards party 0; party 1 waits only for party 0.
     let wronged = async {
         let mut zero = zero;
         let mut incoming = zero.per_peer(|peer| vec![0; usize::from(peer == 2)]);
@@ -302,7 +302,7 @@ async fn who_is_to_blame_is_heard_of_by_those_who_saw_nothing() {
 }
 
 #[tokio::test]
-async fn a_port_that_is_not_ours_is_no_mesh() {
+async fn a_port_in_use_prevents_a_mesh() {
     let (peers, listeners) = places(2, false).await;
     let listener = listeners.into_iter().next();
     let options = plain();
@@ -315,7 +315,7 @@ async fn a_port_that_is_not_ours_is_no_mesh() {
     assert!(text.contains("the peer aborted"), "{text}");
 }
 
-/// A place for party 0 of two that closes what connects, and the file that names it.
+/// A listener for party 0 of two that closes all connections, and the peers file.
 async fn full_place() -> (PeersFile, TcpListener, String) {
     let full = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = full.local_addr().expect("bound").to_string();
@@ -323,7 +323,7 @@ async fn full_place() -> (PeersFile, TcpListener, String) {
 }
 
 #[tokio::test]
-async fn who_was_put_out_before_the_hello_calls_again() {
+async fn a_party_evicted_before_the_hello_calls_again() {
     let (peers, full, address) = full_place().await;
     let options = Options { patience: PATIENCE * 20, ..plain() };
     let zero = async {
@@ -333,11 +333,11 @@ async fn who_was_put_out_before_the_hello_calls_again() {
         Mesh::join(0, &peers, Some(listener), &options).await
     };
     let (zero, one) = tokio::join!(zero, Mesh::join(1, &peers, None, &options));
-    zero.and(one).expect("both are there in the end");
+    zero.and(one).expect("both have joined in the end");
 }
 
 #[tokio::test]
-async fn who_is_put_out_to_the_end_says_so() {
+async fn a_party_evicted_until_the_end_reports_that() {
     let (peers, full, _) = full_place().await;
     let closing = async {
         loop {
@@ -352,7 +352,7 @@ async fn who_is_put_out_to_the_end_says_so() {
 }
 
 #[tokio::test]
-async fn who_has_come_is_told_at_once_that_another_has_not() {
+async fn parties_that_came_learn_at_once_that_another_did_not() {
     let (peers, mut listeners) = places(3, false).await;
     let options = Options { patience: PATIENCE / 6, ..plain() };
     let start = std::time::Instant::now();
@@ -367,13 +367,13 @@ async fn who_has_come_is_told_at_once_that_another_has_not() {
     };
     let (zero, told) = tokio::join!(Mesh::join(0, &peers, Some(listeners.swap_remove(0)), &options), one);
     assert!(zero.is_err());
-    // Those who come late are waited for longer than that.
+    // The wait for late parties is longer than that.
     assert!(told < Duration::from_secs(1), "{told:?}");
 }
 
-/// Party 2 leaves while party 0 has much to say to party 1, which reads late: party 1 must not take the blame for the rest of what party 0 was saying.
+/// Party 2 leaves while party 0 sends much data to party 1, which reads late: party 1 must not mistake the blame for the rest of that data.
 #[tokio::test(start_paused = true)]
-async fn who_was_cut_off_in_a_large_exchange_is_told_who_is_to_blame_and_blames_nobody_else() {
+async fn a_party_cut_off_in_a_large_exchange_learns_whom_to_blame() {
     const LARGE: usize = 4 << 20;
     let meshes = Mesh::of_pairs(3, |_, _| memory_pair());
     let Ok([mut zero, mut one, two]) = <[Mesh; 3]>::try_from(meshes) else { panic!("three parties") };

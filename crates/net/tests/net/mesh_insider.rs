@@ -1,4 +1,4 @@
-//! The attacks of one party of a mesh, with its own identity: to come as another, and to put words into others' mouths.
+//! Attacks by one party of a mesh with its own identity: it poses as another party, and attributes claims to others.
 
 use std::time::Duration;
 
@@ -21,13 +21,13 @@ fn identity(party: u16) -> Identity {
     Identity::generate(&mut StdRng::seed_from_u64(party.into()))
 }
 
-/// Options of a party that trusts those of the file.
+/// Options of a party that trusts the identities in the file.
 fn options(party: u16, patience: Duration) -> Options {
     let everybody = (0..4).map(|other| (format!("party {other}"), identity(other).fingerprint()));
     Options { patience, timeout: PATIENCE, tls: Some(Tls::new(identity(party), everybody)), ..Options::default() }
 }
 
-/// Four parties: who they are, and where those listen who do.
+/// Four parties: their identities, and the addresses of those that listen.
 async fn places() -> (PeersFile, Vec<Listener>) {
     let (mut listeners, mut text) = (Vec::new(), String::new());
     for party in 0..4 {
@@ -42,7 +42,7 @@ async fn places() -> (PeersFile, Vec<Listener>) {
     (PeersFile::open(&path).expect("reads"), listeners)
 }
 
-/// The insider calls party 0, with its own identity, as this party of so many. Returns what it hears then, as one of four.
+/// The insider calls party 0 with its own identity, as this party of this number of parties. Returns the answer, as one of four.
 async fn call_as(peers: &PeersFile, party: u16, count: u16) -> NetError {
     let mut channel = connect(&peers.parties()[0].address, &options(INSIDER, PATIENCE)).await.expect("a party");
     channel.send(&Hello::new("mesh", party, count, [0; 32])).await.expect("says so");
@@ -57,7 +57,7 @@ async fn call_as(peers: &PeersFile, party: u16, count: u16) -> NetError {
     insider.broadcast(&[], &mut incoming).await.expect_err("refused").source
 }
 
-/// The party error over which there is no mesh.
+/// The party error that prevented a mesh.
 fn over(result: Result<Mesh, MeshError>) -> PartyError {
     match result.err().expect("no mesh") {
         MeshError::Party(error) => error,
@@ -70,7 +70,7 @@ fn over(result: Result<Mesh, MeshError>) -> PartyError {
 }
 
 #[tokio::test]
-async fn who_comes_as_another_is_refused_and_the_real_one_is_waited_for() {
+async fn a_party_posing_as_another_is_refused_and_the_real_one_may_still_come() {
     let (peers, mut listeners) = places().await;
     listeners.truncate(3);
     let last = async {
@@ -81,7 +81,7 @@ async fn who_comes_as_another_is_refused_and_the_real_one_is_waited_for() {
                 "{heard}"
             );
         }
-        // Then it comes as it should: nobody bears it a grudge.
+        // Then it connects correctly and is accepted.
         Mesh::join(INSIDER, &peers, None, &options(INSIDER, PATIENCE * 20)).await
     };
     let honest = listeners.into_iter().zip(0..).map(async |(listener, party)| {
@@ -91,12 +91,12 @@ async fn who_comes_as_another_is_refused_and_the_real_one_is_waited_for() {
     });
     let (meshes, last) = tokio::join!(join_all(honest), last);
     for mesh in meshes.into_iter().chain([last]) {
-        mesh.expect("all four are there in the end");
+        mesh.expect("all four have joined in the end");
     }
 }
 
 #[tokio::test]
-async fn who_comes_as_another_and_never_as_itself_is_named_with_what_it_said() {
+async fn a_party_that_only_poses_as_another_is_named_with_its_claim() {
     let (peers, mut listeners) = places().await;
     listeners.truncate(3);
     let honest = listeners
@@ -116,7 +116,7 @@ async fn who_comes_as_another_and_never_as_itself_is_named_with_what_it_said() {
 }
 
 #[tokio::test]
-async fn a_wrong_count_is_the_fault_of_who_says_it() {
+async fn a_wrong_count_is_its_senders_fault() {
     let (peers, mut listeners) = places().await;
     let options = options(0, PATIENCE);
     let zero = Mesh::join(0, &peers, Some(listeners.swap_remove(0)), &options);
@@ -126,7 +126,7 @@ async fn a_wrong_count_is_the_fault_of_who_says_it() {
     assert!(error.to_string().contains("number of parties: ours 4, theirs 9"), "{error}");
 }
 
-/// The error of a party that waits for this peer alone, and the blame that it tells the others.
+/// The error of a party that waits only for this peer, and the blame that it sends to the others.
 async fn waits_for(mut mesh: Mesh, from: u16) -> (String, Option<Blame>) {
     let mut incoming = mesh.per_peer(|peer| vec![0; usize::from(peer == from)]);
     let error = mesh.broadcast(&[], &mut incoming).await.expect_err("no byte");
@@ -151,36 +151,36 @@ fn with_insider() -> ([Mesh; 3], DuplexStream, Mesh) {
     (meshes.try_into().ok().expect("three"), far, insider)
 }
 
-/// An abort as it goes over the wire.
+/// An encoded abort.
 fn abort(blame: &[u8]) -> Vec<u8> {
     [&[0xC2, 0, blame.len() as u8, 0, 0, 0], blame].concat()
 }
 
 #[tokio::test]
-async fn hearsay_carries_the_name_of_who_said_it_first() {
-    // The insider tells party 0 alone that party 2 fell silent; party 1 waits for party 0.
+async fn hearsay_carries_the_name_of_its_source() {
+    // The insider tells only party 0 that party 2 fell silent; party 1 waits for party 0.
     let ([zero, one, _two], mut insider, _rest) = with_insider();
     insider.write_all(&abort(&[2, 0, Cause::Silent as u8])).await.expect("in memory");
     let ((zero, passed_on), (one, blamed)) = tokio::join!(waits_for(zero, INSIDER), waits_for(one, 0));
     assert!(zero.starts_with("party 3: says that party 2 fell silent"), "{zero}");
     assert_eq!(passed_on, Some(Blame { heard_from: Some(INSIDER), ..Blame::seen(2, Cause::Silent) }));
     assert!(one.starts_with("party 0: passes on that party 3 says that party 2 fell silent"), "{one}");
-    // It does not go on from there: party 1 has seen no more than that party 0 gave up.
+    // The claim ends there: party 1 has only seen that party 0 gave up.
     assert_eq!(blamed, Some(Blame::seen(0, Cause::GaveUp)));
 }
 
 #[tokio::test]
-async fn who_puts_words_into_anothers_mouth_stands_beside_them() {
-    // The insider says that party 1 says that party 2 misbehaved.
+async fn a_party_that_attributes_a_claim_is_named_with_it() {
+    // The insider claims that party 1 blames party 2.
     let ([zero, one, _two], mut insider, _rest) = with_insider();
     insider.write_all(&abort(&[2, 0, Cause::Misbehaved as u8, 1, 0])).await.expect("in memory");
     let ((zero, passed_on), (one, _)) = tokio::join!(waits_for(zero, INSIDER), waits_for(one, 0));
-    assert!(zero.starts_with("party 3: passes on that party 1 says that party 2 sent what it may not send"), "{zero}");
+    assert!(zero.starts_with("party 3: passes on that party 1 says that party 2 violated the protocol"), "{zero}");
     assert_eq!(passed_on, Some(Blame::seen(INSIDER, Cause::GaveUp)));
     assert!(one.starts_with("party 0: says that party 3 gave up"), "{one}");
 }
 
-/// The error of party 1 when it calls party 0 and hears this in place of a hello.
+/// The error of party 1 when it calls party 0 and receives this instead of a hello.
 async fn joining_hears(bytes: Vec<u8>) -> PartyError {
     let insider = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = insider.local_addr().expect("bound");
@@ -196,21 +196,21 @@ async fn joining_hears(bytes: Vec<u8>) -> PartyError {
 }
 
 #[tokio::test]
-async fn who_joins_does_not_pass_on_what_is_said_of_itself() {
+async fn a_joining_party_does_not_pass_on_blame_of_itself() {
     let error = joining_hears(abort(&[1, 0, Cause::Silent as u8])).await;
     assert!(matches!(error.source, NetError::PeerBlamesUs { cause: Cause::Silent, .. }), "{error}");
     assert_eq!(error.blame(), Some(Blame::seen(0, Cause::GaveUp)));
 }
 
 #[tokio::test]
-async fn blame_of_parties_that_there_are_not_is_none() {
+async fn blame_of_unknown_parties_is_ignored() {
     let silent = Cause::Silent as u8;
     for blame in [vec![2, 0, silent], vec![255, 255, silent], vec![0, 0, silent, 2, 0]] {
         let error = joining_hears(abort(&blame)).await;
         assert!(matches!(error.source, NetError::PeerAborted { .. }), "{error}");
         assert_eq!(error.blame(), Some(Blame::seen(0, Cause::GaveUp)));
     }
-    // Between two there is nobody else to blame.
+    // Between two parties there is nobody else to blame.
     let (near, mut far) = duplex(1 << 10);
     let (reader, writer) = split(near);
     far.write_all(&abort(&[2, 0, silent])).await.expect("in memory");

@@ -1,4 +1,4 @@
-//! Whole messages over every way to a server, and visitors that are none.
+//! Whole messages over every kind of connection to a server, and strangers.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ fn identity(seed: u64) -> Identity {
     Identity::generate(&mut StdRng::seed_from_u64(seed))
 }
 
-/// An entrance of the server with identity 1, for visitors with TLS and without.
+/// An entrance of the server with identity 1, for visitors with and without TLS.
 fn entrance(timeout: Duration) -> Entrance {
     let tls = ServerTls::new(&identity(1), None).expect("TLS");
     Entrance { plain: true, timeout, ..Entrance::new(tls, MAX) }
@@ -29,7 +29,7 @@ fn entrance(timeout: Duration) -> Entrance {
 
 const SOCKET: Carrier = Carrier::WebSocket { message_bytes_max: MAX };
 
-/// Calls of the server in every way.
+/// Calls of the server over every kind of connection.
 fn calls() -> Vec<Call> {
     let tls = Call { patience: LATE, timeout: LATE, ..Call::new(identity(1).fingerprint()) };
     let both = [tls.clone(), Call { server: None, ..tls }];
@@ -53,14 +53,14 @@ async fn pair(call: &Call) -> (Messages, Messages) {
     (server.expect("admitted"), visitor.expect("let in"))
 }
 
-/// Two ends where the visitor writes bytes by itself.
+/// Two ends, where the visitor writes raw bytes.
 async fn raw(begin: &[u8], timeout: Duration) -> (Result<Messages, NetError>, DuplexStream) {
     let (near, mut far) = duplex(1 << 20);
     far.write_all(begin).await.expect("room");
     (entrance(timeout).admit(near).await, far)
 }
 
-/// The same after a WebSocket was opened.
+/// The same after opening a WebSocket.
 async fn raw_socket(timeout: Duration) -> (Messages, DuplexStream) {
     let request = "GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
                    Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
@@ -95,7 +95,7 @@ fn message(len: usize) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn messages_of_all_sizes_come_whole_and_in_order_both_ways() {
+async fn messages_of_all_sizes_arrive_whole_and_in_order_both_ways() {
     for call in calls() {
         let (mut server, mut visitor) = pair(&call).await;
         for len in [0, 1, 125, 126, 65_535, 65_536, MAX - 1, MAX, 0] {
@@ -107,7 +107,7 @@ async fn messages_of_all_sizes_come_whole_and_in_order_both_ways() {
             sent.expect("sent");
             assert!(got.expect("comes") == message, "{len} bytes, {call:?}");
         }
-        // Several at once wait for who receives them.
+        // Several messages wait until they are received.
         for len in [3, 0, 7] {
             server.send(&message(len)).await.expect("sent");
         }
@@ -124,7 +124,7 @@ async fn messages_of_all_sizes_come_whole_and_in_order_both_ways() {
 }
 
 #[tokio::test]
-async fn longer_messages_than_allowed_are_refused() {
+async fn messages_that_are_too_long_are_refused() {
     for call in calls() {
         let (mut server, mut visitor) = pair(&call).await;
         let long = message(MAX + 1);
@@ -139,7 +139,7 @@ async fn longer_messages_than_allowed_are_refused() {
     }
 }
 
-/// Lengths that lie are refused before anything of the message has come.
+/// Wrong lengths are refused before any part of the message has arrived.
 #[tokio::test]
 async fn announced_lengths_are_bounded() {
     let (server, mut far) = raw(&PREAMBLE, LATE).await;
@@ -169,12 +169,12 @@ async fn pieces_of_a_message_are_put_together() {
 }
 
 #[tokio::test]
-async fn text_and_nonsense_are_no_messages() {
+async fn text_and_garbage_are_refused() {
     let (mut server, mut far) = raw_socket(LATE).await;
     far.write_all(&frame(TEXT, 5, b"hello")).await.expect("room");
     let error = server.receive(MAX).await.expect_err("text").to_string();
     assert_eq!(error, "unexpected data from the peer: expected a binary message, got a text message");
-    // The browser is told: 1003, a kind of data that is not accepted.
+    // The browser receives status 1003, unsupported data.
     let mut told = [0; 4];
     far.read_exact(&mut told).await.expect("told");
     assert_eq!(told, [0x88, 2, 0x03, 0xEB]);
@@ -187,7 +187,7 @@ async fn text_and_nonsense_are_no_messages() {
     }
 }
 
-/// A peer that only pings holds nobody for ever, however fast it is.
+/// A peer that only sends pings cannot block forever, however fast it is.
 #[tokio::test]
 async fn pings_are_not_messages() {
     let (mut server, mut far) = raw_socket(LATE).await;
@@ -205,7 +205,7 @@ async fn pings_are_not_messages() {
 }
 
 #[tokio::test]
-async fn silent_peers_are_given_up() {
+async fn silent_peers_time_out() {
     for call in calls() {
         let (mut server, visitor) = pair(&call).await;
         server.set_timeout(SOON);
@@ -226,9 +226,9 @@ async fn silent_peers_are_given_up() {
     assert!(matches!(error, NetError::TooSlow { .. } | NetError::Timeout { .. }), "{error}");
 }
 
-/// A peer that does not read: the pipe is full, and the sender does not wait for ever.
+/// A peer that does not read: the pipe is full, and the sender does not wait forever.
 #[tokio::test]
-async fn peers_that_take_nothing_are_given_up() {
+async fn peers_that_do_not_read_time_out() {
     for socket in [false, true] {
         let (mut server, _far) = match socket {
             true => raw_socket(SOON).await,
@@ -245,7 +245,7 @@ async fn peers_that_take_nothing_are_given_up() {
 }
 
 #[tokio::test]
-async fn bytes_that_come_one_by_one_are_heard_if_they_are_fast_enough() {
+async fn bytes_that_arrive_one_by_one_are_accepted_if_fast_enough() {
     for socket in [false, true] {
         let bytes =
             if socket { frame(BINARY, 200, &message(200)) } else { [&[200, 0, 0, 0][..], &message(200)].concat() };
@@ -282,7 +282,7 @@ async fn bytes_that_come_one_by_one_are_heard_if_they_are_fast_enough() {
 }
 
 #[tokio::test]
-async fn peers_that_leave_are_noticed() {
+async fn peers_that_leave_are_detected() {
     for call in calls() {
         let (mut server, visitor) = pair(&call).await;
         drop(visitor);
@@ -303,9 +303,9 @@ async fn peers_that_leave_are_noticed() {
     assert!(matches!(error, NetError::PeerClosed { .. }), "{error}");
 }
 
-/// One direction is closed: what was said before is heard, and the other direction still works.
+/// After one direction is closed, earlier data still arrives, and the other direction works.
 #[tokio::test]
-async fn half_closed_connections_hear_to_the_end() {
+async fn half_closed_connections_receive_everything() {
     let (server, mut far) = raw(&PREAMBLE, LATE).await;
     far.write_all(&[2, 0, 0, 0, 8, 9]).await.expect("room");
     far.shutdown().await.expect("half closed");
@@ -319,7 +319,7 @@ async fn half_closed_connections_hear_to_the_end() {
 }
 
 #[tokio::test]
-async fn a_receive_that_is_given_up_loses_nothing() {
+async fn a_dropped_receive_loses_nothing() {
     for call in calls() {
         let (mut server, mut visitor) = pair(&call).await;
         let mut heard = Vec::new();
@@ -354,10 +354,10 @@ async fn strangers_are_not_admitted() {
         ),
         (
             b"\x16 is no TLS",
-            "malformed TLS handshake: expected TLS 1.3 of a program or a browser, got bytes that are no TLS",
+            "malformed TLS handshake: expected TLS 1.3 from a program or a browser, got bytes that are not TLS",
         ),
-        (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "malformed WebSocket: expected what RFC 6455 says, got "),
-        (b"", "no byte moved for 0.3 s while we waited for a visitor to say what it speaks"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "malformed WebSocket: expected data according to RFC 6455, got "),
+        (b"", "no byte moved for 0.3 s while we waited for a visitor's first bytes"),
     ] {
         let error = raw(begin, SOON).await.0.err().expect("refused").to_string();
         assert!(error.starts_with(text), "{error}");
@@ -370,11 +370,11 @@ async fn strangers_are_not_admitted() {
     let (near, mut far) = duplex(100);
     far.write_all(&[0x16]).await.expect("room");
     let error = Entrance { tls: None, ..entrance(SOON) }.admit(near).await.err().expect("refused").to_string();
-    assert!(error.ends_with("expected no TLS, since this server has none, got a TLS handshake"), "{error}");
+    assert!(error.ends_with("expected no TLS, which this server does not offer, got a TLS handshake"), "{error}");
 }
 
 #[tokio::test]
-async fn scripts_of_other_pages_are_not_let_in() {
+async fn scripts_of_other_pages_are_refused() {
     let known = Entrance { origins: Some(vec!["https://friends.example".into()]), ..entrance(LATE) };
     for (origin, entrance, answer) in [
         ("Origin: https://friends.example\r\n", &known, "HTTP/1.1 101 "),
@@ -397,7 +397,7 @@ async fn scripts_of_other_pages_are_not_let_in() {
         far.read_exact(&mut said).await.expect("an answer");
         assert_eq!(String::from_utf8_lossy(&said), answer, "{origin}");
         let refused = admitted.err().map(|error| error.to_string());
-        // What a terminal would take for more than text is told as numbers.
+        // Terminal controls are escaped as numbers.
         let page = origin.trim_start_matches("Origin: ").trim_end().as_bytes().escape_ascii();
         let text = format!("malformed the page of a browser (Origin): expected https://friends.example, got {page}");
         assert_eq!(refused, answer.contains("403").then_some(text));
@@ -405,7 +405,7 @@ async fn scripts_of_other_pages_are_not_let_in() {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_behind_a_message_that_was_cut_off() {
+async fn nothing_is_sent_after_a_message_that_was_cut_off() {
     for call in calls() {
         let (mut server, _visitor) = pair(&call).await;
         let large = vec![7; 64 << 20];
@@ -416,7 +416,7 @@ async fn nothing_is_sent_behind_a_message_that_was_cut_off() {
 }
 
 #[tokio::test]
-async fn a_server_with_another_identity_is_not_believed() {
+async fn a_server_with_another_identity_is_refused() {
     for carrier in [Carrier::Stream, SOCKET] {
         let call = Call { carrier, patience: LATE, ..Call::new(identity(2).fingerprint()) };
         let (server, visitor) = ends(&entrance(LATE), &call).await;
@@ -426,7 +426,7 @@ async fn a_server_with_another_identity_is_not_believed() {
     }
 }
 
-/// Certificate and key in PEM files, as an authority of the web makes them.
+/// A certificate and key in PEM files, as from a web certificate authority.
 fn certificate(folder: &Path) -> (PathBuf, PathBuf, rcgen::Certificate) {
     let key = KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("a key");
     let params = CertificateParams::new(vec!["cloud.example".into()]).expect("a name");
@@ -447,7 +447,7 @@ fn set_mode(path: &Path, mode: u32) {
 #[cfg(not(unix))]
 fn set_mode(_: &Path, _: u32) {}
 
-/// On one port, a browser sees the certificate of the web, and programs the identity that they have pinned.
+/// On one port, a browser sees the web certificate, and programs see the identity that they have pinned.
 #[tokio::test]
 async fn browsers_and_programs_each_see_their_certificate() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -464,13 +464,13 @@ async fn browsers_and_programs_each_see_their_certificate() {
     }
 
     browse(&entrance, &certificate).await;
-    // The certificate of the web is renewed.
+    // The web certificate is renewed.
     let (chain, key, renewed) = self::certificate(folder.path());
     tls.renew(WebCertificate::read(&chain, &key).expect("a certificate"));
     browse(&entrance, &renewed).await;
 }
 
-/// A browser: the roots of the web, a name, and a WebSocket in it.
+/// A browser: web roots, a server name, and a WebSocket.
 async fn browse(entrance: &Entrance, certificate: &rcgen::Certificate) {
     let (near, far) = duplex(1 << 20);
     let entrance = entrance.clone();
@@ -495,7 +495,7 @@ async fn browse(entrance: &Entrance, certificate: &rcgen::Certificate) {
 }
 
 #[test]
-fn files_that_are_no_certificate_are_explained() {
+fn malformed_certificate_files_are_explained() {
     let folder = tempfile::tempdir().expect("a folder");
     let (chain, key, _) = certificate(folder.path());
     let refused = |chain: &Path, key: &Path| {
@@ -520,7 +520,7 @@ fn files_that_are_no_certificate_are_explained() {
 }
 
 #[tokio::test]
-async fn a_peer_that_does_not_close_is_not_waited_for_long() {
+async fn a_peer_that_does_not_close_causes_only_a_short_wait() {
     for call in calls() {
         let (mut server, visitor) = pair(&call).await;
         server.send(b"last words").await.expect("sent");

@@ -1,4 +1,4 @@
-//! The slowness that a peer is allowed, with a clock that stands still until nothing else can happen.
+//! The slowest allowed pace of a peer, with a clock that only advances when nothing else can happen.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -26,7 +26,7 @@ impl Message for Text {
     }
 }
 
-/// A channel over a pipe that holds so many bytes, and the peer's end of the pipe.
+/// A channel over a pipe with this capacity in bytes, and the peer's end of the pipe.
 fn piped(bytes: usize) -> (Channel, DuplexStream) {
     let (ours, theirs) = duplex(bytes);
     let (reader, writer) = split(ours);
@@ -46,7 +46,7 @@ async fn frames(send: impl AsyncFnOnce(&mut Channel)) -> Vec<u8> {
     frames
 }
 
-/// Writes pieces of so many bytes, each after a pause, until nobody reads any more.
+/// Writes pieces of this number of bytes, each after a pause, until nobody reads any more.
 async fn drip(to: &mut (impl AsyncWrite + Unpin), bytes: &[u8], piece: usize, pause: Duration) {
     for piece in bytes.chunks(piece) {
         sleep(pause).await;
@@ -57,7 +57,7 @@ async fn drip(to: &mut (impl AsyncWrite + Unpin), bytes: &[u8], piece: usize, pa
     sleep(TIMEOUT * 1000).await;
 }
 
-/// The result of a channel that receives from a peer that drips, and the time that it took.
+/// The result of receiving from a dripping peer, and the time that it took.
 async fn receiving(
     frames: &[u8],
     (piece, pause): (usize, Duration),
@@ -67,13 +67,13 @@ async fn receiving(
     let start = Instant::now();
     let result = tokio::select! {
         result = receive(&mut channel) => result,
-        () = drip(&mut theirs, frames, piece, pause) => panic!("the channel waits for ever"),
+        () = drip(&mut theirs, frames, piece, pause) => panic!("the channel waits forever"),
     };
     (result, start.elapsed())
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_byte_a_minute_does_not_hold_bulk_data_for_ever() {
+async fn a_byte_a_minute_does_not_block_bulk_data_forever() {
     let data = frames(async |channel| channel.send_bytes(&[7; 4096]).await.expect("sent")).await;
     let receive = async |channel: &mut Channel| channel.receive_bytes(&mut [0; 4096]).await;
     let (result, time) = receiving(&data, (1, Duration::from_secs(59)), receive).await;
@@ -83,15 +83,15 @@ async fn a_byte_a_minute_does_not_hold_bulk_data_for_ever() {
         error.to_string(),
         "too slow: 2 bytes in 119 s while we waited for bulk data (4096 bytes), expected 1024 bytes a second or more"
     );
-    // The first byte in a time-out, and the rest no more than a time-out behind the rate.
+    // The first byte within a time-out, and the rest at most a time-out behind the rate.
     assert!(time <= 2 * TIMEOUT + Duration::from_secs(4), "{time:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_byte_a_minute_does_not_hold_a_message_for_ever() {
+async fn a_byte_a_minute_does_not_block_a_message_forever() {
     let data = frames(async |channel| channel.send(&Text(vec![7; 1000])).await.expect("sent")).await;
     for skip in [0, 6] {
-        // Slow from its first byte on, or behind its header.
+        // Slow from the first byte on, or after the header.
         let receive = async |channel: &mut Channel| channel.receive::<Text>().await.map(drop);
         let (result, time) = receiving(&data, (1.max(skip), Duration::from_secs(59)), receive).await;
         let error = result.expect_err("too slow").to_string();
@@ -101,10 +101,10 @@ async fn a_byte_a_minute_does_not_hold_a_message_for_ever() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_came_fast_buys_no_time() {
+async fn fast_bytes_buy_no_later_waits() {
     let data = frames(async |channel| channel.send_bytes(&vec![7; 1 << 20]).await.expect("sent")).await;
     let receive = async |channel: &mut Channel| channel.receive_bytes(&mut vec![0; 1 << 20]).await;
-    // All but the last kilobyte at once.
+    // Everything except the last kilobyte at once.
     let (mut channel, mut theirs) = piped(1 << 22);
     let (most, rest) = data.split_at((1 << 20) - 1024);
     let start = Instant::now();
@@ -112,7 +112,7 @@ async fn what_came_fast_buys_no_time() {
         theirs.write_all(most).await.expect("in memory");
         drip(&mut theirs, rest, 1, Duration::from_secs(30)).await;
     };
-    let result = tokio::select! { result = receive(&mut channel) => result, () = slow => panic!("for ever") };
+    let result = tokio::select! { result = receive(&mut channel) => result, () = slow => panic!("it blocks forever") };
     assert!(matches!(result, Err(NetError::TooSlow { .. })), "{result:?}");
     assert!(start.elapsed() <= 2 * TIMEOUT, "{:?}", start.elapsed());
 }
@@ -137,7 +137,7 @@ async fn a_slow_link_carries_large_streams() {
     }
 }
 
-/// A stream in frames, all of it.
+/// A whole stream in frames.
 async fn frames_of_stream(bytes: usize) -> Vec<u8> {
     let (mut channel, mut theirs) = piped(1 << 16);
     let send = async {
@@ -152,7 +152,7 @@ async fn frames_of_stream(bytes: usize) -> Vec<u8> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_computes_between_small_messages_is_waited_for() {
+async fn a_peer_may_compute_between_small_messages() {
     let data = frames(async |channel| {
         for _ in 0..20 {
             channel.send(&Text(vec![])).await.expect("sent");
@@ -176,7 +176,7 @@ async fn own_work_does_not_count() {
     let (mut channel, mut theirs) = piped(1 << 22);
     let data = frames(async |channel| channel.send_bytes(&[7; 100]).await.expect("sent")).await;
     theirs.write_all(&data[..50]).await.expect("in memory");
-    // Between polls of a receive that has begun this party does something else.
+    // Between polls of a started receive, this party does something else.
     let mut room = [0; 100];
     {
         let receive = channel.receive_bytes(&mut room);
@@ -191,7 +191,7 @@ async fn own_work_does_not_count() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_reads_a_byte_a_minute_does_not_hold_a_sender_for_ever() {
+async fn a_peer_that_reads_a_byte_a_minute_does_not_block_a_sender_forever() {
     let (mut channel, mut theirs) = piped(16);
     let start = Instant::now();
     let read = async {
@@ -237,7 +237,7 @@ async fn a_peer_that_reads_slowly_but_steadily_gets_everything() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_lanes_say_at_once_is_one_step() {
+async fn data_of_all_lanes_is_one_step() {
     const LANES: usize = 10;
     let (mut channel, mut theirs) = piped(1 << 22);
     let data = frames(async |channel| {
@@ -251,7 +251,7 @@ async fn what_lanes_say_at_once_is_one_step() {
     let hear = async |mut lane: Channel, _| lane.receive_bytes(&mut [0]).await.map(|()| (lane, ()));
     let result = tokio::select! {
         result = channel.multiplex(LANES, hear) => result,
-        () = drip(&mut theirs, parts, 1, Duration::from_secs(59)) => panic!("for ever"),
+        () = drip(&mut theirs, parts, 1, Duration::from_secs(59)) => panic!("it blocks forever"),
     };
     assert!(matches!(result, Err(NetError::TooSlow { .. })), "{result:?}");
     assert!(start.elapsed() <= 2 * TIMEOUT, "{:?}", start.elapsed());

@@ -69,7 +69,7 @@ async fn parties_of_one_session_meet_and_their_hellos_name_it() {
                     (hello(0).exchange(&mut channel).await, channel)
                 },
                 async {
-                    let mut channel = connect(&address, &theirs).await.expect("is there");
+                    let mut channel = connect(&address, &theirs).await.expect("it connected");
                     (hello(1).exchange(&mut channel).await, channel)
                 }
             );
@@ -82,22 +82,22 @@ async fn parties_of_one_session_meet_and_their_hellos_name_it() {
 }
 
 #[tokio::test]
-async fn parties_of_other_sessions_do_not_meet_and_the_right_one_comes_in() {
+async fn parties_of_other_sessions_do_not_meet_and_the_right_one_is_admitted() {
     for (own, other) in [(Some("right"), Some("wrong")), (Some("right"), None), (None, Some("wrong"))] {
         let (listener, address) = bound().await;
         let short = Duration::from_millis(400);
         let strange = Options { patience: short, timeout: short, ..options(2, &[1], other) };
         let late = Options { patience: Duration::from_millis(600), ..options(1, &[2], own) };
         let (waited, refused) = tokio::join!(listener.accept(&late), connect(&address, &strange));
-        let Err(NetError::AcceptTimeout { refused: named, .. }) = waited else { panic!("somebody came in") };
+        let Err(NetError::AcceptTimeout { refused: named, .. }) = waited else { panic!("a party was admitted") };
         assert!(named[0].contains("another session: expected"), "{named:?}");
-        assert!(matches!(refused, Err(NetError::PeerClosed { .. })), "nothing was said in this session");
-        // Whoever was put out calls again, and the right party comes in beside it.
+        assert!(matches!(refused, Err(NetError::PeerClosed { .. })), "no data in this session");
+        // The refused party calls again, and the right party is admitted meanwhile.
         let right = options(2, &[1], own);
         let (ours, stranger) = (options(1, &[2], own), connect(&address, &strange));
         let (accepted, connected, _) = tokio::join!(listener.accept(&ours), connect(&address, &right), stranger);
         assert_eq!(accepted.expect("comes").peer(), Some(print_of(2)));
-        connected.expect("is there");
+        connected.expect("it connected");
     }
 }
 
@@ -107,7 +107,7 @@ async fn without_tls_hellos_of_other_sessions_differ() {
     let (ours, theirs) = (plain(Some("a")), plain(Some("b")));
     let (accepted, connected) =
         tokio::join!(async { hello(0).exchange(&mut listener.accept(&ours).await.expect("comes")).await }, async {
-            hello(1).exchange(&mut connect(&address, &theirs).await.expect("is there")).await
+            hello(1).exchange(&mut connect(&address, &theirs).await.expect("it connected")).await
         });
     for result in [accepted, connected] {
         let text = result.expect_err("another session").to_string();
@@ -116,7 +116,7 @@ async fn without_tls_hellos_of_other_sessions_differ() {
 }
 
 #[tokio::test]
-async fn callers_of_any_session_are_heard_side_by_side_among_strangers() {
+async fn callers_of_any_session_are_handled_concurrently_among_strangers() {
     let (listener, address) = bound().await;
     let mut callers = Callers::new(listener, 32, options(1, &[2, 3], None));
     let mut silent = TcpStream::connect(&address).await.expect("listens");
@@ -149,7 +149,7 @@ async fn callers_of_any_session_are_heard_side_by_side_among_strangers() {
 }
 
 #[tokio::test]
-async fn a_service_joins_meshes_side_by_side_by_their_names() {
+async fn a_service_joins_concurrent_meshes_by_name() {
     let (listener, address) = bound().await;
     let mut callers = Callers::new(listener, 32, options(10, &[11, 12], None));
     let file = |third: &str| {
@@ -190,7 +190,7 @@ async fn a_service_joins_meshes_side_by_side_by_their_names() {
 }
 
 #[tokio::test]
-async fn a_party_that_joins_a_mesh_hears_a_refusal() {
+async fn a_party_that_joins_a_mesh_receives_a_refusal() {
     let (listener, address) = bound().await;
     let mut callers = Callers::new(listener, 4, options(10, &[11], None));
     let text = [(10, &address[..]), (11, "127.0.0.1:1")]

@@ -1,4 +1,4 @@
-//! Strangers that connect where a peer is waited for: silent ones, port scans, other programs, other identities.
+//! Strangers that connect to a party that waits for its peer: silent ones, port scans, other programs, other identities.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -10,14 +10,14 @@ use rand::rngs::StdRng;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// More than anything here takes, and so what a wait for a stranger would show as.
+/// Longer than anything here takes, so that waiting for a stranger would show.
 const LONG: Duration = Duration::from_secs(60);
 
 fn identity(seed: u64) -> Identity {
     Identity::generate(&mut StdRng::seed_from_u64(seed))
 }
 
-/// Options of a party, and the lines of those whom it refuses.
+/// Options of a party, and its lines about refused connections.
 fn options(own: Option<u64>, trusted: u64) -> (Options, Arc<Mutex<Vec<String>>>) {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let tell = {
@@ -58,7 +58,7 @@ async fn the_right_peer_comes_through_silent_sockets_and_a_port_scan() {
         let come = async {
             let siege = besiege(address).await;
             if tls {
-                // Somebody with an identity that is not pinned.
+                // A stranger with an identity that is not pinned.
                 let error = connect(&address.to_string(), &options(Some(3), 1).0).await.err().expect("not pinned");
                 assert!(matches!(error, NetError::IdentityRejected { .. }), "{error}");
             }
@@ -90,7 +90,7 @@ async fn a_flood_does_not_keep_the_right_peer_out() {
         for _ in 0..300 {
             flood.push(TcpStream::connect(address).await.expect("listens"));
         }
-        // All of it comes from where the peer comes from, and the peer is the youngest.
+        // The flood has the peer's own address, and the peer connects last.
         let channel = connect(&address.to_string(), &theirs).await.expect("it has a place");
         (flood, channel)
     };
@@ -99,7 +99,7 @@ async fn a_flood_does_not_keep_the_right_peer_out() {
 }
 
 #[tokio::test]
-async fn who_came_and_was_refused_is_named_when_nobody_else_comes() {
+async fn refused_connections_are_named_if_nobody_else_comes() {
     let (ours, _) = options(Some(1), 2);
     let ours = Options { patience: Duration::from_millis(300), timeout: Duration::from_millis(200), ..ours };
     let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
@@ -114,7 +114,7 @@ async fn who_came_and_was_refused_is_named_when_nobody_else_comes() {
 }
 
 #[tokio::test]
-async fn a_mesh_comes_about_among_strangers() {
+async fn a_mesh_forms_among_strangers() {
     for identities in [false, true] {
         let (mut listeners, mut text) = (Vec::new(), String::new());
         for party in 0..3 {
@@ -150,7 +150,7 @@ async fn a_mesh_comes_about_among_strangers() {
 }
 
 #[tokio::test]
-async fn who_was_put_out_before_the_welcome_calls_again() {
+async fn a_peer_evicted_before_the_welcome_calls_again() {
     let ((ours, _), (theirs, _)) = (options(Some(1), 2), options(Some(2), 1));
     let full = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = full.local_addr().expect("bound").to_string();
@@ -164,7 +164,7 @@ async fn who_was_put_out_before_the_welcome_calls_again() {
 }
 
 #[tokio::test]
-async fn a_refusal_by_somebody_who_proves_nothing_is_no_word_of_the_peer() {
+async fn an_unauthenticated_refusal_is_not_attributed_to_the_peer() {
     let address = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let anybody = async {
         let (mut stream, _) = address.accept().await.expect("the caller");

@@ -1,4 +1,4 @@
-//! The same conversation over every transport, and TLS with those who should not take part.
+//! The same conversation over every transport, and TLS with parties that must be refused.
 
 use std::future::ready;
 use std::time::Duration;
@@ -18,7 +18,7 @@ fn identity(seed: u64) -> Identity {
     Identity::generate(&mut StdRng::seed_from_u64(seed))
 }
 
-/// Options of the party with this identity, which trusts those.
+/// Options of the party with this identity, which trusts these others.
 fn trusting(own: u64, trusted: &[u64]) -> Options {
     let trusted = trusted.iter().map(|&seed| (format!("peer {seed}"), identity(seed).fingerprint()));
     Options { tls: Some(Tls::new(identity(own), trusted)), ..plain() }
@@ -28,7 +28,7 @@ fn plain() -> Options {
     Options { timeout: Duration::from_secs(10), ..Options::default() }
 }
 
-/// The same for those who will refuse whoever comes.
+/// The same for a party that will refuse its caller.
 fn soon(options: Options) -> Options {
     let advice: Advice = |error| match error {
         NetError::UnknownIdentity { got, .. } => Some(format!("trust {got}")),
@@ -45,7 +45,7 @@ async fn ends(accepting: &Options, connecting: &Options) -> Ends {
     tokio::join!(listener.accept(accepting), connect(&address, connecting))
 }
 
-/// Both sides, once they have greeted each other.
+/// Both sides after exchanging hellos.
 async fn pair(accepting: &Options, connecting: &Options) -> (Channel, Channel) {
     let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.address().to_string();
@@ -66,7 +66,7 @@ async fn web_pair(accepting: &Options, connecting: &Options) -> (Channel, Channe
 }
 
 #[tokio::test]
-async fn a_stream_that_somebody_else_has_opened_is_a_channel_too() {
+async fn a_channel_works_over_any_open_stream() {
     let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
     let stream = TcpStream::connect(listener.address()).await.expect("listens");
     let (ours, theirs) = (trusting(1, &[2]), trusting(2, &[1]));
@@ -75,7 +75,7 @@ async fn a_stream_that_somebody_else_has_opened_is_a_channel_too() {
     assert_eq!(accepted.bytes_sent, connected.bytes_received);
 }
 
-/// The error of a side that should have one.
+/// The expected error of a side.
 fn error(end: Result<Channel, NetError>) -> NetError {
     end.err().expect("no connection")
 }
@@ -141,7 +141,7 @@ async fn both_sides_use_a_websocket_or_neither() {
 }
 
 #[tokio::test]
-async fn who_is_in_a_websocket_proves_it_as_everywhere() {
+async fn a_peer_in_a_websocket_proves_its_identity() {
     let listener = Listener::bind("ws://127.0.0.1:0").await.expect("a free port");
     let address = format!("ws://{}", listener.address());
     let (ours, stranger) = (soon(trusting(1, &[2])), soon(trusting(3, &[1])));
@@ -152,7 +152,7 @@ async fn who_is_in_a_websocket_proves_it_as_everywhere() {
 }
 
 #[tokio::test]
-async fn pages_come_in_where_they_prove_who_they_are_and_else_programs_alone() {
+async fn pages_are_admitted_only_where_they_prove_an_identity() {
     let page = "Origin: http://localhost:8000\r\n";
     for (options, origin, answer) in [
         (soon(plain()), page, "HTTP/1.1 403 "),
@@ -181,7 +181,7 @@ async fn pages_come_in_where_they_prove_who_they_are_and_else_programs_alone() {
 }
 
 #[tokio::test]
-async fn the_same_bytes_have_other_digests_over_each_connection_with_tls() {
+async fn the_same_bytes_have_different_digests_over_each_tls_connection() {
     let digests = async |accepting: Options, connecting: Options| {
         let (mut left, mut right) = pair(&accepting, &connecting).await;
         let (ours, theirs) = (left.watch(), right.watch());
@@ -192,12 +192,12 @@ async fn the_same_bytes_have_other_digests_over_each_connection_with_tls() {
     let secured = async || digests(trusting(1, &[2]), trusting(2, &[1])).await;
     let (first, second) = (secured().await, secured().await);
     assert!(first[0] != second[0] && first[1] != second[1]);
-    // Without a secret there is nothing to key them with.
+    // Without TLS there is no secret to key them with.
     assert_eq!(digests(plain(), plain()).await, digests(plain(), plain()).await);
 }
 
 #[tokio::test]
-async fn a_peer_that_ends_is_noticed_on_every_transport() {
+async fn a_peer_that_ends_is_detected_on_every_transport() {
     let (mut left, right) = web_pair(&trusting(1, &[2]), &trusting(2, &[1])).await;
     drop(right);
     let error = left.receive_bytes(&mut [0]).await.expect_err("gone");
@@ -231,7 +231,7 @@ async fn a_peer_that_ends_is_noticed_on_every_transport() {
     }
 }
 
-/// The identity that a side calls unknown, or that a side says is rejected.
+/// The identity that a side reports as unknown or rejected.
 fn verdict(error: &NetError) -> (&'static str, Fingerprint) {
     match error {
         NetError::UnknownIdentity { got, .. } => ("unknown", *got),
@@ -240,15 +240,15 @@ fn verdict(error: &NetError) -> (&'static str, Fingerprint) {
     }
 }
 
-/// Those whom a side has refused that nobody else came to.
+/// The connections refused by a side that nobody else called.
 fn refused<const COUNT: usize>(end: Result<Channel, NetError>) -> [String; COUNT] {
     match error(end) {
-        NetError::AcceptTimeout { refused, .. } => refused.try_into().expect("so many"),
+        NetError::AcceptTimeout { refused, .. } => refused.try_into().expect("the expected number"),
         other => panic!("expected to wait for others, got {other:?}"),
     }
 }
 
-/// Somebody has come who does not trust party 1.
+/// Asserts that the caller does not trust party 1.
 fn assert_rejects_us(end: Result<Channel, NetError>) {
     let [refused] = refused(end);
     let ours = identity(1).fingerprint();
@@ -256,7 +256,7 @@ fn assert_rejects_us(end: Result<Channel, NetError>) {
 }
 
 #[tokio::test]
-async fn both_sides_of_a_rejected_identity_say_whose_it_is() {
+async fn both_sides_name_the_rejected_identity() {
     // The connecting side is not trusted.
     let (accepted, connected) = ends(&soon(trusting(1, &[3])), &trusting(2, &[1])).await;
     assert_eq!(verdict(&error(connected)), ("rejected", identity(2).fingerprint()));
@@ -266,7 +266,7 @@ async fn both_sides_of_a_rejected_identity_say_whose_it_is() {
     assert!(refused.contains(&format!("the peer is unknown: expected peer 3 {known}, got {got}")), "{refused}");
     assert!(refused.ends_with(&format!(" (trust {got})")), "{refused}");
 
-    // The accepting side is not.
+    // The accepting side is not trusted.
     let (accepted, connected) = ends(&soon(trusting(1, &[2])), &trusting(2, &[3, 4])).await;
     assert_rejects_us(accepted);
     assert_eq!(verdict(&error(connected)), ("unknown", identity(1).fingerprint()));
@@ -278,7 +278,7 @@ async fn both_sides_of_a_rejected_identity_say_whose_it_is() {
 }
 
 #[tokio::test]
-async fn one_of_several_trusted_peers_may_come() {
+async fn any_of_several_trusted_peers_may_connect() {
     let (accepted, connected) = ends(&trusting(1, &[5, 2, 6]), &trusting(2, &[1])).await;
     assert!(accepted.is_ok() && connected.is_ok());
 }
@@ -309,7 +309,7 @@ async fn tls_against_plain_is_explained() {
     assert!(connecting.contains("TLS"), "{connecting}");
     let (accepting, connecting) = mixed(trusting(1, &[2]), plain()).await;
     assert!(accepting.contains("malformed TLS handshake"), "{accepting}");
-    assert!(accepting.contains("got bytes that are no TLS"), "{accepting}");
+    assert!(accepting.contains("got bytes that are not TLS"), "{accepting}");
     assert!(connecting.contains("the peer uses TLS, this side does not"), "{connecting}");
 }
 
@@ -327,12 +327,12 @@ async fn a_peer_that_stalls_in_the_tls_handshake_times_out() {
 }
 
 #[tokio::test]
-async fn flipped_bytes_under_tls_are_noticed() {
+async fn flipped_bytes_under_tls_are_detected() {
     let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
     let middle = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let target = listener.address();
     let address = middle.local_addr().expect("bound").to_string();
-    // A relay that flips a bit of the 100,000th byte that the connecting side sends.
+    // A relay that flips a bit of the 100,000th byte from the connecting side.
     let relay = async {
         let (mut near, _) = middle.accept().await?;
         let mut far = TcpStream::connect(target).await?;

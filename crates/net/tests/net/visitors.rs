@@ -1,4 +1,4 @@
-//! Visitors of a server among those who are none.
+//! Visitors of a server among strangers.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ fn identity() -> Identity {
     Identity::generate(&mut StdRng::seed_from_u64(1))
 }
 
-/// A server for visitors with TLS and without, and the lines of those whom it refuses.
+/// A server for visitors with and without TLS, and its lines about refused connections.
 async fn server(patience: Duration) -> (Visitors, Arc<Mutex<Vec<String>>>) {
     let tls = ServerTls::new(&identity(), None).expect("TLS");
     let entrance = Entrance { plain: true, timeout: patience, ..Entrance::new(tls, MAX) };
@@ -33,7 +33,7 @@ async fn server(patience: Duration) -> (Visitors, Arc<Mutex<Vec<String>>>) {
     (Visitors::bind("127.0.0.1:0", entrance, Some(tell)).await.expect("a free port"), lines)
 }
 
-/// Calls of the server in every way.
+/// Calls of the server over every kind of connection.
 fn calls() -> [Call; 4] {
     let tls = Call { patience: LATE, timeout: LATE, ..Call::new(identity().fingerprint()) };
     let plain = Call { server: None, ..tls.clone() };
@@ -41,7 +41,7 @@ fn calls() -> [Call; 4] {
         .map(|(call, carrier)| Call { carrier, ..call })
 }
 
-/// A visitor that says this and has not left.
+/// A visitor that sends this and stays connected.
 async fn says(address: SocketAddr, call: &Call, text: &[u8]) -> Messages {
     let mut messages = call.connect(&address.to_string()).await.expect("let in");
     messages.send(text).await.expect("sent");
@@ -66,7 +66,7 @@ async fn visitors_come_with_their_first_message_and_can_be_answered() {
     assert!(lines.lock().expect("not poisoned").is_empty());
 }
 
-/// Some that say nothing at all, and some that were let in and say nothing then: many more than there are places.
+/// Some that send nothing at all, and some that send nothing after being admitted: many more than there are places.
 #[tokio::test]
 async fn many_silent_connections_do_not_keep_an_honest_one_out() {
     let (mut visitors, _) = server(LATE).await;
@@ -93,13 +93,13 @@ async fn many_silent_connections_do_not_keep_an_honest_one_out() {
         }
     };
     tokio::join!(come, hear);
-    assert!(begin.elapsed() < LATE / 2, "nobody was waited for");
+    assert!(begin.elapsed() < LATE / 2, "no time was lost on others");
 }
 
-/// Connections that come from one address for as long as the honest visitor, who comes from another, needs.
+/// Connections from one address, for as long as the honest visitor from another address needs.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_flood_puts_out_itself() {
+async fn a_flood_evicts_itself() {
     let (mut visitors, lines) = server(LATE).await;
     let address = visitors.address();
     let flood = async {
@@ -160,7 +160,7 @@ async fn a_first_message_that_is_too_large_is_refused() {
 }
 
 #[tokio::test]
-async fn nobody_holds_a_place_longer_than_both_times() {
+async fn no_connection_holds_a_place_longer_than_both_times() {
     let (mut visitors, lines) = server(SOON).await;
     let address = visitors.address();
     let begin = Instant::now();
@@ -186,16 +186,16 @@ async fn nobody_holds_a_place_longer_than_both_times() {
     };
     tokio::select! {
         () = all => {}
-        _ = visitors.next() => panic!("nobody has said anything"),
+        _ = visitors.next() => panic!("no visitor has sent anything"),
     }
-    // Twice the time-out, and what a busy machine takes.
+    // Twice the time-out, and slack for a busy machine.
     assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
     let lines = lines.lock().expect("not poisoned");
     assert_eq!(lines.len(), 4, "{lines:?}");
 }
 
 #[tokio::test]
-async fn a_wait_that_is_given_up_loses_nobody() {
+async fn a_dropped_wait_loses_no_visitor() {
     let (mut visitors, lines) = server(LATE).await;
     let address = visitors.address();
     let come = async {
@@ -221,9 +221,9 @@ async fn a_wait_that_is_given_up_loses_nobody() {
     assert!(lines.lock().expect("not poisoned").is_empty());
 }
 
-/// A server runs it beside other things, on any thread.
+/// A server runs this concurrently with other tasks, on any thread.
 #[tokio::test]
-async fn visitors_are_heard_in_tasks() {
+async fn visitors_can_be_handled_in_tasks() {
     let (mut visitors, _) = server(LATE).await;
     let address = visitors.address();
     let task = tokio::spawn(async move { visitors.next().await.map(|visitor| visitor.said) });

@@ -1,4 +1,4 @@
-//! Space that is given back.
+//! Freed space.
 
 use std::path::Path;
 
@@ -24,11 +24,11 @@ fn bytes_on_disk(folder: &Path) -> u64 {
 }
 
 #[test]
-fn what_is_left_moves_together_and_stays_what_it_was() {
+fn remaining_pieces_move_together_unchanged() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("store");
     let (a, b) = (Kind::new("a", b""), Kind::new("b", b""));
-    // Each opening begins new segments.
+    // Each opening starts new segments.
     for seed in 0..4 {
         let mut store = Store::open_or_create(&path, &key(), &mut StdRng::seed_from_u64(seed)).expect("opens");
         fill(&mut store, &a, 100);

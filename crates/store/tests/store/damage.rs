@@ -1,4 +1,4 @@
-//! Files that were changed, cut off, removed or put back: found, named, and never a panic.
+//! Files that were changed, cut off, removed or restored: detected and named, and never a panic.
 
 #![cfg(unix)]
 
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use garblet_store::{IdSet, Kind, PieceId, State, Store, StoreError, StoreKey};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-/// Other randomness for every opening.
+/// Different randomness for every opening.
 fn rng() -> StdRng {
     static OPENINGS: AtomicU64 = AtomicU64::new(0);
     StdRng::seed_from_u64(OPENINGS.fetch_add(1, Ordering::Relaxed))
@@ -30,7 +30,7 @@ struct Made {
 }
 
 impl Made {
-    /// A store of which some pieces were taken: kind `a` has 3 to 19, kind `b` 0 to 9.
+    /// A store with some pieces taken: kind `a` has 3 to 19, kind `b` 0 to 9.
     fn new() -> Self {
         let scratch = tempfile::tempdir().expect("a folder");
         let folder = scratch.path().join("made");
@@ -92,7 +92,7 @@ fn segment(made: &Made, number: usize) -> PathBuf {
 }
 
 #[test]
-fn a_sound_store_is_found_sound_and_nothing_changes() {
+fn verifying_an_intact_store_changes_nothing() {
     let made = Made::new();
     let folder = made.copy();
     let mut store = open(&folder).expect("opens");
@@ -106,7 +106,7 @@ fn a_sound_store_is_found_sound_and_nothing_changes() {
 }
 
 #[test]
-fn a_changed_piece_is_named_and_costs_no_other() {
+fn a_changed_piece_is_named_and_the_others_survive() {
     let made = Made::new();
     let folder = made.copy();
     // Piece 5 of kind `a`.
@@ -123,7 +123,7 @@ fn a_changed_piece_is_named_and_costs_no_other() {
 }
 
 #[test]
-fn pieces_that_are_shown_end_at_the_first_that_was_changed() {
+fn showing_pieces_stops_at_the_first_changed_one() {
     let made = Made::new();
     let folder = made.copy();
     change(&folder.join(segment(&made, 0)), |bytes| bytes[32 + 5 * 216 + 100] ^= 1);
@@ -137,7 +137,7 @@ fn pieces_that_are_shown_end_at_the_first_that_was_changed() {
 }
 
 #[test]
-fn a_file_that_is_cut_off_or_gone_loses_what_was_in_it_only() {
+fn a_truncated_or_missing_file_loses_only_its_own_pieces() {
     let made = Made::new();
     for (len, lost) in [(Some(32 + 4 * 216 + 7), 16), (Some(5), 17), (None, 17)] {
         let folder = made.copy();
@@ -158,7 +158,7 @@ fn a_file_that_is_cut_off_or_gone_loses_what_was_in_it_only() {
 }
 
 #[test]
-fn pieces_that_change_places_are_found() {
+fn swapped_pieces_are_detected() {
     let made = Made::new();
     let folder = made.copy();
     change(&folder.join(segment(&made, 0)), |bytes| {
@@ -172,7 +172,7 @@ fn pieces_that_change_places_are_found() {
 }
 
 #[test]
-fn an_index_that_is_put_back_alone_offers_no_piece_twice() {
+fn an_index_restored_alone_offers_no_piece_twice() {
     let made = Made::new();
     let folder = made.copy();
     let mut store = open(&folder).expect("opens");
@@ -190,7 +190,7 @@ fn an_index_that_is_put_back_alone_offers_no_piece_twice() {
 }
 
 #[test]
-fn a_row_that_is_removed_or_put_back_alone_is_found() {
+fn a_row_removed_or_restored_alone_is_detected() {
     let made = Made::new();
     let rows = |folder: &Path| {
         let connection = rusqlite::Connection::open(folder.join("index.sqlite")).expect("a database");
@@ -222,7 +222,7 @@ fn a_row_that_is_removed_or_put_back_alone_is_found() {
     assert_eq!(put_back, 2, "the head and kind `b` had changed");
 }
 
-/// Whatever happens to the files: an error, or a store that offers at most what it had and gives out only what was put in.
+/// Whatever happens to the files: an error, or a store that offers no more than it had and gives out only pieces that were added.
 fn survives(folder: &Path) -> bool {
     let Ok(mut store) = open(folder) else { return false };
     let damage = store.verify(&mut |_, _| {}).map_or(1, |verified| verified.damage.len());
@@ -239,7 +239,7 @@ fn survives(folder: &Path) -> bool {
 }
 
 #[test]
-fn random_damage_to_any_file_never_panics_and_never_passes() {
+fn random_damage_to_any_file_never_panics_or_goes_unnoticed() {
     let made = Made::new();
     assert!(survives(&made.copy()));
     let full = std::env::var_os("GARBLET_TEST_FULL").is_some();
@@ -253,7 +253,7 @@ fn random_damage_to_any_file_never_panics_and_never_passes() {
             noticed += usize::from(!survives(&folder));
         }
     }
-    // Not noticed is what does not matter: the lock file, space that is not used, places of pieces that were taken.
+    // Harmless damage may go unnoticed: the lock file, unused space, places of taken pieces.
     assert!(noticed > tried / 3, "{noticed} of {tried}");
 }
 

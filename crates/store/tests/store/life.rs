@@ -1,4 +1,4 @@
-//! Filling, drawing, reopening and reconciling.
+//! Filling, taking, reopening and reconciling.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use garblet_store::{Binding, IdSet, Kind, PieceId, State, Store, StoreError, StoreKey};
 use rand::{SeedableRng, rngs::StdRng};
 
-/// Other randomness for every opening.
+/// Different randomness for every opening.
 fn rng() -> StdRng {
     static OPENINGS: AtomicU64 = AtomicU64::new(0);
     StdRng::seed_from_u64(OPENINGS.fetch_add(1, Ordering::Relaxed))
@@ -49,7 +49,7 @@ fn range(first: u64, count: u64) -> IdSet {
 }
 
 #[test]
-fn pieces_come_back_once_in_the_same_process_and_the_next() {
+fn pieces_are_returned_once_in_this_process_and_the_next() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("store");
     let (aes, sha) = (kind("aes"), kind("sha"));
@@ -132,7 +132,7 @@ fn identifiers_are_never_used_again() {
 }
 
 #[test]
-fn states_are_kept_with_the_pieces_they_belong_to() {
+fn states_are_saved_with_their_pieces() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("store");
     let mut store = open(&path).expect("made");
@@ -158,7 +158,7 @@ fn states_are_kept_with_the_pieces_they_belong_to() {
 }
 
 #[test]
-fn a_store_serves_what_it_was_filled_for_only() {
+fn a_store_serves_only_its_purpose() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("store");
     let binding =
@@ -189,7 +189,7 @@ fn a_second_process_and_another_key_are_refused() {
     let other = StoreKey::generate(&mut StdRng::seed_from_u64(2));
     let error = Store::open(&path, &other, &mut rng()).err().expect("another key");
     assert!(matches!(error, StoreError::WrongKey { .. }), "{error}");
-    let error = Store::create(&path, &key(), &mut rng()).err().expect("a store is there");
+    let error = Store::create(&path, &key(), &mut rng()).err().expect("a store exists");
     assert!(matches!(error, StoreError::Exists { .. }), "{error}");
     let error = Store::open(folder.path(), &key(), &mut rng()).err().expect("no store");
     assert!(matches!(error, StoreError::Missing { .. }), "{error}");
@@ -200,7 +200,7 @@ fn a_second_process_and_another_key_are_refused() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_else_has_access() {
+fn other_users_have_no_access() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("store");

@@ -1,4 +1,4 @@
-//! Stores: their lives, their files, and two that meet.
+//! Stores: their life, their files, and meetings of two.
 
 mod compact;
 mod damage;

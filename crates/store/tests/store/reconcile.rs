@@ -8,7 +8,7 @@ use garblet_store::{AHEAD_MAX, IDS_MAX, IdSet, KINDS_MAX, Kind, PieceId, Store, 
 use proptest::prelude::*;
 use rand::{SeedableRng, rngs::StdRng};
 
-/// Other randomness for every opening.
+/// Different randomness for every opening.
 fn rng() -> StdRng {
     static OPENINGS: AtomicU64 = AtomicU64::new(0);
     StdRng::seed_from_u64(OPENINGS.fetch_add(1, Ordering::Relaxed))
@@ -30,7 +30,7 @@ fn fill(store: &mut Store, kind: &Kind, ids: impl IntoIterator<Item = u64>) {
     batch.commit().expect("durable");
 }
 
-/// Both reconcile with what the other sent, and return what each lost.
+/// Reconciles both with each other's summary, and returns the pieces that each lost.
 fn meet(a: &mut Store, b: &mut Store) -> Result<(u64, u64), StoreError> {
     let over_the_wire = |summary: Summary| {
         let bytes = postcard::to_stdvec(&summary).expect("encodes");
@@ -49,7 +49,7 @@ fn agree(a: &Store, b: &Store) -> bool {
 }
 
 #[test]
-fn what_only_one_of_them_has_is_lost_and_counted() {
+fn pieces_that_only_one_store_has_are_lost_and_counted() {
     let (mut a, mut b) = (memory(), memory());
     fill(&mut a, &kind(1), 0..10);
     fill(&mut b, &kind(1), 0..6);
@@ -92,7 +92,7 @@ proptest! {
     }
 }
 
-/// A summary, which a peer may fill in as it likes.
+/// A summary with contents that a peer can choose freely.
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
 struct Told {
     store: [u8; 16],
@@ -113,7 +113,7 @@ impl Told {
 }
 
 #[test]
-fn a_peer_that_is_ahead_further_than_it_can_be_is_refused_and_nothing_is_kept() {
+fn a_peer_that_is_impossibly_far_ahead_is_refused_without_a_trace() {
     let (mut a, mut b) = (memory(), memory());
     [&mut a, &mut b].into_iter().for_each(|store| fill(store, &kind(1), 0..4));
     meet(&mut a, &mut b).expect("the first meeting");
@@ -122,18 +122,18 @@ fn a_peer_that_is_ahead_further_than_it_can_be_is_refused_and_nothing_is_kept() 
         told.kinds.retain(|(kept, ..)| *kept != kind(claimed));
         told.kinds.push((kind(claimed), next, IdSet::new()));
         let before = a.summary();
-        let error = a.reconcile(&told.summary()).expect_err("nobody has made so many");
+        let error = a.reconcile(&told.summary()).expect_err("no peer has made this number");
         assert!(matches!(error, StoreError::PeerAhead { .. }) && error.is_misbehaviour(), "{error}");
         assert_eq!((a.summary(), a.next_id(&kind(claimed))), (before, PieceId(known)));
     }
     let mut told = Told::by(&b);
     told.kinds[0].1 += AHEAD_MAX;
-    a.reconcile(&told.summary()).expect("it may be so many");
+    a.reconcile(&told.summary()).expect("this number is possible");
     assert_eq!(a.next_id(&kind(1)), PieceId(4 + AHEAD_MAX));
 }
 
 #[test]
-fn kinds_of_which_only_the_peer_knows_are_forgotten_when_the_store_is_closed() {
+fn kinds_known_only_to_the_peer_are_forgotten_when_the_store_is_closed() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("store");
     let key = StoreKey::generate(&mut rng());
@@ -174,7 +174,7 @@ fn a_stranger_is_refused_by_both() {
 }
 
 #[test]
-fn of_several_stores_each_keeps_what_all_have_and_strangers_are_refused_by_place() {
+fn several_stores_keep_their_common_pieces_and_strangers_are_refused_by_place() {
     let mut stores = [memory(), memory(), memory()];
     for (store, count) in stores.iter_mut().zip([6, 4, 5]) {
         fill(store, &kind(1), 0..count);
@@ -206,7 +206,7 @@ fn of_several_stores_each_keeps_what_all_have_and_strangers_are_refused_by_place
 }
 
 #[test]
-fn a_store_that_was_put_back_is_noticed_by_both() {
+fn both_detect_a_restored_store() {
     let folder = tempfile::tempdir().expect("a folder");
     let (path, backup) = (folder.path().join("store"), folder.path().join("backup"));
     let key = StoreKey::generate(&mut StdRng::seed_from_u64(1));
@@ -251,7 +251,7 @@ fn summaries_beyond_their_bounds_are_refused() {
     fill(&mut store, &kind(1), [0, 2, 4]);
     let good = postcard::to_stdvec(&store.summary()).expect("encodes");
     assert!(postcard::from_bytes::<Summary>(&good).is_ok());
-    // The last bytes are the ranges; before them stands the next identifier, 5.
+    // The last bytes are the ranges, preceded by the next identifier, 5.
     let next = good.len() - 8;
     assert_eq!(good[next], 5);
     let mut bad = good.clone();
@@ -261,7 +261,7 @@ fn summaries_beyond_their_bounds_are_refused() {
 }
 
 #[test]
-fn a_fragmented_store_tells_of_its_longest_ranges_and_both_keep_those() {
+fn a_fragmented_store_sends_its_longest_ranges_and_both_keep_those() {
     let (mut a, mut b) = (memory(), memory());
     let odd: IdSet = (1000..70_000u64).filter(|id| id % 2 == 1).map(PieceId).collect();
     for store in [&mut a, &mut b] {

@@ -1,4 +1,4 @@
-//! The configuration of a service, made ready: jobs with their programs, and who may run them.
+//! A service's loaded configuration: jobs with their programs, and the rules for who may run them.
 
 use std::{
     collections::BTreeSet,
@@ -30,23 +30,23 @@ use crate::{
     way::{open_peers, require_loopback},
 };
 
-/// The longest file that is read.
+/// The largest accepted file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The time that a command of the operator may take if the file does not say.
+/// The default time limit of the operator's commands.
 const COMMAND_TIME: Duration = Duration::from_secs(10);
 
 /// A configuration.
 pub(super) struct Config {
     pub(super) listen: String,
-    /// None is plain TCP.
+    /// `None` for plain TCP.
     pub(super) tls: Option<Tls>,
     /// The trusted peers.
     pub(super) names: Vec<(String, Fingerprint)>,
     pub(super) state: PathBuf,
     pub(super) key: Option<PathBuf>,
     pub(super) metrics: Option<SocketAddr>,
-    /// The log of receipts.
+    /// The receipt log.
     pub(super) receipts: PathBuf,
     pub(super) log: Log,
     pub(super) limits: Limits,
@@ -56,24 +56,24 @@ pub(super) struct Config {
 /// A job that the service runs.
 pub(super) struct Offer {
     pub(super) name: String,
-    /// The digest of the job, as hexadecimal digits.
+    /// The job's digest in hexadecimal.
     pub(super) digest: String,
     pub(super) program: Program,
     /// Its AND gates.
     pub(super) gates: u64,
     pub(super) plan: Plan,
     pub(super) settings: Settings,
-    /// The hash of keys that are texts, if there are any.
+    /// The hash of text keys, if there are any.
     pub(super) keys: Option<KeyHash>,
     pub(super) is_mesh: bool,
-    /// The identities of all parties; none with plain TCP.
+    /// The identities of all parties; `None` with plain TCP.
     pub(super) identities: Vec<Option<Fingerprint>>,
-    /// The rules of who may run it, the first that fits first.
+    /// The rules for who may run it; the first match applies.
     pub(super) rules: Vec<Rule>,
 }
 
 impl Config {
-    /// The way in which callers are met.
+    /// The options for connections from callers.
     pub(super) fn options(&self) -> Options {
         let on_refused: OnRefused = Arc::new(|line: &str| tracing::warn!("{line}"));
         Options {
@@ -86,16 +86,16 @@ impl Config {
         }
     }
 
-    /// Logs what is odd but not wrong.
+    /// Logs settings that are legal but suspicious.
     pub(super) fn tell_odd(&self) {
         self.odd().iter().for_each(|note| tracing::warn!("{note}"));
     }
 
-    /// Whatever is odd but not wrong.
+    /// Settings that are legal but suspicious.
     pub(super) fn odd(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for Offer { name, .. } in self.offers.iter().map(|offer| &**offer).filter(|offer| offer.rules.is_empty()) {
-            notes.push(format!("{name}: no rule names this job: nobody may run it"));
+            notes.push(format!("{name}: no rule names this job, so nobody may run it"));
         }
         let limit = self.limits.timeout.0;
         for (offer, rule) in self.offers.iter().flat_map(|offer| offer.rules.iter().map(move |rule| (offer, rule))) {
@@ -103,7 +103,7 @@ impl Config {
                 && program.time + rule.beat >= limit
             {
                 notes.push(format!(
-                    "{}: inputs.time is no less than limits.timeout: callers go before such a run begins",
+                    "{}: inputs.time is not below limits.timeout: callers may leave before the run starts",
                     offer.name
                 ));
             }
@@ -112,7 +112,7 @@ impl Config {
     }
 }
 
-/// A file that is being read.
+/// A file being read.
 struct Reading<'a> {
     path: &'a Path,
     text: &'a str,
@@ -125,15 +125,15 @@ impl Reading<'_> {
         Failure::call(format!("{}{line}: {what}", self.path.display()))
     }
 
-    /// A path that the file names, from its folder.
+    /// A path from the file, relative to its folder.
     fn path(&self, named: &Path) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("")).join(named)
     }
 }
 
-/// Reads a configuration, and makes all its jobs ready.
+/// Reads a configuration and loads all its jobs.
 ///
-/// *Errors*: with the place, whatever is wrong in it or in the files that it names.
+/// *Errors*: any mistake in it or in the files that it names, with its place.
 pub(super) fn load(path: &Path) -> Result<Config, Failure> {
     let unreadable = |error| Failure::unreadable(path, &error);
     let text = read_small_file(path, FILE_BYTES_MAX).map_err(unreadable)?;
@@ -148,7 +148,7 @@ pub(super) fn load(path: &Path) -> Result<Config, Failure> {
     let (tls, own, names) = identities(&reading, &written)?;
     let metrics = written.metrics.as_ref().map(|address| {
         address.parse().map_err(|_| {
-            reading.wrong(None, format!("metrics: expected an address as 127.0.0.1:9700, got `{address}`"))
+            reading.wrong(None, format!("metrics: expected an address such as 127.0.0.1:9700, got `{address}`"))
         })
     });
     let key = written.key.as_deref().map(|key| reading.path(key));
@@ -186,12 +186,12 @@ fn check_limits(reading: &Reading<'_>, limits: Limits) -> Result<(), Failure> {
 
 type Known = (Option<Tls>, Option<Fingerprint>, Vec<(String, Fingerprint)>);
 
-/// The identity of the service and those it trusts; none with plain TCP, which is for this machine.
+/// The service's identity and the peers it trusts; `None` with plain TCP, which is for this machine only.
 fn identities(reading: &Reading<'_>, written: &Written) -> Result<Known, Failure> {
     if written.insecure_plain_tcp {
         if written.identity.is_some() || written.trust.is_some() {
             return Err(reading
-                .wrong(None, "insecure_plain_tcp: identity and trust mean nothing then")
+                .wrong(None, "insecure_plain_tcp: identity and trust have no effect with it")
                 .hint("leave them out, or leave out insecure_plain_tcp"));
         }
         require_loopback(&written.listen).map_err(|failure| {
@@ -206,7 +206,7 @@ fn identities(reading: &Reading<'_>, written: &Written) -> Result<Known, Failure
         None => in_configuration(None, name),
     };
     let (own, path) = (file(&written.identity, "identity.pem")?, file(&written.trust, "trust.toml")?);
-    // Nobody waits for a pipe. What is missing is told where it is read.
+    // Refuse pipes, which could block. A missing file is reported when it is read.
     for file in [&own, &path].into_iter().filter(|file| file.exists()) {
         check_is_file(file).map_err(|error| Failure::unreadable(file, &error))?;
     }
@@ -225,7 +225,7 @@ fn jobs(reading: &Reading<'_>, written: &Written) -> Result<Vec<Offer>, Failure>
     check_unwritable(&folder)?;
     for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
-        // Editors keep files of their own, which are hidden.
+        // Skip hidden files, which editors create.
         let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
         if !is_hidden && path.extension().is_some_and(|extension| extension == "toml") {
             files.insert(path);
@@ -236,7 +236,7 @@ fn jobs(reading: &Reading<'_>, written: &Written) -> Result<Vec<Offer>, Failure>
         let offer = offer(&file, written.limits.timeout.0)?;
         match offers.iter().find(|other| other.digest == offer.digest) {
             Some(other) => {
-                let what = format!("{}: the same job as {}", file.display(), other.name);
+                let what = format!("{}: same job as {}", file.display(), other.name);
                 return Err(Failure::call(what).hint("remove one of the two"));
             }
             None => offers.push(offer),
@@ -244,8 +244,8 @@ fn jobs(reading: &Reading<'_>, written: &Written) -> Result<Vec<Offer>, Failure>
     }
     match offers.is_empty() {
         true => Err(reading
-            .wrong(None, format!("jobs: {} has no job, which are files *.toml", folder.display()))
-            .hint("`garblet job new` writes one")),
+            .wrong(None, format!("jobs: {} has no job files (*.toml)", folder.display()))
+            .hint("write one with `garblet job new`")),
         false => Ok(offers),
     }
 }
@@ -273,7 +273,7 @@ fn offer(file: &Path, timeout: Duration) -> Result<Offer, Failure> {
     })
 }
 
-/// Adds a rule to the job that it names.
+/// Adds a rule to its job.
 fn add_rule(
     rule: &WrittenRule,
     offers: &mut [Offer],
@@ -284,7 +284,7 @@ fn add_rule(
     let known: Vec<String> = offers.iter().map(|offer| offer.name.clone()).collect();
     let stores: Vec<Folder> = offers.iter().flat_map(|o| &o.rules).filter_map(|rule| rule.store.clone()).collect();
     let Some(offer) = offers.iter_mut().find(|offer| offer.name == rule.job || offer.digest == rule.job) else {
-        return Err(wrong(format!("job: there is no job `{}`, there are {}", rule.job, known.join(", "))));
+        return Err(wrong(format!("job: no job `{}`; the jobs are {}", rule.job, known.join(", "))));
     };
     let party = own_party(rule, offer, own).map_err(wrong)?;
     let peers = peers(rule, own, names).map_err(wrong)?;
@@ -292,7 +292,7 @@ fn add_rule(
     let often = rule.often;
     if [often.per_day, often.total, often.peer_per_day, often.peer_total].iter().all(Option::is_none) {
         return Err(wrong("often: expected a limit: per_day, total, peer_per_day or peer_total".into()).hint(
-            "every run tells its result, and many results together tell inputs; a large number is a decision as well",
+            "every run reveals its result, and many results together reveal inputs; to allow many runs, write a large number",
         ));
     }
     let addresses = match (&rule.addresses, offer.is_mesh) {
@@ -300,18 +300,18 @@ fn add_rule(
         (None, false) => None,
         (None, true) => {
             return Err(wrong(format!(
-                "addresses: {} is for several parties: expected a file with their addresses",
+                "addresses: {} has several parties: expected a file with their addresses",
                 offer.settings.protocol
             )));
         }
         (Some(_), false) => {
-            return Err(wrong(format!("addresses: {} has one peer, who calls", offer.settings.protocol)));
+            return Err(wrong(format!("addresses: {} has one peer, which calls the service", offer.settings.protocol)));
         }
     };
     let inputs = rule.inputs.as_ref().map(|inputs| source(inputs, reading)).transpose().map_err(wrong)?;
     let needed = offer.program.inputs().iter().any(|input| input.owner == party);
     if needed && inputs.is_none() {
-        return Err(wrong("inputs: expected a file, a folder or a command: the job asks this party for inputs".into()));
+        return Err(wrong("inputs: expected a file, a folder or a command: in this job, this party has inputs".into()));
     }
     let beat = rule.inputs.as_ref().map_or(Duration::ZERO, |inputs| inputs.beat.0);
     if inputs.is_some() && beat.is_zero() {
@@ -330,30 +330,30 @@ fn add_rule(
         .transpose()
         .map_err(|failure| Failure { hint: failure.hint.clone(), ..wrong(format!("store: {}", failure.message)) })?;
     if let Some(store) = &store {
-        check_one_peer(store, &stores).map_err(|what| wrong(what).hint("give each peer a store of its own"))?;
+        check_one_peer(store, &stores).map_err(|what| wrong(what).hint("give each peer its own store"))?;
     }
     let refill = refill(rule).map_err(wrong)?;
     offer.rules.push(Rule { party, peers, often, budget, addresses, inputs, arrange, beat, results, store, refill });
     Ok(())
 }
 
-/// The party that the service is in a job.
+/// The party that the service plays in a job.
 fn own_party(rule: &WrittenRule, offer: &Offer, own: Option<Fingerprint>) -> Result<Party, String> {
     let parties = offer.identities.len();
     if own.is_none() && offer.identities.iter().any(Option::is_some) {
-        return Err(format!("job: {} names identities, which plain TCP does not prove", offer.name));
+        return Err(format!("job: {} names identities, which plain TCP cannot verify", offer.name));
     }
     match (own, rule.party) {
         (None, Some(party)) if usize::from(party) < parties => Ok(Party(party)),
         (None, Some(party)) => Err(format!("party: the job has {parties}, 0 to {}, got {party}", parties - 1)),
-        (None, None) => {
-            Err("party: expected the number of the party that this is: with plain TCP nobody has an identity".into())
-        }
+        (None, None) => Err("party: expected this service's party number: plain TCP has no identities".into()),
         (Some(own), given) => {
             let party = offer.identities.iter().position(|identity| *identity == Some(own));
-            let party = party.ok_or_else(|| format!("job: our identity {own} is none of the job's parties"))? as u16;
+            let party = party.ok_or_else(|| format!("job: our identity {own} is not one of the job's parties"))? as u16;
             match given {
-                Some(given) if given != party => Err(format!("party: by our identity this is {party}, got {given}")),
+                Some(given) if given != party => {
+                    Err(format!("party: expected {party}, the party with our identity, got {given}"))
+                }
                 _ => Ok(Party(party)),
             }
         }
@@ -364,7 +364,7 @@ fn own_party(rule: &WrittenRule, offer: &Offer, own: Option<Fingerprint>) -> Res
 fn refill(rule: &WrittenRule) -> Result<Option<Refill>, String> {
     let Some(refill) = &rule.refill else { return Ok(None) };
     match (&rule.store, refill.below) {
-        (None, _) => Err("refill: there is no store".into()),
+        (None, _) => Err("refill: this rule has no store".into()),
         (Some(_), 1..=100) => Ok(Some(refill.clone())),
         (Some(_), other) => Err(format!("refill: below: expected 1 to 100 percent, got {other}")),
     }
@@ -379,55 +379,55 @@ fn peers(
     if own.is_none() {
         return match rule.peers.is_empty() {
             true => Ok(Vec::new()),
-            false => Err("peers: with plain TCP nobody has a name".into()),
+            false => Err("peers: plain TCP has no named peers".into()),
         };
     }
     if rule.peers.is_empty() {
-        return Err("peers: expected the names of those who may run the job".into());
+        return Err("peers: expected the names of the peers that may run the job".into());
     }
     let known = || names.iter().map(|(name, _)| &name[..]).collect::<Vec<_>>().join(", ");
     let find = |peer: &String| {
         let found = names.iter().find(|(name, _)| name == peer).cloned();
-        found.ok_or_else(|| format!("peers: `{peer}` is not trusted; trusted are {}", known()))
+        found.ok_or_else(|| format!("peers: `{peer}` is not trusted; trusted peers: {}", known()))
     };
     rule.peers.iter().map(find).collect()
 }
 
-/// Looks whether the peers of a rule are parties of its job, and of several, whether they are all others, in its only rule: what one of them may do
-/// tells all of them a result.
+/// Checks that a rule's peers are parties of its job. A job for several parties has one rule, which names all others: whatever one of them may do
+/// gives all of them a result.
 fn check_peers(peers: &[(String, Fingerprint)], offer: &Offer, own: Party) -> Result<(), String> {
     let numbered = offer.identities.iter().enumerate().filter(|(party, _)| *party != usize::from(own.0));
     let others: Vec<Fingerprint> = numbered.filter_map(|(_, identity)| *identity).collect();
     if let Some((name, print)) = peers.iter().find(|(_, print)| !others.contains(print)) {
-        return Err(format!("peers: {name}, {print}, is none of the other parties of {}", offer.name));
+        return Err(format!("peers: {name}, {print}, is not one of the other parties of {}", offer.name));
     }
     if !offer.is_mesh {
         return Ok(());
     }
     if !offer.rules.is_empty() {
         return Err(format!(
-            "{} is for several parties, and has a rule already: expected one, for all of them",
+            "{} has several parties and a rule already: expected a single rule for all of them",
             offer.name
         ));
     }
     match others.iter().find(|print| peers.iter().all(|(_, named)| named != *print)) {
-        Some(missing) => Err(format!("peers: {} is for several parties: {missing} is missing", offer.name)),
+        Some(missing) => Err(format!("peers: {} has several parties: {missing} is missing", offer.name)),
         None => Ok(()),
     }
 }
 
-/// The file of addresses, which has the job's parties.
+/// The file of addresses, checked against the job's parties.
 fn addresses(file: &Path, offer: &Offer, own: Party) -> Result<garblet_net::PeersFile, Failure> {
     let peers = open_peers(file)?;
     check_unwritable_in_folder(file)?;
     let same = peers.parties().iter().map(|party| party.fingerprint).eq(offer.identities.iter().copied());
     let wrong = |what: String| Failure::call(format!("{}: {what}", file.display()));
     match same {
-        false => Err(wrong(format!("the parties are not those of the job {}", offer.name))
-            .hint("give every party its address, and the fingerprint that it has in the job")),
+        false => Err(wrong(format!("the parties differ from those of the job {}", offer.name))
+            .hint("give every party its address and its fingerprint from the job")),
         true if own.0 + 1 == peers.party_count() => {
-            Err(wrong(format!("this is party {own}, the last: it calls all others, and a service is called"))
-                .hint("let the service have a smaller number in the job"))
+            Err(wrong(format!("this is party {own}, the last, which only calls others: a service must be called"))
+                .hint("give the service a smaller number in the job"))
         }
         true => Ok(peers),
     }
@@ -437,7 +437,7 @@ fn program(command: &[String], time: Option<Duration>, reading: &Reading<'_>) ->
     let [name, arguments @ ..] = command else {
         return Err("exec: expected a program and its arguments, got none".into());
     };
-    // A name without a folder is looked for by the system.
+    // The system searches for a name without a folder.
     let name = if name.contains('/') { reading.path(Path::new(name)).display().to_string() } else { name.clone() };
     let command = std::iter::once(name).chain(arguments.iter().cloned()).collect();
     Ok(OperatorProgram { command, time: time.unwrap_or(COMMAND_TIME) })
@@ -455,10 +455,10 @@ fn source(inputs: &Inputs, reading: &Reading<'_>) -> Result<InputSource, String>
     }
 }
 
-/// The arrangement of those lists of the service whose order the program relies on.
+/// The arrangement of the service's lists whose order the program relies on.
 fn arrange(rule: &WrittenRule, offer: &Offer, party: Party) -> Result<Arrange, String> {
     let (how, name) = match rule.inputs.as_ref().map(|inputs| (inputs.sort, inputs.sum_by_key)) {
-        Some((true, true)) => return Err("inputs: expected one of sort and sum_by_key, which sorts too".into()),
+        Some((true, true)) => return Err("inputs: expected sort or sum_by_key, not both: sum_by_key sorts too".into()),
         Some((true, false)) => (Arrange::Sort, "sort"),
         Some((false, true)) => (Arrange::SumByKey, "sum_by_key"),
         Some((false, false)) | None => return Ok(Arrange::Check),
@@ -466,7 +466,7 @@ fn arrange(rule: &WrittenRule, offer: &Offer, party: Party) -> Result<Arrange, S
     let own = offer.program.inputs().iter().enumerate().filter(|(_, input)| input.owner == party);
     match has_use(how, &offer.program, own.map(|(at, _)| InputId(at as u32))) {
         true => Ok(how),
-        false => Err(format!("inputs: {name}: the program relies on the order of none of this party's lists")),
+        false => Err(format!("inputs: {name}: the program does not rely on the order of this party's lists")),
     }
 }
 
@@ -481,18 +481,18 @@ fn sink(results: &Results, reading: &Reading<'_>) -> Result<ResultSink, String> 
     }
 }
 
-/// Looks whether a store is another peer's already. Several jobs with one peer may share one.
+/// Checks that no rule for another peer uses a store. Several jobs with one peer may share it.
 fn check_one_peer(store: &Folder, others: &[Folder]) -> Result<(), String> {
     let real = |folder: &Folder| folder.path.canonicalize().unwrap_or_else(|_| folder.path.clone());
     match others.iter().find(|other| other.peer != store.peer && real(other) == real(store)) {
         Some(other) => {
-            Err(format!("store: {}: it is for the peer {} by another rule", store.path.display(), other.peer))
+            Err(format!("store: {}: another rule uses it for the peer {}", store.path.display(), other.peer))
         }
         None => Ok(()),
     }
 }
 
-/// The store of a rule, which belongs to one peer.
+/// The store of a rule; each store belongs to one peer.
 fn folder(
     rule: &WrittenRule,
     (path, key): (&Path, Option<PathBuf>),
@@ -508,15 +508,15 @@ fn folder(
         [] => crate::way::without_identities(offer.identities.len() as u16),
         [(_, fingerprint)] if !offer.is_mesh => mark_of_peer(*fingerprint),
         _ => {
-            return Err(Failure::call("a store is for one peer of two parties")
-                .hint("write a rule for each peer, each with its store"));
+            return Err(Failure::call("a store belongs to one peer, in jobs of two parties")
+                .hint("write a rule for each peer, each with its own store"));
         }
     };
     let library = rule.library.as_ref().map(|library| library_file(reading.path(library)));
     let amounts = rule.stock.iter().map(|(kind, count)| (kind.clone(), *count)).collect();
     let order = OrderRequest { library, amounts, program: None };
     let folder = Folder { order, path: path.into(), key, peer, recorded: true, again: None };
-    // A mistake in the order is told before a peer comes.
+    // Report a mistake in the order before a peer connects.
     folder.order(&config, offer.identities.len() as u16)?;
     Ok(folder)
 }

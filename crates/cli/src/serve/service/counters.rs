@@ -1,7 +1,7 @@
-//! The counters of a service: how often each job was begun, by whom and on which day, on disk before a run may reveal anything.
+//! A service's counters: how often each peer started each job, by day. They are on disk before a run may reveal anything.
 //!
-//! They lie in a store of their own, sealed and written in one transaction, which only one process has open; a copy that was put back is
-//! noticed as that of any store is. What cannot be read or written is refused to everybody.
+//! They have their own store, sealed and written in one transaction, which only one process can open. As with any store, a restored old copy is
+//! detected. If counters cannot be read or written, everybody is refused.
 
 use std::{
     collections::HashMap,
@@ -26,37 +26,37 @@ use crate::{
 /// The form of a count.
 const VERSION: u32 = 1;
 
-/// The form of a receipt of a run that has begun, which no count has.
+/// The form of a started run's receipt; distinct from that of a count.
 const BEGUN: u32 = 2;
 
 const DAY_SECONDS: u64 = 86_400;
 
-/// The longest wait for counters that another process has open.
+/// The longest wait while another process has the counters open.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The name of the count of all peers together.
+/// The name of the count for all peers together.
 const ALL: &str = "all";
 
-/// The counters, open.
+/// The open counters.
 pub(super) struct Counters {
     store: Store,
-    /// Set once something could not be written: nobody knows what was counted.
+    /// Set once a write failed, after which the counts are unknown.
     broken: bool,
-    /// Runs that may begin and are not counted yet, by the name of the count.
+    /// Runs that are allowed but not counted yet, by the name of the count.
     reserved: HashMap<String, u64>,
 }
 
-/// The counters as sessions share them; clones are the same.
+/// The counters that sessions share; clones refer to the same ones.
 #[derive(Clone)]
 pub(super) struct SharedCounters(Arc<Mutex<Counters>>);
 
-/// A run that may begin. Unless it does, others may begin in its place.
+/// A run that may start. If dropped, its place is free for another.
 pub(super) struct Reserved {
     counters: SharedCounters,
     budget: String,
     peers: Vec<String>,
     often: Often,
-    /// The counts that hold a place for it; none once it is counted.
+    /// The counts that reserve a place for it; empty once it is counted.
     names: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ impl SharedCounters {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks whether a run may begin, so that nothing is done for who has used up its runs. While a count is being written, it is not known, and may.
+    /// Checks whether a run may start, so that no work is done for a peer out of runs. While a count is being written, the answer is yes.
     ///
     /// *Errors*: as [`Counters::look`].
     pub(super) fn may_begin(&self, budget: &str, peers: &[String], often: Often, now: u64) -> Result<(), Refusal> {
@@ -82,7 +82,7 @@ impl SharedCounters {
         }
     }
 
-    /// Holds a place for a run with these peers, if it may begin now, in seconds from 1970.
+    /// Reserves a place for a run with these peers if it may start at `now`, in seconds since 1970.
     ///
     /// *Errors*: as [`Counters::look`].
     pub(super) fn reserve(&self, budget: &str, peers: &[String], often: Often, now: u64) -> Result<Reserved, Refusal> {
@@ -90,21 +90,21 @@ impl SharedCounters {
         Ok(Reserved { counters: self.clone(), budget: budget.into(), peers: peers.into(), often, names })
     }
 
-    /// The receipts of runs that were counted, and of whose end nothing was written down.
+    /// The receipts of counted runs whose end was not recorded.
     pub(super) fn begun(&self) -> Vec<(String, Option<Receipt>)> {
         self.lock().begun()
     }
 
-    /// Forgets the receipt of a run's beginning: there is one of its end.
+    /// Removes the start receipt of a run, once its final one is written.
     ///
-    /// *Errors*: counters that cannot be written, which are broken from then on.
+    /// *Errors*: the counters cannot be written; they are broken from then on.
     pub(super) fn ended(&self, session: &str) -> Result<(), StoreError> {
         self.lock().ended(session)
     }
 }
 
 impl Reserved {
-    /// Counts the run, and keeps the receipt of its beginning. Both are on disk when this returns.
+    /// Counts the run and stores its start receipt. Both are on disk when this returns.
     ///
     /// *Errors*: [`Refusal::Closed`] if they cannot be written, with the reason; otherwise as [`Counters::look`].
     pub(super) fn count(
@@ -131,23 +131,24 @@ impl Drop for Reserved {
 /// A count of one budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
-    /// The day of the last run, counted from 1970.
+    /// The day of the last run, in days since 1970.
     day: u64,
     on_that_day: u64,
     total: u64,
 }
 
 impl Counters {
-    /// Opens the counters in a folder, or makes them where there never were any. `records` is the folder that knows, and that no copy of the first brings back.
+    /// Opens the counters in a folder, or creates them if there never were any. `records` is the separate folder that remembers this, so restoring a copy of
+    /// the first cannot undo it.
     ///
-    /// *Errors*: a folder that another process uses, that is damaged, was put back, or is gone.
+    /// *Errors*: a folder that is in use, damaged, restored from a copy, or gone.
     pub(super) fn open(folder: &Path, key: Option<&Path>, records: &Path) -> Result<Self, Failure> {
         let unwritable = |path: &Path| {
             let path = path.to_path_buf();
             move |error| Failure::unwritable(&path, &error)
         };
         let path = real(folder).map_err(|error| Failure::unreadable(folder, &error))?.join("counters");
-        // By the name that the configuration has, too: a link in the folder's place leads to other counters, or to none.
+        // Also compare by the configured name: a link in the folder's place may lead to other counters, or to none.
         let named = std::path::absolute(folder).map_err(|error| Failure::unreadable(folder, &error))?.join("counters");
         let known = [&path, &named].map(|path| {
             records.join(format!("counters-{}", blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex()))
@@ -155,13 +156,13 @@ impl Counters {
         let were_there = known.iter().any(|known| known.exists());
         let hint = || {
             let records = known.iter().filter(|known| known.exists()).map(|known| format!(" and {}", known.display()));
-            let anew =
-                "put them back as they were last; to begin anew, with everything that was counted forgotten, remove";
+            let anew = "restore their latest state; to start again from zero, and forget all counts, remove";
             format!("{anew} {}{}", path.display(), records.collect::<String>())
         };
         if were_there && Store::find(&path).is_err() {
-            return Err(Failure::no_result(format!("{}: the counters that this service had are gone", path.display()))
-                .hint(hint()));
+            return Err(
+                Failure::no_result(format!("{}: this service's counters are gone", path.display())).hint(hint())
+            );
         }
         let is_old = Store::find(&path).is_ok();
         let key = load_or_create_key(key)?;
@@ -171,7 +172,7 @@ impl Counters {
             Past::Known => {}
             Past::Unknown => {
                 let what = format!(
-                    "{}: nobody knows whether these counters are the last: this machine has no record of them",
+                    "{}: these counters may be out of date: this machine has no record of them",
                     path.display()
                 );
                 return Err(Failure::no_result(what).hint(hint()));
@@ -180,20 +181,22 @@ impl Counters {
         let id = store.id();
         for known in &known {
             if !is_known_as(known, &id)? {
-                let what = format!("{}: these counters are others than this service had", path.display());
+                let what = format!("{}: these are not this service's counters", path.display());
                 return Err(Failure::no_result(what).hint(hint()));
             }
         }
         if !is_old {
-            tracing::warn!(folder = %path.display(), "these counters are new: nothing has been counted yet");
+            tracing::warn!(folder = %path.display(), "created new counters: nothing has been counted yet");
         }
         for known in known.iter().filter(|known| !known.exists()) {
             whole_file::write(known, Readers::Owner, |out| out.write_all(id.as_bytes())).map_err(unwritable(known))?;
         }
         if store.binding().is_some() || !store.stock().is_empty() {
-            return Err(
-                Failure::no_result(format!("{}: this is a store of something else", path.display())).hint(hint())
-            );
+            return Err(Failure::no_result(format!(
+                "{}: this store holds something other than counters",
+                path.display()
+            ))
+            .hint(hint()));
         }
         Ok(Counters { store, broken: false, reserved: HashMap::new() })
     }
@@ -217,7 +220,7 @@ impl Counters {
         }
     }
 
-    /// Counts a run of this budget with these peers, if it may begin now, and keeps the receipt of its beginning, in one transaction.
+    /// Counts a run of this budget with these peers, if it may start now, and stores its start receipt, in one transaction.
     fn count(
         &mut self,
         (budget, peers, often): (&str, &[String], Often),
@@ -229,7 +232,7 @@ impl Counters {
         let counts = counted.iter().map(|(name, count)| (name.clone(), VERSION, count.encode()));
         let states = counts.chain([(begun_name(session), BEGUN, bytes)]);
         let states = states.map(|(name, version, bytes)| (name, State { version, bytes }));
-        // Recorded outside of the folder, as nothing in a batch is.
+        // Also record it outside the folder, which a batch does not do.
         let written = self.store.set_states(states);
         self.broken |= written.is_err();
         written.map_err(|error| (Refusal::Closed, Some(error)))
@@ -251,9 +254,9 @@ impl Counters {
         forgotten
     }
 
-    /// The counts that there would be if a run with these peers began now, in seconds from 1970, beside those that may begin already.
+    /// The counts if a run with these peers started at `now`, in seconds since 1970, in addition to reserved ones.
     ///
-    /// *Errors*: [`Refusal::UsedUp`]; [`Refusal::Closed`] if nobody can know.
+    /// *Errors*: [`Refusal::UsedUp`]; [`Refusal::Closed`] if the counts are unknown.
     fn look(&self, budget: &str, peers: &[String], often: Often, now: u64) -> Result<Vec<(String, Count)>, Refusal> {
         if self.broken {
             return Err(Refusal::Closed);
@@ -270,7 +273,7 @@ impl Counters {
                 return Err(Refusal::UsedUp { again_after: None });
             }
             if per_day.is_some_and(|most| count.on_that_day.saturating_add(reserved) >= most) {
-                // A clock that was put back shows a day that is not over for long.
+                // After the clock was set back, the counted day lies in the future.
                 let next = (count.day + 1).saturating_mul(DAY_SECONDS).saturating_sub(now);
                 return Err(Refusal::UsedUp { again_after: Some(u32::try_from(next).unwrap_or(u32::MAX)) });
             }
@@ -279,7 +282,7 @@ impl Counters {
         Ok(counted)
     }
 
-    /// The count of that name; none if it cannot be read.
+    /// The count with this name; `None` if it cannot be read.
     fn read(&self, name: &str) -> Option<Count> {
         match self.store.state(name) {
             None => Some(Count::default()),
@@ -289,14 +292,14 @@ impl Counters {
     }
 }
 
-/// The beginning of the name of a receipt of a run that has begun.
+/// The name prefix of start receipts.
 const BEGINNING: &str = "begun ";
 
 fn begun_name(session: &str) -> String {
     format!("{BEGINNING}{session}")
 }
 
-/// Opens the store, or makes it. A service that was killed while it started a program may hold it for a moment, until that program has begun.
+/// Opens or creates the store. A service killed while starting a program may hold it briefly, until that program has started.
 fn open_store(path: &Path, key: &StoreKey) -> Result<Store, Failure> {
     let begin = Instant::now();
     loop {
@@ -307,7 +310,7 @@ fn open_store(path: &Path, key: &StoreKey) -> Result<Store, Failure> {
     }
 }
 
-/// Tells whether a file names no other store than this one.
+/// Returns whether a file names this store, or none.
 fn is_known_as(known: &Path, id: &str) -> Result<bool, Failure> {
     match std::fs::read_to_string(known) {
         Ok(told) => Ok(told == id),
@@ -316,7 +319,7 @@ fn is_known_as(known: &Path, id: &str) -> Result<bool, Failure> {
     }
 }
 
-/// The one name of a folder that may not be there yet, as far as it is.
+/// The canonical path of a folder that may not exist yet.
 fn real(folder: &Path) -> std::io::Result<PathBuf> {
     let path = std::path::absolute(folder)?;
     match (path.canonicalize(), path.parent(), path.file_name()) {
@@ -328,7 +331,7 @@ fn real(folder: &Path) -> std::io::Result<PathBuf> {
 }
 
 impl Count {
-    /// The same on a day. One before that of the last run is taken for the same: a clock that is put back gives nothing.
+    /// The count as of a day. A day before the last run counts as the same day, so setting the clock back gains nothing.
     fn on(self, day: u64) -> Self {
         match day > self.day {
             true => Count { day, on_that_day: 0, ..self },
@@ -373,7 +376,7 @@ mod tests {
             .expect("opens")
     }
 
-    /// A receipt of a run that begins.
+    /// A start receipt.
     fn begun() -> Receipt {
         let receipt = serde_json::json!({
             "time": "", "session": "7", "party": 0, "parties": 2, "identity": null, "peers": [], "job": null, "program": "", "version": "", "wire_version": 1,
@@ -393,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn each_limit_holds_by_itself_and_nothing_is_counted_of_what_is_refused() {
+    fn each_limit_applies_and_refused_runs_are_not_counted() {
         let cases = [
             (Often { per_day: Some(2), ..Often::default() }, [true, true, false, false, true]),
             (Often { total: Some(3), ..Often::default() }, [true, true, true, false, false]),
@@ -405,24 +408,24 @@ mod tests {
             let runs = [("bob", NOW), ("bob", NOW), ("eve", NOW), ("eve", NOW), ("bob", NOW + DAY_SECONDS)];
             let began = runs.map(|(peer, now)| count(&mut counters, "job", &peers(&[peer]), often, now).is_ok());
             assert_eq!(began, expected, "{often:?}");
-            assert!(count(&mut counters, "another", &peers(&["bob"]), often, NOW).is_ok(), "budgets are apart");
+            assert!(count(&mut counters, "another", &peers(&["bob"]), often, NOW).is_ok(), "budgets are separate");
         }
     }
 
     #[test]
-    fn the_refusal_says_when_there_is_more() {
+    fn the_refusal_says_when_the_next_run_is_allowed() {
         let (_folder, mut counters) = counters();
         let often = Often { per_day: Some(1), ..Often::default() };
         assert_eq!(count(&mut counters, "job", &[], often, NOW), Ok(()));
         let seconds = (DAY_SECONDS - 100) as u32;
         assert_eq!(count(&mut counters, "job", &[], often, NOW), Err(Refusal::UsedUp { again_after: Some(seconds) }));
-        // A clock that is put back by a day gives no more.
+        // Setting the clock back by a day gains nothing.
         let put_back = count(&mut counters, "job", &[], often, NOW - DAY_SECONDS);
         assert!(matches!(put_back, Err(Refusal::UsedUp { .. })), "{put_back:?}");
     }
 
     #[test]
-    fn counts_are_there_when_the_process_is_gone() {
+    fn counts_outlive_the_process() {
         let (folder, mut counters) = counters();
         let often = Often { total: Some(2), ..Often::default() };
         assert_eq!(count(&mut counters, "job", &peers(&["bob", "eve"]), often, NOW), Ok(()));
@@ -433,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_that_are_gone_put_back_or_of_another_machine_are_refused() {
+    fn missing_restored_or_foreign_counters_are_refused() {
         let (folder, mut counters) = counters();
         let often = Often { total: Some(9), ..Often::default() };
         assert_eq!(count(&mut counters, "job", &[], often, NOW), Ok(()));
@@ -464,7 +467,7 @@ mod tests {
                 .expect("opens"),
         );
         std::fs::rename(folder.path().join("another"), &state).expect("moved");
-        assert!(open(&records).is_err_and(|message| message.contains("are others")));
+        assert!(open(&records).is_err_and(|message| message.contains("are not this service's")));
     }
 
     fn copy(from: &Path, to: &Path) {
@@ -481,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_that_cannot_be_read_is_refused() {
+    fn an_unreadable_count_is_refused() {
         let (_folder, mut counters) = counters();
         let strange = State { version: VERSION + 1, bytes: Vec::new() };
         counters.store.set_state(&format!("job {ALL}"), strange).expect("written");
@@ -489,17 +492,17 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_may_begin_holds_its_place_until_it_is_counted_or_does_not_begin() {
+    fn a_reserved_run_keeps_its_place_until_it_is_counted_or_dropped() {
         let (folder, counters) = counters();
         let (counters, bob) = (SharedCounters::new(counters), peers(&["bob"]));
         for often in [Often { total: Some(1), ..Often::default() }, Often { peer_per_day: Some(1), ..Often::default() }]
         {
             let reserve = || counters.reserve("job", &bob, often, NOW);
             let first = reserve().map_err(|refusal| refusal.name()).expect("it may");
-            assert!(matches!(reserve().err(), Some(Refusal::UsedUp { .. })), "one is about to begin");
+            assert!(matches!(reserve().err(), Some(Refusal::UsedUp { .. })), "one is reserved");
             assert!(matches!(counters.may_begin("job", &bob, often, NOW), Err(Refusal::UsedUp { .. })));
             drop(first);
-            assert!(reserve().is_ok() && reserve().is_ok(), "none has begun");
+            assert!(reserve().is_ok() && reserve().is_ok(), "dropped ones free their place");
         }
         let often = Often { total: Some(1), ..Often::default() };
         let reserved = counters.reserve("job", &bob, often, NOW).map_err(|refusal| refusal.name()).expect("it may");
@@ -511,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn the_receipt_of_a_beginning_stays_until_there_is_one_of_the_end() {
+    fn the_start_receipt_stays_until_the_final_one_exists() {
         let (folder, mut counters) = counters();
         assert_eq!(count(&mut counters, "job", &[], Often::default(), NOW), Ok(()));
         drop(counters);
@@ -525,7 +528,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_folder_that_was_moved_linked_or_copied_gives_no_runs() {
+    fn moving_linking_or_copying_the_folder_gains_no_runs() {
         use std::os::unix::fs::symlink;
         let (folder, mut counters) = counters();
         let often = Often { total: Some(3), ..Often::default() };
@@ -535,7 +538,7 @@ mod tests {
             ["state", "moved", "copied", "empty", "key", "records"].map(|name| folder.path().join(name));
         let open = |state: &Path| Counters::open(state, Some(&key), &records).map_err(|failure| failure.message);
         let refused = |state: &Path| open(state).map(drop).expect_err("refused");
-        // A link to nothing that was counted, in place of the folder.
+        // A link to an empty folder, in place of the counters.
         std::fs::create_dir(&empty).expect("a folder");
         std::fs::rename(&state, &moved).expect("moved");
         symlink(&empty, &state).expect("a link");
@@ -544,7 +547,7 @@ mod tests {
         symlink(folder.path().join("nowhere"), &state).expect("a link");
         assert!(open(&state).is_err());
         std::fs::remove_file(&state).expect("there");
-        // Moved, by its new name and by a link in its old place: the counts go on.
+        // A moved folder keeps its counts, under its new path and through a link at the old one.
         let mut counters = open(&moved).expect("the same counters");
         assert_eq!(count(&mut counters, "job", &[], often, NOW), Ok(()));
         drop(counters);
@@ -554,7 +557,7 @@ mod tests {
         assert_eq!(count(&mut counters, "job", &[], often, NOW), Ok(()));
         assert_eq!(count(&mut counters, "job", &[], often, NOW), Err(Refusal::UsedUp { again_after: None }));
         drop(counters);
-        // A copy knows less.
+        // A copy is out of date.
         assert!(refused(&copied).contains("older than its record"));
     }
 }

@@ -1,4 +1,4 @@
-//! The data of a session: where the service's inputs come from, and where results go.
+//! A session's data: the sources of the service's inputs and the destinations of results.
 
 use std::path::{Path, PathBuf};
 
@@ -16,10 +16,10 @@ use crate::{
     whole_file::{self, Readers},
 };
 
-/// The forms of files in a folder of inputs, by how their names end.
+/// The file formats in a folder of inputs, by extension.
 const FORMS: [&str; 2] = ["json", "csv"];
 
-/// The place where the service's inputs of a run come from.
+/// The source of the service's inputs for a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum InputSource {
     File(PathBuf),
@@ -27,7 +27,7 @@ pub(super) enum InputSource {
     Command(OperatorProgram),
 }
 
-/// The place where results go.
+/// The destination of results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ResultSink {
     Folder(PathBuf),
@@ -35,7 +35,7 @@ pub(super) enum ResultSink {
 }
 
 impl InputSource {
-    /// The program of the operator that is started, if one is.
+    /// The operator's program that is started, if any.
     pub(super) fn program(&self) -> Option<&OperatorProgram> {
         match self {
             InputSource::Command(program) => Some(program),
@@ -54,16 +54,16 @@ impl ResultSink {
     }
 }
 
-/// A request, as logs and commands of the operator hear of it.
+/// A request, as logs and the operator's commands see it.
 #[derive(Clone)]
 pub(super) struct RequestWords {
     /// The session: unique on this machine.
     pub(super) id: String,
-    /// The name that its parties gave it.
+    /// The session name that its parties chose.
     pub(super) session: Option<String>,
-    /// The peers' names; of several, those of all others.
+    /// The names of all other parties.
     pub(super) peers: Vec<String>,
-    /// The same as they are counted: by their identities, whatever they are called.
+    /// The same peers as they are counted: by identity, not by name.
     pub(super) counted: Vec<String>,
 }
 
@@ -81,7 +81,7 @@ impl RequestWords {
     }
 }
 
-/// The inputs that a command of the operator prints.
+/// Parses the inputs that an operator's command printed.
 pub(super) async fn of_command(
     offer: &Offer,
     rule: &Rule,
@@ -90,17 +90,17 @@ pub(super) async fn of_command(
 ) -> Result<PartyInputs, Failure> {
     let text = request.json(offer, rule).to_string().into_bytes();
     let printed = program.run(text).await.map_err(Failure::no_result)?;
-    let place = format!("what {} printed", program.command[0]);
-    let text = String::from_utf8(printed).map_err(|_| Failure::no_result(format!("{place}: no text in UTF-8")))?;
+    let place = format!("the output of {}", program.command[0]);
+    let text = String::from_utf8(printed).map_err(|_| Failure::no_result(format!("{place}: not UTF-8 text")))?;
     let args = input_args(offer, rule);
-    // The diagnostics show what stands there.
+    // Drop the diagnostics: they quote values.
     inputs::of_json(&offer.program, rule.party, (&place, &text), &args).map_err(|unread| match unread {
         Unread::Order(failure) => refused(&failure),
-        Unread::Shown(_) => Failure::no_result(format!("{place} are not the inputs of party {}", rule.party)),
+        Unread::Shown(_) => Failure::no_result(format!("{place}: not the inputs of party {}", rule.party)),
     })
 }
 
-/// The options by which inputs are read.
+/// The options for reading inputs.
 fn input_args(offer: &Offer, rule: &Rule) -> InputArgs {
     let arrange = ArrangeArgs::configured(rule.arrange);
     InputArgs { arrange, keys: offer.keys.clone(), ..InputArgs::default() }
@@ -108,25 +108,25 @@ fn input_args(offer: &Offer, rule: &Rule) -> InputArgs {
 
 /// The inputs in a file.
 ///
-/// *Errors*: none there, or none that fit.
+/// *Errors*: missing or unsuitable inputs.
 pub(super) fn in_file(offer: &Offer, rule: &Rule, file: &Path) -> Result<PartyInputs, Failure> {
     check_is_file(file).map_err(|error| Failure::unreadable(file, &error))?;
     let input = InputFile { party: rule.party, path: file.into() };
     let files = InputArgs { inputs: vec![input], ..input_args(offer, rule) };
     inputs::of_party_or_unread(&offer.program, &files, rule.party).map_err(|unread| match unread {
         Unread::Order(failure) => refused(&failure),
-        // What is wrong is shown with the values that stand there, and goes nowhere.
+        // Drop the diagnostics: they quote values.
         Unread::Shown(_) => Failure::no_result(format!("{}: not the inputs of party {}", file.display(), rule.party)),
     })
 }
 
-/// The refusal of a list, with what to do about it in the same line of the log.
+/// The error for a list, with its hint in the same log line.
 fn refused(failure: &Failure) -> Failure {
     let hint = failure.hint.iter().map(|hint| format!("; {hint}"));
     Failure::no_result(format!("{}{}", failure.message, hint.collect::<String>()))
 }
 
-/// The files from which a rule takes inputs, as far as they are there.
+/// The existing files from which a rule takes inputs.
 pub(super) fn files(offer: &Offer, rule: &Rule) -> Vec<PathBuf> {
     match &rule.inputs {
         Some(InputSource::File(file)) => vec![file.clone()],
@@ -138,10 +138,10 @@ pub(super) fn files(offer: &Offer, rule: &Rule) -> Vec<PathBuf> {
     }
 }
 
-/// Looks at the inputs that a rule names, and at the programs. Returns the files that may still come.
+/// Checks the inputs and programs that a rule names. Returns the files that may still appear.
 ///
-/// *Errors*: a file that is not there, though the rule names it, or that has no inputs for the service's party; two files in a folder where one is expected;
-/// a name that no file can have; a program that is not there.
+/// *Errors*: a named file is missing or has no inputs for the service's party; a folder has two files where one is expected;
+/// a name is no valid file name; a program is missing.
 pub(super) fn check(offer: &Offer, rule: &Rule) -> Result<Vec<String>, Failure> {
     let wrong = |failure: Failure| Failure { status: Status::WrongCall, class: Class::Call, ..failure };
     for file in files(offer, rule) {
@@ -150,7 +150,7 @@ pub(super) fn check(offer: &Offer, rule: &Rule) -> Result<Vec<String>, Failure> 
     let programs = rule.inputs.as_ref().and_then(InputSource::program);
     for program in programs.into_iter().chain(rule.results.as_ref().and_then(ResultSink::program)) {
         if program.file().is_none() {
-            return Err(Failure::call(format!("{}: there is no such program", program.command[0])));
+            return Err(Failure::call(format!("{}: no such program", program.command[0])));
         }
     }
     let Some(InputSource::Folder(folder, by)) = &rule.inputs else { return Ok(Vec::new()) };
@@ -169,7 +169,7 @@ pub(super) fn check(offer: &Offer, rule: &Rule) -> Result<Vec<String>, Failure> 
     Ok(missing)
 }
 
-/// The name of a file in a folder of inputs.
+/// The file name in a folder of inputs.
 pub(super) fn name<'a>(by: NamedBy, offer: &'a Offer, peer: Option<&'a String>) -> &'a str {
     match by {
         NamedBy::Job => &offer.name,
@@ -177,9 +177,9 @@ pub(super) fn name<'a>(by: NamedBy, offer: &'a Offer, peer: Option<&'a String>) 
     }
 }
 
-/// The reason why a folder of inputs has no file for a name.
+/// The reason that a folder of inputs has no file for a name.
 pub(super) enum NoFile {
-    /// It may still come.
+    /// The file may still appear.
     Missing(String),
     /// The operator must change something.
     Wrong { what: String, hint: &'static str },
@@ -194,29 +194,29 @@ impl From<NoFile> for Failure {
     }
 }
 
-/// The file of that name. The ending of its name says in which form it is read, so that two names for one file are as wrong as two files.
+/// The file with this name. Its extension is its format, so two links to one file are as wrong as two files.
 pub(super) fn in_folder(folder: &Path, name: &str) -> Result<PathBuf, NoFile> {
     let place = folder.display();
-    // Names of peers are the operator's, but may hold anything printable.
+    // The operator chooses peers' names, but they may contain anything printable.
     if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\']) {
-        let what = format!("{place}: `{name}` cannot be the name of a file");
-        return Err(NoFile::Wrong { what, hint: "give this peer a rule of its own, with inputs.file or inputs.exec" });
+        let what = format!("{place}: `{name}` cannot be a file name");
+        return Err(NoFile::Wrong { what, hint: "give this peer its own rule, with inputs.file or inputs.exec" });
     }
     let files = FORMS.map(|form| folder.join(format!("{name}.{form}")));
     let mut there = files.iter().filter(|file| file.is_file());
     match (there.next(), there.next()) {
         (Some(one), None) => Ok(one.clone()),
         (Some(_), Some(_)) => {
-            let what = format!("{place}: there are {name}.json and {name}.csv, expected one");
+            let what = format!("{place}: found both {name}.json and {name}.csv, expected one");
             Err(NoFile::Wrong { what, hint: "remove one of them" })
         }
-        (None, _) => Err(NoFile::Missing(format!("{place}: there is no {name}.json or {name}.csv"))),
+        (None, _) => Err(NoFile::Missing(format!("{place}: no {name}.json or {name}.csv"))),
     }
 }
 
-/// Hands over the results of a run, of which the operator so knows that it has ended.
+/// Delivers the results of a run, which also tells the operator that it has ended.
 ///
-/// *Errors*: a place that does not take them.
+/// *Errors*: the destination does not accept them.
 pub(super) async fn hand_over(
     (offer, rule): (&Offer, &Rule),
     sink: &ResultSink,

@@ -1,4 +1,4 @@
-//! The farewell to those for whom nothing begins: they hear why, the operator's log and the receipts say it once a minute.
+//! Farewells to refused callers: each receives the reason; the operator's log and the receipts record it once a minute.
 
 use std::{
     collections::HashMap,
@@ -20,64 +20,64 @@ use super::{
 };
 use crate::{receipts::Receipts, session::Watched};
 
-/// The refusals that are being told at once; who comes beyond that is cut off.
+/// The most refusals sent at once; further callers are cut off.
 const PLACES: usize = 256;
 
-/// The time for which the same refusal of the same caller is not written down again.
+/// The time within which the same refusal of the same caller is not recorded again.
 const APART: Duration = Duration::from_secs(60);
 
-/// Somebody who is refused.
+/// A refused caller.
 pub(super) struct Refused {
-    /// The caller, as it is called here.
+    /// The caller's local name.
     pub(super) peer: String,
-    /// The job that it may run, with the rule's place, if it is about one.
+    /// The job that it may run and the index of the rule, if the call is about one.
     pub(super) job: Option<(Arc<Offer>, usize)>,
-    /// The caller, and what went through its channel.
+    /// The caller and its channel's traffic.
     pub(super) watched: Arc<Mutex<Watched>>,
-    /// The reason for the log, which may say more than the caller hears.
+    /// The reason for the log, which may say more than the caller receives.
     pub(super) reason: &'static str,
     pub(super) config: Arc<Config>,
-    /// The number of the session that it waited for.
+    /// The session that it was waiting for.
     pub(super) session: Option<String>,
 }
 
-/// A refusal as it is counted: of whom, for which job, why.
+/// The key for counting refusals: caller, job, reason.
 type Kind = (String, Option<String>, &'static str);
 
-/// The farewells, which all sessions share.
+/// The farewells, shared by all sessions.
 #[derive(Clone)]
 pub(super) struct Farewells {
     places: Arc<Semaphore>,
-    /// The service's own, where whatever it tells goes on.
+    /// The service's runtime, on which farewells continue.
     runtime: Handle,
     metrics: Metrics,
     receipts: Arc<Receipts>,
-    /// The time at which each was written down last, and how often it happened since.
+    /// For each refusal, the time of its last record and the number since then.
     written: Arc<Mutex<HashMap<Kind, (Instant, u64)>>>,
-    /// Set when a receipt could not be kept.
+    /// Set once a receipt could not be written.
     is_closed: Arc<AtomicBool>,
 }
 
 impl Farewells {
-    /// The farewells of the service that runs here.
+    /// Creates the farewells on the current runtime.
     pub(super) fn new(metrics: Metrics, receipts: Arc<Receipts>) -> Self {
         let (places, runtime) = (Arc::new(Semaphore::new(PLACES)), Handle::current());
         Farewells { places, runtime, metrics, receipts, written: Arc::default(), is_closed: Arc::default() }
     }
 
-    /// Tells whether everybody is to be refused, as a receipt could not be kept.
+    /// Returns whether everybody is refused because a receipt could not be written.
     pub(super) fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Relaxed)
     }
 
     /// Refuses everybody from now on.
     pub(super) fn close(&self, reason: &str) {
-        tracing::error!(reason, "NO RECEIPT COULD BE KEPT: everybody is refused from now on");
+        tracing::error!(reason, "A RECEIPT COULD NOT BE WRITTEN: everybody is refused from now on");
         self.is_closed.store(true, Ordering::Relaxed);
         self.metrics.set_ready(false);
     }
 
-    /// Refuses somebody: tells it, and then writes it down.
+    /// Refuses a caller: informs it, then records the refusal.
     pub(super) fn refuse(&self, tell: impl Future<Output = ()> + Send + 'static, refusal: Refusal, refused: Refused) {
         let Refused { peer, job, watched, reason, config, session } = refused;
         self.metrics.refused(reason);
@@ -92,7 +92,7 @@ impl Farewells {
                 tell.await;
             }
             if let (Some(_), Some((offer, rule))) = (more, job) {
-                // Nobody waits for it but who ends the service, by its place.
+                // Only the end of the service waits for this, by its permit.
                 let kept = spawn_blocking(move || {
                     let stopped = Err(Stopped::Refused(refusal));
                     let id = session.as_deref();
@@ -105,7 +105,7 @@ impl Farewells {
         });
     }
 
-    /// Tells a caller why nothing begins, and waits for a moment until it has heard.
+    /// Sends a caller the refusal, and waits a moment for it to arrive.
     pub(super) async fn tell(&self, channel: Channel, refusal: Refusal) {
         if let Ok(place) = self.places.clone().try_acquire_owned() {
             let told = self.runtime.spawn(async move {
@@ -116,13 +116,13 @@ impl Farewells {
         }
     }
 
-    /// Waits for those who are being told, each for a moment.
+    /// Waits a moment for each refusal being sent.
     pub(super) async fn end(&self) {
         let all = self.places.acquire_many(PLACES as u32);
         let _ = tokio::time::timeout(Duration::from_secs(2), all).await;
     }
 
-    /// Writes down what has not been for a minute, or all of it, and forgets the rest.
+    /// Records counts older than a minute, or all of them, and forgets the rest.
     pub(super) fn tell_rest(&self, is_end: bool) {
         let mut over = Vec::new();
         self.written.lock().unwrap_or_else(PoisonError::into_inner).retain(|kind, (last, more)| {
@@ -137,7 +137,7 @@ impl Farewells {
         }
     }
 
-    /// The number of those that were not written down since the last, if this one is to be.
+    /// If this refusal should be recorded, the number of unrecorded ones since the last record.
     pub(super) fn is_first(&self, kind: Kind) -> Option<u64> {
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         match written.get_mut(&kind) {

@@ -1,4 +1,4 @@
-//! The hall of a service: who waits, which sessions run, and how each ended.
+//! The hall of a service: the callers that wait, the running sessions, and how each ended.
 
 mod door;
 mod ending;
@@ -33,7 +33,7 @@ use super::{
 };
 use crate::failure::Failure;
 
-/// The time in which sessions that are given up are written down.
+/// The time allowed for recording aborted sessions.
 const GIVING_UP: Duration = Duration::from_secs(5);
 
 /// A session's job and name.
@@ -41,28 +41,28 @@ type Named = (String, String);
 
 /// The hall.
 pub(super) struct Hall {
-    /// The configuration in force, of which others hear too.
+    /// The current configuration, which others watch too.
     in_force: watch::Sender<Arc<Config>>,
     shared: Shared,
     sessions: JoinSet<Ended>,
     running: usize,
-    /// The sessions of several parties that have not all come. They have no place yet.
+    /// Sessions still waiting for some of their parties. They have no place yet.
     gathering: JoinSet<Gathered>,
-    /// The results that are offered again.
+    /// The results being offered again.
     handing: JoinSet<()>,
     waiting: VecDeque<Waiting>,
-    /// Sessions of each caller, those that wait included.
+    /// The number of sessions per caller, waiting ones included.
     of_peer: HashMap<String, usize>,
-    /// The sessions with names that run or wait, and where those of several parties take in who comes later.
+    /// Named sessions that run or wait, and the channels by which later parties join them.
     named: HashMap<Named, Option<Arrivals>>,
-    /// The stores that are refilled, each with the time of the next look; none while one is under way.
+    /// The stores to refill, each with the time of its next check; `None` while one is under way.
     refills: HashMap<PathBuf, Option<Instant>>,
-    /// The look at the files of inputs that is under way.
+    /// The current check of the input files.
     reading: Option<JoinHandle<()>>,
     is_stopping: bool,
-    /// Says that nothing begins any more.
+    /// Signals that no session starts any more.
     stopping: watch::Sender<bool>,
-    /// Says that all sessions are given up.
+    /// Signals that all sessions are aborted.
     over: watch::Sender<bool>,
 }
 
@@ -73,10 +73,10 @@ struct Waiting {
     ticket: Ticket,
 }
 
-/// The things that a session holds in the hall.
+/// The resources that a session holds in the hall.
 #[derive(Clone)]
 struct Ticket {
-    /// The caller as it is counted, by its identity.
+    /// The caller's key for counting: its identity.
     caller: String,
     peer: String,
     named: Option<Named>,
@@ -85,11 +85,11 @@ struct Ticket {
     digest: String,
     protocol: String,
     gates: u64,
-    /// The store that the service refills, and when it looks again.
+    /// The store that the service refills, and the time of the next check.
     refills: Option<(PathBuf, Duration)>,
 }
 
-/// A session of several parties that have all come, or not.
+/// A session of several parties: all came, or some did not.
 pub(super) struct Gathered {
     admitted: Admitted,
     ticket: Ticket,
@@ -97,7 +97,7 @@ pub(super) struct Gathered {
     time: Duration,
 }
 
-/// Something that has ended in the hall.
+/// A task of the hall that has ended.
 pub(super) enum Event {
     Ended(Box<Ended>),
     Gathered(Box<Gathered>),
@@ -128,7 +128,7 @@ impl Hall {
         self.in_force.borrow().clone()
     }
 
-    /// Goes on with another configuration; what runs or waits keeps its own. Who waits and may not run the job any more is refused.
+    /// Switches to another configuration; running and waiting sessions keep theirs. Waiting callers that may no longer run their job are refused.
     pub(super) fn set_config(&mut self, config: Config) {
         self.in_force.send_replace(Arc::new(config));
         let waiting = std::mem::take(&mut self.waiting);
@@ -140,7 +140,7 @@ impl Hall {
         }
     }
 
-    /// Tells whether all others of a session may run its job by the configuration that there is now.
+    /// Returns whether the current configuration allows all other parties of a session to run its job.
     fn is_allowed(&self, admitted: &Admitted) -> bool {
         self.config().allows(&admitted.offer.digest, &admitted.others, !admitted.work.is_run())
     }
@@ -153,7 +153,7 @@ impl Hall {
         self.running
     }
 
-    /// Tells whether nobody is there, and no result waits.
+    /// Returns whether there are no callers and no waiting results.
     pub(super) fn is_empty(&self) -> bool {
         self.sessions.is_empty() && self.gathering.is_empty() && self.waiting.is_empty() && self.handing.is_empty()
     }
@@ -176,9 +176,9 @@ impl Hall {
         });
     }
 
-    /// The next thing that ends; never, while there is none.
+    /// Waits for the next task to end; forever if there is none.
     pub(super) async fn next(&mut self) -> Event {
-        // Tasks do nothing but wait: none panics, and none is aborted before the end.
+        // Tasks only wait: none panics, and none is aborted before the end.
         tokio::select! {
             Some(Ok(ended)) = self.sessions.join_next() => Event::Ended(Box::new(ended)),
             Some(Ok(gathered)) = self.gathering.join_next() => Event::Gathered(Box::new(gathered)),
@@ -187,7 +187,7 @@ impl Hall {
         }
     }
 
-    /// Notes what has ended, and begins what was waiting for that.
+    /// Records a task's end, and starts what waited for it.
     pub(super) fn note(&mut self, event: Event) {
         match event {
             Event::Ended(ended) => self.end(*ended),
@@ -210,7 +210,7 @@ impl Hall {
         }
     }
 
-    /// Lets a session whose parties have all come wait for a place.
+    /// Queues a session whose parties have all come.
     fn take_in(&mut self, gathered: Gathered) {
         let Gathered { mut admitted, ticket, met, time } = gathered;
         match met {
@@ -232,7 +232,7 @@ impl Hall {
         }
     }
 
-    /// Begins what waits, as far as there are places; one that waits for a store keeps nobody else. Where a receipt could not be kept, all are refused.
+    /// Starts waiting sessions while there are places; one that waits for a store holds up no other. If a receipt could not be written, refuses all.
     fn begin_waiting(&mut self) {
         if self.shared.farewells.is_closed() {
             self.refuse_waiting(Refusal::Closed);
@@ -268,7 +268,7 @@ impl Hall {
         }
     }
 
-    /// Refuses those who have waited for too long, and counts who is there.
+    /// Refuses callers that have waited too long, and updates the metrics.
     pub(super) fn look(&mut self, strangers: u64) {
         let most = self.config().limits.wait.0;
         while self.waiting.front().is_some_and(|first| first.since.elapsed() >= most)
@@ -286,7 +286,7 @@ impl Hall {
         self.shared.metrics.see([self.running, self.waiting.len(), self.gathering.len()], strangers);
     }
 
-    /// Begins to refill the stores whose time has come, as long as nobody waits and there is room for a caller beside it.
+    /// Starts to refill stores that are due, if nobody waits and there is still room for a caller.
     fn refill(&mut self) {
         let config = self.config();
         let rules = |offer: &Arc<Offer>| (0..offer.rules.len()).map(|rule| (offer.clone(), rule)).collect::<Vec<_>>();
@@ -328,7 +328,7 @@ impl Hall {
         }
     }
 
-    /// Begins to stop: who waits is refused, and so is who comes.
+    /// Starts to stop: refuses waiting and new callers.
     pub(super) fn stop(&mut self) {
         self.is_stopping = true;
         self.stopping.send_replace(true);
@@ -342,7 +342,7 @@ impl Hall {
         }
     }
 
-    /// Gives all sessions up, and waits until that is written down.
+    /// Aborts all sessions, and waits until that is recorded.
     pub(super) async fn give_up(&mut self) {
         self.over.send_replace(true);
         let end = Instant::now() + GIVING_UP;
@@ -354,12 +354,12 @@ impl Hall {
         if self.running > 0 {
             tracing::error!(
                 sessions = self.running,
-                "NOT ALL IS WRITTEN DOWN: the receipts of runs that were counted are written when the service is started again"
+                "RECEIPTS ARE MISSING: the receipts of counted runs will be written when the service restarts"
             );
         }
     }
 
-    /// Waits for those who are being refused, each for a moment.
+    /// Waits a moment for each caller being refused.
     pub(super) async fn farewell(&mut self) {
         self.shared.farewells.end().await;
         self.shared.farewells.tell_rest(true);
@@ -383,9 +383,9 @@ impl Hall {
             Work::Compute(channel) | Work::Fill(channel, _) => {
                 farewells.refuse(channel.refuse(refusal), refusal, refused)
             }
-            // They have met: none of them hears a reason any more.
+            // The parties have met, so it is too late to send them a reason.
             Work::Mesh(Some(mesh)) => farewells.refuse(async move { mesh.abort(None).await }, refusal, refused),
-            // None of them waits.
+            // No party waits for an answer.
             Work::Refill(_) | Work::Mesh(None) => {}
         }
     }

@@ -1,7 +1,7 @@
-//! The log of a service, on standard error: text or JSON, and never a value of an input or a result.
+//! A service's log on standard error, as text or JSON. It never contains a value of an input or a result.
 //!
-//! Nothing about standard error stops the service: lines for a file that is full, or for a reader that is gone, are lost and counted, and a reader that does not
-//! read is waited for a moment and then no more.
+//! No trouble with standard error stops the service. If the file is full or the reader is gone, lines are lost and counted; a reader that stalls is waited
+//! for briefly, once.
 
 use std::{
     io::{self, Write},
@@ -20,13 +20,13 @@ use tracing_subscriber::{fmt, fmt::MakeWriter};
 use super::written::{Level, Log, LogFormat};
 use crate::output::{self, escaped, escaped_json, one_line};
 
-/// The lines that wait for a reader.
+/// The most lines that wait for a reader.
 const WAITING: usize = 1024;
 
-/// The time for which a line is waited for to be written.
+/// The longest wait for a line to be written.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// Begins to log; counts lines that are lost. Whoever has begun in this process already goes on.
+/// Starts logging and counting lost lines. Does nothing if this process already has a logger.
 pub(super) fn begin(log: Log, lost: Counter) {
     let level = match log.level {
         Level::Error => LevelFilter::ERROR,
@@ -36,7 +36,7 @@ pub(super) fn begin(log: Log, lost: Counter) {
     };
     output::tell_to_log();
     let to = Lines::to(io::stderr(), log.format, lost);
-    // A fault of the log is told nowhere: the subscriber would print it to standard error, and panic if that cannot be written.
+    // Do not report errors of the log: the subscriber would print them to standard error, and panic if that fails.
     let lines = fmt().log_internal_errors(false).with_max_level(level).with_writer(to).with_target(false);
     let _ = match log.format {
         LogFormat::Text => lines.with_ansi(false).try_init(),
@@ -44,7 +44,7 @@ pub(super) fn begin(log: Log, lost: Counter) {
     };
 }
 
-/// The lines of a log, which a thread of their own writes.
+/// Log lines, written by a separate thread.
 #[derive(Clone)]
 struct Lines {
     format: LogFormat,
@@ -53,14 +53,14 @@ struct Lines {
     lost: Counter,
 }
 
-/// The progress of the thread that writes.
+/// The writing thread's progress.
 #[derive(Default)]
 struct Progress {
-    /// Lines that were handed to it.
+    /// Lines given to it.
     given: u64,
-    /// Those of them that it is done with.
+    /// Lines it has finished.
     done: u64,
-    /// Set if it did nothing for longer than anybody waits.
+    /// Set if it made no progress within the longest wait.
     is_stuck: bool,
 }
 
@@ -69,14 +69,14 @@ impl Lines {
         let (waiting, lines) = sync_channel(WAITING);
         let progress = Arc::default();
         let (written, uncounted) = (Arc::clone(&progress), lost.clone());
-        // Without a thread, every line is lost and counted: its receiver is gone.
+        // If no thread starts, the receiver is dropped, so every line is lost and counted.
         let _ = thread::Builder::new().name("log".into()).spawn(move || write_all(out, &lines, &written, &uncounted));
         Lines { format, waiting, progress, lost }
     }
 
-    /// Has a line written, and waits for that unless nothing is being written.
+    /// Passes on a line and waits until it is written, unless the writer is stuck.
     fn add(&self, line: &str) {
-        // An event is one line: a name in it that holds a line end begins none that looks like another event.
+        // Keep each event on one line: a line end in a name must not fake another event.
         let line = one_line(line.strip_suffix('\n').unwrap_or(line));
         let line = match self.format {
             LogFormat::Text => escaped(&line),
@@ -97,7 +97,7 @@ impl Lines {
     }
 }
 
-/// Writes lines as they come. One that cannot be written is lost.
+/// Writes lines as they arrive; drops a line that cannot be written.
 fn write_all(
     mut out: impl Write,
     lines: &Receiver<String>,
@@ -123,7 +123,7 @@ impl<'a> MakeWriter<'a> for Lines {
     }
 }
 
-/// The subscriber hands over each line at once.
+/// The subscriber passes each line in one call.
 impl Write for Lines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         self.add(&String::from_utf8_lossy(line));
@@ -141,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    /// Writes to a channel, each line when it is let.
+    /// Writes to a channel, one line for each permission.
     struct Slow(Receiver<()>, std::sync::mpsc::Sender<String>);
 
     impl Write for Slow {
@@ -156,7 +156,7 @@ mod tests {
         }
     }
 
-    /// Cannot be written to.
+    /// A writer that always fails.
     struct Full;
 
     impl Write for Full {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_for_a_full_disk_are_lost_and_counted() {
+    fn lines_are_lost_and_counted_when_the_disk_is_full() {
         let lost = Counter::default();
         let lines = Lines::to(Full, LogFormat::Text, lost.clone());
         for _ in 0..3 {
@@ -180,11 +180,11 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_does_not_read_is_waited_for_once_and_what_is_beyond_the_room_is_counted() {
+    fn a_stalled_reader_is_waited_for_once_and_excess_lines_are_counted() {
         let (lost, (go, may), (out, written)) = (Counter::default(), channel(), channel());
         let lines = Lines::to(Slow(may, out), LogFormat::Text, lost.clone());
         let begin = Instant::now();
-        // One is in the thread's hands.
+        // The thread holds one line.
         for number in 0..WAITING + 11 {
             lines.add(&format!("{number}\n"));
         }
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_line_controls_a_terminal() {
+    fn log_lines_contain_no_terminal_controls() {
         for (format, expected) in
             [(LogFormat::Text, "a\\u{1b}[2J\\u{202e}b\n"), (LogFormat::Json, "a\\u001b[2J\\u202eb\n")]
         {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_one_line_whatever_names_are_in_it() {
+    fn an_event_is_one_line_even_if_a_name_contains_a_line_end() {
         let ((go, may), (out, written)) = (channel(), channel());
         go.send(()).expect("it writes");
         let text = "WARN x\n2026-01-01T00:00:00Z INFO done\u{200b}: no rule names this job\n";

@@ -1,4 +1,4 @@
-//! The metrics of a service, in the text format of Prometheus.
+//! A service's metrics in Prometheus text format.
 
 use std::{
     sync::{
@@ -22,7 +22,7 @@ use crate::{
 
 type Labels = Vec<(&'static str, String)>;
 
-/// The metrics; clones are the same.
+/// The metrics; clones share them.
 #[derive(Clone)]
 pub(super) struct Metrics {
     registry: Arc<Registry>,
@@ -58,14 +58,10 @@ impl Metrics {
         registry.register("phase_seconds", "Time of sessions with a result, by phase", seconds.clone());
         let [running, waiting, gathering, results, strangers, memory] = std::array::from_fn(|_| Gauge::default());
         registry.register("sessions_running", "Sessions that are running", running.clone());
-        registry.register("sessions_waiting", "Callers that wait for a session to end", waiting.clone());
-        registry.register(
-            "sessions_gathering",
-            "Sessions of several parties that have not all come",
-            gathering.clone(),
-        );
-        registry.register("results_waiting", "Results that were not taken and are offered again", results.clone());
-        registry.register("strangers", "Connections since the start that were no callers", strangers.clone());
+        registry.register("sessions_waiting", "Callers waiting for a session to end", waiting.clone());
+        registry.register("sessions_gathering", "Sessions waiting for some of their parties", gathering.clone());
+        registry.register("results_waiting", "Results that were not accepted and are offered again", results.clone());
+        registry.register("strangers", "Connections since the start that were not callers", strangers.clone());
         registry.register("resident_memory_bytes", "Memory of the process", memory.clone());
         let stock = Family::default();
         registry.register("stock_pieces", "Pieces in a store when it was last counted, by job and peer", stock.clone());
@@ -99,17 +95,17 @@ impl Metrics {
         }
     }
 
-    /// The counter of lines of the log that are lost.
+    /// The counter of lost log lines.
     pub(super) fn lost_lines(&self) -> Counter {
         self.lost_lines.clone()
     }
 
-    /// A session has ended.
+    /// Counts a session that has ended.
     pub(super) fn ended(&self, job: &str, outcome: &str) {
         self.sessions.get_or_create(&vec![("job", shown(job)), ("outcome", outcome.into())]).inc();
     }
 
-    /// A session had a result, which cost so much.
+    /// Counts the cost of a session with a result.
     pub(super) fn computed(&self, gates: u64, phases: &PhaseCosts) {
         self.gates.inc_by(gates);
         for phase in Phase::ALL {
@@ -127,7 +123,7 @@ impl Metrics {
         self.refusals.get_or_create(&vec![("reason", reason.into())]).inc();
     }
 
-    /// A peer was found to cheat.
+    /// Counts a peer that was found to cheat.
     pub(super) fn misbehaved(&self, peer: &str) {
         self.misbehaviours.get_or_create(&vec![("peer", shown(peer))]).inc();
     }
@@ -137,12 +133,12 @@ impl Metrics {
         gauge.set(pieces.try_into().unwrap_or(i64::MAX));
     }
 
-    /// So many results were not taken, and wait.
+    /// Sets the number of results that were not accepted and wait.
     pub(super) fn set_waiting_results(&self, results: usize) {
         self.results.set(results as i64);
     }
 
-    /// So many run, wait, are gathered, and were strangers.
+    /// Sets the numbers of running, waiting and gathering sessions, and of strangers so far.
     pub(super) fn see(&self, [running, waiting, gathering]: [usize; 3], strangers: u64) {
         self.running.set(running as i64);
         self.waiting.set(waiting as i64);
@@ -158,22 +154,22 @@ impl Metrics {
         self.is_ready.load(Ordering::Relaxed) && self.results.get() == 0
     }
 
-    /// All of them as text.
+    /// All metrics as text.
     pub(super) fn text(&self) -> String {
         self.memory.set(rss_bytes().and_then(|bytes| bytes.try_into().ok()).unwrap_or(0));
         let mut text = String::new();
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
         text
     }
 }
 
-/// A name as the page shows it: a terminal may.
+/// A name, escaped for the page because a terminal may show it.
 fn shown(name: &str) -> String {
     escaped(&one_line(name)).into_owned()
 }
 
-/// The time since the beginning of 1970.
+/// The time since the start of 1970.
 pub(super) fn clock() -> Duration {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
 }
@@ -183,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_a_job_or_a_peer_is_called_controls_the_page_or_a_terminal() {
+    fn names_of_jobs_and_peers_are_escaped_on_the_page() {
         let metrics = Metrics::new();
         let name = "a\"} 7\n\\garblet_sessions 8\u{1b}[2J\u{202e}\u{200b}";
         metrics.ended(name, "done");

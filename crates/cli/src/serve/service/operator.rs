@@ -1,4 +1,4 @@
-//! Programs of the operator: started without a shell, given JSON, ended when their time is over.
+//! The operator's programs: started without a shell, given JSON, killed when their time is up.
 
 use std::{path::PathBuf, process::Stdio, time::Duration};
 
@@ -12,38 +12,37 @@ use crate::{
     failure::Failure,
 };
 
-/// The most that is read of what a program prints.
+/// The most output that is read from a program.
 const OUTPUT_BYTES_MAX: u64 = 64 << 20;
 
 /// A program and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OperatorProgram {
     pub(super) command: Vec<String>,
-    /// The time that it may take.
+    /// Its time limit.
     pub(super) time: Duration,
 }
 
 impl OperatorProgram {
-    /// Looks whether nobody else may write the program, or put another in its place. One that is not there yet may come.
+    /// Checks that nobody else can write or replace the program. A missing one may appear later.
     ///
-    /// *Errors*: otherwise.
+    /// *Errors*: somebody else can.
     pub(super) fn check(&self) -> Result<(), Failure> {
         self.file().map_or(Ok(()), |file| check_unwritable_in_folder(&file))
     }
 
-    /// Its file, if it is there.
+    /// Its file, if it exists.
     pub(super) fn file(&self) -> Option<PathBuf> {
         find_program(self.command.first()?)
     }
 
-    /// Runs it: gives it a text on standard input and returns what it prints on standard output. What it says on standard error is not kept: nobody knows
-    /// whether it is secret.
+    /// Runs the program with this text as standard input and returns its standard output. Discards its standard error, which may be secret.
     ///
-    /// *Errors*: a program that cannot be started, fails, takes too long or prints too much. None holds anything of what it printed.
+    /// *Errors*: the program cannot be started, fails, takes too long or prints too much. No error contains its output.
     pub(super) async fn run(&self, text: Vec<u8>) -> Result<Vec<u8>, String> {
-        let [name, arguments @ ..] = &self.command[..] else { return Err("there is no program".into()) };
-        // Also one that has come since the configuration was read, or was changed. What is looked at is what is started.
-        let file = self.file().ok_or_else(|| format!("{name}: there is no such program that may be executed"))?;
+        let [name, arguments @ ..] = &self.command[..] else { return Err("no program".into()) };
+        // It may have appeared or changed since the configuration was read: check the very file that is started.
+        let file = self.file().ok_or_else(|| format!("{name}: no such executable program"))?;
         check_unwritable_in_folder(&file).map_err(|failure| failure.message)?;
         let mut command = Command::new(file);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
@@ -54,7 +53,7 @@ impl OperatorProgram {
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let give = async {
             if let Some(mut stdin) = stdin {
-                // A program that does not want to know closes it.
+                // A program that ignores its input may close it.
                 let _ = stdin.write_all(&text).await;
             }
         };
@@ -68,7 +67,7 @@ impl OperatorProgram {
         let ended = tokio::time::timeout(self.time, async {
             let ((), printed) = tokio::join!(give, take);
             let printed = printed?;
-            // Whoever prints on is not waited for.
+            // Do not wait for a process that keeps printing.
             match printed.len() as u64 > OUTPUT_BYTES_MAX {
                 true => Ok((printed, None)),
                 false => Ok((printed, Some(child.wait().await?))),
@@ -76,14 +75,14 @@ impl OperatorProgram {
         });
         let ended: Result<Result<_, std::io::Error>, _> = ended.await;
         match ended {
-            // By itself: what it has started may go on, and its number may be another's by now.
+            // It ended by itself: its children may continue, and its process id may belong to another process by now.
             Ok(Ok((_, Some(_)))) => group.leave(),
             _ => drop(group),
         }
         match ended {
-            Err(_) => Err(format!("{name}: took longer than {} s, and was ended", self.time.as_secs_f64())),
+            Err(_) => Err(format!("{name}: took longer than {} s and was killed", self.time.as_secs_f64())),
             Ok(Err(error)) => Err(format!("{name}: {error}")),
-            Ok(Ok((_, None))) => Err(format!("{name}: printed more than {OUTPUT_BYTES_MAX} bytes, and was ended")),
+            Ok(Ok((_, None))) => Err(format!("{name}: printed more than {OUTPUT_BYTES_MAX} bytes and was killed")),
             Ok(Ok((printed, Some(status)))) => match status.success() {
                 true => Ok(printed),
                 false => Err(format!("{name}: ended with {status}")),
@@ -92,11 +91,11 @@ impl OperatorProgram {
     }
 }
 
-/// The processes that a program has started too: all end with this.
+/// A program's process group, killed when this is dropped.
 struct Group(Option<u32>);
 
 impl Group {
-    /// Lets them go on.
+    /// Lets the processes continue.
     fn leave(mut self) {
         self.0 = None;
     }
@@ -123,16 +122,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_hears_the_request_and_says_the_answer() {
+    async fn a_program_reads_the_request_and_prints_the_answer() {
         let answer = shell("cat; echo done", 10_000).run(b"{}\n".to_vec()).await;
         assert_eq!(answer.as_deref(), Ok(&b"{}\ndone\n"[..]));
-        // One that reads nothing.
+        // A program that reads nothing.
         let deaf = shell("echo done", 10_000).run(vec![b' '; 1 << 20]).await;
         assert_eq!(deaf.as_deref(), Ok(&b"done\n"[..]));
     }
 
     #[tokio::test]
-    async fn one_that_hangs_is_ended_with_all_that_it_has_started() {
+    async fn a_hanging_program_is_killed_with_its_children() {
         let folder = tempfile::tempdir().expect("a folder");
         let mark = folder.path().join("mark");
         let script = format!("(sleep 1; touch {}) & sleep 60", mark.display());
@@ -141,31 +140,31 @@ mod tests {
         assert!(error.contains("took longer than 0.2 s"), "{error}");
         assert!(begin.elapsed() < Duration::from_secs(30));
         tokio::time::sleep(Duration::from_millis(1_500)).await;
-        assert!(!mark.exists(), "what it had started has gone on");
+        assert!(!mark.exists(), "its child continued");
     }
 
     #[tokio::test]
-    async fn what_a_program_that_has_ended_by_itself_has_started_goes_on() {
+    async fn children_of_a_program_that_ends_by_itself_continue() {
         let folder = tempfile::tempdir().expect("a folder");
         let mark = folder.path().join("mark");
         let script = format!("(sleep 0.3; touch {}) > /dev/null & echo done", mark.display());
         assert_eq!(shell(&script, 10_000).run(Vec::new()).await.as_deref(), Ok(&b"done\n"[..]));
         let begin = Instant::now();
         while !mark.exists() {
-            assert!(begin.elapsed() < Duration::from_secs(30), "it was ended");
+            assert!(begin.elapsed() < Duration::from_secs(30), "it was killed");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
     #[tokio::test]
-    async fn one_that_fails_or_is_not_there_or_prints_for_ever_is_told() {
+    async fn failing_missing_and_endless_programs_are_reported() {
         let failed = shell("echo secret; exit 3", 10_000).run(Vec::new()).await.expect_err("fails");
         assert!(failed.contains("exit status: 3") && !failed.contains("secret"), "{failed}");
         let command = vec!["/no/such/program".to_string()];
         let missing = OperatorProgram { command, time: Duration::from_secs(1) }.run(Vec::new()).await;
         let missing = missing.expect_err("is not there");
-        assert!(missing.contains("there is no such program"), "{missing}");
-        let endless = shell("yes", 60_000).run(Vec::new()).await.expect_err("prints for ever");
+        assert!(missing.contains("no such executable program"), "{missing}");
+        let endless = shell("yes", 60_000).run(Vec::new()).await.expect_err("prints forever");
         assert!(endless.contains("printed more than"), "{endless}");
     }
 }

@@ -1,4 +1,4 @@
-//! The results that wait to be handed over: what the operator's folder or program does not take is offered again until it does.
+//! Results that wait for delivery: one that the operator's folder or program does not accept is offered again until it does.
 
 use std::{
     collections::BTreeMap,
@@ -18,40 +18,40 @@ use super::{
 };
 use crate::failure::Failure;
 
-/// The time after which a result is first offered again; each time twice as long, up to the longest.
+/// The time before a result is first offered again; it doubles each time, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// All results that are not handed over yet; clones are the same.
+/// All undelivered results; clones share them.
 #[derive(Clone)]
 pub(super) struct Outbox {
     waiting: Arc<Mutex<BTreeMap<String, Waiting>>>,
-    /// The configuration in force, which says where results go.
+    /// The current configuration, which says where results go.
     config: watch::Receiver<Arc<Config>>,
 }
 
-/// A result that is not handed over yet.
+/// An undelivered result.
 #[derive(Clone)]
 struct Waiting {
     job: String,
     sink: ResultSink,
-    /// Set once it was not taken.
+    /// Set once it was not accepted.
     is_refused: bool,
 }
 
-/// A result, and where it goes.
+/// A result and its destination.
 pub(super) struct Parcel {
     pub(super) offer: Arc<Offer>,
-    /// The rule's place.
+    /// The rule's index.
     pub(super) rule: usize,
-    /// The identities of all others.
+    /// The identities of all other parties.
     pub(super) others: Vec<Option<Fingerprint>>,
     pub(super) request: RequestWords,
     pub(super) outputs: Vec<Option<Bits>>,
 }
 
 impl Outbox {
-    /// An empty one. Results that wait go where the configuration in force says, as long as that has a place for them.
+    /// Creates an empty outbox. Waiting results follow the current configuration, as long as it has a destination for them.
     pub(super) fn new(config: watch::Receiver<Arc<Config>>) -> Self {
         Outbox { waiting: Arc::default(), config }
     }
@@ -60,7 +60,7 @@ impl Outbox {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The place for a result: by the configuration in force, else by the one under which it was computed, else the last to which it was offered.
+    /// A result's destination by the current configuration, else by the one under which it was computed, else the last one tried.
     fn sink(&self, parcel: &Parcel) -> Option<ResultSink> {
         let Parcel { offer, rule, others, request, .. } = parcel;
         let now = self.config.borrow().results(&offer.digest, others).cloned();
@@ -68,17 +68,17 @@ impl Outbox {
         now.or_else(of_rule).or_else(|| self.lock().get(&request.id).map(|waiting| waiting.sink.clone()))
     }
 
-    /// Tells whether a result for the place where those of a rule go was not taken, and waits.
+    /// Returns whether a waiting result was not accepted by the destination of this rule.
     pub(super) fn blocks(&self, rule: &Rule) -> bool {
         self.lock().values().any(|waiting| waiting.is_refused && rule.results.as_ref() == Some(&waiting.sink))
     }
 
-    /// Hands a result over, if its rule says where to. Returns it if it is not taken.
+    /// Delivers a result if its rule has a destination. Returns it if it is not accepted.
     pub(super) async fn hand_over(&self, parcel: Parcel, metrics: &Metrics) -> Option<Parcel> {
         let sink = self.sink(&parcel)?;
         let (id, job) = (parcel.request.id.clone(), parcel.offer.name.clone());
         let fresh = Waiting { job: job.clone(), sink: sink.clone(), is_refused: false };
-        // A place that was told of once is new to nobody; another one is.
+        // Report each destination's first failure only.
         self.lock()
             .entry(id.clone())
             .and_modify(|waiting| {
@@ -104,7 +104,7 @@ impl Outbox {
                         session = id,
                         job,
                         reason,
-                        "A RESULT COULD NOT BE HANDED OVER: it is offered again, and nobody else is served by this rule until it is taken"
+                        "A RESULT COULD NOT BE DELIVERED: it is offered again, and this rule serves nobody until it is accepted"
                     );
                 }
                 Some(parcel)
@@ -112,44 +112,44 @@ impl Outbox {
         }
     }
 
-    /// Offers a result again until it is taken.
+    /// Offers a result again until it is accepted.
     pub(super) async fn insist(self, mut parcel: Parcel, metrics: Metrics) {
         let (mut pause, mut config) = (FIRST_PAUSE, self.config.clone());
         config.mark_unchanged();
         loop {
             tokio::select! {
                 () = sleep(pause) => pause = LONGEST_PAUSE.min(2 * pause),
-                // Another place may take it at once.
+                // A new destination may accept it at once.
                 Ok(()) = config.changed() => pause = FIRST_PAUSE,
             }
             let (id, job) = (parcel.request.id.clone(), parcel.offer.name.clone());
             match self.hand_over(parcel, &metrics).await {
                 Some(again) => parcel = again,
                 None => {
-                    tracing::info!(session = id, job, "the result is handed over");
+                    tracing::info!(session = id, job, "the result was delivered");
                     return;
                 }
             }
         }
     }
 
-    /// Logs what is lost, as the service ends.
+    /// Logs the results that are lost when the service ends.
     pub(super) fn tell_lost(&self) {
         for (session, Waiting { job, .. }) in &*self.lock() {
-            tracing::error!(session, job, "THE RESULT OF THIS SESSION IS LOST: nothing took it");
+            tracing::error!(session, job, "THE RESULT OF THIS SESSION IS LOST: nothing accepted it");
         }
     }
 }
 
 impl Parcel {
-    /// Offers it to a place, whatever time that takes.
+    /// Offers it to a destination, however long that takes.
     async fn offered(self, sink: ResultSink) -> (Parcel, Result<(), Failure>) {
         let Parcel { offer, rule, request, outputs, .. } = &self;
         let (offer, rule, request, outputs) = (offer.clone(), *rule, request.clone(), outputs.clone());
         let handed = on_own_thread(move || async move {
             Ok::<_, Error>(data::hand_over((&offer, &offer.rules[rule]), &sink, &request, &outputs).await)
         });
-        let handed = handed.await.unwrap_or_else(|_| Err(Failure::no_result("its thread has died")));
+        let handed = handed.await.unwrap_or_else(|_| Err(Failure::no_result("its thread panicked")));
         (self, handed)
     }
 }

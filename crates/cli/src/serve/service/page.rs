@@ -1,4 +1,4 @@
-//! The page of a service for its operator: metrics, health and readiness, over HTTP.
+//! A service's HTTP page for its operator: metrics, health and readiness.
 
 use std::{
     convert::Infallible,
@@ -22,10 +22,10 @@ use super::metrics::Metrics;
 /// The longest wait for a request.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The number of those who are answered at once.
+/// The most clients answered at once.
 const READERS: usize = 64;
 
-/// Answers requests, for ever.
+/// Answers requests forever.
 pub(super) async fn answer(listener: TcpListener, metrics: Metrics) -> Infallible {
     let readers = std::sync::Arc::new(Semaphore::new(READERS));
     loop {
@@ -41,14 +41,14 @@ pub(super) async fn answer(listener: TcpListener, metrics: Metrics) -> Infallibl
             });
             let mut http = http1::Builder::new();
             http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).keep_alive(false);
-            // Whoever is gone is none of our business.
+            // Ignore clients that left.
             let _ = tokio::time::timeout(PATIENCE, http.serve_connection(TokioIo::new(stream), service)).await;
             drop(place);
         });
     }
 }
 
-/// Tells whether a request is for this machine by an address, or by `localhost`. A page in a browser that has its own name point here asks for that name.
+/// Returns whether a request names this machine by an address or `localhost`. A web page whose own domain points here would name that domain.
 fn is_for_us(request: &Request<Incoming>) -> bool {
     let mut hosts = request.headers().get_all(HOST).iter();
     let (first, more) = (hosts.next(), hosts.next());
@@ -72,7 +72,7 @@ fn respond(request: &Request<Incoming>, metrics: &Metrics) -> Response<Full<Byte
         _ if !is_for_us(request) => (
             StatusCode::MISDIRECTED_REQUEST,
             "text/plain",
-            "ask for this page by an address, as 127.0.0.1, or as localhost\n".into(),
+            "open this page by an address such as 127.0.0.1, or as localhost\n".into(),
         ),
         (&Method::GET, "/metrics") => {
             (StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", metrics.text())
@@ -80,8 +80,8 @@ fn respond(request: &Request<Incoming>, metrics: &Metrics) -> Response<Full<Byte
         (&Method::GET, "/healthz") => (StatusCode::OK, "text/plain", "alive\n".into()),
         (&Method::GET, "/readyz") if metrics.is_ready() => (StatusCode::OK, "text/plain", "ready\n".into()),
         (&Method::GET, "/readyz") => (StatusCode::SERVICE_UNAVAILABLE, "text/plain", "not ready\n".into()),
-        (&Method::GET, _) => (StatusCode::NOT_FOUND, "text/plain", "there are /metrics, /healthz and /readyz\n".into()),
-        _ => (StatusCode::METHOD_NOT_ALLOWED, "text/plain", "pages can be read alone\n".into()),
+        (&Method::GET, _) => (StatusCode::NOT_FOUND, "text/plain", "try /metrics, /healthz or /readyz\n".into()),
+        _ => (StatusCode::METHOD_NOT_ALLOWED, "text/plain", "these pages are read-only\n".into()),
     };
     let mut response = Response::new(Full::new(Bytes::from(text)));
     *response.status_mut() = status;

@@ -1,4 +1,4 @@
-//! Inputs in files, read before anybody asks for them: the time after which a caller hears an answer says nothing of what stands there.
+//! Input files, read ahead of any call, so that the time of an answer reveals nothing about their contents.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,69 +19,68 @@ use super::{
 };
 use crate::{failure::Failure, inputs::PartyInputs};
 
-/// The time after a change in which another could leave no mark: file systems tell times by ticks.
+/// The time within which a second change may go unnoticed, since file systems store coarse times.
 const TICK: Duration = Duration::from_secs(1);
 
-/// A file as a party of a job reads it: also how its lists are arranged, which another configuration may change.
+/// A file as one party of a job reads it, with the arrangement of its lists, which a new configuration may change.
 type Key = (String, u16, Arrange, PathBuf);
 
 fn key(offer: &Offer, rule: &Rule, file: PathBuf) -> Key {
     (offer.digest.clone(), rule.party.0, rule.arrange, file)
 }
 
-/// The longest time for which a program that fails is not started again.
+/// The longest pause after a program fails.
 const LONGEST_REST: Duration = Duration::from_secs(60);
 
-/// Programs that have failed: how often one after another, and until when they are not started.
+/// Programs that have failed: the number of failures in a row, and the time until which they are not started.
 type Failing = HashMap<Started, (u32, Instant)>;
 
-/// A program as it is started: the job and the party, its peers, and the command. What fails for one caller fails for no other.
+/// A program with its arguments: job, party, peers and command. A failure for one caller does not affect others.
 type Started = (String, u16, Vec<String>, Vec<String>);
 
-/// The inputs of all files that rules name; clones are the same.
+/// The inputs of all files that rules name; clones share them.
 #[derive(Clone, Default)]
 pub(super) struct ReadAhead {
     files: Arc<Mutex<HashMap<Key, Arc<Read>>>>,
     failing: Arc<Mutex<Failing>>,
 }
 
-/// A file as it was read.
+/// A file's contents as read.
 struct Read {
     seen: Seen,
     inputs: Result<PartyInputs, Failure>,
 }
 
-/// A state in which a file is seen now, before it is read.
+/// A file's state as seen just before it is read.
 #[derive(Clone, Copy)]
 struct Seen {
-    /// None if it is not there.
+    /// `None` if the file does not exist.
     mark: Option<Mark>,
-    /// The time at which it was first seen so.
+    /// The time at which this state was first seen.
     since: Instant,
-    /// Set if that is long enough after the change: another one would have left a mark.
+    /// Set if the last change is old enough that another one would be noticed.
     is_settled: bool,
 }
 
 impl Seen {
-    /// A file with this mark. By its date it was changed long ago, or this clock has seen it as it is for long enough: the date of a file may be that of
-    /// another clock, and lie in the future.
+    /// The state of a file with this mark. It is settled if its date is old enough, or if it has looked the same for long enough by our clock, since dates from
+    /// another clock may lie in the future.
     fn now(mark: Option<Mark>, before: Option<Seen>) -> Self {
         let since = before.filter(|before| before.mark == mark).map_or_else(Instant::now, |before| before.since);
         let is_old = mark.is_none_or(|mark| mark.modified.elapsed().is_ok_and(|age| age > TICK));
         Seen { mark, since, is_settled: is_old || since.elapsed() > TICK }
     }
 
-    /// Tells whether the file is surely as it was read.
+    /// Returns whether the file is certainly unchanged since it was read.
     fn is_fresh(&self, now: &Option<Mark>) -> bool {
         self.mark == *now && self.is_settled
     }
 }
 
 impl ReadAhead {
-    /// The inputs of a run. Unless they were there before the caller, they are held until the next beat of the rule, so that no caller sees how long it took
-    /// to read them.
+    /// The inputs of a run. Unless they were already read, waits for the next beat of the rule, so that no caller sees how long reading them took.
     ///
-    /// *Errors*: none there, or none that fit.
+    /// *Errors*: missing or unsuitable inputs.
     pub(super) async fn inputs(
         &self,
         offer: &Offer,
@@ -105,7 +104,7 @@ impl ReadAhead {
         inputs
     }
 
-    /// The inputs that a program prints. One that fails rests, each time longer: it costs its callers nothing.
+    /// The inputs that a program prints. A program that fails is paused, longer each time, because its callers pay nothing.
     async fn of_command(
         &self,
         offer: &Offer,
@@ -118,9 +117,7 @@ impl ReadAhead {
         let rest = until.saturating_duration_since(Instant::now());
         if !rest.is_zero() {
             let (name, seconds) = (&program.command[0], rest.as_secs_f64().ceil());
-            return Err(Failure::no_result(format!(
-                "{name}: has failed {failed} times in a row, and is not started for {seconds} s"
-            )));
+            return Err(Failure::no_result(format!("{name}: failed {failed} times in a row, paused for {seconds} s")));
         }
         let inputs = data::of_command(offer, rule, request, program).await;
         let mut failing = self.lock_failing();
@@ -128,7 +125,7 @@ impl ReadAhead {
             failing.remove(&started);
         } else {
             let until = Instant::now() + rest_after(failed + 1);
-            // What has rested for long has been forgotten, so that callers who come and go fill no memory.
+            // Forget programs whose pause ended long ago, so that memory stays bounded.
             failing.retain(|_, (_, until)| until.elapsed() < LONGEST_REST);
             failing.insert(started, (failed + 1, until));
         }
@@ -140,7 +137,7 @@ impl ReadAhead {
         self.failing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The inputs in a file, and whether they were there already.
+    /// The inputs in a file, and whether they had already been read.
     fn get(&self, offer: &Offer, rule: &Rule, file: &Path) -> (Result<PartyInputs, Failure>, bool) {
         let (key, now) = (key(offer, rule, file.to_path_buf()), Mark::of(file));
         let known = self.lock().get(&key).filter(|read| read.seen.is_fresh(&now)).cloned();
@@ -150,7 +147,7 @@ impl ReadAhead {
         }
     }
 
-    /// Reads what has changed, and forgets what no rule names any more.
+    /// Reads files that have changed, and forgets those that no rule names any more.
     pub(super) fn look(&self, config: &Config) {
         let mut named = HashSet::new();
         for (offer, rule) in config.offers.iter().flat_map(|offer| offer.rules.iter().map(move |rule| (offer, rule))) {
@@ -163,7 +160,7 @@ impl ReadAhead {
                     tracing::error!(
                         job = offer.name,
                         reason,
-                        "these inputs cannot be used: until then callers are refused"
+                        "these inputs cannot be used: callers are refused until they are corrected"
                     );
                 }
                 named.insert(key);
@@ -174,7 +171,7 @@ impl ReadAhead {
 
     fn read(&self, key: Key, mark: Option<Mark>, offer: &Offer, rule: &Rule) -> Arc<Read> {
         let before = self.lock().get(&key).map(|read| read.seen);
-        // Whether that is long ago enough is asked before it is read.
+        // Decide before reading whether the last change is old enough.
         let seen = Seen::now(mark, before);
         let read = Arc::new(Read { seen, inputs: data::in_file(offer, rule, &key.3) });
         self.lock().insert(key, read.clone());
@@ -186,7 +183,7 @@ impl ReadAhead {
     }
 }
 
-/// The time for which a program is not started once it has failed so often in a row.
+/// The pause of a program after this number of failures in a row.
 fn rest_after(failures: u32) -> Duration {
     LONGEST_REST.min(Duration::from_secs(1 << (failures - 1).min(6)))
 }
@@ -198,13 +195,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_fails_again_rests_longer_but_a_minute_at_most() {
+    fn the_pause_grows_with_each_failure_up_to_a_minute() {
         let rests = [1, 2, 3, 6, 7, 100].map(|failures| rest_after(failures).as_secs());
         assert_eq!(rests, [1, 2, 4, 32, 60, 60]);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_file_that_is_dated_in_the_future_is_read_until_it_was_as_it_is_for_long_enough() {
+    async fn a_file_dated_in_the_future_is_reread_until_it_has_settled() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("own.json");
         fs::write(&file, "1").expect("written");
@@ -218,32 +215,32 @@ mod tests {
         assert!(!second.is_fresh(&Mark::of(&file)));
         tokio::time::advance(TICK).await;
         let third = read(Some(second));
-        assert!(third.is_fresh(&Mark::of(&file)), "it is read no more");
+        assert!(third.is_fresh(&Mark::of(&file)), "it is not read again");
         fs::write(&file, "2").expect("written");
         assert!(!third.is_fresh(&Mark::of(&file)), "it has changed");
         assert!(!read(Some(third)).is_fresh(&Mark::of(&file)), "just now");
     }
 
     #[test]
-    fn a_file_that_has_changed_or_just_been_written_is_read_again() {
+    fn a_changed_or_fresh_file_is_read_again() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("own.json");
         let is_fresh = |mark| Seen::now(mark, None).is_fresh(&Mark::of(&file));
-        assert!(is_fresh(None), "what was not there is still not there");
+        assert!(is_fresh(None), "a missing file is still missing");
         let write = |text: &str, seconds: u64| {
             fs::write(&file, text).expect("written");
             let written = fs::File::options().append(true).open(&file).expect("there");
             written.set_modified(SystemTime::now() - Duration::from_secs(seconds)).expect("ours");
         };
         write("1", 0);
-        assert!(!is_fresh(None), "it is there now");
+        assert!(!is_fresh(None), "it exists now");
         assert!(!is_fresh(Mark::of(&file)), "it could have changed within the same tick");
         write("1", 60);
         let read = Mark::of(&file);
         assert!(is_fresh(Mark::of(&file)));
         write("2", 30);
         assert!(!is_fresh(read));
-        // Another file in its place, as old and as long.
+        // Replaced by another file of the same age and length.
         let (read, other) = (Mark::of(&file), folder.path().join("other"));
         fs::write(&other, "3").expect("written");
         let as_old = fs::metadata(&file).and_then(|metadata| metadata.modified()).expect("known");

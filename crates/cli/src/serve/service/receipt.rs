@@ -15,15 +15,15 @@ use crate::{
     session::Watched,
 };
 
-/// The session that a receipt is of.
+/// The session that a receipt describes.
 #[derive(Clone, Copy)]
 pub(super) struct Session<'a> {
     pub(super) offer: &'a Offer,
-    /// The rule's place.
+    /// The rule's index.
     pub(super) rule: usize,
     pub(super) watched: &'a Mutex<Watched>,
     pub(super) config: &'a Config,
-    /// The number of the session; none of a caller for whom none began.
+    /// The session's number; `None` for a caller that was refused before one started.
     pub(super) id: Option<&'a str>,
 }
 
@@ -41,17 +41,17 @@ impl Session<'_> {
         }
     }
 
-    /// The receipt that is kept with the count of a run, for the case that the service is killed.
+    /// The start receipt, stored with the count of a run in case the service is killed.
     ///
-    /// *Errors*: settings that are wrong.
+    /// *Errors*: wrong settings.
     pub(super) fn begun(&self) -> Result<Receipt, Failure> {
         let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         Receipts::begun(&self.run(), &watched, &self.config.names)
     }
 
-    /// Keeps the receipt of a run that has ended so.
+    /// Writes the receipt of a run with this result.
     ///
-    /// *Errors*: a log that cannot be written.
+    /// *Errors*: the log cannot be written.
     pub(super) fn keep(&self, receipts: &Receipts, result: &Result<Done, Stopped>) -> Result<(), Failure> {
         let without = match result {
             Ok(Done::Computed(outcome)) => {
@@ -63,8 +63,8 @@ impl Session<'_> {
                 Failure::no_result(format!("the caller was refused: {}", refusal.name())).of_class(Class::Disagreement)
             }
             Err(Stopped::Failed(failure) | Stopped::NotMet(failure)) => failure.clone(),
-            Err(Stopped::Died) => Failure::no_result("its thread has died"),
-            Err(Stopped::GivenUp(why)) => Failure::no_result(format!("{why}, and it was given up")),
+            Err(Stopped::Died) => Failure::no_result("its thread panicked"),
+            Err(Stopped::GivenUp(why)) => Failure::no_result(format!("{why}, so the session was aborted")),
         };
         let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         receipts.add(&self.run(), &watched, &self.config.names, Err(&without))

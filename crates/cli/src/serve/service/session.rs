@@ -1,4 +1,4 @@
-//! One session of a service, from its place to its end, on a thread of its own.
+//! One session of a service, from start to end, on its own thread.
 
 use std::{
     collections::HashMap,
@@ -33,27 +33,27 @@ use crate::{
     stock::{self, Folder},
 };
 
-/// A session that has a place, or waits for one.
+/// A session that runs or waits for a place.
 pub(super) struct Admitted {
     pub(super) request: RequestWords,
     pub(super) offer: Arc<Offer>,
-    /// The rule's place.
+    /// The rule's index.
     pub(super) rule: usize,
-    /// The configuration by which it was let in.
+    /// The configuration that admitted it.
     pub(super) config: Arc<Config>,
-    /// The identities of all others.
+    /// The identities of all other parties.
     pub(super) others: Vec<Option<Fingerprint>>,
     pub(super) work: Work,
-    /// Set once nobody else uses the store of its rule, if that has one.
+    /// Exclusive use of the store of its rule, if that has one.
     pub(super) alone: Option<OwnedMutexGuard<()>>,
     pub(super) counting: Counting,
-    /// The way in which connections are made.
+    /// The options for connections.
     pub(super) options: garblet_net::Options,
-    /// The peers and what goes through the channels to them, once they are met.
+    /// The peers and the traffic of their channels, once they are connected.
     pub(super) watched: Arc<Mutex<Watched>>,
 }
 
-/// The answer to whether a run is counted, as far as it is known: once somebody has given it up, it is not counted any more. Clones are of the same run.
+/// Records if a run is counted, once that is decided. A run that was aborted first is never counted. Clones refer to the same run.
 #[derive(Clone, Default)]
 pub(super) struct Counting(Arc<Mutex<Option<bool>>>);
 
@@ -62,9 +62,9 @@ impl Counting {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts the run. Whoever asks meanwhile waits until that is done.
+    /// Counts the run. Callers of [`Counting::settle`] wait meanwhile.
     ///
-    /// *Errors*: those of `count`; [`Refusal::Stopping`] if the run was given up.
+    /// *Errors*: those of `count`; [`Refusal::Stopping`] if the run was aborted.
     fn count(&self, count: impl FnOnce() -> Result<(), Refusal>) -> Result<(), Refusal> {
         let mut known = self.lock();
         if known.is_some() {
@@ -75,7 +75,7 @@ impl Counting {
         Ok(())
     }
 
-    /// Tells whether the run is counted; if it is not, it never will be.
+    /// Returns whether the run is counted; if not, it never will be.
     pub(super) fn settle(&self) -> bool {
         *self.lock().get_or_insert(false)
     }
@@ -83,24 +83,24 @@ impl Counting {
 
 /// The work of a session.
 pub(super) enum Work {
-    /// With one peer, who is there.
+    /// A run with one connected peer.
     Compute(Box<Channel>),
-    /// With one peer: to fill both stores, of every kind below so many percent.
+    /// Fills both stores with one peer: every kind below this percentage.
     Fill(Box<Channel>, u8),
     /// The same with a peer that this service calls.
     Refill(Refill),
-    /// With several; none until all have come.
+    /// A run with several peers; `None` until all have come.
     Mesh(Option<Box<Mesh>>),
 }
 
 impl Work {
-    /// Tells whether it is a run, and not the filling of a store.
+    /// Returns whether it is a run, not the filling of a store.
     pub(super) fn is_run(&self) -> bool {
         !matches!(self, Work::Fill(..) | Work::Refill(_))
     }
 }
 
-/// The things that all sessions share.
+/// The state that all sessions share.
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) counters: SharedCounters,
@@ -119,15 +119,15 @@ pub(super) struct Stores(Arc<Mutex<HashMap<PathBuf, Known>>>);
 /// A store that another session uses.
 pub(super) struct InUse;
 
-/// A store, as far as the service knows it since it was started.
+/// The service's knowledge of a store since it started.
 #[derive(Default)]
 struct Known {
     alone: Arc<tokio::sync::Mutex<()>>,
-    /// Set if it should have been given up and could not be: nothing is taken from it any more.
+    /// Set if condemning the store failed: the service takes nothing from it any more.
     is_condemned: bool,
-    /// The orders that its peer has left unfinished.
+    /// The number of orders that its peer abandoned.
     unfinished: Option<u32>,
-    /// The time until which it is not filled, as there were more of these.
+    /// The end of the pause in filling it, after its peer abandoned another order.
     rests_until: Option<Instant>,
 }
 
@@ -137,7 +137,7 @@ impl Stores {
         with(stores.entry(path.into()).or_default())
     }
 
-    /// Keeps others from the store of a rule, if it has one.
+    /// Takes exclusive use of the store of a rule, if it has one.
     ///
     /// *Errors*: another session uses it.
     pub(super) fn alone(&self, rule: &Rule) -> Result<Option<OwnedMutexGuard<()>>, InUse> {
@@ -146,9 +146,9 @@ impl Stores {
         alone.try_lock_owned().map(Some).map_err(|_| InUse)
     }
 
-    /// Looks whether the store of a rule may be used, if it has one.
+    /// Checks that the store of a rule may be used, if it has one.
     ///
-    /// *Errors*: the refusal where it may not.
+    /// *Errors*: the refusal.
     fn check(&self, rule: &Rule) -> Result<(), Refusal> {
         match &rule.store {
             Some(folder) if self.of(&folder.path, |known| known.is_condemned) => Err(Refusal::Closed),
@@ -156,20 +156,20 @@ impl Stores {
         }
     }
 
-    /// Tells whether a store may be filled: it is not where its peer has just left an order unfinished, or where it should have been given up.
+    /// Returns whether a store may be filled: not while it is paused because its peer abandoned an order, nor if it could not be condemned.
     pub(super) fn may_be_filled(&self, path: &Path) -> bool {
         self.of(path, |known| !known.is_condemned && known.rests_until.is_none_or(|until| until <= Instant::now()))
     }
 
-    /// Notes that a session has failed with a store.
+    /// Records a failed session with a store.
     fn note(&self, folder: &Folder, failure: &Failure) {
         if failure.condemned {
-            tracing::error!(store = %folder.path.display(), "THIS STORE HAD TO BE GIVEN UP AND COULD NOT BE: nothing is taken from it any more; remove it");
+            tracing::error!(store = %folder.path.display(), "THIS STORE MUST NOT BE USED ANY MORE AND COULD NOT BE MARKED SO: the service ignores it; remove it");
             self.of(&folder.path, |known| known.is_condemned = true);
         }
     }
 
-    /// Lets a store rest if its peer has left one more order unfinished, each time longer.
+    /// Pauses filling a store if its peer has abandoned another order, longer each time.
     fn rest(&self, offer: &Offer, folder: &Folder) {
         match unfinished(&offer.settings, folder) {
             Ok(now) => self.note_unfinished(&offer.name, &folder.path, now),
@@ -177,7 +177,7 @@ impl Stores {
                 tracing::error!(
                     job = offer.name,
                     reason,
-                    "nobody knows how many orders of gates the peer has left unfinished"
+                    "cannot tell how many orders of gates the peer has left unfinished"
                 );
             }
         }
@@ -198,7 +198,7 @@ impl Stores {
                 job,
                 unfinished = now,
                 seconds,
-                "the peer has left an order of gates unfinished: the store rests"
+                "the peer has left an order of gates unfinished: filling the store is paused"
             );
         }
     }
@@ -217,12 +217,12 @@ pub(super) enum Done {
 /// A session without a result.
 pub(super) enum Stopped {
     Refused(Refusal),
-    /// Several parties that did not all come, or not as they should.
+    /// Some parties did not come, or did not connect correctly.
     NotMet(Failure),
     Failed(Failure),
-    /// Its thread has panicked.
+    /// Its thread panicked.
     Died,
-    /// The service has given it up, for this reason.
+    /// The service aborted it, for this reason.
     GivenUp(&'static str),
 }
 
@@ -243,13 +243,13 @@ impl From<Failure> for Stopped {
 
 /// Runs a session.
 ///
-/// *Errors*: whatever ends it without a result. Of two parties, a caller that is refused has heard it; of several, they hear that it is broken off.
+/// *Errors*: any end without a result. With two parties, a refused caller has been told the reason; with several, all are told only that it was aborted.
 pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stopped> {
     let Admitted { request, offer, rule: at, config, work, alone: _alone, counting, options, watched, .. } = admitted;
     let rule = &offer.rules[at];
     let ready = async || {
         shared.stores.check(rule)?;
-        // Results of the rule that nothing takes may have come while this one waited.
+        // While this session waited, another result of the rule may have been rejected.
         if shared.outbox.blocks(rule) {
             return Err(Refusal::Closed);
         }
@@ -274,9 +274,7 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
             let channel = connect(&at, &options).await.map_err(|error| net_failure(&error))?;
             match rule.applies_to(channel.peer()) {
                 true => fill((&offer, rule), &request, (channel, below), &shared).await,
-                false => {
-                    Err(Failure::no_result(format!("refill: at {at} there is another peer than the rule's")).into())
-                }
+                false => Err(Failure::no_result(format!("refill: the peer at {at} is not the one in the rule")).into()),
             }
         }
         Work::Compute(channel) => {
@@ -292,7 +290,7 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
         }
         Work::Mesh(mesh) => {
             let Some(mesh) = mesh else { return Err(Stopped::Refused(Refusal::UnknownJob)) };
-            // Now that all are there: nobody has the inputs fetched, or uses up the runs of others, alone.
+            // Only now that all are there, so that no single peer can cause inputs to be fetched or use up the runs of others.
             match ready().await {
                 Ok((inputs, stock, reserved)) => {
                     let mut ends = Ends::from(*mesh);
@@ -316,8 +314,8 @@ async fn inputs(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Sha
     inputs.map_err(|failure| no_data("no inputs", offer, request, shared, &failure))
 }
 
-/// Opens the store of a rule, if it has one, for the one run that draws on it, and counts what is in it. A run for which there is too little does not begin,
-/// so that it costs the caller nothing.
+/// Opens the store of a rule, if it has one, for the one run that uses it, and counts its pieces. A run that needs more than that does not start,
+/// so it costs the caller nothing.
 ///
 /// *Errors*: the refusal; the log says more.
 fn stock(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Shared) -> Result<Option<Stock>, Refusal> {
@@ -333,13 +331,13 @@ fn stock(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Shared) ->
     }
 }
 
-/// Opens the store of a rule, which is of two parties.
+/// Opens the store of a rule, for two parties.
 fn open_stock(offer: &Offer, folder: &Folder) -> Result<Stock, Failure> {
     let config = offer.settings.config()?;
     folder.open(folder.order(&config, 2)?, (&config, 2), Store::open)
 }
 
-/// Logs why a caller is refused for want of data: once a minute, as it costs the caller nothing.
+/// Logs why a caller is refused for lack of data, at most once a minute because such calls cost the caller nothing.
 fn no_data(what: &'static str, offer: &Offer, request: &RequestWords, shared: &Shared, failure: &Failure) -> Refusal {
     if let Some(more) = shared.farewells.is_first((request.peer().into(), Some(offer.name.clone()), what)) {
         let (reason, hint) = (&failure.message, &failure.hint);
@@ -348,13 +346,13 @@ fn no_data(what: &'static str, offer: &Offer, request: &RequestWords, shared: &S
     Refusal::NoData
 }
 
-/// Tells a caller why nothing begins.
+/// Sends a caller the refusal.
 async fn refuse(channel: Channel, refusal: Refusal, shared: &Shared) -> Stopped {
     shared.farewells.tell(channel, refusal).await;
     Stopped::Refused(refusal)
 }
 
-/// A run that begins once all parties agree on it.
+/// A run that starts once all parties agree on it.
 struct Beginning {
     request: RequestWords,
     offer: Arc<Offer>,
@@ -367,8 +365,7 @@ struct Beginning {
 }
 
 impl Beginning {
-    /// Counts the run: on disk, with a receipt of its beginning, before a peer hears anything that depends on an input. Only now the log says that it
-    /// begins.
+    /// Counts the run on disk, with its start receipt, before a peer receives anything that depends on an input. Then logs the start.
     ///
     /// *Errors*: the refusal; the log says more.
     fn count(self) -> Result<(), Refusal> {
@@ -382,7 +379,7 @@ impl Beginning {
                     shared.metrics.set_ready(false);
                 }
                 if let Some(error) = error {
-                    tracing::error!(%error, "COUNTERS CANNOT BE WRITTEN: everybody is refused until the service is started again");
+                    tracing::error!(%error, "COUNTERS CANNOT BE WRITTEN: everybody is refused until the service restarts");
                 }
                 return Err(refusal);
             }
@@ -394,7 +391,7 @@ impl Beginning {
     }
 }
 
-/// Computes with peers who are there.
+/// Computes with connected peers.
 async fn compute(
     offer: &Offer,
     rule: &Rule,
@@ -416,7 +413,7 @@ async fn compute(
         inputs,
         settings: &offer.settings,
         progress: false,
-        // It was there before the peer came.
+        // The job was loaded before the peer connected.
         loaded: Duration::ZERO,
         source: None,
         begins: Some(Box::new(begins)),
@@ -486,10 +483,10 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_was_given_up_is_not_counted_any_more_and_one_that_is_being_counted_is_waited_for() {
+    fn an_aborted_run_is_never_counted_and_counting_blocks_the_answer() {
         let given_up = Counting::default();
         assert!(!given_up.settle());
-        assert_eq!(given_up.count(|| unreachable!("it was given up")), Err(Refusal::Stopping));
+        assert_eq!(given_up.count(|| unreachable!("it was aborted")), Err(Refusal::Stopping));
         assert!(!given_up.settle());
         let refused = Counting::default();
         assert_eq!(refused.count(|| Err(Refusal::Closed)), Err(Refusal::Closed));
@@ -499,7 +496,7 @@ mod tests {
         let counting = slow.clone();
         let counted = std::thread::spawn(move || {
             counting.count(|| {
-                say.send(()).expect("somebody waits");
+                say.send(()).expect("the other thread waits");
                 std::thread::sleep(Duration::from_millis(200));
                 Ok(())
             })
@@ -512,14 +509,14 @@ mod tests {
     #[test]
     fn one_session_at_a_time_uses_a_store() {
         let ((rule, _), stores) = (with_store(), Stores::default());
-        let alone = stores.alone(&rule).map_err(|_| "in use").expect("nobody is there");
+        let alone = stores.alone(&rule).map_err(|_| "in use").expect("nobody uses it");
         assert!(alone.is_some() && stores.alone(&rule).is_err());
         drop(alone);
         assert!(stores.alone(&rule).is_ok());
     }
 
     #[test]
-    fn a_store_that_could_not_be_given_up_is_used_by_nobody() {
+    fn a_store_that_could_not_be_condemned_is_not_used() {
         let ((rule, folder), stores) = (with_store(), Stores::default());
         stores.note(&folder, &Failure::no_result("the peer has cheated"));
         assert!(stores.check(&rule).is_ok() && stores.may_be_filled(&folder.path));
@@ -530,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_rests_when_one_more_order_was_left_unfinished() {
+    fn filling_a_store_pauses_after_another_abandoned_order() {
         let (stores, path) = (Stores::default(), Path::new("store"));
         let end_of_rest = || stores.of(path, |known| known.rests_until);
         stores.note_unfinished("job", path, 0);
@@ -539,7 +536,7 @@ mod tests {
         assert!(!stores.may_be_filled(path));
         let first = end_of_rest();
         stores.note_unfinished("job", path, 1);
-        assert_eq!(end_of_rest(), first, "there is none more");
+        assert_eq!(end_of_rest(), first, "no further order was abandoned");
         stores.note_unfinished("job", path, 2);
         assert!(end_of_rest() > first);
     }

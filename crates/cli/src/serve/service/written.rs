@@ -1,4 +1,4 @@
-//! The configuration of a service as it is written: TOML.
+//! A service's configuration file: TOML.
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
@@ -18,11 +18,11 @@ pub(super) struct Written {
     pub(super) trust: Option<PathBuf>,
     /// The folder of the job files.
     pub(super) jobs: PathBuf,
-    /// The folder of what the service counts.
+    /// The folder of the service's counters.
     pub(super) state: PathBuf,
-    /// The key under which that is kept.
+    /// The key that encrypts the counters.
     pub(super) key: Option<PathBuf>,
-    /// The log of receipts; in the folder of the state if it is not said.
+    /// The receipt log; by default in the state folder.
     pub(super) receipts: Option<PathBuf>,
     pub(super) metrics: Option<String>,
     #[serde(default)]
@@ -41,7 +41,7 @@ pub(super) struct Log {
     pub(super) level: Level,
 }
 
-/// The form of the lines of a log.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum LogFormat {
@@ -50,7 +50,7 @@ pub(super) enum LogFormat {
     Json,
 }
 
-/// The least that is logged.
+/// The lowest level that is logged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Level {
@@ -61,29 +61,29 @@ pub(super) enum Level {
     Debug,
 }
 
-/// The limits of a service.
+/// A service's limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Limits {
-    /// Sessions at once.
+    /// Concurrent sessions.
     pub(super) sessions: usize,
-    /// Callers that wait until one of them has ended.
+    /// Waiting callers.
     pub(super) waiting: usize,
-    /// Sessions of several parties that have not all come.
+    /// Sessions waiting for some of their parties.
     pub(super) gathering: usize,
-    /// Sessions of one caller, those that wait included.
+    /// Sessions of one caller, waiting ones included.
     pub(super) per_peer: usize,
-    /// Connections at once of those who have not said yet what they want.
+    /// Concurrent connections that have not sent a hello yet.
     pub(super) unproven: usize,
-    /// Megabytes of memory of this process from which no session begins.
+    /// Memory of this process, in megabytes, at which no new session starts.
     pub(super) memory_mb: Option<u64>,
-    /// The longest session.
+    /// The longest time of a session.
     pub(super) session: Long,
     /// The longest time for which a caller waits.
     pub(super) wait: Long,
-    /// The time for which a peer may do nothing.
+    /// The longest time without progress of a peer.
     pub(super) timeout: Long,
-    /// The time for sessions to end when the service is stopped.
+    /// The time for sessions to end when the service stops.
     pub(super) stop: Long,
 }
 
@@ -104,7 +104,7 @@ impl Default for Limits {
     }
 }
 
-/// A length of time, as options have it.
+/// A duration, in the format of the options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct Long(pub(super) Duration);
@@ -121,39 +121,39 @@ impl TryFrom<String> for Long {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenRule {
-    /// The name of its file in the folder of jobs, or its digest.
+    /// The name of the job's file in the folder of jobs, or its digest.
     pub(super) job: String,
-    /// Names in the file of trusted peers; left out with plain TCP.
+    /// Names from the file of trusted peers; omitted with plain TCP.
     #[serde(default)]
     pub(super) peers: Vec<String>,
-    /// The party that the service is; needed with plain TCP alone.
+    /// The party that the service plays; needed only with plain TCP.
     pub(super) party: Option<u16>,
-    /// The name under which runs are counted; the job's digest, unless several jobs share one.
+    /// The name under which runs are counted, for jobs that share it; by default the job's digest.
     pub(super) budget: Option<String>,
     #[serde(default)]
     pub(super) often: Often,
     pub(super) inputs: Option<Inputs>,
     pub(super) results: Option<Results>,
-    /// The addresses of all parties, for a protocol of several.
+    /// The addresses of all parties, for a protocol with several.
     pub(super) addresses: Option<PathBuf>,
     pub(super) store: Option<PathBuf>,
-    /// The amounts to which the store is filled, by kind; or the library file that says them.
+    /// The target amounts of the store, by kind, or a library file that lists them.
     #[serde(default)]
     pub(super) stock: BTreeMap<String, u64>,
     pub(super) library: Option<PathBuf>,
     pub(super) refill: Option<Refill>,
 }
 
-/// The way in which the service itself sees that a store is full.
+/// The settings by which the service refills a store.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Refill {
     /// The address of the peer.
     pub(super) at: String,
-    /// The low-water mark: the percentage of the stock below which a kind is refilled.
+    /// The low-water mark: the percentage below which a kind is refilled.
     #[serde(default = "half")]
     pub(super) below: u8,
-    /// The time between looks.
+    /// The time between checks.
     #[serde(default = "a_minute")]
     pub(super) every: Long,
 }
@@ -166,7 +166,7 @@ fn a_minute() -> Long {
     Long(Duration::from_secs(60))
 }
 
-/// The limits of how often runs may begin. All that are given hold.
+/// The limits on the number of runs. All given ones apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Often {
@@ -176,26 +176,26 @@ pub(super) struct Often {
     pub(super) peer_total: Option<u64>,
 }
 
-/// The place where the service's inputs of a run come from.
+/// The source of the service's inputs for a run.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Inputs {
-    /// The same for all runs.
+    /// One file for all runs.
     pub(super) file: Option<PathBuf>,
-    /// A folder with a file for each peer or job.
+    /// A folder with one file per peer or job.
     pub(super) folder: Option<PathBuf>,
     #[serde(default)]
     pub(super) named_by: NamedBy,
     pub(super) exec: Option<Vec<String>>,
     /// The time that the command may take.
     pub(super) time: Option<Long>,
-    /// Answers that wait for the command, or for a file that has just changed, leave after a whole number of these.
+    /// Answers that wait for the command, or for a file that has just changed, leave after a whole number of beats.
     #[serde(default = "a_second")]
     pub(super) beat: Long,
-    /// Set if the rows of lists are sorted by key, where the program relies on their order.
+    /// Sorts the rows of lists by key, where the program relies on their order.
     #[serde(default)]
     pub(super) sort: bool,
-    /// Set if also the values of rows with the same key are added up.
+    /// Also adds up the values of rows with the same key.
     #[serde(default)]
     pub(super) sum_by_key: bool,
 }
@@ -204,7 +204,7 @@ fn a_second() -> Long {
     Long(Duration::from_secs(1))
 }
 
-/// The name of a file in a folder of inputs.
+/// The choice of file names in a folder of inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum NamedBy {
@@ -213,7 +213,7 @@ pub(super) enum NamedBy {
     Job,
 }
 
-/// The place where results go.
+/// The destination of results.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Results {

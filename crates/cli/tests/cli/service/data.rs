@@ -13,7 +13,7 @@ fn script(company: &Company, name: &str, text: &str) {
 }
 
 #[test]
-fn commands_of_the_operator_give_inputs_and_take_results() {
+fn the_operators_commands_give_inputs_and_accept_results() {
     let company = Company::new("service-exec");
     company.trust("bob");
     script(&company, "take", "cat > \"$1\"");
@@ -26,7 +26,7 @@ fn commands_of_the_operator_give_inputs_and_take_results() {
     let mut service = company.start();
     is_sum(&finish(company.call("bob", 9, &service, &[])), 9);
     service.wait_for(" done session=");
-    // It is handed over behind that.
+    // The result is delivered after that.
     let begin = std::time::Instant::now();
     while !std::fs::read_to_string(&result).is_ok_and(|text| text.ends_with("}\n")) {
         assert!(begin.elapsed().as_secs() < 60, "{}", service.log());
@@ -42,7 +42,7 @@ fn commands_of_the_operator_give_inputs_and_take_results() {
 }
 
 #[test]
-fn files_are_there_before_a_caller_and_what_has_to_be_waited_for_is_held_until_a_beat() {
+fn files_are_read_ahead_and_answers_that_must_wait_leave_on_a_beat() {
     let company = Company::new("service-beat");
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     let file = rule("bob", "often = { total = 9 }\ninputs = { file = \"own.json\", beat = \"60s\" }\n");
@@ -51,7 +51,7 @@ fn files_are_there_before_a_caller_and_what_has_to_be_waited_for_is_held_until_a
     let command = rule("carol", &command);
     company.configure("", &[file, command].concat());
     let service = company.start();
-    // Callers give up after 20 seconds: what was read before is not held. A file settles in a second.
+    // Callers give up after 20 seconds, so files read earlier are not held back. A file settles in a second.
     let settled = || std::thread::sleep(std::time::Duration::from_millis(2_500));
     settled();
     is_sum(&finish(company.call("bob", 9, &service, &[])), 9);
@@ -64,12 +64,12 @@ fn files_are_there_before_a_caller_and_what_has_to_be_waited_for_is_held_until_a
 }
 
 #[test]
-fn a_command_that_hangs_fails_or_prints_garbage_gives_no_inputs_and_none_of_it_is_logged() {
+fn a_hanging_failing_or_wrong_command_gives_no_inputs_and_its_output_is_not_logged() {
     for (text, reason) in [
-        ("sleep 60", "took longer than 0.3 s, and was ended"),
+        ("sleep 60", "took longer than 0.3 s and was killed"),
         ("echo secretive; exit 4", "exit status: 4"),
-        ("echo '{\"a\": \"secretive\"}'", "are not the inputs of party 0"),
-        ("printf '\\377secretive'", "no text in UTF-8"),
+        ("echo '{\"a\": \"secretive\"}'", ": not the inputs of party 0"),
+        ("printf '\\377secretive'", "not UTF-8 text"),
     ] {
         let company = Company::new("service-exec-wrong");
         company.trust("bob");
@@ -77,7 +77,7 @@ fn a_command_that_hangs_fails_or_prints_garbage_gives_no_inputs_and_none_of_it_i
         let fields = "often = { total = 1 }\ninputs = { exec = [\"./give\"], time = \"300ms\" }\n";
         company.configure("", &rule("bob", fields));
         let mut service = company.start();
-        // Nothing is counted for it.
+        // The call is not counted.
         for _ in 0..2 {
             company.is_refused("bob", &service, "it has no inputs for this run", ASK);
         }
@@ -88,7 +88,7 @@ fn a_command_that_hangs_fails_or_prints_garbage_gives_no_inputs_and_none_of_it_i
 }
 
 #[test]
-fn a_command_that_fails_is_not_started_for_every_caller() {
+fn a_failing_command_is_not_started_for_every_caller() {
     let company = Company::new("service-exec-rest");
     company.trust("bob");
     let starts = company.folder.path("starts");
@@ -109,7 +109,7 @@ fn a_command_that_fails_is_not_started_for_every_caller() {
 }
 
 #[test]
-fn a_caller_that_does_not_agree_under_the_right_job_uses_up_no_run() {
+fn a_caller_with_the_right_job_that_disagrees_uses_up_no_run() {
     let company = with_stored_job("service-differs");
     let [job, store, key] = ["jobs/stored.toml", "store-bob", "bob.key"].map(|name| company.folder.path(name));
     let rule =
@@ -118,7 +118,7 @@ fn a_caller_that_does_not_agree_under_the_right_job_uses_up_no_run() {
     let mut service = company.start();
     let made = garblet(&["store", "init", &store, "--store-key", &key]);
     assert_eq!(made.status, Some(0), "{}", made.stderr);
-    // With a store, where the service has none.
+    // The caller has a store and the service has none.
     for _ in 0..3 {
         let ran = finish(company.call_under(
             &job,
@@ -133,7 +133,7 @@ fn a_caller_that_does_not_agree_under_the_right_job_uses_up_no_run() {
     assert_eq!(service.log().matches("begins session=").count(), 0, "{}", service.log());
     is_sum(&finish(company.call_under(&job, ("bob", 9), &service, &[])), 9);
     let again = finish(company.call_under(&job, ("bob", 9), &service, &[]));
-    assert!(again.stderr.contains("the job was run as often as it ever may be"), "{}", again.stderr);
+    assert!(again.stderr.contains("the job has used up all its runs"), "{}", again.stderr);
 }
 
 #[test]
@@ -146,17 +146,17 @@ fn folders_have_a_file_for_each_peer_or_job() {
         company.configure("", &rule("bob", &fields));
         let mut service = company.start();
         company.is_refused("bob", &service, "it has no inputs for this run", ASK);
-        assert!(service.wait_for("no inputs").contains(&format!("there is no {file} or")), "{}", service.log());
+        assert!(service.wait_for("no inputs").contains(&format!("no {file} or")), "{}", service.log());
         company.folder.file(&format!("inputs/{file}"), &format!("{{\"a\": {PLANTED}}}"));
         is_sum(&finish(company.call("bob", 3, &service, &[])), 3);
-        // Which of two files is meant, nobody knows.
+        // Two files for one caller are ambiguous.
         company.folder.file(&format!("inputs/{}", file.replace(".json", ".csv")), "a\n1\n");
         company.is_refused("bob", &service, "it has no inputs for this run", ASK);
     }
 }
 
 #[test]
-fn a_caller_fills_the_store_of_its_rule_and_draws_on_it() {
+fn a_caller_fills_the_store_of_its_rule_and_uses_it() {
     let company = with_stored_job("service-store");
     let [out, store, key, identity] =
         ["jobs/stored.toml", "store-bob", "bob.key", "bob.pem"].map(|name| company.folder.path(name));
@@ -175,7 +175,7 @@ fn a_caller_fills_the_store_of_its_rule_and_draws_on_it() {
 }
 
 #[test]
-fn a_store_that_is_missing_damaged_empty_or_short_costs_no_run_and_the_log_says_what_is_wrong() {
+fn an_unusable_or_short_store_costs_no_run_and_is_logged() {
     let company = with_stored_job("service-short-store");
     let [out, store, key, identity, own] =
         ["jobs/stored.toml", "store-bob", "bob.key", "bob.pem", "store-service"].map(|name| company.folder.path(name));
@@ -191,7 +191,7 @@ fn a_store_that_is_missing_damaged_empty_or_short_costs_no_run_and_the_log_says_
         ran.fails(1, &format!("error: the peer refuses: it has no inputs for this run\nhint: {ASK}\n"));
     };
     refused();
-    // Something lies in its place that is no store.
+    // Something that is not a store is in its place.
     let index = format!("{own}/index.sqlite");
     std::fs::create_dir(&own).and_then(|()| std::fs::write(&index, [7; 4_000])).expect("written");
     (0..2).for_each(|_| refused());
@@ -199,7 +199,7 @@ fn a_store_that_is_missing_damaged_empty_or_short_costs_no_run_and_the_log_says_
     let made = garblet(&["store", "init", &own, "--store-key", &company.folder.path("state.key")]);
     assert_eq!(made.status, Some(0), "{}", made.stderr);
     (0..3).for_each(|_| refused());
-    // Some, but too few.
+    // Some pieces, but too few.
     let way = ["--connect", &service.address, "--identity", &identity, "--peer", &company.fingerprint];
     let fill = |triples: &str, masks: &str| {
         let fill = ["prepare", "--job", &out, "--stock", triples, "--stock", masks, "--party", "1"];
@@ -229,7 +229,7 @@ fn a_store_that_is_missing_damaged_empty_or_short_costs_no_run_and_the_log_says_
 }
 
 #[test]
-fn a_session_that_waits_for_a_store_keeps_nobody_from_a_place() {
+fn a_session_that_waits_for_a_store_takes_no_place() {
     let company = with_stored_job("service-store-waits");
     company.trust("carol");
     let [out, store, key, identity] =
@@ -247,7 +247,7 @@ fn a_session_that_waits_for_a_store_keeps_nobody_from_a_place() {
     assert_eq!(filled.status, Some(0), "{} {}", filled.stderr, service.log());
     let mut first = company.call_under(&out, ("bob", 8), &service, &["--store", &store, "--store-key", &key]);
     service.wait_for_all("has a place session=", 2);
-    // The store is in use, so this one waits, and has no place.
+    // The store is in use, so this session waits without a place.
     let mut second = company.call_under(&out, ("bob", 9), &service, &[]);
     std::thread::sleep(std::time::Duration::from_millis(700));
     is_sum(&finish(company.call("carol", 5, &service, &[])), 5);
@@ -259,7 +259,7 @@ fn a_session_that_waits_for_a_store_keeps_nobody_from_a_place() {
 }
 
 #[test]
-fn a_service_refills_its_store_with_another_when_it_runs_low() {
+fn a_service_refills_a_low_store_with_another_service() {
     let company = with_stored_job("service-refill");
     let folder = &company.folder;
     let [out, jobs, trust] = ["jobs/stored.toml", "jobs-bob", "trust-bob.toml"].map(|name| folder.path(name));
@@ -287,10 +287,10 @@ fn a_service_refills_its_store_with_another_when_it_runs_low() {
     service.wait_for_all(" done session=", 5);
     is_sum(&finish(company.call_under(&out, ("bob", 9), &service, &drawn)), 9);
     let log = service.log() + &bob.log();
-    assert!(!log.contains("failed session=") && !log.contains("not all is well"), "{log}");
+    assert!(!log.contains("failed session=") && !log.contains("done, but with a problem"), "{log}");
 }
 
-/// A service and bob, with a job for which stores are filled.
+/// A service and bob, with a job that uses stores.
 fn with_stored_job(name: &str) -> Company {
     let company = Company::new(name);
     company.trust("bob");
@@ -303,7 +303,7 @@ fn with_stored_job(name: &str) -> Company {
     company
 }
 
-/// A job of lists with bob, and the rule for it; the service's list is in `seen.csv`, out of order. The number of runs, and how inputs are given, are missing.
+/// A job on lists with bob, and its rule, without `often` and `inputs`; the service's list is in `seen.csv`, out of order.
 fn with_lists(name: &str) -> (Company, impl Fn(u32, &str) -> String) {
     let company = Company::new(name);
     company.trust("bob");
@@ -320,7 +320,7 @@ fn with_lists(name: &str) -> (Company, impl Fn(u32, &str) -> String) {
     (company, rule)
 }
 
-/// Bob calls for the job of lists.
+/// Bob calls for the job on lists.
 fn call_with_lists(company: &Company, service: &super::Running) -> crate::invocation::Ran {
     let rows = format!("1={}", company.folder.file("rows.csv", "key,value\n5,10\n6,11\n"));
     let [job, identity] = ["jobs/lists.toml", "bob.pem"].map(|name| company.folder.path(name));
@@ -331,7 +331,7 @@ fn call_with_lists(company: &Company, service: &super::Running) -> crate::invoca
 const LISTS: &str = "size = 1\nsum = 10\nin_order = true\n";
 
 #[test]
-fn a_service_refuses_callers_before_they_are_counted_while_its_own_list_is_not_in_order() {
+fn while_its_own_list_is_unordered_a_service_refuses_callers_uncounted() {
     let (company, rule) = with_lists("service-order");
     company.configure("", &rule(1, ""));
     let mut service = company.start();
@@ -356,17 +356,17 @@ fn a_service_refuses_callers_before_they_are_counted_while_its_own_list_is_not_i
         .configure("", &super::rule("bob", "often = { total = 1 }\ninputs = { file = \"own.json\", sort = true }\n"));
     let wrong = company.does_not_begin();
     assert!(
-        wrong.stderr.contains("inputs: sort: the program relies on the order of none of this party's lists"),
+        wrong.stderr.contains("inputs: sort: the program does not rely on the order of this party's lists"),
         "{}",
         wrong.stderr
     );
 }
 
 #[test]
-fn how_lists_are_arranged_changes_with_the_configuration() {
+fn a_new_configuration_changes_the_arrangement_of_lists() {
     let (company, rule) = with_lists("service-rearrange");
     let seen = company.folder.file("seen.csv", "a\n5\n5\n");
-    // What was written long ago is read once.
+    // A file that was written long ago is read once.
     let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
     let file = std::fs::File::options().append(true).open(seen).expect("there");
     file.set_modified(long_ago).expect("ours");
@@ -389,5 +389,5 @@ fn how_lists_are_arranged_changes_with_the_configuration() {
         }
     }
     let log = service.log();
-    assert!(log.contains("input `a`: rows with the same key were left out, but for one"), "{log}");
+    assert!(log.contains("input `a`: of rows with the same key, all but one were left out"), "{log}");
 }

@@ -16,7 +16,7 @@ fn example(name: &str) -> String {
 }
 
 #[test]
-fn the_configuration_loads_as_it_stands() {
+fn the_configuration_loads_unchanged() {
     let folder = Folder::new("service-example");
     let (_, own) = keygen(&folder, "identity.pem");
     let (_, shop) = keygen(&folder, "shop.pem");
@@ -37,7 +37,7 @@ fn the_configuration_loads_as_it_stands() {
     service.wait_for("metrics are at");
     let log = service.log();
     let mut warnings = log.lines().filter(|line| line.contains("WARN"));
-    assert!(warnings.all(|line| line.contains("these counters are new")), "{log}");
+    assert!(warnings.all(|line| line.contains("created new counters")), "{log}");
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn the_unit_is_one_of_systemd() {
     {
         assert!(seen.iter().any(|seen| seen == key), "{key}");
     }
-    // Where systemd is installed, it looks itself; the command is put where it is here.
+    // If systemd is installed, let it check the unit, with the command's path replaced by the one here.
     let folder = Folder::new("service-unit");
     let here = unit.replace("/usr/bin/garblet", env!("CARGO_BIN_EXE_garblet"));
     let file = folder.file("garblet.service", &here);

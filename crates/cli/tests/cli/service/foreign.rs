@@ -1,4 +1,4 @@
-//! Files that others wrote, or could write: nothing in them reaches a terminal as it is, holds a command up, or is taken from the wrong hands.
+//! Files that others wrote or could write: their text is escaped, they cannot block a command, and files that others may write are refused.
 
 use std::{
     os::unix::fs::PermissionsExt,
@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use super::{Company, PLANTED, is_sum, rule};
 use crate::invocation::{Ran, command, finish, garblet, start};
 
-/// Waits for a command that must not wait for anybody.
+/// Waits for a command that must not block.
 fn ends(mut child: Child, what: &str) -> Ran {
     let begin = Instant::now();
     while child.try_wait().expect("a child").is_none() {
@@ -25,7 +25,7 @@ fn ends(mut child: Child, what: &str) -> Ran {
     finish(child)
 }
 
-/// Runs a command on which nothing foreign may show as it is.
+/// Runs a command whose output must escape all foreign text.
 fn is_shown(call: &[&str], what: &str) -> Ran {
     let ran = ends(start(call), what);
     for text in [&ran.stdout, &ran.stderr] {
@@ -40,7 +40,7 @@ fn is_shown(call: &[&str], what: &str) -> Ran {
 const ESCAPE: &str = "\u{1b}[2J\u{202e}\u{9b}";
 
 #[test]
-fn nothing_in_a_file_of_others_controls_the_terminal() {
+fn a_foreign_file_cannot_control_the_terminal() {
     let company = Company::new("foreign-escapes");
     company.trust("bob");
     let file = |name: &str, text: &str| company.folder.file(name, text);
@@ -66,7 +66,7 @@ fn nothing_in_a_file_of_others_controls_the_terminal() {
 }
 
 #[test]
-fn nothing_in_another_file_controls_the_terminal() {
+fn other_foreign_files_cannot_control_the_terminal() {
     let company = Company::new("foreign-escapes-too");
     company.trust("bob");
     let file = |name: &str, text: &str| company.folder.file(name, text);
@@ -126,7 +126,7 @@ fn nothing_in_another_file_controls_the_terminal() {
 }
 
 #[test]
-fn a_pipe_a_folder_or_a_device_in_place_of_a_file_holds_nothing_up() {
+fn a_pipe_folder_or_device_in_place_of_a_file_does_not_block() {
     let company = Company::new("foreign-pipes");
     company.trust("bob");
     company.configure("", &rule("bob", ""));
@@ -163,7 +163,7 @@ fn a_pipe_a_folder_or_a_device_in_place_of_a_file_holds_nothing_up() {
             assert!(!matches!(ran.status, Some(0) | None), "{call:?}: {}", ran.stdout);
         }
     }
-    // Nor does a service wait for one when it reads all again, or for one with inputs.
+    // A service does not block on one either, when it rereads its configuration or its inputs.
     let mut service = company.start();
     let late = company.folder.path("jobs/late.toml");
     std::fs::rename(&pipe, &late).expect("moved");
@@ -182,7 +182,7 @@ fn a_pipe_a_folder_or_a_device_in_place_of_a_file_holds_nothing_up() {
 }
 
 #[test]
-fn what_others_may_write_is_not_believed() {
+fn files_that_others_may_write_are_refused() {
     let company = Company::new("foreign-writable");
     company.trust("bob");
     let file = company.configure("", &rule("bob", ""));
@@ -221,7 +221,7 @@ fn what_others_may_write_is_not_believed() {
     assert!(ran.status == Some(2) && ran.stderr.contains("has mode 622"), "{}", ran.stderr);
     assert_eq!(garblet(&["trust", "list", "--trust", &trust]).status, Some(0), "it can be looked at");
     std::fs::set_permissions(&trust, std::fs::Permissions::from_mode(0o644)).expect("it is ours");
-    // Whatever the shell would have made of them, what the service makes is its own.
+    // Files that the service creates are private, whatever the umask.
     let mut serve = company.serve("serve.toml");
     let script = ["-c", "umask 000; exec \"$@\"", "sh"];
     let words: Vec<_> =
@@ -244,7 +244,7 @@ fn what_others_may_write_is_not_believed() {
     let _ = serve.stdin(Stdio::null());
 }
 
-/// Every file that a call trusts, with such a call: the file says with whom it computes, or what.
+/// Every file that a command trusts, with that command: the file decides with whom it computes, or what.
 fn trusting_calls(company: &Company) -> Vec<(&'static str, Vec<String>)> {
     let path = |name: &str| company.folder.path(name);
     let (job, identity, trust) = (path("jobs/sum-bob.toml"), path("bob.pem"), path("trust.toml"));
@@ -272,7 +272,7 @@ fn trusting_calls(company: &Company) -> Vec<(&'static str, Vec<String>)> {
 }
 
 #[test]
-fn no_file_that_a_call_trusts_may_be_written_by_others() {
+fn a_trusted_file_that_others_may_write_is_refused() {
     let company = Company::new("foreign-trusted");
     company.trust("bob");
     let two = [("service", 1), ("bob", 2)].map(|(name, port)| {
@@ -290,13 +290,14 @@ fn no_file_that_a_call_trusts_may_be_written_by_others() {
             set(wrong);
             let ran = ends(company.begin(&call), file);
             set(usual);
-            let expected = format!("has mode {wrong:03o}, expected {usual:03o}: others on this machine may write it");
+            let expected =
+                format!("has mode {wrong:03o}, expected {usual:03o}: other users of this machine can write it");
             assert!(ran.status == Some(2) && ran.stderr.contains(&expected), "{call:?}: {}", ran.stderr);
         }
         let ran = ends(company.begin(&call), file);
         assert!(!ran.stderr.contains("has mode"), "{call:?}: {}", ran.stderr);
     }
-    // A job that is only looked at may be anybody's.
+    // A job that is only displayed may be writable by anyone.
     let job = company.job("bob");
     std::fs::set_permissions(&job, std::fs::Permissions::from_mode(0o666)).expect("ours");
     for look in ["show", "check"] {
@@ -305,7 +306,7 @@ fn no_file_that_a_call_trusts_may_be_written_by_others() {
 }
 
 #[test]
-fn no_program_that_others_may_write_is_started() {
+fn a_program_that_others_may_write_is_not_started() {
     let company = Company::new("foreign-programs");
     company.trust("bob");
     std::fs::create_dir(company.folder.path("bin")).expect("a folder");
@@ -322,17 +323,17 @@ fn no_program_that_others_may_write_is_started() {
     let file = company.configure("", &rule("bob", fields));
     let check = || finish(company.begin(&["serve", "--config", &file, "--check"]));
     assert_eq!(check().status, Some(0), "{}", check().stderr);
-    // Programs, the folders in which they can be replaced, and what a link leads to.
+    // Programs, their folders, and targets of links.
     for (name, usual, wrong) in
         [("real/give", 0o755, 0o777), ("bin/take", 0o755, 0o757), ("bin", 0o755, 0o777), ("real", 0o755, 0o757)]
     {
         mode(name, wrong);
         let ran = check();
-        let expected = format!("has mode {wrong:03o}, expected 755: others on this machine may write it");
+        let expected = format!("has mode {wrong:03o}, expected 755: other users of this machine can write it");
         assert!(ran.status == Some(2) && ran.stderr.contains(&expected), "{name}: {}", ran.stderr);
         mode(name, usual);
     }
-    // Nor one that has come to be so since.
+    // Also one whose permissions changed since.
     let mut service = company.start();
     mode("bin/take", 0o777);
     mode("real/give", 0o777);
@@ -341,7 +342,7 @@ fn no_program_that_others_may_write_is_started() {
 }
 
 #[test]
-fn a_trust_file_in_a_folder_that_others_may_write_is_believed_by_nobody() {
+fn a_trust_file_in_a_folder_that_others_may_write_is_refused() {
     let company = Company::new("foreign-trust");
     company.trust("bob");
     let (folder, trust) = (company.folder.path("shared"), company.folder.path("shared/trust.toml"));
@@ -355,7 +356,7 @@ fn a_trust_file_in_a_folder_that_others_may_write_is_believed_by_nobody() {
 }
 
 #[test]
-fn inputs_that_cannot_be_used_are_found_when_a_configuration_is_checked() {
+fn checking_a_configuration_finds_unusable_inputs() {
     let company = Company::new("serve-check-inputs");
     company.trust("bob");
     let check = |inputs: &str| {
@@ -368,21 +369,17 @@ fn inputs_that_cannot_be_used_are_found_when_a_configuration_is_checked() {
     let ran = check("file = \"none.json\"");
     assert!(ran.status == Some(2) && ran.stderr.contains("none.json: cannot be read: "), "{}", ran.stderr);
     let ran = check("exec = [\"no-such-program\"]");
-    assert!(
-        ran.status == Some(2) && ran.stderr.contains("no-such-program: there is no such program"),
-        "{}",
-        ran.stderr
-    );
-    // What may still come is told, and what is there is read.
+    assert!(ran.status == Some(2) && ran.stderr.contains("no-such-program: no such program"), "{}", ran.stderr);
+    // Missing files are reported, and existing ones are read.
     std::fs::create_dir(company.folder.path("inputs")).expect("a folder");
     let ran = check("folder = \"inputs\"");
-    assert!(ran.status == Some(0) && ran.stderr.contains("there is no bob.json or bob.csv"), "{}", ran.stderr);
+    assert!(ran.status == Some(0) && ran.stderr.contains("no bob.json or bob.csv"), "{}", ran.stderr);
     company.folder.file("inputs/bob.json", "{\"b\": 1}");
     assert_eq!(check("folder = \"inputs\"").status, Some(2));
 }
 
 #[test]
-fn two_files_of_one_peer_are_a_mistake_when_a_configuration_is_checked_also_if_they_are_links() {
+fn checking_a_configuration_finds_two_files_of_one_peer_even_if_they_are_links() {
     let company = Company::new("serve-check-two-files");
     company.trust("bob");
     std::fs::create_dir(company.folder.path("inputs")).expect("a folder");
@@ -395,7 +392,7 @@ fn two_files_of_one_peer_are_a_mistake_when_a_configuration_is_checked_also_if_t
     let is_wrong = |what: &str| {
         for folder in ["inputs", "./inputs"] {
             let ran = check(folder);
-            let expected = "there are bob.json and bob.csv, expected one\nhint: remove one of them\n";
+            let expected = "found both bob.json and bob.csv, expected one\nhint: remove one of them\n";
             assert!(ran.status == Some(2) && ran.stderr.contains(expected), "{what}: {}{}", ran.stdout, ran.stderr);
         }
     };
@@ -408,7 +405,7 @@ fn two_files_of_one_peer_are_a_mistake_when_a_configuration_is_checked_also_if_t
     std::fs::remove_file(&csv).expect("there");
     std::os::unix::fs::symlink("bob.json", &csv).expect("a link");
     is_wrong("a link");
-    // The other way round: what a link leads to is read in the form of the link's name.
+    // The other way round: a link's name decides the format of its target.
     std::fs::rename(&json, company.folder.path("own.table")).expect("moved");
     std::fs::remove_file(&csv).expect("there");
     std::os::unix::fs::symlink("../own.table", &json).expect("a link");
@@ -416,7 +413,7 @@ fn two_files_of_one_peer_are_a_mistake_when_a_configuration_is_checked_also_if_t
 }
 
 #[test]
-fn a_peer_whose_name_no_file_can_have_is_told_when_a_configuration_is_checked() {
+fn checking_a_configuration_finds_peers_whose_names_cannot_be_file_names() {
     let company = Company::new("serve-check-no-name");
     company.trust("bob");
     let trust = company.folder.path("trust.toml");
@@ -425,12 +422,12 @@ fn a_peer_whose_name_no_file_can_have_is_told_when_a_configuration_is_checked() 
     let rule = rule("bob", "often = { total = 9 }\ninputs = { folder = \"inputs\" }\n");
     let file = company.configure("", &rule.replace("peers = [\"bob\"]", "peers = [\"./bob\"]"));
     let ran = finish(company.begin(&["serve", "--config", &file, "--check"]));
-    let expected = "`./bob` cannot be the name of a file\nhint: ";
+    let expected = "`./bob` cannot be a file name\nhint: ";
     assert!(ran.status == Some(2) && ran.stderr.contains(expected), "{}{}", ran.stdout, ran.stderr);
 }
 
 #[test]
-fn a_job_whose_file_is_named_in_two_lines_is_shown_in_one() {
+fn a_job_file_with_a_line_end_in_its_name_is_shown_in_one_line() {
     let company = Company::new("serve-two-lines");
     company.trust("bob");
     let named = company.folder.path("jobs/x\n2026-01-01T00:00:00Z  INFO done\u{200b}.toml");
@@ -446,7 +443,7 @@ fn a_job_whose_file_is_named_in_two_lines_is_shown_in_one() {
 }
 
 #[test]
-fn a_configuration_is_checked_and_nothing_begins() {
+fn checking_a_configuration_starts_nothing() {
     let company = Company::new("serve-check");
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     let file = company.configure("", &rule("bob", ""));
@@ -496,12 +493,12 @@ fn an_identity_with_two_names_is_refused() {
         let ran = garblet(&[&call[..], peer].concat());
         assert!(ran.status == Some(2) && ran.stderr.contains("expected one name for each identity"), "{}", ran.stderr);
     }
-    assert_eq!(garblet(&["trust", "remove", "carol", "--trust", &trust]).status, Some(0), "so it is mended");
+    assert_eq!(garblet(&["trust", "remove", "carol", "--trust", &trust]).status, Some(0), "this fixes it");
     assert_eq!(finish(company.begin(&["serve", "--config", &file, "--check"])).status, Some(0));
 }
 
 #[test]
-fn a_name_that_looks_like_another_is_told() {
+fn a_name_that_looks_like_another_is_reported() {
     let company = Company::new("homoglyphs");
     company.trust("bob");
     let job = std::fs::read_to_string(company.job("bob")).expect("a job");
@@ -517,7 +514,7 @@ fn a_name_that_looks_like_another_is_told() {
 }
 
 #[test]
-fn an_option_of_another_command_is_no_value() {
+fn an_option_of_another_command_is_not_a_value() {
     let ran = finish(
         command(&["keygen", "--receipts", "x"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts"),
     );

@@ -1,4 +1,4 @@
-//! A service that is killed at any moment: every run that was counted has a receipt, and only one.
+//! A service killed at any moment: every counted run has exactly one receipt.
 
 use std::{
     collections::BTreeSet,
@@ -20,10 +20,10 @@ use serde_json::Value;
 use super::{Company, Running, is_sum, rule};
 use crate::invocation::finish;
 
-/// The moments of a session's life at which the service is killed.
+/// The points of a session at which the service is killed.
 const POINTS: usize = 10;
 
-/// Stands between a caller and a service, and says when so many bytes have gone through it both ways. It passes no more then.
+/// A proxy between a caller and a service that reports when this number of bytes has passed in both directions, and then passes no more.
 struct Relay {
     address: String,
     reached: Receiver<()>,
@@ -55,13 +55,13 @@ impl Relay {
     }
 }
 
-/// Passes bytes on one by one, as far as that goes.
+/// Passes bytes on one by one until the limit.
 fn pass(mut from: TcpStream, mut to: TcpStream, (counted, most): (&AtomicU64, u64), say: &Sender<()>) {
     let mut byte = [0; 64];
     while let Ok(read @ 1..) = from.read(&mut byte) {
         if counted.fetch_add(read as u64, Ordering::Relaxed) + read as u64 >= most {
             let _ = say.send(());
-            // Until the caller ends, or the service does.
+            // Until the caller or the service ends.
             let _ = from.read_to_end(&mut Vec::new());
             break;
         }
@@ -72,7 +72,7 @@ fn pass(mut from: TcpStream, mut to: TcpStream, (counted, most): (&AtomicU64, u6
     let _ = to.shutdown(Shutdown::Both);
 }
 
-/// A service whose results go to a program that can be held.
+/// A service whose results go to a program that can be paused.
 fn company(name: &str, total: usize, limits: &str) -> Company {
     let company = Company::new(name);
     company.trust("bob");
@@ -102,7 +102,7 @@ fn receipts(company: &Company) -> Vec<Value> {
 fn kill_at(point: usize, company: &Company, service: Running, (bytes, jitter): (u64, u64)) {
     let [hold, held] = ["hold", "held"].map(|name| company.folder.path(name));
     match point {
-        // While the program that takes the results is at work.
+        // While the results program is running.
         8 => {
             std::fs::write(&hold, "").expect("written");
             let caller = company.call("bob", 5, &service, &[]);
@@ -122,7 +122,7 @@ fn kill_at(point: usize, company: &Company, service: Running, (bytes, jitter): (
         part => {
             let relay = Relay::to(&service, bytes * part as u64 / 8);
             let caller = company.call("bob", 5, &Running::at(&relay.address), &[]);
-            relay.reached.recv_timeout(Duration::from_secs(60)).expect("so many bytes go through it");
+            relay.reached.recv_timeout(Duration::from_secs(60)).expect("this number of bytes passes");
             sleep(Duration::from_micros(jitter % 4_000));
             service.kill();
             finish(caller);
@@ -131,7 +131,7 @@ fn kill_at(point: usize, company: &Company, service: Running, (bytes, jitter): (
 }
 
 #[test]
-fn a_run_that_was_counted_has_one_receipt_whenever_the_service_is_killed() {
+fn a_counted_run_has_one_receipt_whenever_the_service_is_killed() {
     let kills = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 200 } else { POINTS };
     let total = kills + 3;
     let company = company("service-killed", total, "");
@@ -154,13 +154,13 @@ fn a_run_that_was_counted_has_one_receipt_whenever_the_service_is_killed() {
         kill_at(round % POINTS, &company, service, (bytes, 7_919 * (round / POINTS) as u64));
         note(std::fs::read_to_string(log).expect("a log"));
     }
-    // All others that the limit allows.
+    // All remaining runs that the limit allows.
     let service = company.start();
     let mut more = 0;
     while finish(company.call("bob", 6, &service, &[])).status == Some(0) {
         more += 1;
     }
-    assert!(more >= 2, "so many are left at least: {more}");
+    assert!(more >= 2, "at least this number is left: {more}");
     service.wait_for_all(" done session=", more);
     note(service.log());
     service.signal(Signal::TERM);
@@ -169,7 +169,7 @@ fn a_run_that_was_counted_has_one_receipt_whenever_the_service_is_killed() {
         .into_iter()
         .filter(|receipt| {
             let message = receipt["ended"]["failed"]["message"].as_str().unwrap_or_default();
-            receipt["ended"]["ok"].is_object() || message.contains("how the run ended is unknown")
+            receipt["ended"]["ok"].is_object() || message.contains("outcome, which is unknown")
         })
         .collect();
     let sessions: BTreeSet<String> =
@@ -182,13 +182,13 @@ fn a_run_that_was_counted_has_one_receipt_whenever_the_service_is_killed() {
 }
 
 #[test]
-fn a_service_that_is_stopped_while_it_hands_a_result_over_has_its_receipt() {
+fn a_service_stopped_while_delivering_a_result_has_its_receipt() {
     let company = company("service-stopped-late", 3, "[limits]\nstop = \"300ms\"\n");
     std::fs::write(company.folder.path("hold"), "").expect("written");
     let service = company.start();
     is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
     wait_for(&company.folder.path("held"));
-    assert_eq!(receipts(&company).len(), 1, "it is kept before the result is handed over");
+    assert_eq!(receipts(&company).len(), 1, "it is written before the result is delivered");
     assert!(service.log().contains(" done session="), "{}", service.log());
     service.signal(Signal::TERM);
     let (status, log) = service.ended();

@@ -1,4 +1,4 @@
-//! Standard error in every state: nothing about it ends a service, or a command.
+//! Standard error in every state: no trouble with it ends a service or a command.
 
 use std::{
     fs::{File, OpenOptions},
@@ -12,7 +12,7 @@ use crate::{
     invocation::{Folder, command, finish},
 };
 
-/// A service whose log goes where nothing can be written; its address, and that of its page, are known beforehand.
+/// A service whose log cannot be written; its address and that of its page are known beforehand.
 struct Mute {
     company: Company,
     child: Child,
@@ -37,7 +37,7 @@ impl Mute {
         Mute { address: address.clone(), page: page.clone(), company, child }
     }
 
-    /// Serves a caller, a stranger and the caller again.
+    /// Serves a caller, a stranger, and the caller again.
     fn serves(mut self) -> String {
         let service = Running::at(&self.address);
         is_sum(&finish(self.company.call("bob", 4, &service, &[])), 4);
@@ -50,7 +50,7 @@ impl Mute {
         assert_eq!(unknown.status, Some(1), "{}", unknown.stderr);
         is_sum(&finish(self.company.call("bob", 6, &service, &[])), 6);
         let mut metrics = get(&self.page, "/metrics");
-        // The second is counted when its receipt is kept.
+        // The second is counted once its receipt is written.
         while !metrics.contains("garblet_sessions_total{job=\"sum-bob\",outcome=\"done\"} 2") {
             metrics = get(&self.page, "/metrics");
         }
@@ -62,20 +62,20 @@ impl Mute {
     }
 }
 
-/// The lines that were lost.
+/// The number of lost lines.
 fn lost(metrics: &str) -> u64 {
     word(metrics, "\ngarblet_log_lines_lost_total ").parse().expect("a number")
 }
 
 #[test]
-fn a_log_that_is_full_loses_lines_and_nothing_else() {
+fn a_full_log_only_loses_lines() {
     let full = OpenOptions::new().write(true).open("/dev/full").expect("a device");
     let metrics = Mute::start("service-full-log", full.into()).serves();
     assert!(lost(&metrics) >= 4, "{metrics}");
 }
 
 #[test]
-fn a_log_whose_reader_is_gone_loses_lines_and_nothing_else() {
+fn a_log_whose_reader_is_gone_only_loses_lines() {
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
     let metrics = Mute::start("service-gone-log", writer.into()).serves();
@@ -83,9 +83,9 @@ fn a_log_whose_reader_is_gone_loses_lines_and_nothing_else() {
 }
 
 #[test]
-fn a_log_that_nobody_reads_keeps_nobody_waiting() {
+fn an_unread_log_does_not_block_the_service() {
     let (reader, writer) = std::io::pipe().expect("a pipe");
-    // Something else has filled it, and waits until it is read.
+    // Another writer has filled the pipe and blocks until it is read.
     let mut other = writer.try_clone().expect("a copy");
     std::thread::spawn(move || std::io::Write::write_all(&mut other, &[b'\n'; 1 << 20]));
     std::thread::sleep(Duration::from_millis(300));
@@ -95,12 +95,12 @@ fn a_log_that_nobody_reads_keeps_nobody_waiting() {
 }
 
 #[test]
-fn a_closed_log_is_like_any_other() {
+fn a_closed_log_only_loses_lines() {
     Mute::start("service-null-log", Stdio::null()).serves();
 }
 
 #[test]
-fn no_command_dies_of_a_standard_error_that_is_full() {
+fn a_full_standard_error_ends_no_command() {
     let folder = Folder::new("full-stderr");
     let circuit = folder.path("sum.txt");
     let (_, print) = keygen(&folder, "bob.pem");
@@ -117,7 +117,7 @@ fn no_command_dies_of_a_standard_error_that_is_full() {
         let full = || OpenOptions::new().write(true).open("/dev/full").expect("a device");
         let ran = command(&call).stdout(Stdio::null()).stderr(full()).status().expect("starts");
         assert_eq!(ran.code(), Some(0), "{call:?}");
-        // Nor of a standard output: what cannot be written there is told.
+        // Nor does a full standard output; that failure is reported.
         if call[0] == "local" {
             let ran = command(&call).stdout(full()).stderr(File::create(folder.path("err")).expect("a file")).status();
             assert_eq!(ran.expect("starts").code(), Some(1), "{call:?}");

@@ -1,4 +1,4 @@
-//! Sessions of several parties at a service, side by side, by their names.
+//! Sessions of several parties at a service, side by side, told apart by name.
 
 use std::process::Child;
 
@@ -92,13 +92,13 @@ fn sessions_of_three_run_side_by_side_and_never_meet() {
 }
 
 #[test]
-fn a_session_without_a_name_is_refused_and_one_that_nobody_else_joins_is_given_up() {
+fn a_session_without_a_name_is_refused_and_one_that_nobody_joins_is_aborted() {
     let three = Three::new("service-nameless");
     let mut service = three.company.start();
     let peers = three.peers_file("one.toml", &service.address, &three.prints());
     let nameless: Ran = finish(three.party(1, &peers, &[], 5));
     assert_eq!(nameless.status, Some(1), "{}", nameless.stderr);
-    let refused = "the peer refuses: it knows sessions of several parties by their names, and ours has none\n";
+    let refused = "the peer refuses: it tells sessions of several parties apart by name, and ours has no name\n";
     assert!(nameless.stderr.contains(refused), "{}", nameless.stderr);
     let alone = finish(three.party(1, &peers, &["--session", "alone"], 6));
     assert_eq!(alone.status, Some(1), "{}", alone.stderr);
@@ -107,7 +107,7 @@ fn a_session_without_a_name_is_refused_and_one_that_nobody_else_joins_is_given_u
 }
 
 #[test]
-fn nobody_uses_up_the_runs_of_others_alone_or_comes_in_twice() {
+fn no_party_alone_uses_up_runs_or_joins_twice() {
     let three = Three::new("service-mesh-alone");
     let path = three.company.folder.path("serve.toml");
     let text = std::fs::read_to_string(&path).expect("a configuration");
@@ -118,11 +118,11 @@ fn nobody_uses_up_the_runs_of_others_alone_or_comes_in_twice() {
     let peers = |name: &str| three.peers_file(&format!("{name}.toml"), &service.address, &prints);
     for (at, name) in ["one", "two"].iter().enumerate() {
         let alone = three.party(1, &peers(name), &["--session", name], 5);
-        service.wait_for_all("is being gathered session=", at + 1);
+        service.wait_for_all("gathering its parties session=", at + 1);
         let again = finish(three.party(1, &peers("again"), &["--session", name], 5));
         assert!(again.stderr.contains("the peer refuses: a session of this name is running there"), "{}", again.stderr);
         assert_eq!(finish(alone).status, Some(1));
-        // The second is not written down again.
+        // The second is not recorded again.
         service.wait_for_all("failed session=", 1);
     }
     let all = peers("all");
@@ -134,7 +134,7 @@ fn nobody_uses_up_the_runs_of_others_alone_or_comes_in_twice() {
 }
 
 #[test]
-fn sessions_that_are_never_met_keep_nobody_from_a_place() {
+fn incomplete_sessions_take_no_place() {
     let three = Three::new("service-mesh-unmet");
     let path = three.company.folder.path("serve.toml");
     three.company.trust("dave");
@@ -152,14 +152,14 @@ fn sessions_that_are_never_met_keep_nobody_from_a_place() {
         .map(|(at, name)| {
             let peers = three.peers_file(&format!("{name}.toml"), &service.address, &prints);
             let alone = three.party(1, &peers, &["--session", name], 5);
-            service.wait_for_all("is being gathered session=", at + 1);
+            service.wait_for_all("gathering its parties session=", at + 1);
             alone
         })
         .collect();
-    // There is room for no more of them, and for all others.
+    // There is no room for more of them, but room for all others.
     let peers = three.peers_file("four.toml", &service.address, &prints);
     let refused = finish(three.party(1, &peers, &["--session", "four"], 5));
-    assert!(refused.stderr.contains("it has as many sessions as it may have at once"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("it has reached its limit of sessions"), "{}", refused.stderr);
     super::is_sum(&finish(three.company.call("dave", 7, &service, &[])), 7);
     let mut metrics = super::get(&page, "/metrics");
     while !metrics.contains("garblet_sessions_gathering 3") {
@@ -172,7 +172,7 @@ fn sessions_that_are_never_met_keep_nobody_from_a_place() {
 }
 
 #[test]
-fn a_job_of_several_has_one_rule_for_all_of_them() {
+fn a_job_of_several_parties_has_one_rule_for_all() {
     let three = Three::new("service-mesh-rules");
     let path = three.company.folder.path("serve.toml");
     let text = std::fs::read_to_string(&path).expect("a configuration");
@@ -181,7 +181,7 @@ fn a_job_of_several_has_one_rule_for_all_of_them() {
         let ran = garblet(&["serve", "--config", &path]);
         assert!(ran.status == Some(2) && ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
     };
-    refused(text.replace("[\"bob\", \"carol\"]", "[\"bob\"]"), "peers: three is for several parties: ");
+    refused(text.replace("[\"bob\", \"carol\"]", "[\"bob\"]"), "peers: three has several parties: ");
     let (_, rule) = text.split_once("[[rule]]").expect("a rule");
-    refused(format!("{text}\n[[rule]]{rule}"), "three is for several parties, and has a rule already");
+    refused(format!("{text}\n[[rule]]{rule}"), "three has several parties and a rule already");
 }

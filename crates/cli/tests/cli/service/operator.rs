@@ -1,4 +1,4 @@
-//! Limits, signals and pages, as the operator of a service has them.
+//! Limits, signals and pages for the operator of a service.
 
 use std::time::{Duration, Instant};
 
@@ -9,14 +9,14 @@ use crate::invocation::finish;
 
 const LATER: &str = "nothing was computed, and no run was counted: try again later";
 
-/// A rule whose inputs take as long as that.
+/// A rule whose inputs take this long.
 fn slow(name: &str, seconds: &str) -> String {
     let exec = format!("[\"sh\", \"-c\", \"sleep {seconds}; echo '{{\\\"a\\\": {}}}'\"]", super::PLANTED);
     rule(name, &format!("often = {{ total = 9 }}\ninputs = {{ exec = {exec}, time = \"60s\" }}\n"))
 }
 
 #[test]
-fn who_comes_beyond_a_limit_is_refused_and_who_waits_is_served() {
+fn callers_beyond_a_limit_are_refused_and_waiting_ones_are_served() {
     let company = Company::new("service-limits");
     ["bob", "carol", "dave"].iter().for_each(|name| company.trust(name));
     let limits = "log.level = \"debug\"\n[limits]\nsessions = 1\nwaiting = 1\nper_peer = 1\n";
@@ -24,25 +24,25 @@ fn who_comes_beyond_a_limit_is_refused_and_who_waits_is_served() {
     let mut service = company.start();
     let first = company.call("bob", 2, &service, &[]);
     service.wait_for("has a place session=");
-    company.is_refused("bob", &service, "we have as many sessions there as we may have at once", LATER);
+    company.is_refused("bob", &service, "we have reached its limit of sessions for one caller", LATER);
     let second = company.call("carol", 3, &service, &[]);
     std::thread::sleep(Duration::from_millis(500));
-    company.is_refused("dave", &service, "it has as many sessions as it may have at once", LATER);
+    company.is_refused("dave", &service, "it has reached its limit of sessions", LATER);
     is_sum(&finish(first), 2);
     is_sum(&finish(second), 3);
 }
 
 #[test]
-fn memory_waiting_time_and_the_longest_session_are_limits_too() {
+fn memory_waiting_time_and_session_time_are_limits_too() {
     let company = Company::new("service-memory");
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     company
         .configure("log.level = \"debug\"\n[limits]\nmemory_mb = 1\n", &[slow("bob", "2"), rule("carol", "")].concat());
     let mut service = company.start();
-    // Where none runs, waiting gives nothing back.
+    // If no session runs, waiting frees no memory.
     let first = company.call("bob", 2, &service, &[]);
     service.wait_for("has a place session=");
-    company.is_refused("carol", &service, "it has as many sessions as it may have at once", LATER);
+    company.is_refused("carol", &service, "it has reached its limit of sessions", LATER);
     is_sum(&finish(first), 2);
     drop(service);
     let limits = "log.level = \"debug\"\n[limits]\nsessions = 1\nwait = \"300ms\"\nsession = \"3s\"\n";
@@ -50,14 +50,14 @@ fn memory_waiting_time_and_the_longest_session_are_limits_too() {
     let mut service = company.start();
     let first = company.call("bob", 2, &service, &[]);
     service.wait_for("has a place session=");
-    company.is_refused("carol", &service, "it has as many sessions as it may have at once", LATER);
-    assert!(service.wait_for("was given up").contains("it took too long"));
+    company.is_refused("carol", &service, "it has reached its limit of sessions", LATER);
+    assert!(service.wait_for("aborted").contains("it took too long"));
     assert_eq!(finish(first).status, Some(1));
     is_sum(&finish(company.call("carol", 3, &service, &[])), 3);
 }
 
 #[test]
-fn a_service_that_is_stopped_lets_sessions_end_and_refuses_all_others() {
+fn a_stopping_service_lets_sessions_end_and_refuses_all_others() {
     let company = Company::new("service-stop");
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     company.configure("log.level = \"debug\"\n", &[slow("bob", "2"), rule("carol", "")].concat());
@@ -67,7 +67,7 @@ fn a_service_that_is_stopped_lets_sessions_end_and_refuses_all_others() {
     service.signal(Signal::TERM);
     service.wait_for("stopping");
     let again = "nothing was computed: try again when it is back";
-    company.is_refused("carol", &service, "it is being stopped", again);
+    company.is_refused("carol", &service, "it is stopping", again);
     is_sum(&finish(first), 2);
     let (status, log) = service.ended();
     assert_eq!(status, Some(0), "{log}");
@@ -75,7 +75,7 @@ fn a_service_that_is_stopped_lets_sessions_end_and_refuses_all_others() {
 }
 
 #[test]
-fn a_service_that_is_stopped_gives_up_by_its_deadline() {
+fn a_stopping_service_aborts_sessions_at_its_deadline() {
     let company = Company::new("service-deadline");
     company.trust("bob");
     company.configure("log.level = \"debug\"\n[limits]\nstop = \"300ms\"\n", &slow("bob", "60"));
@@ -86,14 +86,14 @@ fn a_service_that_is_stopped_gives_up_by_its_deadline() {
     service.signal(Signal::INT);
     let (status, log) = service.ended();
     assert_eq!(status, Some(0), "{log}");
-    assert!(begin.elapsed() < Duration::from_secs(20) && log.contains("sessions are given up"), "{log}");
+    assert!(begin.elapsed() < Duration::from_secs(20) && log.contains("aborting sessions"), "{log}");
     assert_eq!(finish(first).status, Some(1));
     let receipts = std::fs::read_to_string(company.folder.path("state/receipts.jsonl")).expect("a log");
     assert!(receipts.lines().count() == 1 && receipts.contains("the service was stopped"), "{receipts}");
 }
 
 #[test]
-fn a_new_configuration_is_taken_and_a_broken_one_is_not() {
+fn a_new_configuration_takes_effect_and_a_broken_one_does_not() {
     let company = Company::new("service-reload");
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     company.configure("", &rule("bob", ""));
@@ -101,24 +101,24 @@ fn a_new_configuration_is_taken_and_a_broken_one_is_not() {
     company.configure("", "[[rule]]\njob = \"sum-carol\"\npeers = [\"nobody\"]\n");
     service.signal(Signal::HUP);
     let line = service.wait_for("THE NEW CONFIGURATION IS WRONG");
-    assert!(line.contains("peers: `nobody` is not trusted; trusted are bob, carol"), "{line}");
+    assert!(line.contains("peers: `nobody` is not trusted; trusted peers: bob, carol"), "{line}");
     is_sum(&finish(company.call("bob", 4, &service, &[])), 4);
     company.configure("", &rule("carol", ""));
     service.signal(Signal::HUP);
     service.wait_for("the new configuration is in force");
     is_sum(&finish(company.call("carol", 5, &service, &[])), 5);
-    let ask = "give --job FILE, the job that both sides have (compare `garblet job show`); its operator decides who may run it";
-    company.is_refused("bob", &service, "it has no such job for us, or we have named none", ask);
+    let ask = "give --job FILE, the same job as the peer's (compare `garblet job show`); the peer's operator decides who may run it";
+    company.is_refused("bob", &service, "it has no such job for us, or we named no job", ask);
     assert!(service.log().contains("reason=\"not-allowed\""), "{}", service.log());
 }
 
 #[test]
-fn a_change_while_the_configuration_is_read_is_not_lost_and_no_port_loses_its_tls() {
+fn a_change_during_a_reload_is_not_lost_and_no_port_loses_its_tls() {
     let company = Company::new("service-reload-again");
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     company.configure("", &rule("bob", ""));
     let mut service = company.start();
-    // Many signals, of which each finds the file as it is then, or as it will be.
+    // Many signals, each of which finds the current file or a later one.
     for _ in 0..20 {
         service.signal(Signal::HUP);
     }
@@ -135,13 +135,13 @@ fn a_change_while_the_configuration_is_read_is_not_lost_and_no_port_loses_its_tl
         format!("listen = \"{}\"\ninsecure_plain_tcp = true\njobs = \"jobs\"\nstate = \"state\"\n", service.address);
     company.folder.file("serve.toml", &address);
     service.signal(Signal::HUP);
-    let line = service.wait_for("insecure_plain_tcp: the service has to be started again for that");
+    let line = service.wait_for("insecure_plain_tcp: restart the service to change this");
     assert!(line.contains("THE NEW CONFIGURATION IS WRONG"), "{line}");
     is_sum(&finish(company.call("carol", 6, &service, &[])), 6);
 }
 
 #[test]
-fn pages_show_what_happened_and_the_log_may_be_json() {
+fn pages_show_past_events_and_the_log_may_be_json() {
     let company = Company::new("service-pages");
     company.trust("bob");
     let fields = "metrics = \"127.0.0.1:0\"\n";
@@ -150,7 +150,7 @@ fn pages_show_what_happened_and_the_log_may_be_json() {
     let page = word(&service.wait_for("metrics are at"), "address=");
     assert!(get(&page, "/healthz").starts_with("HTTP/1.1 200") && get(&page, "/readyz").starts_with("HTTP/1.1 200"));
     assert!(get(&page, "/other").starts_with("HTTP/1.1 404"));
-    // A page of somebody else's, whose name leads here.
+    // A foreign web page whose domain points here.
     for host in ["evil.example", "evil.example:9745", "127.0.0.1.evil.example", ""] {
         assert!(get_as(&page, host, "/metrics").starts_with("HTTP/1.1 4"), "{host}");
     }
@@ -159,10 +159,10 @@ fn pages_show_what_happened_and_the_log_may_be_json() {
     }
     is_sum(&finish(company.call("bob", 4, &service, &[])), 4);
     let ask = "its operator limits the runs: wait, or ask for more";
-    company.is_refused("bob", &service, "the job was run as often as it ever may be", ask);
+    company.is_refused("bob", &service, "the job has used up all its runs", ask);
     service.wait_for("reason=\"used-up\"");
     let mut metrics = get(&page, "/metrics");
-    // It is counted four times a second.
+    // The metrics are updated four times a second.
     while !metrics.contains("garblet_sessions_running 0") {
         metrics = get(&page, "/metrics");
     }
@@ -196,7 +196,7 @@ fn pages_show_what_happened_and_the_log_may_be_json() {
 }
 
 #[test]
-fn who_waits_and_is_revoked_meanwhile_is_not_served() {
+fn a_waiting_caller_that_is_revoked_is_not_served() {
     let company = Company::new("service-revoked");
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     let limits = "log.level = \"debug\"\n[limits]\nsessions = 1\n";
@@ -208,14 +208,14 @@ fn who_waits_and_is_revoked_meanwhile_is_not_served() {
     std::thread::sleep(Duration::from_millis(700));
     company.configure(limits, &slow("bob", "4"));
     service.signal(Signal::HUP);
-    let ask = "give --job FILE, the job that both sides have (compare `garblet job show`); its operator decides who may run it";
-    let refused = "error: the peer refuses: it has no such job for us, or we have named none\n";
+    let ask = "give --job FILE, the same job as the peer's (compare `garblet job show`); the peer's operator decides who may run it";
+    let refused = "error: the peer refuses: it has no such job for us, or we named no job\n";
     finish(second).fails(1, &format!("{refused}hint: {ask}\n"));
     is_sum(&finish(first), 2);
 }
 
 #[test]
-fn a_result_that_nothing_takes_is_offered_again_and_the_service_is_not_ready() {
+fn a_rejected_result_is_offered_again_and_the_service_is_not_ready() {
     let company = Company::new("service-unhanded");
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     company.configure(
@@ -226,17 +226,17 @@ fn a_result_that_nothing_takes_is_offered_again_and_the_service_is_not_ready() {
     let mut service = company.start();
     let page = word(&service.wait_for("metrics are at"), "address=");
     is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
-    service.wait_for("A RESULT COULD NOT BE HANDED OVER");
+    service.wait_for("A RESULT COULD NOT BE DELIVERED");
     assert!(service.log().contains(" done session="), "{}", service.log());
     assert!(
         get(&page, "/readyz").starts_with("HTTP/1.1 503")
             && get(&page, "/metrics").contains("garblet_results_waiting 1")
     );
     let hint = "tell its operator, whose log says what is wrong";
-    company.is_refused("bob", &service, "it refuses everybody until its operator has mended something", hint);
+    company.is_refused("bob", &service, "it refuses everybody until its operator fixes a problem", hint);
     is_sum(&finish(company.call("carol", 6, &service, &[])), 6);
     std::fs::remove_file(company.folder.path("results")).expect("there");
-    service.wait_for("the result is handed over");
+    service.wait_for("the result was delivered");
     assert!(get(&page, "/readyz").starts_with("HTTP/1.1 200"));
     let results = std::fs::read_dir(company.folder.path("results")).expect("a folder").count();
     assert_eq!(results, 1);
@@ -246,31 +246,31 @@ fn a_result_that_nothing_takes_is_offered_again_and_the_service_is_not_ready() {
 }
 
 #[test]
-fn a_result_that_waits_goes_where_the_new_configuration_says() {
+fn a_waiting_result_goes_where_the_new_configuration_says() {
     let company = Company::new("service-new-sink");
     company.trust("bob");
     company.configure("", &rule("bob", ""));
     company.folder.file("results", "no folder");
     let mut service = company.start();
     is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
-    service.wait_for("A RESULT COULD NOT BE HANDED OVER");
-    // A place that refuses as well is told too.
+    service.wait_for("A RESULT COULD NOT BE DELIVERED");
+    // A second destination that also refuses is reported too.
     company.folder.file("second-place", "no folder");
-    for (folder, said) in [("second-place", "second-place"), ("others", "the result is handed over")] {
+    for (folder, said) in [("second-place", "second-place"), ("others", "the result was delivered")] {
         let to = format!("results = {{ folder = \"{folder}\" }}");
         company.configure("", &rule("bob", "").replace("results = { folder = \"results\" }", &to));
         service.signal(Signal::HUP);
         let line = service.wait_for(said);
-        assert!(folder == "others" || line.contains("A RESULT COULD NOT BE HANDED OVER"), "{line}");
+        assert!(folder == "others" || line.contains("A RESULT COULD NOT BE DELIVERED"), "{line}");
     }
     assert_eq!(std::fs::read_dir(company.folder.path("others")).expect("a folder").count(), 1);
     is_sum(&finish(company.call("bob", 7, &service, &[])), 7);
 }
 
 #[test]
-fn a_log_of_receipts_that_is_locked_holds_no_stop_up_for_long() {
-    // The service waits for the log, or gives the session up before that.
-    for (stop, expected) in [("30s", "NO RECEIPT COULD BE KEPT"), ("1s", "NOT ALL IS WRITTEN DOWN")] {
+fn a_locked_receipt_log_does_not_delay_a_stop_for_long() {
+    // The service waits for the log, or aborts the session first.
+    for (stop, expected) in [("30s", "A RECEIPT COULD NOT BE WRITTEN"), ("1s", "RECEIPTS ARE MISSING")] {
         let company = Company::new("service-locked");
         company.trust("bob");
         let fields = "often = { total = 1 }\ninputs = { file = \"own.json\" }\n";
@@ -278,7 +278,7 @@ fn a_log_of_receipts_that_is_locked_holds_no_stop_up_for_long() {
         let mut service = company.start();
         let receipts = company.folder.path("state/receipts.jsonl");
         let other = std::fs::File::open(&receipts).expect("a log");
-        other.lock().expect("nobody has it");
+        other.lock().expect("nobody holds it");
         is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
         let begin = Instant::now();
         service.signal(Signal::TERM);
@@ -289,12 +289,12 @@ fn a_log_of_receipts_that_is_locked_holds_no_stop_up_for_long() {
         assert!(begin.elapsed() < Duration::from_secs(20), "{:?}: {log}", begin.elapsed());
         drop(other);
         assert_eq!(std::fs::read_to_string(&receipts).expect("a log"), "");
-        // Its receipt comes when the log can be written, and the run stays counted.
+        // Its receipt is written once the log can be written, and the run stays counted.
         let service = company.start();
         let ask = "its operator limits the runs: wait, or ask for more";
-        company.is_refused("bob", &service, "the job was run as often as it ever may be", ask);
+        company.is_refused("bob", &service, "the job has used up all its runs", ask);
         let text = std::fs::read_to_string(&receipts).expect("a log");
-        assert!(text.lines().next().is_some_and(|line| line.contains("how the run ended is unknown")), "{text}");
+        assert!(text.lines().next().is_some_and(|line| line.contains("outcome, which is unknown")), "{text}");
     }
 }
 
@@ -325,14 +325,14 @@ fn a_service_without_room_for_connections_does_not_flood_its_log() {
 }
 
 #[test]
-fn a_result_that_nothing_has_taken_at_the_end_is_told() {
+fn a_result_that_is_lost_at_the_end_is_reported() {
     let company = Company::new("service-lost");
     company.trust("bob");
     company.configure("[limits]\nstop = \"300ms\"\n", &rule("bob", ""));
     company.folder.file("results", "no folder");
     let mut service = company.start();
     is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
-    service.wait_for("A RESULT COULD NOT BE HANDED OVER");
+    service.wait_for("A RESULT COULD NOT BE DELIVERED");
     service.signal(Signal::TERM);
     let (status, log) = service.ended();
     assert!(status == Some(0) && log.contains("THE RESULT OF THIS SESSION IS LOST"), "{log}");

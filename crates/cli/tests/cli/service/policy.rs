@@ -1,4 +1,4 @@
-//! Rules: who may run what, and how often.
+//! Rules: who may run which job, and how often.
 
 use std::{io::Write, net::TcpStream};
 
@@ -42,7 +42,7 @@ fn callers_compute_side_by_side_among_strangers_and_no_value_is_logged() {
         if results.len() == 6 {
             break results;
         }
-        // They are handed over behind that.
+        // The results are delivered after that.
         assert!(begin.elapsed().as_secs() < 60, "{results:?}");
     };
     let expected = format!("\"value\": {}", PLANTED + 1_000_001);
@@ -51,14 +51,14 @@ fn callers_compute_side_by_side_among_strangers_and_no_value_is_logged() {
 }
 
 #[test]
-fn another_job_and_one_that_nobody_allowed_are_refused() {
+fn unknown_jobs_and_jobs_without_a_rule_are_refused() {
     let company = Company::new("service-refused");
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     company.configure("", &rule("bob", ""));
     let service = company.start();
-    let ask = "give --job FILE, the job that both sides have (compare `garblet job show`); its operator decides who may run it";
-    let unknown = "it has no such job for us, or we have named none";
-    // Both hear the same, so that nobody finds out which jobs there are for others.
+    let ask = "give --job FILE, the same job as the peer's (compare `garblet job show`); the peer's operator decides who may run it";
+    let unknown = "it has no such job for us, or we named no job";
+    // Both get the same answer, so that nobody discovers other peers' jobs.
     company.is_refused("carol", &service, unknown, ask);
     let identity = company.folder.path("bob.pem");
     let other = company.folder.file("other.garble.rs", "pub fn main(a: u32, b: u32) -> u32 {\n    a ^ b\n}\n");
@@ -72,7 +72,7 @@ fn another_job_and_one_that_nobody_allowed_are_refused() {
 }
 
 #[test]
-fn a_job_is_run_as_often_as_the_rule_says_and_a_killed_service_has_counted() {
+fn a_rule_limits_runs_and_a_killed_service_has_counted_them() {
     let company = Company::new("service-often");
     company.trust("bob");
     // The results go to a program that never ends, so that the service is killed between the count and the end.
@@ -83,15 +83,15 @@ fn a_job_is_run_as_often_as_the_rule_says_and_a_killed_service_has_counted() {
     service.kill();
     let mut service = company.start();
     is_sum(&finish(company.call("bob", 6, &service, &[])), 6);
-    company.is_refused("bob", &service, "the job was run as often as it ever may be", ASK);
+    company.is_refused("bob", &service, "the job has used up all its runs", ASK);
     service.wait_for("reason=\"used-up\"");
-    // A new day brings none, nor does another service with the same counters beside this one.
+    // Neither a new day nor a second service with the same counters adds runs.
     let second = company.does_not_begin();
     assert!(second.status == Some(1) && second.stderr.contains("is in use by process"), "{}", second.stderr);
 }
 
 #[test]
-fn a_day_has_its_own_limit_and_the_caller_hears_when_it_is_over() {
+fn a_day_has_its_own_limit_and_the_caller_is_told_when_it_ends() {
     let company = Company::new("service-day");
     company.trust("bob");
     company.configure("", &rule("bob", "often = { per_day = 1 }\ninputs = { file = \"own.json\" }\n"));
@@ -99,11 +99,11 @@ fn a_day_has_its_own_limit_and_the_caller_hears_when_it_is_over() {
     is_sum(&finish(company.call("bob", 7, &service, &[])), 7);
     let ran = finish(company.call("bob", 7, &service, &[]));
     assert_eq!(ran.status, Some(1));
-    assert!(ran.stderr.contains("the job was run as often as it may be, until "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the job has used up its runs; more are allowed in "), "{}", ran.stderr);
 }
 
 #[test]
-fn counters_that_are_damaged_let_no_service_begin() {
+fn damaged_counters_stop_a_service_from_starting() {
     let company = Company::new("service-damaged");
     company.trust("bob");
     company.configure("", &rule("bob", ""));
@@ -115,15 +115,15 @@ fn counters_that_are_damaged_let_no_service_begin() {
 }
 
 #[test]
-fn both_sides_keep_receipts_that_agree_also_of_a_refusal() {
+fn both_sides_write_matching_receipts_even_for_a_refusal() {
     let company = Company::new("service-receipts");
     company.trust("bob");
     company.configure("", &rule("bob", "often = { total = 1 }\ninputs = { file = \"own.json\" }\n"));
     let service = company.start();
     is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
-    company.is_refused("bob", &service, "the job was run as often as it ever may be", ASK);
+    company.is_refused("bob", &service, "the job has used up all its runs", ASK);
     let [ours, theirs] = ["state/receipts.jsonl", "bob.receipts"].map(|log| company.folder.path(log));
-    // Refusals are written down beside all else.
+    // Refusals are recorded in the background.
     let begin = std::time::Instant::now();
     while std::fs::read_to_string(&ours).expect("a log").lines().count() < 2 {
         assert!(begin.elapsed().as_secs() < 60, "{}", service.log());
@@ -138,7 +138,7 @@ fn both_sides_keep_receipts_that_agree_also_of_a_refusal() {
 }
 
 #[test]
-fn a_service_that_cannot_keep_receipts_refuses_everybody() {
+fn a_service_that_cannot_write_receipts_refuses_everybody() {
     let company = Company::new("service-receipts-broken");
     company.trust("bob");
     company.configure("receipts = \"kept/receipts.jsonl\"\n", &rule("bob", ""));
@@ -147,13 +147,13 @@ fn a_service_that_cannot_keep_receipts_refuses_everybody() {
     service.wait_for("done session=");
     std::fs::write(company.folder.path("kept/receipts.jsonl"), "no receipt\n").expect("written");
     is_sum(&finish(company.call("bob", 6, &service, &[])), 6);
-    service.wait_for("NO RECEIPT COULD BE KEPT");
+    service.wait_for("A RECEIPT COULD NOT BE WRITTEN");
     let hint = "tell its operator, whose log says what is wrong";
-    company.is_refused("bob", &service, "it refuses everybody until its operator has mended something", hint);
+    company.is_refused("bob", &service, "it refuses everybody until its operator fixes a problem", hint);
 }
 
 #[test]
-fn counters_that_were_put_back_or_are_gone_let_no_service_begin() {
+fn restored_or_missing_counters_stop_a_service_from_starting() {
     let company = Company::new("service-put-back");
     company.trust("bob");
     company.configure("", &rule("bob", "often = { total = 1 }\ninputs = { file = \"own.json\" }\n"));
@@ -166,22 +166,18 @@ fn counters_that_were_put_back_or_are_gone_let_no_service_begin() {
     service.kill();
     std::fs::rename(&state, &lost).expect("moved");
     let ran = company.does_not_begin();
-    assert!(
-        ran.status == Some(1) && ran.stderr.contains("the counters that this service had are gone"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.status == Some(1) && ran.stderr.contains("this service's counters are gone"), "{}", ran.stderr);
     std::fs::rename(&old, &state).expect("moved");
     let ran = company.does_not_begin();
     assert!(ran.status != Some(0) && ran.stderr.contains("is older than its record"), "{}", ran.stderr);
     std::fs::remove_dir_all(&state).expect("there");
     std::fs::rename(&lost, &state).expect("moved");
     let service = company.start();
-    company.is_refused("bob", &service, "the job was run as often as it ever may be", ASK);
+    company.is_refused("bob", &service, "the job has used up all its runs", ASK);
 }
 
 #[test]
-fn whoever_has_used_up_its_runs_costs_nothing() {
+fn a_caller_out_of_runs_costs_nothing() {
     let company = Company::new("service-flood");
     company.trust("bob");
     let inputs = "inputs = { exec = [\"sh\", \"-c\", \"echo x >> asked; cat own.json\"] }\n";
@@ -191,13 +187,13 @@ fn whoever_has_used_up_its_runs_costs_nothing() {
     let service = company.start();
     is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
     for _ in 0..8 {
-        company.is_refused("bob", &service, "the job was run as often as it ever may be", ASK);
+        company.is_refused("bob", &service, "the job has used up all its runs", ASK);
     }
     let read = |name: &str| std::fs::read_to_string(company.folder.path(name)).expect("written");
-    assert_eq!(read("asked").lines().count(), 1, "the operator's program runs for those alone who may run the job");
+    assert_eq!(read("asked").lines().count(), 1, "the operator's program runs only for callers that may run the job");
     assert_eq!(service.log().matches("reason=\"used-up\"").count(), 1, "the same is written down once a minute");
     assert_eq!(service.log().matches("begins session=").count(), 1);
-    // What is being written down is waited for.
+    // Wait for records in progress.
     service.signal(rustix::process::Signal::TERM);
     service.ended();
     assert_eq!(read("state/receipts.jsonl").lines().count(), 2);
@@ -210,7 +206,7 @@ fn peers_of_a_rule_are_parties_of_its_job() {
     company.configure("", &rule("bob", "").replace("[\"bob\"]", "[\"bob\", \"eve\"]"));
     let ran = company.does_not_begin();
     assert!(ran.status == Some(2) && ran.stderr.contains("peers: eve, "), "{}", ran.stderr);
-    assert!(ran.stderr.contains("is none of the other parties of sum-bob"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is not one of the other parties of sum-bob"), "{}", ran.stderr);
 }
 
 #[test]
@@ -234,13 +230,13 @@ fn a_store_is_for_one_peer() {
         let file = company.configure("", &[rule("bob", "store"), rule("carol", store)].concat());
         let ran = finish(company.begin(&["serve", "--config", &file, "--check"]));
         assert_eq!(ran.status, expected, "{store}: {}", ran.stderr);
-        let is_told = ran.stderr.contains(&format!("it is for the peer {} by another rule", identities[0].trim()));
+        let is_told = ran.stderr.contains(&format!("another rule uses it for the peer {}", identities[0].trim()));
         assert_eq!(is_told, expected == Some(2), "{store}: {}", ran.stderr);
     }
 }
 
 #[test]
-fn a_caller_for_whom_there_are_no_data_leaves_little_behind() {
+fn a_caller_without_data_leaves_little_behind() {
     let company = Company::new("service-no-data");
     company.trust("bob");
     company.configure("", &rule("bob", "often = { total = 1 }\ninputs = { folder = \"none\" }\n"));
@@ -258,7 +254,7 @@ fn a_caller_for_whom_there_are_no_data_leaves_little_behind() {
 }
 
 #[test]
-fn a_store_of_something_else_is_no_counters() {
+fn a_store_with_other_contents_is_not_taken_for_counters() {
     let company = Company::new("service-others");
     company.trust("bob");
     company.configure("", &rule("bob", ""));
@@ -271,11 +267,11 @@ fn a_store_of_something_else_is_no_counters() {
     std::fs::rename(company.folder.path("other"), &state).expect("moved");
     company.folder.file("serve.toml", &text);
     let ran = company.does_not_begin();
-    assert!(ran.status == Some(1) && ran.stderr.contains("are others than this service had"), "{}", ran.stderr);
+    assert!(ran.status == Some(1) && ran.stderr.contains("are not this service's counters"), "{}", ran.stderr);
 }
 
 #[test]
-fn callers_come_through_a_websocket_where_the_service_waits_so() {
+fn callers_can_connect_through_a_websocket() {
     let company = Company::new("service-websocket");
     company.trust("bob");
     let file = company.configure("", &rule("bob", ""));
@@ -290,6 +286,10 @@ fn callers_come_through_a_websocket_where_the_service_waits_so() {
     let plain = company.folder.file("plain.toml", &format!("insecure_plain_tcp = true\n{plain}"));
     let ran = garblet(&["serve", "--config", &plain]);
     assert_eq!(ran.status, Some(2), "{}", ran.stderr);
-    assert!(ran.stderr.contains("ws://127.0.0.1:0 is open to every page in a browser here"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("ws://127.0.0.1:0 is open to every web page in a browser on this machine"),
+        "{}",
+        ran.stderr
+    );
     assert!(ran.stderr.contains("hint: leave insecure_plain_tcp out, and give identity and trust"), "{}", ran.stderr);
 }

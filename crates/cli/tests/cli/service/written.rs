@@ -1,10 +1,10 @@
-//! Configurations that are wrong.
+//! Wrong configurations.
 
 use super::{Company, rule};
 use crate::invocation::garblet;
 
 #[test]
-fn each_wrong_field_is_told_with_its_place() {
+fn each_wrong_field_is_reported_with_its_place() {
     let company = Company::new("service-wrong");
     company.trust("bob");
     let bob = |fields: &str| rule("bob", fields);
@@ -13,16 +13,16 @@ fn each_wrong_field_is_told_with_its_place() {
         ("[limits]\nsessions = \"many\"\n".into(), String::new(), "invalid type: string \"many\""),
         ("[limits]\nsessions = 0\n".into(), String::new(), "limits: sessions: expected 1 or more, got 0"),
         ("[limits]\nwait = \"2 weeks\"\n".into(), String::new(), "unknown unit `weeks`, expected ms, s, m or h"),
-        ("metrics = \"here\"\n".into(), String::new(), "metrics: expected an address as 127.0.0.1:9700, got `here`"),
+        ("metrics = \"here\"\n".into(), String::new(), "expected an address such as 127.0.0.1:9700, got `here`"),
         ("log = { format = \"xml\" }\n".into(), String::new(), "unknown variant `xml`, expected `text` or `json`"),
         (
             "insecure_plain_tcp = true\n".into(),
             String::new(),
-            "insecure_plain_tcp: identity and trust mean nothing then",
+            "insecure_plain_tcp: identity and trust have no effect with it",
         ),
-        (String::new(), bob("").replace("sum-bob", "sum"), "job: there is no job `sum`, there are sum-bob"),
-        (String::new(), bob("").replace("[\"bob\"]", "[\"eve\"]"), "peers: `eve` is not trusted; trusted are bob"),
-        (String::new(), bob("").replace("[\"bob\"]", "[]"), "peers: expected the names of those who may run the job"),
+        (String::new(), bob("").replace("sum-bob", "sum"), "job: no job `sum`; the jobs are sum-bob"),
+        (String::new(), bob("").replace("[\"bob\"]", "[\"eve\"]"), "peers: `eve` is not trusted; trusted peers: bob"),
+        (String::new(), bob("").replace("[\"bob\"]", "[]"), "expected the names of the peers that may run the job"),
         (String::new(), bob("inputs = { file = \"own.json\" }\n"), "often: expected a limit"),
         (String::new(), bob("often = { weekly = 3 }\n"), "unknown field `weekly`"),
         (String::new(), bob("often = { total = 3 }\n"), "inputs: expected a file, a folder or a command"),
@@ -36,22 +36,22 @@ fn each_wrong_field_is_told_with_its_place() {
         (
             String::new(),
             bob("often = { total = 3 }\ninputs = { file = \"a\" }\nparty = 1\n"),
-            "party: by our identity this is 0, got 1",
+            "party: expected 0, the party with our identity, got 1",
         ),
         (
             String::new(),
             bob("often = { total = 3 }\ninputs = { file = \"a\" }\nstore = \"s\"\n"),
-            "store: --store: yao takes nothing from a store",
+            "store: --store: yao uses no store",
         ),
         (
             String::new(),
             bob("often = { total = 3 }\ninputs = { file = \"a\" }\nrefill = { at = \"a:1\" }\n"),
-            "refill: there is no store",
+            "refill: this rule has no store",
         ),
         (
             String::new(),
             bob("often = { total = 3 }\ninputs = { file = \"a\" }\naddresses = \"s\"\n"),
-            "addresses: yao has one peer, who calls",
+            "addresses: yao has one peer, which calls the service",
         ),
     ];
     for (fields, rules, expected) in cases {
@@ -70,7 +70,7 @@ fn each_wrong_field_is_told_with_its_place() {
 }
 
 #[test]
-fn a_folder_without_jobs_and_a_job_of_others_are_told() {
+fn a_folder_without_jobs_and_a_job_of_others_are_reported() {
     let company = Company::new("service-jobs");
     company.trust("bob");
     let file = company.configure("", "");
@@ -78,15 +78,11 @@ fn a_folder_without_jobs_and_a_job_of_others_are_told() {
     let text = std::fs::read_to_string(&job).expect("a job");
     std::fs::remove_file(&job).expect("there");
     let ran = garblet(&["serve", "--config", &file]);
-    assert!(
-        ran.stderr.contains("has no job, which are files *.toml\nhint: `garblet job new` writes one"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains("has no job files (*.toml)\nhint: write one with `garblet job new`"), "{}", ran.stderr);
     let other = garblet(&["keygen", &company.folder.path("other.pem")]).stdout;
     company.folder.file("jobs/sum-bob.toml", &text.replace(&company.fingerprint, other.trim()));
     let file = company.configure("", &rule("bob", ""));
     let ran = garblet(&["serve", "--config", &file]);
     assert_eq!(ran.status, Some(2));
-    assert!(ran.stderr.contains("is none of the job's parties"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is not one of the job's parties"), "{}", ran.stderr);
 }

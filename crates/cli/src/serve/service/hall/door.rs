@@ -1,4 +1,4 @@
-//! The door of a service: who comes in, to which session, and who is refused.
+//! The door of a service: admits callers to a session, or refuses them.
 
 use std::{
     collections::HashSet,
@@ -22,17 +22,17 @@ use super::{
 };
 use crate::{failure::Failure, hex::to_hex, hints::mesh_failure, report::rss_bytes, session::Watched};
 
-/// The peer without an identity, as it is counted.
+/// The key under which peers without an identity are counted.
 const NOBODY: &str = "nobody";
 
-/// The place where parties of a session come in, each once.
+/// The meeting point where each party of a session arrives once.
 pub(super) struct Arrivals {
     takes_in: mpsc::Sender<Caller>,
     here: HashSet<u16>,
 }
 
 impl Hall {
-    /// Receives a caller: begins its session, lets it wait, or refuses it.
+    /// Receives a caller: starts its session, queues it, or refuses it.
     pub(in super::super) fn receive(&mut self, caller: Caller) {
         let (identity, config) = (caller.channel.peer(), self.config());
         let below = wants_to_fill(&caller.hello);
@@ -80,7 +80,7 @@ impl Hall {
             (None, true) => {
                 let (takes_in, come) = mpsc::channel(offer.identities.len());
                 let first = arrivals.insert(Arrivals { takes_in, here: HashSet::new() });
-                // There is a place for every party.
+                // The channel has room for every party.
                 let _ = first.take_in(caller, &offer);
                 gathers = Some(come);
                 Work::Mesh(None)
@@ -113,25 +113,25 @@ impl Hall {
 
     /// Waits, without a place, until all parties of a session have come.
     fn gather(&mut self, come: mpsc::Receiver<Caller>, admitted: Admitted, ticket: Ticket) {
-        tracing::debug!(session = ticket.id, peer = ticket.peer, job = ticket.job, "is being gathered");
+        tracing::debug!(session = ticket.id, peer = ticket.peer, job = ticket.job, "gathering its parties");
         let mut stopping = self.stopping.subscribe();
         self.gathering.spawn(async move {
             let begin = Instant::now();
             let rule = &admitted.offer.rules[admitted.rule];
             let met = match &rule.addresses {
-                None => Err(Failure::no_result("there are no addresses of the others")),
+                None => Err(Failure::no_result("no addresses of the other parties")),
                 Some(peers) => tokio::select! {
                     met = Mesh::join_callers(rule.party.0, peers, come, &admitted.options) => {
                         met.map_err(|error| mesh_failure(&error))
                     }
-                    _ = stopping.wait_for(|stopping| *stopping) => Err(Failure::no_result("the service is being stopped")),
+                    _ = stopping.wait_for(|stopping| *stopping) => Err(Failure::no_result("the service is stopping")),
                 },
             };
             Gathered { admitted, ticket, met, time: begin.elapsed() }
         });
     }
 
-    /// The things that a session with a peer holds.
+    /// The resources that a session with a peer holds.
     pub(super) fn ticket(&self, offer: &Offer, identity: Option<Fingerprint>, named: Option<Named>) -> Ticket {
         Ticket {
             caller: counted(identity),
@@ -162,7 +162,7 @@ impl Hall {
         }
     }
 
-    /// Looks whether a caller may have a session, now or when one has ended.
+    /// Checks that a caller may have a session, now or after another ends.
     pub(super) fn has_room_for(&self, ticket: &Ticket, rule: &Rule) -> Result<(), Refusal> {
         self.may_have_one_more(ticket)?;
         match self.is_full(rule) || !self.has_memory() {
@@ -171,14 +171,14 @@ impl Hall {
         }
     }
 
-    /// Tells whether there is neither a place for a session of a rule nor room to wait for one.
+    /// Returns whether there is neither a place for a rule's session nor room to wait for one.
     pub(super) fn is_full(&self, rule: &Rule) -> bool {
         let limits = self.config().limits;
         let waits = self.running >= limits.sessions || self.shared.stores.alone(rule).is_err();
         waits && self.waiting.len() >= limits.waiting
     }
 
-    /// Looks whether one more session of several parties may be gathered.
+    /// Checks that another session of several parties may gather.
     fn has_room_to_gather(&self, ticket: &Ticket) -> Result<(), Refusal> {
         self.may_have_one_more(ticket)?;
         match () {
@@ -188,7 +188,7 @@ impl Hall {
         }
     }
 
-    /// Looks whether anything begins, and whether a caller has not too many sessions.
+    /// Checks that the service is not stopping and that the caller does not have too many sessions.
     fn may_have_one_more(&self, ticket: &Ticket) -> Result<(), Refusal> {
         let most = self.config().limits.per_peer;
         match () {
@@ -199,13 +199,13 @@ impl Hall {
         }
     }
 
-    /// Looks whether there is memory for one more session. Where none runs there is: what is held then is not given back by waiting.
+    /// Checks that there is memory for another session. If no session runs, there is: waiting would not free any.
     pub(super) fn has_memory(&self) -> bool {
         let most = self.config().limits.memory_mb.filter(|_| self.running > 0);
         most.is_none_or(|most| rss_bytes().is_none_or(|held| held / 1_000_000 < most))
     }
 
-    /// Looks whether a rule allows one more run, so that nothing is done for who has used up its runs. The session counts.
+    /// Checks that a rule allows another run, so that no work is done for a peer out of runs. The session itself counts the run.
     fn may_run(&self, rule: &Rule, request: &RequestWords) -> Result<(), Refusal> {
         if self.shared.outbox.blocks(rule) {
             return Err(Refusal::Closed);
@@ -213,7 +213,7 @@ impl Hall {
         self.shared.counters.may_begin(&rule.budget, &request.counted, rule.often, clock().as_secs())
     }
 
-    /// Tells a caller why nothing begins.
+    /// Sends a caller the refusal.
     fn refuse(&self, caller: Caller, refusal: Refusal, job: (Arc<Offer>, usize)) {
         let refused = self.refused(&caller, refusal, Some(job));
         self.shared.farewells.refuse(caller.channel.refuse(refusal), refusal, refused);
@@ -222,7 +222,7 @@ impl Hall {
     fn refused(&self, caller: &Caller, refusal: Refusal, job: Option<(Arc<Offer>, usize)>) -> Refused {
         let of_job =
             |(offer, rule): &(Arc<Offer>, usize)| Watched::of_watch(caller.watch.clone(), offer.rules[*rule].party);
-        // Of several parties, none was met.
+        // In a session of several parties, none has been met yet.
         let two = job.as_ref().filter(|(offer, _)| !offer.is_mesh);
         Refused {
             peer: self.config().name(caller.channel.peer()),
@@ -236,7 +236,7 @@ impl Hall {
 }
 
 impl Arrivals {
-    /// Takes a party in, unless it is there already or the session has begun.
+    /// Admits a party, unless it is already there or the session has started.
     fn take_in(&mut self, caller: Caller, offer: &Offer) -> Result<(), Box<Caller>> {
         let identity = caller.channel.peer();
         let place = identity.and_then(|_| offer.identities.iter().position(|party| *party == identity));
@@ -250,7 +250,7 @@ impl Arrivals {
     }
 }
 
-/// A peer as it is counted: by its identity, whatever it is called.
+/// A peer's key for counting: its identity, not its name.
 fn counted(identity: Option<Fingerprint>) -> String {
     identity.map_or(NOBODY.into(), |print| print.to_string())
 }

@@ -1,4 +1,4 @@
-//! The end of a session: its receipt, its lines in the log, its counts, and only then its result.
+//! The end of a session: first its receipt, log lines and counts, and only then its result.
 
 use std::{
     sync::{Arc, Mutex},
@@ -26,13 +26,13 @@ pub(in super::super) struct Ended {
     pub(super) ticket: Ticket,
     /// Set if it had a place.
     pub(super) had_place: bool,
-    /// The result that was not taken.
+    /// The result that was not accepted.
     pub(super) parcel: Option<Parcel>,
-    /// The receipt that could not be kept.
+    /// The error, if the receipt could not be written.
     pub(super) unkept: Option<Failure>,
 }
 
-/// The things that are needed of a session when it ends.
+/// The parts of a session that are needed when it ends.
 pub(super) struct Ending {
     shared: Shared,
     config: Arc<Config>,
@@ -62,12 +62,12 @@ impl Ending {
         }
     }
 
-    /// Keeps the receipt, then logs and counts the end, and then hands the result over.
+    /// Writes the receipt, then logs and counts the end, and then delivers the result.
     pub(super) async fn conclude(self, result: Result<Done, Stopped>, (time, had_place): (Duration, bool)) -> Ended {
-        // One that is given up may be being counted: it is known only when that is done.
+        // An aborted run may be in the middle of counting: wait for the answer.
         let counting = self.counting.clone();
         let is_counted = spawn_blocking(move || counting.settle()).await.unwrap_or(true);
-        // These cost a caller nothing.
+        // These cost the caller nothing.
         let reason = match &result {
             Err(Stopped::Refused(refusal)) => Some(refusal.name()),
             Err(Stopped::NotMet(_)) => Some("not-met"),
@@ -93,7 +93,7 @@ impl Ending {
         Ended { ticket: ending.ticket, had_place, parcel, unkept }
     }
 
-    /// Keeps the receipt, if there is to be one.
+    /// Writes the receipt, if the session gets one.
     async fn keep(
         self,
         result: Result<Done, Stopped>,
@@ -108,12 +108,12 @@ impl Ending {
         let kept = spawn_blocking(move || {
             let session = receipt::Session { offer: &offer, rule, watched: &watched, config: &config, id: Some(&id) };
             let kept = if is_kept { session.keep(&receipts, &result) } else { Ok(()) };
-            // The receipt of its beginning stays until there is one of its end.
+            // The start receipt stays until the final one is written.
             if is_counted
                 && kept.is_ok()
                 && let Err(error) = counters.ended(&id)
             {
-                let unkept = Failure::no_result(format!("the counters cannot be written: {error}"));
+                let unkept = Failure::no_result(format!("cannot write the counters: {error}"));
                 return (result, Err(unkept));
             }
             (result, kept)
@@ -124,7 +124,7 @@ impl Ending {
         }
     }
 
-    /// Logs and counts how it has ended.
+    /// Logs and counts the outcome.
     fn tell(&self, result: &Result<Done, Stopped>, (time, counted): (Duration, bool), more: Option<u64>) {
         let Ticket { peer, id, job, digest, protocol, .. } = &self.ticket;
         let (metrics, seconds) = (&self.shared.metrics, rounded(time));
@@ -151,7 +151,7 @@ impl Ending {
                 "died"
             }
             Err(Stopped::GivenUp(why)) => {
-                tracing::warn!(session = id, peer, job, digest, protocol, seconds, why, counted, "was given up");
+                tracing::warn!(session = id, peer, job, digest, protocol, seconds, why, counted, "aborted");
                 "given-up"
             }
         };
@@ -174,7 +174,7 @@ impl Ending {
                 tracing::error!(session = id, peer, job, "{}", PEER_EXPOSED.trim_end());
             }
             if let Some(Failure { message: reason, .. }) = &outcome.closing {
-                tracing::warn!(session = id, job, reason, "done, but not all is well");
+                tracing::warn!(session = id, job, reason, "done, but with a problem");
             }
         }
     }
@@ -184,7 +184,7 @@ impl Ending {
         let Failure { message: reason, hint, .. } = failure;
         if failure.class == Class::Misbehaviour {
             self.shared.metrics.misbehaved(peer);
-            let what = "A PEER HAS CHEATED, or what it sent was changed";
+            let what = "A PEER HAS CHEATED, or its data was changed in transit";
             tracing::error!(session = id, peer, job, digest, protocol, seconds, reason, hint, counted, "{what}");
         } else {
             tracing::warn!(session = id, peer, job, digest, protocol, seconds, reason, counted, more, "failed");
