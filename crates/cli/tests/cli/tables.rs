@@ -251,7 +251,7 @@ fn a_file_holds_one_table() {
     assert_eq!(std::fs::read_to_string(&one).expect("written"), "out0\n1\n2\n");
     eval(&["--output", &format!("out2={one}")]).fails(
         2,
-        &format!("error: --output out2={one}: the program has no output `out2`\nhint: there is: out0, out1\n"),
+        &format!("error: --output out2={one}: the program has no output `out2`\nhint: available: out0, out1\n"),
     );
     eval(&["--output", "out.xls"]).fails(
         2,
