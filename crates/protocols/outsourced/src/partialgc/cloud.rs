@@ -153,7 +153,6 @@ impl<C: Conduct<Step>> Role<Mesh> for Cloud<C> {
         let input = party_io::own_input(plan.program(), cloud, inputs)?;
         self.state.check()?;
         let read = self.state.read(&plan)?;
-        self.state.risk();
         let ids = meet::ids(&self.state, &plan, prepared.number);
         let (own, corrections) = prepared.own.give(&plan, ids.run, cloud, &input);
         let bytes = |peer: u16| match Party(peer) {
@@ -171,6 +170,8 @@ impl<C: Conduct<Step>> Role<Mesh> for Cloud<C> {
         };
         let mut given = plan.clients().iter().map(decode).collect::<Result<Vec<Given>, _>>()?;
         given.push(own);
+        // Nothing that depends on the state has left this server until here: a client that is gone by now takes no state along.
+        self.state.risk();
         let (mut pair, lent) = session.lend(GENERATOR)?;
         let computed = self.compute(&mut pair, &ids, prepared.encodings, given, read).await;
         session.give_back(pair, lent);

@@ -157,7 +157,6 @@ impl<C: Conduct<Step>> Role<garblet_net::Mesh> for Generator<C> {
         let mut input = party_io::own_input(self.plan.program(), GENERATOR, inputs)?;
         self.state.check()?;
         let read = self.state.read(&self.plan)?;
-        self.state.risk();
         let plan = self.plan.clone();
         let bits = |peer: u16| plan.giver(Party(peer)).bit_count();
         let mut corrections = session.mesh().per_peer(|peer| vec![0; bits(peer).div_ceil(8)]);
@@ -169,6 +168,8 @@ impl<C: Conduct<Step>> Role<garblet_net::Mesh> for Generator<C> {
             let of_giver = BitVec::from_bytes(bytes.clone(), bits(peer))?;
             wires::exchange(&mut prepared.givers[usize::from(peer) - 1].pads, &of_giver);
         }
+        // Nothing has left this server until here: a client that is gone by now takes no state along.
+        self.state.risk();
         let key = plan.authenticator(GENERATOR).map(|authenticator| authenticator.key(session.rng()));
         if let Some(key) = &key {
             input.append(&key.inputs());

@@ -218,6 +218,18 @@ fn a_party_that_leaves_before_a_run_costs_no_state() {
 }
 
 #[test]
+fn a_client_that_leaves_when_a_run_begins_costs_no_state() {
+    let config = small(Reuse::Labels);
+    let (states, reader, saved) = kept_sum(config);
+    // The client gives up a prepared run before its first message, because its value has another width.
+    let scene = Scene { saved: saved.clone(), seed: 2, ..Scene::new(&reader, 3, config) };
+    let (results, states) = scene.run(&[None, Some(value(1, 9))], states);
+    assert!(results.iter().all(Result::is_err), "{results:?}");
+    let scene = Scene { saved, seed: 3, ..Scene::new(&reader, 3, config) };
+    assert_eq!(step(scene, &[None, Some(value(1, 8))], states, 1).0.unwrap(), value(13, 8));
+}
+
+#[test]
 fn a_run_that_only_one_server_has_begun_is_skipped() {
     let config = small(Reuse::Labels);
     let (states, reader, saved) = kept_sum(config);
