@@ -48,7 +48,7 @@ class Store:
         if not known:
             log.warning(
                 "this machine has no record of the store in %s; if it was restored from a backup, its pieces could be used twice: "
-                "let both parties begin with new stores",
+                "let both parties create new stores",
                 self.folder,
             )
 

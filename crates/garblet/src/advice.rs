@@ -166,17 +166,17 @@ advice! {
     /// Give the store of this peer and protocol.
     RightStore => "give the right store, or a new folder to prepare again";
     /// Give the stores that belong together.
-    StoresTogether => "name the two stores that were filled together, or begin with new ones at both parties";
-    /// Begin with new stores, as one was restored from a backup.
-    NewStores => "never restore a store from a backup, since its pieces could be used twice: begin with new stores at both parties";
-    /// Begin with new stores if this one was restored, which the peer says.
-    NewStoresIfRestored => "the other party reports this: never restore a store from a backup, since its pieces could be used twice. If this one was restored, begin with \
-         new stores at both parties, and at servers that answer clients also with a new service value; if not, ask the other party";
-    /// Begin with new stores, or forget the record of a store that was never copied.
+    StoresTogether => "name the two stores that were filled together, or let both parties create new ones";
+    /// Create new stores, as one was restored from a backup.
+    NewStores => "never restore a store from a backup, since its pieces could be used twice: let both parties create new stores";
+    /// Create new stores if this one was restored, which the peer says.
+    NewStoresIfRestored => "the other party reports this: never restore a store from a backup, since its pieces could be used twice. If this one was restored, let \
+         both parties create new stores, and servers that answer clients also a new service value; if not, ask the other party";
+    /// Create new stores, or forget the record of a store that was never copied.
     ForgetRecord {
         /// The file of the record.
         record: String
-    } => "pieces could be used twice: begin with new stores at both parties; only if no copy of the store was ever used, as when it was \
+    } => "pieces could be used twice: let both parties create new stores; only if no copy of the store was ever used, as when it was \
          moved to another machine and back, remove {record}";
     /// Remove a store that was given up.
     RemoveGivenUp => "to start again with that peer, remove the store";
@@ -185,7 +185,7 @@ advice! {
     /// Remove the copy of a store.
     RemoveCopy => "a store must exist only once: remove the copy";
     /// Find out how much of the store is damaged.
-    VerifyStore => "check which pieces are lost; if the index itself is damaged, begin with new stores at both parties";
+    VerifyStore => "check which pieces are lost; if the index itself is damaged, let both parties create new stores";
     /// Make room on disk.
     MakeRoom => "a run puts there what does not fit in memory: set TMPDIR to a folder with room for it";
     /// Open the store again.
