@@ -44,7 +44,7 @@ const LINES: [Line; 10] = [
         "Table 4",
         &["AWS LAN", "AES-128", "32"],
         "online, alone",
-        "AES-128 against malicious parties, from gates that were made before, online",
+        "AES-128 against malicious parties, from gates made in advance, online",
     ),
     (
         Paper::Bmr,
