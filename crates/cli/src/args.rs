@@ -113,7 +113,7 @@ pub struct ProtocolArgs {
 /// The protocol and its parameters.
 #[derive(Args, Clone)]
 pub struct ChoiceArgs {
-    #[arg(long, help = format!("The protocol: {} [default: yao, or the first against --adversary]", Protocol::names()))]
+    #[arg(long, help = format!("The protocol: {} [default: yao, or chosen by --adversary]", Protocol::names()))]
     pub(crate) protocol: Option<String>,
     /// Choose a protocol that is secure against such parties: semi-honest, covert or malicious
     #[arg(long, value_name = "ADVERSARY")]

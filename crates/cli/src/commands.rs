@@ -32,11 +32,11 @@ enum Command {
     Demo(demo::Options),
     /// Run all parties of a program on this machine, each in its own process
     Local(local::Options),
-    /// Run one party, against peers elsewhere
+    /// Run one party, with peers elsewhere
     Run(Box<run::Options>),
     /// Fill a store before the function or its inputs are known
     Prepare(prepare::Options),
-    /// Run a service; or keep a store filled together with a peer; or answer the peer whenever it connects
+    /// Run a service; or keep a store filled, together with a peer; or answer the peer whenever it connects
     Serve(serve::Call),
     /// Leave shares of this client's inputs with two servers, and fetch the result
     Visit(visit::Options),

@@ -77,7 +77,7 @@ pub(crate) struct PeerArgs {
     /// This party's identity, made by `garblet keygen` [default: identity.pem in the configuration folder]
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
-    /// The peer: a name from `garblet trust list`, or a fingerprint [default: every trusted peer]
+    /// The peer: a name from `garblet trust list`, or a fingerprint [default: every trusted peer; with --listen, the only one]
     #[arg(long, value_name = "NAME|FINGERPRINT")]
     peer: Option<String>,
     #[command(flatten)]

@@ -64,7 +64,7 @@ pub(crate) struct Options {
     /// The number of parties; a job determines it
     #[arg(long, value_name = "N", conflicts_with = "job")]
     pub(crate) parties: Option<u16>,
-    /// Repeat N times from scratch and report the median
+    /// Repeat R times from scratch and report the median
     #[arg(long, value_name = "R", default_value = "1", value_parser = at_least_one::<NonZeroUsize>)]
     pub(crate) repeat: NonZeroUsize,
     /// Print one JSON object on standard output

@@ -32,7 +32,7 @@ pub(crate) struct Options {
     pub(crate) stock: FillArgs,
     #[command(flatten)]
     changes: ProgramChanges,
-    /// Run this job, which replaces the program, its changes, the protocol and its parameters
+    /// Use this job, which replaces the program, changes to it, the protocol and its parameters
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["owners", "recipients", "constants", "panics", "protocol", "params"])]
     job: Option<PathBuf>,

@@ -47,7 +47,7 @@ pub(crate) struct StockArgs {
     /// Prepare during the run what the store lacks; all parties must give this option
     #[arg(long, requires = "store")]
     top_up: bool,
-    /// Keep nothing more under a name after more than N runs that should have kept it and did not end [default: 16]
+    /// Keep nothing more under a name after more than N runs that were to keep values under it and did not end [default: 16]
     #[arg(long, value_name = "N", requires = "store")]
     retries: Option<u32>,
     #[command(flatten)]

@@ -34,7 +34,7 @@ pub(crate) enum StoreCommand {
     Compact(Options),
     /// Reset two counts: orders of gates that the peer left unfinished (lego), and runs that should have kept values and did not end (authenticated, lego, outsourced)
     Allow(Options),
-    /// Close a clients' state forever; the other server learns of it at the next meeting
+    /// Close a state (outsourced) forever; the other server learns of it at the next meeting
     Close {
         #[command(flatten)]
         options: Options,

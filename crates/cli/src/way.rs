@@ -26,7 +26,7 @@ pub(crate) struct WayArgs {
     /// Speak plain TCP, without identities or encryption, to a peer on this machine
     #[arg(long, conflicts_with_all = ["identity", "peer"])]
     insecure_plain_tcp: bool,
-    /// The name of this session, the same for all its parties and new each time: who has another does not meet us. It goes in the clear, as the server name of TLS
+    /// The name of this session, the same for all its parties and new each time: parties with another do not meet us. It is sent in the clear, as the TLS server name
     #[arg(long, value_name = "NAME")]
     session: Option<SessionName>,
 }
@@ -38,7 +38,7 @@ struct MeetingArgs {
     /// Wait for the peer at this address; at `ws://HOST:PORT` through a WebSocket, so that a page can be the peer
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<String>,
-    /// Go to the peer at this address, `ws://HOST:PORT` if it waits so
+    /// Go to the peer at this address; at `ws://HOST:PORT` by WebSocket
     #[arg(long, value_name = "HOST:PORT")]
     connect: Option<String>,
 }

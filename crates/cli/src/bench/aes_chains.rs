@@ -8,7 +8,7 @@ use crate::failure::Failure;
 /// The number of chains among which blocks are divided.
 #[derive(Clone, Copy, clap::Args)]
 pub struct Chains {
-    /// Chains, each block of one the encryption of the one before; four chains run side by side, one runs gate by gate
+    /// Chains of blocks, each the encryption of the one before; four chains run side by side, one runs gate by gate
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub chains: u32,
 }

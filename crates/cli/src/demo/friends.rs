@@ -67,13 +67,13 @@ const STOCK: [(&str, u64); 1] = [("triples", 100_000)];
 /// The options of `garblet demo friends`.
 #[derive(clap::Args)]
 pub(super) struct Options {
-    /// A friend, any number of times
+    /// The name of a friend; can be repeated
     #[arg(long = "friend", value_name = "NAME", default_values = ["Anna", "Bert", "Cleo", "Dora"])]
     friends: Vec<String>,
     /// Columns and rows of the map
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "16x16")]
     map: Size,
-    /// So many columns and rows away is near
+    /// Friends at most this many columns and rows apart are near
     #[arg(long, value_name = "CELLS", default_value_t = 2)]
     radius: u8,
     /// Serve the page at this address; one that phones can reach lets them in, too

@@ -27,7 +27,7 @@ pub(crate) struct InputArgs {
     /// Read a field from this column of the table; K: is needed if several parties give inputs
     #[arg(long = "column", value_name = "[K:]FIELD=COLUMN")]
     pub(crate) columns: Vec<ColumnOf>,
-    /// The format of the inputs; K: limits it to one party [default: by the file's ending]
+    /// The format of the inputs; K= limits it to one party [default: by the file's ending]
     #[arg(long = "input-format", value_name = "[K=]FORMAT")]
     pub(crate) formats: Vec<FormatOf>,
     /// Evaluate the program many times in one run: for each row of the tables, or for each file (several files, or a folder); N if this party has no inputs

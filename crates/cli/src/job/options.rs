@@ -22,7 +22,7 @@ pub(crate) struct SubjectArgs {
     program: Option<String>,
     #[command(flatten)]
     changes: ProgramChanges,
-    /// Run this job, which replaces the program, its changes, the protocol and its parameters
+    /// Use this job, which replaces the program, changes to it, the protocol and its parameters
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["program", "owners", "recipients", "constants", "panics", "protocol", "adversary", "params"])]
     job: Option<PathBuf>,
