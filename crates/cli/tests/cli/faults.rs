@@ -78,7 +78,7 @@ fn a_silent_or_missing_peer() {
     let ran = garblet(&[&["run"], &EVALUATOR[..], &connect].concat());
     assert_eq!(ran.status, Some(1), "{}", ran.stderr);
     assert!(ran.stderr.starts_with(&format!("error: cannot connect to {address} within 1 s")), "{}", ran.stderr);
-    assert!(ran.stderr.contains("hint: start the peer, check the address"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: start the peer, and check the address"), "{}", ran.stderr);
 }
 
 #[test]

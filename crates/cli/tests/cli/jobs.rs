@@ -288,7 +288,7 @@ fn a_program_other_than_the_agreed_one_is_refused() {
             "{}",
             ran.stderr
         );
-        assert!(ran.stderr.contains("hint: the program is not the one that was agreed"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("hint: the program is not the agreed one"), "{}", ran.stderr);
         assert_eq!(ran.status, Some(2));
     }
     assert_eq!(garblet(&["job", "show", &job]).status, Some(0), "what was agreed is shown all the same");

@@ -224,6 +224,6 @@ fn pages_have_a_hint_for_every_error() {
         assert!(!page::hint(&error).is_empty(), "{error}");
     }
     let refused = NetError::Unsendable { what: "x", why: text() };
-    assert!(page::hint(&refused).starts_with("begin again"));
+    assert!(page::hint(&refused).starts_with("start again"));
     assert_eq!(page::hint(&NetError::CutOff), page::hint(&refused));
 }
