@@ -77,7 +77,7 @@ pub(super) const REFUSED: &[(&str, &str, &str)] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 { let k = -1; k + a }",
-        "a number of type u8 has no sign",
+        "a number of type u8 cannot be negative",
         "the trait bound `u8: Neg` is not satisfied",
     ),
     (
@@ -90,7 +90,7 @@ pub(super) const REFUSED: &[(&str, &str, &str)] = &[
         "expected a signed number, got u8",
         "cannot apply unary operator `-` to type `u8`",
     ),
-    ("pub fn main(a: u8, b: u8) -> u8 { -0 + a }", "a number of type u8 has no sign", "is not satisfied"),
+    ("pub fn main(a: u8, b: u8) -> u8 { -0 + a }", "a number of type u8 cannot be negative", "is not satisfied"),
     (
         "pub fn main(a: u8, b: u8) -> bool { let k = 3000000000; k > 0 }",
         "literal out of range for i32",
@@ -108,7 +108,7 @@ pub(super) const REFUSED: &[(&str, &str, &str)] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 { match a { -1 => 1, _ => b } }",
-        "a number of type u8 has no sign",
+        "a number of type u8 cannot be negative",
         "the trait bound `u8: Neg` is not satisfied",
     ),
     (
@@ -218,7 +218,7 @@ pub(super) const REFUSED: &[(&str, &str, &str)] = &[
     ),
     (
         "const N: u8 = -1;\npub fn main(a: u8, b: u8) -> u8 { a }",
-        "a number of type u8 has no sign",
+        "a number of type u8 cannot be negative",
         "cannot apply unary operator `-` to type `u8`",
     ),
     (
