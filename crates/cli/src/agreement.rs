@@ -11,11 +11,7 @@ use garblet::{
 };
 use garblet_circuit::{Input, Output, Party, Program};
 use garblet_client::Identity;
-use garblet_net::{DEFAULT_TIMEOUT, check_is_file, read_small_file};
-use serde::Deserialize;
-use toml::Spanned;
-
-use crate::{
+use garblet_console::{
     args::{Constant, NOBODY, Owner, ProgramArgs, To},
     failure::Failure,
     hex::{from_hex, to_hex},
@@ -25,6 +21,9 @@ use crate::{
     stock::read_input,
     written::{Table, WrittenChanges, parameters, program_in},
 };
+use garblet_net::{DEFAULT_TIMEOUT, check_is_file, read_small_file};
+use serde::Deserialize;
+use toml::Spanned;
 
 /// The longest file that is read.
 const FILE_BYTES_MAX: u64 = 16 << 20;

@@ -11,12 +11,11 @@ pub mod yao;
 use std::ffi::OsString;
 
 use garblet_circuit::diagnostic::nearest;
-use serde::Serialize;
-
-use crate::{
+use garblet_console::{
     failure::Failure,
     output::{self, print, print_json},
 };
+use serde::Serialize;
 
 /// The place of all other benchmarks, for the help.
 pub(crate) const OTHERS: &str = "All other benchmarks, such as those of five papers, are in the laboratory. In a clone of the project:\n  \

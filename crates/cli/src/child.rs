@@ -21,11 +21,7 @@ use garblet::{
     run_report::PartyPart,
 };
 use garblet_circuit::{Bits, InputId, Party, Program};
-use garblet_net::PeersFile;
-use serde::{Deserialize, Serialize};
-
-use crate::{
-    ahead::{Ahead, Stores},
+use garblet_console::{
     args::ProgramArgs,
     failure::{Failure, Status},
     hints::{meet_failure, mesh_failure, net_failure},
@@ -33,8 +29,14 @@ use crate::{
     report::part_of_filled,
     session::{self, Task},
     settings::Settings,
-    slow::{Relays, SlowParty},
     stock::Source,
+};
+use garblet_net::PeersFile;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ahead::{Ahead, Stores},
+    slow::{Relays, SlowParty},
 };
 
 /// The time that the other parties may take to end once one has failed.

@@ -3,16 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use garblet_circuit::Program;
-use garblet_formats::{Format, WriteError};
-use garblet_synthesis::optimise::optimise_program;
-
-use crate::{
+use garblet_console::{
     args::ProgramArgs,
     failure::Failure,
     output::{count, tell},
     program,
     whole_file::{self, Readers},
 };
+use garblet_formats::{Format, WriteError};
+use garblet_synthesis::optimise::optimise_program;
 
 /// The options of `garblet convert`.
 #[derive(clap::Args)]

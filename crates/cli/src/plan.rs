@@ -4,21 +4,23 @@ use garblet::{
     Adversary, Communication, Config, Phase, Precision, Prediction, Protocol, SavedValues, run_report::ProgramPart,
 };
 use garblet_circuit::Program;
+use garblet_console::{
+    args::Param,
+    failure::Failure,
+    hints::explain,
+    output::{bytes, count, print, print_json, seconds, table},
+    program,
+    report::must_not_collude,
+    settings::{Settings, party_range},
+};
 use garblet_net::{DEFAULT_TIMEOUT, SimulatedLink};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    args::Param,
-    failure::Failure,
-    hints::explain,
     inspect::{garbled_ands, garbled_text},
-    job::options::SubjectArgs,
-    output::{bytes, count, print, print_json, seconds, table},
-    program,
+    jobs::options::SubjectArgs,
     reach::ReachPart,
-    report::must_not_collude,
-    settings::{Settings, party_range},
 };
 
 /// Gates of a program that is still looked at under every protocol: some need all of them at once in memory.

@@ -8,15 +8,14 @@ use std::{
 
 use garblet::row_panics;
 use garblet_circuit::{Bits, Output, Port, Program, Type};
-use garblet_formats::value::{self, ResultTable, TableFormat};
-use serde_json::{Map, Value};
-
-use crate::{
+use garblet_console::{
     failure::{Failure, reason},
     output::print,
     report::{outputs_text, results},
     whole_file::{self, Readers, folder_of},
 };
+use garblet_formats::value::{self, ResultTable, TableFormat};
+use serde_json::{Map, Value};
 
 /// The options that say where results go.
 #[derive(clap::Args)]

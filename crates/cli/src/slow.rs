@@ -6,10 +6,9 @@
 use std::thread::JoinHandle;
 
 use garblet_circuit::Party;
+use garblet_console::{failure::Failure, hints::net_failure, session::block_on};
 use garblet_net::{Listener, SimulatedLink, relay};
 use tokio::sync::oneshot;
-
-use crate::{failure::Failure, hints::net_failure, session::block_on};
 
 /// A party all of whose links are slow.
 #[derive(Clone, Copy, Debug)]

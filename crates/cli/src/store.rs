@@ -3,10 +3,7 @@
 use std::path::PathBuf;
 
 use garblet::{Notice, SavedNames, SavedState, notices, runs::program_of, settle};
-use garblet_store::{Kind, Stock, Store, StoreKey, Verified};
-use serde::Serialize;
-
-use crate::{
+use garblet_console::{
     configuration::in_configuration,
     failure::Failure,
     hints::{explain, store_failure},
@@ -14,6 +11,8 @@ use crate::{
     progress::ByteBar,
     stock::{check_record, load_or_create_key},
 };
+use garblet_store::{Kind, Stock, Store, StoreKey, Verified};
+use serde::Serialize;
 
 /// The subcommands of `garblet store`.
 #[derive(clap::Subcommand)]

@@ -15,13 +15,7 @@ use garblet::{
 };
 use garblet_circuit::Party;
 use garblet_client::{Begun, Invitation, Job, Opened, Server, Visit};
-use garblet_net::{Call, Fingerprint};
-use serde::Serialize;
-use serde_json::{Map, Value};
-use zeroize::Zeroizing;
-
-use crate::{
-    agreement,
+use garblet_console::{
     args::Time,
     configuration::check_unwritable_in_folder,
     failure::Failure,
@@ -31,6 +25,12 @@ use crate::{
     report::{check_panics, outputs_text},
     session::block_on,
 };
+use garblet_net::{Call, Fingerprint};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use zeroize::Zeroizing;
+
+use crate::agreement;
 
 use memory::{Memory, Unfinished};
 

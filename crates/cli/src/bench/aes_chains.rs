@@ -1,9 +1,8 @@
 //! The circuits that garbling and `yao` are measured with: chains of AES-128 blocks.
 
 use garblet_circuit::Program;
+use garblet_console::failure::Failure;
 use garblet_synthesis::library;
-
-use crate::failure::Failure;
 
 /// The number of chains over which blocks are shared out.
 #[derive(Clone, Copy, clap::Args)]

@@ -16,21 +16,21 @@ use garblet::{
     store::{Store, StoreKey},
 };
 use garblet_circuit::{Program, evaluate};
-use garblet_net::{Channel, DEFAULT_TIMEOUT, SimulatedLink};
-use garblet_synthesis::library;
-use serde::Serialize;
-
-use crate::{
+use garblet_console::{
     args::{Param, at_least_one},
-    bench::{
-        Form, Piece,
-        loopback::{join, own, random_values},
-    },
     failure::Failure,
     hints::{explain, store_failure},
     output::{bytes, count, rate, seconds},
     report::peak_rss_bytes,
     settings::Settings,
+};
+use garblet_net::{Channel, DEFAULT_TIMEOUT, SimulatedLink};
+use garblet_synthesis::library;
+use serde::Serialize;
+
+use crate::bench::{
+    Form, Piece,
+    loopback::{join, own, random_values},
 };
 
 /// Triples and masks that a store has in one piece.

@@ -2,15 +2,14 @@
 
 use garblet::Session;
 use garblet_circuit::{Bits, Port, Program};
-use garblet_net::{Channel, Hello, Listener, SimulatedLink, connect};
-use garblet_primitives::Prg;
-use rand::RngExt;
-
-use crate::{
+use garblet_console::{
     failure::Failure,
     hints::{explain, net_failure},
     session::block_on,
 };
+use garblet_net::{Channel, Hello, Listener, SimulatedLink, connect};
+use garblet_primitives::Prg;
+use rand::RngExt;
 
 /// Runs both parties, each with its end of a link; the first one is on a thread of its own.
 ///

@@ -11,18 +11,20 @@ use std::{
 };
 
 use garblet_circuit::{Bits, InputId, Program, evaluate};
-use serde::Serialize;
-
-use crate::{
+use garblet_console::{
     args::{ProgramArgs, at_least_one},
-    bench::{Form, Piece, aes_chains::Chains, garbling},
     failure::Failure,
     inputs::PartyInputs,
-    local::{Local, Outcome},
     output::{bytes, count, rate, seconds},
     program,
     report::total,
     settings::Settings,
+};
+use serde::Serialize;
+
+use crate::{
+    bench::{Form, Piece, aes_chains::Chains, garbling},
+    local::{Local, Outcome},
 };
 
 const TABLE_BYTES_PER_AND: f64 = 32.0;

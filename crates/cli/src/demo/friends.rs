@@ -14,6 +14,13 @@ use garblet::{
     outsourced::service::{Agreement, WayTo, call},
 };
 use garblet_client::{Begun, Invitation, Receipt, Server, Visit};
+use garblet_console::{
+    failure::{Failure, reason},
+    hex::to_hex,
+    hints::{explain, net_failure},
+    output::{print, tell},
+    session::block_on,
+};
 use garblet_net::{Call, Fingerprint, Identity, NetError};
 use hyper::body::Bytes;
 use serde_json::json;
@@ -23,15 +30,10 @@ use toml::{Table, Value};
 use super::site::{File, Site};
 use crate::{
     agreement,
-    failure::{Failure, reason},
-    hex::to_hex,
-    hints::{explain, net_failure},
-    output::{print, tell},
     serve::{
         both::{Both, invitations},
         clients::event_text,
     },
-    session::block_on,
 };
 
 /// The agreement, in which keys, friends and map are those of the call.

@@ -1,12 +1,11 @@
 //! The program as gates by their tables: few of any kind, or few that are no XOR.
 
 use garblet_circuit::{Circuit, Program};
-use garblet_synthesis::tables::{TableCounts, as_written, three_inputs, two_inputs};
-
-use crate::{
+use garblet_console::{
     failure::Failure,
     output::{count, table},
 };
+use garblet_synthesis::tables::{TableCounts, as_written, three_inputs, two_inputs};
 
 /// Published counts of a library circuit: gates, and XORs in a hundred.
 struct Published {

@@ -16,12 +16,7 @@ use garblet::{
 };
 use garblet_circuit::Party;
 use garblet_client::{Secret, Server};
-use garblet_net::{Entrance, Fingerprint, Identity, Listener, ServerTls, Tls, Visitors, WebCertificate};
-use garblet_primitives::Prg;
-
-use super::{Options, mark::Mark};
-use crate::{
-    agreement,
+use garblet_console::{
     args::pair,
     configuration::{check_unwritable_in_folder, in_configuration, make_folder},
     failure::Failure,
@@ -29,7 +24,7 @@ use crate::{
     hints::{explain, net_failure},
     identity::client_secret,
     inputs::{self, InputArgs, InputFile},
-    meeting::Meeting,
+    mark::Mark,
     output::{count, print, seconds, tell},
     report::outputs_text,
     session::block_on,
@@ -37,6 +32,11 @@ use crate::{
     way::announce,
     whole_file::{self, Readers},
 };
+use garblet_net::{Entrance, Fingerprint, Identity, Listener, ServerTls, Tls, Visitors, WebCertificate};
+use garblet_primitives::Prg;
+
+use super::Options;
+use crate::{agreement, meeting::Meeting};
 
 /// The time between looks at the files of a certificate.
 const CERTIFICATE_PAUSE: Duration = Duration::from_secs(60);

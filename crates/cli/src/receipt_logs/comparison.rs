@@ -1,0 +1,67 @@
+//! Receipts of two parties side by side: each run of both has transcripts that fit each other.
+
+use std::collections::HashMap;
+
+use garblet_console::receipts::{Ended, Receipt, Transcript, chain::Link};
+
+/// The runs of two logs.
+#[derive(Default)]
+pub(super) struct Comparison {
+    /// The runs in which each received what the other sent, as ours and as theirs.
+    pub(super) alike: Vec<(Link, Link)>,
+    /// Runs with a peer that the other log does not have, or has with other transcripts.
+    pub(super) only: [Vec<Link>; 2],
+}
+
+impl Comparison {
+    /// Compares two logs. A run that met nobody has nothing to compare.
+    pub(super) fn of(ours: Vec<Link>, theirs: Vec<Link>) -> Self {
+        let met = |links: Vec<Link>| links.into_iter().filter(|link| !link.receipt.transcripts.is_empty());
+        let mut comparison = Comparison::default();
+        let mut theirs: Vec<Option<Link>> = met(theirs).map(Some).collect();
+        // By what the peer has received, so that each of ours is held against few.
+        let mut received: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, link) in theirs.iter().enumerate() {
+            for transcript in link.iter().flat_map(|link| &link.receipt.transcripts) {
+                received.entry(transcript.received.clone()).or_default().push(at);
+            }
+        }
+        for own in met(ours) {
+            let is_of_run = |at: &&usize| theirs[**at].as_ref().is_some_and(|other| fits(&own.receipt, &other.receipt));
+            let sent = own.receipt.transcripts.iter().filter_map(|transcript| received.get(&transcript.sent));
+            let found = sent.flatten().find(is_of_run).copied();
+            match found.and_then(|at| theirs[at].take()) {
+                Some(other) => comparison.alike.push((own, other)),
+                None => comparison.only[0].push(own),
+            }
+        }
+        comparison.only[1] = theirs.into_iter().flatten().collect();
+        comparison
+    }
+
+    /// Tells whether a run that gave a result, and ended in order, is in one log alone.
+    pub(super) fn differs(&self) -> bool {
+        self.only.iter().flatten().any(|link| matches!(link.receipt.ended, Ended::Ok { closing: None }))
+    }
+}
+
+/// Tells whether two parties' receipts are of one run, in which each has met the other and received what it has sent.
+fn fits(ours: &Receipt, theirs: &Receipt) -> bool {
+    let with = |receipt: &Receipt, party: u16| receipt.transcripts.iter().find(|t| t.party == party).cloned();
+    let (Some(own), Some(other)) = (with(ours, theirs.party), with(theirs, ours.party)) else { return false };
+    let Transcript { sent, received, .. } = own;
+    let has_met = |receipt: &Receipt, other: &Receipt| {
+        receipt.peers.iter().any(|peer| peer.party == other.party && peer.fingerprint == other.identity)
+    };
+    sent == other.received
+        && received == other.sent
+        && has_met(ours, theirs)
+        && has_met(theirs, ours)
+        && agreed(ours) == agreed(theirs)
+}
+
+/// The receipt with nothing in it but what all parties agree on.
+fn agreed(receipt: &Receipt) -> impl PartialEq + use<'_> {
+    let Receipt { parties, job, program, wire_version, protocol, adversary, parameters, keep, read, .. } = receipt;
+    ((parties, job, program, wire_version), (protocol, adversary, parameters), (keep, read))
+}

@@ -1,0 +1,152 @@
+//! The order of lists, where the program relies on it: the options, and what is said of a list that is not in order.
+
+use garblet_circuit::{InputId, Program};
+use garblet_formats::value::{self, Arrange, Arranged, Misfit, Unfit};
+
+use super::options::PartyInputs;
+use crate::{failure::Failure, output::tell};
+
+/// The options for lists whose order the program relies on.
+#[derive(clap::Args, Clone, Default)]
+pub struct ArrangeArgs {
+    /// Sort the rows of lists by key if the program relies on their order
+    #[arg(long, conflicts_with_all = ["sum_by_key", "as_empty"])]
+    sort: bool,
+    /// Sort the rows of lists by key, and add up the values of rows with the same key
+    #[arg(long, conflicts_with = "as_empty")]
+    sum_by_key: bool,
+    /// Accept lists that are not in order, which the program treats as empty
+    #[arg(long)]
+    as_empty: bool,
+    /// The choice in the configuration of a service; the command has options for it.
+    #[arg(skip)]
+    configured: Option<Arrange>,
+    /// Set if the command has these options.
+    #[arg(skip = true)]
+    has_options: bool,
+}
+
+/// Inputs that cannot be used.
+pub enum Unread {
+    /// The failure shows the inputs.
+    Shown(Failure),
+    /// A list is not in order, and nothing more is told of it.
+    Order(Failure),
+}
+
+impl Unread {
+    /// The failure, for the owner of the inputs.
+    pub fn failure(self) -> Failure {
+        match self {
+            Unread::Shown(failure) | Unread::Order(failure) => failure,
+        }
+    }
+}
+
+impl From<Failure> for Unread {
+    fn from(failure: Failure) -> Self {
+        Unread::Shown(failure)
+    }
+}
+
+impl ArrangeArgs {
+    /// The choice of a configuration of a service.
+    pub fn configured(how: Arrange) -> Self {
+        ArrangeArgs { configured: Some(how), ..ArrangeArgs::default() }
+    }
+
+    fn how(&self) -> Arrange {
+        match (self.sort, self.sum_by_key, self.as_empty) {
+            (true, ..) => Arrange::Sort,
+            (_, true, _) => Arrange::SumByKey,
+            (.., true) => Arrange::AsEmpty,
+            _ => self.configured.unwrap_or_default(),
+        }
+    }
+
+    /// Brings lists into order, or looks whether they are; `line` finds the line of a row.
+    ///
+    /// *Errors*: a list that is not in order.
+    pub(super) fn arrange(
+        &self,
+        file: &str,
+        program: &Program,
+        inputs: &mut PartyInputs,
+        line: impl FnOnce(&Unfit) -> Option<u64>,
+    ) -> Result<(), Unread> {
+        let arranged = value::arrange(program, inputs, self.how());
+        for words in arranged.map_err(|unfit| self.unread(&unfit, file, line(&unfit)))? {
+            match words {
+                Arranged::Empty(unfit) => {
+                    tell(&format!(
+                        "warning: {file}: the program takes this list, or this row of it, for none: {unfit}"
+                    ));
+                }
+                // How many rows there are is not for the log of a service.
+                Arranged::Summed { .. } if self.configured.is_some() => (),
+                Arranged::LeftOut { input, .. } if self.configured.is_some() => {
+                    tell(&format!(
+                        "warning: {file}: input `{input}`: rows with the same key were left out, but for one"
+                    ));
+                }
+                Arranged::LeftOut { input, rows, keys } => {
+                    tell(&format!(
+                        "note: {file}: input `{input}` has {rows} rows with {keys} keys: rows with the same key were left out, but for one"
+                    ));
+                }
+                Arranged::Summed { input, rows, keys } => {
+                    tell(&format!(
+                        "note: {file}: input `{input}` has {rows} rows with {keys} keys: values with the same key were added up"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn unread(&self, unfit: &Unfit, file: &str, line: Option<u64>) -> Unread {
+        let diagnostic = unfit.diagnose(file, line);
+        let place = line.map_or(String::new(), |line| format!(":{line}"));
+        let failure = Failure::call(format!("{file}{place}: {unfit}"));
+        let hint = match (unfit.cure(), self.configured, self.has_options) {
+            (Some(Arrange::Sort), None, true) => Some("--sort sorts the rows by key; --as-empty uses the list as it is".into()),
+            (Some(_), None, true) => {
+                Some("--sum-by-key makes one row of all that have the same key, with the sums of their values".into())
+            }
+            (Some(Arrange::Sort), Some(_), _) => Some("sort = true in the rule's inputs sorts the rows by key".into()),
+            (Some(_), Some(_), _) => {
+                Some("sum_by_key = true in the rule's inputs makes one row of all that have the same key, with the sums of their values".into())
+            }
+            (None, ..) if matches!(unfit.wrong, Misfit::Overflow { .. }) => {
+                Some("agree with the other parties on a program with wider values".into())
+            }
+            (None, ..) if matches!(unfit.wrong, Misfit::Collision { .. }) => {
+                Some("agree with the other parties on a program with wider keys".into())
+            }
+            (None, None, true) if matches!(unfit.wrong, Misfit::TooLarge { .. }) => {
+                Some("the program takes greater numbers for others, or leaves them out; --as-empty uses them as they are".into())
+            }
+            _ => diagnostic.hint,
+        };
+        Unread::Order(Failure { hint, ..failure })
+    }
+
+    /// Looks whether the options have something to do.
+    ///
+    /// *Errors*: inputs of which no order is relied on.
+    pub(super) fn check(&self, program: &Program, inputs: impl Iterator<Item = InputId>) -> Result<(), Failure> {
+        let option = match self.how() {
+            Arrange::Check => return Ok(()),
+            Arrange::Sort => "--sort",
+            Arrange::SumByKey => "--sum-by-key",
+            Arrange::AsEmpty => "--as-empty",
+        };
+        match value::has_use(self.how(), program, inputs) {
+            true => Ok(()),
+            false => {
+                Err(Failure::call(format!("{option}: the program relies on nothing in these inputs"))
+                    .hint("leave it out"))
+            }
+        }
+    }
+}

@@ -1,0 +1,546 @@
+//! One session of a service, from its place to its end, on a thread of its own.
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use garblet::{Declined, Ends, Error, PhaseCosts, Stock, store::Store};
+use garblet_console::{
+    failure::Failure,
+    hints::{explain, net_failure},
+    inputs::PartyInputs,
+    receipts::Receipts,
+    session::{Outcome, Task, Watched, compute_opened, fill_with},
+    stock::{self, Folder},
+    unfinished::{pause, unfinished},
+};
+use garblet_net::{Channel, Fingerprint, Mesh, Refusal, connect};
+use tokio::sync::OwnedMutexGuard;
+
+use super::{
+    config::{Config, Offer},
+    counters::{Reserved, SharedCounters},
+    data::RequestWords,
+    farewells::Farewells,
+    metrics::{Metrics, clock},
+    outbox::Outbox,
+    read_ahead::ReadAhead,
+    receipt,
+    rule::Rule,
+    written::Refill,
+};
+
+/// A session that has a place, or waits for one.
+pub(super) struct Admitted {
+    pub(super) request: RequestWords,
+    pub(super) offer: Arc<Offer>,
+    /// The rule's place.
+    pub(super) rule: usize,
+    /// The configuration by which it was let in.
+    pub(super) config: Arc<Config>,
+    /// The identities of all others.
+    pub(super) others: Vec<Option<Fingerprint>>,
+    pub(super) work: Work,
+    /// Set once nobody else uses the store of its rule, if that has one.
+    pub(super) alone: Option<OwnedMutexGuard<()>>,
+    pub(super) counting: Counting,
+    /// The way in which connections are made.
+    pub(super) options: garblet_net::Options,
+    /// The peers and what goes through the channels to them, once they are met.
+    pub(super) watched: Arc<Mutex<Watched>>,
+}
+
+/// The answer to whether a run is counted, as far as it is known: once somebody has given it up, it is not counted any more. Clones are of the same run.
+#[derive(Clone, Default)]
+pub(super) struct Counting(Arc<Mutex<Option<bool>>>);
+
+impl Counting {
+    fn lock(&self) -> MutexGuard<'_, Option<bool>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts the run. Whoever asks meanwhile waits until that is done.
+    ///
+    /// *Errors*: those of `count`; [`Refusal::Stopping`] if the run was given up.
+    fn count(&self, count: impl FnOnce() -> Result<(), Refusal>) -> Result<(), Refusal> {
+        let mut known = self.lock();
+        if known.is_some() {
+            return Err(Refusal::Stopping);
+        }
+        count()?;
+        *known = Some(true);
+        Ok(())
+    }
+
+    /// Tells whether the run is counted; if it is not, it never will be.
+    pub(super) fn settle(&self) -> bool {
+        *self.lock().get_or_insert(false)
+    }
+}
+
+/// The work of a session.
+pub(super) enum Work {
+    /// With one peer, who is there.
+    Compute(Box<Channel>),
+    /// With one peer: to fill both stores, of every kind below so many percent.
+    Fill(Box<Channel>, u8),
+    /// The same with a peer that this service calls.
+    Refill(Refill),
+    /// With several; none until all have come.
+    Mesh(Option<Box<Mesh>>),
+}
+
+impl Work {
+    /// Tells whether it is a run, and not the filling of a store.
+    pub(super) fn is_run(&self) -> bool {
+        !matches!(self, Work::Fill(..) | Work::Refill(_))
+    }
+}
+
+/// The things that all sessions share.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) counters: SharedCounters,
+    pub(super) metrics: Metrics,
+    pub(super) stores: Stores,
+    pub(super) receipts: Arc<Receipts>,
+    pub(super) farewells: Farewells,
+    pub(super) ahead: ReadAhead,
+    pub(super) outbox: Outbox,
+}
+
+/// Stores, each used by one session at a time.
+#[derive(Clone, Default)]
+pub(super) struct Stores(Arc<Mutex<HashMap<PathBuf, Known>>>);
+
+/// A store that another session uses.
+pub(super) struct InUse;
+
+/// A store, as far as the service knows it since it was started.
+#[derive(Default)]
+struct Known {
+    alone: Arc<tokio::sync::Mutex<()>>,
+    /// Set if it should have been given up and could not be: nothing is taken from it any more.
+    is_condemned: bool,
+    /// The orders that its peer has left unfinished.
+    unfinished: Option<u32>,
+    /// The time until which it is not filled, as there were more of these.
+    rests_until: Option<Instant>,
+}
+
+impl Stores {
+    fn of<T>(&self, path: &Path, with: impl FnOnce(&mut Known) -> T) -> T {
+        let mut stores = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        with(stores.entry(path.into()).or_default())
+    }
+
+    /// Keeps others from the store of a rule, if it has one.
+    ///
+    /// *Errors*: another session uses it.
+    pub(super) fn alone(&self, rule: &Rule) -> Result<Option<OwnedMutexGuard<()>>, InUse> {
+        let Some(folder) = &rule.store else { return Ok(None) };
+        let alone = self.of(&folder.path, |known| known.alone.clone());
+        alone.try_lock_owned().map(Some).map_err(|_| InUse)
+    }
+
+    /// Looks whether the store of a rule may be used, if it has one.
+    ///
+    /// *Errors*: the refusal where it may not.
+    fn check(&self, rule: &Rule) -> Result<(), Refusal> {
+        match &rule.store {
+            Some(folder) if self.of(&folder.path, |known| known.is_condemned) => Err(Refusal::Closed),
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells whether a store may be filled: it is not where its peer has just left an order unfinished, or where it should have been given up.
+    pub(super) fn may_be_filled(&self, path: &Path) -> bool {
+        self.of(path, |known| !known.is_condemned && known.rests_until.is_none_or(|until| until <= Instant::now()))
+    }
+
+    /// Notes that a session has failed with a store.
+    fn note(&self, folder: &Folder, failure: &Failure) {
+        if failure.condemned {
+            tracing::error!(store = %folder.path.display(), "THIS STORE HAD TO BE GIVEN UP AND COULD NOT BE: nothing is taken from it any more; remove it");
+            self.of(&folder.path, |known| known.is_condemned = true);
+        }
+    }
+
+    /// Lets a store rest if its peer has left one more order unfinished, each time longer.
+    fn rest(&self, offer: &Offer, folder: &Folder) {
+        match unfinished(&offer.settings, folder) {
+            Ok(now) => self.note_unfinished(&offer.name, &folder.path, now),
+            Err(Failure { message: reason, .. }) => {
+                tracing::error!(
+                    job = offer.name,
+                    reason,
+                    "nobody knows how many orders of gates the peer has left unfinished"
+                );
+            }
+        }
+    }
+
+    fn note_unfinished(&self, job: &str, path: &Path, now: u32) {
+        let rests = self.of(path, |known| {
+            let has_more = known.unfinished.replace(now).unwrap_or(0) < now;
+            has_more.then(|| {
+                let rest = pause(now);
+                known.rests_until = Some(Instant::now() + rest);
+                rest
+            })
+        });
+        if let Some(rest) = rests {
+            let seconds = rest.as_secs();
+            tracing::warn!(
+                job,
+                unfinished = now,
+                seconds,
+                "the peer has left an order of gates unfinished: the store rests"
+            );
+        }
+    }
+}
+
+fn pieces(store: &Store) -> u64 {
+    store.stock().iter().map(|kind| kind.available.len()).sum()
+}
+
+/// The result of a session.
+pub(super) enum Done {
+    Filled(PhaseCosts),
+    Computed(Box<Outcome>),
+}
+
+/// A session without a result.
+pub(super) enum Stopped {
+    Refused(Refusal),
+    /// Several parties that did not all come, or not as they should.
+    NotMet(Failure),
+    Failed(Failure),
+    /// Its thread has panicked.
+    Died,
+    /// The service has given it up, for this reason.
+    GivenUp(&'static str),
+}
+
+impl From<Error> for Stopped {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::WorkerLost => Stopped::Died,
+            error => Stopped::Failed(explain(&error)),
+        }
+    }
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Stopped::Failed(failure)
+    }
+}
+
+/// Runs a session.
+///
+/// *Errors*: whatever ends it without a result. Of two parties, a caller that is refused has heard it; of several, they hear that it is broken off.
+pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stopped> {
+    let Admitted { request, offer, rule: at, config, work, alone: _alone, counting, options, watched, .. } = admitted;
+    let rule = &offer.rules[at];
+    let ready = async || {
+        shared.stores.check(rule)?;
+        // Results of the rule that nothing takes may have come while this one waited.
+        if shared.outbox.blocks(rule) {
+            return Err(Refusal::Closed);
+        }
+        let inputs = inputs(&offer, rule, &request, &shared).await?;
+        let stock = stock(&offer, rule, &request, &shared)?;
+        let reserved = shared.counters.reserve(&rule.budget, &request.counted, rule.often, clock().as_secs());
+        Ok::<_, Refusal>((inputs, stock, reserved?))
+    };
+    let begin = |reserved| Beginning {
+        request: request.clone(),
+        offer: offer.clone(),
+        rule: at,
+        config,
+        watched: watched.clone(),
+        reserved,
+        shared: shared.clone(),
+        counting,
+    };
+    match work {
+        Work::Fill(channel, below) => fill((&offer, rule), &request, (*channel, below), &shared).await,
+        Work::Refill(Refill { at, below, .. }) => {
+            let channel = connect(&at, &options).await.map_err(|error| net_failure(&error))?;
+            match rule.applies_to(channel.peer()) {
+                true => fill((&offer, rule), &request, (channel, below), &shared).await,
+                false => {
+                    Err(Failure::no_result(format!("refill: at {at} there is another peer than the rule's")).into())
+                }
+            }
+        }
+        Work::Compute(channel) => {
+            let (inputs, stock, reserved) = match ready().await {
+                Ok(ready) => ready,
+                Err(refusal) => return Err(refuse(*channel, refusal, &shared).await),
+            };
+            let computed = compute(&offer, rule, Ends::from(*channel), (inputs, stock), begin(reserved)).await;
+            if let (Some(folder), Err(Stopped::Failed(failure))) = (&rule.store, &computed) {
+                shared.stores.note(folder, failure);
+            }
+            computed
+        }
+        Work::Mesh(mesh) => {
+            let Some(mesh) = mesh else { return Err(Stopped::Refused(Refusal::UnknownJob)) };
+            // Now that all are there: nobody has the inputs fetched, or uses up the runs of others, alone.
+            match ready().await {
+                Ok((inputs, stock, reserved)) => {
+                    let mut ends = Ends::from(*mesh);
+                    watched.lock().unwrap_or_else(PoisonError::into_inner).begin(&mut ends, rule.party);
+                    compute(&offer, rule, ends, (inputs, stock), begin(reserved)).await
+                }
+                Err(refusal) => {
+                    mesh.abort(None).await;
+                    Err(Stopped::Refused(refusal))
+                }
+            }
+        }
+    }
+}
+
+/// Fetches the inputs.
+///
+/// *Errors*: the refusal; the log says more.
+async fn inputs(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Shared) -> Result<PartyInputs, Refusal> {
+    let inputs = shared.ahead.inputs(offer, rule, request).await;
+    inputs.map_err(|failure| no_data("no inputs", offer, request, shared, &failure))
+}
+
+/// Opens the store of a rule, if it has one, for the one run that draws on it, and counts what is in it. A run for which there is too little does not begin,
+/// so that it costs the caller nothing.
+///
+/// *Errors*: the refusal; the log says more.
+fn stock(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Shared) -> Result<Option<Stock>, Refusal> {
+    let Some(folder) = &rule.store else { return Ok(None) };
+    let refused = |what, failure: &Failure| no_data(what, offer, request, shared, failure);
+    stock::find_store(&folder.path).map_err(|failure| refused("no store", &failure))?;
+    let stock = open_stock(offer, folder).map_err(|failure| refused("the store cannot be used", &failure))?;
+    shared.metrics.stocked(&offer.name, request.peer(), pieces(&stock.store));
+    match offer.plan.check_stock(&stock) {
+        Ok(()) => Ok(Some(stock)),
+        Err(error @ Error::NotPrepared(_)) => Err(refused("the store holds too little", &explain(&error))),
+        Err(error) => Err(refused("the store cannot be used", &explain(&error))),
+    }
+}
+
+/// Opens the store of a rule, which is of two parties.
+fn open_stock(offer: &Offer, folder: &Folder) -> Result<Stock, Failure> {
+    let config = offer.settings.config()?;
+    folder.open(folder.order(&config, 2)?, (&config, 2), Store::open)
+}
+
+/// Logs why a caller is refused for want of data: once a minute, as it costs the caller nothing.
+fn no_data(what: &'static str, offer: &Offer, request: &RequestWords, shared: &Shared, failure: &Failure) -> Refusal {
+    if let Some(more) = shared.farewells.is_first((request.peer().into(), Some(offer.name.clone()), what)) {
+        let (reason, hint) = (&failure.message, &failure.hint);
+        tracing::error!(session = request.id, job = offer.name, reason, hint, more, "{what}");
+    }
+    Refusal::NoData
+}
+
+/// Tells a caller why nothing begins.
+async fn refuse(channel: Channel, refusal: Refusal, shared: &Shared) -> Stopped {
+    shared.farewells.tell(channel, refusal).await;
+    Stopped::Refused(refusal)
+}
+
+/// A run that begins once all parties agree on it.
+struct Beginning {
+    request: RequestWords,
+    offer: Arc<Offer>,
+    rule: usize,
+    config: Arc<Config>,
+    watched: Arc<Mutex<Watched>>,
+    reserved: Reserved,
+    shared: Shared,
+    counting: Counting,
+}
+
+impl Beginning {
+    /// Counts the run: on disk, with a receipt of its beginning, before a peer hears anything that depends on an input. Only now the log says that it
+    /// begins.
+    ///
+    /// *Errors*: the refusal; the log says more.
+    fn count(self) -> Result<(), Refusal> {
+        let Beginning { request, offer, rule, config, watched, reserved, shared, counting } = self;
+        let id = Some(&request.id[..]);
+        let session = receipt::Session { offer: &offer, rule, watched: &watched, config: &config, id };
+        let begun = session.begun().map_err(|_| Refusal::Closed)?;
+        counting.count(|| {
+            if let Err((refusal, error)) = reserved.count(&request.id, &begun, clock().as_secs()) {
+                if refusal == Refusal::Closed {
+                    shared.metrics.set_ready(false);
+                }
+                if let Some(error) = error {
+                    tracing::error!(%error, "COUNTERS CANNOT BE WRITTEN: everybody is refused until the service is started again");
+                }
+                return Err(refusal);
+            }
+            let (peer, protocol) = (request.peer(), &offer.settings.protocol);
+            let (session, name, digest) = (&request.id, &request.session, &offer.digest);
+            tracing::info!(session, name, peer, job = offer.name, digest, protocol, "begins");
+            Ok(())
+        })
+    }
+}
+
+/// Computes with peers who are there.
+async fn compute(
+    offer: &Offer,
+    rule: &Rule,
+    ends: Ends,
+    (inputs, stock): (PartyInputs, Option<Stock>),
+    beginning: Beginning,
+) -> Result<Done, Stopped> {
+    let refused = Arc::new(Mutex::new(None));
+    let told = refused.clone();
+    let begins = move || {
+        beginning.count().map_err(|refusal| {
+            *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(refusal);
+            Declined
+        })
+    };
+    let task = Task {
+        plan: offer.plan.clone(),
+        party: rule.party,
+        inputs,
+        settings: &offer.settings,
+        progress: false,
+        // It was there before the peer came.
+        loaded: Duration::ZERO,
+        source: None,
+        begins: Some(Box::new(begins)),
+    };
+    let computed = compute_opened(task, ends, stock).await;
+    match refused.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        Some(refusal) => Err(Stopped::Refused(refusal)),
+        None => Ok(Done::Computed(Box::new(computed?))),
+    }
+}
+
+/// Fills the store of a rule together with that of its peer.
+async fn fill(
+    (offer, rule): (&Offer, &Rule),
+    request: &RequestWords,
+    (channel, below): (Channel, u8),
+    shared: &Shared,
+) -> Result<Done, Stopped> {
+    let Some(folder) = &rule.store else { return Err(refuse(channel, Refusal::UnknownJob, shared).await) };
+    if let Err(refusal) = shared.stores.check(rule) {
+        return Err(refuse(channel, refusal, shared).await);
+    }
+    if !shared.stores.may_be_filled(&folder.path) {
+        return Err(refuse(channel, Refusal::Busy, shared).await);
+    }
+    let filled = fill_with(&offer.settings, rule.party, folder, channel, below).await;
+    let done = filled.map(|filled| {
+        shared.metrics.stocked(&offer.name, request.peer(), pieces(&filled.store));
+        Done::Filled(filled.phases)
+    });
+    if let Err(failure) = &done {
+        shared.stores.note(folder, failure);
+        shared.stores.rest(offer, folder);
+    }
+    Ok(done?)
+}
+
+#[cfg(test)]
+mod tests {
+    use garblet::{OrderRequest, Party};
+
+    use super::*;
+
+    fn with_store() -> (Rule, Folder) {
+        let folder = Folder {
+            order: OrderRequest::default(),
+            path: "store".into(),
+            key: None,
+            peer: String::new(),
+            recorded: true,
+            again: None,
+        };
+        let rule = Rule {
+            party: Party(0),
+            peers: Vec::new(),
+            often: Default::default(),
+            budget: String::new(),
+            addresses: None,
+            inputs: None,
+            arrange: Default::default(),
+            beat: Duration::ZERO,
+            results: None,
+            store: Some(folder.clone()),
+            refill: None,
+        };
+        (rule, folder)
+    }
+
+    #[test]
+    fn a_run_that_was_given_up_is_not_counted_any_more_and_one_that_is_being_counted_is_waited_for() {
+        let given_up = Counting::default();
+        assert!(!given_up.settle());
+        assert_eq!(given_up.count(|| unreachable!("it was given up")), Err(Refusal::Stopping));
+        assert!(!given_up.settle());
+        let refused = Counting::default();
+        assert_eq!(refused.count(|| Err(Refusal::Closed)), Err(Refusal::Closed));
+        assert!(!refused.settle());
+        let slow = Counting::default();
+        let (say, begun) = std::sync::mpsc::channel();
+        let counting = slow.clone();
+        let counted = std::thread::spawn(move || {
+            counting.count(|| {
+                say.send(()).expect("somebody waits");
+                std::thread::sleep(Duration::from_millis(200));
+                Ok(())
+            })
+        });
+        begun.recv().expect("it begins");
+        assert!(slow.settle());
+        assert_eq!(counted.join().expect("it ends"), Ok(()));
+    }
+
+    #[test]
+    fn one_session_at_a_time_uses_a_store() {
+        let ((rule, _), stores) = (with_store(), Stores::default());
+        let alone = stores.alone(&rule).map_err(|_| "in use").expect("nobody is there");
+        assert!(alone.is_some() && stores.alone(&rule).is_err());
+        drop(alone);
+        assert!(stores.alone(&rule).is_ok());
+    }
+
+    #[test]
+    fn a_store_that_could_not_be_given_up_is_used_by_nobody() {
+        let ((rule, folder), stores) = (with_store(), Stores::default());
+        stores.note(&folder, &Failure::no_result("the peer has cheated"));
+        assert!(stores.check(&rule).is_ok() && stores.may_be_filled(&folder.path));
+        stores.note(&folder, &Failure { condemned: true, ..Failure::no_result("and the disk is full") });
+        assert_eq!(stores.check(&rule), Err(Refusal::Closed));
+        assert!(!stores.may_be_filled(&folder.path));
+        assert!(stores.may_be_filled(Path::new("another")));
+    }
+
+    #[test]
+    fn a_store_rests_when_one_more_order_was_left_unfinished() {
+        let (stores, path) = (Stores::default(), Path::new("store"));
+        let end_of_rest = || stores.of(path, |known| known.rests_until);
+        stores.note_unfinished("job", path, 0);
+        assert!(stores.may_be_filled(path));
+        stores.note_unfinished("job", path, 1);
+        assert!(!stores.may_be_filled(path));
+        let first = end_of_rest();
+        stores.note_unfinished("job", path, 1);
+        assert_eq!(end_of_rest(), first, "there is none more");
+        stores.note_unfinished("job", path, 2);
+        assert!(end_of_rest() > first);
+    }
+}
