@@ -45,11 +45,11 @@ const APART: &[(&str, &[&str])] = &[
 
 /// The front ends, which use `garblet`, `client` and one another alone: with each what it still uses beside them, and is to do without.
 const FRONT_ENDS: &[(&str, &[&str])] = &[
-    ("cli", &["circuit", "net", "formats", "garble", "ot", "primitives", "store", "synthesis"]),
-    ("console", &["circuit", "net", "formats", "lang", "synthesis"]),
+    ("cli", &["garble", "ot", "primitives"]),
+    ("console", &[]),
     ("party", &[]),
     ("python", &[]),
-    ("service", &["circuit", "net", "formats"]),
+    ("service", &[]),
     ("web", &["circuit"]),
 ];
 

@@ -3,13 +3,14 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use garblet::{
-    Protocol, SavedValues,
+    Party, Program, Protocol, SavedValues,
+    circuit::{Input, Output},
+    net::{DEFAULT_TIMEOUT, check_is_file, read_small_file},
     outsourced::{
         Base, Form, Limits, NAME,
         service::{Agreement, Offer, ServiceId},
     },
 };
-use garblet_circuit::{Input, Output, Party, Program};
 use garblet_client::Identity;
 use garblet_console::{
     args::{Constant, NOBODY, Owner, ProgramArgs, To},
@@ -21,7 +22,6 @@ use garblet_console::{
     stock::read_input,
     written::{Table, WrittenChanges, parameters, program_in},
 };
-use garblet_net::{DEFAULT_TIMEOUT, check_is_file, read_small_file};
 use serde::Deserialize;
 use toml::Spanned;
 

@@ -10,7 +10,7 @@ pub mod yao;
 
 use std::ffi::OsString;
 
-use garblet_circuit::diagnostic::nearest;
+use garblet::circuit::diagnostic::nearest;
 use garblet_console::{
     failure::Failure,
     output::{self, print, print_json},

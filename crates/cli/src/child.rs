@@ -16,11 +16,12 @@ use std::{
 };
 
 use garblet::{
-    Ends, Filled, OrderRequest, Security,
+    Bits, Ends, Filled, OrderRequest, Party, Program, Security,
+    circuit::InputId,
     meet::{Listening, Meeting, Peers, Way},
+    net::PeersFile,
     run_report::PartyPart,
 };
-use garblet_circuit::{Bits, InputId, Party, Program};
 use garblet_console::{
     args::ProgramArgs,
     failure::{Failure, Status},
@@ -31,7 +32,6 @@ use garblet_console::{
     settings::Settings,
     stock::Source,
 };
-use garblet_net::PeersFile;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -101,7 +101,7 @@ fn work() -> Result<Done, Failure> {
     let begin = Instant::now();
     let program = job.load()?;
     let inputs = job.inputs.iter().map(|(id, bits)| Ok((InputId(*id), bits.parse::<Bits>()?)));
-    let inputs: Result<Vec<_>, garblet_circuit::NotBits> = inputs.collect();
+    let inputs: Result<Vec<_>, garblet::circuit::NotBits> = inputs.collect();
     let inputs = inputs.map_err(|e| Failure::call(format!("standard input: {e}")))?;
     // Before anybody is waited for, so that all parties do so at the same time.
     let task = match job.prepare {

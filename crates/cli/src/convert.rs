@@ -2,7 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use garblet_circuit::Program;
+use garblet::{
+    Program,
+    formats::{Format, WriteError},
+    synthesis::optimise::optimise_program,
+};
 use garblet_console::{
     args::ProgramArgs,
     failure::Failure,
@@ -10,8 +14,6 @@ use garblet_console::{
     program,
     whole_file::{self, Readers},
 };
-use garblet_formats::{Format, WriteError};
-use garblet_synthesis::optimise::optimise_program;
 
 /// The options of `garblet convert`.
 #[derive(clap::Args)]

@@ -3,7 +3,11 @@
 mod friends;
 mod site;
 
-use garblet_circuit::{Bits, InputId, Program, evaluate};
+use garblet::{
+    Bits, Program,
+    circuit::{InputId, evaluate},
+    net::SimulatedLink,
+};
 use garblet_console::{
     args::ProgramArgs,
     failure::Failure,
@@ -13,7 +17,6 @@ use garblet_console::{
     report::{self, total},
     settings::Settings,
 };
-use garblet_net::SimulatedLink;
 use serde_json::json;
 
 use crate::local::{Local, Outcome};

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use garblet::{
+    Bits,
+    circuit::evaluate,
     panicked_rows,
     run_report::{ProgramPart, digest_text, outputs_json},
 };
-use garblet_circuit::{Bits, evaluate};
 use garblet_console::{
     args::ProgramArgs,
     failure::Failure,

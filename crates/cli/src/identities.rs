@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use garblet::net::{Fingerprint, Identity, IdentityError};
 use garblet_console::{
     configuration::{in_configuration, make_folder},
     failure::{Failure, Status},
@@ -9,7 +10,6 @@ use garblet_console::{
     identity::{TrustArgs, invitation, load_identity, trust_failure},
     output::{print, print_json, table, tell},
 };
-use garblet_net::{Fingerprint, Identity, IdentityError};
 
 /// The options of `garblet keygen`.
 #[derive(clap::Args)]

@@ -8,13 +8,13 @@ mod signatures;
 
 use std::path::PathBuf;
 
+use garblet::net::{DEFAULT_TIMEOUT, Fingerprint};
 use garblet_console::{
     failure::Failure,
     identity::{TrustArgs, load_identity},
     job::{Job, JobParty, parties::not_of},
     output::{print, print_json, tell},
 };
-use garblet_net::{DEFAULT_TIMEOUT, Fingerprint};
 use serde_json::{Map, Value, json};
 
 use self::signatures::{Signatures, Standing};

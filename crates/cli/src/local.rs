@@ -8,10 +8,10 @@ use std::{
 };
 
 use garblet::{
-    StockKinds,
+    Bits, Party, Program, StockKinds,
+    circuit::{Output, Recipients},
     run_report::{PartyPart, PeerPart, RunReport},
 };
-use garblet_circuit::{Bits, Output, Party, Program, Recipients};
 use garblet_console::{
     args::{ProgramArgs, ProtocolArgs, at_least_one},
     failure::Failure,

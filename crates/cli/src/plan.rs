@@ -1,9 +1,10 @@
 //! `garblet plan`: what a program would cost under each protocol, without running it.
 
 use garblet::{
-    Adversary, Communication, Config, Phase, Precision, Prediction, Protocol, SavedValues, run_report::ProgramPart,
+    Adversary, Communication, Config, Phase, Precision, Prediction, Program, Protocol, SavedValues,
+    net::{DEFAULT_TIMEOUT, SimulatedLink},
+    run_report::ProgramPart,
 };
-use garblet_circuit::Program;
 use garblet_console::{
     args::Param,
     failure::Failure,
@@ -13,7 +14,6 @@ use garblet_console::{
     report::must_not_collude,
     settings::{Settings, party_range},
 };
-use garblet_net::{DEFAULT_TIMEOUT, SimulatedLink};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

@@ -6,11 +6,11 @@ use std::{
 };
 
 use garblet::{
-    Adversary,
+    Adversary, Party,
     meet::Way,
+    net::{PeersFile, Tls},
     run_report::{PeerPart, RunReport},
 };
-use garblet_circuit::Party;
 use garblet_console::{
     args::ProtocolArgs,
     configuration::check_unwritable_in_folder,
@@ -26,7 +26,6 @@ use garblet_console::{
     stock::StockArgs,
     way::{self, WayArgs},
 };
-use garblet_net::{PeersFile, Tls};
 
 use crate::{
     jobs::options::{Agreed, SubjectArgs},

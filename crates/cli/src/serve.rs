@@ -5,8 +5,14 @@ pub(crate) mod clients;
 
 use std::{path::PathBuf, thread::sleep, time::Duration};
 
-use garblet::{Filled, Plan, Program, SavedValues, meet::Way, run_report::PeerPart, wants_to_fill};
-use garblet_circuit::diagnostic::one_line;
+use garblet::{
+    Filled, Plan, Program, SavedValues,
+    circuit::diagnostic::one_line,
+    meet::Way,
+    net::{self, Channel, Hello, Listener, NetError, Tls},
+    run_report::PeerPart,
+    wants_to_fill,
+};
 use garblet_console::{
     args::{ProgramArgs, Time},
     failure::{Failure, Status},
@@ -23,7 +29,6 @@ use garblet_console::{
     unfinished::{pause, unfinished},
     way::{self, WayArgs, announce},
 };
-use garblet_net::{self as net, Channel, Hello, Listener, NetError, Tls};
 
 use clients::ClientArgs;
 

@@ -5,9 +5,11 @@
 
 use std::thread::JoinHandle;
 
-use garblet_circuit::Party;
+use garblet::{
+    Party,
+    net::{Listener, SimulatedLink, relay},
+};
 use garblet_console::{failure::Failure, hints::net_failure, session::block_on};
-use garblet_net::{Listener, SimulatedLink, relay};
 use tokio::sync::oneshot;
 
 /// A party all of whose links are slow.

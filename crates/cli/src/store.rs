@@ -2,7 +2,12 @@
 
 use std::path::PathBuf;
 
-use garblet::{Notice, SavedNames, SavedState, notices, runs::program_of, settle};
+use garblet::{
+    Notice, SavedNames, SavedState, notices,
+    runs::program_of,
+    settle,
+    store::{Kind, Stock, Store, StoreKey, Verified},
+};
 use garblet_console::{
     configuration::in_configuration,
     failure::Failure,
@@ -11,7 +16,6 @@ use garblet_console::{
     progress::ByteBar,
     stock::{check_record, load_or_create_key},
 };
-use garblet_store::{Kind, Stock, Store, StoreKey, Verified};
 use serde::Serialize;
 
 /// The subcommands of `garblet store`.
@@ -194,7 +198,7 @@ fn remove(options: &Options) -> Result<(), Failure> {
 #[derive(Serialize)]
 struct Listed {
     store: String,
-    binding: Option<garblet_store::Binding>,
+    binding: Option<garblet::store::Binding>,
     kinds: Vec<ListedKind>,
     /// Outputs that the store keeps.
     kept: Vec<SavedNames>,

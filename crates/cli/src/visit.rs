@@ -9,11 +9,11 @@ use std::{
 };
 
 use garblet::{
-    Bits, Program,
+    Bits, Party, Program,
+    net::{Call, Fingerprint},
     outsourced::service::{Agreement, Unanswered, WayTo, call},
     run_report::outputs_json,
 };
-use garblet_circuit::Party;
 use garblet_client::{Begun, Invitation, Job, Opened, Server, Visit};
 use garblet_console::{
     args::Time,
@@ -25,7 +25,6 @@ use garblet_console::{
     report::{check_panics, outputs_text},
     session::block_on,
 };
-use garblet_net::{Call, Fingerprint};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;

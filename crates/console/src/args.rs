@@ -3,9 +3,7 @@
 use std::{path::PathBuf, str::FromStr, time::Duration};
 
 use clap::Args;
-use garblet::{Adversary, Protocol};
-use garblet_circuit::{Party, Recipients};
-use garblet_net::SimulatedLink;
+use garblet::{Adversary, Party, Protocol, circuit::Recipients, net::SimulatedLink};
 
 /// The program, and changes to who gives and who learns what.
 #[derive(Args, Clone, serde::Serialize, serde::Deserialize)]
@@ -34,7 +32,7 @@ pub struct ProgramChanges {
     #[arg(long, value_name = "on|off", default_value = "on")]
     pub panics: Switch,
     /// Limit the work of compiling a function source, in units
-    #[arg(long, value_name = "UNITS", default_value_t = garblet_lang::Options::EFFORT)]
+    #[arg(long, value_name = "UNITS", default_value_t = garblet::lang::Options::EFFORT)]
     pub effort: u64,
     /// The rows of a batch, if it is to be one.
     #[arg(skip)]
@@ -45,7 +43,7 @@ impl ProgramArgs {
     /// A program as it is.
     pub fn plain(name: &str) -> Self {
         let (owners, recipients, constants) = (Vec::new(), Vec::new(), Vec::new());
-        let (panics, effort) = (Switch(true), garblet_lang::Options::EFFORT);
+        let (panics, effort) = (Switch(true), garblet::lang::Options::EFFORT);
         let changes = ProgramChanges { owners, recipients, constants, panics, effort, rows: None };
         ProgramArgs { program: name.into(), changes }
     }
@@ -141,7 +139,7 @@ pub fn command_line(command: &str, program: &ProgramArgs, protocol: &ProtocolArg
         Constant::File(path) => ("--const", path.display().to_string()),
     });
     let panics = (!panics.0).then(|| ("--panics", "off".to_string()));
-    let effort = (*effort != garblet_lang::Options::EFFORT).then(|| ("--effort", effort.to_string()));
+    let effort = (*effort != garblet::lang::Options::EFFORT).then(|| ("--effort", effort.to_string()));
     let rows = rows.map(|rows| ("--batch", rows.to_string()));
     let params = protocol.choice.params.iter().map(|Param { name, value }| ("--param", format!("{name}={value}")));
     let protocol = [("--protocol", protocol.choice.name())];

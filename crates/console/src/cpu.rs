@@ -6,8 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet::{Declined, Phase, Progress, run_report::CpuSeconds};
-use garblet_net::Traffic;
+use garblet::{Declined, Phase, Progress, net::Traffic, run_report::CpuSeconds};
 
 use crate::progress::Bar;
 

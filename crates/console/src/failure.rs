@@ -4,8 +4,10 @@
 
 use std::{fmt::Display, path::Path, process::ExitCode};
 
-use garblet::Class;
-use garblet_circuit::diagnostic::{Diagnostics, one_line};
+use garblet::{
+    Class,
+    circuit::diagnostic::{Diagnostics, one_line},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -2,9 +2,13 @@
 
 use std::fmt::Display;
 
-use garblet::{Adversary, Advice, Error, Explain, Protocol, meet::MeetError, store::StoreError};
-use garblet_circuit::diagnostic::one_line;
-use garblet_net::{IdentityError, MeshError, NetError, PartyError, PeersFileError};
+use garblet::{
+    Adversary, Advice, Error, Explain, Protocol,
+    circuit::diagnostic::one_line,
+    meet::MeetError,
+    net::{IdentityError, MeshError, NetError, PartyError, PeersFileError},
+    store::StoreError,
+};
 
 use crate::{
     failure::{Failure, Status},
@@ -127,8 +131,8 @@ pub fn several_hint(two: Protocol) -> String {
 mod tests {
     use std::{path::PathBuf, time::Duration};
 
+    use garblet::net::{Fingerprint, Identity};
     use garblet::{Class, Party, Refused, Rejected};
-    use garblet_net::{Fingerprint, Identity};
 
     use super::*;
 

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use garblet::net::{Fingerprint, FingerprintError, Identity, TrustError, TrustStore};
 use garblet_client::{Invitation, Secret};
-use garblet_net::{Fingerprint, FingerprintError, Identity, TrustError, TrustStore};
 
 use crate::{
     configuration::{check_unwritable_in_folder, in_configuration, make_folder},

@@ -9,7 +9,7 @@ mod options;
 
 use std::path::Path;
 
-use garblet_circuit::{Bits, InputId, Party, Program};
+use garblet::{Bits, Party, Program, circuit::InputId};
 
 pub use self::{
     arrange::{ArrangeArgs, Unread},

@@ -16,9 +16,12 @@ use std::{
     time::Duration,
 };
 
-use garblet::{Party, Program, run_report::digest_text};
-use garblet_formats::value::{KeyForm, KeyHash};
-use garblet_net::{Fingerprint, JobTerms, check_is_file};
+use garblet::{
+    Party, Program,
+    formats::value::{KeyForm, KeyHash},
+    net::{Fingerprint, JobTerms, check_is_file},
+    run_report::digest_text,
+};
 
 use crate::{
     args::{Param, ProgramArgs},

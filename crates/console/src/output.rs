@@ -8,7 +8,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use garblet_circuit::diagnostic::{controls_terminal, one_line};
+use garblet::circuit::diagnostic::{controls_terminal, one_line};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn nothing_that_others_have_named_controls_the_terminal_or_begins_a_line() {
-        use garblet_circuit::diagnostic::{Diagnostic, Place};
+        use garblet::circuit::diagnostic::{Diagnostic, Place};
         let shown = |text: &str| escaped(text).into_owned();
         let cases = [
             ("bob\nerror: all is lost", "bob\\u{a}error: all is lost"),

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
-use garblet::{LoadError, tell_panics};
-use garblet_circuit::{InputId, Program, diagnostic::nearest};
-use garblet_lang::{Constants, Options};
-use garblet_synthesis::library;
+use garblet::{
+    LoadError, Program,
+    circuit::{InputId, diagnostic::nearest},
+    lang::{Constants, Options},
+    library, tell_panics,
+};
 use serde_json::Value;
 
 use crate::{

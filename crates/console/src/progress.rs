@@ -5,8 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet::{Phase, Progress};
-use garblet_net::Traffic;
+use garblet::{Phase, Progress, net::Traffic};
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output::bytes;

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 
 use garblet::{
     Class, Party, Program, ReadInput, SavedValues, Security,
+    net::{ChannelWatch, Fingerprint, JobTerms, WIRE_VERSION},
     run_report::{PeerPart, Record, outputs_json},
 };
-use garblet_net::{ChannelWatch, Fingerprint, JobTerms, WIRE_VERSION};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -4,9 +4,9 @@ use std::time::SystemTime;
 
 use garblet::{
     Program,
+    circuit::diagnostic::one_line,
     run_report::{PeerPart, Record, timestamp},
 };
-use garblet_circuit::diagnostic::one_line;
 
 /// The party and its identity, as a line.
 pub fn peer_text(peer: &PeerPart) -> String {
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn peers_are_named_as_far_as_they_are_known() {
-        let known: garblet_net::Fingerprint = garblet_net::Identity::generate(&mut rand::rng()).fingerprint();
+        let known: garblet::net::Fingerprint = garblet::net::Identity::generate(&mut rand::rng()).fingerprint();
         let names = [("bob".to_string(), known)];
         assert_eq!(peer_text(&PeerPart::met(1, Some(known), &names)), format!("party 1: bob {known}\n"));
         assert_eq!(

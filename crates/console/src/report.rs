@@ -1,11 +1,12 @@
 //! The report of a run and of what it gave, for people; its object of `--json` is the library's.
 
 use garblet::{
-    Class, Collusion, Filled, Party, Phase, PhaseCost, PhaseCosts, panicked_rows,
+    Bits, Class, Collusion, Filled, Party, Phase, PhaseCost, PhaseCosts, Program,
+    circuit::Output,
+    formats::value,
+    panicked_rows,
     run_report::{PartyPart, RunReport},
 };
-use garblet_circuit::{Bits, Output, Program};
-use garblet_formats::value;
 use serde::Serialize;
 
 use crate::{

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use garblet::{
     Bits, Ends, Error, Filled, NotPrepared, Order, Party, Peer, Plan, Report, Security, Stock,
+    circuit::InputId,
+    net::{Channel, ChannelWatch, Fingerprint},
     run_report::{CpuSeconds, PartyPart},
     store::Store,
 };
-use garblet_circuit::InputId;
-use garblet_net::{Channel, ChannelWatch, Fingerprint};
 
 use crate::{
     cpu::{Begins, CpuBar, CpuClock},

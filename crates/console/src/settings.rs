@@ -2,8 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use garblet::{Config, Plan, Program, Protocol, SavedValues, StockKinds};
-use garblet_net::{Advice, DEFAULT_TIMEOUT, JobTerms, OnRefused, SimulatedLink, Tls};
+use garblet::{
+    Config, Plan, Program, Protocol, SavedValues, StockKinds,
+    net::{Advice, DEFAULT_TIMEOUT, JobTerms, OnRefused, SimulatedLink, Tls},
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -143,13 +145,13 @@ impl Settings {
     }
 
     /// The way in which connections are made.
-    pub fn options(&self, tls: Option<Tls>) -> Result<garblet_net::Options, Failure> {
+    pub fn options(&self, tls: Option<Tls>) -> Result<garblet::net::Options, Failure> {
         let link = self.link.as_deref().map(str::parse::<SimulatedLink>).transpose();
         let link = link.map_err(Failure::call)?.unwrap_or_default();
         let on_refused: OnRefused = Arc::new(tell);
         let (patience, timeout) = (self.timeout, self.timeout);
         let advice: Option<Advice> = Some(refusal_hint);
-        Ok(garblet_net::Options {
+        Ok(garblet::net::Options {
             patience,
             timeout,
             tls,
@@ -157,7 +159,7 @@ impl Settings {
             job: self.job.as_ref().map(|job| job.digest.clone()),
             on_refused: Some(on_refused),
             advice,
-            ..garblet_net::Options::default()
+            ..garblet::net::Options::default()
         })
     }
 }

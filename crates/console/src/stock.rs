@@ -9,12 +9,11 @@ use std::{
 use garblet::{
     Config, LibraryFile, Order, OrderRequest, Party, Program, ReadInput, SavedValues, Stock, StockKinds,
     check_kept_name,
+    circuit::InputId,
+    formats::front_end::FrontEnds,
     meet::Way,
     store::{Past, State, Store, StoreError, StoreKey},
 };
-
-use garblet_circuit::InputId;
-use garblet_formats::front_end::FrontEnds;
 
 use crate::{
     args::pair,

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use garblet_circuit::Party;
+use garblet::Party;
 
 use crate::{
     args::{Constant, Owner, Param, ProgramChanges, Switch, To},
@@ -51,7 +51,7 @@ impl WrittenChanges<'_> {
             constants,
             panics: Switch(self.panics.unwrap_or(true)),
             // What it may cost to compile is for each machine to say, and no file's.
-            effort: garblet_lang::Options::EFFORT,
+            effort: garblet::lang::Options::EFFORT,
             rows: None,
         })
     }

@@ -8,8 +8,13 @@ use std::{
     time::Duration,
 };
 
-use garblet::{OrderRequest, Party, Plan, Program, SavedValues, meet::mark_of_peer};
-use garblet_circuit::InputId;
+use garblet::{
+    OrderRequest, Party, Plan, Program, SavedValues,
+    circuit::InputId,
+    formats::value::{Arrange, KeyHash, has_use},
+    meet::mark_of_peer,
+    net::{Fingerprint, Identity, OnRefused, Options, Tls, check_is_file, read_small_file},
+};
 use garblet_console::{
     configuration::{check_unwritable, check_unwritable_in_folder, in_configuration},
     failure::Failure,
@@ -20,8 +25,6 @@ use garblet_console::{
     stock::{Folder, library_file, no_store},
     way::{open_peers, require_loopback},
 };
-use garblet_formats::value::{Arrange, KeyHash, has_use};
-use garblet_net::{Fingerprint, Identity, OnRefused, Options, Tls, check_is_file, read_small_file};
 
 use super::{
     data::{InputSource, ResultSink},
@@ -417,7 +420,7 @@ fn check_peers(peers: &[(String, Fingerprint)], offer: &Offer, own: Party) -> Re
 }
 
 /// The file of addresses, which has the job's parties.
-fn addresses(file: &Path, offer: &Offer, own: Party) -> Result<garblet_net::PeersFile, Failure> {
+fn addresses(file: &Path, offer: &Offer, own: Party) -> Result<garblet::net::PeersFile, Failure> {
     let peers = open_peers(file)?;
     check_unwritable_in_folder(file)?;
     let same = peers.parties().iter().map(|party| party.fingerprint).eq(offer.identities.iter().copied());

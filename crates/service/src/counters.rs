@@ -10,7 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet::store::{Past, State, Store, StoreError, StoreKey};
+use garblet::{
+    net::Refusal,
+    store::{Past, State, Store, StoreError, StoreKey},
+};
 use garblet_console::{
     configuration::make_own_folder,
     failure::Failure,
@@ -19,7 +22,6 @@ use garblet_console::{
     stock::load_or_create_key,
     whole_file::{self, Readers},
 };
-use garblet_net::Refusal;
 
 use super::written::Often;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use garblet::{Bits, Class, run_report::outputs_json};
+use garblet::{Bits, Class, net::check_is_file, run_report::outputs_json};
 use garblet_console::{
     configuration::make_own_folder,
     failure::{Failure, Status},
@@ -11,7 +11,6 @@ use garblet_console::{
     report::check_panics,
     whole_file::{self, Readers},
 };
-use garblet_net::check_is_file;
 use serde_json::{Value, json};
 
 use super::{config::Offer, operator::OperatorProgram, rule::Rule, written::NamedBy};

@@ -9,8 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use garblet::net::{Channel, Refusal};
 use garblet_console::{receipts::Receipts, session::Watched};
-use garblet_net::{Channel, Refusal};
 use tokio::{runtime::Handle, sync::Semaphore, task::spawn_blocking};
 
 use super::{

@@ -11,9 +11,11 @@ use std::{
     time::Duration,
 };
 
-use garblet::on_own_thread;
+use garblet::{
+    net::{Mesh, Refusal},
+    on_own_thread,
+};
 use garblet_console::failure::Failure;
-use garblet_net::{Mesh, Refusal};
 use tokio::{
     sync::watch,
     task::{JoinHandle, JoinSet, spawn_blocking},

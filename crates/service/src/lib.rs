@@ -30,7 +30,10 @@ use std::{
     time::Duration,
 };
 
-use garblet_circuit::diagnostic::one_line;
+use garblet::{
+    circuit::diagnostic::one_line,
+    net::{Callers, Listener},
+};
 use garblet_console::{
     configuration::in_configuration,
     failure::Failure,
@@ -39,7 +42,6 @@ use garblet_console::{
     receipts::Receipts,
     session::block_on,
 };
-use garblet_net::{Callers, Listener};
 use tokio::{
     net::TcpListener,
     signal::unix::{Signal, SignalKind, signal},

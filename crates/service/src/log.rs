@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use garblet_circuit::diagnostic::one_line;
+use garblet::circuit::diagnostic::one_line;
 use garblet_console::output::{self, escaped, escaped_json};
 use prometheus_client::metrics::counter::Counter;
 use tracing::level_filters::LevelFilter;

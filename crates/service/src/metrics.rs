@@ -8,8 +8,7 @@ use std::{
     time::Duration,
 };
 
-use garblet::{Phase, PhaseCosts};
-use garblet_circuit::diagnostic::one_line;
+use garblet::{Phase, PhaseCosts, circuit::diagnostic::one_line};
 use garblet_console::{output::escaped, report::rss_bytes};
 use prometheus_client::{
     encoding::text::encode,

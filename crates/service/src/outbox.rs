@@ -6,9 +6,8 @@ use std::{
     time::Duration,
 };
 
-use garblet::{Bits, Error, on_own_thread};
+use garblet::{Bits, Error, net::Fingerprint, on_own_thread};
 use garblet_console::failure::Failure;
-use garblet_net::Fingerprint;
 use tokio::{sync::watch, time::sleep};
 
 use super::{

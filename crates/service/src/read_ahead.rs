@@ -7,8 +7,8 @@ use std::{
     time::Duration,
 };
 
+use garblet::formats::value::Arrange;
 use garblet_console::{failure::Failure, inputs::PartyInputs, mark::Mark};
-use garblet_formats::value::Arrange;
 use tokio::time::{Instant, sleep_until};
 
 use super::{

@@ -2,13 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use garblet::{Class, SavedValues};
+use garblet::{Class, SavedValues, net::Tls};
 use garblet_console::{
     failure::Failure,
     receipts::{Receipt, Receipts, Run},
     session::Watched,
 };
-use garblet_net::Tls;
 
 use super::{
     config::{Config, Offer},

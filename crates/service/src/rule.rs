@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use garblet::Party;
+use garblet::{
+    Party,
+    formats::value::Arrange,
+    net::{Fingerprint, Hello, JOB, MESH, PeersFile},
+};
 use garblet_console::stock::Folder;
-use garblet_formats::value::Arrange;
-use garblet_net::{Fingerprint, Hello, JOB, MESH, PeersFile};
 
 use super::{
     config::{Config, Offer},

@@ -7,7 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet::{Declined, Ends, Error, PhaseCosts, Stock, store::Store};
+use garblet::{
+    Declined, Ends, Error, PhaseCosts, Stock,
+    net::{Channel, Fingerprint, Mesh, Refusal, connect},
+    store::Store,
+};
 use garblet_console::{
     failure::Failure,
     hints::{explain, net_failure},
@@ -17,7 +21,6 @@ use garblet_console::{
     stock::{self, Folder},
     unfinished::{pause, unfinished},
 };
-use garblet_net::{Channel, Fingerprint, Mesh, Refusal, connect};
 use tokio::sync::OwnedMutexGuard;
 
 use super::{
@@ -48,7 +51,7 @@ pub(super) struct Admitted {
     pub(super) alone: Option<OwnedMutexGuard<()>>,
     pub(super) counting: Counting,
     /// The way in which connections are made.
-    pub(super) options: garblet_net::Options,
+    pub(super) options: garblet::net::Options,
     /// The peers and what goes through the channels to them, once they are met.
     pub(super) watched: Arc<Mutex<Watched>>,
 }

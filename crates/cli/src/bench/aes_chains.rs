@@ -1,8 +1,7 @@
 //! The circuits that garbling and `yao` are measured with: chains of AES-128 blocks.
 
-use garblet_circuit::Program;
+use garblet::{Program, library};
 use garblet_console::failure::Failure;
-use garblet_synthesis::library;
 
 /// The number of chains over which blocks are shared out.
 #[derive(Clone, Copy, clap::Args)]

@@ -10,12 +10,13 @@ use std::{
 };
 
 use garblet::{
-    Bits, Config, Order, Party, Peer, Phase, PhaseCosts, Plan, Protocol, Report, Stock,
+    Bits, Config, Order, Party, Peer, Phase, PhaseCosts, Plan, Program, Protocol, Report, Stock,
     authenticated::{self, Amounts, Authenticated},
-    fill,
+    circuit::evaluate,
+    fill, library,
+    net::{Channel, DEFAULT_TIMEOUT, SimulatedLink},
     store::{Store, StoreKey},
 };
-use garblet_circuit::{Program, evaluate};
 use garblet_console::{
     args::{Param, at_least_one},
     failure::Failure,
@@ -24,8 +25,6 @@ use garblet_console::{
     report::peak_rss_bytes,
     settings::Settings,
 };
-use garblet_net::{Channel, DEFAULT_TIMEOUT, SimulatedLink};
-use garblet_synthesis::library;
 use serde::Serialize;
 
 use crate::bench::{

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use garblet_circuit::Program;
+use garblet::Program;
 use garblet_console::{failure::Failure, output};
 use garblet_garble::{CHUNK_ANDS, Evaluator, Garbler, GarblingConfig, HashKind, Schedules, SchemeKind, Seeds};
 use garblet_primitives::{Backend, Block, Delta, Prg, RAW_BLOCKS, raw_xors};
@@ -196,7 +196,7 @@ fn bare(hash: HashKind, backend: Backend, repeat: u32) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use garblet_synthesis::library;
+    use garblet::library;
 
     use super::*;
 

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use garblet::net::{Channel, memory_pair};
 use garblet_console::{failure::Failure, output};
-use garblet_net::{Channel, memory_pair};
 use garblet_ot::{
     BitVec, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, MaliciousCotReceiver, MaliciousCotSender,
     OtError, RotReceiver, RotSender, StatisticalSecurity, Width, base,

@@ -10,7 +10,10 @@ use std::{
     time::Instant,
 };
 
-use garblet_circuit::{Bits, InputId, Program, evaluate};
+use garblet::{
+    Bits, Program,
+    circuit::{InputId, evaluate},
+};
 use garblet_console::{
     args::{ProgramArgs, at_least_one},
     failure::Failure,

@@ -11,6 +11,7 @@ use std::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 use garblet::{
     Bits,
+    net::{Call, Fingerprint, Identity, NetError},
     outsourced::service::{Agreement, WayTo, call},
 };
 use garblet_client::{Begun, Invitation, Receipt, Server, Visit};
@@ -21,7 +22,6 @@ use garblet_console::{
     output::{print, tell},
     session::block_on,
 };
-use garblet_net::{Call, Fingerprint, Identity, NetError};
 use hyper::body::Bytes;
 use serde_json::json;
 use tokio::net::TcpListener;

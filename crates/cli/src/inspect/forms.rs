@@ -1,11 +1,14 @@
 //! The program as gates by their tables: few of any kind, or few that are no XOR.
 
-use garblet_circuit::{Circuit, Program};
+use garblet::{
+    Program,
+    circuit::Circuit,
+    synthesis::tables::{TableCounts, as_written, three_inputs, two_inputs},
+};
 use garblet_console::{
     failure::Failure,
     output::{count, table},
 };
-use garblet_synthesis::tables::{TableCounts, as_written, three_inputs, two_inputs};
 
 /// Published counts of a library circuit: gates, and XORs in a hundred.
 struct Published {
@@ -49,7 +52,7 @@ fn rows(name: &str, circuit: &Circuit) -> Vec<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use garblet_synthesis::library;
+    use garblet::library;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use garblet_circuit::Program;
+use garblet::Program;
 use garblet_console::{failure::Failure, output::count};
 use serde::Serialize;
 

@@ -8,7 +8,7 @@ use std::{
     str::FromStr,
 };
 
-use garblet::Config;
+use garblet::{Config, formats::value::KeyForm};
 use garblet_console::{
     args::{ChoiceArgs, Constant, Param, ProgramArgs},
     failure::Failure,
@@ -19,7 +19,6 @@ use garblet_console::{
     program,
     settings::Settings,
 };
-use garblet_formats::value::KeyForm;
 
 /// The options of `garblet job new`.
 #[derive(clap::Args)]

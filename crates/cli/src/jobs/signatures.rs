@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use garblet::net::{Fingerprint, Identity, SIGNATURE_BYTES, is_signed_by};
 use garblet_console::{
     failure::Failure,
     hex::{from_hex, to_hex},
@@ -9,7 +10,6 @@ use garblet_console::{
     output::printable,
     whole_file::{self, Readers},
 };
-use garblet_net::{Fingerprint, Identity, SIGNATURE_BYTES, is_signed_by};
 use serde::{Deserialize, Serialize};
 
 /// Separates signatures of jobs from all else that an identity signs.
@@ -75,7 +75,7 @@ impl Signatures {
             }
             Ok(_) => {
                 let text =
-                    garblet_net::read_small_file(&path, FILE_BYTES_MAX).map_err(|e| Failure::unreadable(&path, &e))?;
+                    garblet::net::read_small_file(&path, FILE_BYTES_MAX).map_err(|e| Failure::unreadable(&path, &e))?;
                 toml::from_str(&text).map_err(|e| {
                     Failure::call(format!("{}: {}", path.display(), printable(e.message())))
                         .hint("`garblet job sign` writes it; who has signed can do so again")

@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use garblet::{Class, run_report::PeerPart};
-use garblet_circuit::diagnostic::controls_terminal;
+use garblet::{Class, circuit::diagnostic::controls_terminal, run_report::PeerPart};
 use garblet_console::receipts::{Ended, Receipt, Transcript, chain, chain::Link, log::Log};
 
 use super::{comparison::Comparison, text, told};

@@ -12,6 +12,7 @@ use std::{
 
 use garblet::{
     Bits, OrderRequest,
+    net::{Entrance, Fingerprint, Identity, ServerTls, Tls},
     outsourced::service::{Agreement, Event},
     store::StoreKey,
 };
@@ -23,7 +24,6 @@ use garblet_console::{
     output::tell,
     settings::Settings,
 };
-use garblet_net::{Entrance, Fingerprint, Identity, ServerTls, Tls};
 
 use super::clients::{Door, Setup};
 

@@ -9,12 +9,12 @@ use std::{
 };
 
 use garblet::{
-    Bits, Error, OrderRequest,
+    Bits, Error, OrderRequest, Party,
     meet::mark_of_peer,
+    net::{Entrance, Fingerprint, Identity, Listener, ServerTls, Tls, Visitors, WebCertificate},
     outsourced::service::{Agreement, Event, Place, Service},
     store::{Past, Store, StoreKey},
 };
-use garblet_circuit::Party;
 use garblet_client::{Secret, Server};
 use garblet_console::{
     args::pair,
@@ -32,7 +32,6 @@ use garblet_console::{
     way::announce,
     whole_file::{self, Readers},
 };
-use garblet_net::{Entrance, Fingerprint, Identity, Listener, ServerTls, Tls, Visitors, WebCertificate};
 use garblet_primitives::Prg;
 
 use super::Options;
@@ -292,7 +291,7 @@ pub(crate) struct Setup {
     pub(crate) listens: bool,
     /// The address where the servers meet.
     pub(crate) meeting: String,
-    pub(crate) options: garblet_net::Options,
+    pub(crate) options: garblet::net::Options,
     /// The address where clients are let in, and how.
     pub(crate) visitors: Option<(String, Entrance)>,
 }
@@ -361,7 +360,7 @@ impl Setup {
 async fn run_jobs(
     service: &Service,
     (listens, meeting): (bool, String),
-    options: &garblet_net::Options,
+    options: &garblet::net::Options,
     opened: &impl Fn(Door) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let place = match listens {

@@ -1,7 +1,10 @@
 //! The order of lists, where the program relies on it: the options, and what is said of a list that is not in order.
 
-use garblet_circuit::{InputId, Program};
-use garblet_formats::value::{self, Arrange, Arranged, Misfit, Unfit};
+use garblet::{
+    Program,
+    circuit::InputId,
+    formats::value::{self, Arrange, Arranged, Misfit, Unfit},
+};
 
 use super::options::PartyInputs;
 use crate::{failure::Failure, output::tell};

@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use garblet_circuit::{Bits, Input, InputId, Party, Program};
+use garblet::{
+    Bits, Party, Program,
+    circuit::{Input, InputId},
+};
 
 use super::{
     arrange::Unread,

@@ -1,6 +1,9 @@
 //! Sequences in FASTA.
 
-use garblet_circuit::{Bits, Input, InputId, Type};
+use garblet::{
+    Bits,
+    circuit::{Input, InputId, Type},
+};
 
 use super::options::PartyInputs;
 use crate::failure::Failure;

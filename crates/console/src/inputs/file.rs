@@ -2,8 +2,11 @@
 
 use std::{io::Read, path::Path};
 
-use garblet_circuit::{Input, InputId, Party, Port, Program};
-use garblet_formats::value::{self, FromTable, Renamed, Table, TableFormat, Unfit, line_of_row};
+use garblet::{
+    Party, Program,
+    circuit::{Input, InputId, Port},
+    formats::value::{self, FromTable, Renamed, Table, TableFormat, Unfit, line_of_row},
+};
 
 use super::{
     arrange::Unread,

@@ -1,7 +1,9 @@
 //! Keys that are texts: who says how they are hashed, and what that costs.
 
-use garblet_circuit::Program;
-use garblet_formats::value::{KeyHash, Price};
+use garblet::{
+    Program,
+    formats::value::{KeyHash, Price},
+};
 
 use super::options::InputArgs;
 use crate::{failure::Failure, job::Job, output::tell};

@@ -6,8 +6,11 @@ use std::{
     str::FromStr,
 };
 
-use garblet_circuit::{Bits, InputId, Party};
-use garblet_formats::value::{KeyForm, KeyHash, Renamed, TableFormat};
+use garblet::{
+    Bits, Party,
+    circuit::InputId,
+    formats::value::{KeyForm, KeyHash, Renamed, TableFormat},
+};
 
 use super::arrange::ArrangeArgs;
 use crate::{

@@ -85,7 +85,7 @@ fingerprint = "x2a8-a9kx-ty0r-wt5b-j458-0kbs-s57c-m4r7-hhb5"
     fn the_digest_covers_each_field() {
         let base = job(TEXT);
         let mut digests = vec![base.digest()];
-        let carol = garblet_net::Fingerprint::of_ed25519(&[2; 32]).to_string();
+        let carol = garblet::net::Fingerprint::of_ed25519(&[2; 32]).to_string();
         let plain = "fingerprint = \"m3qh-veqc-e17z-9e7p-zj4a-35z4-y72b-j77x-0hyv\"\n";
         // Party 1, who is moved before party 0.
         let two = ["[[party]]\nname = \"bob\"\n", "fingerprint = \"x2a8-a9kx-ty0r-wt5b-j458-0kbs-s57c-m4r7-hhb5\"\n"];

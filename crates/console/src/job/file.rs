@@ -2,10 +2,12 @@
 
 use std::{collections::BTreeMap, num::NonZeroU32, path::Path};
 
-use garblet::{Config, Party, Protocol};
-use garblet_circuit::diagnostic::controls_terminal;
-use garblet_formats::value::KeyForm;
-use garblet_net::{Fingerprint, read_small_file};
+use garblet::{
+    Config, Party, Protocol,
+    circuit::diagnostic::controls_terminal,
+    formats::value::KeyForm,
+    net::{Fingerprint, read_small_file},
+};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 

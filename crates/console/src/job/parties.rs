@@ -1,7 +1,10 @@
 //! The parties of a job: which of them this one is, and where and as whom it meets the others.
 
-use garblet::{Party, meet::Way};
-use garblet_net::{Fingerprint, PeersFile};
+use garblet::{
+    Party,
+    meet::Way,
+    net::{Fingerprint, PeersFile},
+};
 
 use super::Job;
 use crate::{failure::Failure, way::WayArgs};

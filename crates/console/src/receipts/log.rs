@@ -8,8 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet::store::sync_folder;
-use garblet_net::check_is_file;
+use garblet::{net::check_is_file, store::sync_folder};
 
 use super::{
     Receipt,

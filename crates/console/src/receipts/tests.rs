@@ -8,8 +8,7 @@ use std::{
     time::Duration,
 };
 
-use garblet::{Class, run_report::PeerPart};
-use garblet_circuit::diagnostic::controls_terminal;
+use garblet::{Class, circuit::diagnostic::controls_terminal, run_report::PeerPart};
 
 use super::{
     Ended, Log, Receipt, Transcript,

@@ -5,9 +5,11 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use garblet::wants_to_fill;
+use garblet::{
+    net::{Caller, Fingerprint, Mesh, Refusal},
+    wants_to_fill,
+};
 use garblet_console::{failure::Failure, hex::to_hex, hints::mesh_failure, report::rss_bytes, session::Watched};
-use garblet_net::{Caller, Fingerprint, Mesh, Refusal};
 use tokio::{sync::mpsc, time::Instant};
 
 use super::{

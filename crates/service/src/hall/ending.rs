@@ -5,9 +5,8 @@ use std::{
     time::Duration,
 };
 
-use garblet::{Class, Phase};
+use garblet::{Class, Phase, net::Fingerprint};
 use garblet_console::{failure::Failure, report::PEER_EXPOSED, session::Watched};
-use garblet_net::Fingerprint;
 use tokio::task::spawn_blocking;
 
 use super::{
