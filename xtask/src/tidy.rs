@@ -13,8 +13,17 @@ const LONG_FUNCTIONS: &[&str] = &[];
 const FILE_BYTES_MAX: u64 = 512 << 10;
 
 /// The places that may name the operating system's randomness: the top, which passes generators down.
-const RANDOMNESS_ALLOWED: &[&str] =
-    &["crates/cli/", "crates/garblet/", "crates/lab/", "crates/party/", "crates/python/", "examples/", "xtask/"];
+const RANDOMNESS_ALLOWED: &[&str] = &[
+    "crates/cli/",
+    "crates/console/",
+    "crates/garblet/",
+    "crates/lab/",
+    "crates/party/",
+    "crates/python/",
+    "crates/service/",
+    "examples/",
+    "xtask/",
+];
 const RANDOMNESS: &[&str] = &["SysRng", "OsRng", "ThreadRng", "thread_rng", "rand::rng(", "getrandom", "make_rng"];
 
 /// The places where `unsafe` may be written.

@@ -3,19 +3,16 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use garblet::{
-    Protocol, SavedValues,
+    Party, Program, Protocol, SavedValues,
+    circuit::{Input, Output},
+    net::{DEFAULT_TIMEOUT, check_is_file, read_small_file},
     outsourced::{
         Base, Form, Limits, NAME,
         service::{Agreement, Offer, ServiceId},
     },
 };
-use garblet_circuit::{Input, Output, Party, Program};
 use garblet_client::Identity;
-use garblet_net::{DEFAULT_TIMEOUT, check_is_file, read_small_file};
-use serde::Deserialize;
-use toml::Spanned;
-
-use crate::{
+use garblet_console::{
     args::{Constant, NOBODY, Owner, ProgramArgs, To},
     failure::Failure,
     hex::{from_hex, to_hex},
@@ -25,6 +22,8 @@ use crate::{
     stock::read_input,
     written::{Table, WrittenChanges, parameters, program_in},
 };
+use serde::Deserialize;
+use toml::Spanned;
 
 /// The largest accepted file.
 const FILE_BYTES_MAX: u64 = 16 << 20;

@@ -2,13 +2,9 @@
 
 use std::path::PathBuf;
 
-use garblet::{OrderRequest, Party, SavedValues};
+use garblet::{OrderRequest, Party, SavedValues, meet::mark_without_identities};
+use garblet_console::stock::{Folder, Source};
 use serde::{Deserialize, Serialize};
-
-use crate::{
-    stock::{Folder, Source},
-    way::without_identities,
-};
 
 /// Prepared material for a run on this machine.
 #[derive(Clone, Serialize, Deserialize)]
@@ -39,7 +35,7 @@ pub struct Stores {
 impl Stores {
     /// The store of a party of `parties`.
     pub(crate) fn store_of(&self, party: Party, parties: u16, order: OrderRequest) -> Folder {
-        let (path, peer) = (self.folder.join(format!("party-{party}")), without_identities(parties));
+        let (path, peer) = (self.folder.join(format!("party-{party}")), mark_without_identities(parties));
         // All parties belong to one user, so they hide nothing from each other.
         Folder { order, path, key: self.key.clone(), peer, recorded: false, again: self.again.clone() }
     }

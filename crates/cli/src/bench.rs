@@ -10,13 +10,12 @@ pub mod yao;
 
 use std::ffi::OsString;
 
-use garblet_circuit::diagnostic::nearest;
-use serde::Serialize;
-
-use crate::{
+use garblet::circuit::diagnostic::nearest;
+use garblet_console::{
     failure::Failure,
     output::{self, print, print_json},
 };
+use serde::Serialize;
 
 /// The help text about all other benchmarks.
 pub(crate) const OTHERS: &str = "All other benchmarks, such as those of five papers, are in the laboratory. In a clone of the project:\n  \

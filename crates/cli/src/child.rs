@@ -16,16 +16,13 @@ use std::{
 };
 
 use garblet::{
-    Ends, Filled, OrderRequest, Security,
+    Bits, Ends, Filled, OrderRequest, Party, Program, Security,
+    circuit::InputId,
     meet::{Listening, Meeting, Peers, Way},
+    net::PeersFile,
     run_report::PartyPart,
 };
-use garblet_circuit::{Bits, InputId, Party, Program};
-use garblet_net::PeersFile;
-use serde::{Deserialize, Serialize};
-
-use crate::{
-    ahead::{Ahead, Stores},
+use garblet_console::{
     args::ProgramArgs,
     failure::{Failure, Status},
     hints::{meet_failure, mesh_failure, net_failure},
@@ -33,8 +30,13 @@ use crate::{
     report::part_of_filled,
     session::{self, Task},
     settings::Settings,
-    slow::{Relays, SlowParty},
     stock::Source,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ahead::{Ahead, Stores},
+    slow::{Relays, SlowParty},
 };
 
 /// The time for the other parties to end once one has failed.
@@ -99,7 +101,7 @@ fn work() -> Result<Done, Failure> {
     let begin = Instant::now();
     let program = job.load()?;
     let inputs = job.inputs.iter().map(|(id, bits)| Ok((InputId(*id), bits.parse::<Bits>()?)));
-    let inputs: Result<Vec<_>, garblet_circuit::NotBits> = inputs.collect();
+    let inputs: Result<Vec<_>, garblet::circuit::NotBits> = inputs.collect();
     let inputs = inputs.map_err(|e| Failure::call(format!("standard input: {e}")))?;
     // Load before waiting for anyone, so that all parties load at the same time.
     let task = match job.prepare {

@@ -3,10 +3,11 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use garblet_console::{failure::Failure, start};
 
 use crate::{
-    bench, child, convert, demo, eval, failure::Failure, generate, identity, inspect, job::command as job, local, plan,
-    prepare, receipts::command as receipts, run, serve, start::start, store, visit,
+    bench, child, convert, demo, eval, generate, identities, inspect, jobs, local, plan, prepare, receipt_logs, run,
+    serve, store, visit,
 };
 
 const EXIT_STATUS: &str = "Exit status: 0 success; 1 no result; 2 the call or one of its files is wrong";
@@ -48,19 +49,19 @@ enum Command {
     Plan(plan::Options),
     /// Write, check and show jobs: files that contain everything the parties of a run agree on
     #[command(subcommand)]
-    Job(job::JobCommand),
+    Job(jobs::JobCommand),
     /// Check, show and compare receipts: the records of runs
     #[command(subcommand)]
-    Receipts(receipts::ReceiptsCommand),
+    Receipts(receipt_logs::ReceiptsCommand),
     /// Convert a circuit between formats
     Convert(convert::Options),
     /// Create an identity
-    Keygen(identity::KeygenOptions),
+    Keygen(identities::KeygenOptions),
     /// Show your fingerprint
-    Id(identity::IdOptions),
+    Id(identities::IdOptions),
     /// Add, list and remove trusted peers
     #[command(subcommand)]
-    Trust(identity::TrustCommand),
+    Trust(identities::TrustCommand),
     /// Show, check and clean up stores
     #[command(subcommand)]
     Store(store::StoreCommand),
@@ -91,12 +92,12 @@ impl Command {
             Command::Generate(options) => generate::run(&options),
             Command::Inspect(options) => inspect::run(&options),
             Command::Plan(options) => plan::run(&options),
-            Command::Job(command) => job::run(&command),
-            Command::Receipts(command) => receipts::run(&command),
+            Command::Job(command) => jobs::run(&command),
+            Command::Receipts(command) => receipt_logs::run(&command),
             Command::Convert(options) => convert::run(&options),
-            Command::Keygen(options) => identity::keygen(&options),
-            Command::Id(options) => identity::show(&options),
-            Command::Trust(command) => identity::trust(&command),
+            Command::Keygen(options) => identities::keygen(&options),
+            Command::Id(options) => identities::show(&options),
+            Command::Trust(command) => identities::trust(&command),
             Command::Store(command) => store::run(&command),
             Command::Bench(bench) => bench::run(&bench),
             Command::Child => child::main(),

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use garblet_circuit::Program;
-use garblet_formats::{Format, WriteError};
-use garblet_synthesis::optimise::optimise_program;
-
-use crate::{
+use garblet::{
+    Program,
+    formats::{Format, WriteError},
+    synthesis::optimise::optimise_program,
+};
+use garblet_console::{
     args::ProgramArgs,
     failure::Failure,
     output::{count, tell},

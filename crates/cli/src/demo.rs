@@ -3,20 +3,23 @@
 mod friends;
 mod site;
 
-use garblet_circuit::{Bits, InputId, Program, evaluate};
-use garblet_net::SimulatedLink;
-use serde_json::json;
-
-use crate::{
+use garblet::{
+    Bits, Program,
+    circuit::{InputId, evaluate},
+    net::SimulatedLink,
+};
+use garblet_console::{
     args::ProgramArgs,
     failure::Failure,
     inputs::{PartyInputs, nucleotides},
-    local::{Local, Outcome},
     output::{bytes, count, print, print_json, rate, seconds},
     program,
     report::{self, total},
     settings::Settings,
 };
+use serde_json::json;
+
+use crate::local::{Local, Outcome};
 
 const HUMAN: &str = include_str!("../../../examples/edit-distance/human.fasta");
 const MOUSE: &str = include_str!("../../../examples/edit-distance/mouse.fasta");

@@ -3,22 +3,23 @@
 use std::collections::BTreeMap;
 
 use garblet::{
+    Bits,
+    circuit::evaluate,
     panicked_rows,
     run_report::{ProgramPart, digest_text, outputs_json},
 };
-use garblet_circuit::{Bits, evaluate};
-use serde::Serialize;
-use serde_json::{Map, Value};
-
-use crate::{
+use garblet_console::{
     args::ProgramArgs,
     failure::Failure,
     inputs::{self, InputArgs},
     output::print_json,
     program,
     report::check_panics,
-    results::OutputArgs,
 };
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::results::OutputArgs;
 
 /// The options of `garblet eval`.
 #[derive(clap::Args)]

@@ -7,8 +7,9 @@ use std::{
 
 use clap::CommandFactory;
 use clap_complete::Shell;
+use garblet_console::failure::Failure;
 
-use crate::{commands::Cli, failure::Failure};
+use crate::commands::Cli;
 
 /// The shells with completions.
 const SHELLS: [Shell; 4] = [Shell::Bash, Shell::Fish, Shell::PowerShell, Shell::Zsh];

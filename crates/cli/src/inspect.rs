@@ -5,18 +5,21 @@ mod lines;
 
 use std::collections::HashMap;
 
-use garblet::run_report::{ProgramPart, digest_text};
-use garblet_circuit::{Component, Input, InstanceId, Output, Program, Recipients, Schedule};
-use garblet_formats::draw;
-use serde::Serialize;
-
-use crate::{
+use garblet::{
+    Program,
+    circuit::{Component, Input, InstanceId, Output, Recipients, Schedule},
+    formats::draw,
+    run_report::{ProgramPart, digest_text},
+};
+use garblet_console::{
     args::ProgramArgs,
     failure::Failure,
     output::{count, parties, print, print_json, table},
     program,
-    reach::ReachPart,
 };
+use serde::Serialize;
+
+use crate::reach::ReachPart;
 
 /// The options of `garblet inspect`.
 #[derive(clap::Args)]

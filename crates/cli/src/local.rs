@@ -8,27 +8,29 @@ use std::{
 };
 
 use garblet::{
-    StockKinds,
+    Bits, Party, Program, StockKinds,
+    circuit::{Output, Recipients},
     run_report::{PartyPart, PeerPart, RunReport},
 };
-use garblet_circuit::{Bits, Output, Party, Program, Recipients};
+use garblet_console::{
+    args::{ProgramArgs, ProtocolArgs, at_least_one},
+    failure::Failure,
+    hints::explain,
+    inputs::{self, Batch, InputArgs, PartyInputs},
+    output::{print, print_json, seconds, tell_text},
+    record::record_now,
+    report::{self, Repeat, check_panics, total},
+    settings::Settings,
+    stock::{SavedArgs, find_store, load_or_create_key, no_store, store_options},
+};
 use serde::Serialize;
 
 use crate::{
     ahead::{Ahead, Stores},
-    args::{ProgramArgs, ProtocolArgs, at_least_one},
     child::{self, Done, Job},
-    failure::Failure,
-    hints::explain,
-    inputs::{self, Batch, InputArgs, PartyInputs},
-    job::options::{Agreed, SubjectArgs},
-    output::{print, print_json, seconds, tell_text},
-    record::record_now,
-    report::{self, Repeat, check_panics, total},
+    jobs::options::{Agreed, SubjectArgs},
     results::OutputArgs,
-    settings::Settings,
     slow::SlowParty,
-    stock::{SavedArgs, find_store, load_or_create_key, no_store, store_options},
 };
 
 /// The options of `garblet local`.

@@ -2,8 +2,7 @@
 
 pub(crate) use garblet::meet::Meeting;
 use garblet::{Ends, meet::Way};
-
-use crate::{
+use garblet_console::{
     failure::Failure,
     hints::{mesh_failure, net_failure},
     settings::Settings,

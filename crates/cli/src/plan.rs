@@ -1,24 +1,26 @@
 //! `garblet plan`: the cost of a program under each protocol, without running it.
 
 use garblet::{
-    Adversary, Communication, Config, Phase, Precision, Prediction, Protocol, SavedValues, run_report::ProgramPart,
+    Adversary, Communication, Config, Phase, Precision, Prediction, Program, Protocol, SavedValues,
+    net::{DEFAULT_TIMEOUT, SimulatedLink},
+    run_report::ProgramPart,
 };
-use garblet_circuit::Program;
-use garblet_net::{DEFAULT_TIMEOUT, SimulatedLink};
+use garblet_console::{
+    args::Param,
+    failure::Failure,
+    hints::explain,
+    output::{bytes, count, print, print_json, seconds, table},
+    program,
+    report::must_not_collude,
+    settings::{Settings, party_range},
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    args::Param,
-    failure::Failure,
-    hints::explain,
     inspect::{garbled_ands, garbled_text},
-    job::options::SubjectArgs,
-    output::{bytes, count, print, print_json, seconds, table},
-    program,
+    jobs::options::SubjectArgs,
     reach::ReachPart,
-    report::must_not_collude,
-    settings::{Settings, party_range},
 };
 
 /// The largest program, in gates, that is tried with every protocol, since some need all gates in memory at once.

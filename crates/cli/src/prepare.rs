@@ -5,24 +5,24 @@ use std::{
     sync::Arc,
 };
 
-use garblet::{Filled, OrderRequest, Party, PhaseCosts, Protocol, StockKinds, net::Channel};
-use serde::Serialize;
-
-use crate::{
+use garblet::{Filled, OrderRequest, Party, PhaseCosts, Protocol, StockKinds, meet::Way, net::Channel};
+use garblet_console::{
     args::{Param, ProgramArgs, ProgramChanges},
     configuration::check_unwritable_in_folder,
     failure::Failure,
     hints::meet_failure,
     job::Job,
-    meeting::meet,
     output::{bytes, count, print, print_json, seconds, tell},
     program,
     report::total,
     session,
     settings::Settings,
     stock::{Amount, Folder, library_file, remember_library, with_stores},
-    way::{self, Way, WayArgs},
+    way::{self, WayArgs},
 };
+use serde::Serialize;
+
+use crate::meeting::meet;
 
 /// The options of `garblet prepare`.
 #[derive(clap::Args)]
@@ -74,7 +74,7 @@ pub(crate) struct FillArgs {
     params: Vec<Param>,
     /// Give up after this long without progress by the peer
     #[arg(long, value_name = "TIME", default_value = "60s")]
-    timeout: crate::args::Time,
+    timeout: garblet_console::args::Time,
 }
 
 /// The object of `--json`.

@@ -1,8 +1,8 @@
 //! Inputs that reach outputs unchanged, as text and as JSON.
 
-use garblet_circuit::{
+use garblet::{
     Program,
-    reach::{Exposed, Form, Reach},
+    circuit::reach::{Exposed, Form, Reach},
 };
 use serde::Serialize;
 

@@ -6,17 +6,19 @@ use std::{
     str::FromStr,
 };
 
-use garblet::row_panics;
-use garblet_circuit::{Bits, Output, Port, Program, Type};
-use garblet_formats::value::{self, ResultTable, TableFormat};
-use serde_json::{Map, Value};
-
-use crate::{
+use garblet::{
+    Bits, Program,
+    circuit::{Output, Port, Type},
+    formats::value::{self, ResultTable, TableFormat},
+    row_panics,
+};
+use garblet_console::{
     failure::{Failure, reason},
     output::print,
     report::{outputs_text, results},
     whole_file::{self, Readers, folder_of},
 };
+use serde_json::{Map, Value};
 
 /// The options that say where results go.
 #[derive(clap::Args)]

@@ -6,31 +6,31 @@ use std::{
 };
 
 use garblet::{
-    Adversary,
+    Adversary, Party,
+    meet::Way,
+    net::{PeersFile, Tls},
     run_report::{PeerPart, RunReport},
 };
-use garblet_circuit::Party;
-use garblet_net::{PeersFile, Tls};
-
-use crate::{
+use garblet_console::{
     args::ProtocolArgs,
     configuration::check_unwritable_in_folder,
     failure::Failure,
     hints::several_hint,
     inputs::{self, InputArgs},
-    job::{
-        Job,
-        options::{Agreed, SubjectArgs},
-    },
-    meeting::meet,
+    job::Job,
     output::{print_json, tell_text},
     receipts::{ReceiptArgs, Run},
     record::record_now,
     report::{self, check_panics},
-    results::OutputArgs,
     session::{self, Outcome, Task, Watched},
     stock::StockArgs,
-    way::{self, Way, WayArgs},
+    way::{self, WayArgs},
+};
+
+use crate::{
+    jobs::options::{Agreed, SubjectArgs},
+    meeting::meet,
+    results::OutputArgs,
 };
 
 /// The options of `garblet run`.

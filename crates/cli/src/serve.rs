@@ -2,26 +2,23 @@
 
 pub mod both;
 pub(crate) mod clients;
-mod mark;
-mod service;
 
 use std::{path::PathBuf, thread::sleep, time::Duration};
 
 use garblet::{
-    Adversary, Filled, Notice, Plan, Program, SavedValues, run_report::PeerPart, store::Store, wants_to_fill,
+    Filled, Plan, Program, SavedValues,
+    circuit::diagnostic::one_line,
+    meet::Way,
+    net::{self, Channel, Hello, Listener, NetError, Tls},
+    run_report::PeerPart,
+    wants_to_fill,
 };
-use garblet_net::{self as net, Channel, Hello, Listener, NetError, Tls};
-
-use clients::ClientArgs;
-
-use crate::{
+use garblet_console::{
     args::{ProgramArgs, Time},
     failure::{Failure, Status},
     hints::net_failure,
     inputs::{self, InputArgs, InputFile, PartyInputs},
-    meeting::Meeting,
-    output::{count, one_line, print, tell, tell_text},
-    prepare::FillArgs,
+    output::{count, print, tell, tell_text},
     program,
     receipts::{ReceiptArgs, Receipts, Run},
     record::{self, record_now},
@@ -29,8 +26,13 @@ use crate::{
     session::{self, Task, Watched, block_on},
     settings::Settings,
     stock::{Folder, Source},
-    way::{self, Way, WayArgs, announce},
+    unfinished::{pause, unfinished},
+    way::{self, WayArgs, announce},
 };
+
+use clients::ClientArgs;
+
+use crate::{meeting::Meeting, prepare::FillArgs};
 
 /// The arguments of `garblet serve`: a configuration file, or options.
 pub(crate) enum Call {
@@ -119,8 +121,8 @@ pub(crate) struct Options {
 /// Runs the command.
 pub(crate) fn run(call: &Call) -> Result<(), Failure> {
     let options = match call {
-        Call::Config { file, check: false } => return service::run(file),
-        Call::Config { file, check: true } => return service::check(file),
+        Call::Config { file, check: false } => return garblet_service::run(file),
+        Call::Config { file, check: true } => return garblet_service::check(file),
         Call::Options(options) => options,
     };
     if options.answer.is_none() || options.clients.agreement().is_some() {
@@ -166,29 +168,9 @@ fn look(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The number of gate orders that the peer abandoned.
-///
-/// *Errors*: the store cannot be opened.
-fn unfinished(settings: &Settings, folder: &Folder) -> Result<u32, Failure> {
-    let config = settings.config()?;
-    // Without gate checks, a peer gains nothing by leaving.
-    if config.adversary() == Adversary::SemiHonest || Store::find(&folder.path).is_err() {
-        return Ok(0);
-    }
-    let stock = folder.open(folder.order(&config, 2)?, (&config, 2), Store::open)?;
-    let orders = |notice| if let Notice::UnfinishedOrders(orders) = notice { orders } else { 0 };
-    Ok(garblet::notices(&stock.store).into_iter().map(orders).sum())
-}
-
 /// As [`unfinished`], but reports an error and returns `None`.
 fn known_unfinished(settings: &Settings, folder: &Folder) -> Option<u32> {
     unfinished(settings, folder).inspect_err(Failure::report).ok()
-}
-
-/// The pause before the next meeting, given the number of abandoned orders.
-fn pause(unfinished: u32) -> Duration {
-    let minutes = unfinished.checked_sub(1).map_or(0, |more| 10u64.saturating_pow(more).min(60));
-    Duration::from_secs(60 * minutes)
 }
 
 /// Waits if the peer has abandoned another order, longer each time: a constructor that leaves once it learns which gates are checked may be cheating.
@@ -336,6 +318,8 @@ impl<'a> Service<'a> {
 
 #[cfg(test)]
 mod tests {
+    use garblet::store::Store;
+
     use super::*;
 
     #[tokio::test(start_paused = true)]

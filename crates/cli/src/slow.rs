@@ -5,11 +5,12 @@
 
 use std::thread::JoinHandle;
 
-use garblet_circuit::Party;
-use garblet_net::{Listener, SimulatedLink, relay};
+use garblet::{
+    Party,
+    net::{Listener, SimulatedLink, relay},
+};
+use garblet_console::{failure::Failure, hints::net_failure, session::block_on};
 use tokio::sync::oneshot;
-
-use crate::{failure::Failure, hints::net_failure, session::block_on};
 
 /// A party all of whose links are slow.
 #[derive(Clone, Copy, Debug)]

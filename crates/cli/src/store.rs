@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
-use garblet::{Notice, SavedNames, SavedState, notices, runs::program_of, settle};
-use garblet_store::{Kind, Stock, Store, StoreKey, Verified};
-use serde::Serialize;
-
-use crate::{
+use garblet::{
+    Notice, SavedNames, SavedState, notices,
+    runs::program_of,
+    settle,
+    store::{Kind, Stock, Store, StoreKey, Verified},
+};
+use garblet_console::{
     configuration::in_configuration,
     failure::Failure,
     hints::{explain, store_failure},
@@ -14,6 +16,7 @@ use crate::{
     progress::ByteBar,
     stock::{check_record, load_or_create_key},
 };
+use serde::Serialize;
 
 /// The subcommands of `garblet store`.
 #[derive(clap::Subcommand)]
@@ -196,7 +199,7 @@ fn remove(options: &Options) -> Result<(), Failure> {
 #[derive(Serialize)]
 struct Listed {
     store: String,
-    binding: Option<garblet_store::Binding>,
+    binding: Option<garblet::store::Binding>,
     kinds: Vec<ListedKind>,
     /// Saved outputs in the store.
     kept: Vec<SavedNames>,

@@ -9,19 +9,13 @@ use std::{
 };
 
 use garblet::{
-    Bits, Program,
+    Bits, Party, Program,
+    net::{Call, Fingerprint},
     outsourced::service::{Agreement, Unanswered, WayTo, call},
     run_report::outputs_json,
 };
-use garblet_circuit::Party;
 use garblet_client::{Begun, Invitation, Job, Opened, Server, Visit};
-use garblet_net::{Call, Fingerprint};
-use serde::Serialize;
-use serde_json::{Map, Value};
-use zeroize::Zeroizing;
-
-use crate::{
-    agreement,
+use garblet_console::{
     args::Time,
     configuration::check_unwritable_in_folder,
     failure::Failure,
@@ -31,6 +25,11 @@ use crate::{
     report::{check_panics, outputs_text},
     session::block_on,
 };
+use serde::Serialize;
+use serde_json::{Map, Value};
+use zeroize::Zeroizing;
+
+use crate::agreement;
 
 use memory::{Memory, Unfinished};
 

@@ -12,8 +12,13 @@ use std::{
     time::Duration,
 };
 
-use garblet::{Config, Ends, Error, Party, Peer, Plan, circuit::Bits, formats::front_end::FrontEnds, lang::Language};
-use garblet_net::{Fingerprint, Identity, JobTerms, NetError, Options, Refusal, Tls, TrustStore, connect};
+use garblet::{
+    Config, Ends, Error, Party, Peer, Plan,
+    circuit::Bits,
+    formats::front_end::FrontEnds,
+    lang::Language,
+    net::{Fingerprint, Identity, JobTerms, NetError, Options, Refusal, Tls, TrustStore, connect},
+};
 use rand::RngExt;
 use tokio::{io::AsyncWriteExt, net::TcpStream, task::JoinSet, time::Instant};
 

@@ -7,11 +7,11 @@ use std::num::{NonZeroU32, NonZeroUsize};
 
 use garblet::Protocol;
 use garblet_circuit::{Bits, evaluate};
-use garblet_cli::{
+use garblet_cli::local::{Local, Outcome};
+use garblet_console::{
     args::{ProgramArgs, at_least_one},
     failure::Failure,
     inputs::by_owner,
-    local::{Local, Outcome},
     output::{bytes, count, rate, seconds},
     program,
     report::total,

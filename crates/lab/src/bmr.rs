@@ -12,11 +12,11 @@ use std::num::NonZeroUsize;
 
 use garblet::{Phase, PhaseCost, Protocol, run_report::PartyPart};
 use garblet_circuit::{Bits, Program, evaluate};
-use garblet_cli::{
+use garblet_cli::local::{Local, Outcome};
+use garblet_console::{
     args::{Param, ProgramArgs, at_least_one},
     failure::Failure,
     inputs::by_owner,
-    local::{Local, Outcome},
     output::{bytes, seconds, table},
     program,
     settings::Settings,

@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 use garblet_cli::{
     bench::{authenticated, garbling, ot, yao},
     child::{self, end_with_parent},
-    failure::Failure,
 };
+use garblet_console::failure::Failure;
 
 use crate::{
     batch, bmr, commit, compgc, compile, joint, lego, link_relay, page::Form, papers, partialgc, psi, pssw, store,

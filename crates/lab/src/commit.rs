@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use garblet_cli::{failure::Failure, output};
+use garblet_console::{failure::Failure, output};
 use garblet_homcommit::{
     Code, CommitError, CommitReceiver, CommitSender, batch_opening_bytes, commit_bytes, opening_bytes,
 };

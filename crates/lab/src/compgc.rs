@@ -10,7 +10,7 @@ mod parties;
 mod prepare;
 mod rows;
 
-use garblet_cli::{
+use garblet_console::{
     args::at_least_one,
     failure::Failure,
     output::{bytes, seconds, table},

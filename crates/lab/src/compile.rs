@@ -8,7 +8,7 @@ mod plot;
 
 use std::{path::PathBuf, process::Command, time::Instant};
 
-use garblet_cli::{args::at_least_one, failure::Failure, output, report::peak_rss_bytes};
+use garblet_console::{args::at_least_one, failure::Failure, output, report::peak_rss_bytes};
 use garblet_formats::front_end::FrontEnds;
 use garblet_lang::{Constants, Language};
 use serde::{Deserialize, Serialize};

@@ -13,7 +13,7 @@ use garblet::{
     bmr::{BmrParty, Config, Plan, Rehearsal},
     runs::joint::JointParty,
 };
-use garblet_cli::{failure::Failure, hints::explain, output::rate, session::block_on};
+use garblet_console::{failure::Failure, hints::explain, output::rate, session::block_on};
 use garblet_net::{Hello, Mesh, memory_pair};
 use garblet_ot::{CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, OtError};
 use garblet_primitives::{Backend, Block, Delta, Prg, RAW_BLOCKS, raw_joint_hashes};

@@ -11,7 +11,7 @@ mod rows;
 use std::sync::Arc;
 
 use garblet::lego::{Amounts, Code, Config, Order, Plan};
-use garblet_cli::{
+use garblet_console::{
     failure::Failure,
     hints::explain,
     output::{bytes, seconds, table},

@@ -1,7 +1,7 @@
 //! `garblet-lab link-relay`: a plain TCP relay with the behaviour of a simulated link, so that any other program can
 //! be measured over the same link.
 
-use garblet_cli::{failure::Failure, hints::net_failure};
+use garblet_console::{failure::Failure, hints::net_failure};
 use garblet_net::{Listener, SimulatedLink, relay};
 
 /// The options of `garblet-lab link-relay`.
@@ -24,7 +24,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let runtime = runtime.map_err(|e| Failure::no_result(format!("the runtime cannot be started: {e}")))?;
     runtime.block_on(async {
         let listener = Listener::bind(&options.listen).await.map_err(|e| net_failure(&e))?;
-        garblet_cli::output::tell(&format!(
+        garblet_console::output::tell(&format!(
             "relaying {} to {} over {}",
             listener.address(),
             options.target,

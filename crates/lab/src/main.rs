@@ -28,7 +28,7 @@ mod store;
 
 use std::process::ExitCode;
 
-use garblet_cli::start;
+use garblet_console::start;
 
 use crate::commands::Lab;
 

@@ -11,8 +11,8 @@ mod scale;
 
 use std::path::{Path, PathBuf};
 
-use garblet_cli::{
-    bench,
+use garblet_cli::bench;
+use garblet_console::{
     failure::Failure,
     output::{print, print_json},
     record::now,

@@ -14,15 +14,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet_cli::{
+use crate::{page::Gap, published::Paper};
+use experiments::{EXPERIMENTS, Experiment};
+use garblet_console::{
     failure::Failure,
     output::{print, print_json, seconds, tell},
     progress::StepBar,
     record::now,
 };
-
-use crate::{page::Gap, published::Paper};
-use experiments::{EXPERIMENTS, Experiment};
 use kept::{Folder, Kept};
 use process::{Ended, run_once};
 use report::{Object, Outcome, Report};

@@ -18,11 +18,11 @@ mod visits;
 
 use std::num::NonZeroUsize;
 
-use garblet_cli::{
+use garblet_cli::slow::SlowParty;
+use garblet_console::{
     args::at_least_one,
     failure::{Failure, reason},
     program,
-    slow::SlowParty,
 };
 use garblet_net::SimulatedLink;
 use serde::Serialize;

@@ -6,11 +6,11 @@
 use std::{collections::BTreeMap, io::Write};
 
 use garblet_circuit::{Bits, Type};
-use garblet_cli::{
+use garblet_cli::local::Local;
+use garblet_console::{
     args::{Constant, ProgramArgs, ProtocolArgs},
     failure::Failure,
     inputs::by_owner,
-    local::Local,
     output::{bytes, count, rate, seconds},
     program,
     report::total,

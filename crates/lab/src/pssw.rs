@@ -13,7 +13,7 @@ mod rows;
 mod semi_honest;
 
 use garblet_circuit::{Circuit, Type};
-use garblet_cli::{
+use garblet_console::{
     failure::Failure,
     output::{bytes, count, seconds, table, tell},
 };

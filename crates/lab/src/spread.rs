@@ -1,6 +1,6 @@
 //! A mean and how far it may be off.
 
-use garblet_cli::output::seconds;
+use garblet_console::output::seconds;
 use serde::Serialize;
 
 /// The mean of some times, with its 95 % interval by Student's distribution.

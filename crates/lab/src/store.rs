@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet_cli::{failure::Failure, hints::store_failure, output};
+use garblet_console::{failure::Failure, hints::store_failure, output};
 use garblet_store::{IdSet, Kind, PieceId, Store, StoreError, StoreKey};
 use serde_json::json;
 

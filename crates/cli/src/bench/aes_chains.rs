@@ -1,9 +1,7 @@
 //! The circuits for the benchmarks of garbling and `yao`: chains of AES-128 blocks.
 
-use garblet_circuit::Program;
-use garblet_synthesis::library;
-
-use crate::failure::Failure;
+use garblet::{Program, library};
+use garblet_console::failure::Failure;
 
 /// The number of chains among which blocks are divided.
 #[derive(Clone, Copy, clap::Args)]

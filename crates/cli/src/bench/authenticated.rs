@@ -10,27 +10,26 @@ use std::{
 };
 
 use garblet::{
-    Bits, Config, Order, Party, Peer, Phase, PhaseCosts, Plan, Protocol, Report, Stock,
+    Bits, Config, Order, Party, Peer, Phase, PhaseCosts, Plan, Program, Protocol, Report, Stock,
     authenticated::{self, Amounts, Authenticated},
-    fill,
+    circuit::evaluate,
+    fill, library,
+    net::{Channel, DEFAULT_TIMEOUT, SimulatedLink},
     store::{Store, StoreKey},
 };
-use garblet_circuit::{Program, evaluate};
-use garblet_net::{Channel, DEFAULT_TIMEOUT, SimulatedLink};
-use garblet_synthesis::library;
-use serde::Serialize;
-
-use crate::{
+use garblet_console::{
     args::{Param, at_least_one},
-    bench::{
-        Form, Piece,
-        loopback::{join, own, random_values},
-    },
     failure::Failure,
     hints::{explain, store_failure},
     output::{bytes, count, rate, seconds},
     report::peak_rss_bytes,
     settings::Settings,
+};
+use serde::Serialize;
+
+use crate::bench::{
+    Form, Piece,
+    loopback::{join, own, random_values},
 };
 
 /// Triples and masks per piece of a store.

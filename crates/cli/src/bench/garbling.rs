@@ -2,16 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use garblet_circuit::Program;
+use garblet::Program;
+use garblet_console::{failure::Failure, output};
 use garblet_garble::{CHUNK_ANDS, Evaluator, Garbler, GarblingConfig, HashKind, Schedules, SchemeKind, Seeds};
 use garblet_primitives::{Backend, Block, Delta, Prg, RAW_BLOCKS, raw_xors};
 use serde_json::{Value, json};
 
-use crate::{
-    bench::{Form, Piece, aes_chains::Chains},
-    failure::Failure,
-    output,
-};
+use crate::bench::{Form, Piece, aes_chains::Chains};
 
 /// The options of `garblet bench garbling`.
 #[derive(clap::Args)]
@@ -199,7 +196,7 @@ fn bare(hash: HashKind, backend: Backend, repeat: u32) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use garblet_synthesis::library;
+    use garblet::library;
 
     use super::*;
 

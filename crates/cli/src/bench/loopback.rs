@@ -1,16 +1,17 @@
 //! Both parties of a benchmark: two threads, joined by loopback TCP.
 
-use garblet::Session;
-use garblet_circuit::{Bits, Port, Program};
-use garblet_net::{Channel, Hello, Listener, SimulatedLink, connect};
-use garblet_primitives::Prg;
-use rand::RngExt;
-
-use crate::{
+use garblet::{
+    Bits, Program, Session,
+    circuit::Port,
+    net::{Channel, Hello, Listener, SimulatedLink, connect},
+};
+use garblet_console::{
     failure::Failure,
     hints::{explain, net_failure},
     session::block_on,
 };
+use garblet_primitives::Prg;
+use rand::RngExt;
 
 /// Runs both parties, each with its end of a link; the first one on its own thread.
 ///
@@ -20,7 +21,7 @@ pub fn join<A: Send, B>(
     first: impl AsyncFnOnce(Channel) -> Result<A, Failure> + Send,
     second: impl AsyncFnOnce(Channel) -> Result<B, Failure>,
 ) -> Result<(A, B), Failure> {
-    let options = move || garblet_net::Options { link: link.unwrap_or_default(), ..Default::default() };
+    let options = move || garblet::net::Options { link: link.unwrap_or_default(), ..Default::default() };
     let (say, hear) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
         let first = scope.spawn(move || {

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use garblet_net::{Channel, memory_pair};
+use garblet::net::{Channel, memory_pair};
+use garblet_console::{failure::Failure, output};
 use garblet_ot::{
     BitVec, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, MaliciousCotReceiver, MaliciousCotSender,
     OtError, RotReceiver, RotSender, StatisticalSecurity, Width, base,
@@ -10,11 +11,7 @@ use garblet_ot::{
 use garblet_primitives::{Aes128, Block, Delta, OtHash, Prg, transpose};
 use serde_json::{Value, json};
 
-use crate::{
-    bench::{Form, Piece},
-    failure::Failure,
-    output,
-};
+use crate::bench::{Form, Piece};
 
 /// The options of `garblet bench ot`.
 #[derive(clap::Args)]

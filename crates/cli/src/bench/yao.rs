@@ -10,19 +10,24 @@ use std::{
     time::Instant,
 };
 
-use garblet_circuit::{Bits, InputId, Program, evaluate};
-use serde::Serialize;
-
-use crate::{
+use garblet::{
+    Bits, Program,
+    circuit::{InputId, evaluate},
+};
+use garblet_console::{
     args::{ProgramArgs, at_least_one},
-    bench::{Form, Piece, aes_chains::Chains, garbling},
     failure::Failure,
     inputs::PartyInputs,
-    local::{Local, Outcome},
     output::{bytes, count, rate, seconds},
     program,
     report::total,
     settings::Settings,
+};
+use serde::Serialize;
+
+use crate::{
+    bench::{Form, Piece, aes_chains::Chains, garbling},
+    local::{Local, Outcome},
 };
 
 const TABLE_BYTES_PER_AND: f64 = 32.0;

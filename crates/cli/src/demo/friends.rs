@@ -11,10 +11,17 @@ use std::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 use garblet::{
     Bits,
+    net::{Call, Fingerprint, Identity, NetError},
     outsourced::service::{Agreement, WayTo, call},
 };
 use garblet_client::{Begun, Invitation, Receipt, Server, Visit};
-use garblet_net::{Call, Fingerprint, Identity, NetError};
+use garblet_console::{
+    failure::{Failure, reason},
+    hex::to_hex,
+    hints::{explain, net_failure},
+    output::{print, tell},
+    session::block_on,
+};
 use hyper::body::Bytes;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -23,15 +30,10 @@ use toml::{Table, Value};
 use super::site::{File, Site};
 use crate::{
     agreement,
-    failure::{Failure, reason},
-    hex::to_hex,
-    hints::{explain, net_failure},
-    output::{print, tell},
     serve::{
         both::{Both, invitations},
         clients::event_text,
     },
-    session::block_on,
 };
 
 /// The agreement's template; keys, friends and map come from the command line.

@@ -1,9 +1,11 @@
 //! The program's gates by truth table, minimised in total or in gates other than XOR.
 
-use garblet_circuit::{Circuit, Program};
-use garblet_synthesis::tables::{TableCounts, as_written, three_inputs, two_inputs};
-
-use crate::{
+use garblet::{
+    Program,
+    circuit::Circuit,
+    synthesis::tables::{TableCounts, as_written, three_inputs, two_inputs},
+};
+use garblet_console::{
     failure::Failure,
     output::{count, table},
 };
@@ -50,7 +52,7 @@ fn rows(name: &str, circuit: &Circuit) -> Vec<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use garblet_synthesis::library;
+    use garblet::library;
 
     use super::*;
 

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use garblet_circuit::Program;
+use garblet::Program;
+use garblet_console::{failure::Failure, output::count};
 use serde::Serialize;
-
-use crate::{failure::Failure, output::count};
 
 /// The number of lines that are shown.
 const SHOWN: usize = 10;

@@ -12,20 +12,20 @@ use std::{
 
 use garblet::{
     Bits, OrderRequest,
+    net::{Entrance, Fingerprint, Identity, ServerTls, Tls},
     outsourced::service::{Agreement, Event},
     store::StoreKey,
 };
 use garblet_client::{Invitation, Server};
-use garblet_net::{Entrance, Fingerprint, Identity, ServerTls, Tls};
-
-use super::clients::{Door, Setup};
-use crate::{
+use garblet_console::{
     failure::Failure,
     hints::net_failure,
     identity::{client_secret, invitation},
     output::tell,
     settings::Settings,
 };
+
+use super::clients::{Door, Setup};
 
 /// Both servers, before they start.
 pub struct Both<'a> {

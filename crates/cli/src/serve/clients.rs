@@ -9,19 +9,14 @@ use std::{
 };
 
 use garblet::{
-    Bits, Error, OrderRequest,
+    Bits, Error, OrderRequest, Party,
     meet::mark_of_peer,
+    net::{Entrance, Fingerprint, Identity, Listener, ServerTls, Tls, Visitors, WebCertificate},
     outsourced::service::{Agreement, Event, Place, Service},
     store::{Past, Store, StoreKey},
 };
-use garblet_circuit::Party;
 use garblet_client::{Secret, Server};
-use garblet_net::{Entrance, Fingerprint, Identity, Listener, ServerTls, Tls, Visitors, WebCertificate};
-use garblet_primitives::Prg;
-
-use super::{Options, mark::Mark};
-use crate::{
-    agreement,
+use garblet_console::{
     args::pair,
     configuration::{check_unwritable_in_folder, in_configuration, make_folder},
     failure::Failure,
@@ -29,7 +24,7 @@ use crate::{
     hints::{explain, net_failure},
     identity::client_secret,
     inputs::{self, InputArgs, InputFile},
-    meeting::Meeting,
+    mark::Mark,
     output::{count, print, seconds, tell},
     report::outputs_text,
     session::block_on,
@@ -37,6 +32,10 @@ use crate::{
     way::announce,
     whole_file::{self, Readers},
 };
+use garblet_primitives::Prg;
+
+use super::Options;
+use crate::{agreement, meeting::Meeting};
 
 /// The interval at which certificate files are checked.
 const CERTIFICATE_PAUSE: Duration = Duration::from_secs(60);
@@ -292,7 +291,7 @@ pub(crate) struct Setup {
     pub(crate) listens: bool,
     /// The address where the servers meet.
     pub(crate) meeting: String,
-    pub(crate) options: garblet_net::Options,
+    pub(crate) options: garblet::net::Options,
     /// The address where clients connect, and the transport.
     pub(crate) visitors: Option<(String, Entrance)>,
 }
@@ -361,7 +360,7 @@ impl Setup {
 async fn run_jobs(
     service: &Service,
     (listens, meeting): (bool, String),
-    options: &garblet_net::Options,
+    options: &garblet::net::Options,
     opened: &impl Fn(Door) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let place = match listens {

@@ -1,10 +1,12 @@
 //! Two processes compute what the plain evaluator computes: every library circuit, and random circuits under every
 //! garbling scheme and hash.
 
-use garblet::{HashKind, SchemeKind};
-use garblet_circuit::{Bits, InputId, Party, Program, random};
-use garblet_formats::{Format, value};
-use garblet_synthesis::library;
+use garblet::{
+    Bits, HashKind, Party, Program, SchemeKind,
+    circuit::{InputId, random},
+    formats::{Format, value},
+    library,
+};
 use rand::{SeedableRng, rngs::StdRng};
 
 use crate::invocation::{Folder, garblet};

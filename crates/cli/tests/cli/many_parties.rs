@@ -234,7 +234,11 @@ fn impossible_calls_are_explained() {
     local(&["--parties", "3"])
         .fails(2, "error: --parties 3: expected 2, the number for yao\nhint: --protocol gmw has more\n");
     let ran = local(&["--protocol", "gmw", "--owner", "block=4", "--parties", "3"]);
-    assert!(ran.stderr.starts_with("error: --parties 3: `aes128` has inputs or outputs of 5 parties"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.starts_with("error: --parties 3: `aes128` has inputs or outputs of 5 parties"),
+        "{}",
+        ran.stderr
+    );
     let folder = Folder::new("mesh-bad");
     let run = |more: &[&str]| garblet(&[&["run", "lib:aes128", "--party", "0"], INPUTS[0], more].concat());
     let peers = folder.file("peers.toml", "[[party]]\naddress = \"a:1\"\n[[party]]\naddress = \"a:1\"\n");

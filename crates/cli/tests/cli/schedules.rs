@@ -1,7 +1,10 @@
 //! A peer from another build, which computes the same gates in another order.
 
-use garblet::{library, net};
-use garblet_circuit::{Program, Schedule, Windows};
+use garblet::{
+    Program,
+    circuit::{Schedule, Windows},
+    library, net,
+};
 use garblet_garble::Schedules;
 
 use crate::identities::listen;

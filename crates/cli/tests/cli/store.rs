@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use garblet_store::{Binding, Kind, Past, State, Store, StoreKey};
+use garblet::store::{Binding, Kind, Past, State, Store, StoreKey};
 use rand::{SeedableRng, rngs::StdRng};
 
 use crate::invocation::{Folder, command, finish, garblet};

@@ -13,8 +13,8 @@ use garblet_protocol as protocol;
 use every::{errors, net_errors, text};
 use python::Class as Exception;
 
-#[path = "../../../cli/src/words.rs"]
-mod cli;
+#[path = "../../../console/src/words.rs"]
+mod console;
 #[path = "../../../protocol/src/class/tests/every.rs"]
 #[allow(dead_code, reason = "the class's own tests use the rest")]
 mod every;
@@ -211,7 +211,7 @@ fn neutral_words_name_no_option_and_own_words_do() {
         let names = |own: Option<String>, of: &[&str]| {
             own.is_none_or(|own| own != words && of.iter().any(|of| own.contains(of)))
         };
-        assert!(names(cli::own_words(&advice), &["--", "garblet "]), "{:?}", cli::own_words(&advice));
+        assert!(names(console::own_words(&advice), &["--", "garblet "]), "{:?}", console::own_words(&advice));
         let calls = ["=", "Session.", "Store(", "Identity."];
         assert!(names(python::own_words(&advice), &calls), "{:?}", python::own_words(&advice));
         assert_ne!(page::own_words(&advice), Some(words));

@@ -6,7 +6,7 @@ use garblet::components::{
     Border, Chain, Connection, Foot, Grid, KeyedLink, Library, Shape, Side, Template, TypeId, Wires,
 };
 use garblet_circuit::{CircuitError, Component, InstanceId, Link, Party, Port, Program, Recipients, Source, Type};
-use garblet_cli::failure::Failure;
+use garblet_console::failure::Failure;
 use garblet_synthesis::{
     builder::{BitString, Bytes, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires as Values},
     library,

@@ -9,8 +9,8 @@ use garblet::{
     yao,
 };
 use garblet_circuit::{Program, evaluate};
-use garblet_cli::{
-    bench::loopback::{join, open, own, random_values},
+use garblet_cli::bench::loopback::{join, open, own, random_values};
+use garblet_console::{
     failure::Failure,
     hints::{explain, net_failure, store_failure},
     output::seconds,

@@ -13,8 +13,8 @@ use garblet::{
     components::{Config, Evaluator, Garbler, Library, Material},
     store::{Store, StoreKey},
 };
-use garblet_cli::{
-    bench::loopback::open,
+use garblet_cli::bench::loopback::open;
+use garblet_console::{
     failure::Failure,
     hints::{explain, store_failure},
     output::{bytes, seconds},

@@ -7,7 +7,7 @@ use garblet::{
     lego::{Checks, Code, Order},
 };
 use garblet_circuit::{Circuit, Component, Gate, Port, Type, Wire};
-use garblet_cli::failure::Failure;
+use garblet_console::failure::Failure;
 use garblet_garble::{ComponentGarbling, HashKind, InstanceEvaluator, SchemeKind, Seeds};
 use garblet_primitives::{Aes128, BLOCK_BITS, Block, Delta, OtHash, Prg, transpose};
 

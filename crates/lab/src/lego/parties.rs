@@ -8,8 +8,8 @@ use garblet::{
     store::{Store, StoreKey},
 };
 use garblet_circuit::{Program, evaluate};
-use garblet_cli::{
-    bench::loopback::{join, open, own, random_values},
+use garblet_cli::bench::loopback::{join, open, own, random_values};
+use garblet_console::{
     failure::Failure,
     hints::{explain, store_failure},
 };

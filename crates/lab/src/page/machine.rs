@@ -1,6 +1,6 @@
 //! The machine on which something was measured, and the version that did it.
 
-use garblet_cli::output::{bytes, count};
+use garblet_console::output::{bytes, count};
 use garblet_primitives::Backend;
 use serde::{Deserialize, Serialize};
 

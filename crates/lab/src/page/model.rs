@@ -1,6 +1,6 @@
 //! The content of a page: rows with published figures and ours, tables, plots and words.
 
-use garblet_cli::output;
+use garblet_console::output;
 use serde::{Deserialize, Serialize};
 
 /// The unit of a figure.

@@ -208,7 +208,7 @@ fn cell(figure: Option<&Figure>) -> Markup {
 /// A ratio for people: `4.4 ×`.
 pub(crate) fn times(ratio: f64) -> String {
     match ratio {
-        r if r >= 9.95 => format!("{} ×", garblet_cli::output::count(r.round() as u64)),
+        r if r >= 9.95 => format!("{} ×", garblet_console::output::count(r.round() as u64)),
         r if r >= 0.095 => format!("{r:.1} ×"),
         r => format!("{r:.2} ×"),
     }

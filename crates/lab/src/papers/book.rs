@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, fs, path::Path};
 
-use garblet_cli::{failure::Failure, output};
+use garblet_console::{failure::Failure, output};
 
 use super::{
     kept::write_whole,

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use garblet_cli::{
+use garblet_console::{
     failure::Failure,
     whole_file::{self, Readers},
 };

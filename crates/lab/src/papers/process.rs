@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet_cli::failure::Failure;
+use garblet_console::failure::Failure;
 
 use crate::page::Row;
 

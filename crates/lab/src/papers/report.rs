@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use garblet_cli::{failure::Failure, output, record::now};
+use garblet_console::{failure::Failure, output, record::now};
 use serde::{Deserialize, Serialize};
 
 use super::{

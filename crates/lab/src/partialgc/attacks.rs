@@ -8,7 +8,7 @@ use garblet::{
     },
 };
 use garblet_circuit::{Bits, InputId, Party, Program, Recipients};
-use garblet_cli::failure::Failure;
+use garblet_console::failure::Failure;
 use garblet_primitives::Prg;
 use garblet_synthesis::library;
 use rand::seq::SliceRandom;

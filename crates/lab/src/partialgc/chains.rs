@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use garblet::{ReadInput, SavedValues};
 use garblet_circuit::{Bits, Input, InputId, Party, Program, Recipients, evaluate};
-use garblet_cli::{
+use garblet_cli::bench::loopback::random_bits;
+use garblet_console::{
     args::{Constant, Owner, ProgramArgs, Switch, To},
-    bench::loopback::random_bits,
     failure::Failure,
     inputs::PartyInputs,
     program,

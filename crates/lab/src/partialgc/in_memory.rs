@@ -17,12 +17,12 @@ use garblet::{
     run_report::PartyPart,
 };
 use garblet_circuit::{Party, Program};
-use garblet_cli::{
+use garblet_cli::slow::{Relays, SlowParty};
+use garblet_console::{
     failure::Failure,
     hints::{explain, mesh_failure, net_failure},
     session::block_on,
     settings::Settings,
-    slow::{Relays, SlowParty},
 };
 use garblet_net::{Hello, Listener, Mesh, Options, PeersFile};
 use garblet_primitives::Prg;

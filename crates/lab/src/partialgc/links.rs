@@ -5,7 +5,7 @@
 //! numbers of the run, answers).
 
 use garblet::{Communication, Phase, run_report::PartyPart};
-use garblet_cli::failure::Failure;
+use garblet_console::failure::Failure;
 use serde::Serialize;
 
 use super::programs::{CLIENT, CLOUD, GENERATOR};

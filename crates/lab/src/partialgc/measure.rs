@@ -9,14 +9,11 @@ use garblet::{
 };
 use garblet_circuit::{Bits, Program, evaluate};
 use garblet_cli::{
-    args::Param,
-    failure::Failure,
-    hints::explain,
-    inputs::by_owner,
     local::{Local, Outcome},
-    report::total,
-    settings::Settings,
     slow::SlowParty,
+};
+use garblet_console::{
+    args::Param, failure::Failure, hints::explain, inputs::by_owner, report::total, settings::Settings,
 };
 use serde::Serialize;
 

@@ -1,10 +1,8 @@
 //! The paper's programs, with the owners and recipients that it gives them: the generator has the data, the client asks.
 
 use garblet_circuit::{Bits, Party, Program};
-use garblet_cli::{
-    args::{ProgramArgs, To},
-    bench::loopback::random_values,
-};
+use garblet_cli::bench::loopback::random_values;
+use garblet_console::args::{ProgramArgs, To};
 use rand::RngExt;
 
 /// The seats; the cloud has neither inputs nor outputs.
@@ -95,7 +93,7 @@ mod tests {
 
     use super::*;
     use crate::partialgc::published::published;
-    use garblet_cli::program;
+    use garblet_console::program;
 
     #[test]
     fn every_program_of_the_paper_is_there_with_figures() {

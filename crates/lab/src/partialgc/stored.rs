@@ -5,9 +5,11 @@ use std::path::Path;
 use garblet::Phase;
 use garblet_cli::{
     ahead::{Ahead, Stores},
+    local::{Local, Outcome},
+};
+use garblet_console::{
     failure::{Failure, reason},
     inputs::PartyInputs,
-    local::{Local, Outcome},
     settings::Settings,
     stock::load_or_create_key,
 };

@@ -1,6 +1,6 @@
 //! The tables for people.
 
-use garblet_cli::{
+use garblet_console::{
     output::{bytes, count, seconds, table},
     report::must_not_collude,
 };

@@ -18,6 +18,11 @@ use garblet::{
     },
 };
 use garblet_client::{Begun, Invitation, Receipt, Server, Visit};
+use garblet_console::{
+    failure::{Failure, reason},
+    hints::explain,
+    session::block_on,
+};
 use garblet_net::{Call, Fingerprint, Identity};
 
 use super::{
@@ -26,10 +31,7 @@ use super::{
     programs::{CLIENT, CLOUD, GENERATOR},
 };
 use garblet_cli::{
-    failure::{Failure, reason},
-    hints::explain,
     serve::both::{Both, invitations},
-    session::block_on,
     slow::Relays,
 };
 

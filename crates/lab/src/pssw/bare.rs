@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use garblet::cut_and_choose;
-use garblet_cli::{bench::garbling, failure::Failure, program};
+use garblet_cli::bench::garbling;
+use garblet_console::{failure::Failure, program};
 
 use super::{Example, Measured, cheating};
 

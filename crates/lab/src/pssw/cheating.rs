@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use garblet::{Phase, covert, cut_and_choose};
 use garblet_circuit::{Bits, InputId, Party, Program, evaluate};
-use garblet_cli::{
+use garblet_cli::local::{Local, Outcome};
+use garblet_console::{
     args::{Param, ProgramArgs, To},
     failure::Failure,
     inputs::PartyInputs,
-    local::{Local, Outcome},
     program,
     report::total,
     settings::Settings,

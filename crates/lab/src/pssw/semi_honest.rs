@@ -3,7 +3,7 @@
 use std::{fmt::Display, time::Instant};
 
 use garblet_circuit::{Bits, Circuit, evaluate_circuit};
-use garblet_cli::failure::Failure;
+use garblet_console::failure::Failure;
 use garblet_garble::published::{InputLabels, Label, PublishedConfig, evaluate, garble};
 use garblet_net::{Channel, memory_pair};
 use garblet_ot::{BitVec, pvw};

@@ -1,0 +1,67 @@
+//! Compares the receipts of two parties: the transcripts of a common run match.
+
+use std::collections::HashMap;
+
+use garblet_console::receipts::{Ended, Receipt, Transcript, chain::Link};
+
+/// The runs of two logs.
+#[derive(Default)]
+pub(super) struct Comparison {
+    /// Pairs of our and their receipts in which each party received what the other sent.
+    pub(super) alike: Vec<(Link, Link)>,
+    /// Runs with a peer that the other log lacks, or has with other transcripts.
+    pub(super) only: [Vec<Link>; 2],
+}
+
+impl Comparison {
+    /// Compares two logs. Skips runs that met no peer.
+    pub(super) fn of(ours: Vec<Link>, theirs: Vec<Link>) -> Self {
+        let met = |links: Vec<Link>| links.into_iter().filter(|link| !link.receipt.transcripts.is_empty());
+        let mut comparison = Comparison::default();
+        let mut theirs: Vec<Option<Link>> = met(theirs).map(Some).collect();
+        // Index by the digest of received data, so that each of ours has few candidates.
+        let mut received: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, link) in theirs.iter().enumerate() {
+            for transcript in link.iter().flat_map(|link| &link.receipt.transcripts) {
+                received.entry(transcript.received.clone()).or_default().push(at);
+            }
+        }
+        for own in met(ours) {
+            let is_of_run = |at: &&usize| theirs[**at].as_ref().is_some_and(|other| fits(&own.receipt, &other.receipt));
+            let sent = own.receipt.transcripts.iter().filter_map(|transcript| received.get(&transcript.sent));
+            let found = sent.flatten().find(is_of_run).copied();
+            match found.and_then(|at| theirs[at].take()) {
+                Some(other) => comparison.alike.push((own, other)),
+                None => comparison.only[0].push(own),
+            }
+        }
+        comparison.only[1] = theirs.into_iter().flatten().collect();
+        comparison
+    }
+
+    /// Returns whether a run with a result that closed properly is in only one log.
+    pub(super) fn differs(&self) -> bool {
+        self.only.iter().flatten().any(|link| matches!(link.receipt.ended, Ended::Ok { closing: None }))
+    }
+}
+
+/// Returns whether two receipts describe the same run: each party met the other and received what the other sent.
+fn fits(ours: &Receipt, theirs: &Receipt) -> bool {
+    let with = |receipt: &Receipt, party: u16| receipt.transcripts.iter().find(|t| t.party == party).cloned();
+    let (Some(own), Some(other)) = (with(ours, theirs.party), with(theirs, ours.party)) else { return false };
+    let Transcript { sent, received, .. } = own;
+    let has_met = |receipt: &Receipt, other: &Receipt| {
+        receipt.peers.iter().any(|peer| peer.party == other.party && peer.fingerprint == other.identity)
+    };
+    sent == other.received
+        && received == other.sent
+        && has_met(ours, theirs)
+        && has_met(theirs, ours)
+        && agreed(ours) == agreed(theirs)
+}
+
+/// The receipt reduced to what all parties agree on.
+fn agreed(receipt: &Receipt) -> impl PartialEq + use<'_> {
+    let Receipt { parties, job, program, wire_version, protocol, adversary, parameters, keep, read, .. } = receipt;
+    ((parties, job, program, wire_version), (protocol, adversary, parameters), (keep, read))
+}

@@ -1,0 +1,211 @@
+//! Jobs: files that contain the whole agreement of a run, identical for all parties.
+//!
+//! A job contains no addresses and no data, which each party keeps to itself. Its digest covers the whole agreement, so parties need to compare,
+//! sign and list only this one number.
+//! `file` reads and writes jobs; `fields` lists the fields that a job's digest covers, and those that `net/src/hello.rs` sends to a peer with another job
+//! (`JobTerms`); `parties` says which of its parties this one is, and how it meets the others.
+
+mod fields;
+pub mod file;
+pub mod parties;
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::Duration,
+};
+
+use garblet::{
+    Party, Program,
+    formats::value::{KeyForm, KeyHash},
+    net::{Fingerprint, JobTerms, check_is_file},
+    run_report::digest_text,
+};
+
+use crate::{
+    args::{Param, ProgramArgs},
+    configuration::check_unwritable_in_folder,
+    failure::Failure,
+    hex::{from_hex, to_hex},
+    program,
+    settings::Settings,
+};
+
+/// The agreement of a run, read from a file.
+#[derive(Clone)]
+pub struct Job {
+    /// The file.
+    pub path: PathBuf,
+    /// The job's name, for display.
+    pub name: String,
+    /// The program, as a path from the file's folder, and its changes.
+    pub program: ProgramArgs,
+    /// The digest of the program with its changes.
+    pub program_digest: [u8; 32],
+    /// The name of the protocol.
+    pub protocol: String,
+    /// The parameters in the file, as the protocol prints them.
+    pub parameters: Vec<Param>,
+    /// The most rows in a run; `None` if batches are not allowed.
+    pub batch: Option<u32>,
+    /// The form of text keys, if the parties hash them.
+    pub hash_keys: Option<KeyForm>,
+    /// All parties, by number.
+    pub parties: Vec<JobParty>,
+}
+
+/// A party of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobParty {
+    /// The name that all parties use for it.
+    pub name: String,
+    /// Its identity; `None` in a job for plain TCP.
+    pub fingerprint: Option<Fingerprint>,
+}
+
+/// A job's digest over its whole agreement, which parties compare, sign and list.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobDigest(pub [u8; 32]);
+
+impl Job {
+    /// Reads a job. Only [`Job::program`] reads its program.
+    ///
+    /// *Errors*: the file is not a job; says where in it.
+    pub fn load(path: &Path) -> Result<Job, Failure> {
+        file::load(path)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The job's name, for display.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The digest of the agreement: name, the program's digest, changes, protocol with the parameters in the file, and
+    /// parties with their identities, but not the path of the program's file.
+    pub fn digest(&self) -> JobDigest {
+        fields::digest(&self.fields())
+    }
+
+    /// All fields of the agreement, by name: each once, in an order independent of the file's.
+    pub fn fields(&self) -> Vec<(String, String)> {
+        fields::of(self)
+    }
+
+    /// The hash of text keys, if the parties hash them. Its key is derived from the whole agreement.
+    pub fn key_hash(&self) -> Option<KeyHash> {
+        self.hash_keys.map(|form| KeyHash::new(form, &self.digest().0))
+    }
+
+    /// The program and its changes, as command-line arguments.
+    pub fn program_args(&self) -> &ProgramArgs {
+        &self.program
+    }
+
+    /// Checks that nobody else can write or replace the file, since a run trusts its contents.
+    ///
+    /// *Errors*: somebody else can.
+    pub fn check_unwritable(&self) -> Result<(), Failure> {
+        check_unwritable_in_folder(&self.path)
+    }
+
+    /// The same job with this limit on the work of compiling its program.
+    pub fn allowing(mut self, effort: u64) -> Job {
+        self.program.changes.effort = effort;
+        self
+    }
+
+    /// Loads the program and prints its warnings.
+    ///
+    /// *Errors*: the program cannot be read, or is not the job's.
+    pub fn program(&self) -> Result<Program, Failure> {
+        let path = Path::new(&self.program.program);
+        // The job's author may have named a pipe or an endless device.
+        if !self.program.program.starts_with(garblet::library::PREFIX) && path.exists() {
+            check_is_file(path).map_err(|error| Failure::unreadable(path, &error))?;
+        }
+        let program = program::load(&self.program)?;
+        match program.digest() == self.program_digest {
+            true => Ok(program),
+            false => Err(Failure::call(format!(
+                "{}: digest: the program {} with these changes has {}, expected {}",
+                self.path.display(),
+                self.program.program,
+                digest_text(&program),
+                to_hex(&self.program_digest)
+            ))
+            .hint("the program is not the agreed one, or the job was changed: ask its author, or write a new job with `garblet job new`")),
+        }
+    }
+
+    /// Checks that a run may have this number of rows.
+    ///
+    /// *Errors*: the job does not allow batches, or none this large.
+    pub fn check_rows(&self, rows: Option<u32>) -> Result<(), Failure> {
+        let place = self.path.display();
+        match (rows, self.batch) {
+            (None, _) => Ok(()),
+            (Some(rows), Some(most)) if rows <= most => Ok(()),
+            (Some(rows), Some(most)) => {
+                Err(Failure::call(format!("--batch: {place} allows {most} rows per run, got {rows}"))
+                    .hint("split it into several runs, or agree on another job: `garblet job new --batch N`"))
+            }
+            (Some(_), None) => Err(Failure::call(format!("--batch: {place} allows one evaluation per run"))
+                .hint("every row reveals a result, so all parties must agree on a limit: `garblet job new --batch N`")),
+        }
+    }
+
+    /// Protocol and parameters, with defaults for those missing in the file; runs with these settings are under this job.
+    pub fn settings(&self, timeout: Duration) -> Settings {
+        let (protocol, params) = (self.protocol.clone(), self.parameters.clone());
+        Settings { protocol, params, link: None, timeout, job: Some(self.terms()) }
+    }
+
+    /// The terms that the parties compare before a run.
+    fn terms(&self) -> JobTerms {
+        let fields = self.fields();
+        JobTerms { digest: fields::digest(&fields).to_string(), fields }
+    }
+
+    /// All parties, by number.
+    pub fn parties(&self) -> &[JobParty] {
+        &self.parties
+    }
+
+    /// The number of parties.
+    pub fn party_count(&self) -> u16 {
+        self.parties.len() as u16
+    }
+
+    /// The party that has this identity.
+    pub fn party_of(&self, fingerprint: Fingerprint) -> Option<Party> {
+        let party = self.parties.iter().position(|party| party.fingerprint == Some(fingerprint));
+        party.map(|party| Party(party as u16))
+    }
+}
+
+impl fmt::Display for JobDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&to_hex(&self.0))
+    }
+}
+
+impl fmt::Debug for JobDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for JobDigest {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bytes = from_hex(text).and_then(|bytes| bytes.try_into().ok());
+        bytes.map(JobDigest).ok_or_else(|| format!("expected 64 hexadecimal digits, got `{text}`"))
+    }
+}

@@ -1,0 +1,117 @@
+//! The parties of a job: which of them this one is, and where and as whom it meets the others.
+
+use garblet::{
+    Party,
+    meet::Way,
+    net::{Fingerprint, PeersFile},
+};
+
+use super::Job;
+use crate::{failure::Failure, way::WayArgs};
+
+impl Job {
+    /// This process's party: by its identity, or by `--party` if the job names no identities.
+    ///
+    /// *Errors*: the identity is not in the job, or belongs to another party than `--party`; plain TCP although the job names identities.
+    pub fn party_here(&self, way: &WayArgs, asked: Option<u16>) -> Result<Party, Failure> {
+        let place = self.path().display();
+        if self.parties().iter().all(|party| party.fingerprint.is_none()) {
+            let count = self.party_count();
+            return match asked {
+                Some(party) if party < count => Ok(Party(party)),
+                Some(party) => {
+                    Err(Failure::call(format!("--party {party}: {place} has {count} parties, 0 to {}", count - 1)))
+                }
+                None => Err(Failure::call(format!("--party is missing: {place} names no identities"))),
+            };
+        }
+        if way.is_plain() {
+            return Err(Failure::call(format!(
+                "--insecure-plain-tcp: {place} names identities, which plain TCP cannot verify"
+            ))
+            .hint("leave the option out, or write a job whose parties have only names"));
+        }
+        let own = way.identity()?.fingerprint();
+        let party = self.party_of(own).ok_or_else(|| not_of(self, own))?;
+        match asked {
+            Some(asked) if asked != party.0 => Err(Failure::call(format!(
+                "--party {asked}: our identity {own} is party {party} of {place}, {}",
+                self.name_of(party)
+            ))
+            .hint("leave --party out, or give the --identity of that party")),
+            _ => Ok(party),
+        }
+    }
+
+    /// The connection settings to the only peer, which must have its identity from the job.
+    ///
+    /// *Errors*: as [`WayArgs::way`]; a peer other than the job's.
+    pub fn way_to_peer(&self, way: &WayArgs, party: Party) -> Result<Way, Failure> {
+        let other = &self.parties()[usize::from(party.0 == 0)];
+        match other.fingerprint {
+            Some(fingerprint) => way.to_known(&other.name, fingerprint),
+            None => way.way(),
+        }
+    }
+
+    /// The addresses of a peers file with the identities of the job.
+    ///
+    /// *Errors*: the number of parties or an identity differs.
+    pub fn pin(&self, peers: PeersFile) -> Result<PeersFile, Failure> {
+        let (ours, theirs) = (self.party_count(), peers.party_count());
+        if ours != theirs {
+            let place = self.path().display();
+            return Err(Failure::call(format!("--peers: the peers file has {theirs} parties, {place} has {ours}")));
+        }
+        let known: Vec<Fingerprint> = self.parties().iter().filter_map(|party| party.fingerprint).collect();
+        peers.pinned(&known).map_err(|party| {
+            let (place, name) = (self.path().display(), self.name_of(Party(party)));
+            Failure::call(format!("--peers: the fingerprint of party {party} differs from that of {name} in {place}"))
+                .hint(
+                    "ask that party for its fingerprint; if the peers file has no fingerprints, those of the job apply",
+                )
+        })
+    }
+
+    /// Checks that no trusted peer with another identity has a name from the job.
+    ///
+    /// *Errors*: one has.
+    pub fn check_names(&self, trusted: &[(String, Fingerprint)]) -> Result<(), Failure> {
+        for (number, party) in self.parties().iter().enumerate() {
+            let other = |(name, known): &&(String, Fingerprint)| {
+                *name == party.name && party.fingerprint.is_some_and(|fingerprint| fingerprint != *known)
+            };
+            if let (Some((name, known)), Some(got)) = (trusted.iter().find(other), party.fingerprint) {
+                return Err(Failure::call(format!(
+                    "{}: party {number}: {name} is trusted here as {known}, but the job has {got}",
+                    self.path().display()
+                ))
+                .hint(format!(
+                    "ask {name} for the fingerprint; if the job's is right, `garblet trust remove {name}` first"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of the parties that have identities.
+    pub fn names(&self) -> Vec<(String, Fingerprint)> {
+        self.parties().iter().filter_map(|party| Some((party.name.clone(), party.fingerprint?))).collect()
+    }
+
+    /// The name of a party.
+    pub(crate) fn name_of(&self, party: Party) -> &str {
+        &self.parties()[usize::from(party.0)].name
+    }
+}
+
+/// The error for an identity that is not one of a job's parties.
+pub fn not_of(job: &Job, identity: Fingerprint) -> Failure {
+    let parties = job.parties().iter().map(|party| match party.fingerprint {
+        Some(fingerprint) => format!("{} {fingerprint}", party.name),
+        None => format!("{} without identity", party.name),
+    });
+    let (path, parties) = (job.path().display(), parties.collect::<Vec<_>>().join(", "));
+    Failure::call(format!("{path}: our identity {identity} is not one of its parties: {parties}"))
+        .hint("give the identity that the job names with --identity FILE; `garblet id FILE` shows a file's fingerprint")
+}

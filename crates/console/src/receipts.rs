@@ -1,0 +1,306 @@
+//! Receipts: the records of every run that met a peer, with or without a result, in an append-only log.
+//!
+//! A receipt contains no input, and outputs only on request. Each contains the digest of the one before it, so no line can be changed, dropped or
+//! moved without trace. Only a digest noted elsewhere or the peer's log shows whether the last ones were cut off. A receipt is written when the run
+//! ends; if the process is killed before that, there is none.
+//! `chain` defines and checks lines; `log` is the file. `net/src/watch.rs` computes the digests in the two halves of a channel, so both ends have the
+//! same ones. They are keyed by a secret of the TLS connection, so nobody else can test guesses.
+
+pub mod chain;
+pub mod log;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use garblet::{
+    Class, Party, Program, ReadInput, SavedValues, Security,
+    net::{ChannelWatch, Fingerprint, JobTerms, WIRE_VERSION},
+    run_report::{PeerPart, Record, outputs_json},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{
+    configuration::in_configuration,
+    failure::Failure,
+    hex::to_hex,
+    output::printable,
+    record::record_now,
+    report::has_panicked,
+    session::{Outcome, Watched},
+    settings::Settings,
+};
+
+use self::log::Log;
+
+/// The longest message in a receipt.
+const MESSAGE_CHARS_MAX: usize = 4_000;
+
+/// The message in the receipt of a counted run whose outcome was not recorded.
+const UNKNOWN_END: &str = "the service ended before it recorded the outcome, which is unknown";
+
+/// The options that say where receipts go.
+#[derive(clap::Args)]
+pub struct ReceiptArgs {
+    /// Add the receipt of the run to this log [default: with --job, receipts.jsonl in the configuration folder; otherwise none]
+    #[arg(long, value_name = "FILE")]
+    receipts: Option<PathBuf>,
+    /// Include the outputs that this party learns in the receipt
+    #[arg(long)]
+    receipt_outputs: bool,
+}
+
+/// The record of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The time at which the run ended, or started if its outcome is unknown: RFC 3339, UTC.
+    pub time: String,
+    /// The session's number in the log of a service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// This party's number.
+    pub party: u16,
+    /// The number of parties.
+    pub parties: u16,
+    /// The fingerprint of this party's authenticated identity; `None` over plain TCP.
+    pub identity: Option<String>,
+    /// The other parties that were met; empty if the run ended before that.
+    pub peers: Vec<PeerPart>,
+    /// The digest of the job, if there was one.
+    pub job: Option<String>,
+    /// The program's digest.
+    pub program: String,
+    /// The version of Garblet.
+    pub version: String,
+    /// The version of the messages.
+    pub wire_version: u32,
+    /// The name of the protocol.
+    pub protocol: String,
+    /// The name of the adversary that the run is secure against.
+    pub adversary: String,
+    /// The parameters of the protocol.
+    pub parameters: Map<String, Value>,
+    /// The name under which stores saved the outputs' wires, and the values read from them in place of inputs, as `PORT=NAME.OUTPUT`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep: Option<String>,
+    /// The values that were read from stores.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<String>,
+    /// The security that the run promises; `None` without a result.
+    pub security: Option<Value>,
+    /// Payload bytes to and from all peers.
+    pub bytes_sent: u64,
+    /// Payload bytes from all peers.
+    pub bytes_received: u64,
+    /// The end of the run.
+    pub ended: Ended,
+    /// The digests of all data sent to and received from each peer.
+    pub transcripts: Vec<Transcript>,
+    /// The outputs that this party learned, if requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<Map<String, Value>>,
+}
+
+/// The end of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ended {
+    /// The run had a result.
+    Ok {
+        /// The error when the session closed, if any; the result is final all the same.
+        closing: Option<String>,
+    },
+    /// The run had no result.
+    Failed {
+        /// The class of the failure.
+        class: Class,
+        /// The reason, for people.
+        message: String,
+    },
+}
+
+/// The conversation with a peer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transcript {
+    /// The peer's number.
+    pub party: u16,
+    /// The digest of the sent data; the peer's receipt has it as received.
+    pub sent: String,
+    /// The digest of what this party received: the peer's receipt has it as sent.
+    pub received: String,
+}
+
+/// The facts about a run that are known before it starts.
+pub struct Run<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// The protocol and its parameters.
+    pub settings: &'a Settings,
+    /// This party's number.
+    pub party: Party,
+    /// The number of parties.
+    pub parties: u16,
+    /// This party's identity; `None` over plain TCP.
+    pub identity: Option<Fingerprint>,
+    /// The values that stay in stores.
+    pub saved: SavedValues,
+    /// The session's number at a service.
+    pub session: Option<&'a str>,
+}
+
+/// The destination of a run's receipt.
+pub struct Receipts {
+    log: Log,
+    outputs: bool,
+}
+
+impl ReceiptArgs {
+    /// Refuses the options for commands without receipts.
+    ///
+    /// *Errors*: one was given.
+    pub fn check_none(&self, reason: &str) -> Result<(), Failure> {
+        match (&self.receipts, self.receipt_outputs) {
+            (None, false) => Ok(()),
+            _ => Err(Failure::call(format!("--receipts, --receipt-outputs: {reason}"))),
+        }
+    }
+
+    /// The log, ready for writing; `None` if no receipts are written.
+    ///
+    /// *Errors*: the log cannot be written.
+    pub fn open(&self, job: Option<&JobTerms>) -> Result<Option<Receipts>, Failure> {
+        let path = match (&self.receipts, job) {
+            (None, None) if self.receipt_outputs => {
+                return Err(Failure::call("--receipt-outputs: this run writes no receipt").hint("give --receipts FILE"));
+            }
+            (None, None) => return Ok(None),
+            (named, _) => in_configuration(named.as_deref(), "receipts.jsonl")?,
+        };
+        Ok(Some(Receipts { log: Log::open(&path)?, outputs: self.receipt_outputs }))
+    }
+}
+
+impl Receipts {
+    /// The log at `path`, for receipts without outputs.
+    ///
+    /// *Errors*: the log cannot be written.
+    pub fn at(path: &Path) -> Result<Receipts, Failure> {
+        Ok(Receipts { log: Log::open(path)?, outputs: false })
+    }
+
+    /// The start receipt of a run, in case its outcome is never known.
+    ///
+    /// *Errors*: wrong settings.
+    pub fn begun(run: &Run<'_>, watched: &Watched, names: &[(String, Fingerprint)]) -> Result<Receipt, Failure> {
+        let unknown = Failure::no_result(UNKNOWN_END).of_class(Class::Other);
+        let receipt = Receipt::of(run, watched, names, Err(&unknown), false)?;
+        // The data so far differs from that in the peer's receipt.
+        Ok(Receipt { bytes_sent: 0, bytes_received: 0, transcripts: Vec::new(), ..receipt })
+    }
+
+    /// Adds a run's start receipt, unless the log has one of its session. Returns whether it was added.
+    ///
+    /// *Errors*: the log cannot be read or written.
+    pub fn add_unless_there(&self, receipt: &Receipt) -> Result<bool, Failure> {
+        match self.log.has(|other| other.session.is_some() && other.session == receipt.session)? {
+            true => Ok(false),
+            false => self.log.append(receipt).map(|_| true),
+        }
+    }
+
+    /// Durably adds the receipt of a finished run.
+    ///
+    /// *Errors*: the log cannot be written.
+    pub fn add(
+        &self,
+        run: &Run<'_>,
+        watched: &Watched,
+        names: &[(String, Fingerprint)],
+        ended: Result<&Outcome, &Failure>,
+    ) -> Result<(), Failure> {
+        // The place of a panic is an output, so leave it out.
+        let panicked = Failure::no_result("the computation panicked").of_class(Class::Panic);
+        let has_panicked = |outcome: &Outcome| has_panicked(run.program, &outcome.outputs);
+        let ended = if ended.is_ok_and(has_panicked) { Err(&panicked) } else { ended };
+        let receipt = Receipt::of(run, watched, names, ended, self.outputs)?;
+        let added = self.log.append(&receipt).map(drop);
+        added.map_err(|failure| failure.hint("the run did end, and its peer may have a receipt of it"))
+    }
+}
+
+impl Receipt {
+    fn of(
+        run: &Run<'_>,
+        watched: &Watched,
+        names: &[(String, Fingerprint)],
+        ended: Result<&Outcome, &Failure>,
+        outputs: bool,
+    ) -> Result<Self, Failure> {
+        let config = run.settings.config()?;
+        let peers = watched.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, names)).collect();
+        let Record { peers, program_digest, version, time } = record_now(run.program, peers);
+        let transcript = |(party, channel): &(u16, ChannelWatch)| {
+            let [sent, received] = [channel.sent(), channel.received()].map(|passed| to_hex(&passed.digest));
+            Transcript { party: *party, sent, received }
+        };
+        let channels = || watched.channels.iter().map(|(_, channel)| channel);
+        Ok(Receipt {
+            time,
+            session: run.session.map(String::from),
+            party: run.party.0,
+            parties: run.parties,
+            identity: run.identity.map(|identity| identity.to_string()),
+            peers,
+            job: run.settings.job.as_ref().map(|job| job.digest.clone()),
+            program: program_digest,
+            version: version.into(),
+            wire_version: WIRE_VERSION,
+            protocol: config.protocol().name().into(),
+            adversary: config.adversary().name().into(),
+            parameters: config.parameters().into_iter().map(|(name, value)| (name, value.into())).collect(),
+            keep: run.saved.keep.clone(),
+            read: run.saved.read.iter().map(read_text).collect(),
+            security: ended.ok().map(|outcome| stated(outcome.security)),
+            bytes_sent: channels().map(|channel| channel.sent().bytes).sum(),
+            bytes_received: channels().map(|channel| channel.received().bytes).sum(),
+            ended: Ended::of(ended),
+            transcripts: watched.channels.iter().map(transcript).collect(),
+            outputs: ended.ok().filter(|_| outputs).map(|outcome| outputs_json(run.program, &outcome.outputs)),
+        })
+    }
+}
+
+/// The promised security, without the fact that the peer exposed its secret, since the peer may see the receipt.
+fn stated(security: Security) -> Value {
+    serde_json::to_value(Security { peer_exposed: false, ..security }).unwrap_or_default()
+}
+
+impl Ended {
+    /// Tells whether it gave a result.
+    pub fn has_result(&self) -> bool {
+        matches!(self, Ended::Ok { .. })
+    }
+
+    /// `with a result` or `without a result`.
+    pub fn how(&self) -> &'static str {
+        if self.has_result() { "with a result" } else { "without a result" }
+    }
+
+    fn of(ended: Result<&Outcome, &Failure>) -> Self {
+        match ended {
+            Ok(outcome) => Ended::Ok { closing: outcome.closing.as_ref().map(|failure| bounded(&failure.message)) },
+            Err(failure) => Ended::Failed { class: failure.class, message: bounded(&failure.message) },
+        }
+    }
+}
+
+/// A message made safe for a receipt: some have several lines or quote the peer.
+fn bounded(message: &str) -> String {
+    printable(&message.replace('\n', " ")).chars().take(MESSAGE_CHARS_MAX).collect()
+}
+
+fn read_text(read: &ReadInput) -> String {
+    let output = read.output.as_ref().map_or(String::new(), |output| format!(".{output}"));
+    format!("{}={}{output}", read.port, read.name)
+}

@@ -1,0 +1,185 @@
+//! The lines of a receipt log, each with the digest of the one before it.
+
+use std::{
+    fmt,
+    io::{BufRead, BufReader, Read},
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Receipt;
+use crate::{hex::to_hex, output::printable_value};
+
+/// Separates digests of receipts from all other uses of BLAKE3.
+const CONTEXT: &str = "garblet 2026 receipt v1";
+
+/// The text between a receipt and its digest.
+const MARK: &str = ",\"digest\":\"";
+
+/// The longest line: a receipt of a run of 255 parties, with a message and outputs.
+pub(super) const LINE_BYTES_MAX: usize = 16 << 20;
+
+/// The end of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The number of the last receipt, from 1; 0 if there is none.
+    pub number: u64,
+    /// Its digest; zeros if there is none.
+    pub digest: [u8; 32],
+}
+
+impl Head {
+    /// The head of an empty chain.
+    pub(super) const NONE: Head = Head { number: 0, digest: [0; 32] };
+
+    /// The beginning of the next line, which does not depend on its receipt.
+    fn next_begins(&self) -> String {
+        format!("{{\"number\":{},\"previous\":\"{}\"", self.number + 1, to_hex(&self.digest))
+    }
+}
+
+/// A receipt with its position in the chain.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Link {
+    /// The number of the receipt, from 1.
+    pub number: u64,
+    /// The digest of the receipt before it.
+    pub previous: String,
+    /// The receipt.
+    #[serde(flatten)]
+    pub receipt: Receipt,
+}
+
+/// A line that does not continue a chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// The number of the line, from 1.
+    pub(super) line: u64,
+    pub(super) what: String,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.line, self.what)
+    }
+}
+
+/// The bytes after the last complete line.
+#[derive(Debug)]
+pub(super) enum Tail {
+    /// No bytes.
+    Nothing,
+    /// A receipt that lacks only its line end.
+    Whole(Box<Link>, [u8; 32]),
+    /// The beginning of a receipt.
+    Torn,
+}
+
+/// The line of the next receipt after a head, without line end, and the new head.
+pub(super) fn line_behind(head: Head, receipt: &Receipt) -> serde_json::Result<(String, Head)> {
+    let number = head.number + 1;
+    let link = Link { number, previous: to_hex(&head.digest), receipt: receipt.clone() };
+    let (line, digest) = with_digest(&serde_json::to_string(&link)?);
+    Ok((line, Head { number, digest }))
+}
+
+/// The object with its digest as its last field, over all the text before it.
+pub(super) fn with_digest(object: &str) -> (String, [u8; 32]) {
+    let content = object.strip_suffix('}').unwrap_or(object);
+    let digest = digest_of(content);
+    (format!("{content}{MARK}{}\"}}", to_hex(&digest)), digest)
+}
+
+fn digest_of(content: &str) -> [u8; 32] {
+    blake3::derive_key(CONTEXT, content.as_bytes())
+}
+
+/// Reads a single untrusted line; makes its texts printable. Returns the receipt and the digest of its content, which matches.
+pub(super) fn read_line(line: &[u8]) -> Result<(Link, [u8; 32]), String> {
+    let line = str::from_utf8(line).map_err(|_| "not a receipt: not UTF-8 text")?;
+    let (content, said) = line.rsplit_once(MARK).ok_or("not a receipt: no digest at its end")?;
+    let said = said.strip_suffix("\"}").filter(|said| said.len() == 64 && said.bytes().all(|b| b.is_ascii_hexdigit()));
+    let (said, digest) = (said.ok_or("not a receipt: malformed digest")?, digest_of(content));
+    if to_hex(&digest) != said {
+        return Err(format!("it was changed: its digest is {said}, but its content has {}", to_hex(&digest)));
+    }
+    let no_receipt = |error: serde_json::Error| format!("not a receipt: {error}");
+    let value: Value = serde_json::from_str(&format!("{content}}}")).map_err(no_receipt)?;
+    let link = serde_json::from_value(printable_value(value)).map_err(no_receipt)?;
+    Ok((link, digest))
+}
+
+/// Reads the bytes after the last complete line of a chain with this head. They count as torn only if the next receipt can begin like this and its digest
+/// is not complete.
+pub(super) fn read_tail(tail: &[u8], head: Head) -> Result<Tail, String> {
+    if tail.is_empty() {
+        return Ok(Tail::Nothing);
+    }
+    let begins = head.next_begins();
+    let known = tail.len().min(begins.len());
+    if tail[..known] != begins.as_bytes()[..known] {
+        return Err(format!("not a receipt after receipt {}, nor the beginning of one", head.number));
+    }
+    // No text in a receipt contains the mark, since its quotes would be escaped.
+    let has_digest =
+        || str::from_utf8(tail).is_ok_and(|tail| tail.rsplit_once(MARK).is_some_and(|(_, end)| end.len() >= 66));
+    match read_line(tail) {
+        Ok((link, digest)) => Ok(Tail::Whole(Box::new(link), digest)),
+        Err(what) if has_digest() => Err(what),
+        Err(_) => Ok(Tail::Torn),
+    }
+}
+
+/// Reads a chain from the start and passes on each receipt, also a last one without line end. Returns the chain's head and the number of bytes of a torn line
+/// after it.
+pub fn read(log: impl Read, mut each: impl FnMut(Link, [u8; 32])) -> Result<(Head, u64), Broken> {
+    let (mut log, mut head) = (BufReader::new(log), Head::NONE);
+    loop {
+        let at = head.number + 1;
+        let broken = |what: String| Broken { line: at, what };
+        let mut line = Vec::new();
+        let read = (&mut log).take(LINE_BYTES_MAX as u64).read_until(b'\n', &mut line);
+        read.map_err(|error| broken(format!("cannot be read: {error}")))?;
+        match line.pop() {
+            None => return Ok((head, 0)),
+            Some(b'\n') => {}
+            Some(_) if line.len() + 1 == LINE_BYTES_MAX => {
+                return Err(broken(format!("not a receipt: longer than {LINE_BYTES_MAX} bytes")));
+            }
+            Some(last) => {
+                line.push(last);
+                return match read_tail(&line, head).map_err(broken)? {
+                    Tail::Whole(link, digest) => {
+                        let head = Head { number: link.number, digest };
+                        each(*link, digest);
+                        Ok((head, 0))
+                    }
+                    Tail::Nothing | Tail::Torn => Ok((head, line.len() as u64)),
+                };
+            }
+        }
+        let (link, digest) = read_line(&line).map_err(broken)?;
+        check_place(&link, head).map_err(broken)?;
+        head = Head { number: link.number, digest };
+        each(link, digest);
+    }
+}
+
+/// Checks that a receipt follows a head.
+fn check_place(link: &Link, head: Head) -> Result<(), String> {
+    let (number, previous) = (head.number + 1, to_hex(&head.digest));
+    if link.number != number {
+        return Err(format!(
+            "it is receipt {}, expected {number}: one was dropped, moved or added before it",
+            link.number
+        ));
+    }
+    if link.previous != previous {
+        return Err(format!(
+            "it follows {}, but here it is after {previous}: the log before it was changed",
+            link.previous
+        ));
+    }
+    Ok(())
+}

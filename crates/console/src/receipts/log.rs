@@ -1,0 +1,210 @@
+//! The receipt file: one process at a time appends to it durably, and replaces a torn last line.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use garblet::{net::check_is_file, store::sync_folder};
+
+use super::{
+    Receipt,
+    chain::{self, Head, LINE_BYTES_MAX, Tail},
+};
+use crate::{configuration::make_folder, failure::Failure, output::tell, whole_file::folder_of};
+
+/// The number of bytes read at once from the end.
+const BLOCK_BYTES: u64 = 64 << 10;
+
+/// The longest wait while another program locks the log, and the time between attempts.
+const PATIENCE: Duration = Duration::from_secs(10);
+const RETRY: Duration = Duration::from_millis(5);
+
+/// The end of a log.
+struct End {
+    head: Head,
+    /// The position after the last receipt.
+    place: u64,
+    /// Set if that receipt lacks its line end.
+    is_open: bool,
+}
+
+/// A log of receipts.
+pub struct Log {
+    path: PathBuf,
+}
+
+impl Log {
+    /// Opens a log for writing, or creates it.
+    ///
+    /// *Errors*: the file cannot be written, or ends in something other than a receipt or the beginning of one.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        make_folder(path)?;
+        let log = Log { path: path.into() };
+        let mut file = log.locked()?;
+        log.end(&mut file)?;
+        Ok(log)
+    }
+
+    /// Returns whether the log contains a matching receipt.
+    ///
+    /// *Errors*: the file cannot be read, or is not a log.
+    pub(crate) fn has(&self, is_it: impl Fn(&Receipt) -> bool) -> Result<bool, Failure> {
+        let mut is_there = false;
+        let read = chain::read(self.locked()?, |link, _| is_there |= is_it(&link.receipt));
+        read.map_err(|broken| Failure::no_result(format!("{}:{broken}", self.path.display())))?;
+        Ok(is_there)
+    }
+
+    /// Adds a receipt, without its outputs if they make it too long. Returns its number once it is on disk.
+    ///
+    /// *Errors*: as [`Log::open`].
+    pub fn append(&self, receipt: &Receipt) -> Result<u64, Failure> {
+        let unwritable = |error: io::Error| Failure::unwritable(&self.path, &error);
+        let mut file = self.locked()?;
+        let End { head, place, is_open } = self.end(&mut file)?;
+        let torn = file.metadata().map_err(unwritable)?.len() - place;
+        if torn > 0 {
+            tell(&format!(
+                "{}: cut off {torn} bytes of an incomplete receipt after receipt {}",
+                self.path.display(),
+                head.number
+            ));
+            file.set_len(place).map_err(unwritable)?;
+        }
+        let (line, head) = self.line_behind(head, receipt)?;
+        let line = format!("{}{line}\n", if is_open { "\n" } else { "" });
+        let written = file.seek(SeekFrom::Start(place)).and_then(|_| file.write_all(line.as_bytes()));
+        written.and_then(|()| file.sync_all()).map_err(|error| {
+            // Cut off a partial line now if possible, else when the next one is added.
+            let _ = file.set_len(place);
+            unwritable(error)
+        })?;
+        Ok(head.number)
+    }
+
+    /// The line of a receipt, within the length limit.
+    fn line_behind(&self, head: Head, receipt: &Receipt) -> Result<(String, Head), Failure> {
+        let behind = |receipt: &Receipt| {
+            chain::line_behind(head, receipt).map_err(|error| Failure::unwritable(&self.path, &error.into()))
+        };
+        let (line, next) = behind(receipt)?;
+        match line.len() < LINE_BYTES_MAX {
+            true => Ok((line, next)),
+            false => {
+                tell(&format!(
+                    "warning: {}: outputs left out of the receipt: with them it would have {} bytes, at most {LINE_BYTES_MAX} are allowed",
+                    self.path.display(),
+                    line.len()
+                ));
+                // No other field is long.
+                behind(&Receipt { outputs: None, ..receipt.clone() })
+            }
+        }
+    }
+
+    /// Opens the file once no other process has it locked. Creates it with a durable name, for its owner only.
+    fn locked(&self) -> Result<File, Failure> {
+        let unwritable = |error: io::Error| Failure::unwritable(&self.path, &error);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = match options.open(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let file = options.create(true).open(&self.path).map_err(unwritable)?;
+                sync_folder(folder_of(&self.path)).map_err(unwritable)?;
+                file
+            }
+            other => other.map_err(unwritable)?,
+        };
+        // Pipes and devices do not store anything.
+        check_is_file(&self.path).map_err(unwritable)?;
+        self.lock(&file)?;
+        Ok(file)
+    }
+
+    /// Waits for the lock on the file. Our processes hold it while they write a line; another program may hold it for any time.
+    ///
+    /// *Errors*: another process holds it for longer than [`PATIENCE`].
+    fn lock(&self, file: &File) -> Result<(), Failure> {
+        let (begin, mut is_told) = (Instant::now(), false);
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(()),
+                Err(TryLockError::WouldBlock) if begin.elapsed() < PATIENCE => {
+                    if begin.elapsed() > PATIENCE / 10 && !std::mem::replace(&mut is_told, true) {
+                        let (path, seconds) = (self.path.display(), PATIENCE.as_secs());
+                        tell(&format!(
+                            "warning: {path}: another program holds its lock; waiting for {seconds} s at most"
+                        ));
+                    }
+                    sleep(RETRY);
+                }
+                Err(TryLockError::WouldBlock) => {
+                    let (path, seconds) = (self.path.display(), PATIENCE.as_secs());
+                    let what = format!("{path}: cannot be written: another program has held its lock for {seconds} s");
+                    return Err(
+                        Failure::no_result(what).hint(format!("`fuser {path}` shows which program has it open"))
+                    );
+                }
+                Err(TryLockError::Error(error)) => return Err(Failure::unwritable(&self.path, &error)),
+            }
+        }
+    }
+
+    /// The end of the log: the last complete receipt, and perhaps a torn one after it.
+    fn end(&self, file: &mut File) -> Result<End, Failure> {
+        let unreadable = |error| Failure::unreadable(&self.path, &error);
+        let damaged = |what: String| {
+            Failure::no_result(format!("{}: the last line: {what}", self.path.display()))
+                .hint("`garblet receipts verify` checks every line; keep the file, and start a new one with --receipts")
+        };
+        let length = file.metadata().map_err(unreadable)?.len();
+        let ended = newline_before(file, length).map_err(unreadable)?;
+        let mut end = End { head: Head::NONE, place: 0, is_open: false };
+        if let Some(at) = ended {
+            let begin = newline_before(file, at).map_err(unreadable)?.map_or(0, |before| before + 1);
+            let line = piece(file, begin, at).map_err(unreadable)?;
+            let (link, digest) = line.and_then(|line| chain::read_line(&line)).map_err(damaged)?;
+            end = End { head: Head { number: link.number, digest }, place: at + 1, is_open: false };
+        }
+        let tail = piece(file, end.place, length).map_err(unreadable)?;
+        match tail.and_then(|tail| chain::read_tail(&tail, end.head)).map_err(damaged)? {
+            Tail::Whole(link, digest) => {
+                Ok(End { head: Head { number: link.number, digest }, place: length, is_open: true })
+            }
+            Tail::Nothing | Tail::Torn => Ok(end),
+        }
+    }
+}
+
+/// The bytes between two positions. The inner error is for more bytes than a line can have.
+fn piece(file: &mut File, begin: u64, end: u64) -> io::Result<Result<Vec<u8>, String>> {
+    if end - begin >= LINE_BYTES_MAX as u64 {
+        return Ok(Err(format!("not a receipt: longer than {LINE_BYTES_MAX} bytes")));
+    }
+    let mut bytes = vec![0; (end - begin) as usize];
+    file.seek(SeekFrom::Start(begin))?;
+    file.read_exact(&mut bytes)?;
+    Ok(Ok(bytes))
+}
+
+/// The position of the last line end before a position.
+fn newline_before(file: &mut File, mut place: u64) -> io::Result<Option<u64>> {
+    let mut block = Vec::new();
+    while place > 0 {
+        let begin = place.saturating_sub(BLOCK_BYTES);
+        block.resize((place - begin) as usize, 0);
+        file.seek(SeekFrom::Start(begin))?;
+        file.read_exact(&mut block)?;
+        if let Some(at) = block.iter().rposition(|&byte| byte == b'\n') {
+            return Ok(Some(begin + at as u64));
+        }
+        place = begin;
+    }
+    Ok(None)
+}

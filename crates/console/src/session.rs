@@ -1,0 +1,243 @@
+//! One party's run, from address to report: the only place that calls the library's protocols.
+
+use std::time::Duration;
+
+use garblet::{
+    Bits, Ends, Error, Filled, NotPrepared, Order, Party, Peer, Plan, Report, Security, Stock,
+    circuit::InputId,
+    net::{Channel, ChannelWatch, Fingerprint},
+    run_report::{CpuSeconds, PartyPart},
+    store::Store,
+};
+
+use crate::{
+    cpu::{Begins, CpuBar, CpuClock},
+    failure::Failure,
+    hints::explain,
+    output::tell,
+    progress::Bar,
+    report::peak_rss_bytes,
+    settings::Settings,
+    stock::{Folder, Source},
+};
+
+/// One party's part in a run.
+pub struct Task<'a> {
+    /// The program made ready for the protocol.
+    pub plan: Plan,
+    /// This party's number.
+    pub party: Party,
+    /// This party's inputs.
+    pub inputs: Vec<(InputId, Bits)>,
+    /// The protocol and its parameters.
+    pub settings: &'a Settings,
+    /// Set to show progress.
+    pub progress: bool,
+    /// The time to read, build and prepare the program.
+    pub loaded: Duration,
+    /// The source of prepared material; with `None`, the run prepares what it needs.
+    pub source: Option<Source>,
+    /// The step once all parties agree; an error ends the run there.
+    pub begins: Option<Begins>,
+}
+
+impl Task<'_> {
+    fn open_stock(&self) -> Result<Option<Stock>, Failure> {
+        let config = self.settings.config()?;
+        self.source.as_ref().map(|source| source.open(&config, self.plan.parties())).transpose()
+    }
+}
+
+/// The result of a party's part in a run.
+pub struct Outcome {
+    /// `None` where this party is not a recipient.
+    pub outputs: Vec<Option<Bits>>,
+    /// The security that the run promises.
+    pub security: Security,
+    /// This party's part of the report.
+    pub part: PartyPart,
+    /// The error when the session closed, if any; the result is final all the same.
+    pub closing: Option<Failure>,
+    /// All others, with their authenticated identities.
+    pub met: Vec<(u16, Option<Fingerprint>)>,
+}
+
+impl Outcome {
+    fn new(
+        outcome: garblet::Outcome,
+        cpu_seconds: Option<CpuSeconds>,
+        load: Duration,
+        met: Vec<(u16, Option<Fingerprint>)>,
+    ) -> Self {
+        let garblet::Outcome { report: Report { party, role, outputs, phases, security }, closing } = outcome;
+        let (party, role, peak_rss_bytes) = (party.0, role.into(), peak_rss_bytes());
+        let load_seconds = Some(load.as_secs_f64());
+        let part = PartyPart { party, role, peak_rss_bytes, cpu_seconds, load_seconds, phases };
+        Outcome { outputs, security, part, closing: closing.map(|e| explain(&e)), met }
+    }
+
+    /// Warns of a peer that did not close the session properly.
+    pub fn warn_of_closing(&self) {
+        if let Some(failure) = &self.closing {
+            let what = &failure.message;
+            tell(&format!("warning: the result is final, but the peer did not close the session properly: {what}"));
+        }
+    }
+}
+
+/// Computes with the others, meeting them once this party is ready.
+///
+/// *Errors*: any end without a result.
+pub fn compute(task: Task<'_>, met: impl Future<Output = Result<Ends, Failure>>) -> Result<Outcome, Failure> {
+    block_on(async {
+        // Do this before meeting the others, so that a mistake is reported at once.
+        let stock = task.open_stock()?;
+        let ends = met.await?;
+        converse(task, ends, stock).await
+    })
+}
+
+/// The others that were met, and the channels to them.
+#[derive(Default)]
+pub struct Watched {
+    /// All others, with their authenticated identities.
+    pub met: Vec<(u16, Option<Fingerprint>)>,
+    pub(crate) channels: Vec<(u16, ChannelWatch)>,
+}
+
+impl Watched {
+    /// Watches ends that carry no data yet.
+    pub fn begin(&mut self, ends: &mut Ends, party: Party) {
+        self.met = ends.others(party);
+        self.channels = match ends {
+            Ends::Channel(channel) => vec![(other(party), channel.watch())],
+            Ends::Mesh(mesh) => mesh.watch().iter().map(|(party, channel)| (party, channel.clone())).collect(),
+        };
+    }
+
+    /// Watches the channel to the only peer.
+    pub fn of_channel(channel: &mut Channel, party: Party) -> Self {
+        Watched::of_watch(channel.watch(), party)
+    }
+
+    /// The channel to the one peer that was met, which is being watched.
+    pub fn of_watch(watch: ChannelWatch, party: Party) -> Self {
+        Watched { met: vec![(other(party), watch.peer())], channels: vec![(other(party), watch)] }
+    }
+}
+
+/// The same as [`compute`], watching the channels' traffic even if the run ends without a result.
+///
+/// *Errors*: as [`compute`].
+pub fn compute_watched(
+    task: Task<'_>,
+    met: impl Future<Output = Result<Ends, Failure>>,
+    watched: &mut Watched,
+) -> Result<Outcome, Failure> {
+    block_on(async {
+        let stock = task.open_stock()?;
+        let mut ends = met.await?;
+        watched.begin(&mut ends, task.party);
+        converse(task, ends, stock).await
+    })
+}
+
+/// Fills a store together with those of the others, meeting them once the order is known to be correct.
+///
+/// *Errors*: any failure. Everything done until then is kept.
+pub fn fill(
+    settings: &Settings,
+    party: Party,
+    parties: u16,
+    folder: &Folder,
+    met: impl Future<Output = Result<Ends, Failure>>,
+    (below, progress): (u8, bool),
+) -> Result<Filled, Failure> {
+    let config = settings.config()?;
+    let order = folder.order(&config, parties)?;
+    block_on(async {
+        let ends = met.await?;
+        fill_met((settings, party, parties), (folder, order), ends, (below, progress)).await
+    })
+}
+
+/// Fills a store together with that of a connected peer.
+///
+/// *Errors*: as [`fill`].
+pub async fn fill_with(
+    settings: &Settings,
+    party: Party,
+    folder: &Folder,
+    channel: Channel,
+    below: u8,
+) -> Result<Filled, Failure> {
+    let config = settings.config()?;
+    let order = folder.order(&config, 2)?;
+    fill_met((settings, party, 2), (folder, order), channel.into(), (below, false)).await
+}
+
+/// Fills a store together with those of connected peers. Opens the store only now, so that other processes can use it until then.
+async fn fill_met(
+    (settings, party, parties): (&Settings, Party, u16),
+    (folder, order): (&Folder, Option<Order>),
+    ends: Ends,
+    (below, progress): (u8, bool),
+) -> Result<Filled, Failure> {
+    let config = settings.config()?;
+    let mut stock = folder.open(order, (&config, parties), Store::open_or_create)?;
+    stock.job.clone_from(&settings.job);
+    let bar = Box::new(Bar::new(progress));
+    let filled = garblet::fill(stock, party, ends, &config, below, rand::rng(), bar).await;
+    filled.map_err(|e| explain(&e))
+}
+
+/// Computes with connected peers.
+///
+/// *Errors*: as [`compute`].
+pub async fn compute_with(task: Task<'_>, ends: Ends) -> Result<Outcome, Failure> {
+    let stock = task.open_stock()?;
+    converse(task, ends, stock).await
+}
+
+/// The same, with an open store.
+///
+/// *Errors*: as [`compute`].
+pub async fn compute_opened(task: Task<'_>, ends: Ends, stock: Option<Stock>) -> Result<Outcome, Failure> {
+    converse(task, ends, stock).await
+}
+
+/// The other of two parties.
+fn other(party: Party) -> u16 {
+    1 - party.0.min(1)
+}
+
+/// Runs a future to its end on one thread: garbling and evaluating keep one core busy, and the peer has its own process.
+pub fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
+    let runtime = runtime.map_err(|e| Failure::no_result(format!("cannot start the runtime: {e}")))?;
+    runtime.block_on(future)
+}
+
+async fn converse(task: Task<'_>, ends: Ends, stock: Option<Stock>) -> Result<Outcome, Failure> {
+    let cpu = CpuClock::start();
+    let bar = Box::new(CpuBar::new(Bar::new(task.progress), cpu.clone(), task.begins));
+    let inputs: Vec<Bits> = task.inputs.into_iter().map(|(_, bits)| bits).collect();
+    let (rng, party, met) = (rand::rng(), task.party, ends.others(task.party));
+    let peer = match stock {
+        Some(stock) => Peer::open_with(&task.plan, party, ends, stock, rng, bar).await,
+        None => Peer::open(&task.plan, party, ends, rng, bar).await,
+    };
+    let peer = peer.map_err(|e| explain(&e))?;
+    match peer.finish(&inputs).await {
+        Ok(outcome) => Ok(Outcome::new(outcome, cpu.seconds(), task.loaded + cpu.before_hello(), met)),
+        Err(error) => {
+            let failure = explain(&error);
+            match (&error, task.source.as_ref().and_then(Source::again)) {
+                (Error::NotPrepared(NotPrepared::NoRun { .. }), Some(again)) => {
+                    Err(failure.hint(format!("prepare more, with all parties: {again}")))
+                }
+                _ => Err(failure),
+            }
+        }
+    }
+}

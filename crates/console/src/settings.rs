@@ -1,0 +1,170 @@
+//! The settings of a computation: the protocol, its parameters, the link, the time-out.
+
+use std::{sync::Arc, time::Duration};
+
+use garblet::{
+    Config, Plan, Program, Protocol, SavedValues, StockKinds,
+    net::{Advice, DEFAULT_TIMEOUT, JobTerms, OnRefused, SimulatedLink, Tls},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    args::{ChoiceArgs, Param, ProtocolArgs},
+    failure::Failure,
+    hints::{explain, refusal_hint, several_hint},
+    output::tell,
+    stock::no_store,
+};
+
+/// The settings of a computation, in a form that can be passed to another process.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Settings {
+    /// The name of the protocol.
+    pub protocol: String,
+    /// Its parameters, except defaults.
+    pub params: Vec<Param>,
+    /// The simulated link between all parties.
+    pub link: Option<String>,
+    /// The time without progress after which a party gives up.
+    pub timeout: Duration,
+    /// The job of the run, if there is one.
+    pub job: Option<JobTerms>,
+}
+
+impl Settings {
+    /// The settings from the command line.
+    ///
+    /// *Errors*: unknown protocols, adversaries or parameters.
+    pub fn new(args: &ProtocolArgs) -> Result<Self, Failure> {
+        let chosen = Settings::chosen(&args.choice)?;
+        Ok(Settings { link: args.link.map(|l| l.to_string()), timeout: args.timeout.0, ..chosen })
+    }
+
+    /// The settings for a choice of protocol, without a simulated link.
+    ///
+    /// *Errors*: as [`Settings::new`].
+    pub fn chosen(args: &ChoiceArgs) -> Result<Self, Failure> {
+        let (protocol, params) = (args.name(), args.params.clone());
+        let settings = Settings { protocol, params, link: None, timeout: DEFAULT_TIMEOUT, job: None };
+        let config = settings.config()?;
+        let (protocol, strongest) = (config.protocol(), config.adversary());
+        match args.adversary.filter(|asked| *asked > strongest) {
+            None => Ok(settings),
+            Some(asked) if protocol.adversary() >= asked => {
+                let problem = format!(
+                    "--adversary {asked}: with these parameters {protocol} is only secure against {strongest} parties"
+                );
+                Err(Failure::call(problem).hint(format!("without --param it is secure against {asked} parties")))
+            }
+            Some(asked) => {
+                let problem = format!("--adversary {asked}: {protocol} is only secure against {strongest} parties");
+                let stronger = Protocol::against(asked);
+                Err(Failure::call(problem).hint(match protocol.is_mesh() {
+                    true => {
+                        format!("--protocol {stronger} is, for two parties; {}", several_hint(stronger))
+                    }
+                    false => format!("--protocol {stronger} is secure against {asked} parties"),
+                }))
+            }
+        }
+    }
+
+    /// The default protocol with its default parameters.
+    pub fn standard(link: Option<SimulatedLink>) -> Self {
+        Settings {
+            protocol: Protocol::default().to_string(),
+            params: Vec::new(),
+            link: link.map(|l| l.to_string()),
+            timeout: DEFAULT_TIMEOUT,
+            job: None,
+        }
+    }
+
+    /// A protocol with these parameters, without a simulated link.
+    pub fn of(protocol: Protocol, params: Vec<Param>, timeout: Duration) -> Self {
+        Settings { protocol: protocol.to_string(), params, link: None, timeout, job: None }
+    }
+
+    /// The protocol and its parameters.
+    ///
+    /// *Errors*: as [`Settings::new`].
+    pub fn config(&self) -> Result<Config, Failure> {
+        let protocol = self.protocol.parse().map_err(|e| Failure::call(format!("--protocol: {e}")))?;
+        let mut config = Config::of(protocol);
+        for Param { name, value } in &self.params {
+            config.set(name, value).map_err(|e| Failure::call(format!("--param {name}={value}: {e}")))?;
+        }
+        Ok(config)
+    }
+
+    /// Refuses a library if the protocol does not use one.
+    pub fn check_library(&self, given: bool) -> Result<(), Failure> {
+        let has_library = |protocol: &Protocol| protocol.stock() == Some(StockKinds::Library);
+        if !given || has_library(&self.config()?.protocol()) {
+            return Ok(());
+        }
+        let names = Protocol::ALL.iter().copied().filter(has_library).map(Protocol::name).collect::<Vec<_>>();
+        Err(Failure::call(format!("--library, --store: {} prepares no components", self.protocol))
+            .hint(format!("give --protocol {}", names.join(" or "))))
+    }
+
+    /// Prepares a program for one of the protocol's runs.
+    ///
+    /// *Errors*: the protocol cannot run the program or save the values.
+    pub fn plan(&self, program: Program, parties: u16, saved: SavedValues) -> Result<Plan, Failure> {
+        let (config, program) = (self.config()?, Arc::new(program));
+        if saved != SavedValues::default() && config.protocol().stock().is_some() && config.stock().is_none() {
+            return Err(no_store(&config));
+        }
+        let plan = Plan::saving(program, parties, &config, saved).map_err(|error| explain(&error))?;
+        Ok(self.job.iter().cloned().fold(plan, Plan::under))
+    }
+
+    /// The number of parties: as requested, or as the program needs.
+    ///
+    /// *Errors*: a number that the protocol or the program does not support.
+    pub fn parties(&self, program: &Program, asked: Option<u16>) -> Result<u16, Failure> {
+        let (needed, protocol) = (program.party_count(), self.config()?.protocol());
+        let (allowed, name) = (protocol.parties(), program.name());
+        let (least, most, range) = (*allowed.start(), *allowed.end(), party_range(protocol));
+        if needed > most {
+            let failure = Failure::call(format!("{protocol} has {range} parties, `{name}` needs {needed}"));
+            return Err(if protocol.is_mesh() { failure } else { failure.hint(several_hint(protocol)) });
+        }
+        match asked {
+            Some(other) if !allowed.contains(&other) => {
+                let failure = Failure::call(format!("--parties {other}: expected {range}, the number for {protocol}"));
+                Err(if protocol.is_mesh() || other < 2 { failure } else { failure.hint(several_hint(protocol)) })
+            }
+            Some(other) if other < needed => {
+                Err(Failure::call(format!("--parties {other}: `{name}` has inputs or outputs of {needed} parties")))
+            }
+            _ => Ok(asked.unwrap_or(needed.max(least))),
+        }
+    }
+
+    /// The options for connections.
+    pub fn options(&self, tls: Option<Tls>) -> Result<garblet::net::Options, Failure> {
+        let link = self.link.as_deref().map(str::parse::<SimulatedLink>).transpose();
+        let link = link.map_err(Failure::call)?.unwrap_or_default();
+        let on_refused: OnRefused = Arc::new(tell);
+        let (patience, timeout) = (self.timeout, self.timeout);
+        let advice: Option<Advice> = Some(refusal_hint);
+        Ok(garblet::net::Options {
+            patience,
+            timeout,
+            tls,
+            link,
+            job: self.job.as_ref().map(|job| job.digest.clone()),
+            on_refused: Some(on_refused),
+            advice,
+            ..garblet::net::Options::default()
+        })
+    }
+}
+
+/// The numbers of parties that a protocol supports: `2`, `3 to 64`.
+pub fn party_range(protocol: Protocol) -> String {
+    let (least, most) = protocol.parties().into_inner();
+    if least == most { least.to_string() } else { format!("{least} to {most}") }
+}

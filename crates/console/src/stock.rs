@@ -1,0 +1,362 @@
+//! Stores of prepared material, from the command line's options.
+
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::{Duration, Instant},
+};
+
+use garblet::{
+    Config, LibraryFile, Order, OrderRequest, Party, Program, ReadInput, SavedValues, Stock, StockKinds,
+    check_kept_name,
+    circuit::InputId,
+    formats::front_end::FrontEnds,
+    meet::Way,
+    store::{Past, State, Store, StoreError, StoreKey},
+};
+
+use crate::{
+    args::pair,
+    configuration::{in_configuration, make_folder},
+    failure::Failure,
+    hints::{explain, meet_failure, store_failure},
+    output::tell,
+    settings::Settings,
+};
+
+/// The owner of inputs that are read from a store.
+const NOBODY: Party = Party(u16::MAX);
+
+/// The wait while another process has the store open, as `garblet serve` does briefly.
+const PATIENCE: Duration = Duration::from_secs(10);
+const RETRY: Duration = Duration::from_millis(50);
+
+/// The location of prepared material.
+#[derive(clap::Args)]
+pub struct StockArgs {
+    /// Use this party's store in this folder, filled by `garblet prepare`; for protocols that have stores
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+    /// The key that encrypts the store [default: store.key in the configuration folder]
+    #[arg(long, value_name = "FILE", requires = "store")]
+    store_key: Option<PathBuf>,
+    /// The library file to prepare from, for protocols that have one; a store remembers its library file
+    #[arg(long, value_name = "FILE")]
+    library: Option<PathBuf>,
+    /// Prepare during the run what the store lacks; all parties must give this option
+    #[arg(long, requires = "store")]
+    top_up: bool,
+    /// Keep nothing more under a name after more than N runs that were to keep values under it and did not end [default: 16]
+    #[arg(long, value_name = "N", requires = "store")]
+    retries: Option<u32>,
+    #[command(flatten)]
+    saved: SavedArgs,
+}
+
+/// The values that stay in stores between runs. A job does not say them: who keeps what, and what comes from a store, would not be agreed under it.
+#[derive(clap::Args)]
+pub struct SavedArgs {
+    /// Keep the wires of the outputs in the store under this name, for later programs; with outsourced, the wires of outputs that nobody learns
+    #[arg(long, value_name = "NAME", requires = "store", conflicts_with = "job", value_parser = kept_name)]
+    keep: Option<String>,
+    /// Read an input from an output that the store keeps, instead of from a party
+    #[arg(long, value_name = "PORT=NAME[.OUTPUT]", requires = "store", conflicts_with = "job", value_parser = read_input)]
+    read: Vec<ReadInput>,
+}
+
+/// Parses a name that `--read` can refer to.
+fn kept_name(text: &str) -> Result<String, String> {
+    check_kept_name(text).map(|()| text.into()).map_err(|error| error.to_string())
+}
+
+/// Parses `PORT=NAME` or `PORT=NAME.OUTPUT`.
+pub fn read_input(text: &str) -> Result<ReadInput, String> {
+    let (port, kept) = text.split_once('=').ok_or("expected PORT=NAME or PORT=NAME.OUTPUT")?;
+    let (name, output) = match kept.split_once('.') {
+        Some((name, output)) => (name, Some(output.to_string())),
+        None => (kept, None),
+    };
+    kept_name(name)?;
+    Ok(ReadInput { port: port.into(), name: name.into(), output })
+}
+
+/// An amount to prepare.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Amount {
+    /// The kind of what is prepared.
+    pub kind: String,
+    /// The number of its pieces.
+    pub count: u64,
+}
+
+impl FromStr for Amount {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (kind, count) = pair(text, "WHAT=N, for instance gates=1000000")?;
+        let count = count.parse().map_err(|_| format!("expected a number of {kind}, got `{count}`"))?;
+        Ok(Amount { kind, count })
+    }
+}
+
+/// The source of prepared material.
+pub enum Source {
+    /// A store on disk, filled in advance.
+    Store {
+        /// The store.
+        folder: Folder,
+        /// Set if what it lacks is prepared during the run.
+        top_up: bool,
+        /// Creates a missing store.
+        make: bool,
+        /// The most runs that should have saved a value but did not end, if given.
+        retries: Option<u32>,
+    },
+    /// A store in memory, filled now from a library.
+    InMemory(PathBuf),
+}
+
+/// A store on disk and its purpose.
+#[derive(Clone)]
+pub struct Folder {
+    /// The target amounts, by kind.
+    pub order: OrderRequest,
+    /// The folder.
+    pub path: PathBuf,
+    /// The file with the store's key, where it is named.
+    pub key: Option<PathBuf>,
+    /// The mark of the peer, to whom the store is bound.
+    pub peer: String,
+    /// Set if it is compared with this machine's record of it, which is created if missing.
+    pub recorded: bool,
+    /// The command that prepares more, if known.
+    pub again: Option<String>,
+}
+
+impl StockArgs {
+    /// The values that stay in stores.
+    pub fn saved(&self) -> &SavedArgs {
+        &self.saved
+    }
+
+    /// The source of prepared material; `None` if the run makes it.
+    ///
+    /// *Errors*: options that the protocol does not use; no peer for a store.
+    pub fn source(
+        &self,
+        settings: &Settings,
+        way: &Way,
+        again: impl FnOnce(&[(&str, String)]) -> String,
+    ) -> Result<Option<Source>, Failure> {
+        settings.check_library(self.library.is_some())?;
+        let Some(path) = &self.store else { return Ok(self.library.clone().map(Source::InMemory)) };
+        let config = settings.config()?;
+        let Some(kinds) = config.stock() else { return Err(no_store(&config)) };
+        let again = (kinds == StockKinds::Runs).then(|| again(&store_options(path, self.store_key.as_deref())));
+        let order = OrderRequest { library: self.library.clone().map(library_file), ..OrderRequest::default() };
+        let peer = way.mark().map_err(|e| meet_failure(&e))?.to_string();
+        let (path, key) = (path.clone(), self.store_key.clone());
+        let folder = Folder { order, path, key, peer, recorded: true, again };
+        Ok(Some(Source::Store { folder, top_up: self.top_up, make: false, retries: self.retries }))
+    }
+}
+
+impl SavedArgs {
+    /// The values that a run takes from the stores and leaves there.
+    pub fn values(&self) -> SavedValues {
+        SavedValues { keep: self.keep.clone(), read: self.read.clone() }
+    }
+
+    /// The program without the inputs that are read, for asking parties for inputs.
+    ///
+    /// *Errors*: the program lacks an input that is to be read.
+    pub fn asked(&self, program: &Program) -> Result<Program, Failure> {
+        let names: Vec<&str> = program.inputs().iter().map(|input| &input.port.name[..]).collect();
+        if let Some(ReadInput { port, .. }) = self.read.iter().find(|read| !names.contains(&&read.port[..])) {
+            return Err(Failure::call(format!("--read: the program has no input `{port}`"))
+                .hint(format!("it has {}", names.join(", "))));
+        }
+        let mut asked = program.clone();
+        for (number, input) in program.inputs().iter().enumerate() {
+            if self.read.iter().any(|read| read.port == input.port.name) {
+                asked.set_owner(InputId(number as u32), NOBODY);
+            }
+        }
+        Ok(asked)
+    }
+}
+
+/// The options that name a store on the command line.
+pub fn store_options(store: &Path, key: Option<&Path>) -> Vec<(&'static str, String)> {
+    let key = key.map(|key| ("--store-key", key.display().to_string()));
+    std::iter::once(("--store", store.display().to_string())).chain(key).collect()
+}
+
+/// Loads the key from a file, or from its default place, where it is created if missing.
+pub fn load_or_create_key(file: Option<&Path>) -> Result<StoreKey, Failure> {
+    let path = in_configuration(file, "store.key")?;
+    make_folder(&path)?;
+    StoreKey::load_or_create(&path, &mut rand::rng()).map_err(|e| store_failure(&e))
+}
+
+/// Compares a store with its record in the configuration folder, which restoring a copy of the store's folder does not change.
+pub fn check_record(store: &mut Store) -> Result<(), Failure> {
+    let Ok(records) = in_configuration(None, "stores") else {
+        tell(&format!(
+            "warning: an old copy of the store in {} would go unnoticed: neither XDG_CONFIG_HOME nor HOME is set, so there is no place to record it",
+            store.folder().display()
+        ));
+        return Ok(());
+    };
+    match store.record_in(&records).map_err(|e| store_failure(&e))? {
+        Past::Known => {}
+        Past::Unknown => tell(&format!(
+            "warning: this machine has no record of the store in {}; if it was restored from a backup, its pieces could be used twice: \
+             let both parties create new stores",
+            store.folder().display()
+        )),
+    }
+    Ok(())
+}
+
+/// The same if there is a record, and otherwise nothing: `garblet local` creates none for its stores.
+fn check_record_if_any(store: &mut Store) -> Result<(), Failure> {
+    match in_configuration(None, "stores") {
+        Ok(records) if records.join(store.id()).exists() => check_record(store),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that there is a store, before a key is read or created.
+///
+/// *Errors*: the store is missing.
+pub fn find_store(folder: &Path) -> Result<(), Failure> {
+    Store::find(folder).map_err(|error| match error {
+        StoreError::Missing { .. } => store_failure(&error).hint("create and fill one with `garblet prepare`"),
+        error => store_failure(&error),
+    })
+}
+
+/// The error for options of a store where the protocol uses none.
+pub fn no_store(config: &Config) -> Failure {
+    let protocol = config.protocol();
+    match protocol.stock() {
+        Some(_) => {
+            Failure::call(format!("--store, --keep, --read: {protocol} saves nothing in a store with these parameters"))
+                .hint("without --param it does")
+        }
+        None => Failure::call(format!("--store: {protocol} uses no store")).hint(format!("{} do", with_stores())),
+    }
+}
+
+/// The names of the protocols with stores.
+pub fn with_stores() -> String {
+    let names = garblet::Protocol::ALL.iter().filter(|protocol| protocol.stock().is_some());
+    names.map(|protocol| protocol.name()).collect::<Vec<_>>().join(", ")
+}
+
+impl Source {
+    /// Opens it for one of this number of parties.
+    ///
+    /// *Errors*: a wrong library file; an unusable store.
+    pub(crate) fn open(&self, config: &Config, parties: u16) -> Result<Stock, Failure> {
+        match self {
+            Source::Store { folder, top_up, make, retries } => {
+                if !make {
+                    find_store(&folder.path)?;
+                }
+                let open = if *make { Store::open_or_create } else { Store::open };
+                let mut stock = folder.open(folder.order(config, parties)?, (config, parties), open)?;
+                (stock.top_up, stock.retries) = (*top_up, *retries);
+                Ok(stock)
+            }
+            Source::InMemory(library) => {
+                let order = library_order(library.clone(), config, parties)?;
+                Stock::in_memory(order, &mut rand::rng()).map_err(|e| store_failure(&e))
+            }
+        }
+    }
+
+    /// The command that prepares the missing material, if known.
+    pub(crate) fn again(&self) -> Option<&str> {
+        match self {
+            Source::Store { folder, .. } => folder.again.as_deref(),
+            Source::InMemory(_) => None,
+        }
+    }
+}
+
+impl Folder {
+    /// The order; `None` if the store remembers its library.
+    ///
+    /// *Errors*: a mistake in it, reported before waiting for a peer.
+    pub fn order(&self, config: &Config, parties: u16) -> Result<Option<Order>, Failure> {
+        let remembered = config.protocol().stock() == Some(StockKinds::Library) && self.order.library.is_none();
+        let order = (!remembered).then(|| Order::new(&self.order, parties, config));
+        order.transpose().map_err(|e| explain(&e))
+    }
+
+    /// Opens the store for an order, waiting briefly if another process has it open.
+    ///
+    /// *Errors*: an unusable store; a wrong library file.
+    pub fn open(
+        &self,
+        order: Option<Order>,
+        (config, parties): (&Config, u16),
+        open: fn(&Path, &StoreKey, &mut rand::rngs::ThreadRng) -> Result<Store, StoreError>,
+    ) -> Result<Stock, Failure> {
+        let key = load_or_create_key(self.key.as_deref())?;
+        let begin = Instant::now();
+        let mut store = loop {
+            match open(&self.path, &key, &mut rand::rng()) {
+                Err(StoreError::InUse { .. }) if begin.elapsed() < PATIENCE => std::thread::sleep(RETRY),
+                other => break other.map_err(|e| store_failure(&e))?,
+            }
+        };
+        match self.recorded {
+            true => check_record(&mut store)?,
+            false => check_record_if_any(&mut store)?,
+        }
+        let order = match order {
+            Some(order) => order,
+            None => library_order(remembered_library(&store)?, config, parties)?,
+        };
+        Ok(Stock::new(order, store, &self.peer[..]))
+    }
+}
+
+/// The name under which a store records its library file.
+const LIBRARY_STATE: &str = "library file";
+const LIBRARY_STATE_VERSION: u32 = 1;
+
+/// Records in a store the library file from which it was filled.
+pub fn remember_library(store: &mut Store, library: &Path) -> Result<(), Failure> {
+    let path = std::path::absolute(library).map_err(|e| Failure::unreadable(library, &e))?;
+    let bytes = path.into_os_string().into_encoded_bytes();
+    if store.state(LIBRARY_STATE).is_some_and(|state| state.bytes == bytes) {
+        return Ok(());
+    }
+    let state = State { version: LIBRARY_STATE_VERSION, bytes };
+    store.set_state(LIBRARY_STATE, state).map_err(|e| store_failure(&e))
+}
+
+/// The library file from which a store was filled. Its digest tells whether it is still the same.
+fn remembered_library(store: &Store) -> Result<PathBuf, Failure> {
+    let state = store.state(LIBRARY_STATE).filter(|state| state.version == LIBRARY_STATE_VERSION);
+    match state.and_then(|state| String::from_utf8(state.bytes.clone()).ok()) {
+        Some(path) => Ok(path.into()),
+        None => Err(Failure::call(format!("{}: the store was never filled from a library", store.folder().display()))
+            .hint("give --library FILE, or fill it with `garblet prepare`")),
+    }
+}
+
+/// The order for everything that a library file lists.
+fn library_order(library: PathBuf, config: &Config, parties: u16) -> Result<Order, Failure> {
+    let request = OrderRequest { library: Some(library_file(library)), ..OrderRequest::default() };
+    Order::new(&request, parties, config).map_err(|e| explain(&e))
+}
+
+/// Loads a library file, whose circuit files may have any known format.
+pub fn library_file(path: PathBuf) -> LibraryFile {
+    LibraryFile { path, load: |file| FrontEnds::standard().load(file) }
+}

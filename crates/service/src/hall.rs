@@ -1,0 +1,394 @@
+//! The hall of a service: the callers that wait, the running sessions, and how each ended.
+
+mod door;
+mod ending;
+
+use std::{
+    collections::{HashMap, VecDeque},
+    future::pending,
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
+
+use garblet::{
+    net::{Mesh, Refusal},
+    on_own_thread,
+};
+use garblet_console::failure::Failure;
+use tokio::{
+    sync::watch,
+    task::{JoinHandle, JoinSet, spawn_blocking},
+    time::{Instant, sleep, timeout_at},
+};
+
+pub(super) use self::ending::rounded;
+use self::{
+    door::Arrivals,
+    ending::{Ended, Ending},
+};
+use super::{
+    config::{Config, Offer},
+    farewells::Refused,
+    read_ahead::ReadAhead,
+    rule::Rule,
+    session::{self, Admitted, Counting, InUse, Shared, Stopped, Work},
+};
+
+/// The time allowed for recording aborted sessions.
+const GIVING_UP: Duration = Duration::from_secs(5);
+
+/// A session's job and name.
+type Named = (String, String);
+
+/// The hall.
+pub(super) struct Hall {
+    /// The current configuration, which others watch too.
+    in_force: watch::Sender<Arc<Config>>,
+    shared: Shared,
+    sessions: JoinSet<Ended>,
+    running: usize,
+    /// Sessions still waiting for some of their parties. They have no place yet.
+    gathering: JoinSet<Gathered>,
+    /// The results being offered again.
+    handing: JoinSet<()>,
+    waiting: VecDeque<Waiting>,
+    /// The number of sessions per caller, waiting ones included.
+    of_peer: HashMap<String, usize>,
+    /// Named sessions that run or wait, and the channels by which later parties join them.
+    named: HashMap<Named, Option<Arrivals>>,
+    /// The stores to refill, each with the time of its next check; `None` while one is under way.
+    refills: HashMap<PathBuf, Option<Instant>>,
+    /// The current check of the input files.
+    reading: Option<JoinHandle<()>>,
+    is_stopping: bool,
+    /// Signals that no session starts any more.
+    stopping: watch::Sender<bool>,
+    /// Signals that all sessions are aborted.
+    over: watch::Sender<bool>,
+}
+
+/// A session that has no place yet.
+struct Waiting {
+    since: Instant,
+    admitted: Admitted,
+    ticket: Ticket,
+}
+
+/// The resources that a session holds in the hall.
+#[derive(Clone)]
+struct Ticket {
+    /// The caller's key for counting: its identity.
+    caller: String,
+    peer: String,
+    named: Option<Named>,
+    id: String,
+    job: String,
+    digest: String,
+    protocol: String,
+    gates: u64,
+    /// The store that the service refills, and the time of the next check.
+    refills: Option<(PathBuf, Duration)>,
+}
+
+/// A session of several parties: all came, or some did not.
+pub(super) struct Gathered {
+    admitted: Admitted,
+    ticket: Ticket,
+    met: Result<Mesh, Failure>,
+    time: Duration,
+}
+
+/// A task of the hall that has ended.
+pub(super) enum Event {
+    Ended(Box<Ended>),
+    Gathered(Box<Gathered>),
+    HandedOver,
+}
+
+impl Hall {
+    pub(super) fn new(in_force: watch::Sender<Arc<Config>>, shared: Shared) -> Self {
+        Hall {
+            in_force,
+            shared,
+            sessions: JoinSet::new(),
+            running: 0,
+            gathering: JoinSet::new(),
+            handing: JoinSet::new(),
+            waiting: VecDeque::new(),
+            of_peer: HashMap::new(),
+            named: HashMap::new(),
+            refills: HashMap::new(),
+            reading: None,
+            is_stopping: false,
+            stopping: watch::Sender::new(false),
+            over: watch::Sender::new(false),
+        }
+    }
+
+    pub(super) fn config(&self) -> Arc<Config> {
+        self.in_force.borrow().clone()
+    }
+
+    /// Switches to another configuration; running and waiting sessions keep theirs. Waiting callers that may no longer run their job are refused.
+    pub(super) fn set_config(&mut self, config: Config) {
+        self.in_force.send_replace(Arc::new(config));
+        let waiting = std::mem::take(&mut self.waiting);
+        for waiting in waiting {
+            match self.is_allowed(&waiting.admitted) {
+                true => self.waiting.push_back(waiting),
+                false => self.refuse_waiter(waiting, Refusal::UnknownJob),
+            }
+        }
+    }
+
+    /// Returns whether the current configuration allows all other parties of a session to run its job.
+    fn is_allowed(&self, admitted: &Admitted) -> bool {
+        self.config().allows(&admitted.offer.digest, &admitted.others, !admitted.work.is_run())
+    }
+
+    pub(super) fn read_ahead(&self) -> ReadAhead {
+        self.shared.ahead.clone()
+    }
+
+    pub(super) fn running(&self) -> usize {
+        self.running
+    }
+
+    /// Returns whether there are no callers and no waiting results.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sessions.is_empty() && self.gathering.is_empty() && self.waiting.is_empty() && self.handing.is_empty()
+    }
+
+    fn start(&mut self, admitted: Admitted, ticket: Ticket) {
+        self.running += 1;
+        tracing::debug!(session = ticket.id, peer = ticket.peer, job = ticket.job, "has a place");
+        let (shared, longest, mut over) = (self.shared.clone(), self.config().limits.session.0, self.over.subscribe());
+        let ending = Ending::of(&admitted, ticket, shared.clone());
+        self.sessions.spawn(async move {
+            let begin = Instant::now();
+            let session = on_own_thread(move || session::run(admitted, shared));
+            let result = tokio::select! {
+                biased;
+                result = session => result,
+                () = sleep(longest) => Err(Stopped::GivenUp("it took too long")),
+                _ = over.wait_for(|over| *over) => Err(Stopped::GivenUp("the service was stopped")),
+            };
+            ending.conclude(result, (begin.elapsed(), true)).await
+        });
+    }
+
+    /// Waits for the next task to end; forever if there is none.
+    pub(super) async fn next(&mut self) -> Event {
+        // Tasks only wait: none panics, and none is aborted before the end.
+        tokio::select! {
+            Some(Ok(ended)) = self.sessions.join_next() => Event::Ended(Box::new(ended)),
+            Some(Ok(gathered)) = self.gathering.join_next() => Event::Gathered(Box::new(gathered)),
+            Some(_) = self.handing.join_next() => Event::HandedOver,
+            else => pending().await,
+        }
+    }
+
+    /// Records a task's end, and starts what waited for it.
+    pub(super) fn note(&mut self, event: Event) {
+        match event {
+            Event::Ended(ended) => self.end(*ended),
+            Event::Gathered(gathered) => self.take_in(*gathered),
+            Event::HandedOver => {}
+        }
+        self.begin_waiting();
+    }
+
+    fn end(&mut self, ended: Ended) {
+        let Ended { ticket, had_place, parcel, unkept } = ended;
+        self.running -= usize::from(had_place);
+        self.release(&ticket);
+        if let Some(parcel) = parcel {
+            let (outbox, metrics) = (self.shared.outbox.clone(), self.shared.metrics.clone());
+            self.handing.spawn(outbox.insist(parcel, metrics));
+        }
+        if let Some(Failure { message, .. }) = unkept {
+            self.shared.farewells.close(&message);
+        }
+    }
+
+    /// Queues a session whose parties have all come.
+    fn take_in(&mut self, gathered: Gathered) {
+        let Gathered { mut admitted, ticket, met, time } = gathered;
+        match met {
+            Ok(mesh) => {
+                admitted.work = Work::Mesh(Some(Box::new(mesh)));
+                let waiting = Waiting { since: Instant::now(), admitted, ticket };
+                let is_full = self.is_full(&waiting.admitted.offer.rules[waiting.admitted.rule]);
+                match () {
+                    () if self.is_stopping => self.refuse_waiter(waiting, Refusal::Stopping),
+                    () if !self.is_allowed(&waiting.admitted) => self.refuse_waiter(waiting, Refusal::UnknownJob),
+                    () if is_full => self.refuse_waiter(waiting, Refusal::Busy),
+                    () => self.waiting.push_back(waiting),
+                }
+            }
+            Err(failure) => {
+                let ending = Ending::of(&admitted, ticket, self.shared.clone());
+                self.sessions.spawn(ending.conclude(Err(Stopped::NotMet(failure)), (time, false)));
+            }
+        }
+    }
+
+    /// Starts waiting sessions while there are places; one that waits for a store holds up no other. If a receipt could not be written, refuses all.
+    fn begin_waiting(&mut self) {
+        if self.shared.farewells.is_closed() {
+            self.refuse_waiting(Refusal::Closed);
+        }
+        let (sessions, mut at) = (self.config().limits.sessions, 0);
+        while self.running < sessions
+            && self.has_memory()
+            && let Some(waiting) = self.waiting.get(at)
+        {
+            match self.shared.stores.alone(&waiting.admitted.offer.rules[waiting.admitted.rule]) {
+                Err(InUse) => at += 1,
+                Ok(alone) => {
+                    if let Some(Waiting { admitted, ticket, .. }) = self.waiting.remove(at) {
+                        self.start(Admitted { alone, ..admitted }, ticket);
+                    }
+                }
+            }
+        }
+    }
+
+    fn release(&mut self, ticket: &Ticket) {
+        if let Some((store, every)) = &ticket.refills {
+            self.refills.insert(store.clone(), Some(Instant::now() + *every));
+        }
+        if let Some(named) = &ticket.named {
+            self.named.remove(named);
+        }
+        if let Some(count) = self.of_peer.get_mut(&ticket.caller) {
+            *count -= 1;
+            if *count == 0 {
+                self.of_peer.remove(&ticket.caller);
+            }
+        }
+    }
+
+    /// Refuses callers that have waited too long, and updates the metrics.
+    pub(super) fn look(&mut self, strangers: u64) {
+        let most = self.config().limits.wait.0;
+        while self.waiting.front().is_some_and(|first| first.since.elapsed() >= most)
+            && let Some(first) = self.waiting.pop_front()
+        {
+            self.refuse_waiter(first, Refusal::Busy);
+        }
+        self.begin_waiting();
+        self.refill();
+        self.shared.farewells.tell_rest(false);
+        if self.reading.as_ref().is_none_or(JoinHandle::is_finished) {
+            let (ahead, config) = (self.shared.ahead.clone(), self.config());
+            self.reading = Some(spawn_blocking(move || ahead.look(&config)));
+        }
+        self.shared.metrics.see([self.running, self.waiting.len(), self.gathering.len()], strangers);
+    }
+
+    /// Starts to refill stores that are due, if nobody waits and there is still room for a caller.
+    fn refill(&mut self) {
+        let config = self.config();
+        let rules = |offer: &Arc<Offer>| (0..offer.rules.len()).map(|rule| (offer.clone(), rule)).collect::<Vec<_>>();
+        for (offer, rule) in config.offers.iter().flat_map(rules) {
+            let Rule { store: Some(store), refill: Some(refill), peers, .. } = &offer.rules[rule] else { continue };
+            let is_due = match self.refills.get(&store.path) {
+                None => true,
+                Some(None) => false,
+                Some(Some(next)) => *next <= Instant::now(),
+            } && self.shared.stores.may_be_filled(&store.path);
+            let under_way = self.refills.values().filter(|next| next.is_none()).count();
+            let has_room = self.running == 0 || self.running + 1 < config.limits.sessions;
+            if !is_due || !has_room || !self.waiting.is_empty() || under_way >= config.limits.per_peer {
+                continue;
+            }
+            let identity = peers.first().map(|(_, fingerprint)| *fingerprint);
+            let refills = Some((store.path.clone(), refill.every.0));
+            let ticket = Ticket { refills, ..self.ticket(&offer, identity, None) };
+            if self.has_room_for(&ticket, &offer.rules[rule]).is_err() {
+                continue;
+            }
+            let Ok(alone) = self.shared.stores.alone(&offer.rules[rule]) else { continue };
+            self.refills.insert(store.path.clone(), None);
+            *self.of_peer.entry(ticket.caller.clone()).or_default() += 1;
+            let request = self.request(&ticket, &offer, rule, identity);
+            let admitted = Admitted {
+                request,
+                offer: offer.clone(),
+                rule,
+                config: config.clone(),
+                others: vec![identity],
+                work: Work::Refill(refill.clone()),
+                alone,
+                counting: Counting::default(),
+                options: config.options(),
+                watched: Arc::default(),
+            };
+            self.start(admitted, ticket);
+        }
+    }
+
+    /// Starts to stop: refuses waiting and new callers.
+    pub(super) fn stop(&mut self) {
+        self.is_stopping = true;
+        self.stopping.send_replace(true);
+        self.shared.metrics.set_ready(false);
+        self.refuse_waiting(Refusal::Stopping);
+    }
+
+    fn refuse_waiting(&mut self, refusal: Refusal) {
+        while let Some(first) = self.waiting.pop_front() {
+            self.refuse_waiter(first, refusal);
+        }
+    }
+
+    /// Aborts all sessions, and waits until that is recorded.
+    pub(super) async fn give_up(&mut self) {
+        self.over.send_replace(true);
+        let end = Instant::now() + GIVING_UP;
+        while self.running > 0
+            && let Ok(event) = timeout_at(end, self.next()).await
+        {
+            self.note(event);
+        }
+        if self.running > 0 {
+            tracing::error!(
+                sessions = self.running,
+                "RECEIPTS ARE MISSING: the receipts of counted runs will be written when the service restarts"
+            );
+        }
+    }
+
+    /// Waits a moment for each caller being refused.
+    pub(super) async fn farewell(&mut self) {
+        self.shared.farewells.end().await;
+        self.shared.farewells.tell_rest(true);
+        self.shared.outbox.tell_lost();
+    }
+
+    fn refuse_waiter(&mut self, Waiting { admitted, ticket, .. }: Waiting, refusal: Refusal) {
+        self.release(&ticket);
+        let Admitted { request, offer, rule, config, work, watched, .. } = admitted;
+        let is_run = work.is_run();
+        let refused = Refused {
+            peer: ticket.peer,
+            job: is_run.then_some((offer, rule)),
+            watched,
+            reason: refusal.name(),
+            config,
+            session: Some(request.id),
+        };
+        let farewells = &self.shared.farewells;
+        match work {
+            Work::Compute(channel) | Work::Fill(channel, _) => {
+                farewells.refuse(channel.refuse(refusal), refusal, refused)
+            }
+            // The parties have met, so it is too late to send them a reason.
+            Work::Mesh(Some(mesh)) => farewells.refuse(async move { mesh.abort(None).await }, refusal, refused),
+            // No party waits for an answer.
+            Work::Refill(_) | Work::Mesh(None) => {}
+        }
+    }
+}
