@@ -22,7 +22,9 @@ impl Job {
                 Some(party) => {
                     Err(Failure::call(format!("--party {party}: {place} has {count} parties, 0 to {}", count - 1)))
                 }
-                None => Err(Failure::call(format!("--party is missing: {place} names no identities"))),
+                None => Err(Failure::call(format!(
+                    "--party is missing: {place} has no identities to tell which party this is"
+                ))),
             };
         }
         if way.is_plain() {
