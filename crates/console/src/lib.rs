@@ -1,9 +1,15 @@
 //! The parts that programs of Garblet for terminals share: the command `garblet`, its service and the laboratory.
 //!
-//! `start` begins and ends a program; `failure` has the reasons why it ends without having done its work, `hints` and `words` the remedies, `output` and `progress` what it
-//! shows. `args`, `inputs`, `stock`, `way`, `identity` and `settings` are groups of options and what they say; `written` reads the same from files, `job` whole agreements.
-//! `program` loads what is computed and `session` computes it with the others; `report`, `record` and `receipts` tell and keep what a run has given.
-//! `configuration` and `whole_file` are for files that others must not change.
+//! | module | content |
+//! |---|---|
+//! | `start` | the beginning and the end of a program |
+//! | `failure`, `hints`, `words` | failures with their exit status, and remedies |
+//! | `output`, `progress` | what a program shows |
+//! | `args`, `inputs`, `stock`, `way`, `identity`, `settings` | groups of options |
+//! | `written`, `job` | the same options from files; whole agreements |
+//! | `program`, `session` | loading a program, computing it with the other parties |
+//! | `report`, `record`, `receipts` | results for people, for later runs, and for disputes |
+//! | `configuration`, `whole_file` | files that other users must not change |
 
 // These macros panic if the stream cannot be written; use `output` instead.
 #![warn(clippy::print_stderr, clippy::print_stdout)]

@@ -1,4 +1,4 @@
-//! Orders of gates that a peer has left unfinished, and the time for which it is not met after that.
+//! Orders of gates that a peer has abandoned, and the pause before it is met again.
 
 use std::time::Duration;
 

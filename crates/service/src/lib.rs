@@ -6,7 +6,7 @@
 //! nobody accepted. `log`, `metrics` and `page` are for the operator. `net/src/callers.rs` accepts callers; `net/src/refusing.rs` holds the answers that a
 //! service sends in place of a hello.
 
-// Where neither can be written, these would end the process: `output` of the console has what to take.
+// These macros panic if the stream cannot be written; use `output` of the console instead.
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod config;
