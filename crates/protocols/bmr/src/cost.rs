@@ -7,7 +7,7 @@ use garblet_primitives::Block;
 use super::{
     bgw, bgw_published,
     config::{Form, Garbling, Optimisations},
-    linear,
+    half_gates, linear,
     open::open_bytes,
     plan::Plan,
     published,
@@ -52,32 +52,38 @@ pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) 
 fn one_way(plan: &Plan, from: Party, to: Party, phase: Phase, hello: &Hello) -> u64 {
     let gates = plan.and_count() as u64;
     let packed = |bits: u64| bits.div_ceil(8);
-    let width = plan.config().ot_width;
+    let width = plan.config().width();
+    let has_delta = |party| u64::from(plan.slot(party).is_some());
     match (phase, plan.config().garbling, plan.form()) {
         (Phase::Setup, Garbling::Ot, _) => {
-            hello.encoded_bytes() + width.sender_setup_bytes() + width.receiver_setup_bytes() + GREETING_BYTES
+            let ots = has_delta(from) * width.sender_setup_bytes() + has_delta(to) * width.receiver_setup_bytes();
+            hello.encoded_bytes() + ots + GREETING_BYTES
         }
         (Phase::Setup, _, _) => hello.encoded_bytes() + GREETING_BYTES,
         (Phase::Prepare, Garbling::Ot, form) => {
             let count = match form {
-                Form::Linear => linear::count(plan, from.0),
+                Form::Linear | Form::HalfGates => linear::count(plan, from.0),
                 Form::Published(optimisations) => published::count(plan, optimisations),
             };
-            width.extension_bytes((count.chosen + count.later) as u64) + packed(count.chosen as u64)
+            let ots = width.extension_bytes((count.chosen + count.later) as u64) + packed(count.chosen as u64);
+            has_delta(to) * ots
         }
-        (Phase::Prepare, _, Form::Linear) => bgw::share_bits_bytes(plan, from),
+        (Phase::Prepare, _, Form::Linear | Form::HalfGates) => bgw::share_bits_bytes(plan, from),
         (Phase::Prepare, _, Form::Published(_)) => 0,
         (Phase::Build, Garbling::Ot, Form::Linear) => 2 * packed(gates),
+        (Phase::Build, Garbling::Ot, Form::HalfGates) => half_gates::bytes(plan, from, to),
         (Phase::Build, Garbling::Ot, Form::Published(optimisations)) => {
             let choices = packed(optimisations.strings() as u64 * gates);
             2 * packed(gates) + choices + published::payload_bytes(plan, optimisations) as u64
         }
-        (Phase::Build, Garbling::Bgw2, Form::Linear) => 0,
-        (Phase::Build, _, Form::Linear) => gates,
+        (Phase::Build, Garbling::Bgw2, Form::Linear | Form::HalfGates) => 0,
+        (Phase::Build, _, Form::Linear | Form::HalfGates) => gates,
         (Phase::Build, _, Form::Published(_)) => bgw_published::rows_bytes(plan),
         (Phase::Online, _, _) => {
-            let labels = 16 * plan.input_count() as u64 + packed(plan.output_bits(to) as u64);
-            RUN_ID_BYTES as u64 + packed(plan.input_bits(from) as u64) + if plan.evaluates(to) { labels } else { 0 }
+            let takes_labels = plan.evaluates(to) && (plan.form() != Form::HalfGates || plan.slot(to).is_none());
+            let labels = if takes_labels { 16 * plan.input_count() as u64 } else { 0 };
+            let told = packed(plan.input_bits(from) as u64) + packed(plan.output_bits(to) as u64);
+            RUN_ID_BYTES as u64 + labels + told
         }
     }
 }
@@ -85,6 +91,9 @@ fn one_way(plan: &Plan, from: Party, to: Party, phase: Phase, hello: &Hello) -> 
 /// The waits of a party after having sent; as far as there are at least as many gates as parties.
 fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     let (garbling, form) = (plan.config().garbling, plan.form());
+    if form == Form::HalfGates {
+        return half_gates::rounds(plan, party, phase);
+    }
     match phase {
         // For hellos; base OTs, two rounds as their sender's peer and one as the other; greetings.
         Phase::Setup => 1 + if garbling == Garbling::Ot { 3 } else { 0 } + 1,
@@ -99,8 +108,8 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
             let rows = match (garbling, form) {
                 (Garbling::Ot, Form::Linear) => 2,
                 (Garbling::Ot, Form::Published(_)) => 4,
-                (Garbling::Bgw2, Form::Linear) => 0,
-                (_, Form::Linear) | (Garbling::Bgw2, Form::Published(_)) => 1,
+                (Garbling::Bgw2, Form::Linear | Form::HalfGates) => 0,
+                (_, Form::Linear | Form::HalfGates) | (Garbling::Bgw2, Form::Published(_)) => 1,
                 (Garbling::Bgw3, Form::Published(_)) => 2,
                 (Garbling::Bgw4, Form::Published(_)) => 3,
             };
