@@ -29,6 +29,9 @@ const GREETING_BYTES: u64 = 3 * size_of::<Block>() as u64;
 /// | | prepare | build | rounds of both |
 /// |---|---|---|---|
 /// | `bmr` | `e(a_i + 2 A) + (a_i + A) / 8` | `2 A / 8` | 5 |
+/// | `bmr`, half gates: garbler to garbler | `e(a_i + 2 A) + (a_i + A) / 8` | `2 A / 8 + 48 A` | 3 |
+/// | garbler to evaluator | | `2 A / 8 + 16 + 48 A` | 3 |
+/// | evaluator to garbler | `e(a_i + 2 A) + (a_i + A) / 8` | `A / 8` | 2 |
 /// | `bmr`, published | `e(4 A)` | `5 A / 8 + 48 A` | 6 |
 /// | `bmr-bgw3` | `a_i + A` | `A` | 4 |
 /// | `bmr-bgw2` | `a_i + A` | | 3 |
@@ -37,6 +40,9 @@ const GREETING_BYTES: u64 = 3 * size_of::<Block>() as u64;
 /// | `bmr-bgw2`, published | | `16 (a + A + 4 n A)` | 2 |
 ///
 /// Without its optimisations ([`Optimisations`]) `bmr`, published, has four strings, `e(5 A)` and `6 A / 8`, and each string 32 bytes.
+/// With half gates nothing is opened, `e(x)` is `4 x` bytes at the default width, and with two parties `32 A + A / 8` take the place of
+/// `48 A`; only the evaluator gets labels online.
+///
 /// To open the circuit takes `128 A (n - 1)` bytes per party, as far as `n` divides `A`, and `64 n A (n - 1)` as published. Online
 /// it is `8 + a_i / 8` and, to each `p` with `m_p > 0`, `16 a + m_p / 8`, in two rounds, whatever the circuit.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {

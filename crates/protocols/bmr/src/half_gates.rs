@@ -18,8 +18,8 @@
 //!
 //! # Tables
 //!
-//! `S^i_j[x]` is party `i`'s share of `x delta^j`, `H^i_{j,0}` and `H^i_{j,1}` garbler `i`'s hash under the two tweaks of a gate for delta `j`, `L` zero labels of `i`. Party
-//! `i`'s part of what garbler `j` sends is
+//! `S_j[x]` is party `i`'s share of `x delta^j`, `H_{j,0}` and `H_{j,1}` garbler `i`'s hash under the two tweaks of a gate for delta `j`, and
+//! `L` its zero labels. Party `i`'s part of what garbler `j` sends is
 //!
 //! | | |
 //! |---|---|

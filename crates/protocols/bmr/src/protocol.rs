@@ -44,7 +44,8 @@ pub type BmrBgw3 = Joined<ByBgw3>;
 pub type BmrBgw2 = Joined<ByBgw2>;
 
 const PUBLISHED: Form = Form::Published(Optimisations::BothWays);
-const OT_FORMS: [(&str, Form); 5] = [
+const OT_FORMS: [(&str, Form); 6] = [
+    ("half-gates", Form::HalfGates),
     ("linear", Form::Linear),
     ("published", PUBLISHED),
     ("basic", Form::Published(Optimisations::Basic)),
@@ -66,8 +67,12 @@ const BGW: &[Parameter<Config>] = &[named!("form", "linear or published", form, 
 
 impl Way for ByOt {
     const GARBLING: Garbling = Garbling::Ot;
-    const PARAMETERS: &'static [Parameter<Config>] =
-        &[named!("form", "linear, published, basic, three-strings or correlated", form, OT_FORMS), HASH, OT_WIDTH];
+    const SAMPLES: &'static [Sample] = &[&[], &[("form", "half-gates")], &[("form", "published")]];
+    const PARAMETERS: &'static [Parameter<Config>] = &[
+        named!("form", "half-gates, linear, published, basic, three-strings or correlated", form, OT_FORMS),
+        HASH,
+        OT_WIDTH,
+    ];
 }
 
 impl Way for ByBgw4 {
