@@ -128,7 +128,7 @@ async fn an_order_of_runs_for_other_parties_or_parameters_is_refused() {
     let of_runs = |config: &Config| matches!(config.stock(), Some(StockKinds::Runs));
     for config in stored().filter(of_runs) {
         let mut other = config.clone();
-        other.set("hash", "fixed-key").or_else(|_| other.set("ot-k", "8")).expect("gmw has no hash");
+        other.set("ot-k", "8").or_else(|_| other.set("hash", "fixed-key")).expect("without OT there is a hash");
         for (ordered, more) in [(&other, 0), (&config, 1)] {
             let party = |party, ends, parties| {
                 let (config, ordered) = (config.clone(), ordered.clone());

@@ -50,6 +50,8 @@ pub enum Form {
     /// Our steps, which send a multiple of `n` blocks per gate; there are none for `bmr-bgw4`.
     #[default]
     Linear,
+    /// Half gates for one evaluator, made by all other parties: a third of the bytes; `bmr` alone has it.
+    HalfGates,
     /// The paper's, which send a multiple of `n^2`.
     Published(Optimisations),
 }
@@ -105,18 +107,24 @@ pub struct Config {
     pub form: Form,
     /// The hash of the rows.
     pub hash: Hash,
-    /// Field width of the OT extension: larger means fewer bytes and more computation. Rows dwarf the bytes that OT sends, so the
-    /// default is the least work.
-    pub ot_width: Width,
+    /// Field width of the OT extension; none for the form's own, see [`Config::width`].
+    pub ot_width: Option<Width>,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config { garbling: Garbling::Ot, form: Form::Linear, hash: Hash::Rekeyed, ot_width: Width::Two }
+        Config { garbling: Garbling::Ot, form: Form::Linear, hash: Hash::Rekeyed, ot_width: None }
     }
 }
 
 impl Config {
+    /// The field width of the OT extension: larger is fewer bytes and more computation. By default it is the least work where rows dwarf
+    /// what OT sends, and fewer bytes with half gates.
+    pub fn width(&self) -> Width {
+        let of_form = if self.form == Form::HalfGates { Width::Four } else { Width::Two };
+        self.ot_width.unwrap_or(of_form)
+    }
+
     /// The standard parameters of a protocol.
     pub fn of(garbling: Garbling) -> Self {
         Config { garbling, ..Config::default() }

@@ -7,7 +7,7 @@ use garblet_primitives::Block;
 use super::{
     bgw, bgw_published,
     config::{Form, Garbling, Optimisations},
-    linear,
+    half_gates, linear,
     open::open_bytes,
     plan::Plan,
     published,
@@ -29,6 +29,9 @@ const GREETING_BYTES: u64 = 3 * size_of::<Block>() as u64;
 /// | | prepare | build | rounds of both |
 /// |---|---|---|---|
 /// | `bmr` | `e(a_i + 2 A) + (a_i + A) / 8` | `2 A / 8` | 5 |
+/// | `bmr`, half gates: garbler to garbler | `e(a_i + 2 A) + (a_i + A) / 8` | `2 A / 8 + 48 A` | 3 |
+/// | garbler to evaluator | | `2 A / 8 + 16 + 48 A` | 3 |
+/// | evaluator to garbler | `e(a_i + 2 A) + (a_i + A) / 8` | `A / 8` | 2 |
 /// | `bmr`, published | `e(4 A)` | `5 A / 8 + 48 A` | 6 |
 /// | `bmr-bgw3` | `a_i + A` | `A` | 4 |
 /// | `bmr-bgw2` | `a_i + A` | | 3 |
@@ -37,6 +40,9 @@ const GREETING_BYTES: u64 = 3 * size_of::<Block>() as u64;
 /// | `bmr-bgw2`, published | | `16 (a + A + 4 n A)` | 2 |
 ///
 /// Without its optimisations ([`Optimisations`]), published `bmr` has four strings, `e(5 A)` and `6 A / 8`, and each string takes 32 bytes.
+/// With half gates nothing is opened, `e(x)` is `4 x` bytes at the default width, and with two parties `32 A + A / 8` take the place of
+/// `48 A`; only the evaluator gets labels online.
+///
 /// Opening the circuit takes `128 A (n - 1)` bytes per party if `n` divides `A`, and `64 n A (n - 1)` as published. Online,
 /// a party sends `8 + a_i / 8` and, to each `p` with `m_p > 0`, `16 a + m_p / 8`, in two rounds whatever the circuit.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
@@ -52,32 +58,38 @@ pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) 
 fn one_way(plan: &Plan, from: Party, to: Party, phase: Phase, hello: &Hello) -> u64 {
     let gates = plan.and_count() as u64;
     let packed = |bits: u64| bits.div_ceil(8);
-    let width = plan.config().ot_width;
+    let width = plan.config().width();
+    let has_delta = |party| u64::from(plan.slot(party).is_some());
     match (phase, plan.config().garbling, plan.form()) {
         (Phase::Setup, Garbling::Ot, _) => {
-            hello.encoded_bytes() + width.sender_setup_bytes() + width.receiver_setup_bytes() + GREETING_BYTES
+            let ots = has_delta(from) * width.sender_setup_bytes() + has_delta(to) * width.receiver_setup_bytes();
+            hello.encoded_bytes() + ots + GREETING_BYTES
         }
         (Phase::Setup, _, _) => hello.encoded_bytes() + GREETING_BYTES,
         (Phase::Prepare, Garbling::Ot, form) => {
             let count = match form {
-                Form::Linear => linear::count(plan, from.0),
+                Form::Linear | Form::HalfGates => linear::count(plan, from.0),
                 Form::Published(optimisations) => published::count(plan, optimisations),
             };
-            width.extension_bytes((count.chosen + count.later) as u64) + packed(count.chosen as u64)
+            let ots = width.extension_bytes((count.chosen + count.later) as u64) + packed(count.chosen as u64);
+            has_delta(to) * ots
         }
-        (Phase::Prepare, _, Form::Linear) => bgw::share_bits_bytes(plan, from),
+        (Phase::Prepare, _, Form::Linear | Form::HalfGates) => bgw::share_bits_bytes(plan, from),
         (Phase::Prepare, _, Form::Published(_)) => 0,
         (Phase::Build, Garbling::Ot, Form::Linear) => 2 * packed(gates),
+        (Phase::Build, Garbling::Ot, Form::HalfGates) => half_gates::bytes(plan, from, to),
         (Phase::Build, Garbling::Ot, Form::Published(optimisations)) => {
             let choices = packed(optimisations.strings() as u64 * gates);
             2 * packed(gates) + choices + published::payload_bytes(plan, optimisations) as u64
         }
-        (Phase::Build, Garbling::Bgw2, Form::Linear) => 0,
-        (Phase::Build, _, Form::Linear) => gates,
+        (Phase::Build, Garbling::Bgw2, Form::Linear | Form::HalfGates) => 0,
+        (Phase::Build, _, Form::Linear | Form::HalfGates) => gates,
         (Phase::Build, _, Form::Published(_)) => bgw_published::rows_bytes(plan),
         (Phase::Online, _, _) => {
-            let labels = 16 * plan.input_count() as u64 + packed(plan.output_bits(to) as u64);
-            RUN_ID_BYTES as u64 + packed(plan.input_bits(from) as u64) + if plan.evaluates(to) { labels } else { 0 }
+            let takes_labels = plan.evaluates(to) && (plan.form() != Form::HalfGates || plan.slot(to).is_none());
+            let labels = if takes_labels { 16 * plan.input_count() as u64 } else { 0 };
+            let told = packed(plan.input_bits(from) as u64) + packed(plan.output_bits(to) as u64);
+            RUN_ID_BYTES as u64 + labels + told
         }
     }
 }
@@ -85,6 +97,9 @@ fn one_way(plan: &Plan, from: Party, to: Party, phase: Phase, hello: &Hello) -> 
 /// The number of times that a party waits after sending, if there are at least as many gates as parties.
 fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     let (garbling, form) = (plan.config().garbling, plan.form());
+    if form == Form::HalfGates {
+        return half_gates::rounds(plan, party, phase);
+    }
     match phase {
         // For hellos; base OTs, two rounds for one role and one for the other; greetings.
         Phase::Setup => 1 + if garbling == Garbling::Ot { 3 } else { 0 } + 1,
@@ -99,8 +114,8 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
             let rows = match (garbling, form) {
                 (Garbling::Ot, Form::Linear) => 2,
                 (Garbling::Ot, Form::Published(_)) => 4,
-                (Garbling::Bgw2, Form::Linear) => 0,
-                (_, Form::Linear) | (Garbling::Bgw2, Form::Published(_)) => 1,
+                (Garbling::Bgw2, Form::Linear | Form::HalfGates) => 0,
+                (_, Form::Linear | Form::HalfGates) | (Garbling::Bgw2, Form::Published(_)) => 1,
                 (Garbling::Bgw3, Form::Published(_)) => 2,
                 (Garbling::Bgw4, Form::Published(_)) => 3,
             };

@@ -46,12 +46,12 @@ pub(super) fn public_values(
     slots: &[Quad],
     wires: impl Iterator<Item = OutputWire>,
 ) -> Result<PublicValues, usize> {
-    let parties = usize::from(plan.parties());
-    let width = parties.div_ceil(QUAD_LANES);
+    let labels = plan.slots();
+    let width = labels.div_ceil(QUAD_LANES);
     let value = |(at, wire): (usize, OutputWire)| match wire {
         OutputWire::Constant(_) => Ok(false),
         OutputWire::Slot(operand) => {
-            let labels = &slots[operand.slot() * width..][..width].as_flattened()[..parties];
+            let labels = &slots[operand.slot() * width..][..width].as_flattened()[..labels];
             let value = labels[0].lsb();
             if labels.iter().all(|label| label.lsb() == value) { Ok(value) } else { Err(at) }
         }

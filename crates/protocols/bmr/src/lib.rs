@@ -41,13 +41,15 @@
 //!   recipient of `a + b` learns `a` and `b`.
 //! - Shares of output bits are sent online, beside the labels, where they cost no round: a simulator of the garbled circuit
 //!   can then choose them after the inputs.
+//! - `form=half-gates` makes another circuit, for one evaluator, with a third of the bytes: see the module `half_gates`. The evaluator then tells the
+//!   other recipients the public values of their outputs.
 //! - `form=linear`, the default, makes the same circuit with fewer bytes: see the modules `linear`, `bgw` and `open`. With `n` parties,
 //!   a gate costs each of them about `144 (n - 1)` bytes in place of `64 n (n - 1)` and more.
 //!
 //! # Cost
 //!
 //! [`communication`] states bytes and rounds of every phase and party; a test compares it with the measured counts. Evaluating takes `n^2`
-//! hash calls per AND gate, garbling `4 n` per party.
+//! hash calls per AND gate, garbling `4 n` per party; with half gates `2 (n - 1)^2`, and `4 (n - 1)` per garbler.
 //!
 //! # Adversary and assumptions
 //!
@@ -56,10 +58,16 @@
 //! `bmr`, and private channels between the parties for all: the seeds of shares of zero and the shares of BGW are sent
 //! over them unmasked. The key of a pair's hash, which comes with their base OTs, need not be secret: in `linear`, where a gate's operand is the
 //! input of a third party, the pair's rows for it are zero, but the bits that one sends the other stay under a hash of its own delta.
+//!
+//! With half gates a garbler sees parts of tables under hashes of both labels of a wire, of which it has none unless it works with the
+//! evaluator, and the evaluator sees sums of them. Both together have what they would have if all parts went to the evaluator. Hash keys
+//! of gates are fresh for every garbler and circuit.
+//!
 //! # Modules
 //!
 //! The program is flattened, and vectors go along its wires (`wires`): labels of all parties, OT rows, shares. Protocols differ in the `source` of the row
-//! shares: `linear` and `published` by OT, `bgw` and `bgw_published` by sharing. Masking (`rows`), opening (`open`), evaluating (`evaluate`) and the online
+//! shares: `linear` and `published` by OT, `bgw` and `bgw_published` by sharing. `half_gates` has tables in place of rows, and its own way to
+//! evaluate them; it has `products` and `shares` in common with `linear`. Masking (`rows`), opening (`open`), evaluating (`evaluate`) and the online
 //! phase (`party`) are the same for all.
 
 mod bgw;
@@ -67,17 +75,20 @@ mod bgw_published;
 mod config;
 mod cost;
 mod evaluate;
+mod half_gates;
 mod linear;
 mod open;
 mod pairs;
 mod party;
 mod plan;
+mod products;
 mod protocol;
 mod published;
 mod rehearsal;
 mod rows;
 mod secrets;
 mod shamir;
+mod shares;
 mod source;
 mod stored;
 mod wires;

@@ -18,13 +18,15 @@ use garblet_protocol::{MeshSession, bulk::check_padding_of, error::ProtocolError
 /// The number of OTs made between progress reports.
 const CHUNK: usize = 8 * BATCH_OTS;
 
-const CORRECTIONS: &str = "choice corrections";
+pub(super) const CORRECTIONS: &str = "choice corrections";
 
 /// A party's ends of the OTs with all others.
+///
+/// A party without a delta sends no OTs.
 pub(super) struct Pairs {
     delta: Delta,
-    senders: PerPeer<CotSender>,
-    receivers: PerPeer<CotReceiver>,
+    senders: PerPeer<Option<CotSender>>,
+    receivers: PerPeer<Option<CotReceiver>>,
 }
 
 /// The number of OTs that a party receives from each other party.
@@ -52,34 +54,35 @@ pub(super) struct PairOts {
     pub(super) later: BitVec,
 }
 
-/// The hashes of the OTs with one other party.
+/// The hashes of the OTs with one other party; none for a direction that there is not.
 pub(super) struct PairHashes {
-    pub(super) sent: PadHash,
-    pub(super) received: PadHash,
+    pub(super) sent: Option<PadHash>,
+    pub(super) received: Option<PadHash>,
 }
 
 impl Pairs {
-    /// Base OTs with every other party. Of each pair the lower party is first the sender.
+    /// Base OTs with every other party. Of each pair the lower party is first the sender. `has_delta` tells whether a party sends OTs.
     pub(super) async fn setup(
         mesh: &mut Mesh,
         rng: &mut Prg,
         delta: &Delta,
         width: Width,
+        has_delta: impl Fn(u16) -> bool,
     ) -> Result<Self, ProtocolError> {
         let own = mesh.party();
         let rngs = mesh.per_peer(|_| Prg::random(rng));
         let step = async |peer: u16, mut line: Line, mut rng: Prg| {
             let channel: &mut Channel = &mut line;
-            if own < peer {
-                let sender = CotSender::setup(channel, &mut rng, delta, width).await?;
-                let receiver = CotReceiver::setup(channel, &mut rng, width).await?;
-                Ok::<_, OtError>((sender, receiver))
-            } else {
-                let receiver = CotReceiver::setup(channel, &mut rng, width).await?;
-                let sender = CotSender::setup(channel, &mut rng, delta, width).await?;
-                channel.flush().await?;
-                Ok((sender, receiver))
+            let (mut sender, mut receiver) = (None, None);
+            for sends in [own < peer, own > peer] {
+                if sends && has_delta(own) {
+                    sender = Some(CotSender::setup(channel, &mut rng, delta, width).await?);
+                } else if !sends && has_delta(peer) {
+                    receiver = Some(CotReceiver::setup(channel, &mut rng, width).await?);
+                }
             }
+            channel.flush().await?;
+            Ok::<_, OtError>((sender, receiver))
         };
         let (senders, receivers) = unzip(mesh.each(rngs, step).await?);
         Ok(Pairs { delta: delta.clone(), senders, receivers })
@@ -88,12 +91,12 @@ impl Pairs {
     /// The hashes of the OTs with each other party.
     pub(super) fn hashes(&self) -> PerPeer<PairHashes> {
         self.senders.as_ref().zip(self.receivers.as_ref()).map(|_, (sender, receiver)| PairHashes {
-            sent: PadHash::new(sender.session_key()),
-            received: PadHash::new(receiver.session_key()),
+            sent: sender.as_ref().map(|sender| PadHash::new(sender.session_key())),
+            received: receiver.as_ref().map(|receiver| PadHash::new(receiver.session_key())),
         })
     }
 
-    /// Makes OTs with every other party at once: as many as `count` says each party receives. This party's choices for the
+    /// Makes OTs with every other party at once: as many as `count` says each party receives from each that has a delta. This party's choices for the
     /// first of them are `chosen`, the same with everybody. Unless both directions run at once, the lower party of a pair
     /// receives first. Progress is reported as if for `gates`.
     ///
@@ -108,18 +111,24 @@ impl Pairs {
     ) -> Result<PerPeer<PairOts>, ProtocolError> {
         let party = session.mesh().party();
         let own = count(party);
-        let all = self.senders.iter().map(|(peer, _)| own.all() + count(peer).all()).sum();
+        let of_pair = |peer, sender: bool, receiver: bool| {
+            usize::from(receiver) * own.all() + usize::from(sender) * count(peer).all()
+        };
+        let ends = self.senders.iter().zip(self.receivers.iter());
+        let all = ends.map(|((peer, sender), (_, receiver))| of_pair(peer, sender.is_some(), receiver.is_some())).sum();
         let (mesh, _, watch) = session.watched(gates, all);
         let delta = self.delta.block();
-        let step = async |peer: u16, mut line: Line, (sender, receiver): (&mut CotSender, &mut CotReceiver)| {
+        let step = async |peer: u16, mut line: Line, (sender, receiver): Ends<'_>| {
             let channel: &mut Channel = &mut line;
-            let mut send = async |channel: &mut Channel| {
+            let send = async |channel: &mut Channel| {
+                let Some(receiver) = receiver else { return Ok(Default::default()) };
                 let (random, t) = receive_ots(receiver, channel, own.all(), &watch).await?;
                 random.slice(0..own.chosen).xor(chosen)?.send(channel).await?;
                 channel.flush().await?;
                 Ok::<_, OtError>((random.slice(own.chosen..random.len()), t))
             };
-            let mut receive = async |channel: &mut Channel| {
+            let receive = async |channel: &mut Channel| {
+                let Some(sender) = sender else { return Ok(Zeroizing::default()) };
                 let theirs = count(peer);
                 let mut q = send_ots(sender, channel, theirs.all(), &watch).await?;
                 let corrections = BitVec::receive(channel, theirs.chosen, CORRECTIONS).await?;
@@ -136,9 +145,13 @@ impl Pairs {
             };
             Ok::<_, OtError>(PairOts { q: Labels(std::mem::take(&mut q)), t: Labels(std::mem::take(&mut t)), later })
         };
-        Ok(mesh.each(self.senders.as_mut().zip(self.receivers.as_mut()), step).await?)
+        let ends = self.senders.as_mut().zip(self.receivers.as_mut());
+        Ok(mesh.each(ends.map(|_, (sender, receiver)| (sender.as_mut(), receiver.as_mut())), step).await?)
     }
 }
+
+/// The ends of the OTs with one other party.
+type Ends<'a> = (Option<&'a mut CotSender>, Option<&'a mut CotReceiver>);
 
 /// The sizes of the chunks of `count` OTs.
 fn chunks(count: usize) -> impl Iterator<Item = usize> {

@@ -14,6 +14,7 @@ use super::{
     config::{Form, Garbling},
     cost::communication,
     evaluate::{evaluate, public_values},
+    half_gates::{self, HalfGates},
     linear::Linear,
     open::open,
     pairs::{Pairs, bits_of_peer},
@@ -52,6 +53,7 @@ pub(super) struct Garbler {
 pub(super) enum Rows {
     Linear(Linear),
     Published(Published),
+    HalfGates(HalfGates),
     Bgw(Bgw),
     BgwPublished(BgwPublished),
 }
@@ -107,7 +109,10 @@ impl JointParty for BmrParty {
         let config = plan.config();
         let delta = Delta::random(rng);
         let pairs = match config.garbling {
-            Garbling::Ot => Some(Box::new(Pairs::setup(mesh, rng, &delta, config.ot_width).await?)),
+            Garbling::Ot => {
+                let has_delta = |party| plan.slot(Party(party)).is_some();
+                Some(Box::new(Pairs::setup(mesh, rng, &delta, config.width(), has_delta).await?))
+            }
             _ => None,
         };
         let shares = share_delta(&plan, &delta, rng);
@@ -127,7 +132,8 @@ impl JointParty for BmrParty {
         let rows = match (pairs, plan.form()) {
             (Some(pairs), Form::Linear) => Rows::Linear(Linear(pairs)),
             (Some(pairs), Form::Published(optimisations)) => Rows::Published(Published { pairs, optimisations }),
-            (None, Form::Linear) => Rows::Bgw(Bgw::new(&deltas(), own, for_rows)),
+            (Some(pairs), Form::HalfGates) => Rows::HalfGates(HalfGates(pairs)),
+            (None, Form::Linear | Form::HalfGates) => Rows::Bgw(Bgw::new(&deltas(), own, for_rows)),
             (None, Form::Published(_)) => Rows::BgwPublished(BgwPublished { deltas: deltas() }),
         };
         let zeros = ZeroSource::new(for_outputs);
@@ -140,6 +146,7 @@ impl JointParty for BmrParty {
         match rows {
             Rows::Linear(source) => garbler.prepare(session, source).await,
             Rows::Published(source) => garbler.prepare(session, source).await,
+            Rows::HalfGates(source) => garbler.prepare(session, source).await,
             Rows::Bgw(source) => garbler.prepare(session, source).await,
             Rows::BgwPublished(source) => garbler.prepare(session, source).await,
         }
@@ -162,17 +169,17 @@ impl JointParty for BmrParty {
         let own = party_io::own_input(plan.program(), party, values)?;
         session.enter(Phase::Online);
         let public = send_public_values(session.mesh(), prepared.run, plan, &prepared.secrets, &own).await?;
+        if plan.form() == Form::HalfGates {
+            let values = half_gates::finish(session, plan, &prepared, &public).await?;
+            return Ok(party_io::decode(plan.program(), party, &values, &Bits::zeros(values.len())));
+        }
         let (labels, decoding) = send_labels(session.mesh(), plan, &prepared.secrets, &prepared.zeros, &public).await?;
         if !plan.evaluates(party) {
             // This party learns no bit; outputs without bits need none.
             return Ok(party_io::decode(plan.program(), party, &Bits::default(), &Bits::default()));
         }
         let slots = evaluate(plan, prepared.numbered, &labels, &prepared.circuit, Backend::detect());
-        let values = public_values(plan, &slots, plan.outputs_of(party)).map_err(|bit| ProtocolError::Material {
-            what: "the joint garbled circuit",
-            expected: format!("labels of all parties that agree about bit {bit} of the outputs"),
-            got: "labels that differ".into(),
-        })?;
+        let values = public_values(plan, &slots, plan.outputs_of(party)).map_err(disagreement)?;
         let gates = plan.and_count() as u64;
         session.advance(gates, gates);
         Ok(party_io::decode(plan.program(), party, &decoding, &values.0.into_iter().collect()))
@@ -194,7 +201,11 @@ impl Garbler {
     pub(super) fn secrets(&self, session: &mut MeshSession) -> Secrets {
         session.enter(Phase::Prepare);
         let (mesh, rng) = session.parts();
-        Secrets::random(&self.plan, Party(mesh.party()), &self.delta, rng)
+        let party = Party(mesh.party());
+        match self.plan.form() {
+            Form::HalfGates => Secrets::of_seed(&self.plan, party, &self.delta, rng.next_block()),
+            _ => Secrets::random(&self.plan, party, &self.delta, rng),
+        }
     }
 
     /// Steps 3 to 5.
@@ -228,7 +239,7 @@ fn share_delta(plan: &Plan, delta: &Delta, rng: &mut Prg) -> Zeroizing<Vec<Block
     let (degree, parties) = (usize::from(plan.threshold()), plan.parties());
     let shares = match (plan.config().garbling, plan.form()) {
         (Garbling::Ot, _) => Vec::new(),
-        (_, Form::Linear) => {
+        (_, Form::Linear | Form::HalfGates) => {
             let shares = share_bytes(&Zeroizing::new(delta.block().to_bytes())[..], degree, parties.into(), rng);
             shares.iter().map(|share| Block::from_bytes(share.first_chunk().copied().unwrap_or_default())).collect()
         }
@@ -283,8 +294,31 @@ async fn send_public_values(
     Ok(public)
 }
 
+/// The error of labels that do not agree about an output bit.
+pub(super) fn disagreement(bit: usize) -> ProtocolError {
+    ProtocolError::Material {
+        what: "the joint garbled circuit",
+        expected: format!("labels of all parties that agree about bit {bit} of the outputs"),
+        got: "labels that differ".into(),
+    }
+}
+
+/// The inversions of what a party learns.
+pub(super) fn inversions(plan: &Plan, party: Party) -> BitVec {
+    let inversion = |wire| match wire {
+        OutputWire::Constant(value) => value,
+        OutputWire::Slot(operand) => operand.inverted(),
+    };
+    plan.outputs_of(party).map(inversion).collect()
+}
+
 /// This party's shares of the permutation bits of the outputs that `recipient` learns, with its shares of zero.
-fn decoding_share(plan: &Plan, carried: &[bool], zeros: &ZeroSeeds, recipient: Party) -> Result<BitVec, ProtocolError> {
+pub(super) fn decoding_share(
+    plan: &Plan,
+    carried: &[bool],
+    zeros: &ZeroSeeds,
+    recipient: Party,
+) -> Result<BitVec, ProtocolError> {
     let share = |wire| match wire {
         OutputWire::Constant(_) => false,
         OutputWire::Slot(operand) => carried[operand.slot()],
@@ -323,11 +357,7 @@ async fn send_labels(
         labels.iter_mut().skip(party.into()).step_by(parties).zip(theirs).for_each(|(to, label)| *to = label);
     };
     put(mesh.party(), &mut own.iter().copied());
-    let inversion = |wire| match wire {
-        OutputWire::Constant(value) => value,
-        OutputWire::Slot(operand) => operand.inverted(),
-    };
-    let mut decoding: BitVec = plan.outputs_of(secrets.party).map(inversion).collect();
+    let mut decoding = inversions(plan, secrets.party);
     decoding = decoding.xor(&decoding_share(plan, &carried, zeros, secrets.party)?)?;
     for (peer, bytes) in incoming {
         let (theirs, share) = bytes.split_at(label_bytes);

@@ -31,6 +31,14 @@ impl Plan {
         let allowed = config.garbling.parties();
         party_io::check_party_count(protocol, &program, parties, allowed)?;
         let refuse = |reason| ProtocolError::Unsupported { protocol, program: program.name().into(), reason };
+        if config.form == Form::HalfGates && config.garbling != Garbling::Ot {
+            return Err(refuse("form half-gates is for bmr".into()));
+        }
+        if config.form == Form::HalfGates && config.hash != Hash::Rekeyed {
+            return Err(refuse(
+                "form half-gates takes hash rekeyed; the other hashes are for form linear or published".into(),
+            ));
+        }
         let flat = program.flatten().map_err(|error| refuse(error.to_string()))?;
         let schedule = Schedule::new(flat.circuit());
         let owner = |input: &garblet_circuit::Input| vec![input.owner; input.port.width() as usize];
@@ -126,7 +134,26 @@ impl Plan {
         wires.zip(self.schedule.outputs()).filter(|(learns, _)| *learns).map(|(_, wire)| *wire)
     }
 
-    /// Tells whether a party learns anything, and so evaluates.
+    /// The evaluator of half gates: the first party that learns anything.
+    pub(super) fn evaluator(&self) -> Party {
+        (0..self.parties).map(Party).find(|party| self.evaluates(*party)).unwrap_or(Party(0))
+    }
+
+    /// The place of a party's delta among all deltas; none if it garbles nothing.
+    pub(super) fn slot(&self, party: Party) -> Option<usize> {
+        match self.form() {
+            Form::HalfGates if party == self.evaluator() => None,
+            Form::HalfGates => Some(usize::from(party.0) - usize::from(party > self.evaluator())),
+            Form::Linear | Form::Published(_) => Some(party.0.into()),
+        }
+    }
+
+    /// The number of deltas.
+    pub(super) fn slots(&self) -> usize {
+        usize::from(self.parties) - usize::from(self.form() == Form::HalfGates)
+    }
+
+    /// Tells whether a party learns anything, and so evaluates or is told by the evaluator.
     pub(super) fn evaluates(&self, party: Party) -> bool {
         self.output_bits(party) > 0
     }

@@ -7,7 +7,7 @@ use garblet_net::{Hello, Mesh};
 use super::{BmrParty, Config, Form, Garbling, Hash, Optimisations, Plan};
 use garblet_protocol::{
     Adversary, MeshSession, Protocol, ProtocolError,
-    parameters::{Parameter, named, ot_width},
+    parameters::{self, Parameter, named},
     protocol::{Request, Sample},
 };
 use garblet_runs::joint::{Joint, RunOrder};
@@ -44,7 +44,8 @@ pub type BmrBgw3 = Joined<ByBgw3>;
 pub type BmrBgw2 = Joined<ByBgw2>;
 
 const PUBLISHED: Form = Form::Published(Optimisations::BothWays);
-const OT_FORMS: [(&str, Form); 5] = [
+const OT_FORMS: [(&str, Form); 6] = [
+    ("half-gates", Form::HalfGates),
     ("linear", Form::Linear),
     ("published", PUBLISHED),
     ("basic", Form::Published(Optimisations::Basic)),
@@ -56,12 +57,22 @@ const HASHES: [(&str, Hash); 3] =
     [("rekeyed", Hash::Rekeyed), ("fixed-key", Hash::FixedKey), ("aes-256", Hash::Aes256)];
 
 const HASH: Parameter<Config> = named!("hash", "rekeyed, fixed-key or aes-256", hash, HASHES);
+const OT_WIDTH: Parameter<Config> = Parameter {
+    name: "ot-k",
+    values: "2, 4 or 8",
+    get: |config| config.width().bits().to_string(),
+    set: |config, value| parameters::put(&mut config.ot_width, parameters::width(value).map(Some)),
+};
 const BGW: &[Parameter<Config>] = &[named!("form", "linear or published", form, BGW_FORMS), HASH];
 
 impl Way for ByOt {
     const GARBLING: Garbling = Garbling::Ot;
-    const PARAMETERS: &'static [Parameter<Config>] =
-        &[named!("form", "linear, published, basic, three-strings or correlated", form, OT_FORMS), HASH, ot_width!()];
+    const SAMPLES: &'static [Sample] = &[&[], &[("form", "half-gates")], &[("form", "published")]];
+    const PARAMETERS: &'static [Parameter<Config>] = &[
+        named!("form", "half-gates, linear, published, basic, three-strings or correlated", form, OT_FORMS),
+        HASH,
+        OT_WIDTH,
+    ];
 }
 
 impl Way for ByBgw4 {

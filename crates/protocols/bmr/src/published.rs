@@ -119,7 +119,7 @@ async fn choose(
     Ok(())
 }
 
-/// Both pads of the sender of OTs, and the chosen one of their receiver.
+/// Both pads of the sender of OTs, and the chosen one of their receiver; nothing of a direction that has no OTs.
 fn pads(
     hashes: &PairHashes,
     ots: &PairOts,
@@ -130,9 +130,12 @@ fn pads(
     let zero = ots.q.0[range.clone()].to_vec();
     let one = zero.iter().map(|q| *q ^ delta).collect();
     let chosen = ots.t.0[range].to_vec();
-    let hash = |hash: &PadHash, blocks: Vec<Block>| {
+    let hash = |hash: &Option<PadHash>, blocks: Vec<Block>| {
         let mut blocks = Zeroizing::new(blocks);
-        hash.hash_batch(tweak, &mut blocks);
+        match hash {
+            Some(hash) => hash.hash_batch(tweak, &mut blocks),
+            None => blocks.clear(),
+        }
         blocks
     };
     [hash(&hashes.sent, zero), hash(&hashes.sent, one), hash(&hashes.received, chosen)]

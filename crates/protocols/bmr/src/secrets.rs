@@ -22,8 +22,10 @@ pub struct Secrets {
     pub(super) delta: Delta,
     /// `lambda^i_w` of every base wire.
     pub(super) permutation: BitVec,
-    /// `k^i_{w,0}` of every base wire, bit 0 clear, so that bit 0 of an active label is the wire's public value.
+    /// `k^i_{w,0}` of every base wire, bit 0 clear, so that bit 0 of an active label is the wire's public value; none of a party that garbles nothing.
     pub(super) labels: Labels,
+    /// The seed of all but the delta, if they follow from one.
+    pub(super) seed: Option<Block>,
 }
 
 /// Blocks that are wiped on drop.
@@ -33,7 +35,7 @@ pub(super) struct Labels(pub(super) Vec<Block>);
 impl Secrets {
     /// Chooses everything. Only the owner chooses the permutation bits of its inputs (Figure 2, step 6, second form).
     pub fn random(plan: &Plan, party: Party, delta: &Delta, rng: &mut Prg) -> Self {
-        let mut labels = vec![Block::ZERO; plan.base_count()];
+        let mut labels = vec![Block::ZERO; if plan.slot(party).is_some() { plan.base_count() } else { 0 }];
         rng.fill_blocks(&mut labels);
         labels.iter_mut().for_each(|label| *label = label.with_lsb(false));
         let mut bits = Zeroizing::new(vec![Bit::ZERO; plan.input_count()]);
@@ -41,7 +43,14 @@ impl Secrets {
         plan.inputs_of(party).zip(own.iter()).for_each(|(at, bit)| bits[at] = bit);
         let gates = BitVec::random(plan.and_count(), rng);
         let permutation = bits.iter().copied().chain(gates.iter()).collect();
-        Secrets { party, delta: delta.clone(), permutation, labels: Labels(labels) }
+        Secrets { party, delta: delta.clone(), permutation, labels: Labels(labels), seed: None }
+    }
+
+    /// The same from a seed. *Unique*: the seed serves one circuit.
+    pub(super) fn of_seed(plan: &Plan, party: Party, delta: &Delta, seed: Block) -> Self {
+        let mut secrets = Secrets::random(plan, party, delta, &mut Prg::new(seed));
+        secrets.seed = Some(seed);
+        secrets
     }
 
     /// The bits of this party's inputs and of all gates, which it shares with others.

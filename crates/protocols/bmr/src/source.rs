@@ -27,7 +27,7 @@ pub(super) trait RowSource {
         secrets: &Secrets,
     ) -> Result<Self::Material, ProtocolError>;
 
-    /// Steps 3 and 4: shares of the rows, with this party's masks and labels added.
+    /// Steps 3 and 4: shares of the rows, with this party's masks and labels added. With half gates the evaluator's circuit; nothing for others.
     ///
     /// *Shape*: as [`super::rows`]. *Unique*: gates by their numbers.
     async fn rows(

@@ -7,6 +7,7 @@ mod ideal;
 mod insiders;
 mod misuse;
 mod recipients;
+mod tables;
 mod views;
 
 use std::sync::Arc;
@@ -24,8 +25,10 @@ use garblet_runs::{
 
 pub(super) const PUBLISHED: Form = Form::Published(Optimisations::BothWays);
 
+pub(super) const HALF_GATES: (Garbling, Form) = (Garbling::Ot, Form::HalfGates);
+
 /// Every protocol with every form that it has.
-pub(super) const KINDS: [(Garbling, Form); 10] = [
+pub(super) const KINDS: [(Garbling, Form); 11] = [
     (Garbling::Ot, Form::Linear),
     (Garbling::Ot, PUBLISHED),
     (Garbling::Bgw4, PUBLISHED),
@@ -36,6 +39,7 @@ pub(super) const KINDS: [(Garbling, Form); 10] = [
     (Garbling::Ot, Form::Published(Optimisations::Correlated)),
     (Garbling::Ot, Form::Published(Optimisations::ThreeStrings)),
     (Garbling::Ot, Form::Published(Optimisations::Basic)),
+    HALF_GATES,
 ];
 
 /// A run up to the finished garbled circuit.
@@ -72,6 +76,12 @@ pub(super) fn evaluate(plan: &Plan, garbled: Vec<Garbled>, inputs: &[Bits]) -> V
     };
     let all = block_on(futures_util::future::join_all(garbled.into_iter().map(one)));
     all.into_iter().map(|learned| learned.expect("honest parties")).collect()
+}
+
+/// Bytes of labels that a party sends a recipient.
+pub(super) fn label_bytes(plan: &Plan, to: Party) -> usize {
+    let takes_labels = plan.form() != Form::HalfGates || to == plan.evaluator();
+    if takes_labels { 16 * plan.input_count() } else { 0 }
 }
 
 /// A plan, or what is wrong with it.

@@ -99,6 +99,7 @@ fn bmr_reports_progress_while_it_prepares_and_builds() {
     let published = bmr::Form::Published(bmr::Optimisations::BothWays);
     let kinds = [
         (bmr::Garbling::Ot, bmr::Form::Linear, 7, 50),
+        (bmr::Garbling::Ot, bmr::Form::HalfGates, 5, 50),
         (bmr::Garbling::Ot, published, 12, 2),
         (bmr::Garbling::Bgw3, bmr::Form::Linear, 1, 2),
     ];

@@ -41,8 +41,8 @@ fn every_width_of_the_extension() {
     let program = library::find("lib:millionaires(32)").unwrap();
     let inputs = [Bits::from_u128(5, 32), Bits::from_u128(3, 32)];
     for ot_width in garblet_ot::Width::ALL {
-        for form in [Form::Linear, PUBLISHED] {
-            assert_costs(&program, &inputs, 3, Config { form, ot_width, ..Config::default() });
+        for form in [Form::Linear, PUBLISHED, Form::HalfGates] {
+            assert_costs(&program, &inputs, 3, Config { form, ot_width: Some(ot_width), ..Config::default() });
         }
     }
 }
@@ -64,6 +64,31 @@ fn a_gate_costs_less_than_its_bound_and_a_multiple_of_it_as_published() {
         let others = f64::from(parties) - 1.0;
         // Three payloads and the broadcast; the extension is ours.
         assert!(published > others * (48.0 + 64.0 * f64::from(parties)), "{parties} parties: {published}");
+    }
+}
+
+#[test]
+fn half_gates_cost_what_the_book_says() {
+    let program = library::find("lib:aes128").unwrap();
+    for parties in [2u16, 3, 5, 7, 13] {
+        let others = f64::from(parties) - 1.0;
+        let config = |form| Config { form, ..Config::default() };
+        let plan = plan(&program, parties, config(Form::HalfGates)).unwrap();
+        let sent = |party| {
+            let cost = |phase| communication(&plan, Party(party), phase, &hellos(parties)).bytes_sent;
+            (cost(Phase::Prepare) + cost(Phase::Build)) as f64 / plan.and_count() as f64
+        };
+        let garbler = match parties {
+            // Two blocks and a bit.
+            2 => 32.0 + 0.125 + 0.25,
+            _ => 48.0 * others + 8.125 * (others - 1.0) + 0.25,
+        };
+        assert_eq!(plan.evaluator(), Party(0));
+        assert!((sent(1) / garbler - 1.0).abs() < 0.01, "{parties} parties: {} bytes per gate", sent(1));
+        assert!((sent(0) / (8.0 * others) - 1.0).abs() < 0.02, "{parties} parties: {} bytes per gate", sent(0));
+        let linear = bytes_per_gate(&program, parties, config(Form::Linear));
+        let most = if parties <= 3 { 0.37 } else { 0.39 };
+        assert!(sent(1) <= most * linear, "{parties} parties: {} of {linear}", sent(1));
     }
 }
 

@@ -96,7 +96,7 @@ fn see(view: &mut Vec<bool>, plan: &Plan, from: &Kept, to: u16, active: &[usize]
     let (own, gates) = (from.secrets.party, plan.and_count());
     let count = linear::count(plan, own.0);
     let part = |party| share_of(16 * plan.row_blocks(), 16 * plan.gate_blocks(), plan.parties(), party);
-    let extension = plan.config().ot_width.extension_bytes((count.chosen + count.later) as u64) as usize;
+    let extension = plan.config().width().extension_bytes((count.chosen + count.later) as u64) as usize;
     let told = [count.chosen, gates, gates].map(|bits| bits.div_ceil(8));
     let all = extension + told.iter().sum::<usize>() + part(to).len() + part(own.0).len();
     let online =

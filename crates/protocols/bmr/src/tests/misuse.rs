@@ -5,7 +5,10 @@ use garblet_primitives::Backend;
 use garblet_synthesis::library;
 
 use super::{
-    super::evaluate::{evaluate as evaluate_circuit, public_values},
+    super::{
+        evaluate::{evaluate as evaluate_circuit, public_values},
+        half_gates,
+    },
     *,
 };
 
@@ -100,6 +103,69 @@ fn a_damaged_circuit_is_noticed() {
     for (party, damaged) in garbled.iter().map(|garbled| &garbled.prepared.circuit).enumerate() {
         let slots = evaluate_circuit(&plan, numbered, &labels, damaged, Backend::detect());
         assert_eq!(public_values(&plan, &slots, plan.outputs_of(Party(0))).is_err(), party == 1);
+    }
+}
+
+#[test]
+fn half_gates_refuse_what_they_do_not_have() {
+    let refused = |config| plan(&millionaires(), 4, config).err().expect("refused").to_string();
+    let error = refused(config(HALF_GATES, Hash::Aes256));
+    assert!(error.contains("form half-gates takes hash rekeyed"), "{error}");
+    let error = refused(config((Garbling::Bgw3, Form::HalfGates), Hash::Rekeyed));
+    assert!(error.contains("form half-gates is for bmr"), "{error}");
+}
+
+#[test]
+fn the_first_party_that_learns_a_bit_evaluates_half_gates() {
+    let evaluator = |recipients: &[u16]| {
+        let mut program = millionaires();
+        let recipients = recipients.iter().copied().map(Party).collect();
+        program.set_recipients(0, Recipients::Only(recipients));
+        plan(&program, 5, config(HALF_GATES, Hash::Rekeyed)).unwrap().evaluator()
+    };
+    assert_eq!([&[0, 1, 2, 3, 4][..], &[3], &[4, 2], &[]].map(evaluator), [Party(0), Party(3), Party(2), Party(0)]);
+}
+
+#[test]
+fn damage_of_half_gates_is_noticed_by_all() {
+    let plan = plan(&library::find("lib:aes128").unwrap(), 3, config(HALF_GATES, Hash::Rekeyed)).unwrap();
+    let mut garbled = garble(&plan, 5);
+    let evaluator = &mut garbled[usize::from(plan.evaluator().0)].prepared;
+    // All blocks of the first gates for one delta, behind the seeds.
+    (0..30).for_each(|k| evaluator.circuit[2 + 2 * k] ^= Block::from_u128(1 << 77));
+    let inputs = [Bits::zeros(128), Bits::zeros(128)];
+    let one = async |Garbled { mut session, prepared }: Garbled| {
+        let own = own_inputs(plan.program(), session.mesh().party(), &inputs);
+        match BmrParty::online(prepared, &plan, &mut session, &own).await {
+            Ok(_) => panic!("a result"),
+            Err(error) => {
+                session.abort(&error).await;
+                error.to_string()
+            }
+        }
+    };
+    let errors = block_on(futures_util::future::join_all(garbled.into_iter().map(one)));
+    assert!(errors[0].contains("labels of all parties that agree about bit"), "{}", errors[0]);
+    assert!(errors[1..].iter().all(|error| error.contains("party 0")), "{errors:?}");
+}
+
+#[test]
+fn every_backend_evaluates_half_gates_alike() {
+    let program = library::find("lib:aes128").unwrap();
+    for parties in [2, 3, 6] {
+        let plan = plan(&program, parties, config(HALF_GATES, Hash::Rekeyed)).unwrap();
+        let garbled = garble(&plan, 6);
+        let evaluator = usize::from(plan.evaluator().0);
+        let garblers = || garbled.iter().enumerate().filter(move |(party, _)| *party != evaluator);
+        let label = |at: usize| garblers().map(move |(_, garbled)| garbled.prepared.secrets.label(at, at & 2 == 0));
+        let labels: Vec<Block> = (0..plan.input_count()).flat_map(label).collect();
+        let values = |backend| {
+            let slots = half_gates::evaluate(&plan, &labels, &garbled[evaluator].prepared.circuit, backend);
+            public_values(&plan, &slots, plan.outputs_of(Party(0))).map(|values| values.0)
+        };
+        let expected = values(Backend::PORTABLE);
+        assert!(expected.is_ok());
+        assert!(Backend::available().into_iter().all(|backend| values(backend) == expected));
     }
 }
 

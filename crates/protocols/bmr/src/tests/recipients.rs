@@ -87,7 +87,7 @@ impl Coalition for Case {
 
     fn online_bytes(&self, from: Party, to: Party) -> usize {
         let [public, share] = self.told_bits(from, to).map(|bits| bits.div_ceil(8));
-        public + 16 * self.plan.input_count() + share
+        public + label_bytes(&self.plan, to) + share
     }
 
     fn seen(&self, from: Party, to: Party, message: &[u8]) -> Vec<bool> {
@@ -142,7 +142,7 @@ fn every_form_hides_shares_of_outputs() {
 
 #[test]
 fn stored_runs_hide_shares_of_outputs_in_any_order() {
-    for (kind, coalition) in [(KINDS[0], 2), (KINDS[3], 1)] {
+    for (kind, coalition) in [(KINDS[0], 2), (KINDS[3], 1), (HALF_GATES, 1), (HALF_GATES, 2)] {
         let case = Case { stored: true, ..Case::new(FUNCTIONS[3].1, kind, 4, coalition) };
         assert!(case.hides(), "{kind:?}");
     }

@@ -4,7 +4,7 @@
 //! the coalition got from it, which would show anything hidden twice under the same mask; and the public values of
 //! the gates without the permutation bits of the coalition. Base OTs and other set-up are left out.
 
-use garblet_circuit::Type;
+use garblet_circuit::{Recipients, Type};
 use garblet_net::{PerPeer, testing::PairTranscript};
 use garblet_ot::BitVec;
 use garblet_primitives::Backend;
@@ -13,6 +13,7 @@ use garblet_synthesis::builder::{BitString, CircuitBuilder};
 use super::{
     super::{
         evaluate::{evaluate as evaluate_circuit, public_values},
+        half_gates,
         open::open_bytes,
         pairs::PairOts,
         party::{Garbler, Rows},
@@ -57,16 +58,20 @@ enum Bias {
     Generator,
 }
 
-/// Two layers of AND gates: an output bit for every gate, and everybody learns all.
-fn program() -> Program {
+/// Two layers of AND gates: an output bit for every gate. The parties from `first` on learn all.
+fn program(first: u16) -> Program {
     let mut c = CircuitBuilder::new("two-layers");
     let [a, b]: [BitString; 2] = ["a", "b"].map(|name| c.input(name, Type::Bits(WIDTH)));
-    let first = c.and_words(&a, &b);
+    let one = c.and_words(&a, &b);
     let turned = BitString(b.0.iter().cycle().skip(1).take(b.0.len()).copied().collect());
-    let second = c.and_words(&first, &turned);
-    c.output("first", &first);
+    let second = c.and_words(&one, &turned);
+    c.output("first", &one);
     c.output("second", &second);
-    Program::from_component(c.finish().unwrap(), &[Party(0), Party(1)]).unwrap()
+    let mut program = Program::from_component(c.finish().unwrap(), &[Party(0), Party(1)]).unwrap();
+    if first > 0 {
+        (0..2).for_each(|output| program.set_recipients(output, Recipients::Only(vec![Party(1), Party(2)])));
+    }
+    program
 }
 
 /// A party's part of a run.
@@ -90,14 +95,18 @@ struct Seen {
 
 impl Seen {
     /// Runs with the same inputs, a bias planted. `online` is whether the circuits are also evaluated.
-    fn of((garbling, form): (Garbling, Form), bias: Bias, online: bool) -> Self {
+    fn of(kind: (Garbling, Form), bias: Bias, online: bool) -> Self {
+        Seen::of_program(&program(0), kind, bias, online)
+    }
+
+    fn of_program(program: &Program, (garbling, form): (Garbling, Form), bias: Bias, online: bool) -> Self {
         // The fewest parties that tolerate two corrupted ones.
         let parties = match garbling {
             Garbling::Ot => 3,
             Garbling::Bgw4 | Garbling::Bgw3 => 5,
             Garbling::Bgw2 => 7,
         };
-        let plan = plan(&program(), parties, config((garbling, form), Hash::Rekeyed)).unwrap();
+        let plan = plan(program, parties, config((garbling, form), Hash::Rekeyed)).unwrap();
         assert_eq!((plan.and_count(), plan.threshold()), (GATES, 2));
         let inputs = [0x5a, 0x0f].map(|value| Bits::from_u128(value, WIDTH as usize));
         let part = async |session: &mut MeshSession| {
@@ -117,12 +126,18 @@ impl Seen {
         if !self.online {
             return View { all, places: bytes };
         }
-        let packed = |bits: usize| bits.div_ceil(8);
-        let inputs = packed(self.plan.input_bits(Party(HONEST)));
-        let after = inputs + 16 * self.plan.input_count() + packed(self.plan.output_bits(Party(to)));
+        let after = self.online_bytes(to);
         let before = bytes - after - RUN_ID_BYTES;
         let runs = all.chunks(bytes).flat_map(|run| run[..before].iter().chain(&run[bytes - after..]));
         View { all: runs.copied().collect(), places: before + after }
+    }
+
+    /// Bytes of the honest party's messages to a member with inputs, without the number of the run.
+    fn online_bytes(&self, to: u16) -> usize {
+        let packed = |bits: usize| bits.div_ceil(8);
+        let garbles = self.plan.slot(Party(HONEST)).is_some();
+        let labels = if garbles { label_bytes(&self.plan, Party(to)) } else { 0 };
+        packed(self.plan.input_bits(Party(HONEST))) + labels + packed(self.plan.output_bits(Party(to)))
     }
 
     /// The sums of two members' messages that should be independent: all those before the circuit is opened.
@@ -130,8 +145,15 @@ impl Seen {
         let hellos = hellos(self.plan.parties());
         let bytes = |phase| communication(&self.plan, Party(HONEST), phase, &hellos).bytes_sent;
         let before = bytes(Phase::Prepare) + bytes(Phase::Build) - open_bytes(&self.plan, Party(HONEST));
-        let places = before as usize / (usize::from(self.plan.parties()) - 1);
         let [one, two] = [1, 2].map(|to| self.sent(to));
+        let places = match self.plan.form() {
+            // Other messages for the evaluator.
+            Form::HalfGates => {
+                let before = |to: u16| self.run_bytes[usize::from(to) - 1] - self.online_bytes(to) - RUN_ID_BYTES;
+                before(1).min(before(2))
+            }
+            _ => before as usize / (usize::from(self.plan.parties()) - 1),
+        };
         let runs = one.all.chunks(one.places).zip(two.all.chunks(two.places));
         let sums = runs.flat_map(|(one, two)| one.iter().zip(two).take(places).map(|(one, two)| one ^ two));
         View { all: sums.collect(), places }
@@ -155,11 +177,18 @@ impl Seen {
         let values: Vec<bool> = self.inputs.iter().flat_map(|bits| bits.iter().collect::<Vec<_>>()).collect();
         let labels = |at: usize| {
             let public = values[at] ^ sum(&all, at);
-            all.iter().map(move |kept| kept.secrets.label(at, public)).collect::<Vec<_>>()
+            let garblers = all.iter().filter(|kept| plan.slot(kept.secrets.party).is_some());
+            garblers.map(move |kept| kept.secrets.label(at, public)).collect::<Vec<_>>()
         };
         let labels: Vec<Block> = (0..plan.input_count()).flat_map(labels).collect();
         let member = all[1];
-        let slots = evaluate_circuit(plan, member.numbered, &labels, &member.circuit, Backend::detect());
+        let slots = match plan.form() {
+            Form::HalfGates => {
+                let circuit = &all[usize::from(plan.evaluator().0)].circuit;
+                half_gates::evaluate(plan, &labels, circuit, Backend::detect()).to_vec()
+            }
+            _ => evaluate_circuit(plan, member.numbered, &labels, &member.circuit, Backend::detect()),
+        };
         let public = public_values(plan, &slots, plan.outputs_of(Party(1))).unwrap_or_else(|_| panic!("run {run}"));
         // The layers are in the order of the outputs.
         let gates = public.0.iter().enumerate();
@@ -189,6 +218,7 @@ async fn all_runs(
         let prepared = match rows {
             Rows::Linear(source) => spoilt(session, garbler, source, &plan, bias, spoil).await?,
             Rows::Published(source) => spoilt(session, garbler, source, &plan, bias, spoil).await?,
+            Rows::HalfGates(source) => spoilt(session, garbler, source, &plan, bias, spoil).await?,
             Rows::Bgw(source) => spoilt(session, garbler, source, &plan, bias, |_| ()).await?,
             Rows::BgwPublished(source) => spoilt(session, garbler, source, &plan, bias, |()| ()).await?,
         };
@@ -241,6 +271,18 @@ fn a_coalitions_view_is_uniform() {
 }
 
 #[test]
+fn what_an_evaluator_of_half_gates_sees_with_a_garbler_is_uniform() {
+    let seen = Seen::of_program(&program(1), HALF_GATES, Bias::None, true);
+    assert_eq!(seen.plan.evaluator(), Party(1));
+    for to in 1..=2 {
+        assert_eq!(seen.sent(to).biased(), Vec::<usize>::new(), "to {to}");
+    }
+    assert_eq!((seen.summed().biased(), seen.public().biased()), (vec![], vec![]));
+    let biased = Seen::of_program(&program(1), HALF_GATES, Bias::PermutationBit, true);
+    assert_eq!(biased.public().biased(), [SPOILT / 8]);
+}
+
+#[test]
 fn a_known_permutation_bit_shows_in_the_public_values() {
     for kind in [KINDS[0], KINDS[1]] {
         let seen = Seen::of(kind, Bias::PermutationBit, true);
@@ -266,6 +308,7 @@ fn build_bytes(plan: &Plan) -> usize {
     match plan.form() {
         Form::Linear => 2 * gates / 8,
         Form::Published(_) => 5 * gates / 8 + 48 * gates,
+        Form::HalfGates => unreachable!("not looked at"),
     }
 }
 
