@@ -101,7 +101,7 @@ fn measure(plan: &Arc<Plan>, repeat: u32) -> Result<Line, Failure> {
     }
     // In a loop of their own, since they drive what the others work on out of the caches.
     for _ in 0..repeat {
-        ot = ot.min(block_on(ot_seconds(plan.config().ot_width))? / OTS as f64);
+        ot = ot.min(block_on(ot_seconds(plan.config().width()))? / OTS as f64);
         offline = offline.min(block_on(offline_seconds(plan))? / parties);
     }
     let bare = (rounds * RAW_BLOCKS) as f64 / bare;

@@ -5,6 +5,7 @@ mod equals;
 mod faults;
 mod ideal;
 mod insiders;
+mod insiders_half_gates;
 mod misuse;
 mod recipients;
 mod tables;

@@ -21,7 +21,7 @@ use crate::{
 use garblet_circuit::Party;
 use garblet_protocol::{MeshSession, error::ProtocolError};
 
-/// What this party learns, from the public values of all inputs; bits in the order of [`Plan::outputs_of`].
+/// The bits that this party learns, from the public values of all inputs, in the order of [`Plan::outputs_of`].
 ///
 /// *Errors*: [`ProtocolError::Material`] if the garblers' labels do not agree about an output.
 pub(crate) async fn finish(

@@ -6,7 +6,7 @@
 //! coalition's other hashes are left out.
 
 use garblet_circuit::{Recipients, Type};
-use garblet_net::share_of;
+use garblet_net::{PerPeer, share_of};
 use garblet_ot::BitVec;
 use garblet_primitives::{Backend, Engine, QUAD_LANES};
 use garblet_synthesis::builder::{Bit, BitString, CircuitBuilder};
@@ -15,7 +15,8 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use super::{
     super::{
         linear,
-        party::Rows,
+        pairs::PairOts,
+        party::{Garbler, Rows},
         rows::{self, Numbered},
         secrets::Secrets,
         source::RowSource,
@@ -34,13 +35,13 @@ use garblet_runs::{
 };
 
 /// More runs than a view has bits, plus the margin.
-const RUNS: usize = 500;
+pub(super) const RUNS: usize = 500;
 
 /// Bits of every party's input.
 const WIDTH: u32 = 2;
 
 /// A program whose AND operands and outputs are sums of random halves of the available wires.
-fn random_program(parties: u16, first: u16, seed: u64) -> Program {
+pub(super) fn random_program(parties: u16, first: u16, seed: u64) -> Program {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut c = CircuitBuilder::new("sums");
     let inputs: Vec<BitString> = (0..parties).map(|k| c.input(format!("x{k}"), Type::Bits(WIDTH))).collect();
@@ -63,11 +64,12 @@ fn random_program(parties: u16, first: u16, seed: u64) -> Program {
 }
 
 /// A party's knowledge about a run.
-struct Kept {
-    secrets: Secrets,
+pub(super) struct Kept {
+    pub(super) secrets: Secrets,
     numbered: Numbered,
+    pub(super) circuit: Vec<Block>,
     /// All that it knows except what others send.
-    known: Vec<bool>,
+    pub(super) known: Vec<bool>,
 }
 
 /// The views of every run of the coalition of party `first` and all after it.
@@ -131,8 +133,25 @@ fn see(view: &mut Vec<bool>, plan: &Plan, from: &Kept, to: u16, active: &[usize]
 }
 
 /// One party's part in all runs.
-async fn all_runs(
+pub(super) async fn all_runs(
     session: &mut MeshSession,
+    plan: &Arc<Plan>,
+    first: u16,
+    inputs: &[Bits],
+    with_zeros: bool,
+) -> Result<Vec<Kept>, ProtocolError> {
+    let BmrParty { garbler, rows } = BmrParty::setup(session, plan.clone()).await?;
+    match rows {
+        Rows::Linear(source) => runs_of(session, garbler, source, plan, first, inputs, with_zeros).await,
+        Rows::HalfGates(source) => runs_of(session, garbler, source, plan, first, inputs, with_zeros).await,
+        _ => unreachable!("our forms by OT"),
+    }
+}
+
+async fn runs_of<S: RowSource<Material = PerPeer<PairOts>>>(
+    session: &mut MeshSession,
+    mut garbler: Garbler,
+    mut source: S,
     plan: &Arc<Plan>,
     first: u16,
     inputs: &[Bits],
@@ -140,9 +159,6 @@ async fn all_runs(
 ) -> Result<Vec<Kept>, ProtocolError> {
     let own = Party(session.mesh().party());
     let values = own_inputs(plan.program(), own.0, inputs);
-    let BmrParty { mut garbler, rows: Rows::Linear(mut source) } = BmrParty::setup(session, plan.clone()).await? else {
-        unreachable!("by OT")
-    };
     let (mut ahead, mut all) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
         let mut secrets = garbler.secrets(session);
@@ -165,7 +181,8 @@ async fn all_runs(
                 zeros::of_pair(*seed, recipient, plan.output_bits(recipient)).public("a test").collect::<Vec<_>>()
             }));
         }
-        all.push(Kept { secrets: prepared.secrets.clone(), numbered: prepared.numbered, known });
+        let (secrets, numbered, circuit) = (prepared.secrets.clone(), prepared.numbered, prepared.circuit.clone());
+        all.push(Kept { secrets, numbered, circuit, known });
         ahead.push(prepared);
     }
     for prepared in ahead {
@@ -175,7 +192,7 @@ async fn all_runs(
 }
 
 /// The rows and public values that an evaluator sees.
-fn evaluated<'a>(plan: &Plan, inputs: &[Bits], kept: impl Iterator<Item = &'a Kept>) -> Evaluated {
+pub(super) fn evaluated<'a>(plan: &Plan, inputs: &[Bits], kept: impl Iterator<Item = &'a Kept>) -> Evaluated {
     let sum = kept
         .map(|kept| &kept.secrets.permutation)
         .fold(BitVec::zeros(plan.base_count()), |sum, bits| sum.xor(bits).unwrap());
@@ -189,13 +206,13 @@ fn evaluated<'a>(plan: &Plan, inputs: &[Bits], kept: impl Iterator<Item = &'a Ke
 }
 
 /// Wires that carry their public value in bit 0, and their permutation bit in bit 1.
-struct Evaluated {
+pub(super) struct Evaluated {
     permutation: BitVec,
     inputs: usize,
     /// The row of every gate that is evaluated.
     rows: Vec<usize>,
     /// The public value of every gate's output.
-    public: Vec<bool>,
+    pub(super) public: Vec<bool>,
 }
 
 fn wire(value: bool, permutation: bool) -> Block {

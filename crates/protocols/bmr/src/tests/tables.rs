@@ -34,7 +34,7 @@ impl Wire {
     }
 }
 
-const ONE: Block = Block::from_u128(1);
+pub(super) const ONE: Block = Block::from_u128(1);
 
 fn random_block(rng: &mut StdRng) -> Block {
     Block::from_u128(rng.random())
@@ -42,14 +42,14 @@ fn random_block(rng: &mut StdRng) -> Block {
 
 /// The delta and the seed of hash keys of a garbler.
 #[derive(Clone, Copy)]
-struct Garbler {
-    delta: Block,
-    seed: Block,
+pub(super) struct Garbler {
+    pub(super) delta: Block,
+    pub(super) seed: Block,
 }
 
 impl Garbler {
     /// AES-128 of `sigma(x) + tweak`, and that added, under a key for at most 4096 calls: four for each delta of a gate.
-    fn hash(self, slots: usize, (gate, slot, half): (usize, usize, usize), x: Block) -> Block {
+    pub(super) fn hash(self, slots: usize, (gate, slot, half): (usize, usize, usize), x: Block) -> Block {
         let period = 1 << (1024 / slots).ilog2();
         let tweak = 2 * (slots * (gate % period) + slot) + half;
         let [low, high] = x.halves();
