@@ -10,7 +10,7 @@
 //!
 //! 1. A party's mask bits are its choices in OTs with every garbler. For garbler `j` that makes shares of `lambda_w delta^j`: see
 //!    [`shares`](super::shares).
-//! 2. [`products`](super::products): shares of `sigma = lambda_a lambda_b`. They are the choices of a second OT per gate and garbler, so that there are
+//! 2. [`products`]: shares of `sigma = lambda_a lambda_b`. They are the choices of a second OT per gate and garbler, so that there are
 //!    shares of `sigma delta^j` too.
 //! 3. [`garbler`]: garbler `i` makes three blocks per gate for its own delta, and three for that of each other garbler `j`, which it sends to `j`.
 //! 4. [`relay`]: garbler `j` adds those of all, and sends `E` the sum: three blocks per gate. `E` adds its own shares.
