@@ -4,6 +4,7 @@
 use garblet_primitives::{Backend, Block, Delta, Prg};
 
 use super::{
+    config::Form,
     evaluate::evaluate,
     plan::Plan,
     rows::{Numbered, mask},
@@ -20,7 +21,11 @@ pub struct Rehearsal<'p> {
 
 impl<'p> Rehearsal<'p> {
     /// Generates random labels and rows.
+    ///
+    /// # Panics
+    /// If the form is half gates, which have no rows.
     pub fn new(plan: &'p Plan, rng: &mut Prg) -> Self {
+        assert!(plan.form() != Form::HalfGates, "half gates have no rows");
         let delta = Delta::random(rng);
         let secrets = Secrets::random(plan, garblet_circuit::Party(0), &delta, rng);
         let mut random = |blocks: usize| {
