@@ -1,4 +1,4 @@
-//! The digests by which parties check that they run the same program, and its gates in the same order.
+//! Digests for parties to check that they run the same program, with its gates in the same order.
 
 use std::fmt;
 

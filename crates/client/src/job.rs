@@ -124,7 +124,7 @@ impl Job {
         &self.encoded
     }
 
-    /// The digest by which parties check that they run the same job.
+    /// The digest that parties compare to check that they run the same job.
     pub fn digest(&self) -> &[u8; 32] {
         &self.digest
     }

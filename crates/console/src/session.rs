@@ -161,7 +161,7 @@ pub fn fill(
     })
 }
 
-/// Fills a store together with that of a connected peer.
+/// Fills a store together with a connected peer, which fills its own.
 ///
 /// *Errors*: as [`fill`].
 pub async fn fill_with(

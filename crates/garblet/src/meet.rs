@@ -172,7 +172,7 @@ impl Way {
         Ok(Way { meeting, tls: None, session, names: Vec::new(), mark: Some(mark_without_identities(count)) })
     }
 
-    /// The way over TLS with this identity, to trusted peers; with several parties, to those of the peers file, whoever else is trusted.
+    /// The way over TLS with this identity, to trusted peers; with several parties, only to those of the peers file.
     ///
     /// *Errors*: nobody to trust; several to wait for, if no session tells which of them is meant; another identity than the peers file has.
     pub fn pinned(

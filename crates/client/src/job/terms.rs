@@ -145,7 +145,7 @@ pub struct Terms {
     pub parameters: Vec<(String, String)>,
     /// The state that the run makes.
     pub keeps: Option<Kept>,
-    /// A label by which people tell jobs apart.
+    /// A label for people to tell jobs apart.
     pub label: String,
 }
 

@@ -212,7 +212,7 @@ fn with_texts(ty: &Type) -> Type {
     Type::List(Box::new(element), *most)
 }
 
-/// The bits of the key by which a list is matched with another; none if there is no such key. Values that are merely ordered are not keys.
+/// The bits of the key that matches a list with another; none if it has no such key. Values that are merely ordered are not keys.
 fn key_bits(program: &Program, port: &Port) -> Option<u32> {
     let ordered = &program.notes().ordered;
     let own = ordered.iter().find(|ordered| ordered.input == port.name)?;

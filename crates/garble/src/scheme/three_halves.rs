@@ -40,7 +40,7 @@ fn slices<E: Engine>(e: E, a: E::Quad, b: E::Quad) -> [E::Quad; 2] {
     [u, e.xor(u, e.sigma(u))]
 }
 
-/// The lowest bits of the halves, a byte per gate: bit 0 is that of the low half, and bit 1 that of the high half.
+/// The lowest bits of the halves, a byte per gate: the low half's in bit 0, the high half's in bit 1.
 #[inline(always)]
 fn lowest_bits<E: Engine>(e: E, quad: E::Quad) -> u32 {
     let bits = u32::from(e.half_bits(quad));
