@@ -83,9 +83,10 @@ fn toy_step() -> Step {
     Step::cargo("toy protocol", &[&toy[..], &tests].concat()).env("GARBLET_TEST_PROTOCOL", "ideal")
 }
 
-/// More cases of every property, optimised, and the examples with every garbling scheme and hash.
+/// More cases of every property, optimised, and the examples with every garbling scheme and hash. It takes hours, so one failing
+/// program does not end the others.
 fn full_test() -> Vec<Step> {
-    let all = Step::cargo("all tests", &["test", "--workspace", "--profile", "full", "--quiet"]);
+    let all = Step::cargo("all tests", &["test", "--workspace", "--profile", "full", "--no-fail-fast", "--quiet"]);
     let mut steps = vec![all.env("PROPTEST_CASES", "1024").env("GARBLET_TEST_FULL", "1")];
     steps.extend(web::steps());
     steps.extend([toy_step(), python::step("full"), clusters::step("full"), constant_time::step()]);
