@@ -3,14 +3,14 @@
 //!
 //! Offline all parties run on this thread by turns, over channels in memory; the time of all, divided by their number, is one
 //! party's. *Bare* is what that party cannot do without: for each AND gate and other party two correlated OTs each way, at the
-//! rate of OTs alone, and `4 n` masks per gate at the rate of hash calls alone.
+//! rate of OTs alone, and `4 n` masks per gate at the rate of hash calls alone. The form is `linear`.
 
 use std::{sync::Arc, time::Instant};
 
 use futures_util::future::try_join_all;
 use garblet::{
     Error, MeshSession, Width,
-    bmr::{BmrParty, Config, Plan, Rehearsal},
+    bmr::{self, BmrParty, Config, Plan, Rehearsal},
     runs::joint::JointParty,
 };
 use garblet_console::{failure::Failure, hints::explain, output::rate, session::block_on};
@@ -76,7 +76,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let mut measured =
         Measured { bench: "joint", program: options.program.clone(), and: 0, threads: 1, results: Vec::new() };
     for &parties in &options.parties {
-        let plan = Plan::new(program.clone(), parties, Config::default())
+        let config = Config { form: bmr::Form::Linear, ..Config::default() };
+        let plan = Plan::new(program.clone(), parties, config)
             .map_err(|error| Failure::call(format!("--parties {parties}: {error}")))?;
         measured.and = plan.and_count();
         measured.results.push(measure(&Arc::new(plan), options.repeat)?);

@@ -79,7 +79,7 @@ fn gmw_takes_a_round_for_each_layer_of_the_whole_program_and_one() {
 #[test]
 fn joint_garbling_takes_two_rounds_online_with_every_protocol_and_form() {
     for (protocol, forms) in [
-        ("bmr", &["form=linear", "form=published"][..]),
+        ("bmr", &["form=half-gates", "form=linear", "form=published"][..]),
         ("bmr-bgw4", &["hash=aes-256"]),
         ("bmr-bgw3", &["form=linear", "form=published"]),
         ("bmr-bgw2", &["form=linear", "form=published"]),

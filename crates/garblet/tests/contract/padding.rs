@@ -87,14 +87,9 @@ const CASES: &[Case] = &[
     case("gmw", &[], (Forth, 1), &["1 bits"]),
     case("gmw", &[("form", "2012")], (Forth, 0), &["1 bits", "11 bits"]),
     case("gmw", &[("form", "2012")], (Forth, 1), &["1 bits"]),
-    case("bmr", &[], (Forth, 0), &["10 bits", "11 bits", "choice corrections: 21 bits"]),
-    case(
-        "bmr",
-        &[("form", "half-gates")],
-        (Forth, 0),
-        &["11 bits", "choice corrections: 10 bits", "choice corrections: 21 bits"],
-    ),
-    case("bmr", &[("form", "half-gates")], (Back, 0), &["10 bits", "11 bits"]),
+    case("bmr", &[], (Forth, 0), &["11 bits", "choice corrections: 10 bits", "choice corrections: 21 bits"]),
+    case("bmr", &[], (Back, 0), &["10 bits", "11 bits"]),
+    case("bmr", &[("form", "linear")], (Forth, 0), &["10 bits", "11 bits", "choice corrections: 21 bits"]),
     case("bmr", &[("form", "published")], (Forth, 0), &["10 bits", "11 bits", "30 bits"]),
     case("bmr-bgw3", &[], (Forth, 0), &["11 bits"]),
 ];

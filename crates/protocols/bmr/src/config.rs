@@ -44,14 +44,13 @@ impl Garbling {
     }
 }
 
-/// The published steps, or our cheaper ones, which make the same circuit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The published steps, or our cheaper ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Our steps, which send a multiple of `n` blocks per gate; there are none for `bmr-bgw4`.
-    #[default]
-    Linear,
-    /// Half gates for one evaluator, made by all other parties: a third of the bytes; `bmr` alone has it.
+    /// Half gates for one evaluator, made by all other parties: a third of the bytes; `bmr` alone has it, as its default.
     HalfGates,
+    /// Our steps to the published circuit, which send a multiple of `n` blocks per gate; there are none for `bmr-bgw4`.
+    Linear,
     /// The paper's, which send a multiple of `n^2`.
     Published(Optimisations),
 }
@@ -113,7 +112,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Config { garbling: Garbling::Ot, form: Form::Linear, hash: Hash::Rekeyed, ot_width: None }
+        Config::of(Garbling::Ot)
     }
 }
 
@@ -127,6 +126,7 @@ impl Config {
 
     /// The standard parameters of a protocol.
     pub fn of(garbling: Garbling) -> Self {
-        Config { garbling, ..Config::default() }
+        let form = if garbling == Garbling::Ot { Form::HalfGates } else { Form::Linear };
+        Config { garbling, form, hash: Hash::Rekeyed, ot_width: None }
     }
 }

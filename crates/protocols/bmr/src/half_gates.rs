@@ -13,7 +13,7 @@
 //! 2. [`products`]: shares of `sigma = lambda_a lambda_b`. They are the choices of a second OT per gate and garbler, so that there are
 //!    shares of `sigma delta^j` too.
 //! 3. [`garbler`]: garbler `i` makes three blocks per gate for its own delta, and three for that of each other garbler `j`, which it sends to `j`.
-//! 4. [`relay`]: garbler `j` adds those of all, and sends `E` the sum: three blocks per gate. `E` adds its own shares.
+//! 4. [`relay`]: garbler `j` adds those of all as they come, and sends `E` the sum: three blocks per gate. `E` adds its own shares.
 //! 5. [`evaluator`]: online, `E` evaluates; [`online`] has the messages.
 //!
 //! # Tables
@@ -85,13 +85,13 @@ impl RowSource for HalfGates {
         &mut self,
         mesh: &mut Mesh,
         circuit: Circuit<'_>,
-        mut ots: PerPeer<PairOts>,
+        ots: PerPeer<PairOts>,
         rng: &mut Prg,
         watch: &Watch<'_>,
     ) -> Result<Vec<Block>, ProtocolError> {
         let product = products::shares(mesh, circuit, &self.0.hashes(), &ots, watch).await?;
         match circuit.plan.slot(circuit.secrets.party) {
-            Some(_) => relay::garble(mesh, circuit, &product, &mut ots, rng.next_block()).await.map(|()| Vec::new()),
+            Some(_) => relay::garble(mesh, circuit, &product, &ots, rng.next_block()).await.map(|()| Vec::new()),
             None => relay::receive(mesh, circuit, &product, &ots).await,
         }
     }

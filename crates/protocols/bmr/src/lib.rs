@@ -41,9 +41,9 @@
 //!   recipient of `a + b` learns `a` and `b`.
 //! - Shares of output bits are sent online, beside the labels, where they cost no round: a simulator of the garbled circuit
 //!   can then choose them after the inputs.
-//! - `form=half-gates` makes another circuit, for one evaluator, with a third of the bytes: see the module `half_gates`. The evaluator then tells the
-//!   other recipients the public values of their outputs.
-//! - `form=linear`, the default, makes the same circuit with fewer bytes: see the modules `linear`, `bgw` and `open`. With `n` parties,
+//! - `form=half-gates`, the default of `bmr`, makes another circuit, for one evaluator, with a third of the bytes: see the module `half_gates`. The
+//!   evaluator then tells the other recipients the public values of their outputs.
+//! - `form=linear`, the default of the others, makes the same circuit with fewer bytes: see the modules `linear`, `bgw` and `open`. With `n` parties,
 //!   a gate costs each of them about `144 (n - 1)` bytes in place of `64 n (n - 1)` and more.
 //!
 //! # Cost

@@ -67,7 +67,7 @@ const BGW: &[Parameter<Config>] = &[named!("form", "linear or published", form, 
 
 impl Way for ByOt {
     const GARBLING: Garbling = Garbling::Ot;
-    const SAMPLES: &'static [Sample] = &[&[], &[("form", "half-gates")], &[("form", "published")]];
+    const SAMPLES: &'static [Sample] = &[&[], &[("form", "linear")], &[("form", "published")]];
     const PARAMETERS: &'static [Parameter<Config>] = &[
         named!("form", "half-gates, linear, published, basic, three-strings or correlated", form, OT_FORMS),
         HASH,

@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn it_depends_on_what_is_evaluated() {
         let program = Arc::new(library::find("lib:millionaires(16)").unwrap());
-        let plan = Plan::new(program, 3, Config::default()).unwrap();
+        let plan = Plan::new(program, 3, Config { form: Form::Linear, ..Config::default() }).unwrap();
         let mut rehearsal = Rehearsal::new(&plan, &mut Prg::new(Block::ONES));
         let before = rehearsal.evaluate();
         assert!(before == rehearsal.evaluate());

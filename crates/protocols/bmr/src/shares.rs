@@ -37,7 +37,7 @@ pub(super) fn own_gates(plan: &Plan, secrets: &Secrets, ots: &PerPeer<PairOts>) 
     own_shares(secrets, bits, theirs)
 }
 
-/// The share of `lambda_u lambda_v delta^i` of every gate, once the others' choices are corrected.
+/// The share of `lambda_u lambda_v delta^i` of every gate, once the others' choices are corrected; before, a correction adds `delta^i` to it.
 pub(super) fn own_products(
     plan: &Plan,
     secrets: &Secrets,

@@ -26,6 +26,7 @@ use garblet_runs::{
 
 pub(super) const PUBLISHED: Form = Form::Published(Optimisations::BothWays);
 
+pub(super) const LINEAR: (Garbling, Form) = (Garbling::Ot, Form::Linear);
 pub(super) const HALF_GATES: (Garbling, Form) = (Garbling::Ot, Form::HalfGates);
 
 /// Every protocol with every form that it has.

@@ -89,8 +89,8 @@ fn gmw_plan(program: &Arc<Program>, parties: u16, form: gmw::Form) -> Box<dyn An
 }
 
 fn all(program: &Arc<Program>, parties: u16) -> Vec<Box<dyn AnyPlan>> {
-    let half_gates = bmr::Config { form: bmr::Form::HalfGates, ..bmr::Config::default() };
-    let bmr = Garbling::ALL.into_iter().map(bmr::Config::of).chain([half_gates]);
+    let linear = bmr::Config { form: bmr::Form::Linear, ..bmr::Config::default() };
+    let bmr = Garbling::ALL.into_iter().map(bmr::Config::of).chain([linear]);
     let bmr = bmr.map(|config| bmr_plan(program, parties, config));
     bmr.chain([gmw::Form::Triples, gmw::Form::Choi2012].map(|form| gmw_plan(program, parties, form))).collect()
 }

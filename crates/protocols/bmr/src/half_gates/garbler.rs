@@ -13,9 +13,9 @@ use crate::{
 };
 use garblet_circuit::Party;
 
-/// This garbler's part of the tables for every delta, three blocks for each gate. The own third blocks still need the share of `sigma delta`.
+/// This garbler's part of the tables for every delta, three blocks for each gate, with `own_products` as its own shares of `sigma delta`.
 ///
-/// With two parties `own_products` are these shares, and each third block is its bit 0.
+/// With two parties each third block is its bit 0.
 ///
 /// *Cost*: four hash calls per gate and delta.
 pub(super) fn tables(
@@ -23,7 +23,7 @@ pub(super) fn tables(
     secrets: &Secrets,
     hash_seed: Block,
     ots: &PerPeer<PairOts>,
-    own_products: Option<&[Block]>,
+    own_products: &[Block],
 ) -> Vec<Vec<Block>> {
     let (slots, own) = (plan.slots(), plan.slot(secrets.party).unwrap_or_default());
     let width = (slots + 1).div_ceil(QUAD_LANES);
@@ -33,7 +33,7 @@ pub(super) fn tables(
         wire.as_flattened_mut()[slots] = *label;
     }
     let own_gates = own_gates(plan, secrets, ots);
-    let mut shares = vec![[&own_gates[..], own_products.unwrap_or_default()]; slots];
+    let mut shares = vec![[&own_gates[..], own_products]; slots];
     let received = plan.input_bits(secrets.party);
     for (peer, ots) in ots.iter() {
         if let Some(slot) = plan.slot(Party(peer)) {
@@ -44,7 +44,7 @@ pub(super) fn tables(
         delta: secrets.delta.block(),
         seeds: &[hash_seed],
         own,
-        labels: own_products.is_none().then_some(of_gates),
+        labels: (slots > 1).then_some(of_gates),
         shares,
         tables: vec![vec![Block::ZERO; TABLE * plan.and_count()]; slots],
     };
@@ -60,7 +60,7 @@ struct Garbling<'a> {
     own: usize,
     /// The zero labels of gates; none if they come from the tables.
     labels: Option<&'a [Block]>,
-    /// The shares of `lambda_c delta^j` and of `sigma delta^j` of every gate, by slot; of the latter the own ones may be missing.
+    /// The shares of `lambda_c delta^j` and of `sigma delta^j` of every gate, by slot.
     shares: Vec<[&'a [Block]; 2]>,
     tables: Vec<Vec<Block>>,
 }
@@ -96,7 +96,7 @@ impl<'a> AndGates for Garbling<'a> {
             let shares = self.shares[slot..].iter().zip(&mut self.tables[slot..]).zip(&mut out[slot..slots]);
             for (lane, (([of_gates, of_products], table), out)) in shares.take(QUAD_LANES).enumerate() {
                 *out = of_gates[gate.index];
-                let result = *out ^ of_products.get(gate.index).copied().unwrap_or_default();
+                let result = *out ^ of_products[gate.index];
                 let [first, second, third] = blocks.map(
                     #[inline(always)]
                     |quad| quad[lane],

@@ -1,14 +1,16 @@
 //! The messages of a build after the products: choices of second OTs and parts of tables, then the sums for the evaluator.
+//!
+//! A garbler sends the sum of a piece as soon as the parts of that piece have come from all, so the evaluator hears from it all the time.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use garblet_net::{Channel, Line, Mesh, NetError, PerPeer};
 use garblet_ot::{BitVec, OtError};
-use garblet_primitives::Block;
+use garblet_primitives::{Bit, Block};
+use tokio::sync::Notify;
 
 use super::{TABLE, evaluator, garbler};
 use crate::{
-    linear::count,
     pairs::{CORRECTIONS, PairOts, correct},
     plan::Plan,
     shares::own_products,
@@ -17,8 +19,8 @@ use crate::{
 use garblet_circuit::Party;
 use garblet_protocol::error::ProtocolError;
 
-/// Blocks that are received together: whole gates.
-const PIECE: usize = 6 * 512;
+/// Gates whose tables are received together.
+const PIECE: usize = 1024;
 
 /// Blocks of a gate that a garbler sends the evaluator; with two parties the third is a bit.
 pub(super) fn sent_blocks(plan: &Plan) -> usize {
@@ -30,89 +32,138 @@ pub(super) fn sent_blocks(plan: &Plan) -> usize {
 /// *Cost*: one round; the others' choices, and three blocks per gate to every other party. With two parties two blocks and a bit.
 pub(super) async fn garble(
     mesh: &mut Mesh,
-    Circuit { plan, secrets, .. }: Circuit<'_>,
+    circuit: Circuit<'_>,
     product: &BitVec,
-    ots: &mut PerPeer<PairOts>,
+    ots: &PerPeer<PairOts>,
     hash_seed: Block,
 ) -> Result<(), ProtocolError> {
-    let alone = plan.slots() == 1;
+    let Circuit { plan, secrets, .. } = circuit;
+    let mut products = own_products(plan, secrets, product, ots);
+    if plan.slots() == 1 {
+        return garble_alone(mesh, circuit, &mut products, ots, hash_seed).await;
+    }
+    let mut parts = garbler::tables(plan, secrets, hash_seed, ots, &products);
     let own = plan.slot(secrets.party).unwrap_or_default();
-    // Alone, labels come from the tables, which need the evaluator's choices.
-    let mut parts = if alone { vec![Vec::new()] } else { garbler::tables(plan, secrets, hash_seed, ots, None) };
-    let mut sums = std::mem::take(&mut parts[own]);
-    exchange(mesh, plan, secrets.delta.block(), product, &parts, &mut sums, ots).await?;
-    let own_products = own_products(plan, secrets, product, ots);
-    if alone {
-        sums = garbler::tables(plan, secrets, hash_seed, ots, Some(&own_products)).swap_remove(own);
-    } else {
-        sums.chunks_exact_mut(TABLE).zip(own_products.iter()).for_each(|(table, share)| table[TABLE - 1] ^= *share);
-    }
-    let (blocks, selects) = split(plan, sums);
-    let evaluator = plan.evaluator();
-    let step = async |peer: u16, mut line: Line, ()| {
-        if Party(peer) == evaluator {
-            line.send_bytes(&hash_seed.to_bytes()).await?;
-            line.send_bytes(bytemuck::cast_slice(&blocks)).await?;
-            selects.send(&mut line).await?;
-            line.flush().await?;
-        }
-        Ok::<_, OtError>(())
+    let sums = Sums {
+        delta: secrets.delta.block(),
+        gates: plan.and_count(),
+        state: Mutex::new(State { tables: std::mem::take(&mut parts[own]), added: mesh.per_peer(|_| 0) }),
+        changed: Notify::new(),
     };
-    mesh.each(mesh.per_peer(|_| ()), step).await?;
-    Ok(())
-}
-
-/// Sends every other garbler this party's choices and part of its tables, and adds what comes.
-async fn exchange(
-    mesh: &mut Mesh,
-    plan: &Plan,
-    delta: Block,
-    product: &BitVec,
-    parts: &[Vec<Block>],
-    sums: &mut [Block],
-    ots: &mut PerPeer<PairOts>,
-) -> Result<(), ProtocolError> {
-    let gates = plan.and_count();
-    let sums = Mutex::new(sums);
-    let step = async |peer: u16, mut line: Line, ots: &mut PairOts| {
+    let step = async |peer: u16, mut line: Line, ots: &PairOts| {
         let slot = plan.slot(Party(peer));
-        let PairOts { q, later, .. } = ots;
-        let send = async |channel: &mut Channel| {
-            if let Some(slot) = slot {
-                later.xor(product)?.send(channel).await?;
+        let send = async |channel: &mut Channel| match slot {
+            Some(slot) => {
+                ots.later.xor(product)?.send(channel).await?;
                 channel.send_bytes(bytemuck::cast_slice(&parts[slot])).await?;
-                channel.flush().await?;
+                Ok::<_, OtError>(channel.flush().await?)
             }
-            Ok::<_, OtError>(())
-        };
-        let receive = async |channel: &mut Channel| {
-            let corrections = BitVec::receive(channel, gates, CORRECTIONS).await?;
-            let add = |at: usize, part: &[Block]| {
-                locked(&sums)[at..].iter_mut().zip(part).for_each(|(sum, block)| *sum ^= *block);
-            };
-            if slot.is_some() {
-                receive_blocks(channel, TABLE * gates, add).await?;
+            None => {
+                channel.send_bytes(&hash_seed.to_bytes()).await?;
+                Ok(sums.send(channel).await?)
             }
-            Ok(corrections)
         };
-        let ((), corrections) = line.full_duplex(send, receive).await?;
-        correct(&mut q.0[count(plan, peer).chosen..], &corrections, delta);
-        Ok::<_, OtError>(())
+        let receive = async |channel: &mut Channel| sums.add_parts(channel, peer, slot.is_some()).await;
+        line.full_duplex(send, receive).await.map(|_| ())
     };
-    mesh.each(ots.as_mut(), step).await?;
+    mesh.each(ots.as_ref(), step).await?;
     Ok(())
 }
 
-/// The blocks for the evaluator, and the bits that take the place of third blocks, if any.
-fn split(plan: &Plan, sums: Vec<Block>) -> (Vec<Block>, BitVec) {
-    if plan.slots() > 1 {
-        return (sums, BitVec::default());
+/// The only garbler's steps: its labels come from the tables, which need the evaluator's choices.
+async fn garble_alone(
+    mesh: &mut Mesh,
+    Circuit { plan, secrets, .. }: Circuit<'_>,
+    products: &mut [Block],
+    ots: &PerPeer<PairOts>,
+    hash_seed: Block,
+) -> Result<(), ProtocolError> {
+    let receive = async |_, mut line: Line, ()| BitVec::receive(&mut line, plan.and_count(), CORRECTIONS).await;
+    for (_, corrections) in mesh.each(mesh.per_peer(|_| ()), receive).await? {
+        correct(products, &corrections, secrets.delta.block());
     }
-    let tables = sums.as_chunks::<TABLE>().0;
-    (
-        tables.iter().flat_map(|[first, second, _]| [*first, *second]).collect(),
-        tables.iter().map(|table| table[2].lsb()).collect(),
-    )
+    let tables = garbler::tables(plan, secrets, hash_seed, ots, products).swap_remove(0);
+    let tables = tables.as_chunks::<TABLE>().0;
+    let blocks: Vec<Block> = tables.iter().flat_map(|[first, second, _]| [*first, *second]).collect();
+    let selects: BitVec = tables.iter().map(|table| table[2].lsb()).collect();
+    let send = async |_, mut line: Line, ()| {
+        line.send_bytes(&hash_seed.to_bytes()).await?;
+        line.send_bytes(bytemuck::cast_slice(&blocks)).await?;
+        selects.send(&mut line).await?;
+        Ok::<_, OtError>(line.flush().await?)
+    };
+    mesh.each(mesh.per_peer(|_| ()), send).await?;
+    Ok(())
+}
+
+/// The sums that a garbler sends the evaluator, while parts of them come.
+struct Sums {
+    delta: Block,
+    gates: usize,
+    state: Mutex<State>,
+    /// Told whenever parts have come.
+    changed: Notify,
+}
+
+struct State {
+    /// Three blocks for each gate, of this garbler's delta.
+    tables: Vec<Block>,
+    /// The number of gates to which each other party's part has been added.
+    added: PerPeer<usize>,
+}
+
+impl Sums {
+    /// Receives a party's choices, and a garbler's part of the tables, and adds them.
+    async fn add_parts(&self, channel: &mut Channel, peer: u16, garbles: bool) -> Result<(), OtError> {
+        let corrections = BitVec::receive(channel, self.gates, CORRECTIONS).await?;
+        let choose = |(table, choice): (&mut [Block], Bit)| table[TABLE - 1] ^= self.delta & Block::mask(choice);
+        locked(&self.state).tables.chunks_exact_mut(TABLE).zip(corrections.iter()).for_each(choose);
+        let add = |gate: usize, part: &[Block]| {
+            let mut state = locked(&self.state);
+            state.tables[TABLE * gate..].iter_mut().zip(part).for_each(|(sum, block)| *sum ^= *block);
+            drop(state);
+            self.reach(peer, gate + part.len() / TABLE);
+        };
+        if garbles {
+            receive_tables(channel, TABLE, self.gates, add).await?;
+        }
+        self.reach(peer, self.gates);
+        Ok(())
+    }
+
+    fn reach(&self, peer: u16, gates: usize) {
+        if let Some(added) = locked(&self.state).added.get_mut(peer) {
+            *added = gates;
+        }
+        self.changed.notify_one();
+    }
+
+    /// Sends the evaluator every sum once all parts of it are there.
+    async fn send(&self, channel: &mut Channel) -> Result<(), NetError> {
+        let mut sent = 0;
+        loop {
+            channel.flush().await?;
+            let piece = loop {
+                if let Some(piece) = self.ready(sent) {
+                    break piece;
+                }
+                self.changed.notified().await;
+            };
+            channel.send_bytes(bytemuck::cast_slice(&piece)).await?;
+            sent += piece.len() / TABLE;
+            if sent == self.gates {
+                return channel.flush().await;
+            }
+        }
+    }
+
+    /// The next sums after the first so many gates; none if parts of them are missing.
+    fn ready(&self, sent: usize) -> Option<Vec<Block>> {
+        let state = locked(&self.state);
+        let whole = state.added.iter().map(|(_, added)| *added).min().unwrap_or_default();
+        let end = whole.min(sent + PIECE);
+        (end > sent || whole == self.gates).then(|| state.tables[TABLE * sent..TABLE * end].to_vec())
+    }
 }
 
 /// Steps 3 and 4 of the evaluator: its circuit.
@@ -137,15 +188,15 @@ pub(super) async fn receive(
         let mut seed = [Block::ZERO];
         line.receive_bytes(bytemuck::cast_slice_mut(&mut seed)).await?;
         locked(&circuit)[slot] = seed[0];
-        let add = |at: usize, tables: &[Block]| {
+        let add = |first: usize, tables: &[Block]| {
             let mut circuit = locked(&circuit);
-            for (table, gate) in tables.chunks_exact(blocks).zip(at / blocks..) {
+            for (table, gate) in tables.chunks_exact(blocks).zip(first..) {
                 for (k, block) in table.iter().enumerate() {
                     circuit[evaluator::place(slots, slot, gate, k)] ^= *block;
                 }
             }
         };
-        receive_blocks(&mut line, blocks * gates, add).await?;
+        receive_tables(&mut line, blocks, gates, add).await?;
         if slots == 1 {
             let selects = BitVec::receive(&mut line, gates, "select bits").await?;
             let mut circuit = locked(&circuit);
@@ -159,17 +210,18 @@ pub(super) async fn receive(
     Ok(circuit.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Receives so many blocks, in pieces of whole gates with their places.
-async fn receive_blocks(
+/// Receives so many blocks for each gate, in pieces of whole gates with the number of the first.
+async fn receive_tables(
     channel: &mut Channel,
     blocks: usize,
+    gates: usize,
     mut take: impl FnMut(usize, &[Block]),
 ) -> Result<(), NetError> {
-    let mut piece = vec![Block::ZERO; PIECE.min(blocks)];
-    for at in (0..blocks).step_by(PIECE) {
-        let piece = &mut piece[..PIECE.min(blocks - at)];
+    let mut piece = vec![Block::ZERO; blocks * PIECE.min(gates)];
+    for first in (0..gates).step_by(PIECE) {
+        let piece = &mut piece[..blocks * PIECE.min(gates - first)];
         channel.receive_bytes(bytemuck::cast_slice_mut(piece)).await?;
-        take(at, piece);
+        take(first, piece);
     }
     Ok(())
 }

@@ -239,7 +239,7 @@ impl AndGates for Evaluated {
 
 /// Tells whether the coalition sees the same with two inputs that give the same outputs; `None` if there are no such inputs.
 fn hides(parties: u16, first: u16, seed: u64, with_zeros: bool) -> Option<bool> {
-    let plan = plan(&random_program(parties, first, seed), parties, Config::default()).unwrap();
+    let plan = plan(&random_program(parties, first, seed), parties, config(LINEAR, Hash::Rekeyed)).unwrap();
     coalition::hides(plan.program(), first, |inputs| views(&plan, first, inputs, with_zeros))
 }
 

@@ -72,7 +72,8 @@ fn an_owner_cannot_evaluate_for_another_input_of_its_own() {
     // its own; the paper points that out. Here every party contributes to a wire's label.
     let program = library::find("lib:aes128").unwrap();
     for garbling in Garbling::ALL {
-        let plan = plan(&program, 4, Config::of(garbling)).unwrap();
+        let form = if garbling == Garbling::Ot { Form::Linear } else { Config::of(garbling).form };
+        let plan = plan(&program, 4, config((garbling, form), Hash::Rekeyed)).unwrap();
         let garbled = garble(&plan, 4);
         let circuit = &garbled[0].prepared.circuit;
         let secrets: Vec<_> = garbled.iter().map(|party| party.prepared.secrets.clone()).collect();
@@ -92,7 +93,7 @@ fn an_owner_cannot_evaluate_for_another_input_of_its_own() {
 #[test]
 fn a_damaged_circuit_is_noticed() {
     let program = library::find("lib:aes128").unwrap();
-    let plan = plan(&program, 3, Config::default()).unwrap();
+    let plan = plan(&program, 3, config(LINEAR, Hash::Rekeyed)).unwrap();
     let mut garbled = garble(&plan, 5);
     let labels = labels(&plan, &garbled, |_, _| false);
     let numbered = garbled[0].prepared.numbered;
