@@ -60,7 +60,7 @@ struct Row {
     links: &'static str,
     components: u64,
     and: u64,
-    /// The evaluator's, from the function's name and the inputs to the result.
+    /// The evaluator's, from when the function and the inputs are named until it has the result.
     online_seconds: f64,
     /// The evaluator's from the inputs on, where the function was named before.
     inputs_seconds: f64,
