@@ -78,7 +78,7 @@ class Secret:
         )
 
     def __index__(self) -> int:
-        raise TypeError("a secret is no index and no number of rounds: nobody knows it. garblet.where chooses between elements")
+        raise TypeError("a secret is no index and no number of iterations: nobody knows it. garblet.where chooses between elements")
 
     def _with(self, other: Any) -> str | None:
         """The other operand in the source; None if it is not a valid operand."""

@@ -21,7 +21,7 @@ use garblet_console::{
     record::record_now,
     report::{self, Repeat, check_panics, total},
     settings::Settings,
-    stock::{SavedArgs, find_store, load_or_create_key, no_store, store_options},
+    stock::{SavedArgs, check_key_for_many, find_store, load_or_create_key, no_store, store_options},
 };
 use serde::Serialize;
 
@@ -183,6 +183,7 @@ impl Options {
         if !make {
             find_store(&folder.join("party-0"))?;
         }
+        check_key_for_many(self.store_key.as_deref())?;
         // Create the key before all parties look for it.
         load_or_create_key(self.store_key.as_deref())?;
         let parties = self.parties.map(|parties| ("--parties", parties.to_string()));

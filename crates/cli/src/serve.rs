@@ -50,6 +50,9 @@ const CONFIG: &str = "config";
 /// The option that only checks a configuration.
 const CHECK: &str = "check";
 
+/// The help of `--receipts`, which here has no default as it has in `garblet run --job`.
+const RECEIPTS: &str = "Add the receipt of each run to this log [default: none]";
+
 /// The two forms of the command.
 const USAGE: &str = "garblet serve --config <FILE> [--check]
        garblet serve [OPTIONS] --store <DIR> --party <K> <--listen <HOST:PORT>|--connect <HOST:PORT>> [LIBRARY|PROGRAM]";
@@ -64,7 +67,8 @@ impl clap::Args for Call {
         );
         let check = clap::Arg::new(CHECK).long(CHECK).requires(CONFIG).action(clap::ArgAction::SetTrue);
         let check = check.help("Only check the configuration, with all jobs and files that it names");
-        Options::augment_args(command.arg(config).arg(check)).override_usage(USAGE)
+        let all = Options::augment_args(command.arg(config).arg(check));
+        all.mut_arg("receipts", |receipts| receipts.help(RECEIPTS)).override_usage(USAGE)
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {

@@ -3,6 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     str::FromStr,
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -192,11 +193,47 @@ pub fn store_options(store: &Path, key: Option<&Path>) -> Vec<(&'static str, Str
     std::iter::once(("--store", store.display().to_string())).chain(key).collect()
 }
 
-/// Loads the key from a file, or from its default place, where it is created if missing.
+/// The keys that this process has read from pipes, by their paths.
+static PIPED: Mutex<Vec<(PathBuf, StoreKey)>> = Mutex::new(Vec::new());
+
+/// Loads the key from a file, or from its default place, where it is created if missing. A key may come through a pipe, for instance from a password manager:
+/// it is read once and serves the whole process.
 pub fn load_or_create_key(file: Option<&Path>) -> Result<StoreKey, Failure> {
     let path = in_configuration(file, "store.key")?;
     make_folder(&path)?;
-    StoreKey::load_or_create(&path, &mut rand::rng()).map_err(|e| store_failure(&e))
+    if !comes_once(&path) {
+        return load_key(&path);
+    }
+    let mut piped = PIPED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, key)) = piped.iter().find(|(from, _)| *from == path) {
+        return Ok(key.clone());
+    }
+    let key = load_key(&path)?;
+    piped.push((path, key.clone()));
+    Ok(key)
+}
+
+fn load_key(path: &Path) -> Result<StoreKey, Failure> {
+    StoreKey::load_or_create(path, &mut rand::rng()).map_err(|e| store_failure(&e))
+}
+
+/// Tells whether a path is that of a pipe or a device, whose bytes only one reader gets.
+fn comes_once(path: &Path) -> bool {
+    path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
+/// Checks that several processes can read the key, if it is there.
+///
+/// *Errors*: a pipe or a device.
+pub fn check_key_for_many(file: Option<&Path>) -> Result<(), Failure> {
+    match file.filter(|path| comes_once(path)) {
+        None => Ok(()),
+        Some(path) => Err(Failure::call(format!(
+            "--store-key {}: expected a file, since each party reads the key in a process of its own",
+            path.display()
+        ))
+        .hint("write it to a file with mode 600; commands that run one party read it from a pipe, too")),
+    }
 }
 
 /// Compares a store with its record in the configuration folder, which restoring a copy of the store's folder does not change.
@@ -359,4 +396,30 @@ fn library_order(library: PathBuf, config: &Config, parties: u16) -> Result<Orde
 /// Loads a library file, whose circuit files may have any known format.
 pub fn library_file(path: PathBuf) -> LibraryFile {
     LibraryFile { path, load: |file| FrontEnds::standard().load(file) }
+}
+
+#[cfg(test)]
+mod tests {
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_key_from_a_pipe_is_read_once_and_serves_the_whole_process() {
+        use std::{io::Write, os::fd::AsRawFd};
+
+        use super::*;
+
+        let (reader, mut writer) = std::io::pipe().expect("a pipe");
+        writer.write_all(&[7; 32]).expect("it has room");
+        drop(writer);
+        let path = PathBuf::from(format!("/dev/fd/{}", reader.as_raw_fd()));
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = folder.path().join("store");
+        let key = || load_or_create_key(Some(&path)).map_err(|failure| failure.message).expect("a key");
+        drop(Store::create(&store, &key(), &mut rand::rng()).expect("a new folder"));
+        drop(Store::open(&store, &key(), &mut rand::rng()).expect("the same key"));
+        let failure = check_key_for_many(Some(&path)).expect_err("a pipe");
+        assert!(failure.message.contains("expected a file"), "{}", failure.message);
+        let file = folder.path().join("key");
+        assert!(check_key_for_many(Some(&file)).is_ok(), "it will be made");
+        assert!(load_or_create_key(Some(&file)).is_ok() && check_key_for_many(Some(&file)).is_ok());
+    }
 }

@@ -30,13 +30,13 @@ pub(crate) struct Options {
     #[arg(long, default_value = "lib:millionaires(32)")]
     program: String,
     /// Rows of the batch
-    #[arg(long, value_parser = at_least_one::<NonZeroU32>, default_value = "100000")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroU32>, default_value = "100000")]
     batch: NonZeroU32,
     /// The protocol
     #[arg(long, default_value_t)]
     protocol: Protocol,
     /// Run a single row and the batch N times each, and report the medians
-    #[arg(long, value_parser = at_least_one::<NonZeroUsize>, default_value = "3")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroUsize>, default_value = "3")]
     repeat: NonZeroUsize,
     #[command(flatten)]
     form: Form,

@@ -100,7 +100,7 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with_all = ["only", "protocol"])]
     ladder: bool,
     /// Repeat N times and report the median
-    #[arg(long, value_parser = at_least_one::<NonZeroUsize>, default_value = "1")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroUsize>, default_value = "1")]
     repeat: NonZeroUsize,
     #[command(flatten)]
     form: Form,

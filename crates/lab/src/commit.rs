@@ -20,10 +20,10 @@ use crate::{
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Commitments per call
-    #[arg(long, default_value_t = 1 << 16, value_parser = clap::value_parser!(u32).range(128..=1 << 22))]
+    #[arg(long, value_name = "N", default_value_t = 1 << 16, value_parser = clap::value_parser!(u32).range(128..=1 << 22))]
     commitments: u32,
     /// Repeat N times and report the fastest
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     repeat: u32,
     #[command(flatten)]
     form: Form,

@@ -32,7 +32,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "LATENCY,RATE")]
     link: Option<SimulatedLink>,
     /// Run each function N times with each way of linking, and report the median
-    #[arg(long, value_parser = at_least_one::<std::num::NonZeroU32>, default_value = "3")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<std::num::NonZeroU32>, default_value = "3")]
     repeat: std::num::NonZeroU32,
     /// Only functions whose name begins with this
     #[arg(long, value_name = "NAME")]
@@ -60,7 +60,7 @@ struct Row {
     links: &'static str,
     components: u64,
     and: u64,
-    /// The evaluator's, from the function's name and the inputs to the result.
+    /// The evaluator's, from when the function and the inputs are named until it has the result.
     online_seconds: f64,
     /// The evaluator's from the inputs on, where the function was named before.
     inputs_seconds: f64,

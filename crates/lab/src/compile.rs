@@ -40,7 +40,7 @@ struct Source {
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Compile each program N times and report the fastest
-    #[arg(long, value_parser = at_least_one::<std::num::NonZeroU32>, default_value = "3")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<std::num::NonZeroU32>, default_value = "3")]
     repeat: std::num::NonZeroU32,
     /// Only sizes up to this one
     #[arg(long, value_name = "SIZE")]

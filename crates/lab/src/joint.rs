@@ -29,10 +29,10 @@ pub(crate) struct Options {
     #[arg(long, default_value = "lib:aes128")]
     program: String,
     /// Numbers of parties
-    #[arg(long, value_delimiter = ',', default_value = "3,5,7,9,11,13")]
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "3,5,7,9,11,13")]
     parties: Vec<u16>,
     /// Repeat N times and report the fastest
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
     #[command(flatten)]
     form: Form,

@@ -32,7 +32,7 @@ use published::{Published, name, published, sizing};
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// The function
-    #[arg(long, default_value = "aes128", value_parser = ["aes128", "sha256"])]
+    #[arg(long, value_name = "NAME", default_value = "aes128", value_parser = ["aes128", "sha256"])]
     function: String,
     /// The numbers of copies that come from one pool; the paper has 1, 32, 128 and 1024 of AES-128, 1, 32, 128 and 256 of SHA-256
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "1,32",

@@ -42,11 +42,11 @@ use published::{Published, published};
 pub(crate) struct Options {
     /// The paper's table: 1 counts gates and runs nothing, 2 has times with a client on a slow link, 3 the client's bytes, 4 times with
     /// a client on the servers' machine
-    #[arg(long, value_parser = ["1", "2", "3", "4"])]
+    #[arg(long, value_name = "N", value_parser = ["1", "2", "3", "4"])]
     table: Option<String>,
     /// The paper's figure: 4 has the longest common substring, by one symbol more or as a whole, 5 a database that is saved once and read, 7
     /// the map of friends
-    #[arg(long, value_parser = ["4", "5", "7"])]
+    #[arg(long, value_name = "N", value_parser = ["4", "5", "7"])]
     figure: Option<String>,
     /// Do two steps of the paper literally, and break them: a client reads the next run's secrets, and a generator with one client garbles
     /// what it likes
@@ -65,7 +65,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "40,80", value_parser = ["40", "64", "80"])]
     statistical: Vec<String>,
     /// Run each program N times; the paper has 10
-    #[arg(long, value_parser = at_least_one::<NonZeroUsize>, default_value = "3")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroUsize>, default_value = "3")]
     repeat: NonZeroUsize,
     /// One-way latency and rate of the links to and from the client, simulated, as 2ms,25mbit
     #[arg(long, value_name = "LATENCY,RATE")]

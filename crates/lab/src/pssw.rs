@@ -35,7 +35,7 @@ use published::{Published, published};
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Only this example: 1 compares and counts bits, 2 is AES-128
-    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=2))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=2))]
     example: Option<u8>,
     /// Only against this adversary
     #[arg(long, value_name = "ADVERSARY", value_parser = [SEMI_HONEST, COVERT, MALICIOUS])]
@@ -44,13 +44,13 @@ pub(crate) struct Options {
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
     /// Circuits against malicious parties in the published form
-    #[arg(long, default_value_t = 160, value_parser = clap::value_parser!(u16).range(2..=4096))]
+    #[arg(long, value_name = "N", default_value_t = 160, value_parser = clap::value_parser!(u16).range(2..=4096))]
     circuits: u16,
     /// Supersets of commitments in the published form
-    #[arg(long, default_value_t = 160, value_parser = clap::value_parser!(u16).range(2..=4096))]
+    #[arg(long, value_name = "N", default_value_t = 160, value_parser = clap::value_parser!(u16).range(2..=4096))]
     supersets: u16,
     /// Repeat what runs in two processes N times and report the fastest run
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     repeat: u16,
     /// Derive keys as published, where two equal labels cancel and reveal the garbler's secret: only to measure, and only against
     /// semi-honest parties

@@ -19,13 +19,13 @@ const BATCH_BYTES: u64 = 32 << 20;
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Pieces
-    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pieces: u64,
     /// Bytes of a piece; an AES round by half gates has 20,480
-    #[arg(long, default_value_t = 20_480, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    #[arg(long, value_name = "N", default_value_t = 20_480, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     bytes: u64,
     /// Pieces taken at a time
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     take: u64,
     /// Make the store in this folder, and remove it at the end [default: the folder for temporary files]
     #[arg(long, value_name = "DIR")]

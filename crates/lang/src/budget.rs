@@ -140,7 +140,7 @@ impl Budget {
         };
         let more = self.effort.saturating_mul(4);
         SourceError::new(most.span, message).hint(format!(
-            "take fewer rounds, calls or elements there, or allow more: `--effort {more}`, elsewhere the option `effort`"
+            "take fewer iterations, calls or elements there, or allow more: `--effort {more}`, elsewhere the option `effort`"
         ))
     }
 

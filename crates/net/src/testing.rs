@@ -125,6 +125,17 @@ pub fn flip_of_bulk(transcript: &[Frame], direction: Direction, at: usize) -> Op
     None
 }
 
+/// Flips of the highest bit of the byte that `before_end` others follow, in every frame of bulk data in a direction that is long enough.
+pub fn flips_before_ends(transcript: &[Frame], direction: Direction, before_end: usize) -> Vec<Fault> {
+    let frames = transcript.iter().filter(|frame| frame.direction == direction).enumerate();
+    let long = frames.filter(|(_, frame)| frame.kind == FrameKind::Bulk && frame.payload.len() > before_end);
+    let flip = |(frame, Frame { payload, .. }): (usize, &Frame)| {
+        let kind = FaultKind::Flip((HEADER_BYTES + payload.len() - before_end) * 8 - 1);
+        Fault { direction, frame, kind }
+    };
+    long.map(flip).collect()
+}
+
 /// Two connected channels with a recorder between them, and optionally a fault. Call it inside a runtime.
 pub fn intercepted_pair(fault: Option<Fault>) -> (Channel, Channel, Transcript) {
     let (left, left_middle) = duplex(PIPE_BYTES);

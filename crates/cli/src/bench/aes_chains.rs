@@ -7,7 +7,7 @@ use garblet_console::failure::Failure;
 #[derive(Clone, Copy, clap::Args)]
 pub struct Chains {
     /// Chains of blocks, each the encryption of the one before; four chains run side by side, one runs gate by gate
-    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub chains: u32,
 }
 

@@ -42,7 +42,7 @@ const PEER: &str = "bench";
 #[derive(clap::Args)]
 pub struct Options {
     /// The function
-    #[arg(long, default_value = "aes128", value_parser = ["aes128", "sha256"])]
+    #[arg(long, value_name = "NAME", default_value = "aes128", value_parser = ["aes128", "sha256"])]
     function: String,
     /// Numbers of copies in one program
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "1,32,128",
@@ -55,7 +55,7 @@ pub struct Options {
     #[arg(long = "param", value_name = "NAME=VALUE")]
     params: Vec<Param>,
     /// Repeat N times, each in a new session, and report the median
-    #[arg(long, value_parser = at_least_one::<NonZeroUsize>, default_value = "1")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroUsize>, default_value = "1")]
     repeat: NonZeroUsize,
     /// One-way latency and rate of the link, simulated, as 33ms,50mbit
     #[arg(long, value_name = "LATENCY,RATE")]

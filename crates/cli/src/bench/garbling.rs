@@ -14,12 +14,12 @@ use crate::bench::{Form, Piece, aes_chains::Chains};
 #[derive(clap::Args)]
 pub struct Options {
     /// AES-128 blocks per pass
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     blocks: u32,
     #[command(flatten)]
     chains: Chains,
     /// Repeat N times and report the fastest
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
     /// Measure only this scheme
     #[arg(long)]

@@ -17,10 +17,10 @@ use crate::bench::{Form, Piece};
 #[derive(clap::Args)]
 pub struct Options {
     /// OTs per pass
-    #[arg(long, default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(128..=1 << 26))]
+    #[arg(long, value_name = "N", default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(128..=1 << 26))]
     ots: u32,
     /// Repeat N times and report the fastest
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     repeat: u32,
 }
 

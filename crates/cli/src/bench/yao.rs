@@ -40,15 +40,15 @@ const LOOPBACK_BYTES: usize = 1 << 30;
 #[derive(clap::Args)]
 pub struct Options {
     /// AES-128 blocks; 6,400 AND gates each
-    #[arg(long, default_value = "2000", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value = "2000", value_parser = clap::value_parser!(u32).range(1..))]
     blocks: u32,
     #[command(flatten)]
     chains: Chains,
     /// Repeat N times and report the median
-    #[arg(long, value_parser = at_least_one::<std::num::NonZeroUsize>, default_value = "3")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<std::num::NonZeroUsize>, default_value = "3")]
     repeat: std::num::NonZeroUsize,
     /// Start one AES-128 N times from cold and report the median
-    #[arg(long, value_parser = at_least_one::<std::num::NonZeroUsize>, default_value = "11")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<std::num::NonZeroUsize>, default_value = "11")]
     cold_starts: std::num::NonZeroUsize,
 }
 

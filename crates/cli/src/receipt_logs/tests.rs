@@ -7,35 +7,10 @@ use garblet_console::receipts::{Ended, Receipt, Transcript, chain, chain::Link, 
 
 use super::{comparison::Comparison, text, told};
 
-fn receipt(bytes: u64) -> Receipt {
-    Receipt {
-        time: "2026-11-23T06:30:00Z".into(),
-        party: 0,
-        parties: 2,
-        identity: None,
-        session: None,
-        peers: Vec::new(),
-        job: None,
-        program: "ab".into(),
-        version: "0".into(),
-        wire_version: 3,
-        protocol: "yao".into(),
-        adversary: "semi-honest".into(),
-        parameters: serde_json::Map::new(),
-        keep: None,
-        read: Vec::new(),
-        security: None,
-        bytes_sent: bytes,
-        bytes_received: 0,
-        ended: Ended::Failed { class: Class::Network, message: "it says \",\"digest\":\"00\"}".into() },
-        transcripts: vec![transcript(1, bytes, bytes + 1)],
-        outputs: None,
-    }
-}
+use sample::{receipt, transcript};
 
-fn transcript(party: u16, sent: u64, received: u64) -> Transcript {
-    Transcript { party, sent: sent.to_string(), received: received.to_string() }
-}
+#[path = "../../../console/src/receipts/tests/sample.rs"]
+mod sample;
 
 #[test]
 fn texts_from_a_peer_cannot_control_the_terminal() {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     invocation::{Ran, command, finish, garblet},
-    visits::World,
+    visits::{World, stranded},
 };
 
 /// A balance of 100 from which 101 are withdrawn.
@@ -81,19 +81,7 @@ fn an_agreement_names_owners_recipients_and_states() {
         let wrong = text.replacen(from, to, 1);
         let line = 1 + wrong[..wrong.find(place).expect("it exists")].matches('\n').count();
         let file = world.folder.file("wrong.toml", &wrong);
-        let ran = garblet(&[
-            "visit",
-            &file,
-            "show",
-            "--invitation",
-            "a",
-            "--invitation",
-            "b",
-            "--generator",
-            "c",
-            "--cloud",
-            "d",
-        ]);
+        let ran = garblet(&stranded(&file, "show"));
         let (first, rest) = ran.stderr.split_once('\n').expect("an error and a hint");
         assert_eq!((ran.status, first), (Some(2), &format!("error: {file}:{line}: {message}")[..]), "{}", ran.stderr);
         rest.to_string()
@@ -137,19 +125,7 @@ fn an_agreement_only_reads_states_that_a_program_saves() {
         "wrong.toml",
         &text.replacen("to = { sum = 1 }\nread = [\"a=sum\"]", "to = { sum = 1 }\nread = [\"a=total\"]", 1),
     );
-    let ran = garblet(&[
-        "visit",
-        &file,
-        "show",
-        "--invitation",
-        "a",
-        "--invitation",
-        "b",
-        "--generator",
-        "c",
-        "--cloud",
-        "d",
-    ]);
+    let ran = garblet(&stranded(&file, "show"));
     let message = format!(
         "error: {file}: input of program `show`, which reads `total`: expected a program that keeps that state, got none\n"
     );

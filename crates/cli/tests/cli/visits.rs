@@ -153,6 +153,12 @@ read = ["old=balance"]
 const BANK: &str =
     "pub struct Left { left: u16 }\n\npub fn main(old: u16, amount: u16) -> Left { Left { left: old - amount } }\n";
 
+/// The call of a visit without invitations or servers, which gets no further than its agreement.
+pub(crate) fn stranded<'a>(agreement: &'a str, program: &'a str) -> Vec<&'a str> {
+    let servers = ["--invitation", "a", "--invitation", "b", "--generator", "a:1", "--cloud", "b:1"];
+    [&["visit", agreement, program][..], &servers].concat()
+}
+
 impl World {
     pub(crate) fn new(name: &str) -> Self {
         World::with(name, &["anna", "bo"])

@@ -1,5 +1,7 @@
 //! Receipt logs that are torn, changed, and written by several processes that are killed.
 
+mod sample;
+
 use std::{
     fs,
     io::{BufRead, BufReader},
@@ -16,38 +18,10 @@ use super::{
 };
 use crate::failure::Failure;
 
+use sample::receipt;
+
 /// The environment variable that names the log for a child process of the test.
 const CHILD: &str = "GARBLET_TEST_RECEIPTS";
-
-fn receipt(bytes: u64) -> Receipt {
-    Receipt {
-        time: "2026-11-23T06:30:00Z".into(),
-        party: 0,
-        parties: 2,
-        identity: None,
-        session: None,
-        peers: Vec::new(),
-        job: None,
-        program: "ab".into(),
-        version: "0".into(),
-        wire_version: 3,
-        protocol: "yao".into(),
-        adversary: "semi-honest".into(),
-        parameters: serde_json::Map::new(),
-        keep: None,
-        read: Vec::new(),
-        security: None,
-        bytes_sent: bytes,
-        bytes_received: 0,
-        ended: Ended::Failed { class: Class::Network, message: "it says \",\"digest\":\"00\"}".into() },
-        transcripts: vec![transcript(1, bytes, bytes + 1)],
-        outputs: None,
-    }
-}
-
-fn transcript(party: u16, sent: u64, received: u64) -> Transcript {
-    Transcript { party, sent: sent.to_string(), received: received.to_string() }
-}
 
 fn scratch() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");

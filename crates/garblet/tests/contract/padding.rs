@@ -6,10 +6,7 @@ use garblet::{
     Config, Ends, Error, Party, Program, Report, library,
     net::{
         NetError,
-        testing::{
-            Direction, Fault, FaultKind, FrameKind, PairFault, Transcript, flip_of_bulk, intercepted_mesh,
-            intercepted_pair,
-        },
+        testing::{Direction, Fault, PairFault, Transcript, flips_before_ends, intercepted_mesh, intercepted_pair},
     },
 };
 use tokio::sync::Semaphore;
@@ -143,17 +140,9 @@ impl Case {
     async fn refusals(&'static self) -> BTreeSet<String> {
         let (honest, transcript) = self.run(None).await;
         assert!(honest.iter().all(Result::is_ok), "{}: all are honest", self.name());
-        let frames = transcript.frames();
-        let mut end = 0;
         let mut refusals = BTreeSet::new();
-        for frame in frames.iter().filter(|frame| frame.direction == self.direction && frame.kind == FrameKind::Bulk) {
-            end += frame.payload.len();
-            if frame.payload.len() <= self.before_end {
-                continue;
-            }
-            let fault = flip_of_bulk(&frames, self.direction, end - 1 - self.before_end).expect("as much is sent");
-            let FaultKind::Flip(lowest) = fault.kind else { unreachable!("it is a flip") };
-            let (results, _) = self.run(Some(Fault { kind: FaultKind::Flip(lowest + 7), ..fault })).await;
+        for fault in flips_before_ends(&transcript.frames(), self.direction, self.before_end) {
+            let (results, _) = self.run(Some(fault)).await;
             let (from, to) = if self.direction == Forth { (0, 1) } else { (1, 0) };
             if let Err(error) = &results[to]
                 && let Some(what) = refused(error, from)

@@ -37,7 +37,7 @@ const LINES: [Line; 10] = [
         "Table 3",
         &["CBC of 10", "simulated"],
         "linked",
-        "Ten blocks of AES in CBC mode from prepared components, over 33 ms and 50 Mbit/s, from the function's name to the result",
+        "Ten blocks of AES in CBC mode from prepared components, over 33 ms and 50 Mbit/s, from naming the function to having the result",
     ),
     (
         Paper::Lego,

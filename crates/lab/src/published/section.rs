@@ -45,9 +45,9 @@ fn about(paper: Paper) -> &'static [&'static str] {
     match paper {
         Paper::Compgc => &[
             "Two parties, semi-honest. Components are garbled before a function is known; when it is, only links between them and labels of inputs \
-             are sent. We measure the evaluator's time from the function's name to the result, on one machine and over a simulated network of 33 ms \
-             and 50 Mbit/s, and the data that it receives in that time. `naive` sends all tables online, `standard` a label for each linked wire, `linked` is \
-             the best way in each system: one label per block in the paper, templates here (`garblet-lab compgc`).",
+             are sent. We measure how long the evaluator waits from when the function is named until it has the result, on one machine and over a \
+             simulated network of 33 ms and 50 Mbit/s, and the data that it receives in that time. `naive` sends all tables online, `standard` a label \
+             for each linked wire, `linked` is the best way in each system: one label per block in the paper, templates here (`garblet-lab compgc`).",
         ],
         Paper::Partialgc => &[
             "A client asks, and two servers compute for it; at most one of them cheats. We measure the client's time from its hello to its \

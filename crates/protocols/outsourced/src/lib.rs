@@ -68,6 +68,8 @@ mod client;
 mod config;
 mod cost;
 mod dealt;
+#[cfg(test)]
+mod padding;
 pub mod partialgc;
 mod plan;
 mod protocol;

@@ -56,7 +56,7 @@ impl Conduct<Step> for Recorder {
 
 /// A weakness planted in an honest party or in a coalition's knowledge.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Bias {
+pub(crate) enum Bias {
     None,
     /// The last client uses the same randomness in every run.
     SameDeal,
@@ -73,7 +73,7 @@ struct Case {
 }
 
 /// A party's outputs of all runs, and its dealt bits if it is a server.
-type Ran = (Vec<Vec<Option<Bits>>>, Vec<Bits>);
+pub(crate) type Ran = (Vec<Vec<Option<Bits>>>, Vec<Bits>);
 
 impl Case {
     fn new(function: Function, check: ResultCheck, server: Server, client: Option<Party>) -> Self {
@@ -235,7 +235,7 @@ fn program(function: Function) -> Program {
 }
 
 /// One party's part in all runs.
-async fn all_runs(
+pub(crate) async fn all_runs(
     session: &mut MeshSession,
     plan: &Arc<Plan>,
     inputs: &[Bits],

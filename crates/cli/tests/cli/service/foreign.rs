@@ -10,7 +10,10 @@ use std::{
 use rustix::process::Signal;
 
 use super::{Company, PLANTED, is_sum, rule};
-use crate::invocation::{Ran, command, finish, garblet, start};
+use crate::{
+    invocation::{Ran, command, finish, garblet, start},
+    visits::stranded,
+};
 
 /// Waits for a command that must not block.
 fn ends(mut child: Child, what: &str) -> Ran {
@@ -149,7 +152,7 @@ fn a_pipe_folder_or_device_in_place_of_a_file_does_not_block() {
             company.folder.file("serve-log.toml", &serve.replace("key = ", &format!("receipts = \"{other}\"\nkey = ")));
         let identity = company.folder.file("serve-identity.toml", &serve.replace("service.pem", other));
         for call in [
-            vec!["visit", other, "x", "--invitation", "a", "--invitation", "b", "--generator", "a:1", "--cloud", "b:1"],
+            stranded(other, "x"),
             vec!["serve", "--config", &log],
             vec!["serve", "--config", &identity],
             vec!["job", "check", other],

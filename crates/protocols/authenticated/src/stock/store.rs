@@ -85,6 +85,8 @@ impl Stock {
     }
 
     /// Replaces the secrets by new ones, once both parties have them. A peer's mere claim that it has none costs nothing.
+    /// Everything that was made with the old ones goes before they do: a process that is killed in between has less of it and the old secrets, never the
+    /// new secrets with any of it, and the next meeting replaces them again.
     ///
     /// *Errors*: the store's.
     pub(crate) fn replace(&mut self, secrets: Secrets) -> Result<(), ProtocolError> {

@@ -99,8 +99,10 @@ impl Stock {
     }
 
     /// Replaces the secrets by new ones, once both parties have them. A peer's mere claim that it has none costs nothing.
+    /// Everything that was made with the old ones goes before they do: a process that is killed in between has less of it and the old secrets, never the
+    /// new secrets with any of it, and the next meeting replaces them again.
     pub(crate) fn replace(&mut self, secrets: &Secrets) -> Result<(), ProtocolError> {
-        // The stored material was made with the old ones. The constructor names the new ones, and may name them like these.
+        // The constructor names the new ones, and may name them like these.
         kept::forget(&mut self.store, |_| true)?;
         self.lost += self.store.clear()?;
         self.keep(secrets)

@@ -119,6 +119,7 @@ fn verdict(own: &Record, theirs: &Record) -> Result<Next, StateProblem> {
     }
 }
 
+/// A record in the one encoding that it has; `None` is one that cannot be read.
 fn told(record: Option<&Record>) -> [u8; TOLD_BYTES] {
     let mut bytes = [0; TOLD_BYTES];
     let Some(record) = record else {
@@ -132,7 +133,9 @@ fn told(record: Option<&Record>) -> [u8; TOLD_BYTES] {
     bytes
 }
 
-/// The other server's record; `None` if it cannot be read there.
+/// The record that the other server [`told`]; `None` if it cannot be read there.
+///
+/// *Errors*: bytes that no record is told in.
 fn heard(bytes: &[u8]) -> Result<Option<Record>, ProtocolError> {
     let (flags, rest) = bytes.split_first().unwrap_or((&0, &[]));
     if bytes == told(None) {
