@@ -40,7 +40,7 @@ pub struct Failure {
     pub hint: Option<String>,
     /// Set if this is only the effect of another party's failure.
     pub secondary: bool,
-    /// Set if a store must not be used any more but could not be marked so: a service that uses it stops.
+    /// Set if nothing may be run any more: a store must not be used but could not be marked so, or a receipt could not be written.
     pub condemned: bool,
     /// The class.
     pub class: Class,
