@@ -322,7 +322,7 @@ fn is_known_as(known: &Path, id: &str) -> Result<bool, Failure> {
 }
 
 /// The canonical path of a folder that may not exist yet.
-fn real(folder: &Path) -> std::io::Result<PathBuf> {
+pub(super) fn real(folder: &Path) -> std::io::Result<PathBuf> {
     let path = std::path::absolute(folder)?;
     match (path.canonicalize(), path.parent(), path.file_name()) {
         (Err(error), Some(parent), Some(name)) if error.kind() == std::io::ErrorKind::NotFound => {
