@@ -349,7 +349,7 @@ fn own_party(rule: &WrittenRule, offer: &Offer, own: Option<Fingerprint>) -> Res
     }
     match (own, rule.party) {
         (None, Some(party)) if usize::from(party) < parties => Ok(Party(party)),
-        (None, Some(party)) => Err(format!("party: the job has {parties}, 0 to {}, got {party}", parties - 1)),
+        (None, Some(party)) => Err(format!("party: expected 0 to {}, got {party}", parties - 1)),
         (None, None) => Err("party: expected this service's party number: plain TCP has no identities".into()),
         (Some(own), given) => {
             let party = offer.identities.iter().position(|identity| *identity == Some(own));
