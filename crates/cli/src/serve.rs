@@ -15,7 +15,7 @@ use garblet::{
 };
 use garblet_console::{
     args::{ProgramArgs, Time},
-    failure::{Failure, Status},
+    failure::{Failure, Status, first_failure},
     hints::net_failure,
     inputs::{self, InputArgs, InputFile, PartyInputs},
     output::{count, print, tell, tell_text},
@@ -23,7 +23,7 @@ use garblet_console::{
     receipts::{ReceiptArgs, Receipts, Run},
     record::{self, record_now},
     report::{PEER_EXPOSED, check_panics, outputs_text},
-    session::{self, Task, Watched, block_on},
+    session::{self, Outcome, Task, Watched, block_on},
     settings::Settings,
     stock::{Folder, Source},
     unfinished::{pause, unfinished},
@@ -299,11 +299,17 @@ impl<'a> Service<'a> {
         let run =
             Run { program, settings, party: task.party, parties: self.plan.parties(), identity, saved, session: None };
         let ended = session::compute_with(task, channel.into()).await;
-        if let Some(receipts) = &self.receipts {
-            // If a receipt could not be written, answer nobody else.
-            receipts.add(&run, &watched, names, ended.as_ref()).map_err(|f| Failure { condemned: true, ..f })?;
-        }
-        let outcome = ended?;
+        let kept =
+            self.receipts.as_ref().map_or(Ok(()), |receipts| receipts.add(&run, &watched, names, ended.as_ref()));
+        // If a receipt could not be written, give the result, and answer nobody else.
+        let kept = kept.map_err(|failure| Failure { condemned: true, ..failure });
+        first_failure(kept, ended.and_then(|outcome| self.tell(&outcome)))
+    }
+
+    /// Gives the results of a run, and reports it.
+    ///
+    /// *Errors*: the computation panicked; standard output cannot be written.
+    fn tell(&self, outcome: &Outcome) -> Result<(), Failure> {
         outcome.warn_of_closing();
         check_panics(&self.program, &outcome.outputs)?;
         let peers = outcome.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, &self.way.names));
