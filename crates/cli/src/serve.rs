@@ -32,7 +32,7 @@ use garblet_console::{
 
 use clients::ClientArgs;
 
-use crate::{meeting::Meeting, prepare::FillArgs};
+use crate::{meeting::Meeting, prepare::FillArgs, store::orders_text};
 
 /// The arguments of `garblet serve`: a configuration file, or options.
 pub(crate) enum Call {
@@ -181,7 +181,7 @@ async fn wait_if_more(known: Option<u32>, unfinished: Option<u32>) -> Option<u32
     {
         let pause = pause(unfinished);
         let minutes = pause.as_secs() / 60;
-        tell(&format!("the peer has left {unfinished} orders of gates unfinished: waiting for {minutes} min"));
+        tell(&format!("the peer has left {}: waiting for {minutes} min", orders_text(unfinished)));
         tokio::time::sleep(pause).await;
     }
     unfinished.or(known)
