@@ -24,6 +24,7 @@ use garblet_console::{
     settings::Settings,
     stock::{Folder, library_file, no_store},
     way::{open_peers, require_loopback},
+    written::line_at,
 };
 
 use super::{
@@ -124,8 +125,7 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     fn wrong(&self, at: Option<usize>, what: impl std::fmt::Display) -> Failure {
-        let line = at.map(|at| self.text.as_bytes().iter().take(at).filter(|&&byte| byte == b'\n').count() + 1);
-        let line = line.map_or(String::new(), |line| format!(":{line}"));
+        let line = at.map_or(String::new(), |at| format!(":{}", line_at(self.text, at)));
         Failure::call(format!("{}{line}: {what}", self.path.display()))
     }
 
