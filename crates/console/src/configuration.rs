@@ -17,7 +17,7 @@ pub fn in_configuration(named: Option<&Path>, name: &str) -> Result<PathBuf, Fai
     match folder {
         Some(folder) => Ok(folder.join("garblet").join(name)),
         None => Err(Failure::call(format!("no folder for {name}: neither XDG_CONFIG_HOME nor HOME is set"))
-            .hint("name the file")),
+            .hint("name the file, or set XDG_CONFIG_HOME")),
     }
 }
 
