@@ -170,7 +170,12 @@ impl Counters {
         let key = load_or_create_key(key)?;
         make_own_folder(folder).map_err(unwritable(folder))?;
         let mut store = open_store(&path, &key)?;
-        match store.known_record_in(records).map_err(|error| store_failure(&error))? {
+        let failed = |error: StoreError| match &error {
+            // No peer has a part in counters, so the advice for stores does not fit.
+            StoreError::Restored { .. } | StoreError::Forked { .. } => store_failure(&error).hint(hint()),
+            _ => store_failure(&error),
+        };
+        match store.known_record_in(records).map_err(failed)? {
             Past::Known => {}
             Past::Unknown => {
                 let what = format!(

@@ -170,6 +170,7 @@ fn restored_or_missing_counters_stop_a_service_from_starting() {
     std::fs::rename(&old, &state).expect("moved");
     let ran = company.does_not_begin();
     assert!(ran.status != Some(0) && ran.stderr.contains("is older than its record"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: restore their latest state; "), "{}", ran.stderr);
     std::fs::remove_dir_all(&state).expect("there");
     std::fs::rename(&lost, &state).expect("moved");
     let service = company.start();
