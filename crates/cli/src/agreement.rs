@@ -20,7 +20,7 @@ use garblet_console::{
     program,
     settings::Settings,
     stock::read_input,
-    written::{Table, WrittenChanges, parameters, program_in},
+    written::{Table, WrittenChanges, line_at, parameters, program_in},
 };
 use serde::Deserialize;
 use toml::Spanned;
@@ -105,8 +105,7 @@ pub(crate) fn load(path: &Path) -> Result<Agreement, Failure> {
     let wrong = |what: String| Failure::call(format!("{place}: {what}"));
     let text = read_small_file(path, FILE_BYTES_MAX).map_err(|error| Failure::unreadable(path, &error))?;
     let written: Written = toml::from_str(&text).map_err(|error: toml::de::Error| {
-        let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
-        let line = line.map_or(String::new(), |line| format!(":{line}"));
+        let line = error.span().map_or(String::new(), |span| format!(":{}", line_at(&text, span.start)));
         Failure::call(format!("{place}{line}: {}", error.message().replace('\n', ", ")))
             .hint("the book's chapter on outsourced lists every field")
     })?;
@@ -146,7 +145,7 @@ pub(crate) fn load(path: &Path) -> Result<Agreement, Failure> {
     for program in &written.programs {
         let (at, program) = (program.span().start, program.get_ref());
         let wrong = |Wrong(offset, failure): Wrong| {
-            let line = 1 + text[..offset.unwrap_or(at).min(text.len())].matches('\n').count();
+            let line = line_at(&text, offset.unwrap_or(at));
             let message = format!("{place}:{line}: program `{}`: {}", program.name, failure.message);
             Failure { message, ..failure }
         };

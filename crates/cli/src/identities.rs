@@ -25,7 +25,7 @@ pub(crate) struct KeygenOptions {
     server_name: Option<String>,
 }
 
-/// Options of `garblet id`.
+/// The options of `garblet id`.
 #[derive(clap::Args)]
 pub(crate) struct IdOptions {
     /// The identity, made by `garblet keygen` [default: identity.pem in the configuration folder]

@@ -1,6 +1,6 @@
 //! `garblet job`: writes, checks and shows jobs.
 //!
-//! `signatures` is beside a job's file; `options` lets commands take a job in place of a program.
+//! `new` writes a job; `signatures` reads and writes the file of signatures beside it; `options` lets commands take a job in place of a program.
 
 mod new;
 pub(crate) mod options;
@@ -35,7 +35,7 @@ pub(crate) enum JobCommand {
     Verify(ShowOptions),
 }
 
-/// The options of `garblet job show` and `check`.
+/// The options of `garblet job show` and `verify`, which `check` has too.
 #[derive(clap::Args)]
 pub(crate) struct ShowOptions {
     /// The job

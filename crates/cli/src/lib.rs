@@ -1,6 +1,6 @@
 //! The commands of `garblet` as a library, shared by the small program and the laboratory (`garblet-lab`).
 
-// These macros panic if the stream cannot be written; use `output` instead.
+// These macros panic if the stream cannot be written; use `output` of the console instead.
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod agreement;

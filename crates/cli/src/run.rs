@@ -6,15 +6,15 @@ use std::{
 };
 
 use garblet::{
-    Adversary, Party,
+    Adversary, Party, Program,
     meet::Way,
-    net::{PeersFile, Tls},
+    net::{Fingerprint, PeersFile, Tls},
     run_report::{PeerPart, RunReport},
 };
 use garblet_console::{
     args::ProtocolArgs,
     configuration::check_unwritable_in_folder,
-    failure::Failure,
+    failure::{Failure, first_failure},
     hints::several_hint,
     inputs::{self, InputArgs},
     job::Job,
@@ -23,6 +23,7 @@ use garblet_console::{
     record::record_now,
     report::{self, check_panics},
     session::{self, Outcome, Task, Watched},
+    settings::Settings,
     stock::StockArgs,
     way::{self, WayArgs},
 };
@@ -95,31 +96,36 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let saved = options.stock.saved().values();
     let run = Run { program, settings, party, parties, identity, saved, session: None };
     let kept = receipts.as_ref().map_or(Ok(()), |receipts| receipts.add(&run, &watched, &way.names, ended.as_ref()));
-    if let (Err(_), Err(unkept)) = (&ended, &kept) {
-        unkept.report();
-    }
-    let outcome = ended?;
-    outcome.warn_of_closing();
-    check_panics(program, &outcome.outputs)?;
-    let peers = outcome.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, &way.names)).collect();
-    let record = record_now(program, peers);
-    let Outcome { outputs, security, part, closing, .. } = outcome;
-    let mut report = RunReport::new(program, &settings.config()?, parties, security, &outputs, vec![part], record);
-    report.closing = closing.map(|failure| failure.message);
-    match options.json {
-        true => {
-            options.output.write_files(program, &outputs)?;
-            print_json(&report)?;
-        }
-        false => {
-            options.output.give(program, &outputs)?;
-            tell_text(&format!("\n{}\n", report::text(&report, None).trim_end()));
-        }
-    }
-    kept
+    // Give the results even if the receipt cannot be written.
+    first_failure(ended.and_then(|outcome| options.tell(outcome, (program, settings, parties), &way.names)), kept)
 }
 
 impl Options {
+    /// Gives the results of a run, and reports it.
+    ///
+    /// *Errors*: the computation panicked; the results cannot be written.
+    fn tell(
+        &self,
+        outcome: Outcome,
+        (program, settings, parties): (&Program, &Settings, u16),
+        names: &[(String, Fingerprint)],
+    ) -> Result<(), Failure> {
+        outcome.warn_of_closing();
+        check_panics(program, &outcome.outputs)?;
+        let peers = outcome.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, names)).collect();
+        let record = record_now(program, peers);
+        let Outcome { outputs, security, part, closing, .. } = outcome;
+        let mut report = RunReport::new(program, &settings.config()?, parties, security, &outputs, vec![part], record);
+        report.closing = closing.map(|failure| failure.message);
+        if self.json {
+            self.output.write_files(program, &outputs)?;
+            return print_json(&report);
+        }
+        self.output.give(program, &outputs)?;
+        tell_text(&format!("\n{}\n", report::text(&report, None).trim_end()));
+        Ok(())
+    }
+
     /// This process's party number, checked against the number of parties.
     fn party(&self, agreed: &Agreed, parties: u16) -> Result<Party, Failure> {
         match (&agreed.job, self.party) {

@@ -15,7 +15,7 @@ use garblet::{
 };
 use garblet_console::{
     args::{ProgramArgs, Time},
-    failure::{Failure, Status},
+    failure::{Failure, Status, first_failure},
     hints::net_failure,
     inputs::{self, InputArgs, InputFile, PartyInputs},
     output::{count, print, tell, tell_text},
@@ -23,7 +23,7 @@ use garblet_console::{
     receipts::{ReceiptArgs, Receipts, Run},
     record::{self, record_now},
     report::{PEER_EXPOSED, check_panics, outputs_text},
-    session::{self, Task, Watched, block_on},
+    session::{self, Outcome, Task, Watched, block_on},
     settings::Settings,
     stock::{Folder, Source},
     unfinished::{pause, unfinished},
@@ -32,7 +32,7 @@ use garblet_console::{
 
 use clients::ClientArgs;
 
-use crate::{meeting::Meeting, prepare::FillArgs};
+use crate::{meeting::Meeting, prepare::FillArgs, store::orders_text};
 
 /// The arguments of `garblet serve`: a configuration file, or options.
 pub(crate) enum Call {
@@ -185,7 +185,7 @@ async fn wait_if_more(known: Option<u32>, unfinished: Option<u32>) -> Option<u32
     {
         let pause = pause(unfinished);
         let minutes = pause.as_secs() / 60;
-        tell(&format!("the peer has left {unfinished} orders of gates unfinished: waiting for {minutes} min"));
+        tell(&format!("the peer has left {}: waiting for {minutes} min", orders_text(unfinished)));
         tokio::time::sleep(pause).await;
     }
     unfinished.or(known)
@@ -303,11 +303,17 @@ impl<'a> Service<'a> {
         let run =
             Run { program, settings, party: task.party, parties: self.plan.parties(), identity, saved, session: None };
         let ended = session::compute_with(task, channel.into()).await;
-        if let Some(receipts) = &self.receipts {
-            // If a receipt could not be written, answer nobody else.
-            receipts.add(&run, &watched, names, ended.as_ref()).map_err(|f| Failure { condemned: true, ..f })?;
-        }
-        let outcome = ended?;
+        let kept =
+            self.receipts.as_ref().map_or(Ok(()), |receipts| receipts.add(&run, &watched, names, ended.as_ref()));
+        // If a receipt could not be written, give the result, and answer nobody else.
+        let kept = kept.map_err(|failure| Failure { condemned: true, ..failure });
+        first_failure(kept, ended.and_then(|outcome| self.tell(&outcome)))
+    }
+
+    /// Gives the results of a run, and reports it.
+    ///
+    /// *Errors*: the computation panicked; standard output cannot be written.
+    fn tell(&self, outcome: &Outcome) -> Result<(), Failure> {
         outcome.warn_of_closing();
         check_panics(&self.program, &outcome.outputs)?;
         let peers = outcome.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, &self.way.names));

@@ -377,8 +377,8 @@ impl Checked {
     }
 }
 
-/// A number of orders, in words.
-fn orders_text(orders: u32) -> String {
+/// A number of unfinished orders of gates, in words.
+pub(crate) fn orders_text(orders: u32) -> String {
     format!("{orders} unfinished order{} of gates", if orders == 1 { "" } else { "s" })
 }
 

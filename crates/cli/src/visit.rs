@@ -18,7 +18,7 @@ use garblet_client::{Begun, Invitation, Job, Opened, Server, Visit};
 use garblet_console::{
     args::Time,
     configuration::check_unwritable_in_folder,
-    failure::Failure,
+    failure::{Failure, first_failure},
     hints::explain,
     inputs::{self, ArrangeArgs, InputArgs, InputFile},
     output::{print, print_json, tell},
@@ -142,14 +142,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     };
     // Print the output even if the receipt cannot be written.
     let kept = memory.end(Some(ended.opened.receipt()));
-    let told = visitor.tell(&ended);
-    match (told, kept) {
-        (Err(failure), Err(unkept)) => {
-            unkept.report();
-            Err(failure)
-        }
-        (told, kept) => told.and(kept),
-    }
+    first_failure(visitor.tell(&ended), kept)
 }
 
 /// A client of two servers.

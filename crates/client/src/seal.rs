@@ -6,7 +6,7 @@
 //!
 //! ChaCha20-Poly1305 (RFC 8439) with the fields before the ciphertext as associated data. The key is
 //! `H(secret | version | direction | job | client | counter | server)`: each message has its own, so a message opens only at its
-//! place: replayed, or sent in place of another, it does not open. The nonce is random, so that a
+//! place. A submission with a counter that was used before is refused ([`Secret::open_submission`]). The nonce is random, so that a
 //! counter that is used twice by mistake gives nothing away.
 //!
 //! The key of an answer also depends on the nonce of the sealed submission, `H(... | server | nonce of the submission)`, so that an old

@@ -17,7 +17,7 @@ pub fn in_configuration(named: Option<&Path>, name: &str) -> Result<PathBuf, Fai
     match folder {
         Some(folder) => Ok(folder.join("garblet").join(name)),
         None => Err(Failure::call(format!("no folder for {name}: neither XDG_CONFIG_HOME nor HOME is set"))
-            .hint("name the file")),
+            .hint("name the file, or set XDG_CONFIG_HOME")),
     }
 }
 
@@ -40,13 +40,23 @@ pub fn make_own_folder(folder: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Checks that nobody else can write or replace a file, or the file that it links to.
+/// The most links from a file to another, as in the system.
+const LINKS_MAX: usize = 40;
+
+/// Checks that nobody else can write or replace a file, the file that it links to, or a link on the way there.
 ///
 /// *Errors*: as [`check_unwritable`].
 pub fn check_unwritable_in_folder(path: &Path) -> Result<(), Failure> {
     let real = path.canonicalize().map_err(|error| Failure::unreadable(path, &error))?;
     check_unwritable(path)?;
-    check_unwritable(folder_of(path))?;
+    let mut step = path.to_path_buf();
+    for _ in 0..LINKS_MAX {
+        check_unwritable(folder_of(&step))?;
+        match std::fs::read_link(&step) {
+            Ok(target) => step = folder_of(&step).join(target),
+            Err(_) => break,
+        }
+    }
     check_unwritable(folder_of(&real))
 }
 
@@ -181,6 +191,23 @@ mod tests {
         }
         let error = check_unwritable(&path).expect_err("user 1234 may write it").message;
         assert!(error.contains("has mode 660, expected 640"), "{error}");
+    }
+
+    #[test]
+    fn a_link_on_the_way_that_others_may_replace_is_refused() {
+        use std::os::unix::fs::symlink;
+        let scratch = tempfile::tempdir().expect("a folder");
+        let [first, between, last] = ["first", "between", "last"].map(|name| scratch.path().join(name));
+        [&first, &between, &last].into_iter().for_each(|folder| make_own_folder(folder).expect("a folder"));
+        let [file, second, link] = [last.join("file"), between.join("link"), first.join("link")];
+        std::fs::write(&file, "").expect("a file");
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("it is ours");
+        symlink(&file, &second).expect("a link");
+        symlink(&second, &link).expect("a link");
+        check_unwritable_in_folder(&link).expect("nobody else may write these");
+        std::fs::set_permissions(&between, std::fs::Permissions::from_mode(0o777)).expect("it is ours");
+        let error = check_unwritable_in_folder(&link).expect_err("others may replace the second link").message;
+        assert!(error.contains("between has mode 777"), "{error}");
     }
 
     #[test]

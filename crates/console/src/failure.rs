@@ -40,7 +40,7 @@ pub struct Failure {
     pub hint: Option<String>,
     /// Set if this is only the effect of another party's failure.
     pub secondary: bool,
-    /// Set if a store must not be used any more but could not be marked so: a service that uses it stops.
+    /// Set if nothing may be run any more: a store must not be used but could not be marked so, or a receipt could not be written.
     pub condemned: bool,
     /// The class.
     pub class: Class,
@@ -107,6 +107,17 @@ impl Failure {
     }
 }
 
+/// Returns the first failure of two steps that were both taken. If both failed, reports the second.
+pub fn first_failure(first: Result<(), Failure>, second: Result<(), Failure>) -> Result<(), Failure> {
+    match (first, second) {
+        (Err(failure), Err(other)) => {
+            other.report();
+            Err(failure)
+        }
+        (first, second) => first.and(second),
+    }
+}
+
 impl From<&clap::Error> for Failure {
     /// A malformed call, in one line without the usage text.
     fn from(error: &clap::Error) -> Self {
@@ -158,6 +169,15 @@ mod tests {
         assert_eq!(plain("a (os error 2) and b (os error 13)"), "a and b");
         assert_eq!(plain("the text (os error x) of (os error 2"), "the text (os error x) of (os error 2");
         assert_eq!(Failure::call(std::io::Error::from_raw_os_error(2)).message, "No such file or directory");
+    }
+
+    #[test]
+    fn of_two_failures_the_first_is_returned() {
+        let failed = |what: &str| Err(Failure::no_result(what));
+        assert_eq!(first_failure(Ok(()), Ok(())), Ok(()));
+        assert_eq!(first_failure(failed("one"), Ok(())), failed("one"));
+        assert_eq!(first_failure(Ok(()), failed("two")), failed("two"));
+        assert_eq!(first_failure(failed("one"), failed("two")), failed("one"));
     }
 
     #[test]

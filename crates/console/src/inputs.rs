@@ -54,9 +54,9 @@ pub fn of_party(program: &Program, args: &InputArgs, party: Party) -> Result<Par
     of_party_or_unread(program, args, party).map_err(Unread::failure)
 }
 
-/// The inputs of one party, for one evaluation.
+/// The same as [`of_party`], with an error that says if its text quotes the inputs.
 ///
-/// *Errors*: as [`of_all`]; distinguishes those that reveal nothing about the inputs.
+/// *Errors*: as [`of_all`].
 pub fn of_party_or_unread(program: &Program, args: &InputArgs, party: Party) -> Result<PartyInputs, Unread> {
     let own = file::own(program, party);
     match args.inputs.iter().find(|i| i.party == party) {

@@ -4,12 +4,13 @@
 //! |---|---|
 //! | `start` | the beginning and the end of a program |
 //! | `failure`, `hints`, `words` | failures with their exit status, and remedies |
-//! | `output`, `progress` | what a program shows |
+//! | `output`, `progress`, `hex` | what a program shows |
 //! | `args`, `inputs`, `stock`, `way`, `identity`, `settings` | groups of options |
 //! | `written`, `job` | the same options from files; whole agreements |
-//! | `program`, `session` | loading a program, computing it with the other parties |
+//! | `program`, `session`, `cpu` | loading a program, computing it with the other parties, the processor time of each phase |
+//! | `unfinished` | orders of gates that a peer left unfinished, and the pause after them |
 //! | `report`, `record`, `receipts` | results for people, for later runs, and for disputes |
-//! | `configuration`, `whole_file` | files that other users must not change |
+//! | `configuration`, `whole_file`, `mark` | files that other users must not change, that are written as a whole, that may change |
 
 // These macros panic if the stream cannot be written; use `output` instead.
 #![warn(clippy::print_stderr, clippy::print_stdout)]

@@ -96,7 +96,7 @@ fn escaped_as(text: &str, escape: impl Fn(char) -> String) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// An untrusted text with terminal controls and line ends escaped.
+/// An untrusted text, with a replacement character in place of each terminal control and line end.
 pub fn printable(text: &str) -> String {
     text.replace(controls_terminal, "\u{fffd}")
 }

@@ -71,7 +71,7 @@ fn with_defaults(failure: Failure, program: &str) -> Failure {
     }
 }
 
-/// The same, with warnings about the program on standard error, once per command.
+/// The same as [`load_quietly`], and prints the program's warnings on standard error.
 ///
 /// *Errors*: as [`load_quietly`].
 pub fn load(args: &ProgramArgs) -> Result<Program, Failure> {

@@ -1,8 +1,10 @@
-//! Receipts: the records of every run that met a peer, with or without a result, in an append-only log.
+//! Receipts: the records of all runs, with or without a result, in an append-only log.
 //!
 //! A receipt contains no input, and outputs only on request. Each contains the digest of the one before it, so no line can be changed, dropped or
 //! moved without trace. Only a digest noted elsewhere or the peer's log shows whether the last ones were cut off. A receipt is written when the run
-//! ends; if the process is killed before that, there is none.
+//! ends. If the process is killed before that, there is none, unless it is a service: that stores a start receipt when it counts a run, and adds it to
+//! the log when it starts again.
+//!
 //! `chain` defines and checks lines; `log` is the file. `net/src/watch.rs` computes the digests in the two halves of a channel, so both ends have the
 //! same ones. They are keyed by a secret of the TLS connection, so nobody else can test guesses.
 
@@ -81,15 +83,15 @@ pub struct Receipt {
     pub adversary: String,
     /// The parameters of the protocol.
     pub parameters: Map<String, Value>,
-    /// The name under which stores saved the outputs' wires, and the values read from them in place of inputs, as `PORT=NAME.OUTPUT`.
+    /// The name under which the stores keep the wires of the outputs, if they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep: Option<String>,
-    /// The values that were read from stores.
+    /// The values that were read from stores in place of inputs, as `PORT=NAME.OUTPUT`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read: Vec<String>,
     /// The security that the run promises; `None` without a result.
     pub security: Option<Value>,
-    /// Payload bytes to and from all peers.
+    /// Payload bytes to all peers.
     pub bytes_sent: u64,
     /// Payload bytes from all peers.
     pub bytes_received: u64,
@@ -127,7 +129,7 @@ pub struct Transcript {
     pub party: u16,
     /// The digest of the sent data; the peer's receipt has it as received.
     pub sent: String,
-    /// The digest of what this party received: the peer's receipt has it as sent.
+    /// The digest of the received data; the peer's receipt has it as sent.
     pub received: String,
 }
 
@@ -277,7 +279,7 @@ fn stated(security: Security) -> Value {
 }
 
 impl Ended {
-    /// Tells whether it gave a result.
+    /// Returns whether the run had a result.
     pub fn has_result(&self) -> bool {
         matches!(self, Ended::Ok { .. })
     }

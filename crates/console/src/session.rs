@@ -1,4 +1,4 @@
-//! One party's run, from address to report: the only place that calls the library's protocols.
+//! One party's part in a run, and in filling a store: meeting the others, the library's protocol, the result with its cost.
 
 use std::time::Duration;
 
@@ -20,6 +20,9 @@ use crate::{
     settings::Settings,
     stock::{Folder, Source},
 };
+
+/// The longest wait, at the end of [`block_on`], for work in the background that cannot be aborted.
+const LEAVING: Duration = Duration::from_secs(10);
 
 /// One party's part in a run.
 pub struct Task<'a> {
@@ -199,7 +202,7 @@ pub async fn compute_with(task: Task<'_>, ends: Ends) -> Result<Outcome, Failure
     converse(task, ends, stock).await
 }
 
-/// The same, with an open store.
+/// The same with an open store, or with none.
 ///
 /// *Errors*: as [`compute`].
 pub async fn compute_opened(task: Task<'_>, ends: Ends, stock: Option<Stock>) -> Result<Outcome, Failure> {
@@ -215,7 +218,10 @@ fn other(party: Party) -> u16 {
 pub fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
     let runtime = runtime.map_err(|e| Failure::no_result(format!("cannot start the runtime: {e}")))?;
-    runtime.block_on(future)
+    let ended = runtime.block_on(future);
+    // A name that is looked up, or a configuration that is compiled, must not keep the process from ending.
+    runtime.shutdown_timeout(LEAVING);
+    ended
 }
 
 async fn converse(task: Task<'_>, ends: Ends, stock: Option<Stock>) -> Result<Outcome, Failure> {

@@ -54,7 +54,7 @@ pub struct StockArgs {
     saved: SavedArgs,
 }
 
-/// The values that stay in stores between runs. A job does not say them: who keeps what, and what comes from a store, would not be agreed under it.
+/// The values that stay in stores between runs. They cannot be combined with a job, whose digest does not cover them.
 #[derive(clap::Args)]
 pub struct SavedArgs {
     /// Keep the wires of the outputs in the store under this name, for later programs; with outsourced, the wires of outputs that nobody learns

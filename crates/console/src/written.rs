@@ -71,6 +71,11 @@ pub fn program_in(folder: &Path, source: &str) -> String {
     path.display().to_string()
 }
 
+/// The number of the line, from 1, that contains a byte of a text.
+pub fn line_at(text: &str, at: usize) -> usize {
+    text.as_bytes().iter().take(at).filter(|&&byte| byte == b'\n').count() + 1
+}
+
 /// A value as a command-line argument.
 fn text_of(value: &toml::Value) -> String {
     match value {

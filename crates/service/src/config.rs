@@ -12,7 +12,7 @@ use garblet::{
     OrderRequest, Party, Plan, Program, SavedValues,
     circuit::InputId,
     formats::value::{Arrange, KeyHash, has_use},
-    meet::mark_of_peer,
+    meet::{mark_of_peer, mark_without_identities},
     net::{Fingerprint, Identity, OnRefused, Options, Tls, check_is_file, read_small_file},
 };
 use garblet_console::{
@@ -24,9 +24,11 @@ use garblet_console::{
     settings::Settings,
     stock::{Folder, library_file, no_store},
     way::{open_peers, require_loopback},
+    written::line_at,
 };
 
 use super::{
+    counters::real,
     data::{InputSource, ResultSink},
     operator::OperatorProgram,
     rule::Rule,
@@ -123,8 +125,7 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     fn wrong(&self, at: Option<usize>, what: impl std::fmt::Display) -> Failure {
-        let line = at.map(|at| self.text.as_bytes().iter().take(at).filter(|&&byte| byte == b'\n').count() + 1);
-        let line = line.map_or(String::new(), |line| format!(":{line}"));
+        let line = at.map_or(String::new(), |at| format!(":{}", line_at(self.text, at)));
         Failure::call(format!("{}{line}: {what}", self.path.display()))
     }
 
@@ -333,7 +334,7 @@ fn add_rule(
         .transpose()
         .map_err(|failure| Failure { hint: failure.hint.clone(), ..wrong(format!("store: {}", failure.message)) })?;
     if let Some(store) = &store {
-        check_one_peer(store, &stores).map_err(|what| wrong(what).hint("give each peer its own store"))?;
+        check_one_peer(store, &stores).map_err(|(what, hint)| wrong(what).hint(hint))?;
     }
     let refill = refill(rule).map_err(wrong)?;
     offer.rules.push(Rule { party, peers, often, budget, addresses, inputs, arrange, beat, results, store, refill });
@@ -348,7 +349,7 @@ fn own_party(rule: &WrittenRule, offer: &Offer, own: Option<Fingerprint>) -> Res
     }
     match (own, rule.party) {
         (None, Some(party)) if usize::from(party) < parties => Ok(Party(party)),
-        (None, Some(party)) => Err(format!("party: the job has {parties}, 0 to {}, got {party}", parties - 1)),
+        (None, Some(party)) => Err(format!("party: expected 0 to {}, got {party}", parties - 1)),
         (None, None) => Err("party: expected this service's party number: plain TCP has no identities".into()),
         (Some(own), given) => {
             let party = offer.identities.iter().position(|identity| *identity == Some(own));
@@ -484,14 +485,22 @@ fn sink(results: &Results, reading: &Reading<'_>) -> Result<ResultSink, String> 
     }
 }
 
-/// Checks that no rule for another peer uses a store. Several jobs with one peer may share it.
-fn check_one_peer(store: &Folder, others: &[Folder]) -> Result<(), String> {
-    let real = |folder: &Folder| folder.path.canonicalize().unwrap_or_else(|_| folder.path.clone());
-    match others.iter().find(|other| other.peer != store.peer && real(other) == real(store)) {
-        Some(other) => {
-            Err(format!("store: {}: another rule uses it for the peer {}", store.path.display(), other.peer))
+/// Checks that no rule for another peer uses a store. Several jobs with one peer may share it under one path, by which the service knows it.
+///
+/// *Errors*: the reason, and advice.
+fn check_one_peer(store: &Folder, others: &[Folder]) -> Result<(), (String, &'static str)> {
+    let place = |folder: &Folder| real(&folder.path).unwrap_or_else(|_| folder.path.clone());
+    let here = store.path.display();
+    match others.iter().find(|other| place(other) == place(store)) {
+        Some(other) if other.peer != store.peer => {
+            let what = format!("store: {here}: another rule uses it for the peer {}", other.peer);
+            Err((what, "give each peer its own store"))
         }
-        None => Ok(()),
+        Some(other) if other.path != store.path => {
+            let what = format!("store: {here}: another rule calls it {}", other.path.display());
+            Err((what, "write the same path in both rules"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -508,10 +517,14 @@ fn folder(
         return Err(no_store(&config));
     }
     let peer = match peers {
-        [] => garblet::meet::mark_without_identities(offer.identities.len() as u16),
-        [(_, fingerprint)] if !offer.is_mesh => mark_of_peer(*fingerprint),
+        _ if offer.is_mesh => {
+            return Err(Failure::call("a service uses stores only with one peer, and this protocol is for several")
+                .hint("leave store out"));
+        }
+        [] => mark_without_identities(offer.identities.len() as u16),
+        [(_, fingerprint)] => mark_of_peer(*fingerprint),
         _ => {
-            return Err(Failure::call("a store belongs to one peer, in jobs of two parties")
+            return Err(Failure::call("a store belongs to one peer, and this rule names several")
                 .hint("write a rule for each peer, each with its own store"));
         }
     };

@@ -170,7 +170,12 @@ impl Counters {
         let key = load_or_create_key(key)?;
         make_own_folder(folder).map_err(unwritable(folder))?;
         let mut store = open_store(&path, &key)?;
-        match store.known_record_in(records).map_err(|error| store_failure(&error))? {
+        let failed = |error: StoreError| match &error {
+            // No peer has a part in counters, so the advice for stores does not fit.
+            StoreError::Restored { .. } | StoreError::Forked { .. } => store_failure(&error).hint(hint()),
+            _ => store_failure(&error),
+        };
+        match store.known_record_in(records).map_err(failed)? {
             Past::Known => {}
             Past::Unknown => {
                 let what = format!(
@@ -322,7 +327,7 @@ fn is_known_as(known: &Path, id: &str) -> Result<bool, Failure> {
 }
 
 /// The canonical path of a folder that may not exist yet.
-fn real(folder: &Path) -> std::io::Result<PathBuf> {
+pub(super) fn real(folder: &Path) -> std::io::Result<PathBuf> {
     let path = std::path::absolute(folder)?;
     match (path.canonicalize(), path.parent(), path.file_name()) {
         (Err(error), Some(parent), Some(name)) if error.kind() == std::io::ErrorKind::NotFound => {

@@ -44,7 +44,7 @@ impl InputSource {
 }
 
 impl ResultSink {
-    /// The same.
+    /// The operator's program that is started, if any.
     pub(super) fn program(&self) -> Option<&OperatorProgram> {
         match self {
             ResultSink::Command(program) => Some(program),
@@ -119,13 +119,13 @@ pub(super) fn in_file(offer: &Offer, rule: &Rule, file: &Path) -> Result<PartyIn
     })
 }
 
-/// The error for a list, with its hint in the same log line.
+/// The error for a list, with its hint in the message, which is all that some log lines have.
 fn refused(failure: &Failure) -> Failure {
     let hint = failure.hint.iter().map(|hint| format!("; {hint}"));
     Failure::no_result(format!("{}{}", failure.message, hint.collect::<String>()))
 }
 
-/// The existing files from which a rule takes inputs.
+/// The files from which a rule takes inputs: one that it names, even if it is missing, or the existing ones in a folder.
 pub(super) fn files(offer: &Offer, rule: &Rule) -> Vec<PathBuf> {
     match &rule.inputs {
         Some(InputSource::File(file)) => vec![file.clone()],
@@ -149,7 +149,8 @@ pub(super) fn check(offer: &Offer, rule: &Rule) -> Result<Vec<String>, Failure> 
     let programs = rule.inputs.as_ref().and_then(InputSource::program);
     for program in programs.into_iter().chain(rule.results.as_ref().and_then(ResultSink::program)) {
         if program.file().is_none() {
-            return Err(Failure::call(format!("{}: no such program", program.command[0])));
+            return Err(Failure::call(format!("{}: no such program", program.command[0]))
+                .hint("exec needs an executable file: a path from the configuration's folder, or a name in PATH"));
         }
     }
     let Some(InputSource::Folder(folder, by)) = &rule.inputs else { return Ok(Vec::new()) };
@@ -168,7 +169,7 @@ pub(super) fn check(offer: &Offer, rule: &Rule) -> Result<Vec<String>, Failure> 
     Ok(missing)
 }
 
-/// The file name in a folder of inputs.
+/// The name of the file in a folder of inputs, without its extension.
 pub(super) fn name<'a>(by: NamedBy, offer: &'a Offer, peer: Option<&'a String>) -> &'a str {
     match by {
         NamedBy::Job => &offer.name,

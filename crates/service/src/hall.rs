@@ -87,7 +87,7 @@ struct Ticket {
     digest: String,
     protocol: String,
     gates: u64,
-    /// The store that the service refills, and the time of the next check.
+    /// The store that the service refills, and the time until its next check.
     refills: Option<(PathBuf, Duration)>,
 }
 
@@ -356,7 +356,7 @@ impl Hall {
         if self.running > 0 {
             tracing::error!(
                 sessions = self.running,
-                "RECEIPTS ARE MISSING: the receipts of counted runs will be written when the service restarts"
+                "SESSIONS DID NOT END IN TIME: receipts of counted runs that are missing will be written when the service restarts"
             );
         }
     }

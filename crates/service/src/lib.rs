@@ -1,10 +1,10 @@
 //! `garblet serve --config`: runs many sessions at once on one port, with the peers that a policy allows, for months.
 //!
 //! The service itself is one thread that never computes: it accepts callers, decides, and starts each session on its own thread.
-//! `written` is the file; `config` holds the settings and jobs made from it. `hall` admits callers, queues them or refuses them, by `rule` and limits.
-//! `session` is one session: it fetches `data` (perhaps from a program of the `operator`), counts in `counters`, and runs. `outbox` offers results again that
-//! nobody accepted. `log`, `metrics` and `page` are for the operator. `net/src/callers.rs` accepts callers; `net/src/refusing.rs` holds the answers that a
-//! service sends in place of a hello.
+//! `written` is the file; `config` holds the settings and jobs made from it. `hall` admits callers, queues them or refuses them, by `rule` and limits;
+//! `farewells` tells the refused ones why. `session` is one session: it fetches `data`, which `read_ahead` has read or a program of the `operator` prints,
+//! counts in `counters`, and runs. `receipt` writes its receipt. `outbox` offers results again that nobody accepted. `log`, `metrics` and `page` are
+//! for the operator. `net/src/callers.rs` accepts callers; `net/src/refusing.rs` holds the answers that a service sends in place of a hello.
 
 // These macros panic if the stream cannot be written; use `output` of the console instead.
 #![warn(clippy::print_stderr, clippy::print_stdout)]
@@ -144,7 +144,9 @@ fn keep_begun(counters: &SharedCounters, receipts: &Receipts) -> Result<(), Fail
 /// Starts the operator's page, if one is configured.
 async fn show_page(config: &Config, metrics: &Metrics) -> Result<(), Failure> {
     let Some(address) = config.metrics else { return Ok(()) };
-    let unusable = |error: std::io::Error| Failure::call(format!("metrics: cannot listen on {address}: {error}"));
+    let unusable = |error: std::io::Error| {
+        Failure::call(format!("metrics: cannot listen on {address}: {error}")).hint("give metrics another address")
+    };
     let listener = TcpListener::bind(address).await.map_err(unusable)?;
     let address = listener.local_addr().map_err(unusable)?;
     tracing::info!(%address, "metrics are at /metrics, health at /healthz and /readyz");

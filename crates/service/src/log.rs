@@ -27,7 +27,7 @@ const WAITING: usize = 1024;
 /// The longest wait for a line to be written.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// Starts logging and counting lost lines. Does nothing if this process already has a logger.
+/// Starts logging and counting lost lines, and logs panics from now on. If this process already has a logger, that stays.
 pub(super) fn begin(log: Log, lost: Counter) {
     let level = match log.level {
         Level::Error => LevelFilter::ERROR,
@@ -43,6 +43,11 @@ pub(super) fn begin(log: Log, lost: Counter) {
         LogFormat::Text => lines.with_ansi(false).try_init(),
         LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init(),
     };
+    // Otherwise a panic would write several lines in another format, and its message might contain a value.
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string);
+        tracing::error!(place, "a thread panicked: this is a bug");
+    }));
 }
 
 /// Log lines, written by a separate thread.

@@ -77,7 +77,7 @@ impl Seen {
 }
 
 impl ReadAhead {
-    /// The inputs of a run. Unless they were already read, waits for the next beat of the rule, so that no caller sees how long reading them took.
+    /// The inputs of a run. If they had to be read now, waits for the next beat of the rule, so that no caller sees how long that took.
     ///
     /// *Errors*: missing or unsuitable inputs.
     pub(super) async fn inputs(
@@ -116,7 +116,8 @@ impl ReadAhead {
         let rest = until.saturating_duration_since(Instant::now());
         if !rest.is_zero() {
             let (name, seconds) = (&program.command[0], rest.as_secs_f64().ceil());
-            return Err(Failure::no_result(format!("{name}: failed {failed} times in a row, paused for {seconds} s")));
+            let failures = if failed == 1 { "a failure".into() } else { format!("{failed} failures in a row") };
+            return Err(Failure::no_result(format!("{name}: paused for {seconds} s after {failures}")));
         }
         let inputs = data::of_command(offer, rule, request, program).await;
         let mut failing = self.lock_failing();

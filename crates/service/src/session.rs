@@ -252,8 +252,8 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
     let rule = &offer.rules[at];
     let ready = async || {
         shared.stores.check(rule)?;
-        // While this session waited, another result of the rule may have been rejected.
-        if shared.outbox.blocks(rule) {
+        // While this session waited, writing a receipt may have failed, or another result of the rule may have been rejected.
+        if shared.farewells.is_closed() || shared.outbox.blocks(rule) {
             return Err(Refusal::Closed);
         }
         let inputs = inputs(&offer, rule, &request, &shared).await?;
@@ -373,6 +373,9 @@ impl Beginning {
     /// *Errors*: the refusal; the log says more.
     fn count(self) -> Result<(), Refusal> {
         let Beginning { request, offer, rule, config, watched, reserved, shared, counting } = self;
+        if shared.farewells.is_closed() {
+            return Err(Refusal::Closed);
+        }
         let id = Some(&request.id[..]);
         let session = receipt::Session { offer: &offer, rule, watched: &watched, config: &config, id };
         let begun = session.begun().map_err(|_| Refusal::Closed)?;

@@ -1,6 +1,6 @@
 //! A web server for a few files in memory.
 
-use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use http_body_util::Full;
 use hyper::{
@@ -29,7 +29,7 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// Binds a site's address; [`Site::answer`] then answers requests.
+    /// A site with these files, where a socket already listens; [`Site::answer`] answers its requests.
     pub(super) fn new(listener: TcpListener, files: Vec<File>) -> Self {
         Site { listener, files: Arc::new(files) }
     }
@@ -38,7 +38,7 @@ impl Site {
     pub(super) async fn answer(self) -> Infallible {
         loop {
             match self.listener.accept().await {
-                Ok((stream, from)) => drop(tokio::spawn(converse(stream, from, self.files.clone()))),
+                Ok((stream, _)) => drop(tokio::spawn(converse(stream, self.files.clone()))),
                 // For instance too many open files, which may pass.
                 Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
             }
@@ -46,7 +46,7 @@ impl Site {
     }
 }
 
-async fn converse(stream: TcpStream, _: SocketAddr, files: Arc<Vec<File>>) {
+async fn converse(stream: TcpStream, files: Arc<Vec<File>>) {
     let service = service_fn(|request| {
         let response = respond(&request, &files);
         async { Ok::<_, Infallible>(response) }

@@ -104,7 +104,11 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let job = file::read(&path, &text).map_err(|fault| Failure::call(format!("{}: {}", path.display(), fault.1)))?;
     let mut file =
         OpenOptions::new().write(true).create_new(true).open(&path).map_err(|e| Failure::unwritable(&path, &e))?;
-    file.write_all(text.as_bytes()).map_err(|e| Failure::unwritable(&path, &e))?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(|e| {
+        // Part of a job would be in the way of the next attempt.
+        let _ = std::fs::remove_file(&path);
+        Failure::unwritable(&path, &e)
+    })?;
     tell(&format!("wrote {}; the job's digest is:", path.display()));
     garblet_console::output::print(&format!("{}\n", job.digest()))
 }

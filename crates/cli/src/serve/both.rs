@@ -35,7 +35,7 @@ pub struct Both<'a> {
     pub folder: &'a Path,
     /// The local address where clients connect.
     pub host: IpAddr,
-    /// The pages whose scripts may connect; if empty, those of every page.
+    /// The pages whose scripts may connect; `None` for every page.
     pub origins: Option<Vec<String>>,
     /// The generator's inputs, by program.
     pub generator_inputs: Vec<(String, Vec<Bits>)>,

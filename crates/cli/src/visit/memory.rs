@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs::File,
+    fs::{File, TryLockError},
     path::{Path, PathBuf},
 };
 
@@ -12,6 +12,7 @@ use garblet_console::{
     configuration::{in_configuration, make_folder},
     failure::Failure,
     hex::{from_hex, to_hex},
+    output::tell,
     whole_file::{self, Readers},
 };
 use serde::{Deserialize, Serialize};
@@ -85,8 +86,7 @@ impl Memory {
         let path = in_configuration(named, &name)?;
         make_folder(&path)?;
         let beside = path.with_extension("lock");
-        let lock = File::create(&beside).and_then(|file| file.lock().map(|()| file));
-        let lock = lock.map_err(|error| Failure::unwritable(&beside, &error))?;
+        let lock = File::create(&beside).and_then(locked).map_err(|error| Failure::unwritable(&beside, &error))?;
         let kept = match std::fs::read_to_string(&path) {
             Ok(text) => serde_json::from_str(&text).map_err(|error| spoilt(&format!("{}: {error}", path.display())))?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Kept::default(),
@@ -147,6 +147,18 @@ impl Memory {
         let text = serde_json::to_string_pretty(&self.kept).map_err(|error| failed(error.into()))?;
         // A counter may be used only after all of this is durable.
         whole_file::write(&self.path, Readers::Owner, |out| out.write_all(text.as_bytes())).map_err(failed)
+    }
+}
+
+/// Waits for the lock on a file, and says so if another process holds it.
+fn locked(file: File) -> std::io::Result<File> {
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            tell("another visit of this client is under way: waiting for its end");
+            file.lock().map(|()| file)
+        }
+        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 

@@ -177,5 +177,5 @@ fn without_a_configuration_folder_files_must_be_named() {
     let ran =
         command(&["keygen"]).env_remove("HOME").env_remove("XDG_CONFIG_HOME").spawn().expect("the command starts");
     finish(ran)
-        .fails(2, "error: no folder for identity.pem: neither XDG_CONFIG_HOME nor HOME is set\nhint: name the file\n");
+        .fails(2, "error: no folder for identity.pem: neither XDG_CONFIG_HOME nor HOME is set\nhint: name the file, or set XDG_CONFIG_HOME\n");
 }

@@ -17,7 +17,7 @@ use crate::{
     failure::Failure,
     hex::to_hex,
     output::printable,
-    written::{Table, WrittenChanges, parameters, program_in},
+    written::{Table, WrittenChanges, line_at, parameters, program_in},
 };
 
 /// The largest accepted file.
@@ -83,15 +83,14 @@ pub(super) fn load(path: &Path) -> Result<Job, Failure> {
 
 /// Reads the text of a job; its program is relative to the folder of `path`.
 pub fn read(path: &Path, text: &str) -> Result<Job, Fault> {
-    let line = |at: usize| text.as_bytes().iter().take(at).filter(|&&byte| byte == b'\n').count() + 1;
-    let fault = |e: toml::de::Error| Fault(e.span().map(|span| line(span.start)), printable(e.message()));
+    let fault = |e: toml::de::Error| Fault(e.span().map(|span| line_at(text, span.start)), printable(e.message()));
     check_texts("", &toml::Value::Table(toml::from_str(text).map_err(fault)?))?;
     let written: Written = toml::from_str(text).map_err(fault)?;
     check_name("name", &written.name)?;
     let digest: JobDigest = written.digest.parse().map_err(|what| format!("digest: {what}"))?;
     let mut parties: Vec<JobParty> = Vec::new();
     for party in &written.party {
-        let at = Some(line(party.span().start));
+        let at = Some(line_at(text, party.span().start));
         let (number, party) = (parties.len(), party.as_ref());
         let party = party.read(&parties).map_err(|what| Fault(at, format!("party {number}: {what}")))?;
         parties.push(party);

@@ -4,6 +4,7 @@ use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -32,9 +33,14 @@ struct End {
     is_open: bool,
 }
 
+/// The advice on a log that cannot be extended.
+const DAMAGED: &str = "`garblet receipts verify` checks every line; keep the file, and name another one: with --receipts, or as receipts in a service's configuration";
+
 /// A log of receipts.
 pub struct Log {
     path: PathBuf,
+    /// Held while a thread of this process uses the file. The lock on the file itself is tried at intervals, so a thread could miss it again and again.
+    turn: Mutex<()>,
 }
 
 impl Log {
@@ -43,9 +49,8 @@ impl Log {
     /// *Errors*: the file cannot be written, or ends in something other than a receipt or the beginning of one.
     pub fn open(path: &Path) -> Result<Self, Failure> {
         make_folder(path)?;
-        let log = Log { path: path.into() };
-        let mut file = log.locked()?;
-        log.end(&mut file)?;
+        let log = Log { path: path.into(), turn: Mutex::default() };
+        log.end(&mut log.locked(Instant::now())?)?;
         Ok(log)
     }
 
@@ -53,9 +58,10 @@ impl Log {
     ///
     /// *Errors*: the file cannot be read, or is not a log.
     pub(crate) fn has(&self, is_it: impl Fn(&Receipt) -> bool) -> Result<bool, Failure> {
-        let mut is_there = false;
-        let read = chain::read(self.locked()?, |link, _| is_there |= is_it(&link.receipt));
-        read.map_err(|broken| Failure::no_result(format!("{}:{broken}", self.path.display())))?;
+        let (begin, mut is_there) = (Instant::now(), false);
+        let _turn = self.turn();
+        let read = chain::read(self.locked(begin)?, |link, _| is_there |= is_it(&link.receipt));
+        read.map_err(|broken| Failure::no_result(format!("{}:{broken}", self.path.display())).hint(DAMAGED))?;
         Ok(is_there)
     }
 
@@ -64,7 +70,9 @@ impl Log {
     /// *Errors*: as [`Log::open`].
     pub fn append(&self, receipt: &Receipt) -> Result<u64, Failure> {
         let unwritable = |error: io::Error| Failure::unwritable(&self.path, &error);
-        let mut file = self.locked()?;
+        let begin = Instant::now();
+        let _turn = self.turn();
+        let mut file = self.locked(begin)?;
         let End { head, place, is_open } = self.end(&mut file)?;
         let torn = file.metadata().map_err(unwritable)?.len() - place;
         if torn > 0 {
@@ -106,8 +114,13 @@ impl Log {
         }
     }
 
-    /// Opens the file once no other process has it locked. Creates it with a durable name, for its owner only.
-    fn locked(&self) -> Result<File, Failure> {
+    /// Waits until no other thread of this process uses the file.
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens the file once no other process has it locked. Creates it with a durable name, for its owner only. The caller has waited since `begin`.
+    fn locked(&self, begin: Instant) -> Result<File, Failure> {
         let unwritable = |error: io::Error| Failure::unwritable(&self.path, &error);
         let mut options = OpenOptions::new();
         options.read(true).write(true);
@@ -123,15 +136,15 @@ impl Log {
         };
         // Pipes and devices do not store anything.
         check_is_file(&self.path).map_err(unwritable)?;
-        self.lock(&file)?;
+        self.lock(&file, begin)?;
         Ok(file)
     }
 
     /// Waits for the lock on the file. Our processes hold it while they write a line; another program may hold it for any time.
     ///
-    /// *Errors*: another process holds it for longer than [`PATIENCE`].
-    fn lock(&self, file: &File) -> Result<(), Failure> {
-        let (begin, mut is_told) = (Instant::now(), false);
+    /// *Errors*: another process still holds it when [`PATIENCE`] since `begin` is over.
+    fn lock(&self, file: &File, begin: Instant) -> Result<(), Failure> {
+        let mut is_told = false;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(()),
@@ -159,10 +172,8 @@ impl Log {
     /// The end of the log: the last complete receipt, and perhaps a torn one after it.
     fn end(&self, file: &mut File) -> Result<End, Failure> {
         let unreadable = |error| Failure::unreadable(&self.path, &error);
-        let damaged = |what: String| {
-            Failure::no_result(format!("{}: the last line: {what}", self.path.display()))
-                .hint("`garblet receipts verify` checks every line; keep the file, and start a new one with --receipts")
-        };
+        let damaged =
+            |what: String| Failure::no_result(format!("{}: the last line: {what}", self.path.display())).hint(DAMAGED);
         let length = file.metadata().map_err(unreadable)?.len();
         let ended = newline_before(file, length).map_err(unreadable)?;
         let mut end = End { head: Head::NONE, place: 0, is_open: false };

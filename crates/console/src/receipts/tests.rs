@@ -208,6 +208,26 @@ fn a_log_with_a_damaged_last_line_is_not_extended() {
     }
 }
 
+#[test]
+fn threads_of_one_process_add_receipts_in_turn() {
+    let (_folder, path) = scratch();
+    let log = Log::open(&path).expect("made");
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let log = &log;
+            scope.spawn(move || {
+                for number in 0..5 {
+                    log.append(&receipt(thread * 5 + number)).expect("added");
+                }
+            });
+        }
+    });
+    let (links, head, torn) = read(&fs::read_to_string(&path).expect("a log")).expect("a chain");
+    let mut added: Vec<u64> = links.iter().map(|link| link.receipt.bytes_sent).collect();
+    added.sort_unstable();
+    assert_eq!((added, head.number, torn), ((0..40).collect(), 40, 0));
+}
+
 /// The entry point of a child process that adds receipts until it is killed; does nothing in a normal test run.
 #[test]
 #[allow(clippy::print_stdout)]

@@ -186,7 +186,7 @@ impl Ending {
             let what = "A PEER HAS CHEATED, or its data was changed in transit";
             tracing::error!(session = id, peer, job, digest, protocol, seconds, reason, hint, counted, "{what}");
         } else {
-            tracing::warn!(session = id, peer, job, digest, protocol, seconds, reason, counted, more, "failed");
+            tracing::warn!(session = id, peer, job, digest, protocol, seconds, reason, hint, counted, more, "failed");
         }
     }
 }

@@ -270,7 +270,7 @@ fn a_waiting_result_goes_where_the_new_configuration_says() {
 #[test]
 fn a_locked_receipt_log_does_not_delay_a_stop_for_long() {
     // The service waits for the log, or aborts the session first.
-    for (stop, expected) in [("30s", "A RECEIPT COULD NOT BE WRITTEN"), ("1s", "RECEIPTS ARE MISSING")] {
+    for (stop, expected) in [("30s", "A RECEIPT COULD NOT BE WRITTEN"), ("1s", "SESSIONS DID NOT END IN TIME")] {
         let company = Company::new("service-locked");
         company.trust("bob");
         let fields = "often = { total = 1 }\ninputs = { file = \"own.json\" }\n";

@@ -170,6 +170,7 @@ fn restored_or_missing_counters_stop_a_service_from_starting() {
     std::fs::rename(&old, &state).expect("moved");
     let ran = company.does_not_begin();
     assert!(ran.status != Some(0) && ran.stderr.contains("is older than its record"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: restore their latest state; "), "{}", ran.stderr);
     std::fs::remove_dir_all(&state).expect("there");
     std::fs::rename(&lost, &state).expect("moved");
     let service = company.start();
@@ -232,6 +233,13 @@ fn a_store_is_for_one_peer() {
         assert_eq!(ran.status, expected, "{store}: {}", ran.stderr);
         let is_told = ran.stderr.contains(&format!("another rule uses it for the peer {}", identities[0].trim()));
         assert_eq!(is_told, expected == Some(2), "{store}: {}", ran.stderr);
+    }
+    // Rules for one peer may share it, but only under one path.
+    for (store, expected) in [("store", Some(0)), ("./jobs/../store", Some(2))] {
+        let file = company.configure("", &[rule("bob", "store"), rule("bob", store)].concat());
+        let ran = finish(company.begin(&["serve", "--config", &file, "--check"]));
+        assert_eq!(ran.status, expected, "{store}: {}", ran.stderr);
+        assert_eq!(ran.stderr.contains("another rule calls it "), expected == Some(2), "{store}: {}", ran.stderr);
     }
 }
 
