@@ -148,7 +148,7 @@ impl Parcel {
         let handed = on_own_thread(move || async move {
             Ok::<_, Error>(data::hand_over((&offer, &offer.rules[rule]), &sink, &request, &outputs).await)
         });
-        let handed = handed.await.unwrap_or_else(|_| Err(Failure::no_result("its thread panicked")));
+        let handed = handed.await.unwrap_or_else(|_| Err(Failure::no_result("its thread ended without an answer")));
         (self, handed)
     }
 }

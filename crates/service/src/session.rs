@@ -223,7 +223,7 @@ pub(super) enum Stopped {
     /// Some parties did not come, or did not connect correctly.
     NotMet(Failure),
     Failed(Failure),
-    /// Its thread panicked.
+    /// Its thread panicked, or the system had none for it.
     Died,
     /// The service aborted it, for this reason.
     GivenUp(&'static str),
