@@ -235,7 +235,7 @@ impl<'a> Service<'a> {
         let options = net::Options { session, ..self.settings.options(self.way.tls.clone())? };
         block_on(async {
             let listener = Listener::bind(address).await.map_err(|e| net_failure(&e))?;
-            announce(listener.address())?;
+            announce(listener.address());
             let (mut answered, mut known) = (0, None);
             while self.options.rounds.is_none_or(|rounds| answered < rounds) {
                 match self.greeted(&listener, &options).await {
