@@ -238,7 +238,13 @@ impl<'a> Service<'a> {
             announce(listener.address());
             let (mut answered, mut known) = (0, None);
             while self.options.rounds.is_none_or(|rounds| answered < rounds) {
-                match self.greeted(&listener, &options).await {
+                let channel = match listener.accept(&options).await {
+                    Ok(channel) => channel,
+                    Err(NetError::AcceptTimeout { .. }) => continue,
+                    // A socket that fails would fail again at once.
+                    Err(error) => return Err(net_failure(&error)),
+                };
+                match self.greeted(channel).await {
                     Ok((channel, hello, watched)) => {
                         answered += 1;
                         known = wait_if_more(known, known_unfinished(&self.settings, &self.folder)).await;
@@ -250,7 +256,6 @@ impl<'a> Service<'a> {
                             known = wait_if_more(known, known_unfinished(&self.settings, &self.folder)).await;
                         }
                     }
-                    Err(NetError::AcceptTimeout { .. }) => {}
                     Err(error) => net_failure(&error).report(),
                 }
             }
@@ -258,13 +263,8 @@ impl<'a> Service<'a> {
         })
     }
 
-    /// The next peer that sends a hello.
-    async fn greeted(
-        &self,
-        listener: &Listener,
-        options: &net::Options,
-    ) -> Result<(Channel, Hello, Watched), NetError> {
-        let mut channel = listener.accept(options).await?;
+    /// Receives the hello of a peer that has connected.
+    async fn greeted(&self, mut channel: Channel) -> Result<(Channel, Hello, Watched), NetError> {
         let watched = match self.receipts {
             Some(_) => Watched::of_channel(&mut channel, self.options.stock.party()),
             None => Watched::default(),
