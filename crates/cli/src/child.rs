@@ -236,9 +236,13 @@ pub fn end_with_parent() {
 }
 
 fn say(word: &Word) -> Result<(), Failure> {
-    let mut line = serde_json::to_string(word).map_err(|e| Failure::no_result(e.to_string()))?;
-    line.push('\n');
-    output::print(&line)
+    output::print(&line_of(word)?)
+}
+
+/// A message as a line. It has only escapes of JSON, so [`output::print`] finds nothing to escape in another way.
+fn line_of(word: &Word) -> Result<String, Failure> {
+    let line = serde_json::to_string(word).map_err(|e| Failure::no_result(e.to_string()))?;
+    Ok(format!("{}\n", output::escaped_json(&line)))
 }
 
 /// The parent's end: the children of one run. Dropping it kills those that still run.
@@ -452,6 +456,15 @@ mod tests {
         write("x | y").expect("written");
         let failure = job.load().expect_err("another program");
         assert!(failure.message.ends_with("f.garble.rs: it was changed during the run"), "{}", failure.message);
+    }
+
+    #[test]
+    fn a_message_arrives_whatever_characters_it_has() {
+        let failure = Failure::no_result("a\u{202e}b\u{7f}c").hint("d\u{9b}e");
+        let line = line_of(&Word::Failed(failure.clone())).expect("a line");
+        assert_eq!(output::escaped(&line), line);
+        let Ok(Word::Failed(read)) = serde_json::from_str(&line) else { panic!("{line}") };
+        assert_eq!(read, failure);
     }
 
     #[test]

@@ -14,6 +14,6 @@ use garblet_console::{
 /// *Errors*: an unusable address; parties that do not come or are not the expected ones.
 pub(crate) async fn meet(settings: &Settings, way: &Way) -> Result<Ends, Failure> {
     let listening = way.listen().await.map_err(|e| net_failure(&e))?;
-    listening.address().map_or(Ok(()), announce)?;
+    listening.address().into_iter().for_each(announce);
     listening.meet(way, settings.options(None)?).await.map_err(|e| mesh_failure(&e))
 }

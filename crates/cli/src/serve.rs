@@ -239,10 +239,16 @@ impl<'a> Service<'a> {
         let options = net::Options { session, ..self.settings.options(self.way.tls.clone())? };
         block_on(async {
             let listener = Listener::bind(address).await.map_err(|e| net_failure(&e))?;
-            announce(listener.address())?;
+            announce(listener.address());
             let (mut answered, mut known) = (0, None);
             while self.options.rounds.is_none_or(|rounds| answered < rounds) {
-                match self.greeted(&listener, &options).await {
+                let channel = match listener.accept(&options).await {
+                    Ok(channel) => channel,
+                    Err(NetError::AcceptTimeout { .. }) => continue,
+                    // A socket that fails would fail again at once.
+                    Err(error) => return Err(net_failure(&error)),
+                };
+                match self.greeted(channel).await {
                     Ok((channel, hello, watched)) => {
                         answered += 1;
                         known = wait_if_more(known, known_unfinished(&self.settings, &self.folder)).await;
@@ -254,7 +260,6 @@ impl<'a> Service<'a> {
                             known = wait_if_more(known, known_unfinished(&self.settings, &self.folder)).await;
                         }
                     }
-                    Err(NetError::AcceptTimeout { .. }) => {}
                     Err(error) => net_failure(&error).report(),
                 }
             }
@@ -262,13 +267,8 @@ impl<'a> Service<'a> {
         })
     }
 
-    /// The next peer that sends a hello.
-    async fn greeted(
-        &self,
-        listener: &Listener,
-        options: &net::Options,
-    ) -> Result<(Channel, Hello, Watched), NetError> {
-        let mut channel = listener.accept(options).await?;
+    /// Receives the hello of a peer that has connected.
+    async fn greeted(&self, mut channel: Channel) -> Result<(Channel, Hello, Watched), NetError> {
         let watched = match self.receipts {
             Some(_) => Watched::of_channel(&mut channel, self.options.stock.party()),
             None => Watched::default(),

@@ -183,16 +183,18 @@ impl Visitor<'_> {
         let mut job = self.at(&job, &state, memory.receipt(&state)?.version())?;
         self.say_what_servers_learn(&offer)?;
         let [generator, cloud] = self.invitations;
-        for attempt in 1.. {
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
             let receipt = memory.receipt(&state)?;
             let begun = Visit::begin(&job, [generator, cloud], &receipt, &input, &mut rand::rng());
             let Begun { visit, receipt, to_generator, to_cloud } =
                 begun.map_err(|error| Failure::call(&error).hint(error.hint()))?;
             memory.begin(Unfinished::new(&offer, &job, visit.pending(), [&to_generator, &to_cloud]), &receipt)?;
             match self.call(visit, [&to_generator, &to_cloud])? {
-                Ok(opened) => return Ok(Ended { offer, job, opened, attempts: attempt }),
+                Ok(opened) => return Ok(Ended { offer, job, opened, attempts }),
                 Err(unanswered) => {
-                    let now = unanswered.rejected.state_now().filter(|_| attempt < ATTEMPTS);
+                    let now = unanswered.rejected.state_now().filter(|_| attempts < ATTEMPTS);
                     match now.map(|(version, _)| self.at(&job, &state, version)) {
                         Some(Ok(next)) if next.digest() != job.digest() => job = next,
                         _ => return Err(self.unanswered(memory, &unanswered)?),
@@ -200,7 +202,6 @@ impl Visitor<'_> {
                 }
             }
         }
-        Err(Failure::no_result("no answer"))
     }
 
     /// Asks again for the answers to the last visit.

@@ -42,7 +42,7 @@ struct MeetingArgs {
     connect: Option<String>,
 }
 
-/// The options of which each of two parties needs one, for a group of the command.
+/// The options for meeting one peer, of which a party gives one; for an argument group of a command.
 pub const MEETING: [&str; 2] = ["listen", "connect"];
 
 impl WayArgs {
@@ -125,9 +125,8 @@ pub fn open_peers(path: &Path) -> Result<PeersFile, Failure> {
 }
 
 /// Prints the address where this party listens.
-pub fn announce(address: SocketAddr) -> Result<(), Failure> {
+pub fn announce(address: SocketAddr) {
     tell(&format!("listening on {address}"));
-    Ok(())
 }
 
 /// Checks that only programs on this machine can reach an address.

@@ -66,7 +66,7 @@ async fn one_party(plan: &Plan, party: Party, ends: Ends, inputs: Vec<Bits>) -> 
     closing.map_or(Ok(report), Err)
 }
 
-pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+fn block_on<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.expect("a runtime without threads needs nothing that could be missing").block_on(future)
+    runtime.expect("the system has room for a runtime").block_on(future)
 }

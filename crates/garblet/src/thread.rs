@@ -2,7 +2,7 @@
 
 use tokio::sync::oneshot;
 
-use crate::{memory::block_on, report::Error};
+use crate::report::Error;
 
 /// Runs a party on a separate thread, outside the executor that awaits it.
 ///
@@ -12,7 +12,7 @@ use crate::{memory::block_on, report::Error};
 ///
 /// If the future is dropped, the party is dropped too, when it next waits for a message, and the thread ends.
 ///
-/// *Errors*: the party's own; [`Error::WorkerLost`] if it panics, or if the system has no thread for it.
+/// *Errors*: the party's own; [`Error::WorkerLost`] if it panics, or if the system has no thread or no file descriptors for it.
 ///
 /// ```
 /// use garblet::{Error, Party, on_own_thread};
@@ -41,8 +41,13 @@ where
             () = say.closed() => (),
         }
     };
-    // Without a thread nobody says anything.
-    let _ = std::thread::Builder::new().name("garblet party".into()).spawn(move || block_on(run()));
+    let thread = move || {
+        if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() {
+            runtime.block_on(run());
+        }
+    };
+    // Without a thread or a runtime nobody says anything.
+    let _ = std::thread::Builder::new().name("garblet party".into()).spawn(thread);
     async { heard.await.unwrap_or_else(|_| Err(Error::WorkerLost.into())) }
 }
 

@@ -77,16 +77,19 @@ fn is_passing(error: &io::Error) -> bool {
 /// A tuned connection to `HOST:PORT`. Tries again until `patience` is over while nobody listens there.
 pub(crate) async fn connect(address: &str, patience: Duration) -> Result<TcpStream, NetError> {
     let deadline = Instant::now() + patience;
-    let candidates = resolve(address).await?;
+    let late = || io::Error::from(io::ErrorKind::TimedOut);
+    let failed = |source| NetError::CannotConnect { address: address.into(), after: patience, source };
+    // The system may look a name up for longer than this party waits.
+    let candidates = timeout_at(deadline, resolve(address)).await.map_err(|_| failed(late()))??;
     let mut pause = RETRY.0;
     loop {
         let source = match timeout_at(deadline, TcpStream::connect(&candidates[..])).await {
             Ok(Ok(stream)) => return tune(stream, address),
             Ok(Err(source)) => source,
-            Err(_) => io::Error::from(io::ErrorKind::TimedOut),
+            Err(_) => late(),
         };
         if Instant::now() + pause >= deadline {
-            return Err(NetError::CannotConnect { address: address.into(), after: patience, source });
+            return Err(failed(source));
         }
         sleep(pause).await;
         pause = (pause * 2).min(RETRY.1);

@@ -43,6 +43,7 @@ use garblet_console::{
     receipts::Receipts,
     session::block_on,
 };
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::{
     net::TcpListener,
     signal::unix::{Signal, SignalKind, signal},
@@ -72,6 +73,7 @@ pub fn run(path: &Path) -> Result<(), Failure> {
     block_on(async {
         // Before anything slow: an unhandled signal would end the process.
         let signals = Signals::hear()?;
+        raise_file_limit();
         let config = Arc::new(config::load(path)?);
         let metrics = Metrics::new();
         log::begin(config.log, metrics.lost_lines());
@@ -141,6 +143,13 @@ fn keep_begun(counters: &SharedCounters, receipts: &Receipts) -> Result<(), Fail
     Ok(())
 }
 
+/// Lets this process open as many files as the system allows it: every connection is one, and no receipt can be written without one more.
+fn raise_file_limit() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    // Otherwise the limit stays as it is, which is enough for few callers.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+}
+
 /// Starts the operator's page, if one is configured.
 async fn show_page(config: &Config, metrics: &Metrics) -> Result<(), Failure> {
     let Some(address) = config.metrics else { return Ok(()) };
@@ -185,7 +194,23 @@ struct Service {
 }
 
 impl Service {
-    async fn serve(mut self, mut signals: Signals) -> Result<(), Failure> {
+    /// Serves until the service is stopped, or cannot accept callers any more.
+    async fn serve(mut self, signals: Signals) -> Result<(), Failure> {
+        let ended = self.answer(signals).await;
+        if let Err(Failure { message: reason, .. }) = &ended {
+            tracing::error!(reason, "NO CALLER CAN BE ACCEPTED: aborting sessions");
+            self.hall.stop();
+            self.hall.give_up().await;
+        }
+        self.hall.farewell().await;
+        tracing::info!("stopped");
+        ended
+    }
+
+    /// Answers callers and signals until the service has stopped.
+    ///
+    /// *Errors*: a socket that fails.
+    async fn answer(&mut self, mut signals: Signals) -> Result<(), Failure> {
         let mut look = interval(LOOK);
         while self.stop_by.is_none() || !self.hall.is_empty() {
             let stop_by = self.stop_by.unwrap_or_else(Instant::now);
@@ -204,8 +229,6 @@ impl Service {
                 }
             }
         }
-        self.hall.farewell().await;
-        tracing::info!("stopped");
         Ok(())
     }
 

@@ -134,8 +134,12 @@ impl Outbox {
 
     /// Logs the results that are lost when the service ends.
     pub(super) fn tell_lost(&self) {
-        for (session, Waiting { job, .. }) in &*self.lock() {
-            tracing::error!(session, job, "THE RESULT OF THIS SESSION IS LOST: nothing accepted it");
+        for (session, Waiting { job, is_refused, .. }) in &*self.lock() {
+            let what = match is_refused {
+                true => "THE RESULT OF THIS SESSION IS LOST: nothing accepted it",
+                false => "THE RESULT OF THIS SESSION MAY BE LOST: it was not yet accepted when the service ended",
+            };
+            tracing::error!(session, job, "{what}");
         }
     }
 }
@@ -148,7 +152,7 @@ impl Parcel {
         let handed = on_own_thread(move || async move {
             Ok::<_, Error>(data::hand_over((&offer, &offer.rules[rule]), &sink, &request, &outputs).await)
         });
-        let handed = handed.await.unwrap_or_else(|_| Err(Failure::no_result("its thread panicked")));
+        let handed = handed.await.unwrap_or_else(|_| Err(Failure::no_result("its thread ended without an answer")));
         (self, handed)
     }
 }

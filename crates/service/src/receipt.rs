@@ -62,7 +62,7 @@ impl Session<'_> {
                 Failure::no_result(format!("the caller was refused: {}", refusal.name())).of_class(Class::Disagreement)
             }
             Err(Stopped::Failed(failure) | Stopped::NotMet(failure)) => failure.clone(),
-            Err(Stopped::Died) => Failure::no_result("its thread panicked"),
+            Err(Stopped::Died) => Failure::no_result("its thread ended without a result"),
             Err(Stopped::GivenUp(why)) => Failure::no_result(format!("{why}, so the session was aborted")),
         };
         let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);

@@ -56,7 +56,7 @@ pub(super) struct Admitted {
     pub(super) watched: Arc<Mutex<Watched>>,
 }
 
-/// Records if a run is counted, once that is decided. A run that was aborted first is never counted. Clones refer to the same run.
+/// Records whether a run is counted, once that is decided. A run that was aborted first is never counted. Clones refer to the same run.
 #[derive(Clone, Default)]
 pub(super) struct Counting(Arc<Mutex<Option<bool>>>);
 
@@ -223,7 +223,7 @@ pub(super) enum Stopped {
     /// Some parties did not come, or did not connect correctly.
     NotMet(Failure),
     Failed(Failure),
-    /// Its thread panicked.
+    /// Its thread panicked, or the system had none for it.
     Died,
     /// The service aborted it, for this reason.
     GivenUp(&'static str),

@@ -121,7 +121,6 @@ fn begin(setup: Setup, hear: impl Fn(Event<'_>) + Send + Sync + 'static) -> Rece
         let heard = move |door| {
             // Ignore a receiver that is gone.
             let _ = doors.lock().unwrap_or_else(PoisonError::into_inner).send(Ok(door));
-            Ok(())
         };
         if let Err(failure) = setup.answer(hear, heard) {
             let _ = told.send(Err(failure));

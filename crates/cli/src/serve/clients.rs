@@ -265,10 +265,7 @@ pub(super) fn serve(options: &Options, path: &Path) -> Result<(), Failure> {
         },
         |door| match door {
             Door::Meeting(address) => announce(address),
-            Door::Visitors(address) => {
-                tell(&format!("accepting clients at {address}"));
-                Ok(())
-            }
+            Door::Visitors(address) => tell(&format!("accepting clients at {address}")),
         },
     )
 }
@@ -309,7 +306,7 @@ impl Setup {
     pub(crate) fn answer(
         self,
         hear: impl Fn(Event<'_>) + Send + Sync + 'static,
-        opened: impl Fn(Door) -> Result<(), Failure> + Send + Sync + 'static,
+        opened: impl Fn(Door) + Send + Sync + 'static,
     ) -> Result<(), Failure> {
         let Setup {
             agreement,
@@ -339,7 +336,7 @@ impl Setup {
             block_on(async {
                 let visitors = Visitors::bind(&address, entrance, Some(Arc::new(tell))).await;
                 let visitors = visitors.map_err(|error| net_failure(&error))?;
-                opened(Door::Visitors(visitors.address()))?;
+                opened(Door::Visitors(visitors.address()));
                 let over = service.welcome(visitors, Prg::random(&mut rand::rng()));
                 let ended = async {
                     while !jobs.is_finished() {
@@ -361,12 +358,12 @@ async fn run_jobs(
     service: &Service,
     (listens, meeting): (bool, String),
     options: &garblet::net::Options,
-    opened: &impl Fn(Door) -> Result<(), Failure>,
+    opened: &impl Fn(Door),
 ) -> Result<(), Failure> {
     let place = match listens {
         true => {
             let listener = Listener::bind(&meeting).await.map_err(|error| net_failure(&error))?;
-            opened(Door::Meeting(listener.address()))?;
+            opened(Door::Meeting(listener.address()));
             Place::Listen(listener)
         }
         false => Place::Connect(meeting),

@@ -146,7 +146,8 @@ impl Ending {
                 "failed"
             }
             Err(Stopped::Died) => {
-                tracing::error!(session = id, peer, job, digest, protocol, seconds, counted, "died: this is a bug");
+                let what = "died: this is a bug, unless the system has no threads or file descriptors left";
+                tracing::error!(session = id, peer, job, digest, protocol, seconds, counted, "{what}");
                 "died"
             }
             Err(Stopped::GivenUp(why)) => {
