@@ -32,6 +32,7 @@ protocols![
     "bmr": garblet_bmr::BmrBgw3,
     "bmr": garblet_bmr::BmrBgw2,
     "outsourced": garblet_outsourced::Outsourced,
+    "two-garblers": garblet_two_garblers::TwoGarblers,
     "toy": garblet_ideal::Ideal,
 ];
 
