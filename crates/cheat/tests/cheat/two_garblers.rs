@@ -89,7 +89,7 @@ fn against(program: &Arc<Program>, build: Build, cheat: (usize, Deviation), find
     ends[0]
 }
 
-/// What each party refuses if the two others contradict each other.
+/// The contradictions for which a party refuses the two others.
 const NONCES: &str = "a party sent the two others different nonces, or another party reports them wrongly";
 const COMMITMENTS: &str = "the commitments of one garbler do not have the digest that the other one sent";
 const TABLES: &str = "the tables of one garbler do not have the digest that the other one sent";

@@ -81,8 +81,9 @@ impl<K: Conduct<Step>> Garbler<K> {
         mut held: Bits,
     ) -> Result<(), ProtocolError> {
         self.conduct.input(0, &mut held);
+        let mut labels = Zeroizing::new(Vec::with_capacity(size_of::<Block>() * held.len()));
         let active = secrets.active(secrets.held[self.seat].iter().copied(), &held);
-        let mut labels = Zeroizing::new(active.flat_map(Block::to_bytes).collect::<Vec<u8>>());
+        active.for_each(|label| labels.extend_from_slice(&label.to_bytes()));
         self.conduct.touch(Step::Labels, 0, &mut labels);
         send_to(session.mesh(), self.plan.evaluator(), &labels).await
     }
