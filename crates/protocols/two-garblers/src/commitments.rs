@@ -13,7 +13,7 @@
 //! inputs stay secret. Those of the shares do not: with them, the evaluator sees that a garbler opens the share that it was dealt.
 
 use garblet_circuit::Bits;
-use garblet_primitives::{Block, secrets::verdict};
+use garblet_primitives::{Block, secrets};
 use garblet_protocol::{ProtocolError, domain::SessionId};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
@@ -110,7 +110,7 @@ impl Commitments {
                 fit &= expected.ct_eq(opened);
             }
         }
-        match verdict(fit, "two-garblers: whether a garbler opens labels that the garblers committed to") {
+        match secrets::verdict(fit, "two-garblers: whether a garbler opens labels that the garblers committed to") {
             true => Ok(()),
             false => Err(cheats(plan.garblers()[seat], COMMITTED_LABELS, "the labels of its wires")),
         }

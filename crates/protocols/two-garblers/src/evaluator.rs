@@ -5,7 +5,7 @@ use std::sync::Arc;
 use garblet_circuit::{Bits, Party};
 use garblet_garble as garble;
 use garblet_net::{Mesh, PerPeer};
-use garblet_primitives::{Block, Prg, secrets::verdict};
+use garblet_primitives::{Block, Prg, secrets};
 use garblet_protocol::{
     MeshSession, Phase, ProtocolError, Role, Security,
     bulk::check_padding_of,
@@ -78,7 +78,7 @@ impl<K: Conduct<Step>> Evaluator<K> {
         let [first, second] = plan.garblers().map(|garbler| incoming.get_mut(garbler.0).map(std::mem::take));
         let (message, digest) = (first.unwrap_or_default(), second.unwrap_or_default());
         let same = commitments::digest(plan, run, &message).ct_eq(&digest[..]);
-        match verdict(same, "two-garblers: whether the garblers agree about commitments") {
+        match secrets::verdict(same, "two-garblers: whether the garblers agree about commitments") {
             true => Ok(Commitments::new(message)),
             false => Err(refused(COMMITMENTS, plan.garblers())),
         }
@@ -154,7 +154,7 @@ impl<K: Conduct<Step>> Evaluator<K> {
         for (garbler, bits) in plan.garblers().into_iter().zip([first, second]) {
             check_padding_of(garbler, bits, count)?;
         }
-        match verdict(first.ct_eq(second), "two-garblers: whether the garblers agree about decoding bits") {
+        match secrets::verdict(first.ct_eq(second), "two-garblers: whether the garblers agree about decoding bits") {
             true => Ok((Bits::from_bytes(first).slice(0, count), Agreed(()))),
             false => Err(refused(DECODING, plan.garblers())),
         }

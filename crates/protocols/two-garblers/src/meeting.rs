@@ -1,7 +1,7 @@
 //! Step 1: nonces, the name of the session, and the garblers' common secret.
 
 use garblet_circuit::Party;
-use garblet_primitives::{Block, secrets::verdict};
+use garblet_primitives::{Block, secrets};
 use garblet_protocol::{MeshSession, ProtocolError, conduct::Conduct, domain::SessionId};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroizing;
@@ -75,7 +75,7 @@ impl Meeting {
         let mut incoming = mesh.per_peer(|_| [0; WORD_BYTES]);
         mesh.exchange(&outgoing, &mut incoming).await?;
         let same = incoming.iter().fold(Choice::from(1), |same, (_, theirs)| same & name.ct_eq(theirs));
-        match verdict(same, "two-garblers: whether all have the same name of the session") {
+        match secrets::verdict(same, "two-garblers: whether all have the same name of the session") {
             true => Ok(()),
             false => Err(refused(NONCES, plan.others(party))),
         }

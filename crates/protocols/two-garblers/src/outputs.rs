@@ -1,7 +1,7 @@
 //! Steps 8 and 9: the evaluator hands over public values of outputs, with a digest of their labels, which it can only have by evaluating.
 
 use garblet_circuit::{Bits, Party};
-use garblet_primitives::{Block, secrets::verdict};
+use garblet_primitives::{Block, secrets};
 use garblet_protocol::{ProtocolError, bulk::check_padding_of, domain::SessionId};
 use subtle::ConstantTimeEq;
 
@@ -49,7 +49,7 @@ pub(super) fn accept(
     let public = Bits::from_bytes(public).slice(0, count);
     let values: Bits = public.iter().zip(zero.select_bits(plan, own).iter()).map(|(bit, zero)| bit ^ zero).collect();
     let expected = digest(run, own, secrets.active(zero.of(plan, own), &values));
-    match verdict(expected.ct_eq(theirs), "two-garblers: whether the evaluator has the labels of outputs") {
+    match secrets::verdict(expected.ct_eq(theirs), "two-garblers: whether the evaluator has the labels of outputs") {
         true => Ok(values),
         false => Err(cheats(plan.evaluator(), EVALUATED_LABELS, "the labels of outputs")),
     }

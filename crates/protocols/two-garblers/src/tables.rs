@@ -5,7 +5,7 @@
 use garblet_circuit::Party;
 use garblet_garble as garble;
 use garblet_net::Mesh;
-use garblet_primitives::secrets::verdict;
+use garblet_primitives::secrets;
 use garblet_protocol::{
     MeshSession, ProtocolError,
     conduct::Conduct,
@@ -140,7 +140,7 @@ impl Arrived {
     pub(super) fn check(self, plan: &Plan, sent: [&[u8]; 2]) -> Result<(), ProtocolError> {
         let [first, second] = self.hashers.map(PartsHasher::finish);
         let same = first.ct_eq(sent[0]) & second.ct_eq(sent[1]);
-        match verdict(same, "two-garblers: whether the garblers agree about the tables") {
+        match secrets::verdict(same, "two-garblers: whether the garblers agree about the tables") {
             true => Ok(()),
             false => Err(refused(TABLES, plan.garblers())),
         }

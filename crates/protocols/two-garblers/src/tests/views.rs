@@ -1,4 +1,4 @@
-//! What a single party sees is the same for all inputs of the others that give it the same outputs.
+//! The view of a single party is the same for all inputs of the others that give it the same outputs.
 
 use garblet_circuit::{evaluate, random};
 use garblet_protocol::run_id::RUN_ID_BYTES;
