@@ -20,6 +20,7 @@ const LAYERS: &[&[&str]] = &[
         "protocols/lego",
         "protocols/gmw",
         "protocols/bmr",
+        "protocols/two-garblers",
         "protocols/ideal",
     ],
     &["protocols/outsourced"],

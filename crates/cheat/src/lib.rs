@@ -13,6 +13,7 @@ pub mod lego;
 pub mod outsourced;
 mod run;
 mod statistics;
+pub mod two_garblers;
 
 pub use statistics::binomial_tail;
 

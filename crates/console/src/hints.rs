@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use garblet::{
-    Adversary, Advice, Error, Explain, Protocol,
+    Adversary, Advice, Collusion, Error, Explain, Protocol,
     circuit::diagnostic::one_line,
     meet::MeetError,
     net::{IdentityError, MeshError, NetError, PartyError, PeersFileError},
@@ -117,14 +117,24 @@ pub fn several_hint(two: Protocol) -> String {
     let several = Protocol::ALL.iter().copied().filter(|several| several.is_mesh());
     let (enough, weaker): (Vec<Protocol>, Vec<Protocol>) = several.partition(|several| several.adversary() >= asked);
     let names = |of: &[Protocol]| of.iter().map(|protocol| protocol.name()).collect::<Vec<_>>().join(", ");
-    let secure = match &enough[..] {
-        [] => format!("no protocol for three or more parties is secure against {asked} parties"),
-        some => format!(
-            "with three or more parties --protocol {} is secure against {asked} parties, but only if its two servers do not collude",
-            names(some)
-        ),
+    let secure = match enough.split_first() {
+        None => format!("no protocol for three or more parties is secure against {asked} parties"),
+        Some((first, others)) => {
+            let others = others.iter().map(|other| format!("; --protocol {other} is{}", condition(*other)));
+            let first = format!("--protocol {first} is secure against {asked} parties{}", condition(*first));
+            format!("with three or more parties {first}{}", others.collect::<String>())
+        }
     };
     format!("{secure}; {} are for semi-honest parties", names(&weaker))
+}
+
+/// The condition on the parties of a protocol.
+fn condition(protocol: Protocol) -> &'static str {
+    match protocol.collusion() {
+        None => "",
+        Some(Collusion::BothServers) => ", but only if its two servers do not collude",
+        Some(Collusion::AnyTwo) => ", but only if no two of its three parties collude",
+    }
 }
 
 #[cfg(test)]

@@ -77,6 +77,7 @@ pub fn must_not_collude(collusion: Collusion, parties: u16) -> String {
         Collusion::BothServers => {
             format!("the servers, parties 0 and {}, must not collude: together they see everything", parties - 1)
         }
+        Collusion::AnyTwo => "no two of the three parties may collude: any two together see everything".into(),
     }
 }
 

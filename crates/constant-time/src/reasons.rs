@@ -53,6 +53,15 @@ const REASONS: &[(&str, &[&str])] = &[
     ("lego: whether the lowest bit of delta is flipped, which is sent", &["protocols/lego/src/setup/delta_ot.rs"]),
     ("lego: whether sent bits match the commitments", &["protocols/lego/src/generate/leak.rs"]),
     ("lego: which bits are combined, from a seed that both parties know", &["protocols/lego/src/generate/leak.rs"]),
+    (
+        "two-garblers: whether a garbler opens labels that the garblers committed to",
+        &["protocols/two-garblers/src/commitments.rs"],
+    ),
+    ("two-garblers: whether all have the same name of the session", &["protocols/two-garblers/src/meeting.rs"]),
+    ("two-garblers: whether the evaluator has the labels of outputs", &["protocols/two-garblers/src/outputs.rs"]),
+    ("two-garblers: whether the garblers agree about commitments", &["protocols/two-garblers/src/evaluator.rs"]),
+    ("two-garblers: whether the garblers agree about decoding bits", &["protocols/two-garblers/src/evaluator.rs"]),
+    ("two-garblers: whether the garblers agree about the tables", &["protocols/two-garblers/src/tables.rs"]),
 ];
 
 /// The calls that declare a value public.

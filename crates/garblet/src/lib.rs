@@ -94,6 +94,8 @@ pub use garblet_runs as runs;
 pub use garblet_store as store;
 pub use garblet_synthesis as synthesis;
 pub use garblet_synthesis::{builder, library};
+#[cfg(feature = "two-garblers")]
+pub use garblet_two_garblers as two_garblers;
 #[cfg(feature = "yao")]
 pub use garblet_yao as yao;
 #[cfg(feature = "yao")]

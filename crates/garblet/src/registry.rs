@@ -32,6 +32,7 @@ protocols![
     "bmr": garblet_bmr::BmrBgw3,
     "bmr": garblet_bmr::BmrBgw2,
     "outsourced": garblet_outsourced::Outsourced,
+    "two-garblers": garblet_two_garblers::TwoGarblers,
     "toy": garblet_ideal::Ideal,
 ];
 
@@ -70,9 +71,9 @@ impl Protocol {
         self.0.collusion
     }
 
-    /// The first protocol that is secure against an adversary.
+    /// The first protocol that is secure against an adversary, whoever colludes.
     pub fn against(adversary: Adversary) -> Protocol {
-        let withstands = |protocol: &&Protocol| protocol.adversary() >= adversary;
+        let withstands = |protocol: &&Protocol| protocol.adversary() >= adversary && protocol.collusion().is_none();
         *Protocol::ALL.iter().find(withstands).unwrap_or(&Protocol::ALL[0])
     }
 

@@ -33,4 +33,6 @@ pub struct Security {
 pub enum Collusion {
     /// The first and the last party, which are servers for the others.
     BothServers,
+    /// Any two of the three parties.
+    AnyTwo,
 }

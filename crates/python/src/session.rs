@@ -8,7 +8,7 @@ use std::{
 };
 
 use garblet::{
-    Config, Party, Plan,
+    Collusion, Config, Party, Plan,
     meet::{Meeting, Peers, Way},
     net::{Fingerprint, Options, PeersFile, SessionName},
 };
@@ -61,8 +61,8 @@ pub(crate) fn config(protocol: &str, params: &[(String, String)]) -> Result<Conf
 pub(crate) fn config_of_run(protocol: &str, params: &[(String, String)]) -> Result<Config, Fault> {
     let config = config(protocol, params)?;
     match config.protocol().collusion() {
-        None => Ok(config),
-        Some(_) => Err(Fault::usage(format!("protocol: {protocol} does not run from Python")).hint(
+        None | Some(Collusion::AnyTwo) => Ok(config),
+        Some(Collusion::BothServers) => Err(Fault::usage(format!("protocol: {protocol} does not run from Python")).hint(
             "use the command for servers and clients: garblet run --protocol outsourced; or gmw, which has several parties, too",
         )),
     }

@@ -14,3 +14,4 @@ mod lego;
 mod ot;
 mod outsourced;
 mod settings;
+mod two_garblers;

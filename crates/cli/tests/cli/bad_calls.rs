@@ -127,7 +127,7 @@ fn unknown_names() {
     local(&["--protocol", "bgw"]).fails(
         2,
         "error: --protocol: unknown protocol `bgw`, expected yao, components, covert, authenticated, cut-and-choose, \
-             lego, gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2 or outsourced\n",
+             lego, gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2, outsourced or two-garblers\n",
     );
     local(&["--adversary", "byzantine"]).fails(
         2,
@@ -137,7 +137,7 @@ fn unknown_names() {
     local(&["--protocol", "gmw", "--adversary", "covert"]).fails(
         2,
         "error: --adversary covert: gmw is only secure against semi-honest parties\nhint: --protocol covert is, for two parties; with three or more parties --protocol outsourced \
-             is secure against covert parties, but only if its two servers do not collude; gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2 are for semi-honest parties\n",
+             is secure against covert parties, but only if its two servers do not collude; --protocol two-garblers is, but only if no two of its three parties collude; gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2 are for semi-honest parties\n",
     );
     local(&["--owner", "in1=7"]).fails(2, "error: --owner: the program has no input `in1`\nhint: it has key, block\n");
     local(&["--input", "5=a.json"]).fails(2, "error: --input 5=a.json: there are 2 parties, 0 to 1\n");

@@ -27,6 +27,7 @@ mod store;
 mod stored_runs;
 mod strangers;
 mod tables;
+mod two_garblers;
 mod visits;
 
 /// The tested program.

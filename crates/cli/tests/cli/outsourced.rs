@@ -66,7 +66,11 @@ fn plans_say_so_too() {
     let plan = |more: &[&str]| garblet(&[&["plan", AUCTION[0]], more].concat());
     let planned = plan(&["--json"]).json();
     for planned in planned["protocols"].as_array().expect("a list") {
-        let expected = (planned["protocol"] == "outsourced").then(|| json!("both-servers"));
+        let expected = match planned["protocol"].as_str() {
+            Some("outsourced") => Some(json!("both-servers")),
+            Some("two-garblers") => Some(json!("any-two")),
+            _ => None,
+        };
         assert_eq!(planned.get("collusion"), expected.as_ref(), "{planned}");
     }
     for more in [&["--protocol", "outsourced"][..], &["--adversary", "malicious", "--parties", "3"]] {

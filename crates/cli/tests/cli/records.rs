@@ -188,7 +188,8 @@ fn a_party_that_learns_nothing_sees_who_does() {
 fn the_three_party_protocol_against_malicious_parties_is_never_chosen_unasked() {
     let several = "gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2 are for semi-honest parties\n";
     let none = format!(
-        "with three or more parties --protocol outsourced is secure against malicious parties, but only if its two servers do not collude; {several}"
+        "with three or more parties --protocol outsourced is secure against malicious parties, but only if its two servers do not collude; \
+         --protocol two-garblers is, but only if no two of its three parties collude; {several}"
     );
     let calls = [
         &["--adversary", "malicious", "--parties", "3"][..],

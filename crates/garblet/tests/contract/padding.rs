@@ -89,6 +89,10 @@ const CASES: &[Case] = &[
     case("bmr", &[("form", "linear")], (Forth, 0), &["10 bits", "11 bits", "choice corrections: 21 bits"]),
     case("bmr", &[("form", "published")], (Forth, 0), &["10 bits", "11 bits", "30 bits"]),
     case("bmr-bgw3", &[], (Forth, 0), &["11 bits"]),
+    // Shares of the evaluator's input; outputs of a garbler, before a digest; decoding bits.
+    case("two-garblers", &[], (Forth, 0), &["11 bits"]),
+    case("two-garblers", &[], (Forth, 32), &["11 bits"]),
+    case("two-garblers", &[], (Back, 0), &["11 bits"]),
 ];
 
 impl Case {

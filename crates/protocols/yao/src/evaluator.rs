@@ -164,7 +164,7 @@ impl Evaluator {
         let mut tables = &ahead.tables[..];
         for piece in plan.pieces() {
             let (now, later) = tables.split_at(piece.bytes);
-            evaluate_piece(&mut evaluation, now)?;
+            evaluation.evaluate_piece(now)?;
             tables = later;
             session.advance(piece.end, plan.and_count());
         }
@@ -185,7 +185,7 @@ impl Evaluator {
         for piece in plan.pieces() {
             tables.resize(piece.bytes, 0);
             session.channel().receive_bytes(&mut tables).await?;
-            evaluate_piece(&mut evaluation, &tables)?;
+            evaluation.evaluate_piece(&tables)?;
             session.advance(piece.end, plan.and_count());
         }
         Ok(Zeroizing::new(evaluation.into_outputs()))
@@ -201,14 +201,4 @@ impl Evaluator {
 
 fn begin(plan: &Plan, hash_seed: Block, first_gate: u64, inputs: Vec<Box<[Block]>>) -> garble::Evaluator<'_> {
     garble::Evaluator::new(plan.program(), plan.schedules(), plan.config().garbling, hash_seed, first_gate, inputs)
-}
-
-/// Evaluates a piece of the tables chunk by chunk.
-fn evaluate_piece(evaluation: &mut garble::Evaluator<'_>, mut tables: &[u8]) -> Result<(), ProtocolError> {
-    while !tables.is_empty() {
-        let (chunk, later) = tables.split_at(evaluation.next_chunk_bytes());
-        evaluation.evaluate_chunk(chunk)?;
-        tables = later;
-    }
-    Ok(())
 }

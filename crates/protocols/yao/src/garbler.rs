@@ -177,12 +177,7 @@ impl Garbler {
         let mut tables = Vec::new();
         for piece in plan.pieces() {
             tables.resize(piece.bytes, 0);
-            let mut rest = &mut tables[..];
-            while !rest.is_empty() {
-                let (chunk, later) = rest.split_at_mut(garbling.next_chunk_bytes());
-                garbling.garble_chunk_into(chunk);
-                rest = later;
-            }
+            garbling.garble_piece_into(&mut tables);
             session.channel().send_bytes(&tables).await?;
             session.advance(piece.end, total);
         }

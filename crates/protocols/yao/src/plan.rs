@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party, Program};
-use garblet_garble::{CHUNK_ANDS, GarblingConfig, Schedules};
+use garblet_garble::{GarblingConfig, Piece, Schedules};
 use garblet_ot::Width;
 use garblet_primitives::Block;
 
@@ -29,18 +29,6 @@ pub struct Config {
     pub build: Build,
     /// Field width of the OT extension: larger means fewer bytes and more computation.
     pub ot_width: Width,
-}
-
-/// Chunks of tables that are sent and received together: waking a waiting peer costs more than moving a chunk. Six
-/// chunks of half gates are 768 KiB, which fit in the second-level cache.
-const PIECE_CHUNKS: usize = 6;
-
-/// A piece of the tables.
-pub(super) struct Piece {
-    /// The number of AND gates up to its end.
-    pub(super) end: u64,
-    /// Its bytes.
-    pub(super) bytes: usize,
 }
 
 /// A program made ready for `yao`: schedules and sizes.
@@ -92,12 +80,8 @@ impl Plan {
     }
 
     /// The pieces in which the tables are sent, in order.
-    pub(super) fn pieces(&self) -> impl Iterator<Item = Piece> + '_ {
-        let (garbling, total) = (self.config.garbling, self.and_count());
-        (0..total).step_by(PIECE_CHUNKS * CHUNK_ANDS).map(move |begin| {
-            let ands = (total - begin).min((PIECE_CHUNKS * CHUNK_ANDS) as u64);
-            Piece { end: begin + ands, bytes: garbling.table_bytes(ands) as usize }
-        })
+    pub(super) fn pieces(&self) -> impl Iterator<Item = Piece> + use<> {
+        self.config.garbling.pieces(self.and_count())
     }
 
     /// The number of input bits of a party.
