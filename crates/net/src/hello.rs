@@ -12,7 +12,7 @@ use crate::message::Message;
 use crate::parts::{self, Description, Parts};
 
 /// The version of the wire format. It grows with every change that an older peer would misread.
-pub const WIRE_VERSION: u32 = 1;
+pub const WIRE_VERSION: u32 = 2;
 
 const MAGIC: [u8; 8] = *b"garblet\0";
 const PARAMETERS_MAX: usize = 32;
