@@ -251,11 +251,10 @@ impl Run {
                 }
                 Stmt::Set(id, part, value) => self.values[*id][*part] = self.expr(value)?,
                 Stmt::SetIndex(id, index, value) => {
+                    // As in Rust, the value comes before the index.
+                    let value = self.expr(value)?;
                     let index = self.expr(index)? as usize;
-                    if index >= self.values[*id].len() {
-                        return Err(OUT_OF_BOUNDS);
-                    }
-                    self.values[*id][index] = self.expr(value)?;
+                    *self.values[*id].get_mut(index).ok_or(OUT_OF_BOUNDS)? = value;
                 }
                 Stmt::If(condition, then, other) => {
                     let taken = if self.expr(condition)? != 0 { then } else { other };
