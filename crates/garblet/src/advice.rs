@@ -109,7 +109,7 @@ advice! {
     /// Leave a peer that repeatedly disappears when it has to show that it has not cheated.
     LeaveSuspect => "if it happens again, do not run with this peer";
     /// Ask the party that every refusal names.
-    AskWhoIsNamed => "nothing was computed from any input, so all can run it again; ask the party that every refusal names";
+    AskWhoIsNamed => "nobody has learned anything, so all can run it again; ask the party that every refusal names";
     /// Give the servers nothing until one of them has explained itself.
     ServersMayHaveResults => "the servers have computed and may have results: give them nothing more until they know which of them is at fault";
 

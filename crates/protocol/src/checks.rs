@@ -151,8 +151,7 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The messages of two parties contradict each other, and nobody can tell which of the two lies. If they are about dealt inputs, nothing was computed from
-/// these.
+/// The messages of two parties contradict each other, and nobody can tell which of the two lies. No honest party has learned an output, or will tell one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("refused: {what}; {}", liars(parties))]
 pub struct Refused {

@@ -23,12 +23,12 @@ const GREETING_BYTES: u64 = 3 * size_of::<Block>() as u64;
 /// The cost of a phase of one run of `plan` for `party`, given the hellos of all parties.
 ///
 /// With `n` parties, `A` AND gates, `a_i` input bits of party `i`, `a` of all, `m_p` output bits that party `p` learns, and
-/// `e(x)` bytes of an OT extension by `x` (`8 x` at the default width), party `i` sends to each of the others, besides
+/// `e(x)` bytes of an OT extension by `x` (`8 x` at the default width of all forms but half gates), party `i` sends to each of the others, besides
 /// opening the circuit:
 ///
 /// | | prepare | build | rounds of both |
 /// |---|---|---|---|
-/// | `bmr` | `e(a_i + 2 A) + (a_i + A) / 8` | `2 A / 8` | 5 |
+/// | `bmr`, linear | `e(a_i + 2 A) + (a_i + A) / 8` | `2 A / 8` | 5 |
 /// | `bmr`, half gates: garbler to garbler | `e(a_i + 2 A) + (a_i + A) / 8` | `2 A / 8 + 48 A` | 3 |
 /// | garbler to evaluator | | `2 A / 8 + 16 + 48 A` | 3 |
 /// | evaluator to garbler | `e(a_i + 2 A) + (a_i + A) / 8` | `A / 8` | 2 |
