@@ -31,8 +31,8 @@ pub enum Deviation {
     OtherValue(usize),
     /// A garbler flips a bit of this byte of its labels.
     OtherLabel(usize),
-    /// A garbler flips a decoding bit.
-    OtherDecoding,
+    /// A garbler flips a bit of this byte of its key, its digest of the other key, or its masked decoding bits, one after the other.
+    OtherDecoding(usize),
     /// The evaluator deals this garbler another share than it keeps.
     OtherShare(u16),
     /// The evaluator flips a bit of this byte of the outputs that it hands over to that garbler.
@@ -55,12 +55,11 @@ impl Conduct<Step> for Cheat {
             (Deviation::OtherCommitment(place), Step::Commitments) if place < 0 => bytes.len() - place.unsigned_abs(),
             (Deviation::OtherCommitment(place), Step::Commitments) => place.unsigned_abs(),
             (Deviation::OtherTable(piece), Step::Tables) if index == piece => 5,
-            (Deviation::OtherLabel(place), Step::Labels) => place,
+            (Deviation::OtherLabel(place), Step::Labels) | (Deviation::OtherDecoding(place), Step::Decoding) => place,
             (Deviation::OtherShare(garbler), Step::Share) if index == garbler.into() => 0,
             (Deviation::OtherOutput(garbler, place), Step::Outputs) if index == garbler.into() => place,
             (Deviation::OtherCommitmentsDigest, Step::CommitmentsDigest)
-            | (Deviation::OtherTablesDigest, Step::TablesDigest)
-            | (Deviation::OtherDecoding, Step::Decoding) => 0,
+            | (Deviation::OtherTablesDigest, Step::TablesDigest) => 0,
             _ => return,
         };
         bytes[place] ^= 1;

@@ -60,7 +60,7 @@ const REASONS: &[(&str, &[&str])] = &[
     ("two-garblers: whether all have the same name of the session", &["protocols/two-garblers/src/meeting.rs"]),
     ("two-garblers: whether the evaluator has the labels of outputs", &["protocols/two-garblers/src/outputs.rs"]),
     ("two-garblers: whether the garblers agree about commitments", &["protocols/two-garblers/src/evaluator.rs"]),
-    ("two-garblers: whether the garblers agree about decoding bits", &["protocols/two-garblers/src/evaluator.rs"]),
+    ("two-garblers: whether the garblers agree about decoding bits", &["protocols/two-garblers/src/decoding.rs"]),
     ("two-garblers: whether the garblers agree about the tables", &["protocols/two-garblers/src/tables.rs"]),
 ];
 

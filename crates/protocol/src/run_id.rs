@@ -2,7 +2,8 @@
 //!
 //! Material serves once. A party that has lost some, or uses it in another order, is at another run than the others. Then the result is wrong,
 //! and a party that has messages of two runs from the same peer can combine what belongs to different inputs. So the first online message to
-//! every peer begins with the run's number, and nobody sends a second message before all numbers have arrived and are equal.
+//! every peer begins with the run's number, and nobody sends a second message before all numbers have arrived and are equal. That does not mean that
+//! all have sent everything: a party may send one peer its number and its data, and others nothing yet.
 //!
 //! The rest of the first message is safe without that check: it is hidden by masks of the sender's own run, which is used up, and no honest party
 //! at another run sends anything else under these masks.

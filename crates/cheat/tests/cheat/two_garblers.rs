@@ -131,8 +131,10 @@ fn garblers_that_contradict_each_other_are_both_named_and_nobody_is_blamed() {
         (&large, G1, Deviation::OtherTable(2), TABLES),
         (&small, G1, Deviation::OtherTablesDigest, TABLES),
         (&large, G2, Deviation::OtherTablesDigest, TABLES),
-        (&small, G1, Deviation::OtherDecoding, DECODING),
-        (&small, G2, Deviation::OtherDecoding, DECODING),
+        (&small, G1, Deviation::OtherDecoding(0), DECODING),
+        (&small, G2, Deviation::OtherDecoding(16), DECODING),
+        (&small, G1, Deviation::OtherDecoding(48), DECODING),
+        (&small, G2, Deviation::OtherDecoding(49), DECODING),
     ];
     for (program, cheater, deviation, what) in cases {
         for build in BUILDS {

@@ -116,7 +116,8 @@ impl Commitments {
         }
     }
 
-    fn permutation(&self, plan: &Plan) -> Bits {
+    /// The select bits of the zero labels of all shares.
+    pub(super) fn permutation(&self, plan: &Plan) -> Bits {
         let bits = 2 * plan.share_bits();
         Bits::from_bytes(&self.message[self.message.len() - bits.div_ceil(8)..])
     }

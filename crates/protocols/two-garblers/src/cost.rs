@@ -4,7 +4,7 @@ use garblet_circuit::Party;
 use garblet_net::Hello;
 
 use super::{
-    commitments,
+    commitments, decoding,
     meeting::{WORD_BYTES, nonce_bytes},
     outputs,
     plan::{Build, Plan},
@@ -23,7 +23,7 @@ use garblet_protocol::{
 /// | setup | hello, 64 | hello, 64 | hello, 64 | hello, 96 |
 /// | build | 16 + 64 (n1 + n2 + 2 e) + 2 e/8 | 32 | | |
 /// | build (ahead) | T1 + 32 | T2 + 32 | | |
-/// | online | 8 + 16 (n1 + e) + m/8 | 8 + 16 (n2 + e) + m/8 | 8 + e/8; 32 + mi/8, if `mi` is not 0 | 8 |
+/// | online | 8 + 16 (n1 + e); 48 + m/8, if `m` is not 0 | 8 + 16 (n2 + e); 48 + m/8, if `m` is not 0 | 8 + e/8; 32 + mi/8, if `mi` is not 0 | 8 |
 /// | online (streamed) | T1 + 32 | T2 + 32 | | |
 ///
 /// The garblers take turns: with fewer than 24,577 AND gates `T2` is zero, with very many both are half. Online the evaluator waits once, for any program, and
@@ -45,7 +45,7 @@ fn one_way(plan: &Plan, from: Party, to: Party, phase: Phase, hello: &Hello) -> 
         }
         (Phase::Online, Some(_), Some(_)) => run_id,
         (Phase::Online, Some(seat), None) => {
-            let labels = 16 * plan.held_bits(seat) + packed(plan.output_bits(plan.evaluator()));
+            let labels = 16 * plan.held_bits(seat) + decoding::message_bytes(plan);
             run_id + labels as u64 + tables(plan, seat, Build::Stream)
         }
         (Phase::Online, None, _) => run_id + (packed(plan.share_bits()) + outputs::message_bytes(plan, to)) as u64,

@@ -8,7 +8,6 @@ use garblet_net::{Mesh, PerPeer};
 use garblet_primitives::{Block, Prg, secrets};
 use garblet_protocol::{
     MeshSession, Phase, ProtocolError, Role, Security,
-    bulk::check_padding_of,
     conduct::{Conduct, Honest},
     domain::SessionId,
     party_io,
@@ -19,8 +18,9 @@ use zeroize::Zeroizing;
 
 use super::{
     Step,
-    checks::{COMMITMENTS, DECODING, refused},
+    checks::{COMMITMENTS, refused},
     commitments::{self, Commitments},
+    decoding,
     meeting::{Meeting, WORD_BYTES},
     outputs,
     plan::{Build, Plan, garbling},
@@ -40,7 +40,7 @@ pub struct Evaluator<K = Honest> {
 /// The evaluator's preparation of one run, which consumes it.
 pub struct EvaluatorPrepared {
     number: u64,
-    commitments: Commitments,
+    pub(super) commitments: Commitments,
     /// Tables that were sent ahead.
     ahead: Option<Vec<u8>>,
 }
@@ -75,7 +75,8 @@ impl<K: Conduct<Step>> Evaluator<K> {
             _ => WORD_BYTES,
         })
         .await?;
-        let [first, second] = plan.garblers().map(|garbler| incoming.get_mut(garbler.0).map(std::mem::take));
+        let [first, second] =
+            plan.garblers().map(|garbler| incoming.get_mut(garbler.0).map(|bytes| std::mem::take(&mut **bytes)));
         let (message, digest) = (first.unwrap_or_default(), second.unwrap_or_default());
         let same = commitments::digest(plan, run, &message).ct_eq(&digest[..]);
         match secrets::verdict(same, "two-garblers: whether the garblers agree about commitments") {
@@ -92,9 +93,10 @@ impl<K: Conduct<Step>> Evaluator<K> {
         own: &Bits,
     ) -> Result<[Bits; 2], ProtocolError> {
         let plan = self.plan.clone();
-        let (mesh, rng) = session.parts();
-        let shares = deal(own, rng);
+        let seed = self.meeting.share_seed(&self.meeting.run(number), &plan);
+        let shares = deal(own, &mut Prg::new(*seed));
         let share = |peer| plan.seat(Party(peer)).map_or_else(Vec::new, |seat| shares[seat].to_bytes());
+        let mesh = session.mesh();
         let mut outgoing = mesh.per_peer(|peer| Zeroizing::new(share(peer)));
         outgoing.iter_mut().for_each(|(peer, share)| self.conduct.touch(Step::Share, peer.into(), share));
         let mut nothing = mesh.per_peer(|_| []);
@@ -112,7 +114,6 @@ impl<K: Conduct<Step>> Evaluator<K> {
     ) -> Result<Vec<Box<[Block]>>, ProtocolError> {
         let plan = &*self.plan;
         let incoming = receive(session, plan, |seat| size_of::<Block>() * plan.held_bits(seat)).await?;
-        let incoming = incoming.map(|_, bytes| Zeroizing::new(bytes));
         let held = plan.garblers().map(|garbler| {
             let bytes = incoming.get(garbler.0).map_or(&[][..], |bytes| bytes);
             Zeroizing::new(bytes.as_chunks().0.iter().map(|label| Block::from_bytes(*label)).collect::<Vec<Block>>())
@@ -142,22 +143,20 @@ impl<K: Conduct<Step>> Evaluator<K> {
                 active
             }
         };
-        let (decoding, agreed) = self.receive_decoding(session).await?;
+        let (decoding, agreed) = self.receive_decoding(session, run).await?;
         Ok((active, decoding, agreed))
     }
 
     /// The decoding bits of the evaluator's outputs, which both garblers send.
-    async fn receive_decoding(&self, session: &mut MeshSession) -> Result<(Bits, Agreed), ProtocolError> {
-        let (plan, count) = (&*self.plan, self.plan.output_bits(self.party));
-        let incoming = receive(session, plan, |_| count.div_ceil(8)).await?;
-        let [first, second] = plan.garblers().map(|garbler| incoming.get(garbler.0).map_or(&[][..], |bits| bits));
-        for (garbler, bits) in plan.garblers().into_iter().zip([first, second]) {
-            check_padding_of(garbler, bits, count)?;
-        }
-        match secrets::verdict(first.ct_eq(second), "two-garblers: whether the garblers agree about decoding bits") {
-            true => Ok((Bits::from_bytes(first).slice(0, count), Agreed(()))),
-            false => Err(refused(DECODING, plan.garblers())),
-        }
+    async fn receive_decoding(
+        &self,
+        session: &mut MeshSession,
+        run: &SessionId,
+    ) -> Result<(Bits, Agreed), ProtocolError> {
+        let plan = &*self.plan;
+        let incoming = receive(session, plan, |_| decoding::message_bytes(plan)).await?;
+        let messages = plan.garblers().map(|garbler| incoming.get(garbler.0).map_or(&[][..], |bytes| bytes));
+        Ok((decoding::open(plan, run, messages)?, Agreed(())))
     }
 
     /// Step 8.
@@ -244,9 +243,9 @@ async fn receive(
     session: &mut MeshSession,
     plan: &Plan,
     bytes: impl Fn(usize) -> usize,
-) -> Result<PerPeer<Vec<u8>>, ProtocolError> {
+) -> Result<PerPeer<Zeroizing<Vec<u8>>>, ProtocolError> {
     let mesh = session.mesh();
-    let mut incoming = mesh.per_peer(|peer| vec![0; plan.seat(Party(peer)).map_or(0, &bytes)]);
+    let mut incoming = mesh.per_peer(|peer| Zeroizing::new(vec![0; plan.seat(Party(peer)).map_or(0, &bytes)]));
     mesh.exchange(&mesh.per_peer(|_| []), &mut incoming).await?;
     Ok(incoming)
 }

@@ -16,7 +16,7 @@ use garblet_protocol::{
 use zeroize::Zeroizing;
 
 use super::{
-    Step, commitments,
+    Step, commitments, decoding,
     meeting::Meeting,
     outputs,
     plan::{Build, Plan},
@@ -158,7 +158,7 @@ impl<K: Conduct<Step>> Role<Mesh> for Garbler<K> {
             Some(outputs) => outputs,
             None => self.send_tables(session, &run, &secrets).await?,
         };
-        let mut decoding = zero.select_bits(&plan, plan.evaluator()).to_bytes();
+        let mut decoding = decoding::message(&plan, &run, self.seat, &secrets, &zero);
         self.conduct.touch(Step::Decoding, 0, &mut decoding);
         let mesh = session.mesh();
         send_to(mesh, plan.evaluator(), &decoding).await?;

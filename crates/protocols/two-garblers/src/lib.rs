@@ -19,7 +19,7 @@
 //! | build, or online after step 6 | 4 | take turns in sending pieces of the tables; each sends a digest of the other's pieces | compares; evaluates them as they arrive, if online | `tables` |
 //! | online | 5 | compare the run's number | sends each garbler a share of its input | [`Evaluator`], [`Garbler`] |
 //! | online | 6 | open the labels of their own inputs and of their shares | checks them against the commitments | `commitments` |
-//! | online | 7 | both send the decoding bits of `E`'s outputs | compares, evaluates, decodes | [`Evaluator`] |
+//! | online | 7 | both send the decoding bits of `E`'s outputs under a mask of two keys, and each one key | evaluates, compares, unmasks, decodes | `decoding` |
 //! | online | 8 | | sends each garbler the public values of its outputs, and a digest of their labels | `outputs` |
 //! | online | 9 | check the digest, decode | | `outputs` |
 //!
@@ -43,7 +43,10 @@
 //!   long for an evaluator that is behind.
 //! - A commitment is a hash of a label, without further randomness: a label is random. Both labels of every wire have the same sum, so the hash is taken
 //!   for a random oracle.
-//! - Decoding bits are sent last, even if tables were sent ahead: a simulator can then choose them after the inputs.
+//! - Decoding bits are sent last, even if tables were sent ahead, and nobody can read them before both garblers have a share of the evaluator's input: a
+//!   simulator can then choose them after the inputs. A garbler does not wait until the other one has its share, so the evaluator might hold that
+//!   back: see `decoding`.
+//! - The evaluator's shares derive from its own secret and the session, so none returns either.
 //! - A garbler gets the public values of its outputs and one digest of their labels, in place of all labels.
 //!
 //! # Cost
@@ -56,12 +59,13 @@
 //! Malicious, static, at most one of the three parties; secure with abort, without fairness. **Any two parties together see everything**: a garbler
 //! knows all labels, and the garblers have both shares of the evaluator's input. Links must be private, and each party must know at each link who is at
 //! the other end. Assumes a hash that is circularly correlation robust for naturally derived keys (Choi, Katz, Kumaresan and Zhou, TCC 2012), and that
-//! BLAKE3 is a random oracle.
+//! BLAKE3 is a random oracle. The evaluator chooses its shares after it has seen permutation bits, and with `build=ahead` tables: that inputs are chosen
+//! after the circuit needs the hash of gates to be that of an ideal cipher, as in `authenticated`.
 //!
 //! - *A garbler is corrupted.* It sees random shares, and its outputs. What both garblers say is right, since one of them is honest; if they
 //!   differ, the evaluator stops. A label that one garbler opens was committed to by both. No check depends on an input of another party, and nothing
 //!   leaves the evaluator before all of them passed.
-//! - *The evaluator is corrupted.* It has one label of each wire, as an evaluator of `yao`, and decoding bits of its own outputs alone. The shares that
+//! - *The evaluator is corrupted.* It has one label of each wire, as an evaluator of `yao`, and decoding bits of its own outputs alone, after it has dealt both shares. The shares that
 //!   it deals are its input, whatever they are. To hand over another value of an output it must guess delta.
 //!
 //! | check | who | names |
@@ -74,6 +78,7 @@
 mod checks;
 mod commitments;
 mod cost;
+mod decoding;
 mod evaluator;
 mod garbler;
 mod meeting;
@@ -116,7 +121,7 @@ pub enum Step {
     Share,
     /// The labels of a garbler's wires.
     Labels,
-    /// The decoding bits of the evaluator's outputs.
+    /// The message with the decoding bits of the evaluator's outputs.
     Decoding,
     /// The outputs for the garbler with that index.
     Outputs,

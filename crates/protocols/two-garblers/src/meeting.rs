@@ -18,7 +18,7 @@ pub(super) const WORD_BYTES: usize = 32;
 /// A session of three parties.
 pub(super) struct Meeting {
     id: SessionId,
-    /// The sum of the garblers' secrets, at garblers.
+    /// The sum of the garblers' secrets, at garblers; the evaluator's own secret, at the evaluator.
     secret: Zeroizing<[u8; WORD_BYTES]>,
 }
 
@@ -90,7 +90,18 @@ impl Meeting {
     ///
     /// *Secret*: from the evaluator. *Unique*: no two runs have the same.
     pub(super) fn seed(&self, run: &SessionId, plan: &Plan) -> Zeroizing<Block> {
-        let digest = Zeroizing::new(run.domain(plan.evaluator(), Place::Seed as u8).digest(&*self.secret));
+        self.derived(run, plan, Place::Seed)
+    }
+
+    /// The seed of the evaluator's shares in a run.
+    ///
+    /// *Secret*: from the garblers. *Unique*: as long as one garbler draws a new nonce, even if the evaluator is restored from a backup.
+    pub(super) fn share_seed(&self, run: &SessionId, plan: &Plan) -> Zeroizing<Block> {
+        self.derived(run, plan, Place::Share)
+    }
+
+    fn derived(&self, run: &SessionId, plan: &Plan, place: Place) -> Zeroizing<Block> {
+        let digest = Zeroizing::new(run.domain(plan.evaluator(), place as u8).digest(&*self.secret));
         Zeroizing::new(Block::from_digest(&digest))
     }
 }

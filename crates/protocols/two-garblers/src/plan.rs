@@ -6,6 +6,7 @@ use garblet_circuit::{Bits, Party, Program};
 use garblet_garble::{GarblingConfig, Piece, Schedules};
 use garblet_primitives::Block;
 use garblet_protocol::{Collusion, ProtocolError, Security, domain::SessionId, party_io};
+use zeroize::Zeroizing;
 
 use super::NAME;
 
@@ -163,8 +164,8 @@ impl Plan {
                 Some(seat) => take(&mut own[seat], width),
                 None => {
                     let mut sum = take(&mut shares[0], width);
-                    let other = take(&mut shares[1], width);
-                    sum.iter_mut().zip(&other).for_each(|(sum, other)| *sum ^= *other);
+                    let other = Zeroizing::new(take(&mut shares[1], width));
+                    sum.iter_mut().zip(&*other).for_each(|(sum, other)| *sum ^= *other);
                     sum
                 }
             }
@@ -208,5 +209,8 @@ pub(super) enum Place {
     Label,
     Commitments,
     Tables,
+    Share,
+    Key,
+    Decoding,
     Outputs,
 }

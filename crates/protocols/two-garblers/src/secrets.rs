@@ -17,6 +17,8 @@ pub(super) struct Secrets {
     scheme_seed: Zeroizing<Block>,
     /// The zero labels, garbler by garbler.
     pub(super) held: [Zeroizing<Vec<Block>>; 2],
+    /// The keys of the decoding bits' mask, of which each garbler opens its own.
+    pub(super) keys: [Zeroizing<Block>; 2],
 }
 
 impl Secrets {
@@ -25,12 +27,13 @@ impl Secrets {
         let mut prg = Prg::new(seed);
         let delta = Delta::random(&mut prg);
         let (hash_seed, scheme_seed) = (prg.next_block(), Zeroizing::new(prg.next_block()));
+        let keys = [(); 2].map(|()| Zeroizing::new(prg.next_block()));
         let held = [0, 1].map(|seat| {
             let mut labels = Zeroizing::new(vec![Block::ZERO; plan.held_bits(seat)]);
             prg.fill_blocks(&mut labels);
             labels
         });
-        Secrets { delta, hash_seed, scheme_seed, held }
+        Secrets { delta, hash_seed, scheme_seed, held, keys }
     }
 
     /// The labels of a wire for the public values 0 and 1, from its zero label.

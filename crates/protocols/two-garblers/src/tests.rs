@@ -1,6 +1,7 @@
 //! Parties in one process. Deviations from the protocol are in `garblet-cheat`.
 
 mod cost;
+mod early;
 mod equals;
 mod misuse;
 mod sessions;

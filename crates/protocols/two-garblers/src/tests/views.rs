@@ -1,7 +1,7 @@
 //! The view of a single party is the same for all inputs of the others that give it the same outputs.
 
 use garblet_circuit::{evaluate, random};
-use garblet_protocol::run_id::RUN_ID_BYTES;
+use garblet_protocol::{domain::SessionId, run_id::RUN_ID_BYTES};
 use garblet_runs::testing::{
     coalition::{self, FUNCTIONS, bits},
     mesh_run::sent,
@@ -22,7 +22,8 @@ fn evaluators_views(plan: &Arc<Plan>, inputs: &[Bits]) -> Vec<Vec<bool>> {
         .iter()
         .map(|outputs| outputs.iter().flatten().flat_map(|output| output.iter().collect::<Vec<_>>()).collect())
         .collect();
-    let decoding = plan.output_bits(evaluator).div_ceil(8);
+    let decoding = decoding::message_bytes(plan);
+    let mut masked: Vec<Vec<Vec<u8>>> = vec![Vec::new(); RUNS];
     let shares = plan.share_bits().div_ceil(8);
     for (seat, garbler) in plan.garblers().into_iter().enumerate() {
         let all = sent(&transcripts, garbler.0, evaluator.0);
@@ -32,11 +33,12 @@ fn evaluators_views(plan: &Arc<Plan>, inputs: &[Bits]) -> Vec<Vec<bool>> {
         let of_run = before + RUN_ID_BYTES + labels + tables + decoding;
         let permutation = if seat == 0 { (2 * plan.share_bits()).div_ceil(8) } else { 0 };
         assert_eq!(all.len(), 2 * meeting::WORD_BYTES + RUNS * of_run);
-        for (view, run) in views.iter_mut().zip(all[2 * meeting::WORD_BYTES..].chunks(of_run)) {
+        let runs = all[2 * meeting::WORD_BYTES..].chunks(of_run);
+        for ((view, masked), run) in views.iter_mut().zip(&mut masked).zip(runs) {
             view.extend(bits(&run[before - permutation..before]));
             let active = &run[before + RUN_ID_BYTES..][..labels];
             view.extend(active.chunks(16).map(|label| label[0] & 1 == 1));
-            view.extend(bits(&run[of_run - decoding..]));
+            masked.push(run[of_run - decoding..].to_vec());
         }
         let told = sent(&transcripts, evaluator.0, garbler.0);
         let of_run = RUN_ID_BYTES + shares;
@@ -45,7 +47,20 @@ fn evaluators_views(plan: &Arc<Plan>, inputs: &[Bits]) -> Vec<Vec<bool>> {
             view.extend(bits(&run[RUN_ID_BYTES..]));
         }
     }
+    let session = session(plan, &transcripts);
+    for (number, (view, masked)) in (0..).zip(views.iter_mut().zip(&masked)) {
+        let decoding = decoding::open(plan, &session.run(number), [&masked[0], &masked[1]]).expect("honest garblers");
+        view.extend(decoding.iter());
+    }
     views
+}
+
+/// The session of these transcripts, in which every party's nonce comes first.
+fn session(plan: &Plan, transcripts: &[PairTranscript]) -> SessionId {
+    plan.session(&[0, 1, 2].map(|party| {
+        let sent = sent(transcripts, party, plan.others(Party(party))[0].0);
+        *sent.first_chunk().expect("a nonce")
+    }))
 }
 
 #[test]
