@@ -23,6 +23,11 @@ impl Width {
         n.div_ceil(SQUARE as u64) * 16 * (self.trees() as u64 - 1)
     }
 
+    /// Payload bytes that the receiver sends for the corrections of so many squares of 128 OTs with given choices.
+    pub const fn given_extension_bytes(self, squares: u64) -> u64 {
+        squares * 16 * self.trees() as u64
+    }
+
     /// Payload bytes that the receiver sends in set-up with checks, in addition to [`Width::receiver_setup_bytes`].
     pub const fn malicious_setup_bytes(self) -> u64 {
         tags::bytes(self) as u64

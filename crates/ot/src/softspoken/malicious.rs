@@ -26,7 +26,7 @@ use zeroize::Zeroizing;
 
 use super::consistency::{self, ChoicesConsistent, StatisticalSecurity};
 use super::receiver::{CotReceiver, ReceiverSetup};
-use super::sender::{CotSender, SenderSetup};
+use super::sender::{Choices, CotSender, SenderSetup};
 use super::tags::{self, TreesConsistent};
 use super::width::{SQUARE, Width};
 use crate::bit_vec::BitVec;
@@ -103,7 +103,21 @@ impl MaliciousCotSender {
         room: Zeroizing<Vec<Block>>,
     ) -> Result<Unchecked, OtError> {
         let mut rows = emptied(room, with_hiding(n));
-        self.inner.extend_onto(channel, with_hiding(n), &mut rows).await?;
+        self.inner.extend_onto(channel, with_hiding(n), Choices::Drawn, &mut rows).await?;
+        Ok(Unchecked { rows, n })
+    }
+
+    /// Step c with choices that the receiver gives, see [`MaliciousCotReceiver::correct_to`].
+    ///
+    /// *Shape*: `n` is a multiple of 128. *Errors*: connection errors.
+    pub async fn receive_given(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        room: Zeroizing<Vec<Block>>,
+    ) -> Result<Unchecked, OtError> {
+        let mut rows = emptied(room, with_hiding(n));
+        self.inner.extend_onto(channel, with_hiding(n), Choices::Given, &mut rows).await?;
         Ok(Unchecked { rows, n })
     }
 
@@ -120,7 +134,7 @@ impl MaliciousCotSender {
         Ok(release(unchecked, consistent))
     }
 
-    /// Bytes of an answer.
+    /// Bytes of an answer: the hash of the choices, and that of every column.
     pub fn answer_bytes(&self) -> usize {
         self.sigma.digest_bytes()
     }
@@ -189,6 +203,24 @@ impl MaliciousCotReceiver {
         let mut rows = emptied(room, with_hiding(n));
         let choices = self.inner.extend_onto(channel, with_hiding(n), &mut rows).await?;
         Ok(Corrected { choices, rows, n })
+    }
+
+    /// Step c with given choices, 128 in a block: sends the corrections of all trees to them. The last block hides the others and has no other use.
+    ///
+    /// A party that wants the same choices with several senders gives the same blocks to all. It answers all of them at one point only: a second answer
+    /// would tell the last block, and then the others.
+    ///
+    /// *Errors*: connection errors.
+    pub async fn correct_to(
+        &mut self,
+        channel: &mut Channel,
+        choices: &[Block],
+        room: Zeroizing<Vec<Block>>,
+    ) -> Result<Corrected, OtError> {
+        let mut rows = emptied(room, SQUARE * choices.len());
+        self.inner.extend_to(channel, choices, &mut rows).await?;
+        let all = BitVec::from_bytes(bytemuck::cast_slice(choices).to_vec(), SQUARE * choices.len())?;
+        Ok(Corrected { choices: all, rows, n: SQUARE * choices.len().saturating_sub(1) })
     }
 
     /// Step e: the answer at the sender's point, and the choices and blocks.

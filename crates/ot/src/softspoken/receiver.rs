@@ -9,7 +9,7 @@ use super::columns::{Columns, Streams};
 use super::consistency::StatisticalSecurity;
 use super::hello::SetupHello;
 use super::tree;
-use super::width::{SQUARE, Width, batches};
+use super::width::{BATCH_SQUARES, SQUARE, Width, batches};
 use crate::base::{self, Challenged, ReceiverAnswered};
 use crate::bit_vec::BitVec;
 use crate::correlated::CorrelatedReceiver;
@@ -45,6 +45,17 @@ impl CotReceiver {
     /// Releases the receiver after the check of the base OTs' answer.
     fn released(self, _answered: ReceiverAnswered) -> Self {
         self
+    }
+
+    /// Step 4 for given choices: the corrections of all trees to them, tree by tree.
+    ///
+    /// *Shape*: `choices` has a block for every square.
+    fn corrections_to(&mut self, choices: &[Block]) -> &[Block] {
+        let sums = self.columns.sums(self.width);
+        for sums in sums.chunks_exact_mut(choices.len()) {
+            sums.iter_mut().zip(choices).for_each(|(sum, &choice)| *sum ^= choice);
+        }
+        sums
     }
 
     /// Step 4: appends the first tree's sum to the choices, and returns the corrections of the other trees.
@@ -123,6 +134,21 @@ impl CotReceiver {
         channel.flush().await?;
         choices.truncate(n.div_ceil(8));
         BitVec::from_bytes(std::mem::take(&mut *choices), n)
+    }
+
+    /// Appends the blocks of OTs with given choices, a square for each block of `choices`.
+    pub(super) async fn extend_to(
+        &mut self,
+        channel: &mut Channel,
+        choices: &[Block],
+        blocks: &mut Vec<Block>,
+    ) -> Result<(), OtError> {
+        for choices in choices.chunks(BATCH_SQUARES) {
+            self.streams.expand(choices.len(), &mut self.columns);
+            channel.send_bytes(bytemuck::cast_slice(self.corrections_to(choices))).await?;
+            self.columns.transpose_onto(blocks, SQUARE * choices.len());
+        }
+        Ok(channel.flush().await?)
     }
 }
 

@@ -49,16 +49,35 @@ impl CotSender {
     }
 
     /// Step 5: adds the receiver's corrections to the columns where delta has ones.
-    fn correct(&mut self, squares: usize) {
+    fn correct(&mut self, squares: usize, choices: Choices) {
         let bits = self.width.bits();
         let delta = self.delta.block().to_u128();
-        // The first tree needs no correction: its sum is the choices.
-        for (column, values) in self.columns.values().enumerate().skip(bits) {
+        let first = choices.uncorrected();
+        for (column, values) in self.columns.values().enumerate().skip(first * bits) {
             let selected = Block::mask(Bit::lowest_of((delta >> column) as u64));
-            let correction = &self.corrections[(column / bits - 1) * squares..][..squares];
+            let correction = &self.corrections[(column / bits - first) * squares..][..squares];
             for (value, &correction) in values.iter_mut().zip(correction) {
                 *value ^= selected & correction;
             }
+        }
+    }
+}
+
+/// Where the choices of an extension come from.
+#[derive(Clone, Copy)]
+pub(super) enum Choices {
+    /// From the first tree, whose sum they are.
+    Drawn,
+    /// From the receiver, which corrects the first tree, too.
+    Given,
+}
+
+impl Choices {
+    /// The number of trees without corrections.
+    fn uncorrected(self) -> usize {
+        match self {
+            Choices::Drawn => 1,
+            Choices::Given => 0,
         }
     }
 }
@@ -109,14 +128,15 @@ impl CotSender {
         &mut self,
         channel: &mut Channel,
         n: usize,
+        choices: Choices,
         blocks: &mut Vec<Block>,
     ) -> Result<(), OtError> {
         let end = blocks.len() + n;
         for squares in batches(n) {
             self.streams.expand(squares, &mut self.columns);
-            self.corrections.resize((self.width.trees() - 1) * squares, Block::ZERO);
+            self.corrections.resize((self.width.trees() - choices.uncorrected()) * squares, Block::ZERO);
             channel.receive_bytes(bytemuck::cast_slice_mut(&mut self.corrections)).await?;
-            self.correct(squares);
+            self.correct(squares, choices);
             let rows = (SQUARE * squares).min(end - blocks.len());
             self.columns.transpose_onto(blocks, rows);
         }
@@ -135,7 +155,7 @@ impl CorrelatedSender for CotSender {
 
     async fn extend(&mut self, channel: &mut Channel, n: usize) -> Result<Zeroizing<Vec<Block>>, OtError> {
         let mut blocks = Zeroizing::new(with_room(n.next_multiple_of(SQUARE)));
-        self.extend_onto(channel, n, &mut blocks).await?;
+        self.extend_onto(channel, n, Choices::Drawn, &mut blocks).await?;
         Ok(blocks)
     }
 }

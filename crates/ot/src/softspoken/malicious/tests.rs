@@ -98,6 +98,77 @@ fn the_correlation_holds_and_the_cost_is_the_formula() {
     }
 }
 
+/// Extends to given choices while a third party changes the corrections. Returns the choices as well.
+fn extend_given(
+    session: &mut Session,
+    squares: usize,
+    change: impl FnOnce(&mut [u8]),
+) -> (Vec<Block>, Result<Zeroizing<Vec<Block>>, OtError>, (Vec<u8>, BitVec, Zeroizing<Vec<Block>>)) {
+    let mut rng = Prg::new(Block::from_u128(squares as u128));
+    let choices: Vec<Block> = (0..squares).map(|_| rng.next_block()).collect();
+    let (mut relay_in, mut relay_out) = channels();
+    let Session { sender, receiver, ours, theirs } = session;
+    let bytes = receiver.inner.width.given_extension_bytes(squares as u64) as usize;
+    let (unchecked, corrected) = block_on(async {
+        let relay = async {
+            let mut corrections = vec![0; bytes];
+            relay_out.receive_bytes(&mut corrections).await.unwrap();
+            change(&mut corrections);
+            theirs.send_bytes(&corrections).await.unwrap();
+            theirs.flush().await.unwrap();
+        };
+        let (unchecked, corrected, ()) = tokio::join!(
+            sender.receive_given(ours, SQUARE * (squares - 1), Zeroizing::default()),
+            receiver.correct_to(&mut relay_in, &choices, Zeroizing::default()),
+            relay
+        );
+        (unchecked.unwrap(), corrected.unwrap())
+    });
+    let point = sender.point();
+    let answered = receiver.answer(corrected, point);
+    (choices, sender.check(unchecked, point, &answered.0), answered)
+}
+
+#[test]
+fn given_choices_are_those_of_all_trees() {
+    for (width, sigma) in FORMS {
+        let mut session = session(width, sigma);
+        let delta = session.sender.delta().block();
+        // OTs with drawn choices come between, from the same streams.
+        for squares in [2, 3, 62] {
+            let (given, q, (_, choices, t)) = extend_given(&mut session, squares, |_| {});
+            let (q, n) = (q.unwrap(), SQUARE * (squares - 1));
+            assert_eq!((q.len(), choices.len(), t.len()), (n, n, n));
+            assert!(choices.as_bytes() == &bytemuck::cast_slice::<Block, u8>(&given)[..n / 8]);
+            assert!((0..n).all(|i| t[i] == q[i] ^ masked(choices.get(i), delta)), "{width:?}, {squares} squares");
+            let (q, received) = session.extend(130);
+            let (q, (choices, t)) = (q.unwrap(), received.unwrap());
+            assert!((0..130).all(|i| t[i] == q[i] ^ masked(choices.get(i), delta)));
+        }
+    }
+}
+
+/// The same choices give the same hash at the same point, whoever the sender is.
+#[test]
+fn the_hash_of_given_choices_depends_on_nothing_else() {
+    let digest = |width| {
+        let mut session = session(width, StatisticalSecurity::Eighty);
+        extend_given(&mut session, 3, |_| {}).2.0
+    };
+    let [first, second] = [Width::Four, Width::Eight].map(digest);
+    assert!(first[..16] == second[..16] && first[16..] != second[16..]);
+}
+
+#[test]
+fn one_wrong_correction_to_given_choices_is_found_in_any_tree() {
+    for tree in 0..Width::Eight.trees() {
+        let mut session = session(Width::Eight, StatisticalSecurity::Eighty);
+        let (_, result, _) = extend_given(&mut session, 3, |bytes| bytes[48 * tree + tree] ^= 4);
+        let delta = session.sender.delta.as_bytes()[tree];
+        assert_eq!(matches!(result, Err(OtError::InconsistentChoices)), delta != 0, "tree {tree}");
+    }
+}
+
 #[test]
 fn one_wrong_correction_in_any_tree_is_found() {
     for tree in 0..Width::Four.trees() - 1 {
