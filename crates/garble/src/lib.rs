@@ -8,6 +8,8 @@
 //!
 //! [`masked`] has the gates of authenticated garbling, whose wires have masks that both parties share.
 //!
+//! [`joint`] has the half gates that several parties garble together for one evaluator.
+//!
 //! [`ComponentGarbling`] garbles a component by itself, before its program is known.
 
 mod buckets;
@@ -16,6 +18,7 @@ mod cursor;
 mod evaluator;
 mod garbler;
 mod instances;
+pub mod joint;
 pub mod masked;
 mod pieces;
 pub mod published;

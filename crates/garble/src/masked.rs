@@ -33,3 +33,8 @@ pub use self::{
     lanes::GateMasks,
     walk::MaskWalk,
 };
+
+use garblet_primitives::Block;
+
+/// The block that turns an active label into that of the negated wire; also the block of a select bit.
+pub(crate) const NEGATION: Block = Block::from_u128(1);

@@ -4,16 +4,16 @@ use garblet_circuit::Program;
 use garblet_primitives::{AndGates, Backend, Block, Engine, GateHash, Kernel, QUAD_LANES, Rekeyed};
 use zeroize::Zeroizing;
 
-use super::lanes::{GateMasks, GateTable, MaskedGates, add, load, load_bits, put, window, window_mut};
+use super::{
+    NEGATION,
+    lanes::{GateMasks, GateTable, MaskedGates, add, load, load_bits, put, window, window_mut},
+};
 use crate::{
     cursor::ProgramCursor,
     run::{GateCounter, Piece},
     schedules::Schedules,
     scheme::{EvaluatorKeys, Table},
 };
-
-/// The block that turns an active label into that of the negated wire; also the block of a select bit.
-const NEGATION: Block = Block::from_u128(1);
 
 /// Evaluates a program whose wires have masks, and computes the sums that check the tables.
 ///

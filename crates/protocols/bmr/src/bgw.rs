@@ -15,6 +15,7 @@
 //! determine.
 
 use garblet_circuit::Party;
+use garblet_garble::joint::{AndGates, Gate, Quad, walk};
 use garblet_net::{Mesh, PerPeer};
 use garblet_primitives::{Backend, Bit, Block, Engine, Prg, QUAD_LANES, gf256};
 use zeroize::Zeroizing;
@@ -26,7 +27,6 @@ use super::{
     secrets::Secrets,
     shamir::{share_bytes, weights_256},
     source::{Circuit, RowSource},
-    wires::{AndGates, Gate, Quad, walk},
 };
 use garblet_protocol::{MeshSession, error::ProtocolError, session::Watch};
 

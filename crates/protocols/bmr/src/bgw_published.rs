@@ -13,6 +13,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use garblet_garble::joint::{AndGates, Gate, Quad, walk};
 use garblet_net::{Channel, Line, Mesh, NetError};
 use garblet_primitives::{Backend, Block, Engine, Prg, QUAD_LANES, gf128};
 use zeroize::Zeroizing;
@@ -24,7 +25,6 @@ use super::{
     secrets::Secrets,
     shamir::{Dealer, weights_128},
     source::{Circuit, RowSource},
-    wires::{AndGates, Gate, Quad, walk},
 };
 use garblet_protocol::{MeshSession, error::ProtocolError, session::Watch};
 

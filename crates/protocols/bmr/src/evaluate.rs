@@ -5,13 +5,13 @@
 //! of each gate is read. *Cost*: `n^2` hash calls per AND gate.
 
 use garblet_circuit::{AndOp, OutputWire};
+use garblet_garble::joint::{AndGates, Gate, Layer, Quad, Wires, walk};
 use garblet_primitives::{Backend, Block, Engine, FixedKey, JointAes256, JointHash, JointRows, QUAD_LANES, Rekeyed};
 
 use super::{
     config::Hash,
     plan::Plan,
     rows::{Keys, Numbered},
-    wires::{AndGates, Gate, Layer, Quad, Wires, walk},
 };
 
 /// The public values of wires on which all parties' labels agree.

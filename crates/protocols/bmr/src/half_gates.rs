@@ -16,30 +16,11 @@
 //! 4. [`relay`]: garbler `j` adds those of all as they come, and sends `E` the sum: three blocks per gate. `E` adds its own shares.
 //! 5. [`evaluator`]: online, `E` evaluates; [`online`] has the messages.
 //!
-//! # Tables
-//!
-//! `S_j[x]` is party `i`'s share of `x delta^j`, `H_{j,0}` and `H_{j,1}` garbler `i`'s hash under the two tweaks of a gate for delta `j`, and
-//! `L` its zero labels. Party `i`'s part of what garbler `j` sends is
-//!
-//! | | |
-//! |---|---|
-//! | first | `H_{j,0}(L_a) + H_{j,0}(L_a + delta^i) + S_j[lambda_b]` |
-//! | second | `H_{j,1}(L_b) + H_{j,1}(L_b + delta^i) + S_j[lambda_a]`, and `L_a` if `j = i` |
-//! | third | `H_{j,0}(L_a) + H_{j,1}(L_b) + S_j[sigma + lambda_c]`, and `L_c` if `j = i` |
-//!
-//! and `E`'s is the same without hashes and labels. `L_c` is random with bit 0 clear, so that bit 0 of an active label is the public value. An
-//! inversion keeps the mask; it adds `delta + 1` to a zero label and 1 to an active label.
-//!
-//! With two parties there is one garbler and nothing to add up: `L_c` is the third block with bit 0 cleared, and that bit takes its place.
-//!
-//! # Tweaks and keys
-//!
-//! Every garbler has a hash key of its own for each circuit. With `T` garblers, hash `t` of gate `g` for delta `j` has tweak `2 (T g + j) + t`, counted from
-//! the last change of the key ([`keys`]).
+//! The tables are those of [`joint`](garblet_garble::joint), without tags. With two parties there is one garbler and nothing to add up: a bit is sent in
+//! place of each third block.
 
 mod evaluator;
 mod garbler;
-mod keys;
 mod online;
 mod relay;
 
@@ -48,6 +29,7 @@ pub(super) use self::{
     online::finish,
 };
 
+use garblet_garble::joint::TABLE;
 use garblet_net::{Mesh, PerPeer};
 use garblet_primitives::{Block, Prg};
 
@@ -61,9 +43,6 @@ use super::{
 };
 use garblet_circuit::Party;
 use garblet_protocol::{MeshSession, error::ProtocolError, phase::Phase, session::Watch};
-
-/// Blocks of a gate for one delta.
-const TABLE: usize = 3;
 
 /// The source of tables.
 pub(super) struct HalfGates(pub(super) Box<Pairs>);

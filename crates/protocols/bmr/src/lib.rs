@@ -65,10 +65,10 @@
 //!
 //! # Modules
 //!
-//! The program is flattened, and vectors go along its wires (`wires`): labels of all parties, OT rows, shares. Protocols differ in the `source` of the row
-//! shares: `linear` and `published` by OT, `bgw` and `bgw_published` by sharing. `half_gates` has tables in place of rows, and its own way to
-//! evaluate them; it has `products` and `shares` in common with `linear`. Masking (`rows`), opening (`open`), evaluating (`evaluate`) and the online
-//! phase (`party`) are the same for all.
+//! The program is flattened, and vectors go along its wires ([`joint`](garblet_garble::joint)): labels of all parties, OT rows, shares. Protocols
+//! differ in the `source` of the row shares: `linear` and `published` by OT, `bgw` and `bgw_published` by sharing. `half_gates` has tables in place of
+//! rows, and its own way to evaluate them; it has `products` and `shares` in common with `linear`. Masking (`rows`), opening (`open`), evaluating
+//! (`evaluate`) and the online phase (`party`) are the same for all.
 
 mod bgw;
 mod bgw_published;
@@ -91,7 +91,6 @@ mod shamir;
 mod shares;
 mod source;
 mod stored;
-mod wires;
 mod zeros;
 
 pub use config::{Config, Form, Garbling, Hash, Optimisations};

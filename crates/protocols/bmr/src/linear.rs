@@ -15,6 +15,7 @@
 //! sum of all shares.
 
 use garblet_circuit::Party;
+use garblet_garble::joint::{AndGates, Gate, Quad, walk};
 use garblet_net::{Mesh, PerPeer};
 use garblet_ot::BitVec;
 use garblet_primitives::{Backend, Block, Engine, Prg, QUAD_LANES};
@@ -27,7 +28,6 @@ use super::{
     secrets::Secrets,
     shares::{of_inputs, own_gates, own_products},
     source::{Circuit, RowSource},
-    wires::{AndGates, Gate, Quad, walk},
 };
 use garblet_protocol::{MeshSession, error::ProtocolError, session::Watch};
 

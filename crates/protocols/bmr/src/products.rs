@@ -7,6 +7,7 @@
 //! Where both have a delta, each sends for the rows of first operands. Where one has none, the other sends for both operands.
 
 use garblet_circuit::Party;
+use garblet_garble::joint::{AndGates, Gate, Quad, walk};
 use garblet_net::{Mesh, PerPeer, Traffic};
 use garblet_ot::{BitVec, PadHash};
 use garblet_primitives::{Backend, Block, Engine, QUAD_LANES};
@@ -16,7 +17,6 @@ use super::{
     pairs::{PairHashes, PairOts, bits_of_peer},
     plan::Plan,
     source::Circuit,
-    wires::{AndGates, Gate, Quad, walk},
 };
 use garblet_protocol::{error::ProtocolError, session::Watch};
 

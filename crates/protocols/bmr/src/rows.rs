@@ -4,17 +4,13 @@
 //! `beta` of its operands; slot `j` of it is party `j`'s label of the output, under the masks of all parties. Rows of the
 //! whole circuit follow one another, gate by gate, without padding.
 
+use garblet_garble::joint::{AndGates, Gate, Quad, walk};
 use garblet_primitives::{
     Backend, Block, Engine, FixedKey, GateNumber, JointAes256, JointHash, KeyPeriod, MAX_PARTIES, MAX_QUAD_PARTIES,
     QUAD_LANES, Rekeyed,
 };
 
-use super::{
-    config::Hash,
-    plan::Plan,
-    secrets::Secrets,
-    wires::{AndGates, Gate, Quad, walk},
-};
+use super::{config::Hash, plan::Plan, secrets::Secrets};
 
 /// Vectors that hold a slot for every party.
 pub(super) const MOST_QUADS: usize = MAX_PARTIES / QUAD_LANES;

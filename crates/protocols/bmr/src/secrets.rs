@@ -1,14 +1,12 @@
 //! A party's secrets: its part of the labels and permutation bits.
 
 use garblet_circuit::Party;
+use garblet_garble::joint::{AndGates, Gate, Quad, walk};
 use garblet_ot::BitVec;
 use garblet_primitives::{Backend, Bit, Block, Delta, Engine, Prg, QUAD_LANES};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use super::{
-    plan::Plan,
-    wires::{AndGates, Gate, Quad, walk},
-};
+use super::plan::Plan;
 
 /// One party's inputs to the garbling of one circuit.
 ///

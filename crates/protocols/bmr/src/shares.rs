@@ -2,12 +2,13 @@
 //!
 //! The own one is `lambda^j_w delta^j` and the sum of all `q`, another's is its `t`. Party `j`'s is at [`Plan::slot`].
 
+use garblet_garble::joint::Quad;
 use garblet_net::PerPeer;
 use garblet_ot::BitVec;
 use garblet_primitives::{Bit, Block, QUAD_LANES};
 use zeroize::Zeroizing;
 
-use super::{linear::count, pairs::PairOts, plan::Plan, secrets::Secrets, wires::Quad};
+use super::{linear::count, pairs::PairOts, plan::Plan, secrets::Secrets};
 use garblet_circuit::Party;
 
 /// The shares of input wires, `width` vectors for each.

@@ -4,12 +4,13 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use garblet_garble::joint::{TABLE, place};
 use garblet_net::{Channel, Line, Mesh, NetError, PerPeer};
 use garblet_ot::{BitVec, OtError};
 use garblet_primitives::{Bit, Block};
 use tokio::sync::Notify;
 
-use super::{TABLE, evaluator, garbler};
+use super::{evaluator, garbler};
 use crate::{
     pairs::{CORRECTIONS, PairOts, correct},
     plan::Plan,
@@ -190,9 +191,10 @@ pub(super) async fn receive(
         locked(&circuit)[slot] = seed[0];
         let add = |first: usize, tables: &[Block]| {
             let mut circuit = locked(&circuit);
+            let sums = &mut circuit[slots..];
             for (table, gate) in tables.chunks_exact(blocks).zip(first..) {
                 for (k, block) in table.iter().enumerate() {
-                    circuit[evaluator::place(slots, slot, gate, k)] ^= *block;
+                    sums[place(slots, slot, gate, k)] ^= *block;
                 }
             }
         };
@@ -200,8 +202,9 @@ pub(super) async fn receive(
         if slots == 1 {
             let selects = BitVec::receive(&mut line, gates, "select bits").await?;
             let mut circuit = locked(&circuit);
+            let sums = &mut circuit[slots..];
             for (gate, select) in selects.iter().enumerate() {
-                circuit[evaluator::place(slots, slot, gate, 2)] ^= garbler::NEGATION & Block::mask(select);
+                sums[place(slots, slot, gate, TABLE - 1)] ^= Block::ZERO.with_lsb(select);
             }
         }
         Ok::<_, OtError>(())

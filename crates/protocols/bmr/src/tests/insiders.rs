@@ -6,6 +6,7 @@
 //! coalition's other hashes are left out.
 
 use garblet_circuit::{Recipients, Type};
+use garblet_garble::joint::{AndGates, Gate, Quad, walk};
 use garblet_net::{PerPeer, share_of};
 use garblet_ot::BitVec;
 use garblet_primitives::{Backend, Engine, QUAD_LANES};
@@ -20,7 +21,6 @@ use super::{
         rows::{self, Numbered},
         secrets::Secrets,
         source::RowSource,
-        wires::{AndGates, Gate, Quad, walk},
         zeros,
     },
     *,

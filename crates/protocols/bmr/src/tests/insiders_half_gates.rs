@@ -4,10 +4,10 @@
 //! Of a part of a table that an honest garbler sends to a member there is what the evaluator can free from hashes: the sum that it
 //! evaluates. What an honest garbler sends to the evaluator is an active label then, of which bit 0 is the public value.
 
+use garblet_garble::joint::{AndGates, Gate, Quad, walk};
 use garblet_primitives::{Backend, Engine, QUAD_LANES};
 
 use super::{
-    super::wires::{AndGates, Gate, Quad, walk},
     insiders::{Kept, RUNS, all_runs, evaluated, random_program},
     tables::{Garbler, ONE},
     *,

@@ -8,10 +8,10 @@ use garblet_primitives::{Backend, Block, Engine, Kernel, QUAD_LANES};
 use zeroize::Zeroizing;
 
 /// The four blocks of a vector.
-pub(super) type Quad = [Block; QUAD_LANES];
+pub type Quad = [Block; QUAD_LANES];
 
 /// The work at AND gates.
-pub(super) trait AndGates {
+pub trait AndGates {
     /// Keys in an engine's own form, carried from gate to gate.
     type State<E: Engine>;
 
@@ -33,33 +33,37 @@ pub(super) trait AndGates {
 
 /// AND gates that do not depend on one another.
 #[derive(Clone, Copy)]
-pub(super) struct Layer<'a> {
+pub struct Layer<'a> {
     /// The position of the first one in the schedule.
-    pub(super) first: usize,
-    pub(super) ops: &'a [AndOp],
+    pub first: usize,
+    /// The gates.
+    pub ops: &'a [AndOp],
 }
 
 /// An AND gate of a circuit, and the values of its operands.
-pub(super) struct Gate<'a> {
+pub struct Gate<'a> {
     /// Its position in the schedule.
-    pub(super) index: usize,
+    pub index: usize,
     /// The inversion of its operands.
-    pub(super) inverted: [bool; 2],
-    pub(super) a: &'a [Quad],
-    pub(super) b: &'a [Quad],
+    pub inverted: [bool; 2],
+    /// The left operand's vectors.
+    pub a: &'a [Quad],
+    /// The right operand's vectors.
+    pub b: &'a [Quad],
 }
 
 /// The values of all slots.
-pub(super) struct Wires<'a> {
+pub struct Wires<'a> {
     /// The number of vectors per slot.
-    pub(super) width: usize,
-    pub(super) slots: &'a mut [Quad],
+    pub width: usize,
+    /// The vectors of one slot after another.
+    pub slots: &'a mut [Quad],
 }
 
 impl Wires<'_> {
     /// A gate and the slot of its result.
     #[inline(always)]
-    pub(super) fn gate(&mut self, index: usize, op: &AndOp) -> (Gate<'_>, &mut [Quad]) {
+    pub fn gate(&mut self, index: usize, op: &AndOp) -> (Gate<'_>, &mut [Quad]) {
         let range = |slot: usize| slot * self.width..(slot + 1) * self.width;
         let places = [range(op.a.slot()), range(op.b.slot()), range(op.out as usize)];
         // A schedule never writes a slot in the step that reads it, and folds gates on one wire twice.
@@ -102,15 +106,18 @@ impl Wires<'_> {
 
 /// Walks a circuit in which every wire carries `width` vectors, given the inputs' vectors one after another. Returns the
 /// values of all slots after the last gate.
-pub(super) fn walk(
+///
+/// # Panics
+/// If there are not as many vectors of inputs as the schedule has inputs.
+pub fn walk(
     backend: Backend,
     schedule: &Schedule,
     width: usize,
     inputs: Vec<Quad>,
     gates: &mut impl AndGates,
 ) -> Zeroizing<Vec<Quad>> {
-    debug_assert_eq!(inputs.len(), width * schedule.input_count());
     let inputs = Zeroizing::new(inputs);
+    assert_eq!(inputs.len(), width * schedule.input_count(), "vectors of inputs");
     let count = width * schedule.slot_count().max(schedule.input_count());
     let mut slots = Zeroizing::new(Vec::with_capacity(count));
     slots.extend_from_slice(&inputs);
@@ -149,7 +156,7 @@ impl<G: AndGates> Kernel for Walk<'_, G> {
 #[cfg(test)]
 mod tests {
     use garblet_circuit::{OutputWire, evaluate_circuit, random};
-    use rand::{SeedableRng, rngs::StdRng};
+    use garblet_primitives::Prg;
 
     use super::*;
 
@@ -173,7 +180,7 @@ mod tests {
 
     #[test]
     fn values_are_carried_to_the_outputs() {
-        let mut rng = StdRng::seed_from_u64(3);
+        let mut rng = Prg::new(Block::from_u128(3));
         for width in [1, 2, 5] {
             let program = random::program(&mut rng, 400, 3);
             let component = program.flatten().unwrap();

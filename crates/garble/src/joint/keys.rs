@@ -1,13 +1,12 @@
 //! Hash keys while gates are gone through in order.
 
-use garblet_primitives::{Block, GateNumber};
-use garblet_primitives::{Engine, GateHash, KeyPeriod, Rekeyed};
+use garblet_primitives::{Block, Engine, GateHash, GateNumber, KeyPeriod, Rekeyed};
 
 /// The hash keys of some garblers.
 pub(super) struct Keys<'a, E: Engine> {
     /// The public seeds of keys.
     seeds: &'a [Block],
-    /// Deltas.
+    /// The number of slots, that of tags included.
     slots: u64,
     key_period: KeyPeriod,
     /// The keys' period.
@@ -20,7 +19,7 @@ impl<'a, E: Engine> Keys<'a, E> {
     #[inline(always)]
     pub(super) fn new(e: E, seeds: &'a [Block], slots: usize) -> Self {
         let keys = seeds.iter().map(|seed| <Rekeyed as GateHash>::key(e, *seed, 0)).collect();
-        // A garbler hashes both labels of two operands for every delta.
+        // A garbler hashes both labels of two operands for every slot.
         let key_period = <Rekeyed as GateHash>::key_period(4 * slots as u64);
         Keys { seeds, slots: slots as u64, key_period, period: 0, keys }
     }

@@ -1,0 +1,191 @@
+//! The evaluator's circuit: its own shares, to which it adds the sums of all garblers, and going through it.
+
+use garblet_circuit::Schedule;
+use garblet_primitives::{Backend, Bit, Block, Engine, GateHash, QUAD_LANES, Rekeyed};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use super::{
+    GateShares, circuit_blocks,
+    keys::Keys,
+    place,
+    wires::{AndGates, Gate, Quad, walk},
+};
+use crate::masked::NEGATION;
+
+/// Writes the evaluator's own shares as a circuit: its part of the tables for all slots.
+///
+/// *Shape*: `inputs` has for every input wire as many vectors as hold the shares of `lambda delta^j` of all slots; `circuit` has [`circuit_blocks`].
+///
+/// # Panics
+/// If the shape is wrong.
+pub fn own_shares(
+    backend: Backend,
+    schedule: &Schedule,
+    shares: Vec<GateShares<'_>>,
+    inputs: Vec<Quad>,
+    circuit: &mut [Block],
+) {
+    let (slots, gates) = (shares.len(), schedule.ands().len());
+    assert!(shares.iter().flatten().all(|shares| shares.len() == gates), "shares of gates");
+    assert_eq!(circuit.len(), circuit_blocks(slots, gates), "blocks of a circuit");
+    walk(backend, schedule, slots.div_ceil(QUAD_LANES), inputs, &mut Own { shares, circuit });
+}
+
+/// Wires that carry the shares of `lambda delta^j` by slot.
+struct Own<'a> {
+    shares: Vec<GateShares<'a>>,
+    circuit: &'a mut [Block],
+}
+
+impl AndGates for Own<'_> {
+    type State<E: Engine> = ();
+
+    fn begin<E: Engine>(&self, _e: E) {}
+
+    #[inline(always)]
+    fn and<E: Engine>(&mut self, _e: E, _state: &mut (), gate: Gate<'_>, out: &mut [Quad]) {
+        let (a, b, out) = (gate.a.as_flattened(), gate.b.as_flattened(), out.as_flattened_mut());
+        let slots = self.shares.len();
+        for (slot, [of_gates, of_products]) in self.shares.iter().enumerate() {
+            out[slot] = of_gates[gate.index];
+            let table = [b[slot], a[slot], out[slot] ^ of_products[gate.index]];
+            for (block, share) in table.into_iter().enumerate() {
+                self.circuit[place(slots, slot, gate.index, block)] = share;
+            }
+        }
+    }
+}
+
+/// The check of all gates by their tags.
+///
+/// *Secret*: all of it; wiped on drop.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub struct TagCheck {
+    delta: Block,
+    bytes: usize,
+    /// The bits in which the sum of any gate was wrong.
+    wrong: Block,
+}
+
+impl TagCheck {
+    /// A check before the first gate, with the evaluator's difference. Tags are the top `bytes` bytes of blocks.
+    ///
+    /// # Panics
+    /// If the tags have no bytes, or all 16: bit 0 of a share is a bit of the mask's.
+    pub fn new(delta: Block, bytes: usize) -> Self {
+        assert!((1..16).contains(&bytes), "tags of {bytes} bytes");
+        TagCheck { delta, bytes, wrong: Block::ZERO }
+    }
+
+    /// The bits of tags in which any gate was wrong. If the block is zero, all were right.
+    ///
+    /// It says nothing before the last gate. *Secret*: until it is compared with zero, in constant time; only the outcome may be told.
+    pub fn difference(&self) -> Block {
+        self.wrong & Block::from_u128(u128::MAX << (8 * (16 - self.bytes)))
+    }
+
+    /// Checks the sum of a gate with these labels, which show the public values of the operands and the result.
+    #[inline(always)]
+    fn add(&mut self, sum: Block, labels: [Block; 3]) {
+        let [a, b, c] = labels.map(
+            #[inline(always)]
+            |label| Bit::lowest_of(label.halves()[0]),
+        );
+        let wrong = sum ^ self.delta & Block::mask(a & b ^ c);
+        self.wrong ^= wrong ^ self.wrong & wrong;
+    }
+}
+
+/// Evaluates a circuit. Returns what all slots of the schedule carry at the end: the labels of all garblers, and zero for tags.
+///
+/// `check` is of a circuit with tags. Whatever it finds, the evaluation goes on to the last gate.
+///
+/// *Shape*: `seeds` are of the hash keys of all garblers; `inputs` has the active labels of all garblers for the first input wire, then for the next;
+/// `circuit` has [`circuit_blocks`], of one slot more than there are garblers if there are tags. *Cost*: two hash calls per gate, slot and garbler.
+///
+/// # Panics
+/// If the shape is wrong.
+pub fn evaluate(
+    backend: Backend,
+    schedule: &Schedule,
+    seeds: &[Block],
+    inputs: &[Block],
+    circuit: &[Block],
+    check: Option<&mut TagCheck>,
+) -> Zeroizing<Vec<Quad>> {
+    let (garblers, slots) = (seeds.len(), seeds.len() + usize::from(check.is_some()));
+    assert_eq!(circuit.len(), circuit_blocks(slots, schedule.ands().len()), "blocks of a circuit");
+    assert_eq!(inputs.len(), garblers * schedule.input_count(), "labels of inputs");
+    let width = slots.div_ceil(QUAD_LANES);
+    let mut padded = vec![[Block::ZERO; QUAD_LANES]; width * schedule.input_count()];
+    for (to, labels) in padded.chunks_exact_mut(width).zip(inputs.chunks_exact(garblers)) {
+        to.as_flattened_mut()[..garblers].copy_from_slice(labels);
+    }
+    walk(backend, schedule, width, padded, &mut Active { seeds, slots, circuit, check })
+}
+
+/// Wires that carry the active labels of all garblers, and zero for tags.
+struct Active<'a> {
+    seeds: &'a [Block],
+    slots: usize,
+    circuit: &'a [Block],
+    check: Option<&'a mut TagCheck>,
+}
+
+impl<'a> AndGates for Active<'a> {
+    type State<E: Engine> = Keys<'a, E>;
+
+    #[inline(always)]
+    fn begin<E: Engine>(&self, e: E) -> Keys<'a, E> {
+        Keys::new(e, self.seeds, self.slots)
+    }
+
+    #[inline(always)]
+    fn and<E: Engine>(&mut self, e: E, keys: &mut Keys<'a, E>, gate: Gate<'_>, out: &mut [Quad]) {
+        let slots = self.slots;
+        let (first, keys) = keys.of_gate(e, gate.index);
+        let [negate_a, negate_b] = gate.inverted.map(|inverted| NEGATION & Block::mask(inverted));
+        let [a, b] = [(gate.a, negate_a), (gate.b, negate_b)].map(
+            #[inline(always)]
+            |(wire, negate)| (wire.as_flattened(), negate),
+        );
+        // All labels of a wire show its public value.
+        let [shown_a, shown_b] = [a.0[0] ^ a.1, b.0[0] ^ b.1];
+        let [value_a, value_b] = [e.lsb(e.splat(shown_a)), e.lsb(e.splat(shown_b))];
+        for (quad, out) in out.iter_mut().enumerate() {
+            let slot = quad * QUAD_LANES;
+            let [one, two, three] = [0, 1, 2].map(
+                #[inline(always)]
+                |block| load(e, &self.circuit[place(slots, slot, gate.index, block)..], slots - slot),
+            );
+            // For tags there is no label; bit 0 does not count.
+            let label_a = e.xor(e.load(&gate.a[quad]), e.splat(negate_a));
+            let mut sum = e.xor_if(value_a, three, one);
+            sum = e.xor_if(value_b, sum, e.xor(two, label_a));
+            for (key, (label_a, label_b)) in keys.iter().zip(a.0.iter().zip(b.0)) {
+                let labels = [[e.splat(*label_a ^ a.1)], [e.splat(*label_b ^ b.1)]];
+                let [[of_a], [of_b]] = <Rekeyed as GateHash>::hash::<E, 2, 1>(e, key, first + slot as u64, labels);
+                sum = e.xor3(sum, of_a, of_b);
+            }
+            *out = e.store(sum);
+        }
+        if let Some(check) = &mut self.check {
+            let out = out.as_flattened_mut();
+            let sum = std::mem::take(&mut out[self.seeds.len()]);
+            check.add(sum, [shown_a, shown_b, out[0]]);
+        }
+    }
+}
+
+/// The blocks of up to four slots. Whole vectors where there are blocks behind them: lanes that no slot has are never read.
+#[inline(always)]
+fn load<E: Engine>(e: E, blocks: &[Block], slots: usize) -> E::Quad {
+    match blocks.first_chunk() {
+        Some(quad) => e.load(quad),
+        None => {
+            let mut quad = [Block::ZERO; QUAD_LANES];
+            quad[..slots.min(QUAD_LANES)].copy_from_slice(&blocks[..slots.min(QUAD_LANES)]);
+            e.load(&quad)
+        }
+    }
+}
