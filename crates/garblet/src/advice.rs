@@ -91,6 +91,8 @@ advice! {
     OtherProgram => "the peer is another program, or does not follow the protocol: check what is at its address";
     /// Keep the message: it tells of a check that failed.
     KeepEvidence => "the peer's program did not follow the protocol; no network failure causes this, so keep the message";
+    /// Find out which of several parties a failed check is about.
+    CompareReports => "the check does not tell which party it was: keep the message, and compare what all parties report";
     /// Look for an attacker in between.
     ChangedOnTheWay => "somebody in between changes the traffic; none of it was used";
     /// Look for a peer that does nothing.

@@ -45,6 +45,7 @@ impl Explain for Error {
             | Error::NoSuchParty { .. } => true,
             Error::NotPrepared(NotPrepared::Missing(_) | NotPrepared::NoRun { .. })
             | Error::Cheating(_)
+            | Error::Unattributed(_)
             | Error::Corrupted(_)
             | Error::Suspected(_)
             | Error::Refused(_)
@@ -75,6 +76,7 @@ impl Explain for Error {
             Error::NotPrepared(NotPrepared::UnknownComponent { .. }) => Advice::AddToLibrary,
             Error::NotPrepared(NotPrepared::Missing(_) | NotPrepared::NoRun { .. }) => Advice::FillStores,
             Error::Cheating(_) | Error::Corrupted(_) | Error::NoMajority(_) => Advice::KeepEvidence,
+            Error::Unattributed(_) => Advice::CompareReports,
             Error::Garble(_) | Error::Material { .. } => Advice::OtherProgram,
             Error::Suspected(_) => Advice::LeaveSuspect,
             Error::Refused(_) => Advice::AskWhoIsNamed,

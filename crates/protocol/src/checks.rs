@@ -89,6 +89,23 @@ impl Cheating {
     }
 }
 
+/// One of several others cheats: a check failed that does not tell which of them. Nobody is accused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("one of the other parties cheats: {check}: {detail}")]
+pub struct Unattributed {
+    /// The check that failed.
+    pub check: Check,
+    /// The place where it failed.
+    pub detail: String,
+}
+
+impl Unattributed {
+    /// The failure of a check.
+    pub fn new(check: Check, detail: impl Into<String>) -> Self {
+        Unattributed { check, detail: detail.into() }
+    }
+}
+
 /// The garbler was caught cheating by a check that counts for deterrence.
 ///
 /// No failure of a connection causes this. The evaluator then refuses all further runs of the session.

@@ -55,6 +55,7 @@ impl From<&ProtocolError> for Class {
             ProtocolError::Store(error) => error.into(),
             ProtocolError::Peer { source, .. } | ProtocolError::NotGivenUp { source, .. } => (&**source).into(),
             ProtocolError::Cheating(_)
+            | ProtocolError::Unattributed(_)
             | ProtocolError::Corrupted(_)
             | ProtocolError::Refused(_)
             | ProtocolError::Rejected(_)

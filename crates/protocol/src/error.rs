@@ -9,7 +9,7 @@ use garblet_net::{Accuses, Blame, Cause, NetError, PartyError};
 use garblet_ot::{OtCheck, OtError};
 use garblet_store::StoreError;
 
-use crate::checks::{Cheating, Corrupted, NoMajority, Refused, Rejected, Suspected};
+use crate::checks::{Cheating, Corrupted, NoMajority, Refused, Rejected, Suspected, Unattributed};
 use crate::run_id::RunId;
 use crate::session::Declined;
 
@@ -29,6 +29,9 @@ pub enum ProtocolError {
     /// The peer was caught: it did what no honest party does.
     #[error(transparent)]
     Cheating(#[from] Cheating),
+    /// One of the others cheats, and nobody can tell who.
+    #[error(transparent)]
+    Unattributed(#[from] Unattributed),
     /// The peer was caught cheating, with evidence, in a protocol against covert parties.
     #[error(transparent)]
     Corrupted(#[from] Box<Corrupted>),
@@ -369,6 +372,7 @@ impl Accuses for ProtocolError {
             | ProtocolError::Garble(_)
             | ProtocolError::Material { .. } => Some(Blame::seen(peer, Cause::Misbehaved)),
             ProtocolError::NoMajority(_)
+            | ProtocolError::Unattributed(_)
             | ProtocolError::Declined(_)
             | ProtocolError::WorkerLost
             | ProtocolError::Internal { .. }
@@ -398,7 +402,7 @@ impl ProtocolError {
     /// in between who changes messages can cause it too.
     pub fn is_evidence(&self) -> bool {
         match self {
-            ProtocolError::Cheating(_) | ProtocolError::Corrupted(_) => true,
+            ProtocolError::Cheating(_) | ProtocolError::Unattributed(_) | ProtocolError::Corrupted(_) => true,
             ProtocolError::Ot(error) | ProtocolError::Commit(CommitError::Ot(error)) => {
                 let malformed = [OtCheck::PointEncoding, OtCheck::PointIdentity, OtCheck::Padding];
                 error.check().is_some_and(|check| !malformed.contains(&check))

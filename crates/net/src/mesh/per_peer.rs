@@ -13,8 +13,8 @@ impl<T> PerPeer<T> {
         PerPeer { own, values: (0..count).filter(|&party| party != own).map(value).collect() }
     }
 
-    /// The values of the peers in order.
-    pub(crate) fn from_ends(own: u16, values: Vec<T>) -> Self {
+    /// The values of the peers of party `own` in order.
+    pub fn from_ends(own: u16, values: Vec<T>) -> Self {
         PerPeer { own, values }
     }
 

@@ -28,6 +28,11 @@ impl Coin {
         (Coin { share, opening }, commitment.to_bytes())
     }
 
+    /// The share.
+    pub(crate) fn share(&self) -> [u8; SHARE_BYTES] {
+        self.share
+    }
+
     /// The message that opens it.
     pub(crate) fn message(&self) -> [u8; OPENING_BYTES] {
         let mut message = [0; OPENING_BYTES];

@@ -64,6 +64,7 @@ mod coins;
 mod config;
 mod cost;
 mod ground;
+pub mod many;
 mod online;
 mod opening;
 pub mod others;

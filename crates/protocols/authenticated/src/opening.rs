@@ -136,12 +136,12 @@ impl<'a> Sums<'a> {
     }
 
     /// Adds up all sums.
-    fn add_to(&self, sum: &mut PowerSum) {
+    pub(crate) fn add_to(&self, sum: &mut PowerSum) {
         self.each_lot(|_, lot| sum.add(lot));
     }
 
     /// Adds up the values that match the other party's shares: these sums, plus the difference where the bit is set.
-    fn add_expected(&self, sum: &mut PowerSum, bits: &Packed, delta: Block) {
+    pub(crate) fn add_expected(&self, sum: &mut PowerSum, bits: &Packed, delta: Block) {
         self.each_lot(|start, lot| {
             for (at, block) in lot.iter_mut().enumerate() {
                 *block ^= Block::mask(bits.get(start + at)) & delta;

@@ -16,8 +16,27 @@ const BUCKETS: std::ops::RangeInclusive<u32> = 3..=8;
 /// The most triples of a batch, whose leaky triples stay in memory together: some 200 MB.
 const BATCH_MAX: u64 = 1 << 19;
 
-/// The share of the sum that all but buckets may take, in bits below it: tags have eight bits more than the bound.
-const REST_BITS: u32 = 7;
+/// The most bytes of a batch of several parties, with all shares of its leaky triples.
+const BATCH_BYTES: u64 = 544 << 20;
+
+/// The triples of a batch of so many parties that it would not fit otherwise.
+const BATCH_OF_MANY: u64 = 1 << 15;
+
+/// Bits of tags beyond the bound: each party's tags take that share of the sum.
+const TAG_BITS: u32 = 8;
+
+/// The most triples of a batch of this number of parties.
+fn batch_max(parties: u16, statistical: Statistical) -> u64 {
+    let fit = BATCH_BYTES / (u64::from(parties) * 64 * u64::from(*BUCKETS.start()));
+    let least = Batch::least(*BUCKETS.start(), statistical, parties);
+    if parties == 2 || fit >= BATCH_MAX.max(least) {
+        BATCH_MAX
+    } else if fit >= least {
+        fit
+    } else {
+        BATCH_OF_MANY
+    }
+}
 
 /// Triples that are made at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,9 +65,10 @@ impl Batch {
         (2.0 * bucket + 1.0) * (self.triples as f64).powf(1.0 - bucket)
     }
 
-    /// The fewest triples for which buckets of a size keep the bound.
-    pub fn least(bucket: u32, statistical: Statistical) -> u64 {
-        let allowed = (-f64::from(statistical.bits())).exp2() * (1.0 - (-f64::from(REST_BITS)).exp2());
+    /// The fewest triples for which buckets of a size keep the bound among this number of parties.
+    pub fn least(bucket: u32, statistical: Statistical, parties: u16) -> u64 {
+        let tags = f64::from(parties) * (-f64::from(TAG_BITS)).exp2();
+        let allowed = (-f64::from(statistical.bits())).exp2() * (1.0 - tags);
         let exact = (allowed * (f64::from(bucket).exp2() - 1.0)).powf(-1.0 / (f64::from(bucket) - 1.0));
         // Where the formula lands within the rounding of a whole number, that is tried.
         let near = exact.floor() as u64;
@@ -56,18 +76,18 @@ impl Batch {
     }
 }
 
-/// The batches that make at least this number of triples from the fewest leaky ones; `None` for no triples.
+/// The batches in which this number of parties make at least so many triples from the fewest leaky ones; none for no triples.
 ///
-/// *Errors*: none. More triples than memory can hold are made in several batches.
-pub fn batches(triples: u64, statistical: Statistical) -> Vec<Batch> {
+/// More triples than memory can hold are made in several batches.
+pub fn batches(triples: u64, statistical: Statistical, parties: u16) -> Vec<Batch> {
     let cheapest = |triples: u64| {
-        let of = |bucket| Batch { triples: triples.max(Batch::least(bucket, statistical)), bucket };
+        let of = |bucket| Batch { triples: triples.max(Batch::least(bucket, statistical, parties)), bucket };
         BUCKETS.map(of).min_by_key(Batch::leaky).unwrap_or(Batch { triples, bucket: *BUCKETS.end() })
     };
     if triples == 0 {
         return Vec::new();
     }
-    let count = triples.div_ceil(BATCH_MAX);
+    let count = triples.div_ceil(batch_max(parties, statistical));
     let share = move |batch: u64| {
         (u128::from(triples) * u128::from(batch + 1) / u128::from(count)
             - u128::from(triples) * u128::from(batch) / u128::from(count)) as u64
@@ -95,11 +115,13 @@ mod tests {
     #[test]
     fn least_batches_agree_with_the_analysis() {
         // The sum of all terms below 2^-40.
-        assert_eq!([3, 4, 5].map(|bucket| Batch::least(bucket, Statistical::Forty)), [397_882, 4_197, 435]);
+        assert_eq!([3, 4, 5].map(|bucket| Batch::least(bucket, Statistical::Forty, 2)), [397_882, 4_197, 435]);
+        assert_eq!([3, 16].map(|parties| Batch::least(3, Statistical::Forty, parties)), [398_668, 409_323]);
+        assert_eq!([3, 16].map(|parties| Batch::least(4, Statistical::Forty, parties)), [4_202, 4_277]);
         for statistical in [Statistical::Forty, Statistical::SixtyFour, Statistical::Eighty] {
             let bound = (-f64::from(statistical.bits())).exp2();
             for bucket in BUCKETS {
-                let triples = Batch::least(bucket, statistical);
+                let triples = Batch::least(bucket, statistical, 2);
                 assert!(Batch { triples, bucket }.insecure() < bound);
                 assert!(Batch { triples: triples - 1, bucket }.insecure() > bound * 0.99, "{bucket} {triples}");
             }
@@ -110,15 +132,16 @@ mod tests {
     fn as_many_triples_as_asked_for_in_batches_that_keep_the_bound() {
         for statistical in [Statistical::Forty, Statistical::SixtyFour, Statistical::Eighty] {
             for triples in [1, 2, 100, 6_400, 100_000, 300_000, 819_200, 10_000_000] {
-                let batches = batches(triples, statistical);
+                let batches = batches(triples, statistical, 2);
                 assert!(batches.iter().map(|batch| batch.triples).sum::<u64>() >= triples);
                 let bound = (-f64::from(statistical.bits())).exp2();
                 assert!(batches.iter().all(|batch| batch.insecure() < bound && batch.leaky() >= 128));
             }
         }
-        assert!(batches(0, Statistical::Forty).is_empty());
-        assert_eq!(batches(6_400, Statistical::Forty), [Batch { triples: 6_400, bucket: 4 }]);
-        assert_eq!(batches(1_000_000, Statistical::Forty), [Batch { triples: 500_000, bucket: 3 }; 2]);
+        assert!(batches(0, Statistical::Forty, 2).is_empty());
+        assert_eq!(batches(6_400, Statistical::Forty, 2), [Batch { triples: 6_400, bucket: 4 }]);
+        assert_eq!(batches(1_000_000, Statistical::Forty, 2), [Batch { triples: 500_000, bucket: 3 }; 2]);
+        assert_eq!(batches(1_000_000, Statistical::Forty, 5), [Batch { triples: 500_000, bucket: 3 }; 2]);
     }
 
     /// All sets of known triples and all shifts, for sizes that can be gone through.

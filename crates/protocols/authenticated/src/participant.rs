@@ -107,7 +107,7 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
         session.enter(Phase::Prepare);
         let [triples, masks] = [amounts.triples, amounts.masks].map(|amount| amount.next_multiple_of(GROUP as u64));
         let mut done = 0;
-        for (batch, masks) in with_masks(batches(triples, self.config.statistical), masks) {
+        for (batch, masks) in with_masks(batches(triples, self.config.statistical, 2), masks) {
             let masks = masks.next_multiple_of(GROUP as u64) as usize;
             let made = self.ground.make(session, batch, masks).await;
             let made = self.ground.revoked(made)?;

@@ -130,7 +130,7 @@ impl Plan {
     /// The batches of a run without a store, each with its masks. At least one if there is anything to make.
     pub(crate) fn batches(&self) -> Vec<(Option<Batch>, u64)> {
         let Amounts { triples, masks } = self.amounts();
-        with_masks(batches(triples, self.config.statistical), masks)
+        with_masks(batches(triples, self.config.statistical, 2), masks)
     }
 
     /// Input bits that a party provides.

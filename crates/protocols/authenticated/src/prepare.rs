@@ -3,7 +3,7 @@
 mod correlated;
 mod equality;
 mod leaky;
-mod rotate;
+pub(crate) mod rotate;
 
 use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
 

@@ -33,7 +33,7 @@ pub struct Authenticated;
 
 const CHECKS: [(&str, ResultCheck); 2] = [("tags", ResultCheck::Tags), ("reveal", ResultCheck::Reveal)];
 const BUILDS: [(&str, Build); 2] = [("ahead", Build::Ahead), ("stream", Build::Stream)];
-const STATISTICAL: [(&str, Statistical); 3] =
+pub(crate) const STATISTICAL: [(&str, Statistical); 3] =
     [("40", Statistical::Forty), ("64", Statistical::SixtyFour), ("80", Statistical::Eighty)];
 
 impl Protocol for Authenticated {

@@ -199,7 +199,7 @@ fn product() -> Program {
 
 /// Tells whether a count is so far from its expectation that the probability is only 10^-4, by the normal approximation, which counts of
 /// hundreds allow.
-fn is_far(count: usize, trials: usize, probability: f64) -> bool {
+pub(crate) fn is_far(count: usize, trials: usize, probability: f64) -> bool {
     let expected = trials as f64 * probability;
     let deviation = (expected * (1.0 - probability)).sqrt();
     (count as f64 - expected).abs() > 3.9 * deviation

@@ -12,7 +12,8 @@ use garblet_store::StoreError;
 
 use super::protocol::{
     checks::{
-        Cheating, Check, Corrupted, Evidence, LastMessageSent, Majority, Refused, Rejected, Suspected, Unverified,
+        Cheating, Check, Corrupted, Evidence, LastMessageSent, Majority, Refused, Rejected, Suspected, Unattributed,
+        Unverified,
     },
     domain::SessionId,
     error::{NotPrepared, ProtocolError, StateProblem, Unfinished},
@@ -191,6 +192,7 @@ pub(crate) fn place(error: &ProtocolError) -> usize {
         ProtocolError::Unlucky { .. } => 30,
         ProtocolError::KeptName { .. } => 31,
         ProtocolError::KeepsTooMuch { .. } => 32,
+        ProtocolError::Unattributed(_) => 33,
     }
 }
 
@@ -226,6 +228,7 @@ fn plain_errors() -> Vec<ProtocolError> {
     let closed = NetError::PeerClosed { doing: text() };
     let own = vec![
         Cheating::new(CHECK, "here").into(),
+        Unattributed::new(CHECK, "here").into(),
         Box::new(Corrupted { check: CHECK, evidence, disclosure: None }).into(),
         Suspected { source: closed }.into(),
         Refused { what: "x", parties: liars }.into(),

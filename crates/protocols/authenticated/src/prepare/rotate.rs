@@ -34,7 +34,7 @@ impl<C: Conduct<Step>> Ground<C> {
         let domain_of = move |party: Party| if party.0 == 0 { first } else { second };
         let parties = [self.party, self.peer()];
         let (mut message, mut theirs) = (shift_coin.message(), [0; OPENING_BYTES]);
-        let rows = Rows { length: batch.triples as usize, count: batch.bucket as usize, all: batch.leaky() as usize };
+        let rows = Rows::of(batch);
         let mut told = vec![0; opened_bytes((rows.count - 1) * rows.length)];
         // The garbler is one message ahead with its coin, and one behind with its bits.
         let (shifts, differences) = if self.party == GARBLER {
@@ -82,22 +82,27 @@ impl<C: Conduct<Step>> Ground<C> {
 
 /// Leaky triples in rows, with one per bucket in each.
 #[derive(Clone, Copy)]
-struct Rows {
-    length: usize,
-    count: usize,
+pub(crate) struct Rows {
+    pub(crate) length: usize,
+    pub(crate) count: usize,
     /// Leaky triples.
-    all: usize,
+    pub(crate) all: usize,
 }
 
 impl Rows {
+    /// The rows of a batch.
+    pub(crate) fn of(batch: Batch) -> Self {
+        Rows { length: batch.triples as usize, count: batch.bucket as usize, all: batch.leaky() as usize }
+    }
+
     /// A uniform shift for every row but the first.
-    fn shifts(self, coins: &mut impl Rng) -> Vec<usize> {
+    pub(crate) fn shifts(self, coins: &mut impl Rng) -> Vec<usize> {
         // The bias is at most the length in 2^64.
         (1..self.count).map(|_| (coins.next_u64() % self.length as u64) as usize).collect()
     }
 
     /// The sums of the first row of blocks and all others.
-    fn sums<'a>(self, blocks: &'a [Block], shifts: &[usize]) -> Sums<'a> {
+    pub(crate) fn sums<'a>(self, blocks: &'a [Block], shifts: &[usize]) -> Sums<'a> {
         let pairs = shifts.iter().enumerate().flat_map(|(row, &shift)| self.pairs(row + 1, shift));
         pairs.fold(Sums::default(), |sums, (at, other)| sums.and(&blocks[at], &blocks[other]))
     }
@@ -110,7 +115,7 @@ impl Rows {
 }
 
 /// Joins a row to the first: `a` and `a'` are added, `c` and `c' + d a'` are.
-fn join(blocks: &mut [Block], rows: Rows, row: usize, shift: usize, differences: &Packed) {
+pub(crate) fn join(blocks: &mut [Block], rows: Rows, row: usize, shift: usize, differences: &Packed) {
     let (factors, rest) = blocks.split_at_mut(rows.all);
     let products = &mut rest[rows.all..2 * rows.all];
     let (first, others) = factors.split_at_mut(rows.length);

@@ -1,0 +1,135 @@
+//! `authenticated-bmr`: a garbled circuit whose masks nobody knows, among three parties and more of which any number may be malicious.
+//!
+//! *Source*: authenticated triples and garbling for many parties by Katz, Ranellucci, Rosulek and Wang, with the half gates of Yang, Wang and Zhang (CCS 2020),
+//! whose proof is for the published protocol. What is ours is listed under *deviations*.
+//!
+//! One party, the *evaluator*, evaluates; all others garble, each for a difference of its own. The mask of a wire is a sum of shares of all, each authenticated
+//! towards all others. So a gate that somebody garbles wrongly gives a wrong result with the same probability for all inputs, and is detected.
+//!
+//! # Steps
+//!
+//! | phase | step | what | where |
+//! |---|---|---|---|
+//! | `setup` | S0 | the name of the session, from nonces of all | `setup` |
+//! | | S1, S2 | OTs of all pairs; the proof that every party has one difference | `setup` |
+//! | `prepare` | P1 | authenticated bits, the same towards all | `bits` |
+//! | | P2 to P4 | leaky triples: products of uniform bits | `leaky` |
+//! | | P5 | all are products, or somebody is caught | `zero` |
+//! | | P6 | leaky triples are joined to triples in buckets | `prepare` |
+//! | `build` | B1 | open the sums of operands' masks and triples, and the masks of inputs to their owners | `build`, `open` |
+//! | | B2 | garblers add up their tables for one another, and send the sums to the evaluator | `build` |
+//! | `online` | O1, O2 | masked inputs; labels, masks of outputs | `online` |
+//! | | O3 | the evaluator evaluates and checks | `online`, [`garblet_garble::joint`] |
+//! | | O5 | the evaluator hands over the garblers' outputs | `online` |
+//!
+//! # Deviations
+//!
+//! - A party keeps the sum of its keys of a bit, not each of them. What is opened is checked as a whole, and a failure names nobody.
+//! - Bits are the same towards all since the hashes of the checks of OTs are; all checks are at one point, see `bits`.
+//! - Leaky triples are tested blindly, see `zero`: a failed test tells no difference, so any number of batches may be made with one.
+//! - Garblers add up tables, see `build`: the evaluator receives `48 (n - 1)` bytes for a gate, and not `16 (n - 1) (3 n - 4)`.
+//! - Tags, which are garbled for the evaluator's difference, let it check every gate by itself, see [`garblet_garble::joint`].
+//! - Labels come under locks, see `online`, where the published protocol broadcasts masked inputs.
+//! - Every hash, commitment and coin belongs to its sender; shares of coins are hashed in order.
+//!
+//! None of these has a published proof. The arguments are in `docs/decisions/protocols.md`.
+//!
+//! # Adversary and assumptions
+//!
+//! Malicious, static, any number of the parties; security with abort, without fairness. The outputs of honest parties are right, or they have none;
+//! some may have theirs when others do not. Links must be private and authentic. Assumptions are those of [`crate`].
+//!
+//! A check of one link names the party at its other end. All other checks are of sums over all parties, and name nobody: see [`checks`].
+
+pub mod checks;
+
+mod bits;
+mod build;
+mod config;
+mod cost;
+mod ground;
+mod leaky;
+mod online;
+mod open;
+mod party;
+mod place;
+mod plan;
+mod prepare;
+mod protocol;
+mod setup;
+mod shares;
+mod wires;
+mod zero;
+
+pub use config::Config;
+pub use cost::communication;
+pub use party::{Member, Prepared};
+pub use plan::Plan;
+pub use protocol::AuthenticatedBmr;
+
+#[cfg(test)]
+mod tests;
+
+/// The protocol's name on the command line and in results.
+pub const NAME: &str = "authenticated-bmr";
+
+/// The steps with messages that the others check, see [`Conduct`](garblet_protocol::conduct::Conduct). The index is the party that the message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The nonce of a session.
+    Nonce,
+    /// The digest of all nonces.
+    Name,
+    /// The party's difference in its OTs with another.
+    Difference,
+    /// The sum of choices, from which the other party proves its difference.
+    DifferenceSums,
+    /// The commitment to the proofs of all differences.
+    DifferenceCommitment,
+    /// The proofs: before the commitment with the party's own number as the index, and then with the opening.
+    DifferenceProofs,
+    /// The commitment to a share of coins.
+    CoinCommitments,
+    /// The opening of a share of coins.
+    Coins,
+    /// The party's bits in its OTs with another.
+    Bits,
+    /// The answer to the check of OTs, with the digest of what was heard.
+    Answers,
+    /// The digest of the hashes of all bits, where no blocks follow.
+    BitsEcho,
+    /// The same digest, commitments to coins, and the blocks `u` of leaky triples.
+    LeakyBlocks,
+    /// The party's bits that correct products, before it commits to them.
+    OwnProductBits,
+    /// The commitment to them.
+    ProductBitsCommitment,
+    /// These bits, with the opening.
+    ProductBits,
+    /// The first message of the test of leaky triples.
+    ZeroBlocks,
+    /// The party's product in the test, before it commits to it.
+    OwnProduct,
+    /// The commitment to it.
+    ProductCommitment,
+    /// The product, with the opening.
+    Product,
+    /// The bits that join leaky triples in buckets.
+    BucketBits,
+    /// Their proof.
+    BucketProof,
+    /// The bits that join triples to the function, and masks of inputs.
+    GateBits,
+    /// Their proof.
+    GateProof,
+    /// A garbler's part of the tables for another, and of the tags that the other collects.
+    TableParts,
+    /// The seed of a garbler's hash key, and the sums of tables and tags.
+    Tables,
+    /// The masked inputs.
+    MaskedInputs,
+    /// The labels of all inputs, the digest of masked inputs, keys of locks, and shares of masks of outputs; to other garblers these shares alone.
+    InputLabels,
+    /// Masked outputs, the digest of their labels, and shares of their masks.
+    HandedOver,
+}

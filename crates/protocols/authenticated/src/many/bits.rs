@@ -1,0 +1,195 @@
+//! Step P1: bits that are the same towards all other parties.
+//!
+//! A party draws its bits once, and the square that hides them, and corrects all trees of all its OTs to them. All checks of OTs are at one point, to which
+//! every party has contributed, and a party answers at no other: two answers would tell the hiding square. An answer begins with the hash of
+//! the bits, which must be the same for all: the parties compare what they heard.
+//!
+//! | flow | to every other party | bytes |
+//! |---|---|---|
+//! | 1 | commitment to a share of the point; corrections | 32; see [`garblet_ot`] |
+//! | 2 | the share | 64 |
+//! | 3 | the answer; a digest of all commitments and shares heard | 2,064; 32 |
+//! | 4 | a digest of all hashes of bits heard | 32 |
+
+use garblet_circuit::Party;
+use garblet_net::{Channel, Line, PerPeer};
+use garblet_ot::{OtError, softspoken::Corrected};
+use garblet_primitives::{Bit, Block, with_room};
+use garblet_protocol::{MeshSession, conduct::Conduct, error::ProtocolError};
+use zeroize::Zeroizing;
+
+use super::{
+    Step,
+    ground::{DIGEST_BYTES, Ground, Pair, check_echo},
+    place::Place,
+    shares::Shares,
+};
+use crate::{coins::COMMITMENT_BYTES, secrets::OT_CHECK};
+
+/// Bytes of an answer to a check of OTs.
+pub(super) const ANSWER_BYTES: usize = OT_CHECK.digest_bytes();
+
+/// Bytes of the hash of bits, with which an answer begins.
+const HASH_BYTES: usize = 16;
+
+/// Bits of a square.
+const SQUARE: usize = 128;
+
+/// The squares of so many bits, with the one that hides them.
+pub(super) fn squares(bits: usize) -> usize {
+    bits.div_ceil(SQUARE) + 1
+}
+
+/// Correlated OTs of this party with all others, in which it has the same bits, as far as this party can tell: it has not yet heard what the others heard.
+pub(super) struct CotChecked {
+    /// This party's bits, 128 in a block.
+    bits: Zeroizing<Vec<Block>>,
+    /// The keys of the others' bits.
+    pub(super) keys: PerPeer<Zeroizing<Vec<Block>>>,
+    /// The MACs of this party's bits.
+    pub(super) macs: PerPeer<Zeroizing<Vec<Block>>>,
+    /// The key of the hash of this batch, which nobody knew before all OTs were fixed.
+    pub(super) hash_key: Block,
+    /// The digest of the hashes of all parties' bits.
+    pub(super) echo: [u8; DIGEST_BYTES],
+}
+
+/// Proof that all parties' bits are the same towards all; only [`check_bits`] makes it.
+pub(super) struct AllBitsChecked(());
+
+impl CotChecked {
+    /// This party's bit `at`.
+    #[inline(always)]
+    pub(super) fn bit(&self, at: usize) -> Bit {
+        Bit::lowest_of((self.bits[at / SQUARE].to_u128() >> (at % SQUARE)) as u64)
+    }
+
+    /// The shares of the first `count` bits.
+    pub(super) fn into_shares(mut self, _checked: AllBitsChecked, party: Party, delta: Block, count: usize) -> Shares {
+        let mut own = with_room(count);
+        own.extend((0..count).map(|at| Block::mask(self.bit(at)) & delta));
+        for (_, keys) in self.keys.iter() {
+            own.iter_mut().zip(keys.iter()).for_each(|(sum, key)| *sum ^= *key);
+        }
+        let mut columns: Vec<Vec<Block>> = self.macs.iter_mut().map(|(_, macs)| std::mem::take(&mut **macs)).collect();
+        columns.insert(usize::from(party.0), own);
+        for column in &mut columns {
+            column.truncate(count);
+            column.iter_mut().enumerate().for_each(|(at, block)| *block = block.with_lsb(self.bit(at)));
+        }
+        Shares::of(columns)
+    }
+}
+
+/// A party's first message to another: a commitment to its share of the point, and the bits that it corrects trees to.
+struct First {
+    commitment: Vec<u8>,
+    bits: Zeroizing<Vec<Block>>,
+}
+
+/// OTs with another party whose check is outstanding, and the other's commitment.
+struct Unchecked {
+    corrected: Corrected,
+    received: garblet_ot::softspoken::Unchecked,
+    commitment: Vec<u8>,
+}
+
+impl<K: Conduct<Step>> Ground<K> {
+    /// Flows 1 to 3: makes `count` authenticated bits of each party.
+    ///
+    /// *Errors*: those of checked OTs and [`COIN_TOSS_OPENING`](super::checks::COIN_TOSS_OPENING), of the party that misbehaves;
+    /// [`ECHO`](super::checks::ECHO); the connections'.
+    pub(super) async fn correlate(
+        &mut self,
+        session: &mut MeshSession,
+        count: usize,
+        number: u64,
+    ) -> Result<CotChecked, ProtocolError> {
+        let mut bits = Zeroizing::new(vec![Block::ZERO; squares(count)]);
+        session.rng().fill_blocks(&mut bits);
+        let (coin, commitment) = self.commit_coin(session, Place::Point, number);
+        let unchecked = self.correct(session, &bits, &commitment).await?;
+        let (mut ots, mut commitments) = (Vec::new(), Vec::new());
+        for (_, Unchecked { corrected, received, commitment }) in unchecked {
+            ots.push((corrected, received));
+            commitments.push(commitment);
+        }
+        let commitments = PerPeer::from_ends(self.party.0, commitments);
+        let shares = self.broadcast(session, Step::Coins, &coin.message()).await?;
+        let point = self.coin((Place::Point, number), &coin, &commitments, &shares)?;
+
+        let mut heard = self.common(Place::PointEcho, number).hasher();
+        for messages in [self.in_order(&commitment, &commitments), self.in_order(&coin.message(), &shares)] {
+            messages.into_iter().for_each(|message| heard.add(message));
+        }
+        let heard = heard.finish();
+        let (mut answers, mut macs, mut unchecked) = (Vec::new(), Vec::new(), Vec::new());
+        for ((_, pair), (corrected, received)) in self.pairs.iter().zip(ots) {
+            let (mut answer, _, of_peer) = pair.receiver.answer(corrected, point);
+            answer.extend_from_slice(&heard);
+            answers.push(answer);
+            macs.push(of_peer);
+            unchecked.push(received);
+        }
+        let own = answers[0][..HASH_BYTES].to_vec();
+        let answers = PerPeer::from_ends(self.party.0, answers);
+        let theirs = self.exchange(session, Step::Answers, answers, |_| ANSWER_BYTES + DIGEST_BYTES).await?;
+        let digests = theirs.iter().map(|(_, message)| &message[ANSWER_BYTES..]);
+        // Before the answers are judged: whoever told others another share would have this party accuse somebody honest.
+        check_echo(&heard, digests, "shares of the point of the check of OTs")?;
+        let mut keys = Vec::new();
+        for (((peer, pair), received), (_, message)) in self.pairs.iter().zip(unchecked).zip(theirs.iter()) {
+            let checked = pair.sender.check(received, point, &message[..ANSWER_BYTES]);
+            let named = |error: OtError| ProtocolError::Peer { party: Party(peer), source: Box::new(error.into()) };
+            keys.push(checked.map_err(named)?);
+        }
+        let mut echo = self.common(Place::ChoicesEcho, number).hasher();
+        self.in_order(&own, &theirs).into_iter().for_each(|message| echo.add(&message[..HASH_BYTES]));
+        let [keys, macs] = [keys, macs].map(|blocks| PerPeer::from_ends(self.party.0, blocks));
+        Ok(CotChecked { bits, keys, macs, hash_key: point, echo: echo.finish() })
+    }
+
+    /// Flow 1.
+    async fn correct(
+        &mut self,
+        session: &mut MeshSession,
+        bits: &[Block],
+        commitment: &[u8],
+    ) -> Result<PerPeer<Unchecked>, ProtocolError> {
+        let Ground { pairs, conduct, .. } = self;
+        let mut first = |peer: u16| {
+            let mut first = First { commitment: commitment.to_vec(), bits: Zeroizing::new(bits.to_vec()) };
+            conduct.touch(Step::CoinCommitments, peer.into(), &mut first.commitment);
+            conduct.touch(Step::Bits, peer.into(), bytemuck::cast_slice_mut(&mut first.bits));
+            first
+        };
+        let of_pairs = pairs.as_mut().map(|peer, pair| (pair, first(peer)));
+        let n = SQUARE * (bits.len() - 1);
+        let step = async |_: u16, mut line: Line, (pair, first): (&mut Pair, First)| {
+            let Pair { sender, receiver, .. } = pair;
+            let correct = async |out: &mut Channel| {
+                out.send_bytes(&first.commitment).await?;
+                receiver.correct_to(out, &first.bits, Zeroizing::default()).await
+            };
+            let receive = async |into: &mut Channel| {
+                let mut commitment = vec![0; COMMITMENT_BYTES];
+                into.receive_bytes(&mut commitment).await?;
+                Ok::<_, OtError>((commitment, sender.receive_given(into, n, Zeroizing::default()).await?))
+            };
+            let (corrected, (commitment, received)) = line.full_duplex(correct, receive).await?;
+            Ok::<_, OtError>(Unchecked { corrected, received, commitment })
+        };
+        Ok(session.mesh().each(of_pairs, step).await?)
+    }
+}
+
+/// Flow 4, once the digests of all have come.
+///
+/// *Errors*: [`ECHO`](super::checks::ECHO).
+pub(super) fn check_bits<'a>(
+    checked: &CotChecked,
+    digests: impl Iterator<Item = &'a [u8]>,
+) -> Result<AllBitsChecked, ProtocolError> {
+    check_echo(&checked.echo, digests, "hashes of bits in the check of OTs")?;
+    Ok(AllBitsChecked(()))
+}

@@ -1,0 +1,203 @@
+//! The state of a party of a session: its difference, the OTs with every other party, and the names of everything.
+
+use garblet_circuit::Party;
+use garblet_net::PerPeer;
+use garblet_ot::{MaliciousCotReceiver, MaliciousCotSender};
+use garblet_primitives::{Block, Delta, Prg, secrets};
+use garblet_protocol::{
+    MeshSession,
+    conduct::Conduct,
+    domain::{Domain, SessionId},
+    error::ProtocolError,
+};
+use subtle::{Choice, ConstantTimeEq};
+use zeroize::Zeroizing;
+
+use super::{
+    Step,
+    checks::{COIN_TOSS_OPENING, ECHO, cheats, somebody_cheats},
+    place::Place,
+};
+use crate::coins::{self, COMMITMENT_BYTES, Coin, OPENING_BYTES, SHARE_BYTES};
+
+/// Bytes of a digest.
+pub(super) const DIGEST_BYTES: usize = 32;
+
+/// The OTs of two parties in both directions, and a secret that they have in common.
+pub(super) struct Pair {
+    pub(super) sender: MaliciousCotSender,
+    pub(super) receiver: MaliciousCotReceiver,
+    /// *Secret*: from everybody outside the pair.
+    pub(super) seed: Zeroizing<Block>,
+}
+
+/// The state of a party of a session.
+pub(super) struct Ground<K> {
+    pub(super) party: Party,
+    /// This party's difference in OTs.
+    pub(super) in_ots: Delta,
+    /// The same with bit 0 set, from which shares are made.
+    pub(super) delta: Delta,
+    pub(super) pairs: PerPeer<Pair>,
+    pub(super) id: SessionId,
+    /// Batches, messages that open bits, and runs so far.
+    pub(super) batches: u64,
+    pub(super) runs: u64,
+    /// The probability that the others have an insecure triple among all that were made with these differences.
+    pub(super) insecure: f64,
+    /// Set while a batch is being made, and forever once one failed: these differences are never used again, since others may have guessed bits of them.
+    pub(super) over: bool,
+    pub(super) conduct: K,
+}
+
+impl<K: Conduct<Step>> Ground<K> {
+    /// The number of parties.
+    pub(super) fn parties(&self) -> u16 {
+        self.pairs.party_count()
+    }
+
+    /// All parties in order.
+    pub(super) fn everybody(&self) -> impl Iterator<Item = Party> + use<K> {
+        (0..self.parties()).map(Party)
+    }
+
+    /// Refuses to continue after a batch failed or somebody was caught cheating.
+    ///
+    /// *Errors*: [`ProtocolError::Over`].
+    pub(super) fn check_sound(&self) -> Result<(), ProtocolError> {
+        if self.over { Err(ProtocolError::Over) } else { Ok(()) }
+    }
+
+    /// Passes on the result of a step. After a failed check nothing is done with these differences again.
+    pub(super) fn revoked<T>(&mut self, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
+        self.over |= result.as_ref().is_err_and(ProtocolError::is_evidence);
+        result
+    }
+
+    /// The domain of a party's values at a place, with a number.
+    pub(super) fn domain(&self, party: Party, place: Place, number: u64) -> Domain {
+        self.id.domain(party, place as u8).at(number)
+    }
+
+    /// The domain of values that all parties have in common.
+    pub(super) fn common(&self, place: Place, number: u64) -> Domain {
+        self.domain(Party(0), place, number)
+    }
+
+    /// A stream of shares of zero: those of all parties add up to nothing.
+    pub(super) fn zeros(&self, place: Place, number: u64) -> Zeros {
+        let domain = self.common(place, number);
+        Zeros(self.pairs.iter().map(|(_, pair)| domain.stream(*pair.seed)).collect())
+    }
+
+    /// Sends every peer its message after the conduct has seen it, and receives as many bytes of each as `expected` says.
+    ///
+    /// *Errors*: the connection's.
+    pub(super) async fn exchange(
+        &mut self,
+        session: &mut MeshSession,
+        step: Step,
+        mut outgoing: PerPeer<Vec<u8>>,
+        expected: impl Fn(Party) -> usize,
+    ) -> Result<PerPeer<Vec<u8>>, ProtocolError> {
+        outgoing.iter_mut().for_each(|(peer, message)| self.conduct.touch(step, peer.into(), message));
+        let mesh = session.mesh();
+        let mut incoming = mesh.per_peer(|peer| vec![0; expected(Party(peer))]);
+        mesh.exchange(&outgoing, &mut incoming).await?;
+        Ok(incoming)
+    }
+
+    /// Sends all peers the same message, and receives as many bytes of each.
+    ///
+    /// *Errors*: the connection's.
+    pub(super) async fn broadcast(
+        &mut self,
+        session: &mut MeshSession,
+        step: Step,
+        message: &[u8],
+    ) -> Result<PerPeer<Vec<u8>>, ProtocolError> {
+        let outgoing = session.mesh().per_peer(|_| message.to_vec());
+        self.exchange(session, step, outgoing, |_| message.len()).await
+    }
+
+    /// The messages of all parties, in order.
+    pub(super) fn in_order<'a>(&self, own: &'a [u8], theirs: &'a PerPeer<Vec<u8>>) -> Vec<&'a [u8]> {
+        self.everybody().map(|party| theirs.get(party.0).map_or(own, |message| &message[..])).collect()
+    }
+
+    /// Commits to a share of coins; returns the commitment, too.
+    pub(super) fn commit_coin(
+        &self,
+        session: &mut MeshSession,
+        place: Place,
+        number: u64,
+    ) -> (Coin, [u8; COMMITMENT_BYTES]) {
+        Coin::commit(&self.domain(self.party, place, number), session.rng())
+    }
+
+    /// Coins to which every party has contributed a share: a hash of all shares in order.
+    ///
+    /// *Shape*: `commitments` and `messages` of all others. *Errors*: [`COIN_TOSS_OPENING`].
+    pub(super) fn coin(
+        &self,
+        (place, number): (Place, u64),
+        own: &Coin,
+        commitments: &PerPeer<Vec<u8>>,
+        messages: &PerPeer<Vec<u8>>,
+    ) -> Result<Block, ProtocolError> {
+        let mut shares = Vec::with_capacity(SHARE_BYTES * usize::from(self.parties()));
+        for party in self.everybody() {
+            let share = match (commitments.get(party.0), messages.get(party.0)) {
+                (Some(commitment), Some(message)) => {
+                    let domain = self.domain(party, place, number);
+                    opened(&domain, commitment, message)
+                        .ok_or_else(|| cheats(party.0, COIN_TOSS_OPENING, "its share"))?
+                }
+                _ => own.share(),
+            };
+            shares.extend_from_slice(&share);
+        }
+        let coin = Block::from_digest(&self.common(place, number).branch(1).digest(&shares));
+        Ok(secrets::public(coin, "coins: all parties know them once all shares are opened"))
+    }
+}
+
+/// Checks that all parties sent the same digest.
+///
+/// *Errors*: [`ECHO`].
+pub(super) fn check_echo<'a>(
+    own: &[u8],
+    theirs: impl Iterator<Item = &'a [u8]>,
+    detail: &str,
+) -> Result<(), ProtocolError> {
+    let same = theirs.fold(Choice::from(1), |same, theirs| same & own.ct_eq(theirs));
+    match secrets::verdict(same, "authenticated-bmr: whether all parties heard the same") {
+        true => Ok(()),
+        false => Err(somebody_cheats(ECHO, detail)),
+    }
+}
+
+/// The share to which a message opens a commitment, if it does.
+fn opened(domain: &Domain, commitment: &[u8], message: &[u8]) -> Option<[u8; SHARE_BYTES]> {
+    let message: &[u8; OPENING_BYTES] = message.try_into().ok()?;
+    coins::opened(domain, commitment.try_into().ok()?, message)
+}
+
+/// A party's shares of zero, from streams that it has in common with each other party.
+pub(super) struct Zeros(Vec<Prg>);
+
+impl Zeros {
+    /// The next share.
+    pub(super) fn next(&mut self) -> Block {
+        self.0.iter_mut().fold(Block::ZERO, |sum, stream| sum ^ stream.next_block())
+    }
+
+    /// Adds the next shares to blocks.
+    pub(super) fn add_to(&mut self, blocks: &mut [Block]) {
+        let mut room = Zeroizing::new(vec![Block::ZERO; blocks.len()]);
+        for stream in &mut self.0 {
+            stream.fill_blocks(&mut room);
+            blocks.iter_mut().zip(room.iter()).for_each(|(block, zero)| *block ^= *zero);
+        }
+    }
+}

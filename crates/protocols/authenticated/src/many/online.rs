@@ -1,0 +1,316 @@
+//! The online phase: one round trip, and half a one more where a garbler learns something.
+//!
+//! | flow | who | what | bytes |
+//! |---|---|---|---|
+//! | O1 | all to all | the run's number; masked inputs | 8; 1/8 a bit |
+//! | O2 | garbler to evaluator | labels of all inputs, under a lock; a digest of the masked inputs; keys to the other garblers' locks | 16 a bit; 32; 16 each |
+//! | | all but the evaluator to every recipient | shares of the masks of its outputs, with tags | 1/8 and a tag a bit |
+//! | O3 | evaluator | evaluates, and checks all gates | |
+//! | O5 | evaluator to every garbler that learns something | masked outputs; a digest of their labels; its shares of their masks | 1/8 a bit; 32; 1/8 and a tag a bit |
+//!
+//! *Locks*: an owner could tell two garblers different masked inputs, and the evaluator would get labels of both. The published protocol broadcasts them, which
+//! takes a flow more. Here a garbler's labels come under a stream whose key needs the word of every other garbler, for the digest that *it* heard.
+
+use garblet_circuit::{Bits, OutputWire, Party};
+use garblet_garble::joint::{Quad, TagCheck, evaluate};
+use garblet_net::PerPeer;
+use garblet_primitives::{Backend, Block, Prg, QUAD_LANES, secrets};
+use garblet_protocol::{
+    MeshSession, Phase,
+    bulk::check_padding_of,
+    conduct::Conduct,
+    error::ProtocolError,
+    party_io,
+    run_id::{RunExchanges, RunId},
+};
+use subtle::{Choice, ConstantTimeEq};
+use zeroize::Zeroizing;
+
+use super::{
+    Step,
+    build::{Built, Circuit},
+    checks::{INPUT_LABELS, OUTPUT_LABELS, OUTPUT_MASKS, TAGS, somebody_cheats},
+    ground::{DIGEST_BYTES, Ground, check_echo},
+    open::{hear, told, told_bytes},
+    place::Place,
+    plan::Plan,
+    wires::lane_of,
+};
+use crate::opening::Packed;
+
+/// Proof that all gates are right; only [`Ground::evaluate`] makes it. Nothing that hangs on outputs leaves without it.
+struct Verified(());
+
+/// Bytes of the evaluator's message to a garbler.
+pub(super) fn handed_over_bytes(plan: &Plan, to: Party) -> usize {
+    match plan.output_bits(to) {
+        0 => 0,
+        bits => bits.div_ceil(8) + DIGEST_BYTES + told_bytes(plan.tag(), bits),
+    }
+}
+
+/// Bytes of a garbler's labels of all inputs, the digest, and the keys of locks.
+pub(super) fn label_bytes(plan: &Plan) -> usize {
+    16 * plan.input_count() + DIGEST_BYTES + 16 * (plan.garbler_count() - 1)
+}
+
+/// The masked values of all inputs, in the order of base wires, and their digest.
+struct Told {
+    masked: Vec<bool>,
+    digest: [u8; DIGEST_BYTES],
+}
+
+impl<K: Conduct<Step>> Ground<K> {
+    /// Computes once.
+    ///
+    /// *Errors*: somebody who cheats; another run than the others'; inputs that do not fit; the connections'.
+    pub(super) async fn compute(
+        &mut self,
+        session: &mut MeshSession,
+        plan: &Plan,
+        built: Built,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let own = party_io::own_input(plan.program(), self.party, values)?;
+        self.check_sound()?;
+        session.enter(Phase::Online);
+        let told = self.tell_inputs(session, plan, &built, own).await?;
+        let values = match &built.circuit {
+            None => self.garbler_online(session, plan, &built, &told).await?,
+            Some(circuit) => self.evaluator_online(session, plan, (&built, circuit), &told).await?,
+        };
+        let gates = plan.and_count() as u64;
+        session.advance(gates, gates);
+        Ok(party_io::deal_outputs(plan.program(), self.party, &mut values.into_iter()))
+    }
+
+    /// Flow O1.
+    async fn tell_inputs(
+        &mut self,
+        session: &mut MeshSession,
+        plan: &Plan,
+        built: &Built,
+        mut own: Bits,
+    ) -> Result<Told, ProtocolError> {
+        self.conduct.input(0, &mut own);
+        let masked = own.iter().enumerate().map(|(at, bit)| bit ^ built.own_masks.get(at)).collect::<Bits>().to_bytes();
+        let mut outgoing = session.mesh().per_peer(|_| masked.clone());
+        outgoing.iter_mut().for_each(|(peer, told)| self.conduct.touch(Step::MaskedInputs, peer.into(), told));
+        let mesh = session.mesh();
+        let mut incoming = mesh.per_peer(|peer| vec![0; plan.input_bits(Party(peer)).div_ceil(8)]);
+        RunExchanges::new(RunId::Prepared(built.run)).exchange(mesh, &outgoing, &mut incoming).await?;
+        let mut all = vec![false; plan.input_count()];
+        let mut hasher = self.common(Place::Told, built.run).hasher();
+        for party in self.everybody() {
+            let bytes = incoming.get(party.0).unwrap_or(&masked);
+            if party != self.party {
+                check_padding_of(party, bytes, plan.input_bits(party))?;
+            }
+            hasher.add(bytes);
+            for (bit, at) in plan.inputs_of(party).enumerate() {
+                all[at] = bytes[bit / 8] >> (bit % 8) & 1 == 1;
+            }
+        }
+        Ok(Told { masked: all, digest: hasher.finish() })
+    }
+
+    /// The part of the lock of garbler `of` that this garbler and `peer`, one of which it is, have in common, for the masked inputs that this one heard.
+    fn lock(&self, of: Party, peer: Party, told: &Told, run: u64) -> Block {
+        let Some(pair) = self.pairs.get(peer.0) else { return Block::ZERO };
+        let mut secret = Zeroizing::new([0; 16 + DIGEST_BYTES]);
+        secret[..16].copy_from_slice(&pair.seed.to_bytes());
+        secret[16..].copy_from_slice(&told.digest);
+        Block::from_digest(&self.domain(of, Place::Lock, run).digest(&*secret))
+    }
+
+    /// A garbler's part. Returns the outputs that it learns, in order.
+    async fn garbler_online(
+        &mut self,
+        session: &mut MeshSession,
+        plan: &Plan,
+        built: &Built,
+        told_inputs: &Told,
+    ) -> Result<Vec<bool>, ProtocolError> {
+        let (party, tag, evaluator) = (self.party, plan.tag(), plan.evaluator());
+        let others: Vec<Party> = plan.garblers().filter(|other| *other != party).collect();
+        let locks = others.iter().map(|&other| self.lock(party, other, told_inputs, built.run));
+        let lock = locks.fold(Block::ZERO, |sum, lock| sum ^ lock);
+        let mut labels: Zeroizing<Vec<Block>> = Zeroizing::new(vec![Block::ZERO; plan.input_count()]);
+        Prg::new(lock).fill_blocks(&mut labels);
+        for ((label, zero), masked) in labels.iter_mut().zip(built.labels.iter()).zip(&told_inputs.masked) {
+            *label ^= *zero ^ Block::mask(*masked) & self.delta.block();
+        }
+        let keys = others.iter().flat_map(|&other| self.lock(other, other, told_inputs, built.run).to_bytes());
+        let keys: Vec<u8> = keys.collect();
+        let outgoing = session.mesh().per_peer(|peer| {
+            let of_outputs = built.masks.of_outputs(plan, Party(peer), Party(peer));
+            let masks = told(tag, of_outputs.iter().copied());
+            match Party(peer) == evaluator {
+                true => [bytemuck::cast_slice(&labels), &told_inputs.digest, &keys, &masks[..]].concat(),
+                false => masks,
+            }
+        });
+        let count = plan.output_bits(party);
+        let from_garblers = |peer: Party| if peer == evaluator { 0 } else { told_bytes(tag, count) };
+        let mut masks = self.exchange(session, Step::InputLabels, outgoing, from_garblers).await?;
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let bytes = handed_over_bytes(plan, party);
+        let nothing = session.mesh().per_peer(|_| Vec::new());
+        let from_evaluator = |peer: Party| if peer == evaluator { bytes } else { 0 };
+        let mut handed = self.exchange(session, Step::HandedOver, nothing, from_evaluator).await?;
+        let Some(message) = handed.get_mut(evaluator.0) else { return Ok(Vec::new()) };
+        let own_masks = message.split_off(count.div_ceil(8) + DIGEST_BYTES);
+        let (masked, digest) = message.split_at(count.div_ceil(8));
+        check_padding_of(evaluator, masked, count)?;
+        if let Some(place) = masks.get_mut(evaluator.0) {
+            *place = own_masks;
+        }
+        let masked = Packed::received(masked, count)?;
+        let zero = built.masks.output_labels(plan, party);
+        let labels = zero.iter().zip(plan.outputs_of(party)).enumerate().map(|(at, (&zero, wire))| match wire {
+            OutputWire::Constant(_) => Block::ZERO,
+            OutputWire::Slot(_) => zero ^ Block::mask(masked.get(at)) & self.delta.block(),
+        });
+        let expected = self.digest_of_outputs(party, built.run, labels);
+        if !secrets::verdict(expected.ct_eq(digest), "authenticated-bmr: whether the labels of outputs fit") {
+            return Err(somebody_cheats(OUTPUT_LABELS, "the digest is of other labels"));
+        }
+        self.unmask(plan, built, &masked, &masks)
+    }
+
+    /// The evaluator's part. Returns the outputs that it learns, in order.
+    async fn evaluator_online(
+        &mut self,
+        session: &mut MeshSession,
+        plan: &Plan,
+        (built, circuit): (&Built, &Circuit),
+        told_inputs: &Told,
+    ) -> Result<Vec<bool>, ProtocolError> {
+        let count = plan.output_bits(self.party);
+        let bytes = label_bytes(plan);
+        let nothing = session.mesh().per_peer(|_| Vec::new());
+        let expected = |_: Party| bytes + told_bytes(plan.tag(), count);
+        let mut messages = self.exchange(session, Step::InputLabels, nothing, expected).await?;
+        let masks = {
+            let mut rest = messages.iter_mut().map(|(_, message)| message.split_off(bytes)).collect::<Vec<_>>();
+            PerPeer::from_ends(self.party.0, std::mem::take(&mut rest))
+        };
+        let inputs = self.unlock(plan, &messages, told_inputs)?;
+        let (wires, verified) = self.evaluate(plan, circuit, &inputs)?;
+        let width = plan.slots().len().div_ceil(QUAD_LANES);
+        let outgoing = session.mesh().per_peer(|peer| {
+            self.handed_over(plan, built, (Party(peer), &wires[..], width), &verified)
+        });
+        self.exchange(session, Step::HandedOver, outgoing, |_| 0).await?;
+        let shown: Vec<Block> = lane_of(&wires, width, 0, plan.outputs_of(self.party)).collect();
+        let masked = Packed::collect(count, |at| shown[at].lsb());
+        self.unmask(plan, built, &masked, &masks)
+    }
+
+    /// The labels of all inputs, wire by wire, from the garblers' messages.
+    ///
+    /// *Errors*: [`ECHO`](super::checks::ECHO), [`INPUT_LABELS`].
+    fn unlock(
+        &self,
+        plan: &Plan,
+        messages: &PerPeer<Vec<u8>>,
+        told_inputs: &Told,
+    ) -> Result<Zeroizing<Vec<Block>>, ProtocolError> {
+        let (inputs, garblers) = (plan.input_count(), plan.garbler_count());
+        let digests = messages.iter().map(|(_, message)| &message[16 * inputs..16 * inputs + DIGEST_BYTES]);
+        check_echo(&told_inputs.digest, digests, "masked inputs")?;
+        let keys_at = 16 * inputs + DIGEST_BYTES;
+        let mut all: Zeroizing<Vec<Block>> = Zeroizing::new(vec![Block::ZERO; inputs * garblers]);
+        let mut fits = Choice::from(1);
+        for (slot, (_, message)) in messages.iter().enumerate() {
+            // Garbler `other` has this one's key after those of all that come before this one, itself left out.
+            let keys = messages.iter().enumerate().filter(|(other, _)| *other != slot).map(|(other, (_, message))| {
+                let place = slot - usize::from(slot > other);
+                block_of_at(message, keys_at + 16 * place)
+            });
+            let lock = keys.fold(Block::ZERO, |sum, key| sum ^ key);
+            let mut pad: Zeroizing<Vec<Block>> = Zeroizing::new(vec![Block::ZERO; inputs]);
+            Prg::new(lock).fill_blocks(&mut pad);
+            for (at, pad) in pad.iter().enumerate() {
+                let label = block_of_at(message, 16 * at) ^ *pad;
+                all[garblers * at + slot] = label;
+                fits &= Choice::from(u8::from(label.lsb() == told_inputs.masked[at]));
+            }
+        }
+        match secrets::verdict(fits, "authenticated-bmr: whether labels of inputs fit") {
+            true => Ok(all),
+            false => Err(somebody_cheats(INPUT_LABELS, "bit 0 of a label")),
+        }
+    }
+
+    /// Evaluates, and checks all gates after the last one.
+    ///
+    /// *Errors*: [`TAGS`].
+    fn evaluate(
+        &self,
+        plan: &Plan,
+        circuit: &Circuit,
+        inputs: &[Block],
+    ) -> Result<(Zeroizing<Vec<Quad>>, Verified), ProtocolError> {
+        let mut check = TagCheck::new(self.delta.block(), plan.tag().bytes);
+        let Circuit { seeds, blocks } = circuit;
+        let wires = evaluate(Backend::detect(), plan.schedule(), seeds, inputs, blocks, Some(&mut check));
+        let fits = check.difference().ct_eq(&Block::ZERO);
+        match secrets::verdict(fits, "authenticated-bmr: whether all gates are right") {
+            true => Ok((wires, Verified(()))),
+            false => Err(somebody_cheats(TAGS, "a gate's tags")),
+        }
+    }
+
+    /// The evaluator's message to a garbler.
+    fn handed_over(
+        &self,
+        plan: &Plan,
+        built: &Built,
+        (to, wires, width): (Party, &[Quad], usize),
+        _verified: &Verified,
+    ) -> Vec<u8> {
+        let (count, slot) = (plan.output_bits(to), plan.slot(to).unwrap_or_default());
+        if count == 0 {
+            return Vec::new();
+        }
+        let shown: Vec<Block> = lane_of(wires, width, 0, plan.outputs_of(to)).collect();
+        let labels = lane_of(wires, width, slot, plan.outputs_of(to));
+        let mut message = Packed::collect(count, |at| shown[at].lsb()).0.clone();
+        message.extend_from_slice(&self.digest_of_outputs(to, built.run, labels));
+        message.extend(told(plan.tag(), built.masks.of_outputs(plan, to, to).iter().copied()));
+        message
+    }
+
+    /// The digest of a garbler's labels of its outputs.
+    fn digest_of_outputs(&self, to: Party, run: u64, labels: impl Iterator<Item = Block>) -> [u8; DIGEST_BYTES] {
+        let mut hasher = self.domain(to, Place::OutputLabels, run).hasher();
+        labels.for_each(|label| hasher.add(&label.to_bytes()));
+        hasher.finish()
+    }
+
+    /// The outputs from their masked values and all shares of their masks.
+    ///
+    /// *Errors*: [`OUTPUT_MASKS`].
+    fn unmask(
+        &self,
+        plan: &Plan,
+        built: &Built,
+        masked: &Packed,
+        masks: &PerPeer<Vec<u8>>,
+    ) -> Result<Vec<bool>, ProtocolError> {
+        let own = built.masks.of_outputs(plan, self.party, self.party);
+        let masks = hear(plan.tag(), own.iter().copied(), self.delta.block(), masks, OUTPUT_MASKS)?;
+        let inverted = plan.outputs_of(self.party).map(|wire| match wire {
+            OutputWire::Constant(value) => value,
+            OutputWire::Slot(operand) => operand.inverted(),
+        });
+        Ok(inverted.enumerate().map(|(at, inverted)| inverted ^ masked.get(at) ^ masks.get(at)).collect())
+    }
+}
+
+fn block_of_at(message: &[u8], at: usize) -> Block {
+    super::setup::block_of(&message[at..at + 16])
+}

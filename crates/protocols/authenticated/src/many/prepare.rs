@@ -1,0 +1,112 @@
+//! Steps P1 to P6: triples and masks before the function is known, batch by batch.
+
+use garblet_protocol::{MeshSession, conduct::Conduct, error::ProtocolError};
+use garblet_primitives::{Block, Prg};
+
+use super::{
+    Step,
+    bits::check_bits,
+    checks::BUCKET_BITS,
+    ground::Ground,
+    leaky::Leaky,
+    place::Place,
+    shares::{Shares, Supply},
+    zero,
+};
+use crate::{
+    opening::{Packed, Sums},
+    parameters::Batch,
+    prepare::rotate::{Rows, join},
+};
+
+impl<K: Conduct<Step>> Ground<K> {
+    /// Makes a batch of triples, if there is one, and `masks` masks, and adds the first `triples` of them to a supply.
+    ///
+    /// A batch that fails, or whose future is dropped, is the last.
+    ///
+    /// *Errors*: somebody who cheats; the connections'; an earlier batch that failed.
+    pub(super) async fn make(
+        &mut self,
+        session: &mut MeshSession,
+        (batch, triples, masks): (Option<Batch>, usize, usize),
+        supply: &mut Supply,
+    ) -> Result<(), ProtocolError> {
+        self.check_sound()?;
+        self.over = true;
+        let number = self.batches;
+        self.batches += 1;
+        let Some(batch) = batch else {
+            if masks > 0 {
+                let shares = self.masks(session, masks, number).await?;
+                supply.add(&shares, 0, 0, masks);
+            }
+            self.over = false;
+            return Ok(());
+        };
+        // One failure ends everything, so all batches together are no worse than the worst one.
+        self.insecure = self.insecure.max(batch.insecure());
+        let leaky = batch.leaky() as usize;
+        let checked = self.correlate(session, bits(leaky, masks), number).await?;
+        let made = self.leaky_triples(session, checked, (leaky, masks), number).await?;
+        let shares = self.join_buckets(session, made, batch, number).await?;
+        supply.add(&shares, leaky, triples, masks);
+        self.over = false;
+        Ok(())
+    }
+
+    /// Masks alone: authenticated bits.
+    async fn masks(&mut self, session: &mut MeshSession, count: usize, number: u64) -> Result<Shares, ProtocolError> {
+        let checked = self.correlate(session, count, number).await?;
+        let echo = checked.echo;
+        let theirs = self.broadcast(session, Step::BitsEcho, &echo).await?;
+        let all = check_bits(&checked, theirs.iter().map(|(_, echo)| &echo[..]))?;
+        Ok(checked.into_shares(all, self.party, self.in_ots.block(), count))
+    }
+
+    /// Step P6: tosses the shifts and joins each row to the first. A triple is as secure as the best leaky one of its bucket.
+    ///
+    /// *Errors*: [`COIN_TOSS_OPENING`](super::checks::COIN_TOSS_OPENING), of a party; [`BUCKET_BITS`]; the connections'.
+    async fn join_buckets(
+        &mut self,
+        session: &mut MeshSession,
+        leaky: Leaky,
+        batch: Batch,
+        number: u64,
+    ) -> Result<Shares, ProtocolError> {
+        let Leaky { mut shares, shift_coin, shift_commitments } = leaky;
+        let coins = self.broadcast(session, Step::Coins, &shift_coin.message()).await?;
+        let coin = self.coin((Place::ShiftCoins, number), &shift_coin, &shift_commitments, &coins)?;
+        let rows = Rows::of(batch);
+        let shifts = rows.shifts(&mut Prg::new(coin));
+        let differences = {
+            let sums: Vec<Sums<'_>> =
+                shares.columns().iter().map(|blocks| rows.sums(&blocks[rows.all..], &shifts)).collect();
+            let own = sums[0].bits();
+            let nothing = session.mesh().per_peer(|_| Vec::new());
+            let opened = (sums[0].len(), nothing, 0);
+            let (total, _) = self.open_bits(session, Step::BucketBits, &own, opened).await?;
+            let domain = self.common(Place::BucketBits, number);
+            let by = (Step::BucketProof, BUCKET_BITS);
+            self.prove_bits(session, by, &sums, &total, (domain, &coin.to_bytes())).await?;
+            total
+        };
+        for blocks in shares.columns_mut() {
+            join_rows(blocks, rows, &shifts, &differences);
+        }
+        Ok(shares)
+    }
+}
+
+fn join_rows(blocks: &mut [Block], rows: Rows, shifts: &[usize], differences: &Packed) {
+    for (row, &shift) in (1..).zip(shifts) {
+        join(blocks, rows, row, shift, differences);
+    }
+}
+
+/// The bits that a party draws for leaky triples and masks.
+pub(super) fn bits(leaky: usize, masks: usize) -> usize {
+    match leaky {
+        0 => masks,
+        _ => 3 * leaky + masks + zero::BITS,
+    }
+}

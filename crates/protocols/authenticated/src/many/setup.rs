@@ -1,0 +1,252 @@
+//! Set-up: the name of the session, OTs of all pairs, and the proof that every party has one difference.
+//!
+//! | flow | to every other party | bytes |
+//! |---|---|---|
+//! | S0 | a nonce; a digest of all nonces | 32; 32 |
+//! | S1 | checked set-ups of OTs both ways; a share of the pair's secret | see [`garblet_ot`]; 16 |
+//! | S2, 1 to 3 | 128 correlated OTs both ways: corrections, the point of the check, the answer | |
+//! | S2, 4 | to party `k` the sum `y` of the choices towards it, under a share of zero | 16 |
+//! | S2, 5, 6 | commitment to the proofs; the proofs, with the opening | 32; 16 n + 32 |
+//!
+//! *Symbols* of S2: `x_ik` are the bits of party `i` in its OTs with party `k`, as an element of GF(2^128). Party `i` proves nothing of its own; every `D_k` is
+//! proved by all. A share of `x_ik D_k` has party `i` as the MAC of its bits, and party `k` as a key. With `y_ik`, whose sum over `i` is that of `x_ik`, party `k`
+//! makes the shares of column `k` add up to zero. Whoever has several differences would have to guess another's `x`: the probability is `2^-128`.
+//!
+//! A false `y` tells its sender this party's difference from the proofs. That is harmless: nothing has been made with it, and it is never used.
+
+use garblet_circuit::Party;
+use garblet_net::{Channel, Line, NetError, PerPeer};
+use garblet_ot::{OtError, ReceiverSeeds, SenderSeeds};
+use garblet_primitives::{Block, Commitment, Delta, Opening, Prg, gf128, secrets};
+use garblet_protocol::{MeshSession, Phase, conduct::Conduct, domain::SessionId, error::ProtocolError};
+use subtle::{Choice, ConstantTimeEq};
+use zeroize::Zeroizing;
+
+use super::{
+    NAME, Step,
+    checks::{DIFFERENCES, DIFFERENCES_OPENING, cheats, somebody_cheats},
+    ground::{DIGEST_BYTES, Ground, Pair, check_echo},
+    place::Place,
+    plan::Plan,
+};
+use crate::{
+    coins::COMMITMENT_BYTES,
+    secrets::{OT_CHECK, in_ots},
+};
+
+/// Bytes of a nonce.
+const NONCE_BYTES: usize = 32;
+
+/// OTs of each ordered pair for the proof: the bits of a block.
+const PROOF_OTS: usize = 128;
+
+/// Bytes that a party sends each other one, besides hellos and the set-ups of OTs.
+pub(super) fn sent_bytes(parties: u16) -> u64 {
+    let proofs = 16 * u64::from(parties) + 32;
+    (NONCE_BYTES + DIGEST_BYTES + 16 + 16 + COMMITMENT_BYTES) as u64 + proofs
+}
+
+/// The OTs that every pair makes in each direction.
+pub(super) const fn ots() -> u64 {
+    PROOF_OTS as u64
+}
+
+impl<K: Conduct<Step>> Ground<K> {
+    /// Sets a party up.
+    ///
+    /// *Errors*: a party that misbehaves; the connections'.
+    pub(super) async fn set_up(
+        session: &mut MeshSession,
+        plan: &Plan,
+        party: Party,
+        mut conduct: K,
+    ) -> Result<Self, ProtocolError> {
+        session.enter(Phase::Setup);
+        let id = meet(session, plan, &mut conduct).await?;
+        let lsb = party != plan.evaluator() || plan.parties() % 2 == 1;
+        let block = Zeroizing::new(Block::random(session.rng()).with_lsb(lsb));
+        let delta = in_ots(*block);
+        let of_pairs = session.mesh().per_peer(|peer| {
+            let mut bytes = Zeroizing::new(block.to_bytes());
+            conduct.touch(Step::Difference, peer.into(), &mut *bytes);
+            in_ots(Block::from_bytes(*bytes))
+        });
+        let name = Block::from_digest(&id.domain(Party(0), Place::Streams as u8).digest(b""));
+        let pairs = set_up_pairs(session, plan, of_pairs, name).await?;
+        let mut ground = Ground {
+            party,
+            delta: Delta::new(*block),
+            in_ots: delta,
+            pairs,
+            id,
+            batches: 0,
+            runs: 0,
+            insecure: 0.0,
+            over: false,
+            conduct,
+        };
+        ground.prove_differences(session).await?;
+        Ok(ground)
+    }
+
+    /// Step S2.
+    async fn prove_differences(&mut self, session: &mut MeshSession) -> Result<(), ProtocolError> {
+        let own = usize::from(self.party.0);
+        let ots = correlate(session, &mut self.pairs).await?;
+        let mut zeros = self.zeros(Place::DifferenceZeros, 0);
+        let zeros: Vec<Block> = self.everybody().map(|_| zeros.next()).collect();
+        let sums = ots.map_ref(|peer, ots| (ots.choices ^ zeros[usize::from(peer)]).to_bytes().to_vec());
+        let theirs = self.exchange(session, Step::DifferenceSums, sums, |_| 16).await?;
+
+        let mut proofs = vec![Block::ZERO; zeros.len()];
+        let mut sum = zeros[own];
+        for ((peer, ots), (_, theirs)) in ots.iter().zip(theirs.iter()) {
+            proofs[usize::from(peer)] = ots.mac;
+            proofs[own] ^= ots.key;
+            sum ^= block_of(theirs);
+        }
+        proofs[own] ^= gf128::mul(sum, self.in_ots.block());
+        let mut bytes: Vec<u8> = proofs.iter().flat_map(|proof| proof.to_bytes()).collect();
+        let all = self.commit_and_open(session, (Place::Differences, 0), &mut bytes).await?;
+        for (_, theirs) in all.iter() {
+            proofs.iter_mut().zip(theirs.as_chunks().0).for_each(|(sum, proof)| *sum ^= Block::from_bytes(*proof));
+        }
+        let fits = proofs.iter().fold(Choice::from(1), |fits, sum| fits & sum.ct_eq(&Block::ZERO));
+        match secrets::verdict(fits, "authenticated-bmr: whether every party has one difference") {
+            true => Ok(()),
+            false => Err(somebody_cheats(DIFFERENCES, "the proofs of a difference do not add up to zero")),
+        }
+    }
+
+    /// Commits to a message, and opens the commitment when those of all have come. Returns the messages of the others, which have the same length.
+    ///
+    /// *Errors*: [`DIFFERENCES_OPENING`], of the party that opens something else; the connections'.
+    async fn commit_and_open(
+        &mut self,
+        session: &mut MeshSession,
+        (place, number): (Place, u64),
+        message: &mut Vec<u8>,
+    ) -> Result<PerPeer<Vec<u8>>, ProtocolError> {
+        self.conduct.touch(Step::DifferenceProofs, usize::from(self.party.0), message);
+        let domain = self.domain(self.party, place, number);
+        let (commitment, opening) = domain.commit(message, session.rng());
+        let commitments = self.broadcast(session, Step::DifferenceCommitment, &commitment.to_bytes()).await?;
+        let mut opened = message.clone();
+        opened.extend_from_slice(&opening.to_bytes());
+        let mut all = self.broadcast(session, Step::DifferenceProofs, &opened).await?;
+        for ((peer, theirs), (_, commitment)) in all.iter_mut().zip(commitments.iter()) {
+            let domain = self.domain(Party(peer), place, number);
+            if !opens(&domain, commitment, theirs) {
+                return Err(cheats(peer, DIFFERENCES_OPENING, "the proofs of all differences"));
+            }
+            theirs.truncate(message.len());
+        }
+        Ok(all)
+    }
+}
+
+/// Tells whether a message that ends with an opening opens a commitment to the rest of it.
+pub(super) fn opens(domain: &garblet_protocol::domain::Domain, commitment: &[u8], message: &[u8]) -> bool {
+    let Some((value, opening)) = message.split_last_chunk() else { return false };
+    let Ok(commitment) = commitment.try_into() else { return false };
+    domain.open(&Commitment::from_bytes(commitment), value, &Opening::from_bytes(*opening)).is_ok()
+}
+
+/// A block of a message of 16 bytes.
+pub(super) fn block_of(bytes: &[u8]) -> Block {
+    Block::from_bytes(*bytes.first_chunk().unwrap_or(&[0; 16]))
+}
+
+/// Step S0: the name of the session is a hash of nonces of all, and all have the same.
+async fn meet(
+    session: &mut MeshSession,
+    plan: &Plan,
+    conduct: &mut impl Conduct<Step>,
+) -> Result<SessionId, ProtocolError> {
+    let (mesh, rng) = session.parts();
+    let mut nonce = vec![0; NONCE_BYTES];
+    rng.fill_bytes(&mut nonce);
+    let mut outgoing = mesh.per_peer(|_| nonce.clone());
+    outgoing.iter_mut().for_each(|(peer, nonce)| conduct.touch(Step::Nonce, peer.into(), nonce));
+    let mut incoming = mesh.per_peer(|_| vec![0; NONCE_BYTES]);
+    mesh.exchange(&outgoing, &mut incoming).await?;
+    let all = (0..mesh.party_count()).map(|party| incoming.get(party).unwrap_or(&nonce));
+    let all: Vec<u8> = all.flatten().copied().collect();
+    let agreed = SessionId::new(NAME, plan.digest(), [[0; 32]; 2]);
+    let all = agreed.domain(Party(0), Place::Nonces as u8).digest(&all);
+    let id = SessionId::new(NAME, all, [[0; 32]; 2]);
+    let name = id.domain(Party(0), Place::Name as u8).digest(b"");
+    let mut outgoing = mesh.per_peer(|_| name.to_vec());
+    outgoing.iter_mut().for_each(|(peer, name)| conduct.touch(Step::Name, peer.into(), name));
+    let mut incoming = mesh.per_peer(|_| vec![0; DIGEST_BYTES]);
+    mesh.exchange(&outgoing, &mut incoming).await?;
+    check_echo(&name, incoming.iter().map(|(_, name)| &name[..]), "nonces, program and parameters")?;
+    Ok(id)
+}
+
+/// Step S1. Of each pair the lower party is first the sender.
+async fn set_up_pairs(
+    session: &mut MeshSession,
+    plan: &Plan,
+    deltas: PerPeer<Delta>,
+    name: Block,
+) -> Result<PerPeer<Pair>, ProtocolError> {
+    let width = plan.config().ot_width;
+    let rngs = session.rng_per_peer();
+    let mesh = session.mesh();
+    let own = mesh.party();
+    let step = async |peer: u16, mut line: Line, (delta, mut rng): (Delta, Prg)| {
+        let channel: &mut Channel = &mut line;
+        let (mut ours, mut theirs) = (Zeroizing::new([0; 16]), Zeroizing::new([0; 16]));
+        rng.fill_bytes(&mut *ours);
+        channel.exchange_bytes(&*ours, &mut *theirs).await?;
+        let seed = Zeroizing::new(Block::from_bytes(*ours) ^ Block::from_bytes(*theirs));
+        let (sender, receiver) = if own < peer {
+            let sender = SenderSeeds::setup(channel, &mut rng, &delta, width, OT_CHECK).await?;
+            (sender, ReceiverSeeds::setup(channel, &mut rng, width, OT_CHECK).await?)
+        } else {
+            let receiver = ReceiverSeeds::setup(channel, &mut rng, width, OT_CHECK).await?;
+            (SenderSeeds::setup(channel, &mut rng, &delta, width, OT_CHECK).await?, receiver)
+        };
+        channel.flush().await?;
+        let sender = sender.session(name, &mut rng, &delta, width, OT_CHECK)?;
+        Ok::<_, OtError>(Pair { sender, receiver: receiver.session(name, width, OT_CHECK)?, seed })
+    };
+    Ok(mesh.each(deltas.zip(rngs), step).await?)
+}
+
+/// A party's OTs with another, packed: its choices `x`, the MAC of `x`, and the key of the other's.
+struct Packed {
+    choices: Block,
+    mac: Block,
+    key: Block,
+}
+
+/// 128 checked OTs of all pairs, both ways.
+async fn correlate(session: &mut MeshSession, pairs: &mut PerPeer<Pair>) -> Result<PerPeer<Packed>, ProtocolError> {
+    let step = async |_: u16, mut line: Line, pair: &mut Pair| {
+        let channel: &mut Channel = &mut line;
+        let Pair { sender, receiver, .. } = pair;
+        let correct = async |out: &mut _| receiver.correct(out, PROOF_OTS, Zeroizing::default()).await;
+        let receive = async |into: &mut _| sender.receive(into, PROOF_OTS, Zeroizing::default()).await;
+        let (corrected, unchecked) = channel.full_duplex(correct, receive).await?;
+        let (point, mut theirs) = (sender.point(), [0; 16]);
+        exchange(channel, &point.to_bytes(), &mut theirs).await?;
+        let (answer, choices, macs) = receiver.answer(corrected, Block::from_bytes(theirs));
+        let mut theirs = vec![0; sender.answer_bytes()];
+        exchange(channel, &answer, &mut theirs).await?;
+        let keys = sender.check(unchecked, point, &theirs)?;
+        Ok::<_, OtError>(Packed { choices: block_of(choices.as_bytes()), mac: packed(&macs), key: packed(&keys) })
+    };
+    Ok(session.mesh().each(pairs.as_mut(), step).await?)
+}
+
+async fn exchange(channel: &mut Channel, outgoing: &[u8], incoming: &mut [u8]) -> Result<(), NetError> {
+    channel.exchange_bytes(outgoing, incoming).await
+}
+
+/// The element of the field whose multiples these blocks are multiples of bits of: block `b` times `X^b`, for all `b`.
+fn packed(blocks: &[Block]) -> Block {
+    let basis: Vec<Block> = (0..blocks.len()).map(|bit| Block::from_u128(1 << bit)).collect();
+    gf128::inner_product(blocks, &basis)
+}

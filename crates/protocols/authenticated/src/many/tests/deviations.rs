@@ -1,0 +1,148 @@
+//! Every deviation in set-up and preparation ends in its check, and those that may pass do so at the rates of the formulas.
+
+use garblet_ot::OtError;
+use garblet_protocol::checks::{Check, Unattributed};
+
+use super::*;
+use crate::{many::checks, tests::is_far};
+
+/// A change of one byte of a message.
+#[derive(Clone, Copy)]
+struct Lie {
+    step: Step,
+    /// The party that it is for; all of them if there is none.
+    to: Option<usize>,
+    byte: usize,
+    /// The number of messages of that step before it, to the same party.
+    after: usize,
+}
+
+/// The conduct of a party that lies once, or is honest.
+struct Once {
+    lie: Option<Lie>,
+    seen: [usize; 16],
+}
+
+impl Conduct<Step> for Once {
+    fn touch(&mut self, step: Step, index: usize, bytes: &mut [u8]) {
+        let Some(lie) = self.lie.filter(|lie| lie.step == step && lie.to.is_none_or(|to| to == index)) else { return };
+        self.seen[index] += 1;
+        if self.seen[index] == lie.after + 1 {
+            bytes[lie.byte] ^= 1;
+        }
+    }
+}
+
+/// The results of a batch in which party 0 lies.
+fn lied(parties: u16, seed: u64, batch: Batch, lie: Lie) -> Vec<Result<Made<Once>, ProtocolError>> {
+    let conduct = |party: Party| Once { lie: (party.0 == 0).then_some(lie), seen: [0; 16] };
+    make(parties, seed, (Some(batch), 3), conduct)
+}
+
+/// The ways in which a check fails.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Found {
+    /// It names party 0.
+    Named(Check),
+    /// It names nobody.
+    Somebody(Check),
+    /// The check of OTs, which names party 0.
+    Ots,
+}
+
+/// The evidence that an honest party has; none if it was told that the run is over.
+fn found(error: &ProtocolError) -> Option<Found> {
+    match error {
+        ProtocolError::Unattributed(Unattributed { check, .. }) => Some(Found::Somebody(*check)),
+        ProtocolError::Peer { party, source } => match &**source {
+            ProtocolError::Cheating(cheating) => {
+                assert_eq!(*party, Party(0), "{error}");
+                Some(Found::Named(cheating.check))
+            }
+            ProtocolError::Ot(OtError::InconsistentChoices) => {
+                assert_eq!(*party, Party(0), "{error}");
+                Some(Found::Ots)
+            }
+            source => {
+                assert!(!source.is_evidence(), "{error}");
+                None
+            }
+        },
+        error => {
+            assert!(!error.is_evidence(), "{error}");
+            None
+        }
+    }
+}
+
+#[test]
+fn every_deviation_ends_in_its_check() {
+    use Found::{Named, Ots, Somebody};
+    let lie = |step, to, byte| Lie { step, to, byte, after: 0 };
+    let later = |step, to, byte, after| Lie { step, to, byte, after };
+    let deviations = [
+        (lie(Step::Nonce, Some(2), 3), Somebody(checks::ECHO)),
+        (lie(Step::Name, Some(1), 3), Somebody(checks::ECHO)),
+        (lie(Step::Difference, Some(2), 9), Somebody(checks::DIFFERENCES)),
+        (lie(Step::DifferenceSums, Some(1), 9), Somebody(checks::DIFFERENCES)),
+        (lie(Step::DifferenceCommitment, Some(2), 9), Named(checks::DIFFERENCES_OPENING)),
+        (lie(Step::DifferenceProofs, Some(0), 20), Somebody(checks::DIFFERENCES)),
+        (lie(Step::DifferenceProofs, Some(1), 20), Named(checks::DIFFERENCES_OPENING)),
+        (lie(Step::CoinCommitments, Some(1), 0), Named(checks::COIN_TOSS_OPENING)),
+        (lie(Step::Coins, Some(2), 0), Named(checks::COIN_TOSS_OPENING)),
+        (later(Step::Coins, Some(2), 40, 1), Named(checks::COIN_TOSS_OPENING)),
+        (later(Step::Coins, None, 0, 2), Named(checks::COIN_TOSS_OPENING)),
+        (lie(Step::Bits, Some(1), 2), Somebody(checks::ECHO)),
+        // The hiding square is bits as all others.
+        (lie(Step::Bits, Some(1), 16 * 2 + 2), Somebody(checks::ECHO)),
+        (lie(Step::Answers, Some(2), 500), Ots),
+        (lie(Step::Answers, Some(2), 2_070), Somebody(checks::ECHO)),
+        (lie(Step::LeakyBlocks, Some(1), 5), Somebody(checks::ECHO)),
+        (lie(Step::LeakyBlocks, Some(1), 40), Named(checks::COIN_TOSS_OPENING)),
+        (lie(Step::OwnProductBits, None, 0), Somebody(checks::ZERO)),
+        (lie(Step::ProductBitsCommitment, Some(2), 0), Named(checks::PRODUCT_BITS)),
+        (lie(Step::ProductBits, Some(1), 0), Named(checks::PRODUCT_BITS)),
+        (lie(Step::ZeroBlocks, Some(1), 7), Somebody(checks::ZERO)),
+        (lie(Step::ZeroBlocks, None, 7), Somebody(checks::ZERO)),
+        (lie(Step::OwnProduct, None, 7), Somebody(checks::ZERO)),
+        (lie(Step::ProductCommitment, Some(1), 7), Named(checks::ZERO_OPENING)),
+        (lie(Step::Product, Some(2), 7), Named(checks::ZERO_OPENING)),
+        (lie(Step::BucketBits, Some(1), 0), Somebody(checks::BUCKET_BITS)),
+        (lie(Step::BucketBits, None, 0), Somebody(checks::BUCKET_BITS)),
+        (lie(Step::BucketProof, Some(2), 0), Somebody(checks::BUCKET_BITS)),
+    ];
+    let batch = Batch { triples: 8, bucket: 2 };
+    for (number, (lie, expected)) in deviations.into_iter().enumerate() {
+        for parties in [3, 4] {
+            let results = lied(parties, 7 + number as u64, batch, lie);
+            let what = format!("{:?} to {:?}, {parties} parties", lie.step, lie.to);
+            let errors: Vec<&ProtocolError> =
+                results.iter().skip(1).filter_map(|made| made.as_ref().err()).collect();
+            // After the last message of a batch those that got a right one hear of it when they go on.
+            let unaware = if lie.step == Step::BucketProof { usize::from(parties) - 2 } else { 0 };
+            assert!(errors.len() + unaware >= usize::from(parties) - 1, "{what}: {errors:?}");
+            let evidence: Vec<Found> = errors.iter().filter_map(|error| found(error)).collect();
+            assert!(!evidence.is_empty() && evidence.iter().all(|found| *found == expected), "{what}: {errors:?}");
+        }
+    }
+}
+
+/// A wrong block `u`, or a wrong block of the test, shows only if a bit of the receiver is one.
+#[test]
+fn a_wrong_block_passes_half_the_time() {
+    const TRIALS: u64 = 120;
+    // The last byte of a block: bit 0 of sums would be found always.
+    for (step, byte) in [(Step::LeakyBlocks, 96 + 16 * 3 + 15), (Step::ZeroBlocks, 16 + 16 * 9 + 15)] {
+        let batch = Batch { triples: 4, bucket: 2 };
+        let mut passed = 0;
+        for seed in 0..TRIALS {
+            let results = lied(3, 1_000 + seed, batch, Lie { step, to: Some(1), byte, after: 0 });
+            let is_fine = results.iter().all(Result::is_ok);
+            passed += usize::from(is_fine);
+            let evidence = results.iter().filter_map(|made| made.as_ref().err()).filter_map(found);
+            assert!(evidence.into_iter().all(|found| found == Found::Somebody(checks::ZERO)));
+            assert!(is_fine || results.iter().skip(1).all(Result::is_err), "all honest parties agree");
+        }
+        assert!(!is_far(passed, TRIALS as usize, 0.5), "{step:?}: {passed} of {TRIALS} passed");
+    }
+}

@@ -1,0 +1,47 @@
+//! Programs give the values of the plain evaluation, for any number of parties, and cost what the formulas say.
+
+use garblet_circuit::random;
+use garblet_net::Hello;
+use garblet_protocol::{conduct::Honest, phase::Phase};
+use garblet_synthesis::library;
+use rand::{SeedableRng, rngs::StdRng};
+
+use super::*;
+use crate::many::communication;
+
+/// Runs a program, and compares results and costs.
+fn check(program: Program, parties: u16, config: Config, inputs: &[Bits], seed: u64) {
+    let program = Arc::new(program);
+    let plan = Arc::new(Plan::new(program.clone(), parties, config).expect("it can be run"));
+    let hellos: Vec<Hello> = (0..parties).map(|party| Hello::new(NAME, party, parties, [0; 32])).collect();
+    for (party, result) in run(&plan, seed, inputs, |_| Honest).into_iter().enumerate() {
+        let party = Party(party as u16);
+        let what = format!("{}, {parties} parties, party {party}", program.name());
+        let (outputs, costs) = result.unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(outputs, learned(&plan, party, inputs), "{what}");
+        for phase in Phase::ALL {
+            let expected = communication(&plan, party, phase, &hellos);
+            assert_eq!(costs.of(phase).communication, expected, "{what}, {phase:?}");
+        }
+    }
+}
+
+#[test]
+fn random_programs_of_all_parties() {
+    let mut rng = StdRng::seed_from_u64(5);
+    for (number, parties) in [3, 4, 5, 3, 7, 3, 4, 3].into_iter().enumerate() {
+        let gates = [0, 1, 30, 200, 40, 600, 90, 10][number];
+        let program = random::program(&mut rng, gates, parties);
+        let inputs = random::inputs(&mut rng, &program);
+        let config = Config { evaluator: number as u16 % parties, ..Config::default() };
+        check(program, parties, config, &inputs, number as u64);
+    }
+}
+
+#[test]
+fn a_program_of_the_library_with_more_than_one_piece_of_tags() {
+    let program = library::find("aes128").expect("it is in the library");
+    let mut rng = StdRng::seed_from_u64(6);
+    let inputs = random::inputs(&mut rng, &program);
+    check(program, 3, Config::default(), &inputs, 1);
+}
