@@ -22,7 +22,7 @@ mod web;
 
 use std::{path::PathBuf, process::ExitCode};
 
-use crate::steps::{Step, run_all};
+use crate::steps::{Step, run_all, run_each};
 
 const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice] | tidy | licences | web | python | clusters | constant-time [--short]";
 
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments[..] {
         ["test"] => run_all(&test()),
-        ["test", "--full"] => run_all(&full_test()),
+        ["test", "--full"] => run_each(&full_test()),
         ["ci"] => run_all(&ci()),
         ["bench"] => run_all(&bench()),
         ["soak"] => run_all(&[soak_step()]),
@@ -83,8 +83,8 @@ fn toy_step() -> Step {
     Step::cargo("toy protocol", &[&toy[..], &tests].concat()).env("GARBLET_TEST_PROTOCOL", "ideal")
 }
 
-/// More cases of every property, optimised, and the examples with every garbling scheme and hash. It takes hours, so one failing
-/// program does not end the others.
+/// More cases of every property, optimised, and the examples with every garbling scheme and hash. It takes hours, so what fails, a program or
+/// a step, does not end the others.
 fn full_test() -> Vec<Step> {
     let all = Step::cargo("all tests", &["test", "--workspace", "--profile", "full", "--no-fail-fast", "--quiet"]);
     let mut steps = vec![all.env("PROPTEST_CASES", "1024").env("GARBLET_TEST_FULL", "1")];

@@ -51,13 +51,22 @@ impl Step {
 
 /// Runs steps until one fails, and prints how long each took. Returns whether all passed.
 pub(crate) fn run_all(steps: &[Step]) -> bool {
+    run(steps, true)
+}
+
+/// The same for steps of hours: one that fails does not end the others.
+pub(crate) fn run_each(steps: &[Step]) -> bool {
+    run(steps, false)
+}
+
+fn run(steps: &[Step], ends_early: bool) -> bool {
     let mut summary = Vec::new();
     for step in steps {
         eprintln!("== {}", step.name);
         let begin = Instant::now();
         let passed = step.run();
         summary.push((step.name, begin.elapsed().as_secs_f64(), passed));
-        if !passed {
+        if !passed && ends_early {
             break;
         }
     }

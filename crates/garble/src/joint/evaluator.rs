@@ -98,7 +98,8 @@ impl TagCheck {
 
 /// Evaluates a circuit. Returns what all slots of the schedule carry at the end: the labels of all garblers, and zero for tags.
 ///
-/// `check` is of a circuit with tags. Whatever it finds, the evaluation goes on to the last gate.
+/// `check` is of a circuit with tags. Whatever it finds, the evaluation goes on to the last gate. `results` gets the labels of every gate's result, of all
+/// garblers for the first gate, then for the next.
 ///
 /// *Shape*: `seeds` are of the hash keys of all garblers; `inputs` has the active labels of all garblers for the first input wire, then for the next;
 /// `circuit` has [`circuit_blocks`], of one slot more than there are garblers if there are tags. *Cost*: two hash calls per gate, slot and garbler.
@@ -112,6 +113,7 @@ pub fn evaluate(
     inputs: &[Block],
     circuit: &[Block],
     check: Option<&mut TagCheck>,
+    results: Option<&mut Vec<Block>>,
 ) -> Zeroizing<Vec<Quad>> {
     let (garblers, slots) = (seeds.len(), seeds.len() + usize::from(check.is_some()));
     assert_eq!(circuit.len(), circuit_blocks(slots, schedule.ands().len()), "blocks of a circuit");
@@ -121,7 +123,7 @@ pub fn evaluate(
     for (to, labels) in padded.chunks_exact_mut(width).zip(inputs.chunks_exact(garblers)) {
         to.as_flattened_mut()[..garblers].copy_from_slice(labels);
     }
-    walk(backend, schedule, width, padded, &mut Active { seeds, slots, circuit, check })
+    walk(backend, schedule, width, padded, &mut Active { seeds, slots, circuit, check, results })
 }
 
 /// Wires that carry the active labels of all garblers, and zero for tags.
@@ -130,6 +132,7 @@ struct Active<'a> {
     slots: usize,
     circuit: &'a [Block],
     check: Option<&'a mut TagCheck>,
+    results: Option<&'a mut Vec<Block>>,
 }
 
 impl<'a> AndGates for Active<'a> {
@@ -173,6 +176,9 @@ impl<'a> AndGates for Active<'a> {
             let out = out.as_flattened_mut();
             let sum = std::mem::take(&mut out[self.seeds.len()]);
             check.add(sum, [shown_a, shown_b, out[0]]);
+        }
+        if let Some(results) = &mut self.results {
+            results.extend_from_slice(&out.as_flattened()[..self.seeds.len()]);
         }
     }
 }

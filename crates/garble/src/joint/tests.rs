@@ -208,7 +208,7 @@ impl Joint {
         };
         let inputs: Vec<Block> = (0..values.len()).flat_map(active).collect();
         let mut check = self.deltas.get(self.shape.garblers).map(|delta| TagCheck::new(delta.block(), bytes));
-        let wires = evaluate(backend, &self.schedule, &self.seeds, &inputs, circuit, check.as_mut());
+        let wires = evaluate(backend, &self.schedule, &self.seeds, &inputs, circuit, check.as_mut(), None);
         (wires, check.map_or(Block::ZERO, |check| check.difference()))
     }
 

@@ -1,10 +1,10 @@
 //! Two servers that can be started and stopped, and those who visit them.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     net::TcpStream,
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, PoisonError},
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -366,9 +366,15 @@ pub(crate) fn strangers(address: &str, count: usize) -> Vec<TcpStream> {
     })
 }
 
-/// An address that nobody listens at now.
+/// An address that nobody listens at now, and that nobody else in this process got: servers that are killed come back to theirs, and lives go on side by side.
 pub(crate) fn free_address() -> String {
-    on_runtime(async { Listener::bind("127.0.0.1:0").await.expect("a port").address().to_string() })
+    static GIVEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    loop {
+        let address = on_runtime(async { Listener::bind("127.0.0.1:0").await.expect("a port").address().to_string() });
+        if GIVEN.lock().unwrap_or_else(PoisonError::into_inner).insert(address.clone()) {
+            return address;
+        }
+    }
 }
 
 pub(crate) fn on_runtime<T>(future: impl Future<Output = T>) -> T {

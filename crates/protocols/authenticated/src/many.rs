@@ -20,6 +20,7 @@
 //! | | B2 | garblers add up their tables for one another, and send the sums to the evaluator | `build` |
 //! | `online` | O1, O2 | masked inputs; labels, masks of outputs | `online` |
 //! | | O3 | the evaluator evaluates and checks | `online`, [`garblet_garble::joint`] |
+//! | | O4 | with `check=reveal`: the evaluator tells all masked values, and the garblers answer with sums of shares | `reveal` |
 //! | | O5 | the evaluator hands over the garblers' outputs | `online` |
 //!
 //! # Deviations
@@ -56,6 +57,7 @@ mod place;
 mod plan;
 mod prepare;
 mod protocol;
+mod reveal;
 mod setup;
 mod shares;
 mod wires;
@@ -130,6 +132,10 @@ pub enum Step {
     MaskedInputs,
     /// The labels of all inputs, the digest of masked inputs, keys of locks, and shares of masks of outputs; to other garblers these shares alone.
     InputLabels,
+    /// The masked values of all gates, the digest of their labels, and the point of the sum.
+    RevealedGates,
+    /// The sum of a garbler's shares, and shares of masks of outputs; to other garblers these shares alone.
+    RevealedSums,
     /// Masked outputs, the digest of their labels, and shares of their masks.
     HandedOver,
 }

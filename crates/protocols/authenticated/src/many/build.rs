@@ -18,7 +18,7 @@ use garblet_garble::joint::{self, GarblerPart, Quad, TABLE, circuit_blocks, plac
 use garblet_net::PerPeer;
 use garblet_primitives::{Backend, Block, QUAD_LANES};
 use garblet_protocol::{MeshSession, Phase, conduct::Conduct, error::ProtocolError};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::{
     Step,
@@ -27,6 +27,7 @@ use super::{
     open::{hear, told, told_bytes},
     place::Place,
     plan::Plan,
+    reveal::Parts,
     setup::block_of,
     shares::{Shares, Supply, Triples, add_public},
     wires::{Labels, Masks},
@@ -38,13 +39,15 @@ const PIECE: usize = 4096;
 
 /// A party's build of one run.
 pub(super) struct Built {
+    /// What it has of gates, if they are checked by their masked values.
+    pub(super) parts: Option<Parts>,
     /// The number of the run.
     pub(super) run: u64,
     /// The shares of all wires' masks, with a garbler's zero labels.
     pub(super) masks: Masks,
     /// The masks of this party's own inputs.
     pub(super) own_masks: Packed,
-    /// A garbler's zero labels of inputs.
+    /// A garbler's zero labels of inputs, and, if masked values are revealed, of gates.
     pub(super) labels: Labels,
     /// The evaluator's circuit; none of a garbler.
     pub(super) circuit: Option<Circuit>,
@@ -58,15 +61,10 @@ pub(super) struct Circuit {
     pub(super) blocks: Vec<Block>,
 }
 
-/// The gates whose tags a garbler collects, by its slot.
-pub(super) fn collected(plan: &Plan, slot: usize) -> impl Iterator<Item = usize> + use<> {
+/// The gates whose tags a garbler collects, by its slot; none if there are no tags.
+fn collected(plan: &Plan, slot: usize) -> impl Iterator<Item = usize> + use<> {
     let (gates, garblers) = (plan.and_count(), plan.garbler_count());
-    (0..gates).filter(move |gate| gate / PIECE % garblers == slot)
-}
-
-/// Bytes of the tags of a gate.
-pub(super) fn gate_tag_bytes(plan: &Plan) -> usize {
-    TABLE * plan.tag().bytes
+    (0..if plan.has_tags() { gates } else { 0 }).filter(move |gate| gate / PIECE % garblers == slot)
 }
 
 impl<K: Conduct<Step>> Ground<K> {
@@ -84,13 +82,16 @@ impl<K: Conduct<Step>> Ground<K> {
         let run = self.runs;
         self.runs += 1;
         let base = plan.input_count() + plan.and_count();
-        let mut labels: Labels = Zeroizing::new(vec![Block::ZERO; if plan.slot(self.party).is_some() { base } else { 0 }]);
+        let mut labels: Labels =
+            Zeroizing::new(vec![Block::ZERO; if plan.slot(self.party).is_some() { base } else { 0 }]);
         session.rng().fill_blocks(&mut labels);
         labels.iter_mut().for_each(|label| *label = label.with_lsb(false));
-        let masks = Masks::of(plan, &supply.masks, &labels);
-        let (opened, own_masks) = self.open_masks(session, plan, (&supply, &masks), run).await?;
+        let (operands, masks) = Masks::of(plan, &supply.masks, &labels);
+        let (opened, own_masks) = self.open_masks(session, plan, (&supply, &operands), run).await?;
         let products = self.products_of_masks(std::mem::take(&mut supply.triples), &opened);
         let gates = Gates { masks: &supply.masks, products: &products };
+        let parts = (!plan.has_tags()).then(|| gates.parts(plan, &operands));
+        drop(operands);
         let circuit = match plan.slot(self.party) {
             Some(slot) => {
                 self.garble(session, plan, (slot, &labels), &gates).await?;
@@ -98,8 +99,11 @@ impl<K: Conduct<Step>> Ground<K> {
             }
             None => Some(self.receive_circuit(session, plan, &gates).await?),
         };
-        labels.truncate(plan.input_count());
-        Ok(Built { run, masks, own_masks, labels, circuit })
+        if plan.has_tags() {
+            labels.iter_mut().skip(plan.input_count()).for_each(Zeroize::zeroize);
+            labels.truncate(plan.input_count());
+        }
+        Ok(Built { parts, run, masks, own_masks, labels, circuit })
     }
 
     /// Step B1: opens the sums of operands' masks and triples to all, and the masks of inputs to their owners.
@@ -107,13 +111,13 @@ impl<K: Conduct<Step>> Ground<K> {
         &mut self,
         session: &mut MeshSession,
         plan: &Plan,
-        (supply, masks): (&Supply, &Masks),
+        (supply, operands): (&Supply, &[Shares; 2]),
         run: u64,
     ) -> Result<(Packed, Packed), ProtocolError> {
         let (tag, Triples { a, b, .. }) = (plan.tag(), &supply.triples);
         let sums = |party: Party| {
-            let first = Sums::default().and(masks.left.of_party(party), a.of_party(party));
-            first.and(masks.right.of_party(party), b.of_party(party))
+            let first = Sums::default().and(operands[0].of_party(party), a.of_party(party));
+            first.and(operands[1].of_party(party), b.of_party(party))
         };
         let sums: Vec<Sums<'_>> = self.everybody().map(sums).collect();
         let of_inputs = |owner: Party, of: Party| {
@@ -163,7 +167,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let shares = slots.iter().map(|&party| gates.shares(plan, party)).collect();
         let part = GarblerPart { hash_seed, delta: &self.delta, own, labels: Some(of_gates), shares };
         let mut tables = joint::garble(Backend::detect(), plan.schedule(), part, inputs);
-        let tags = tables.pop().unwrap_or_default();
+        let tags = if plan.has_tags() { tables.pop().unwrap_or_default() } else { Vec::new() };
         let outgoing = session.mesh().per_peer(|peer| match plan.slot(Party(peer)) {
             Some(slot) => [bytemuck::cast_slice(&tables[slot]), &written(plan, slot, &tags)[..]].concat(),
             None => Vec::new(),
@@ -196,9 +200,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let shares = parties.iter().map(|&party| gates.shares(plan, party)).collect();
         let inputs = gates.inputs(plan, &parties, None);
         joint::own_shares(Backend::detect(), plan.schedule(), shares, inputs, &mut blocks);
-        let bytes = |peer: Party| {
-            plan.slot(peer).map_or(0, |slot| 16 + 16 * TABLE * count + written_bytes(plan, slot))
-        };
+        let bytes = |peer: Party| plan.slot(peer).map_or(0, |slot| 16 + 16 * TABLE * count + written_bytes(plan, slot));
         let nothing = session.mesh().per_peer(|_| Vec::new());
         let messages: PerPeer<Vec<u8>> = self.exchange(session, Step::Tables, nothing, bytes).await?;
         let mut seeds = Vec::new();
@@ -220,7 +222,7 @@ impl<K: Conduct<Step>> Ground<K> {
 
 /// Bytes of the tags that a garbler collects.
 pub(super) fn written_bytes(plan: &Plan, slot: usize) -> usize {
-    gate_tag_bytes(plan) * collected(plan, slot).count()
+    TABLE * plan.tag().bytes * collected(plan, slot).count()
 }
 
 /// The tags of the gates that a garbler collects, from those of all gates.
@@ -239,6 +241,15 @@ struct Gates<'a> {
 }
 
 impl Gates<'_> {
+    /// What a party has of gates for the evaluator's difference.
+    fn parts(&self, plan: &Plan, operands: &[Shares; 2]) -> Parts {
+        let evaluator = plan.evaluator();
+        let [left, right] = operands.each_ref().map(|operand| Zeroizing::new(operand.of_party(evaluator).to_vec()));
+        let [results, products] = self.shares(plan, evaluator);
+        let rest = results.iter().zip(products).map(|(result, product)| *result ^ *product).collect();
+        Parts { left, right, rest: Zeroizing::new(rest) }
+    }
+
     /// The shares of gates for a party's difference.
     fn shares(&self, plan: &Plan, party: Party) -> [&[Block]; 2] {
         [&self.masks.of_party(party)[plan.input_count()..], self.products.of_party(party)]

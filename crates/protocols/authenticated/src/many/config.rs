@@ -2,11 +2,13 @@
 
 use garblet_ot::Width;
 
-use crate::config::Statistical;
+use crate::config::{ResultCheck, Statistical};
 
 /// The parameters of a run; all parties must choose the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
+    /// The check of the result.
+    pub check: ResultCheck,
     /// The party that evaluates; all others garble.
     pub evaluator: u16,
     /// Field width of the OT extension.
@@ -17,6 +19,6 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Config { evaluator: 1, ot_width: Width::Eight, statistical: Statistical::Forty }
+        Config { check: ResultCheck::Tags, evaluator: 1, ot_width: Width::Eight, statistical: Statistical::Forty }
     }
 }

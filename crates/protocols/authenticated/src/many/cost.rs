@@ -15,7 +15,7 @@ use super::{
     online::{handed_over_bytes, label_bytes},
     open::told_bytes,
     plan::Plan,
-    prepare, setup, zero,
+    prepare, reveal, setup, zero,
 };
 use crate::{
     coins::{COMMITMENT_BYTES, OPENING_BYTES},
@@ -41,6 +41,8 @@ use crate::{
 /// | garbler to the evaluator | `16 a + 32 + 16 (n - 2)` |
 /// | garbler to `p` with `m_p > 0` | `m_p / 8 + t m_p` |
 /// | evaluator to `p` with `m_p > 0` | `2 m_p / 8 + 32 + t m_p` |
+///
+/// With `check=reveal` nothing of tags of gates is sent. The evaluator sends every garbler `A / 8 + 48`, and gets 16 from it.
 ///
 /// Each of the `n - 1` garblers collects the tags of every `n - 1`st piece of 4,096 gates.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
@@ -92,8 +94,8 @@ fn online_bytes(plan: &Plan, from: Party, to: Party) -> usize {
         + plan.input_bits(from).div_ceil(8)
         + match (plan.slot(from), plan.slot(to)) {
             (Some(_), Some(_)) => masks,
-            (Some(_), None) => label_bytes(plan) + masks,
-            (None, _) => handed_over_bytes(plan, to),
+            (Some(_), None) => label_bytes(plan) + masks + if plan.has_tags() { 0 } else { reveal::ANSWER_BYTES },
+            (None, _) => handed_over_bytes(plan, to) + if plan.has_tags() { 0 } else { reveal::message_bytes(plan) },
         }
 }
 
@@ -110,9 +112,14 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
             };
             plan.batches().into_iter().map(of_batch).sum()
         }
-        // For openings and proofs; garblers, for parts of tables.
-        Phase::Build => 2 + u64::from(garbles && plan.and_count() > 0),
-        // For masked inputs; a garbler, for the masks of its outputs.
-        Phase::Online => 1 + u64::from(garbles && plan.output_bits(party) > 0),
+        // For openings, if it has something to hear and to say, and proofs; garblers, for parts of tables.
+        Phase::Build => {
+            let gates = plan.and_count() > 0;
+            let own = plan.input_bits(party);
+            let opens = gates || own > 0 && own < plan.input_count();
+            1 + u64::from(opens) + u64::from(garbles && gates)
+        }
+        // For masked inputs; a garbler, for what it learns. If values are revealed, the evaluator waits for sums, and a garbler for the values.
+        Phase::Online => 1 + u64::from(!plan.has_tags()) + u64::from(garbles && plan.output_bits(party) > 0),
     }
 }

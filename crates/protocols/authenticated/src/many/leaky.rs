@@ -106,8 +106,7 @@ impl<K: Conduct<Step>> Ground<K> {
             // A separate key for each lot: a search for the difference among all hashes under one key gains a factor of their number.
             let hash = OtHash::new(checked.hash_key ^ Block::from_u128((start / LOT) as u128));
             let [phi, zero, one, received] = &mut *lots;
-            let [phi, zero, one, received] =
-                [&mut phi[..len], &mut zero[..len], &mut one[..len], &mut received[..len]];
+            let [phi, zero, one, received] = [&mut phi[..len], &mut zero[..len], &mut one[..len], &mut received[..len]];
             self.parts_of(checked, part(1), phi);
             zeros.add_to(phi);
             let mut lot = Zeroizing::new(vec![Block::ZERO; len]);
@@ -181,8 +180,7 @@ impl<K: Conduct<Step>> Ground<K> {
         number: u64,
     ) -> Result<Packed, ProtocolError> {
         self.conduct.touch(Step::OwnProductBits, 0, &mut own.0);
-        let (commitment, opening) =
-            self.domain(self.party, Place::ProductBits, number).commit(&own.0, session.rng());
+        let (commitment, opening) = self.domain(self.party, Place::ProductBits, number).commit(&own.0, session.rng());
         let commitments = self.broadcast(session, Step::ProductBitsCommitment, &commitment.to_bytes()).await?;
         let mut message = own.0.clone();
         message.extend_from_slice(&opening.to_bytes());

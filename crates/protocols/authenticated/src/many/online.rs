@@ -38,7 +38,7 @@ use super::{
 };
 use crate::opening::Packed;
 
-/// Proof that all gates are right; only [`Ground::evaluate`] makes it. Nothing that hangs on outputs leaves without it.
+/// Proof that all gates are right, by tags or by their masked values. Nothing that hangs on outputs leaves without it.
 struct Verified(());
 
 /// Bytes of the evaluator's message to a garbler.
@@ -55,8 +55,8 @@ pub(super) fn label_bytes(plan: &Plan) -> usize {
 }
 
 /// The masked values of all inputs, in the order of base wires, and their digest.
-struct Told {
-    masked: Vec<bool>,
+pub(super) struct Told {
+    pub(super) masked: Vec<bool>,
     digest: [u8; DIGEST_BYTES],
 }
 
@@ -144,29 +144,32 @@ impl<K: Conduct<Step>> Ground<K> {
         let keys: Vec<u8> = keys.collect();
         let outgoing = session.mesh().per_peer(|peer| {
             let of_outputs = built.masks.of_outputs(plan, Party(peer), Party(peer));
-            let masks = told(tag, of_outputs.iter().copied());
+            let masks = if plan.has_tags() { told(tag, of_outputs.iter().copied()) } else { Vec::new() };
             match Party(peer) == evaluator {
                 true => [bytemuck::cast_slice(&labels), &told_inputs.digest, &keys, &masks[..]].concat(),
                 false => masks,
             }
         });
         let count = plan.output_bits(party);
-        let from_garblers = |peer: Party| if peer == evaluator { 0 } else { told_bytes(tag, count) };
-        let mut masks = self.exchange(session, Step::InputLabels, outgoing, from_garblers).await?;
+        let learned =
+            |peer: Party| if peer == evaluator { handed_over_bytes(plan, party) } else { told_bytes(tag, count) };
+        // The evaluator answers when it has the labels of all; what else comes is there by then.
+        let mut masks = match &built.parts {
+            None => self.exchange(session, Step::InputLabels, outgoing, learned).await?,
+            Some(parts) => {
+                self.exchange(session, Step::InputLabels, outgoing, |_| 0).await?;
+                let zero = &built.labels[plan.input_count()..];
+                self.answer(session, plan, (built, parts, zero), told_inputs, learned).await?
+            }
+        };
         if count == 0 {
             return Ok(Vec::new());
         }
-        let bytes = handed_over_bytes(plan, party);
-        let nothing = session.mesh().per_peer(|_| Vec::new());
-        let from_evaluator = |peer: Party| if peer == evaluator { bytes } else { 0 };
-        let mut handed = self.exchange(session, Step::HandedOver, nothing, from_evaluator).await?;
-        let Some(message) = handed.get_mut(evaluator.0) else { return Ok(Vec::new()) };
-        let own_masks = message.split_off(count.div_ceil(8) + DIGEST_BYTES);
-        let (masked, digest) = message.split_at(count.div_ceil(8));
+        let Some(message) = masks.get_mut(evaluator.0) else { return Ok(Vec::new()) };
+        let of_evaluator = message.split_off(count.div_ceil(8) + DIGEST_BYTES);
+        let handed_over = std::mem::replace(message, of_evaluator);
+        let (masked, digest) = handed_over.split_at(count.div_ceil(8));
         check_padding_of(evaluator, masked, count)?;
-        if let Some(place) = masks.get_mut(evaluator.0) {
-            *place = own_masks;
-        }
         let masked = Packed::received(masked, count)?;
         let zero = built.masks.output_labels(plan, party);
         let labels = zero.iter().zip(plan.outputs_of(party)).enumerate().map(|(at, (&zero, wire))| match wire {
@@ -191,18 +194,25 @@ impl<K: Conduct<Step>> Ground<K> {
         let count = plan.output_bits(self.party);
         let bytes = label_bytes(plan);
         let nothing = session.mesh().per_peer(|_| Vec::new());
-        let expected = |_: Party| bytes + told_bytes(plan.tag(), count);
-        let mut messages = self.exchange(session, Step::InputLabels, nothing, expected).await?;
-        let masks = {
-            let mut rest = messages.iter_mut().map(|(_, message)| message.split_off(bytes)).collect::<Vec<_>>();
-            PerPeer::from_ends(self.party.0, std::mem::take(&mut rest))
-        };
+        let of_masks = if plan.has_tags() { told_bytes(plan.tag(), count) } else { 0 };
+        let mut messages = self.exchange(session, Step::InputLabels, nothing, |_| bytes + of_masks).await?;
+        let rest = messages.iter_mut().map(|(_, message)| message.split_off(bytes)).collect();
+        let mut masks = PerPeer::from_ends(self.party.0, rest);
         let inputs = self.unlock(plan, &messages, told_inputs)?;
-        let (wires, verified) = self.evaluate(plan, circuit, &inputs)?;
+        let (wires, verified) = match &built.parts {
+            None => self.evaluate(plan, circuit, &inputs)?,
+            Some(parts) => {
+                let mut results = Zeroizing::new(Vec::new());
+                let Circuit { seeds, blocks } = circuit;
+                let backend = Backend::detect();
+                let wires = evaluate(backend, plan.schedule(), seeds, &inputs, blocks, None, Some(&mut results));
+                masks = self.reveal(session, plan, (built, parts), (told_inputs, &results)).await?;
+                (wires, Verified(()))
+            }
+        };
         let width = plan.slots().len().div_ceil(QUAD_LANES);
-        let outgoing = session.mesh().per_peer(|peer| {
-            self.handed_over(plan, built, (Party(peer), &wires[..], width), &verified)
-        });
+        let outgoing =
+            session.mesh().per_peer(|peer| self.handed_over(plan, built, (Party(peer), &wires[..], width), &verified));
         self.exchange(session, Step::HandedOver, outgoing, |_| 0).await?;
         let shown: Vec<Block> = lane_of(&wires, width, 0, plan.outputs_of(self.party)).collect();
         let masked = Packed::collect(count, |at| shown[at].lsb());
@@ -256,7 +266,7 @@ impl<K: Conduct<Step>> Ground<K> {
     ) -> Result<(Zeroizing<Vec<Quad>>, Verified), ProtocolError> {
         let mut check = TagCheck::new(self.delta.block(), plan.tag().bytes);
         let Circuit { seeds, blocks } = circuit;
-        let wires = evaluate(Backend::detect(), plan.schedule(), seeds, inputs, blocks, Some(&mut check));
+        let wires = evaluate(Backend::detect(), plan.schedule(), seeds, inputs, blocks, Some(&mut check), None);
         let fits = check.difference().ct_eq(&Block::ZERO);
         match secrets::verdict(fits, "authenticated-bmr: whether all gates are right") {
             true => Ok((wires, Verified(()))),

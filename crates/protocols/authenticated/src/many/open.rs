@@ -11,12 +11,7 @@ use garblet_circuit::Party;
 use garblet_net::PerPeer;
 use garblet_primitives::{Block, secrets};
 use garblet_protocol::{
-    MeshSession,
-    bulk::check_padding_of,
-    checks::Check,
-    conduct::Conduct,
-    domain::Domain,
-    error::ProtocolError,
+    MeshSession, bulk::check_padding_of, checks::Check, conduct::Conduct, domain::Domain, error::ProtocolError,
 };
 use subtle::{Choice, ConstantTimeEq};
 
@@ -126,9 +121,10 @@ pub(super) fn hear(
         total = total.sum(bits);
         tags.iter_mut().zip(theirs.chunks_exact(tag.bytes)).for_each(|(sum, bytes)| *sum ^= tag.read(bytes));
     }
-    let fits = tags.iter().enumerate().fold(Choice::from(1), |fits, (at, sum)| {
-        fits & sum.ct_eq(&tag.truncated(Block::mask(total.get(at)) & delta))
-    });
+    let fits = tags
+        .iter()
+        .enumerate()
+        .fold(Choice::from(1), |fits, (at, sum)| fits & sum.ct_eq(&tag.truncated(Block::mask(total.get(at)) & delta)));
     match secrets::verdict(fits, "authenticated-bmr: whether opened masks are right") {
         true => Ok(total),
         false => Err(somebody_cheats(check, "the tags are of other bits")),

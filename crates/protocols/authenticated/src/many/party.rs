@@ -9,13 +9,7 @@ use garblet_protocol::{
     conduct::{Conduct, Honest},
 };
 
-use super::{
-    Step,
-    build::Built,
-    ground::Ground,
-    plan::Plan,
-    shares::Supply,
-};
+use super::{Step, build::Built, ground::Ground, plan::Plan, shares::Supply};
 
 /// A party of a session.
 pub struct Member<K = Honest> {

@@ -22,5 +22,6 @@ pub(crate) enum Place {
     GateBits,
     Told,
     Lock,
+    RevealedLabels,
     OutputLabels,
 }

@@ -8,6 +8,7 @@ use garblet_protocol::{Security, domain::SessionId, error::ProtocolError, party_
 
 use super::{Config, NAME, place::Place};
 use crate::{
+    config::ResultCheck,
     parameters::{self, Batch, batches},
     plan::with_masks,
     shares::LOT,
@@ -130,9 +131,14 @@ impl Plan {
         usize::from(self.parties) - 1
     }
 
-    /// The parties to whose differences tables are made, by slot: the garblers, and the evaluator, whose tables are tags.
+    /// Tells whether the evaluator checks gates by tags.
+    pub(super) fn has_tags(&self) -> bool {
+        self.config.check == ResultCheck::Tags
+    }
+
+    /// The parties to whose differences tables are made, by slot: the garblers, and the evaluator if there are tags.
     pub(super) fn slots(&self) -> Vec<Party> {
-        self.garblers().chain([self.evaluator()]).collect()
+        self.garblers().chain(self.has_tags().then(|| self.evaluator())).collect()
     }
 
     /// The top bytes of a block that show that a bit is authentic.
@@ -153,12 +159,13 @@ impl Plan {
 
     /// The digest of everything that the parties have agreed on.
     pub(super) fn digest(&self) -> [u8; 32] {
-        let Config { evaluator, ot_width, statistical } = self.config;
+        let Config { check, evaluator, ot_width, statistical } = self.config;
         let mut parameters = [0; 32];
         parameters[0] = ot_width.bits() as u8;
         parameters[1] = statistical.bits() as u8;
         parameters[2..4].copy_from_slice(&evaluator.to_le_bytes());
         parameters[4..6].copy_from_slice(&self.parties.to_le_bytes());
+        parameters[6] = check as u8;
         let agreed = [*self.schedule.digest().as_bytes(), parameters];
         SessionId::new(NAME, self.program.digest(), agreed).domain(Party(0), Place::Name as u8).digest(b"")
     }

@@ -1,7 +1,7 @@
 //! Steps P1 to P6: triples and masks before the function is known, batch by batch.
 
-use garblet_protocol::{MeshSession, conduct::Conduct, error::ProtocolError};
 use garblet_primitives::{Block, Prg};
+use garblet_protocol::{MeshSession, conduct::Conduct, error::ProtocolError};
 
 use super::{
     Step,

@@ -13,7 +13,7 @@ use garblet_protocol::{
 };
 
 use super::{Config, Member, NAME, Plan, checks, communication, plan::PARTIES};
-use crate::protocol::STATISTICAL;
+use crate::protocol::{CHECKS, STATISTICAL};
 
 /// Garbled circuits whose masks all parties share, three parties and more, malicious.
 pub struct AuthenticatedBmr;
@@ -34,9 +34,13 @@ impl Protocol for AuthenticatedBmr {
     const NAME: &'static str = NAME;
     const ADVERSARY: Adversary = Adversary::Malicious;
     const PARTIES: RangeInclusive<u16> = PARTIES;
-    const PARAMETERS: &'static [Parameter<Config>] =
-        &[EVALUATOR, named!("statistical", "40, 64 or 80", statistical, STATISTICAL), ot_width!()];
-    const SAMPLES: &'static [Sample] = &[&[], &[("evaluator", "0"), ("ot-k", "4")]];
+    const PARAMETERS: &'static [Parameter<Config>] = &[
+        named!("check", "tags or reveal", check, CHECKS),
+        EVALUATOR,
+        named!("statistical", "40, 64 or 80", statistical, STATISTICAL),
+        ot_width!(),
+    ];
+    const SAMPLES: &'static [Sample] = &[&[], &[("check", "reveal"), ("evaluator", "0"), ("ot-k", "4")]];
     const CHECKS: &'static [Check] = checks::ALL;
 
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {

@@ -5,17 +5,10 @@ use garblet_garble::joint::{AndGates, Gate, Quad, walk};
 use garblet_primitives::{Backend, Block, Engine, QUAD_LANES};
 use zeroize::Zeroizing;
 
-use super::{
-    plan::Plan,
-    shares::Shares,
-};
+use super::{plan::Plan, shares::Shares};
 
-/// The masks of operands, and of all wires at the end.
+/// The masks of all wires at the end.
 pub(super) struct Masks {
-    /// Of the first operand of every gate.
-    pub(super) left: Shares,
-    /// Of the second.
-    pub(super) right: Shares,
     /// What all slots of the schedule carry after the last gate: a share for every party, and the zero label.
     wires: Zeroizing<Vec<Quad>>,
     width: usize,
@@ -25,8 +18,8 @@ pub(super) struct Masks {
 pub(super) type Labels = Zeroizing<Vec<Block>>;
 
 impl Masks {
-    /// Follows the wires of a plan from a party's shares of the masks of base wires.
-    pub(super) fn of(plan: &Plan, masks: &Shares, labels: &[Block]) -> Self {
+    /// Follows the wires of a plan from a party's shares of the masks of base wires. Returns those of the first operands of all gates and of the second, too.
+    pub(super) fn of(plan: &Plan, masks: &Shares, labels: &[Block]) -> ([Shares; 2], Self) {
         let parties = usize::from(plan.parties());
         let width = (parties + 1).div_ceil(QUAD_LANES);
         let mut inputs = vec![[Block::ZERO; QUAD_LANES]; width * plan.input_count()];
@@ -36,7 +29,7 @@ impl Masks {
         let [left, right] = [(); 2].map(|()| Shares::with_room(plan.parties(), plan.and_count()));
         let mut operands = Operands { masks, labels, inputs: plan.input_count(), left, right };
         let wires = walk(Backend::detect(), plan.schedule(), width, inputs, &mut operands);
-        Masks { left: operands.left, right: operands.right, wires, width }
+        ([operands.left, operands.right], Masks { wires, width })
     }
 
     /// The shares of the masks of the outputs that a party learns, for the difference of `of`.

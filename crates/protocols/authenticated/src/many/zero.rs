@@ -48,9 +48,8 @@ impl<K: Conduct<Step>> Ground<K> {
         (first, part): (usize, Block),
         number: u64,
     ) -> Result<(), ProtocolError> {
-        let hash = OtHash::new(Block::from_digest(
-            &self.common(Place::ZeroHash, number).digest(&checked.hash_key.to_bytes()),
-        ));
+        let hash =
+            OtHash::new(Block::from_digest(&self.common(Place::ZeroHash, number).digest(&checked.hash_key.to_bytes())));
         let delta = self.in_ots.block();
         let factor = Block::random(session.rng());
         let bits = (0..BITS).fold(0, |bits, at| bits | u128::from(checked.bit(first + at).number()) << at);

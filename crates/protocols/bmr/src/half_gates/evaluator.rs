@@ -31,5 +31,5 @@ pub(super) fn own_shares(plan: &Plan, secrets: &Secrets, ots: &PerPeer<PairOts>)
 /// *Shape*: `inputs` has the active labels of all garblers for the first input wire, then for the next. *Cost*: `2 (n - 1)^2` hash calls per gate.
 pub(crate) fn evaluate(plan: &Plan, inputs: &[Block], circuit: &[Block], backend: Backend) -> Zeroizing<Vec<Quad>> {
     let (seeds, tables) = circuit.split_at(plan.slots());
-    joint::evaluate(backend, plan.schedule(), seeds, inputs, tables, None)
+    joint::evaluate(backend, plan.schedule(), seeds, inputs, tables, None, None)
 }

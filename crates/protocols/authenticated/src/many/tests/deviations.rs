@@ -116,8 +116,7 @@ fn every_deviation_ends_in_its_check() {
         for parties in [3, 4] {
             let results = lied(parties, 7 + number as u64, batch, lie);
             let what = format!("{:?} to {:?}, {parties} parties", lie.step, lie.to);
-            let errors: Vec<&ProtocolError> =
-                results.iter().skip(1).filter_map(|made| made.as_ref().err()).collect();
+            let errors: Vec<&ProtocolError> = results.iter().skip(1).filter_map(|made| made.as_ref().err()).collect();
             // After the last message of a batch those that got a right one hear of it when they go on.
             let unaware = if lie.step == Step::BucketProof { usize::from(parties) - 2 } else { 0 };
             assert!(errors.len() + unaware >= usize::from(parties) - 1, "{what}: {errors:?}");

@@ -7,7 +7,7 @@ use garblet_synthesis::library;
 use rand::{SeedableRng, rngs::StdRng};
 
 use super::*;
-use crate::many::communication;
+use crate::{config::ResultCheck, many::communication};
 
 /// Runs a program, and compares results and costs.
 fn check(program: Program, parties: u16, config: Config, inputs: &[Bits], seed: u64) {
@@ -33,8 +33,10 @@ fn random_programs_of_all_parties() {
         let gates = [0, 1, 30, 200, 40, 600, 90, 10][number];
         let program = random::program(&mut rng, gates, parties);
         let inputs = random::inputs(&mut rng, &program);
-        let config = Config { evaluator: number as u16 % parties, ..Config::default() };
-        check(program, parties, config, &inputs, number as u64);
+        for check_of_gates in [ResultCheck::Tags, ResultCheck::Reveal] {
+            let config = Config { check: check_of_gates, evaluator: number as u16 % parties, ..Config::default() };
+            check(program.clone(), parties, config, &inputs, number as u64);
+        }
     }
 }
 
