@@ -109,7 +109,7 @@ impl MaliciousCotSender {
 
     /// Step c with choices that the receiver gives, see [`MaliciousCotReceiver::correct_to`].
     ///
-    /// *Shape*: `n` is a multiple of 128. *Errors*: connection errors.
+    /// *Shape*: `n` is a multiple of 128, and not 0. *Errors*: connection errors.
     pub async fn receive_given(
         &mut self,
         channel: &mut Channel,

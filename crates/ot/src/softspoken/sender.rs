@@ -63,7 +63,7 @@ impl CotSender {
     }
 }
 
-/// Where the choices of an extension come from.
+/// The origin of the choices of an extension.
 #[derive(Clone, Copy)]
 pub(super) enum Choices {
     /// From the first tree, whose sum they are.

@@ -17,7 +17,7 @@ use garblet_circuit::Party;
 use garblet_garble::joint::{self, GarblerPart, Quad, TABLE, circuit_blocks, place};
 use garblet_net::PerPeer;
 use garblet_primitives::{Backend, Block, QUAD_LANES};
-use garblet_protocol::{MeshSession, Phase, conduct::Conduct, error::ProtocolError};
+use garblet_protocol::{MeshSession, Phase, conduct::Conduct, domain::SessionId, error::ProtocolError};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{
@@ -39,7 +39,9 @@ const PIECE: usize = 4096;
 
 /// A party's build of one run.
 pub(super) struct Built {
-    /// What it has of gates, if they are checked by their masked values.
+    /// The session, whose difference everything is made for.
+    pub(super) id: SessionId,
+    /// Its shares of gates, if these are checked by their masked values.
     pub(super) parts: Option<Parts>,
     /// The number of the run.
     pub(super) run: u64,
@@ -58,7 +60,7 @@ pub(super) struct Circuit {
     /// The seeds of all garblers' hash keys.
     pub(super) seeds: Vec<Block>,
     /// The blocks, by slot: those of garblers, and those of tags.
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Zeroizing<Vec<Block>>,
 }
 
 /// The gates whose tags a garbler collects, by its slot; none if there are no tags.
@@ -78,6 +80,8 @@ impl<K: Conduct<Step>> Ground<K> {
         mut supply: Supply,
     ) -> Result<Built, ProtocolError> {
         self.check_sound()?;
+        // Whatever ends this build ends the session.
+        self.over = true;
         session.enter(Phase::Build);
         let run = self.runs;
         self.runs += 1;
@@ -103,7 +107,8 @@ impl<K: Conduct<Step>> Ground<K> {
             labels.iter_mut().skip(plan.input_count()).for_each(Zeroize::zeroize);
             labels.truncate(plan.input_count());
         }
-        Ok(Built { parts, run, masks, own_masks, labels, circuit })
+        self.over = false;
+        Ok(Built { id: self.id, parts, run, masks, own_masks, labels, circuit })
     }
 
     /// Step B1: opens the sums of operands' masks and triples to all, and the masks of inputs to their owners.
@@ -196,7 +201,7 @@ impl<K: Conduct<Step>> Ground<K> {
     ) -> Result<Circuit, ProtocolError> {
         let (parties, count, tag) = (plan.slots(), plan.and_count(), plan.tag());
         let slots = parties.len();
-        let mut blocks = vec![Block::ZERO; circuit_blocks(slots, count)];
+        let mut blocks = Zeroizing::new(vec![Block::ZERO; circuit_blocks(slots, count)]);
         let shares = parties.iter().map(|&party| gates.shares(plan, party)).collect();
         let inputs = gates.inputs(plan, &parties, None);
         joint::own_shares(Backend::detect(), plan.schedule(), shares, inputs, &mut blocks);
@@ -241,7 +246,7 @@ struct Gates<'a> {
 }
 
 impl Gates<'_> {
-    /// What a party has of gates for the evaluator's difference.
+    /// A party's shares of gates for the evaluator's difference.
     fn parts(&self, plan: &Plan, operands: &[Shares; 2]) -> Parts {
         let evaluator = plan.evaluator();
         let [left, right] = operands.each_ref().map(|operand| Zeroizing::new(operand.of_party(evaluator).to_vec()));
@@ -255,7 +260,7 @@ impl Gates<'_> {
         [&self.masks.of_party(party)[plan.input_count()..], self.products.of_party(party)]
     }
 
-    /// What input wires carry: the shares of every slot, and the zero label, if there are labels.
+    /// The values that input wires carry: the shares of every slot, and the zero label, if there are labels.
     fn inputs(&self, plan: &Plan, slots: &[Party], labels: Option<&[Block]>) -> Vec<Quad> {
         let width = (slots.len() + usize::from(labels.is_some())).div_ceil(QUAD_LANES);
         let mut inputs = vec![[Block::ZERO; QUAD_LANES]; width * plan.input_count()];

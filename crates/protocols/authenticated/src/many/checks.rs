@@ -3,10 +3,13 @@
 //! Only what one link alone decides names a party: the check of OTs, and the opening of a commitment. All other checks are of sums over all parties.
 
 use garblet_circuit::Party;
+use garblet_primitives::secrets;
 use garblet_protocol::{
     checks::{Cheating, Check, Unattributed},
     error::ProtocolError,
 };
+
+use subtle::Choice;
 
 pub use garblet_protocol::coin_toss::COIN_TOSS_OPENING;
 
@@ -43,6 +46,21 @@ garblet_protocol::checks! {
     OUTPUT_MASKS = "it opened a mask of an output that it does not have",
     /// The evaluator has the labels of the outputs that it hands over.
     OUTPUT_LABELS = "the labels of an output do not have the value that was handed over",
+}
+
+/// Proof that all gates are right, by tags or by their masked values. Nothing that hangs on outputs leaves the evaluator without it.
+pub(super) struct Verified(());
+
+impl Verified {
+    /// The proof, if everything fits.
+    ///
+    /// *Errors*: `check`, of nobody in particular.
+    pub(super) fn of(fits: Choice, check: Check, detail: &str) -> Result<Self, ProtocolError> {
+        match secrets::verdict(fits, "authenticated-bmr: whether all gates are right") {
+            true => Ok(Verified(())),
+            false => Err(somebody_cheats(check, detail)),
+        }
+    }
 }
 
 /// The error of a party that fails a check.

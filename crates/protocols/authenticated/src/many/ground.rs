@@ -45,7 +45,7 @@ pub(super) struct Ground<K> {
     pub(super) runs: u64,
     /// The probability that the others have an insecure triple among all that were made with these differences.
     pub(super) insecure: f64,
-    /// Set while a batch is being made, and forever once one failed: these differences are never used again, since others may have guessed bits of them.
+    /// Set during every step, and forever once one failed: these differences are never used again, since others may have guessed bits of them.
     pub(super) over: bool,
     pub(super) conduct: K,
 }
@@ -61,17 +61,11 @@ impl<K: Conduct<Step>> Ground<K> {
         (0..self.parties()).map(Party)
     }
 
-    /// Refuses to continue after a batch failed or somebody was caught cheating.
+    /// Refuses to continue after a step failed.
     ///
     /// *Errors*: [`ProtocolError::Over`].
     pub(super) fn check_sound(&self) -> Result<(), ProtocolError> {
         if self.over { Err(ProtocolError::Over) } else { Ok(()) }
-    }
-
-    /// Passes on the result of a step. After a failed check nothing is done with these differences again.
-    pub(super) fn revoked<T>(&mut self, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
-        self.over |= result.as_ref().is_err_and(ProtocolError::is_evidence);
-        result
     }
 
     /// The domain of a party's values at a place, with a number.

@@ -38,6 +38,8 @@ use crate::{
 /// Bytes before the blocks `u`: the digest and the commitments.
 pub(super) const HEAD_BYTES: usize = DIGEST_BYTES + 2 * COMMITMENT_BYTES;
 
+const _: () = assert!(HEAD_BYTES.is_multiple_of(16), "blocks are read from pieces of whole blocks");
+
 /// Leaky triples that passed the test.
 pub(super) struct Leaky {
     /// All `a`, then all `b`, all `c`, and the masks.

@@ -21,15 +21,16 @@ use garblet_protocol::{
     conduct::Conduct,
     error::ProtocolError,
     party_io,
+    protocol::foreign_material,
     run_id::{RunExchanges, RunId},
 };
 use subtle::{Choice, ConstantTimeEq};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::{
     Step,
     build::{Built, Circuit},
-    checks::{INPUT_LABELS, OUTPUT_LABELS, OUTPUT_MASKS, TAGS, somebody_cheats},
+    checks::{INPUT_LABELS, OUTPUT_LABELS, OUTPUT_MASKS, TAGS, Verified, somebody_cheats},
     ground::{DIGEST_BYTES, Ground, check_echo},
     open::{hear, told, told_bytes},
     place::Place,
@@ -37,9 +38,6 @@ use super::{
     wires::lane_of,
 };
 use crate::opening::Packed;
-
-/// Proof that all gates are right, by tags or by their masked values. Nothing that hangs on outputs leaves without it.
-struct Verified(());
 
 /// Bytes of the evaluator's message to a garbler.
 pub(super) fn handed_over_bytes(plan: &Plan, to: Party) -> usize {
@@ -73,6 +71,11 @@ impl<K: Conduct<Step>> Ground<K> {
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
         let own = party_io::own_input(plan.program(), self.party, values)?;
         self.check_sound()?;
+        if built.id != self.id {
+            return Err(foreign_material());
+        }
+        // Whatever ends this run ends the session.
+        self.over = true;
         session.enter(Phase::Online);
         let told = self.tell_inputs(session, plan, &built, own).await?;
         let values = match &built.circuit {
@@ -81,6 +84,7 @@ impl<K: Conduct<Step>> Ground<K> {
         };
         let gates = plan.and_count() as u64;
         session.advance(gates, gates);
+        self.over = false;
         Ok(party_io::deal_outputs(plan.program(), self.party, &mut values.into_iter()))
     }
 
@@ -134,14 +138,14 @@ impl<K: Conduct<Step>> Ground<K> {
         let (party, tag, evaluator) = (self.party, plan.tag(), plan.evaluator());
         let others: Vec<Party> = plan.garblers().filter(|other| *other != party).collect();
         let locks = others.iter().map(|&other| self.lock(party, other, told_inputs, built.run));
-        let lock = locks.fold(Block::ZERO, |sum, lock| sum ^ lock);
+        let lock = Zeroizing::new(locks.fold(Block::ZERO, |sum, lock| sum ^ lock));
         let mut labels: Zeroizing<Vec<Block>> = Zeroizing::new(vec![Block::ZERO; plan.input_count()]);
-        Prg::new(lock).fill_blocks(&mut labels);
+        Prg::new(*lock).fill_blocks(&mut labels);
         for ((label, zero), masked) in labels.iter_mut().zip(built.labels.iter()).zip(&told_inputs.masked) {
             *label ^= *zero ^ Block::mask(*masked) & self.delta.block();
         }
         let keys = others.iter().flat_map(|&other| self.lock(other, other, told_inputs, built.run).to_bytes());
-        let keys: Vec<u8> = keys.collect();
+        let keys = Zeroizing::new(keys.collect::<Vec<u8>>());
         let outgoing = session.mesh().per_peer(|peer| {
             let of_outputs = built.masks.of_outputs(plan, Party(peer), Party(peer));
             let masks = if plan.has_tags() { told(tag, of_outputs.iter().copied()) } else { Vec::new() };
@@ -172,10 +176,8 @@ impl<K: Conduct<Step>> Ground<K> {
         check_padding_of(evaluator, masked, count)?;
         let masked = Packed::received(masked, count)?;
         let zero = built.masks.output_labels(plan, party);
-        let labels = zero.iter().zip(plan.outputs_of(party)).enumerate().map(|(at, (&zero, wire))| match wire {
-            OutputWire::Constant(_) => Block::ZERO,
-            OutputWire::Slot(_) => zero ^ Block::mask(masked.get(at)) & self.delta.block(),
-        });
+        // Of a constant, too: its label is zero, and another value takes the difference.
+        let labels = zero.iter().enumerate().map(|(at, &zero)| zero ^ Block::mask(masked.get(at)) & self.delta.block());
         let expected = self.digest_of_outputs(party, built.run, labels);
         if !secrets::verdict(expected.ct_eq(digest), "authenticated-bmr: whether the labels of outputs fit") {
             return Err(somebody_cheats(OUTPUT_LABELS, "the digest is of other labels"));
@@ -199,22 +201,24 @@ impl<K: Conduct<Step>> Ground<K> {
         let rest = messages.iter_mut().map(|(_, message)| message.split_off(bytes)).collect();
         let mut masks = PerPeer::from_ends(self.party.0, rest);
         let inputs = self.unlock(plan, &messages, told_inputs)?;
+        messages.iter_mut().for_each(|(_, message)| message.zeroize());
         let (wires, verified) = match &built.parts {
             None => self.evaluate(plan, circuit, &inputs)?,
             Some(parts) => {
-                let mut results = Zeroizing::new(Vec::new());
+                let mut results = Zeroizing::new(Vec::with_capacity(plan.garbler_count() * plan.and_count()));
                 let Circuit { seeds, blocks } = circuit;
                 let backend = Backend::detect();
                 let wires = evaluate(backend, plan.schedule(), seeds, &inputs, blocks, None, Some(&mut results));
-                masks = self.reveal(session, plan, (built, parts), (told_inputs, &results)).await?;
-                (wires, Verified(()))
+                let (answers, verified) = self.reveal(session, plan, (built, parts), (told_inputs, &results)).await?;
+                masks = answers;
+                (wires, verified)
             }
         };
         let width = plan.slots().len().div_ceil(QUAD_LANES);
         let outgoing =
             session.mesh().per_peer(|peer| self.handed_over(plan, built, (Party(peer), &wires[..], width), &verified));
         self.exchange(session, Step::HandedOver, outgoing, |_| 0).await?;
-        let shown: Vec<Block> = lane_of(&wires, width, 0, plan.outputs_of(self.party)).collect();
+        let shown = Zeroizing::new(lane_of(&wires, width, 0, plan.outputs_of(self.party)).collect::<Vec<Block>>());
         let masked = Packed::collect(count, |at| shown[at].lsb());
         self.unmask(plan, built, &masked, &masks)
     }
@@ -240,9 +244,9 @@ impl<K: Conduct<Step>> Ground<K> {
                 let place = slot - usize::from(slot > other);
                 block_of_at(message, keys_at + 16 * place)
             });
-            let lock = keys.fold(Block::ZERO, |sum, key| sum ^ key);
+            let lock = Zeroizing::new(keys.fold(Block::ZERO, |sum, key| sum ^ key));
             let mut pad: Zeroizing<Vec<Block>> = Zeroizing::new(vec![Block::ZERO; inputs]);
-            Prg::new(lock).fill_blocks(&mut pad);
+            Prg::new(*lock).fill_blocks(&mut pad);
             for (at, pad) in pad.iter().enumerate() {
                 let label = block_of_at(message, 16 * at) ^ *pad;
                 all[garblers * at + slot] = label;
@@ -268,10 +272,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let Circuit { seeds, blocks } = circuit;
         let wires = evaluate(Backend::detect(), plan.schedule(), seeds, inputs, blocks, Some(&mut check), None);
         let fits = check.difference().ct_eq(&Block::ZERO);
-        match secrets::verdict(fits, "authenticated-bmr: whether all gates are right") {
-            true => Ok((wires, Verified(()))),
-            false => Err(somebody_cheats(TAGS, "a gate's tags")),
-        }
+        Ok((wires, Verified::of(fits, TAGS, "a gate's tags")?))
     }
 
     /// The evaluator's message to a garbler.
@@ -286,7 +287,7 @@ impl<K: Conduct<Step>> Ground<K> {
         if count == 0 {
             return Vec::new();
         }
-        let shown: Vec<Block> = lane_of(wires, width, 0, plan.outputs_of(to)).collect();
+        let shown = Zeroizing::new(lane_of(wires, width, 0, plan.outputs_of(to)).collect::<Vec<Block>>());
         let labels = lane_of(wires, width, slot, plan.outputs_of(to));
         let mut message = Packed::collect(count, |at| shown[at].lsb()).0.clone();
         message.extend_from_slice(&self.digest_of_outputs(to, built.run, labels));

@@ -4,7 +4,8 @@
 //!
 //! - *To all*: everybody sends its shares, and then to each party a sum of its blocks for that party's difference, weighed with the powers of a point. The point is a
 //!   hash of the *total* of all bits as the sender heard them, so it is known only after the bits, and parties that heard different totals take
-//!   different points: the proof is the echo as well. For no bits a digest goes in place of a proof.
+//!   different points: the proof is the echo as well. A cheat may search for false bits that fit their own point; each hash that it tries succeeds with at most
+//!   the number of bits over `2^128`. For no bits a digest goes in place of a proof.
 //! - *To one*: everybody sends it its shares, and of every bit the top bytes of the block for its difference. A cheat would have to guess these bytes.
 
 use garblet_circuit::Party;

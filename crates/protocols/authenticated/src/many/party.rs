@@ -62,8 +62,7 @@ impl<K: Conduct<Step>> Role<Mesh> for Member<K> {
     async fn prepare(&mut self, session: &mut MeshSession) -> Result<Prepared, ProtocolError> {
         self.ground.check_sound()?;
         let supply = self.draw(session).await?;
-        let built = self.ground.build(session, &self.plan, supply).await;
-        Ok(Prepared(self.ground.revoked(built)?))
+        Ok(Prepared(self.ground.build(session, &self.plan, supply).await?))
     }
 
     async fn online(
@@ -72,7 +71,6 @@ impl<K: Conduct<Step>> Role<Mesh> for Member<K> {
         prepared: Prepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let computed = self.ground.compute(session, &self.plan, prepared.0, values).await;
-        self.ground.revoked(computed)
+        self.ground.compute(session, &self.plan, prepared.0, values).await
     }
 }

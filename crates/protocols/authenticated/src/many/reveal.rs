@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 use super::{
     Step,
     build::Built,
-    checks::{REVEALED_GATES, REVEALED_LABELS, somebody_cheats},
+    checks::{REVEALED_GATES, REVEALED_LABELS, Verified, somebody_cheats},
     ground::{DIGEST_BYTES, Ground},
     online::Told,
     open::{told, told_bytes},
@@ -37,7 +37,7 @@ pub(super) fn message_bytes(plan: &Plan) -> usize {
 /// Bytes of a garbler's answer, besides its shares of the evaluator's outputs.
 pub(super) const ANSWER_BYTES: usize = 16;
 
-/// What a party has of every gate for the check: its shares, for the evaluator's difference, of the masks of both operands and of the product's with the result's.
+/// A party's shares of every gate for the check: for the evaluator's difference, of the masks of both operands and of the product's with the result's.
 pub(super) struct Parts {
     pub(super) left: Zeroizing<Vec<Block>>,
     pub(super) right: Zeroizing<Vec<Block>>,
@@ -59,7 +59,7 @@ impl Parts {
 }
 
 impl<K: Conduct<Step>> Ground<K> {
-    /// The evaluator's part, from the labels of all gates' results, garbler by garbler. Returns the rest of the garblers' answers.
+    /// The evaluator's part, from the labels of all gates' results, garbler by garbler. Returns the rest of the garblers' answers, with the proof that all gates are right.
     ///
     /// *Errors*: [`REVEALED_GATES`]; the connections'.
     pub(super) async fn reveal(
@@ -68,7 +68,7 @@ impl<K: Conduct<Step>> Ground<K> {
         plan: &Plan,
         (built, parts): (&Built, &Parts),
         (inputs, results): (&Told, &[Block]),
-    ) -> Result<PerPeer<Vec<u8>>, ProtocolError> {
+    ) -> Result<(PerPeer<Vec<u8>>, Verified), ProtocolError> {
         let garblers = plan.garbler_count();
         let masked: Vec<bool> = results.chunks_exact(garblers).map(|labels| labels[0].lsb()).collect();
         let packed = Packed::collect(masked.len(), |gate| masked[gate]);
@@ -92,10 +92,8 @@ impl<K: Conduct<Step>> Ground<K> {
             sum ^= block_of(answer);
             answer.drain(..ANSWER_BYTES);
         }
-        match secrets::verdict(sum.ct_eq(&Block::ZERO), "authenticated-bmr: whether all gates are right") {
-            true => Ok(answers),
-            false => Err(somebody_cheats(REVEALED_GATES, "the sums of shares do not add up to zero")),
-        }
+        let detail = "the sums of shares do not add up to zero";
+        Ok((answers, Verified::of(sum.ct_eq(&Block::ZERO), REVEALED_GATES, detail)?))
     }
 
     /// A garbler's part: waits for the masked values, and answers. Its shares of all others' outputs leave with the answer. Returns the others' messages.

@@ -20,7 +20,7 @@ use garblet_ot::{OtError, ReceiverSeeds, SenderSeeds};
 use garblet_primitives::{Block, Commitment, Delta, Opening, Prg, gf128, secrets};
 use garblet_protocol::{MeshSession, Phase, conduct::Conduct, domain::SessionId, error::ProtocolError};
 use subtle::{Choice, ConstantTimeEq};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{
     NAME, Step,
@@ -94,11 +94,11 @@ impl<K: Conduct<Step>> Ground<K> {
         let own = usize::from(self.party.0);
         let ots = correlate(session, &mut self.pairs).await?;
         let mut zeros = self.zeros(Place::DifferenceZeros, 0);
-        let zeros: Vec<Block> = self.everybody().map(|_| zeros.next()).collect();
+        let zeros = Zeroizing::new(self.everybody().map(|_| zeros.next()).collect::<Vec<Block>>());
         let sums = ots.map_ref(|peer, ots| (ots.choices ^ zeros[usize::from(peer)]).to_bytes().to_vec());
         let theirs = self.exchange(session, Step::DifferenceSums, sums, |_| 16).await?;
 
-        let mut proofs = vec![Block::ZERO; zeros.len()];
+        let mut proofs = Zeroizing::new(vec![Block::ZERO; zeros.len()]);
         let mut sum = zeros[own];
         for ((peer, ots), (_, theirs)) in ots.iter().zip(theirs.iter()) {
             proofs[usize::from(peer)] = ots.mac;
@@ -125,13 +125,13 @@ impl<K: Conduct<Step>> Ground<K> {
         &mut self,
         session: &mut MeshSession,
         (place, number): (Place, u64),
-        message: &mut Vec<u8>,
+        message: &mut [u8],
     ) -> Result<PerPeer<Vec<u8>>, ProtocolError> {
         self.conduct.touch(Step::DifferenceProofs, usize::from(self.party.0), message);
         let domain = self.domain(self.party, place, number);
         let (commitment, opening) = domain.commit(message, session.rng());
         let commitments = self.broadcast(session, Step::DifferenceCommitment, &commitment.to_bytes()).await?;
-        let mut opened = message.clone();
+        let mut opened = message.to_vec();
         opened.extend_from_slice(&opening.to_bytes());
         let mut all = self.broadcast(session, Step::DifferenceProofs, &opened).await?;
         for ((peer, theirs), (_, commitment)) in all.iter_mut().zip(commitments.iter()) {
@@ -216,6 +216,7 @@ async fn set_up_pairs(
 }
 
 /// A party's OTs with another, packed: its choices `x`, the MAC of `x`, and the key of the other's.
+#[derive(Zeroize, ZeroizeOnDrop)]
 struct Packed {
     choices: Block,
     mac: Block,

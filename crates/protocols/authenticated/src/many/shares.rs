@@ -50,7 +50,8 @@ impl Shares {
         &mut self.0
     }
 
-    /// The bits' own shares: bit 0 of a block.
+    /// The party's share of a bit itself.
+    #[cfg(test)]
     pub(super) fn bit(&self, at: usize) -> bool {
         self.0[0][at].lsb()
     }

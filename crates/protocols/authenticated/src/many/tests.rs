@@ -40,13 +40,31 @@ fn all<T: Send>(
     block_on(futures_util::future::join_all(Mesh::memory(parties).into_iter().map(live)))
 }
 
-/// A program of one AND gate.
-fn product() -> Arc<Program> {
-    let circuit = Circuit::new(2, vec![Gate::And(Wire(0), Wire(1))], vec![Wire(2)]).expect("a circuit");
+/// A program of two input bits, of parties 0 and 1, with outputs for all.
+fn circuit(gates: Vec<Gate>, outputs: Vec<Wire>) -> Arc<Program> {
+    let width = outputs.len() as u32;
+    let circuit = Circuit::new(2, gates, outputs).expect("a circuit");
     let port = |name: &str, bits| Port::new(name, Type::Bits(bits));
     let component =
-        Component::new("test", vec![port("x", 1), port("y", 1)], vec![port("z", 1)], circuit).expect("it fits");
+        Component::new("test", vec![port("x", 1), port("y", 1)], vec![port("z", width)], circuit).expect("it fits");
     Arc::new(Program::from_component(component, &[Party(0), Party(1)]).expect("a component is a program"))
+}
+
+/// A program of one AND gate.
+fn product() -> Arc<Program> {
+    circuit(vec![Gate::And(Wire(0), Wire(1))], vec![Wire(2)])
+}
+
+/// Outputs that are constants, inputs, their sum and negation, a product, and the product once more.
+fn odd_outputs() -> Arc<Program> {
+    let gates = vec![
+        Gate::Constant(false),
+        Gate::Constant(true),
+        Gate::And(Wire(0), Wire(1)),
+        Gate::Not(Wire(1)),
+        Gate::Xor(Wire(0), Wire(1)),
+    ];
+    circuit(gates, [2, 3, 0, 5, 6, 4, 4].map(Wire).to_vec())
 }
 
 /// A party after one batch.

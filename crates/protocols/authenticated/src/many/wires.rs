@@ -9,12 +9,12 @@ use super::{plan::Plan, shares::Shares};
 
 /// The masks of all wires at the end.
 pub(super) struct Masks {
-    /// What all slots of the schedule carry after the last gate: a share for every party, and the zero label.
+    /// The values that all slots of the schedule carry after the last gate: a share for every party, and the zero label.
     wires: Zeroizing<Vec<Quad>>,
     width: usize,
 }
 
-/// A garbler's zero labels of base wires; none of the evaluator.
+/// Blocks of wires that are wiped on drop: a garbler's zero labels, or shares of masks.
 pub(super) type Labels = Zeroizing<Vec<Block>>;
 
 impl Masks {
@@ -33,17 +33,17 @@ impl Masks {
     }
 
     /// The shares of the masks of the outputs that a party learns, for the difference of `of`.
-    pub(super) fn of_outputs<'a>(&'a self, plan: &'a Plan, learns: Party, of: Party) -> Vec<Block> {
+    pub(super) fn of_outputs(&self, plan: &Plan, learns: Party, of: Party) -> Labels {
         self.lane(plan, learns, usize::from(of.0))
     }
 
     /// The zero labels of the outputs that a party learns.
     pub(super) fn output_labels(&self, plan: &Plan, learns: Party) -> Labels {
-        Zeroizing::new(self.lane(plan, learns, usize::from(plan.parties())))
+        self.lane(plan, learns, usize::from(plan.parties()))
     }
 
-    fn lane(&self, plan: &Plan, learns: Party, lane: usize) -> Vec<Block> {
-        lane_of(&self.wires, self.width, lane, plan.outputs_of(learns)).collect()
+    fn lane(&self, plan: &Plan, learns: Party, lane: usize) -> Labels {
+        Zeroizing::new(lane_of(&self.wires, self.width, lane, plan.outputs_of(learns)).collect())
     }
 }
 
@@ -60,7 +60,7 @@ pub(super) fn lane_of<'a>(
     })
 }
 
-/// Writes what a base wire carries.
+/// Writes the values that a base wire carries.
 fn put(lanes: &mut [Block], masks: &Shares, labels: &[Block], at: usize) {
     for (lane, column) in lanes.iter_mut().zip(masks.columns()) {
         *lane = column[at];

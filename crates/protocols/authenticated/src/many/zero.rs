@@ -51,7 +51,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let hash =
             OtHash::new(Block::from_digest(&self.common(Place::ZeroHash, number).digest(&checked.hash_key.to_bytes())));
         let delta = self.in_ots.block();
-        let factor = Block::random(session.rng());
+        let factor = Zeroizing::new(Block::random(session.rng()));
         let bits = (0..BITS).fold(0, |bits, at| bits | u128::from(checked.bit(first + at).number()) << at);
         let change = Block::from_u128(bits) ^ part;
         let own = self.party.0;
@@ -62,14 +62,14 @@ impl<K: Conduct<Step>> Ground<K> {
             hash.hash_batch(tweak(own, peer), &mut others);
             let mut message = change.to_bytes().to_vec();
             for (bit, (pad, other)) in pads.iter().zip(others.iter()).enumerate() {
-                let multiple = gf128::mul(Block::from_u128(1 << bit), factor);
+                let multiple = gf128::mul(Block::from_u128(1 << bit), *factor);
                 message.extend_from_slice(&(*pad ^ *other ^ multiple).to_bytes());
             }
             message
         });
         let theirs = self.exchange(session, Step::ZeroBlocks, outgoing, |_| FIRST_BYTES).await?;
 
-        let mut product = gf128::mul(factor, part);
+        let mut product = gf128::mul(*factor, part);
         let part = part.to_u128();
         let ots = checked.keys.iter().zip(checked.macs.iter()).zip(theirs.iter());
         for (((peer, keys), (_, macs)), (_, message)) in ots {

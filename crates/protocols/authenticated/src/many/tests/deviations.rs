@@ -4,7 +4,7 @@ use garblet_ot::OtError;
 use garblet_protocol::checks::{Check, Unattributed};
 
 use super::*;
-use crate::{many::checks, tests::is_far};
+use crate::{config::ResultCheck, many::checks, tests::is_far};
 
 /// A change of one byte of a message.
 #[derive(Clone, Copy)]
@@ -122,6 +122,34 @@ fn every_deviation_ends_in_its_check() {
             assert!(errors.len() + unaware >= usize::from(parties) - 1, "{what}: {errors:?}");
             let evidence: Vec<Found> = errors.iter().filter_map(|error| found(error)).collect();
             assert!(!evidence.is_empty() && evidence.iter().all(|found| *found == expected), "{what}: {errors:?}");
+        }
+    }
+}
+
+/// The evaluator hands a garbler another value of an output, whatever wire it is.
+#[test]
+fn a_false_output_of_any_kind_is_found() {
+    for check in [ResultCheck::Tags, ResultCheck::Reveal] {
+        let config = Config { check, evaluator: 0, ..Config::default() };
+        let plan = Arc::new(Plan::new(odd_outputs(), 3, config).expect("it can be run"));
+        let inputs = [1, 0].map(|value| Bits::from_u128(value, 1));
+        for bit in 0..7 {
+            let conduct = |party: Party| FalseOutput((party.0 == 0).then_some(bit));
+            let results = run(&plan, bit, &inputs, conduct);
+            let error = results[1].as_ref().err().expect("it gets a false output");
+            assert_eq!(found(error), Some(Found::Somebody(checks::OUTPUT_LABELS)), "{check:?}, bit {bit}: {error}");
+            assert!(results[2].is_ok(), "{check:?}, bit {bit}");
+        }
+    }
+}
+
+/// The conduct of an evaluator that hands party 1 another value of an output bit, or is honest.
+struct FalseOutput(Option<u64>);
+
+impl Conduct<Step> for FalseOutput {
+    fn touch(&mut self, step: Step, index: usize, bytes: &mut [u8]) {
+        if let (Some(bit), Step::HandedOver, 1) = (self.0, step, index) {
+            bytes[0] ^= 1 << bit;
         }
     }
 }

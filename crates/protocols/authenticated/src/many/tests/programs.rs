@@ -41,6 +41,17 @@ fn random_programs_of_all_parties() {
 }
 
 #[test]
+fn outputs_that_are_inputs_constants_and_negations() {
+    for check_of_gates in [ResultCheck::Tags, ResultCheck::Reveal] {
+        for values in 0..4u128 {
+            let inputs = [values & 1, values >> 1].map(|value| Bits::from_u128(value, 1));
+            let config = Config { check: check_of_gates, ..Config::default() };
+            check(Program::clone(&odd_outputs()), 3, config, &inputs, values as u64);
+        }
+    }
+}
+
+#[test]
 fn a_program_of_the_library_with_more_than_one_piece_of_tags() {
     let program = library::find("aes128").expect("it is in the library");
     let mut rng = StdRng::seed_from_u64(6);
