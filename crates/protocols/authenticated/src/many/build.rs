@@ -90,7 +90,7 @@ impl<K: Conduct<Step>> Ground<K> {
             Zeroizing::new(vec![Block::ZERO; if plan.slot(self.party).is_some() { base } else { 0 }]);
         session.rng().fill_blocks(&mut labels);
         labels.iter_mut().for_each(|label| *label = label.with_lsb(false));
-        let (operands, masks) = Masks::of(plan, &supply.masks, &labels);
+        let (operands, masks) = Masks::of(plan, self.party, &supply.masks, &labels);
         let (opened, own_masks) = self.open_masks(session, plan, (&supply, &operands), run).await?;
         let products = self.products_of_masks(std::mem::take(&mut supply.triples), &opened);
         let gates = Gates { masks: &supply.masks, products: &products };

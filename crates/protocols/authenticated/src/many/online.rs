@@ -147,8 +147,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let keys = others.iter().flat_map(|&other| self.lock(other, other, told_inputs, built.run).to_bytes());
         let keys = Zeroizing::new(keys.collect::<Vec<u8>>());
         let outgoing = session.mesh().per_peer(|peer| {
-            let of_outputs = built.masks.of_outputs(plan, Party(peer), Party(peer));
-            let masks = if plan.has_tags() { told(tag, of_outputs.iter().copied()) } else { Vec::new() };
+            let masks = if plan.has_tags() { told(tag, built.masks.of_outputs(Party(peer))) } else { Vec::new() };
             match Party(peer) == evaluator {
                 true => [bytemuck::cast_slice(&labels), &told_inputs.digest, &keys, &masks[..]].concat(),
                 false => masks,
@@ -175,7 +174,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let (masked, digest) = handed_over.split_at(count.div_ceil(8));
         check_padding_of(evaluator, masked, count)?;
         let masked = Packed::received(masked, count)?;
-        let zero = built.masks.output_labels(plan, party);
+        let zero = built.masks.output_labels();
         // Of a constant, too: its label is zero, and another value takes the difference.
         let labels = zero.iter().enumerate().map(|(at, &zero)| zero ^ Block::mask(masked.get(at)) & self.delta.block());
         let expected = self.digest_of_outputs(party, built.run, labels);
@@ -291,7 +290,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let labels = lane_of(wires, width, slot, plan.outputs_of(to));
         let mut message = Packed::collect(count, |at| shown[at].lsb()).0.clone();
         message.extend_from_slice(&self.digest_of_outputs(to, built.run, labels));
-        message.extend(told(plan.tag(), built.masks.of_outputs(plan, to, to).iter().copied()));
+        message.extend(told(plan.tag(), built.masks.of_outputs(to)));
         message
     }
 
@@ -312,8 +311,8 @@ impl<K: Conduct<Step>> Ground<K> {
         masked: &Packed,
         masks: &PerPeer<Vec<u8>>,
     ) -> Result<Vec<bool>, ProtocolError> {
-        let own = built.masks.of_outputs(plan, self.party, self.party);
-        let masks = hear(plan.tag(), own.iter().copied(), self.delta.block(), masks, OUTPUT_MASKS)?;
+        let own = built.masks.of_outputs(self.party);
+        let masks = hear(plan.tag(), own, self.delta.block(), masks, OUTPUT_MASKS)?;
         let inverted = plan.outputs_of(self.party).map(|wire| match wire {
             OutputWire::Constant(value) => value,
             OutputWire::Slot(operand) => operand.inverted(),

@@ -126,7 +126,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let values = operands(plan, &inputs.masked, &masked);
         let sum = parts.sum(block_of(point), &values, |_| Block::ZERO);
         let outgoing = session.mesh().per_peer(|peer| {
-            let masks = told(plan.tag(), built.masks.of_outputs(plan, Party(peer), Party(peer)).iter().copied());
+            let masks = told(plan.tag(), built.masks.of_outputs(Party(peer)));
             if Party(peer) == evaluator { [&sum.to_bytes()[..], &masks].concat() } else { masks }
         });
         self.exchange(session, Step::RevealedSums, outgoing, learned).await

@@ -7,19 +7,20 @@ use zeroize::Zeroizing;
 
 use super::{plan::Plan, shares::Shares};
 
-/// The masks of all wires at the end.
+/// The shares of the masks of outputs.
 pub(super) struct Masks {
-    /// The values that all slots of the schedule carry after the last gate: a share for every party, and the zero label.
-    wires: Zeroizing<Vec<Quad>>,
-    width: usize,
+    /// Of the outputs that each party learns, for that party's difference.
+    of_outputs: Vec<Labels>,
+    /// This party's zero labels of the outputs that it learns itself.
+    labels: Labels,
 }
 
 /// Blocks of wires that are wiped on drop: a garbler's zero labels, or shares of masks.
 pub(super) type Labels = Zeroizing<Vec<Block>>;
 
 impl Masks {
-    /// Follows the wires of a plan from a party's shares of the masks of base wires. Returns those of the first operands of all gates and of the second, too.
-    pub(super) fn of(plan: &Plan, masks: &Shares, labels: &[Block]) -> ([Shares; 2], Self) {
+    /// Follows the wires of a plan from party `own`'s shares of the masks of base wires. Returns those of the first operands of all gates and of the second, too.
+    pub(super) fn of(plan: &Plan, own: Party, masks: &Shares, labels: &[Block]) -> ([Shares; 2], Self) {
         let parties = usize::from(plan.parties());
         let width = (parties + 1).div_ceil(QUAD_LANES);
         let mut inputs = vec![[Block::ZERO; QUAD_LANES]; width * plan.input_count()];
@@ -29,21 +30,22 @@ impl Masks {
         let [left, right] = [(); 2].map(|()| Shares::with_room(plan.parties(), plan.and_count()));
         let mut operands = Operands { masks, labels, inputs: plan.input_count(), left, right };
         let wires = walk(Backend::detect(), plan.schedule(), width, inputs, &mut operands);
-        ([operands.left, operands.right], Masks { wires, width })
+        let lane = |learns: Party, lane: usize| {
+            Zeroizing::new(lane_of(&wires, width, lane, plan.outputs_of(learns)).collect::<Vec<Block>>())
+        };
+        let of_outputs = (0..plan.parties()).map(|party| lane(Party(party), usize::from(party))).collect();
+        let masks = Masks { of_outputs, labels: lane(own, parties) };
+        ([operands.left, operands.right], masks)
     }
 
-    /// The shares of the masks of the outputs that a party learns, for the difference of `of`.
-    pub(super) fn of_outputs(&self, plan: &Plan, learns: Party, of: Party) -> Labels {
-        self.lane(plan, learns, usize::from(of.0))
+    /// The shares of the masks of the outputs that a party learns, for that party's difference.
+    pub(super) fn of_outputs(&self, learns: Party) -> impl ExactSizeIterator<Item = Block> + Clone + '_ {
+        self.of_outputs[usize::from(learns.0)].iter().copied()
     }
 
-    /// The zero labels of the outputs that a party learns.
-    pub(super) fn output_labels(&self, plan: &Plan, learns: Party) -> Labels {
-        self.lane(plan, learns, usize::from(plan.parties()))
-    }
-
-    fn lane(&self, plan: &Plan, learns: Party, lane: usize) -> Labels {
-        Zeroizing::new(lane_of(&self.wires, self.width, lane, plan.outputs_of(learns)).collect())
+    /// The zero labels of the outputs that this party learns.
+    pub(super) fn output_labels(&self) -> &[Block] {
+        &self.labels
     }
 }
 

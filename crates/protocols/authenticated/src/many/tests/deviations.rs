@@ -136,7 +136,7 @@ fn a_false_output_of_any_kind_is_found() {
         for bit in 0..7 {
             let conduct = |party: Party| FalseOutput((party.0 == 0).then_some(bit));
             let results = run(&plan, bit, &inputs, conduct);
-            let error = results[1].as_ref().err().expect("it gets a false output");
+            let Err(error) = &results[1] else { panic!("{check:?}, bit {bit}: it took a false output") };
             assert_eq!(found(error), Some(Found::Somebody(checks::OUTPUT_LABELS)), "{check:?}, bit {bit}: {error}");
             assert!(results[2].is_ok(), "{check:?}, bit {bit}");
         }
