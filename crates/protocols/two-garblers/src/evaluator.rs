@@ -8,6 +8,7 @@ use garblet_net::{Mesh, PerPeer};
 use garblet_primitives::{Block, Prg, secrets};
 use garblet_protocol::{
     MeshSession, Phase, ProtocolError, Role, Security,
+    checks::Digests,
     conduct::{Conduct, Honest},
     domain::SessionId,
     party_io,
@@ -77,11 +78,12 @@ impl<K: Conduct<Step>> Evaluator<K> {
         .await?;
         let [first, second] =
             plan.garblers().map(|garbler| incoming.get_mut(garbler.0).map(|bytes| std::mem::take(&mut **bytes)));
-        let (message, digest) = (first.unwrap_or_default(), second.unwrap_or_default());
-        let same = commitments::digest(plan, run, &message).ct_eq(&digest[..]);
+        let (message, sent) = (first.unwrap_or_default(), second.unwrap_or_default());
+        let digest = commitments::digest(plan, run, &message);
+        let same = digest.ct_eq(&sent[..]);
         match secrets::verdict(same, "two-garblers: whether the garblers agree about commitments") {
             true => Ok(Commitments::new(message)),
-            false => Err(refused(COMMITMENTS, plan.garblers())),
+            false => Err(refused(COMMITMENTS, plan.garblers(), Digests::of(&sent, &digest))),
         }
     }
 

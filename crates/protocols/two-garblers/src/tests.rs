@@ -2,6 +2,7 @@
 
 mod again;
 mod cost;
+mod digests;
 mod early;
 mod equals;
 mod misuse;
