@@ -18,7 +18,7 @@ pub(crate) fn step() -> Step {
     Step::check("constant time", || check(&crate::root(), "all"))
 }
 
-/// Kernels, transfers, garbling and `yao`.
+/// Kernels, transfers, garbling, `yao` and `two-garblers`.
 pub(crate) fn short_step() -> Step {
     Step::check("constant time, short", || check(&crate::root(), "short"))
 }

@@ -1,18 +1,17 @@
 //! Deviations from `outsourced`.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use garblet_authenticated::{Amounts, EvaluatorSide, GarblerSide};
 use garblet_circuit::{Bits, Party, Program};
 use garblet_client::Server;
 use garblet_cut_and_choose as cut_and_choose;
-use garblet_net::{Hello, Mesh};
+use garblet_net::Mesh;
 use garblet_outsourced::{
     ChangedServer, Client, Config, FormPlan, NAME, Outsourced, Plan, Receipts, Seat, ServerRole, Step,
 };
-use garblet_primitives::{Block, Prg};
 use garblet_protocol::{
-    MeshSession, Protocol, ProtocolError, Session,
+    MeshSession, Protocol, ProtocolError,
     conduct::Conduct,
     protocol::{BoxedRole, Request},
     stock::{SavedValues, Stock},
@@ -20,7 +19,7 @@ use garblet_protocol::{
 use garblet_store::Store;
 use garblet_yao as yao;
 
-use crate::Outputs;
+use crate::{Outputs, run::run_all};
 
 /// A deviation of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -159,41 +158,17 @@ pub fn run_saving(
     let parties = cheats.len() as u16;
     let request = Request { program: program.clone(), parties, config, saved };
     let plan = Arc::new(Outsourced::plan(&request).expect("it can be run"));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.expect("a runtime without threads needs nothing that could be missing");
-    runtime.block_on(async {
-        let mut lives = Vec::new();
-        for ((mut mesh, &cheat), store) in Mesh::memory(parties).into_iter().zip(cheats).zip(stores) {
-            mesh.set_timeout(Duration::from_secs(20));
-            let party = Party(mesh.party());
-            let is_read = |port: &str| request.saved.read.iter().any(|read| read.port == port);
-            let own = program.inputs().iter().zip(inputs);
-            let own = own.filter(|(input, _)| input.owner == party && !is_read(&input.port.name));
-            let own: Vec<Bits> = own.map(|(_, value)| value.clone()).collect();
-            let hello = Hello::new(NAME, party.0, parties, program.digest());
-            let plan = plan.clone();
-            lives.push(tokio::spawn(async move {
-                let rng = Prg::new(Block::from_halves(seed, party.0.into()));
-                let mut session = Session::join(mesh, rng, &hello, Box::new(())).await?;
-                let ran = match set_up(&mut session, &plan, party, store, cheat).await {
-                    Ok(mut role) => role.run(&mut session, &own).await,
-                    Err(error) => Err(error),
-                };
-                match ran {
-                    Ok(outputs) => session.close().await.map(|()| outputs),
-                    Err(error) => {
-                        session.abort(&error).await;
-                        Err(error)
-                    }
-                }
-            }));
-        }
-        let mut results = Vec::new();
-        for life in lives {
-            results.push(life.await.unwrap_or(Err(ProtocolError::WorkerLost)));
-        }
-        results
-    })
+    let is_read = |port: &str| request.saved.read.iter().any(|read| read.port == port);
+    let own = |party| {
+        let own = program.inputs().iter().zip(inputs);
+        let own = own.filter(|(input, _)| input.owner == Party(party) && !is_read(&input.port.name));
+        own.map(|(_, value)| value.clone()).collect()
+    };
+    let conducts = cheats.iter().copied().zip(stores);
+    let all = (0..).zip(conducts).map(|(party, conduct)| (own(party), conduct)).collect();
+    let part =
+        async |session: &mut MeshSession, party, (cheat, store)| set_up(session, &plan, party, store, cheat).await;
+    run_all(NAME, (program, seed), all, part)
 }
 
 /// A party of any base.

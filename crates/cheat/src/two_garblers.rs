@@ -1,14 +1,16 @@
 //! Deviations from `two-garblers`.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party, Program};
-use garblet_net::{Hello, Mesh};
-use garblet_primitives::{Block, Prg};
-use garblet_protocol::{MeshSession, ProtocolError, Session, conduct::Conduct, protocol::BoxedRole};
+use garblet_net::Mesh;
+use garblet_protocol::{MeshSession, ProtocolError, conduct::Conduct, protocol::BoxedRole};
 use garblet_two_garblers::{Config, Evaluator, Garbler, NAME, Plan, Step};
 
-use crate::Outputs;
+use crate::{
+    Outputs,
+    run::{own_inputs, run_all},
+};
 
 /// A deviation of a party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,39 +88,9 @@ pub fn run(
     seed: u64,
 ) -> Vec<Result<Outputs, ProtocolError>> {
     let plan = Arc::new(Plan::new(program.clone(), 3, config).expect("it can be run"));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.expect("a runtime without threads needs nothing that could be missing");
-    runtime.block_on(async {
-        let mut lives = Vec::new();
-        for (mut mesh, cheat) in Mesh::memory(3).into_iter().zip(cheats) {
-            mesh.set_timeout(Duration::from_secs(20));
-            let party = Party(mesh.party());
-            let own = program.inputs().iter().zip(inputs).filter(|(input, _)| input.owner == party);
-            let own: Vec<Bits> = own.map(|(_, value)| value.clone()).collect();
-            let hello = Hello::new(NAME, party.0, 3, program.digest());
-            let plan = plan.clone();
-            lives.push(tokio::spawn(async move {
-                let rng = Prg::new(Block::from_halves(seed, party.0.into()));
-                let mut session = Session::join(mesh, rng, &hello, Box::new(())).await?;
-                let ran = match set_up(&mut session, plan, party, cheat).await {
-                    Ok(mut role) => role.run(&mut session, &own).await,
-                    Err(error) => Err(error),
-                };
-                match ran {
-                    Ok(outputs) => session.close().await.map(|()| outputs),
-                    Err(error) => {
-                        session.abort(&error).await;
-                        Err(error)
-                    }
-                }
-            }));
-        }
-        let mut results = Vec::new();
-        for life in lives {
-            results.push(life.await.unwrap_or(Err(ProtocolError::WorkerLost)));
-        }
-        results
-    })
+    let parties = (0..).zip(cheats).map(|(party, cheat)| (own_inputs(program, inputs, party), cheat)).collect();
+    let part = async |session: &mut MeshSession, party, cheat| set_up(session, plan.clone(), party, cheat).await;
+    run_all(NAME, (program, seed), parties, part)
 }
 
 async fn set_up(

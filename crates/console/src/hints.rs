@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_refusal_says_when_to_try_again_and_when_not() {
-        let refused = Refused { what: "these words do not fit", parties: [Party(1), Party(3)] };
+        let refused = Refused::new("these words do not fit", [Party(1), Party(3)]);
         let failure = explain(&Error::Refused(refused));
         assert_eq!(failure.message, "refused: these words do not fit; party 1 or party 3 lies");
         let hint = failure.hint.expect("a way out");

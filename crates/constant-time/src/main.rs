@@ -48,6 +48,7 @@ const SUITES: &[Suite] = &[
     short("garbling and evaluation", garbling::run),
     suite("garbling and evaluation, portable", || marks::portably(garbling::run)),
     short("yao", protocols::yao),
+    short("two-garblers", protocols::two_garblers),
     suite("gmw", protocols::gmw),
     suite("lego", protocols::lego),
     suite("authenticated", protocols::authenticated),

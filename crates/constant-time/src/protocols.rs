@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use garblet::{Config, Ends, Party, Peer, Plan, Program, Protocol, library, net::Mesh};
-use garblet_circuit::evaluate;
+use garblet_circuit::{InputId, evaluate};
 use garblet_primitives::secrets;
 
 use crate::marks::{self, SecretRng, block_on, channels};
@@ -26,13 +27,27 @@ pub(crate) fn authenticated() {
     run("authenticated", &[("check", "reveal"), ("build", "stream")], "lib:add(8)");
 }
 
+pub(crate) fn two_garblers() {
+    run("two-garblers", &[], "lib:mul(8)");
+    // Both garblers have inputs.
+    let mut program = library::find("lib:millionaires(8)").expect("there is one");
+    program.set_owner(InputId(0), Party(2));
+    run_program("two-garblers", &[("build", "ahead")], program);
+}
+
 fn run(protocol: &str, parameters: &[(&str, &str)], program: &str) {
-    let program = Arc::new(library::find(program).expect("there is one"));
+    run_program(protocol, parameters, library::find(program).expect("there is one"));
+}
+
+/// Runs the fewest parties that the protocol can have.
+fn run_program(protocol: &str, parameters: &[(&str, &str)], program: Program) {
+    let program = Arc::new(program);
     let protocol: Protocol = protocol.parse().expect("it is registered");
     let mut config = Config::of(protocol);
     parameters.iter().for_each(|(name, value)| config.set(name, value).expect("there is one"));
     let inputs = marks::inputs(&program);
-    let plan = Plan::new(program.clone(), 2, &config).expect("it can be run");
+    let parties = *protocol.parties().start();
+    let plan = Plan::new(program.clone(), parties, &config).expect("it can be run");
     let party = async |party: u16, ends: Ends| {
         let own = program.inputs().iter().zip(&inputs).filter(|(input, _)| input.owner == Party(party));
         let own: Vec<_> = own.map(|(_, value)| value.clone()).collect();
@@ -42,18 +57,16 @@ fn run(protocol: &str, parameters: &[(&str, &str)], program: &str) {
         peer.close().await.expect("honest");
         report.outputs
     };
-    let [one, two] = ends(&config);
-    let (one, two) = block_on(async { tokio::join!(party(0, one), party(1, two)) });
-    check(&program, &inputs, &[one, two]);
+    let all = (0..).zip(ends(&config, parties)).map(|(number, ends)| party(number, ends));
+    check(&program, &inputs, &block_on(join_all(all)));
 }
 
-fn ends(config: &Config) -> [Ends; 2] {
+fn ends(config: &Config, parties: u16) -> Vec<Ends> {
     if config.protocol().is_mesh() {
-        let mut meshes = Mesh::of_pairs(2, |_, _| channels()).into_iter();
-        return [meshes.next(), meshes.next()].map(|mesh| mesh.expect("two").into());
+        return Mesh::of_pairs(parties, |_, _| channels()).into_iter().map(Ends::from).collect();
     }
     let (left, right) = channels();
-    [left.into(), right.into()]
+    vec![left.into(), right.into()]
 }
 
 /// Checks that a protocol ran to its end.

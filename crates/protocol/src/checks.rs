@@ -170,12 +170,43 @@ pub fn hex(bytes: &[u8]) -> String {
 
 /// The messages of two parties contradict each other, and nobody can tell which of the two lies. No honest party has learned an output, or will tell one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("refused: {what}; {}", liars(parties))]
+#[error("refused: {what}{}; {}", differing(digests), liars(parties))]
 pub struct Refused {
     /// The messages that contradict each other.
     pub what: &'static str,
     /// The two parties, one of which lies; twice the same party if it is known to lie.
     pub parties: [Party; 2],
+    /// The digests that differ, if that is the contradiction and this party has both.
+    pub digests: Option<Digests>,
+}
+
+impl Refused {
+    /// A contradiction without digests.
+    pub fn new(what: &'static str, parties: [Party; 2]) -> Self {
+        Refused { what, parties, digests: None }
+    }
+}
+
+/// Two public digests that differ, in short: the first eight bytes that do, counted in steps of eight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digests {
+    /// Those of the digest that was due.
+    pub expected: [u8; 8],
+    /// Those of the digest that there was.
+    pub got: [u8; 8],
+}
+
+impl Digests {
+    /// Two digests, which have the same length; `None` if they are equal.
+    pub fn of(expected: &[u8], got: &[u8]) -> Option<Self> {
+        let mut steps = expected.as_chunks().0.iter().zip(got.as_chunks().0);
+        steps.find(|(expected, got)| expected != got).map(|(expected, got)| Digests { expected: *expected, got: *got })
+    }
+}
+
+fn differing(digests: &Option<Digests>) -> String {
+    let text = |Digests { expected, got }: &Digests| format!(": expected {}, got {}", hex(expected), hex(got));
+    digests.as_ref().map_or_else(String::new, text)
 }
 
 /// The results that a party got from several others contradict each other. The others may have results of their own.
@@ -348,6 +379,26 @@ mod tests {
         assert_eq!(settled(&[2, 1, 3, 1, 1]), Some(Ok(1)));
         assert_eq!(settled(&[0x40001, 0x00001, 0x40001]), Some(Ok(0x40001)));
         assert_eq!(settled(&[]), None);
+    }
+
+    #[test]
+    fn a_refusal_shows_where_digests_differ() {
+        let one: [u8; 32] = std::array::from_fn(|at| at as u8);
+        let mut other = one;
+        assert_eq!(Digests::of(&one, &other), None);
+        for (at, values) in
+            [(0, ["0001020304050607", "8001020304050607"]), (31, ["18191a1b1c1d1e1f", "18191a1b1c1d1e9f"])]
+        {
+            other = one;
+            other[at] ^= 0x80;
+            let refused =
+                Refused { digests: Digests::of(&one, &other), ..Refused::new("they differ", [Party(1), Party(2)]) };
+            let [expected, got] = values;
+            let text = format!("refused: they differ: expected {expected}, got {got}; party 1 or party 2 lies");
+            assert_eq!(refused.to_string(), text);
+        }
+        let refused = Refused::new("it does not fit", [Party(1); 2]);
+        assert_eq!(refused.to_string(), "refused: it does not fit; party 1 lies");
     }
 
     #[test]

@@ -105,7 +105,7 @@ fn a_server_that_changes_its_dealt_bits_is_refused_before_anything_is_decoded() 
             for (place, client) in places {
                 let deviation = Cheat::Server(ServerDeviation::OtherBit(place));
                 let results = run_with(config, server, deviation, seed);
-                let expected = Refused { what: HASH, parties: [Party(client), Party(server as u16)] };
+                let expected = Refused::new(HASH, [Party(client), Party(server as u16)]);
                 assert_eq!(refused(&results[other]), Some(expected), "{deviation:?} {config:?}");
                 results.iter().for_each(|result| assert!(result.is_err(), "nobody has a result"));
             }
@@ -123,7 +123,7 @@ fn a_server_that_sends_another_challenge_or_proof_is_refused() {
                 (ServerDeviation::RepeatedProof, HASH, 2),
             ] {
                 let results = run_with(config, server, Cheat::Server(deviation), seed);
-                let expected = Refused { what, parties: [Party(client), Party(server as u16)] };
+                let expected = Refused::new(what, [Party(client), Party(server as u16)]);
                 assert_eq!(refused(&results[other]), Some(expected), "{deviation:?} {config:?}");
                 results.iter().for_each(|result| assert!(result.is_err(), "nobody has a result"));
             }
@@ -140,7 +140,7 @@ fn a_server_that_refuses_correct_messages_is_not_named_and_one_with_an_invalid_v
         for (verdict, what, client) in [([1, 1], CHALLENGE, 1), ([2, 2], HASH, 2)] {
             let deviation = Cheat::Server(ServerDeviation::OtherVerdict(verdict));
             let results = run_with(config, server, deviation, 1);
-            let expected = Refused { what, parties: [Party(client), Party(other as u16)] };
+            let expected = Refused::new(what, [Party(client), Party(other as u16)]);
             assert_eq!(refused(&results[other]), Some(expected), "{verdict:?}");
             results.iter().for_each(|result| assert!(result.is_err(), "nobody has a result"));
         }
@@ -198,17 +198,17 @@ fn over_yao_other_bits_are_not_refused() {
 #[test]
 fn a_client_with_an_inconsistent_deal_is_refused() {
     let pair = |server: usize| [Party(2), Party(server as u16)];
-    let mut cases = vec![(ClientDeviation::OtherShare, GENERATOR, Refused { what: HASH, parties: pair(CLOUD) })];
+    let mut cases = vec![(ClientDeviation::OtherShare, GENERATOR, Refused::new(HASH, pair(CLOUD)))];
     for (server, own, other) in [(Server::Generator, GENERATOR, CLOUD), (Server::Cloud, CLOUD, GENERATOR)] {
-        let alone = |what| Refused { what, parties: [Party(2); 2] };
+        let alone = |what| Refused::new(what, [Party(2); 2]);
         cases.extend([
             (ClientDeviation::OtherJob(server), own, alone(OTHER_RUN)),
-            (ClientDeviation::OtherSeed(server), other, Refused { what: HASH, parties: pair(own) }),
-            (ClientDeviation::OtherCommitment(server), own, Refused { what: CHALLENGE, parties: pair(other) }),
-            (ClientDeviation::OtherChallenge(server), other, Refused { what: CHALLENGE, parties: pair(own) }),
-            (ClientDeviation::OtherHash(server), own, Refused { what: HASH, parties: pair(other) }),
+            (ClientDeviation::OtherSeed(server), other, Refused::new(HASH, pair(own))),
+            (ClientDeviation::OtherCommitment(server), own, Refused::new(CHALLENGE, pair(other))),
+            (ClientDeviation::OtherChallenge(server), other, Refused::new(CHALLENGE, pair(own))),
+            (ClientDeviation::OtherHash(server), own, Refused::new(HASH, pair(other))),
         ]);
-        let used = Refused { what: "the client's message was used before", parties: [Party(2); 2] };
+        let used = Refused::new("the client's message was used before", [Party(2); 2]);
         cases.push((ClientDeviation::OldCounter(server), own, used));
     }
     let cases = cases.into_iter().flat_map(|case| [Config::default(), over_circuits()].map(|config| (config, case)));
@@ -218,7 +218,7 @@ fn a_client_with_an_inconsistent_deal_is_refused() {
         if [CHALLENGE, HASH].contains(&expected.what) {
             // The other server gets the verdict, which is about its own message.
             let other = GENERATOR + CLOUD - finder;
-            let heard = Refused { what: expected.what, parties: pair(other) };
+            let heard = Refused::new(expected.what, pair(other));
             assert_eq!(refused(&results[other]), Some(heard), "{deviation:?} {config:?}");
         }
         results.iter().for_each(|result| assert!(result.is_err(), "{deviation:?}: nobody has a result"));

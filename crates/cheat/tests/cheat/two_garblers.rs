@@ -55,7 +55,7 @@ enum End {
 fn end(result: &Result<Outputs, ProtocolError>) -> End {
     match result {
         Ok(_) => panic!("an honest party has a result"),
-        Err(ProtocolError::Refused(Refused { what, parties })) => {
+        Err(ProtocolError::Refused(Refused { what, parties, .. })) => {
             End::Refused(what, parties.map(|party| usize::from(party.0)))
         }
         Err(ProtocolError::Peer { party, source }) => match &**source {

@@ -67,7 +67,7 @@ fn run_with(plan: &Arc<Plan>, fault: Option<PairFault>) -> (Vec<Option<ProtocolE
 /// Tells whether a receiver has refused a message as expected, of `dealt` bits if it is between the servers.
 fn is_refusal(error: &ProtocolError, (from, to): (Party, Party), dealt: usize) -> bool {
     match error {
-        ProtocolError::Refused(refused) => *refused == Refused { what: OTHER_RUN, parties: [from; 2] },
+        ProtocolError::Refused(refused) => *refused == Refused::new(OTHER_RUN, [from; 2]),
         ProtocolError::Rejected(rejected) => {
             to == CLIENT && *rejected == Rejected { what: UNOPENED, parties: [GENERATOR, CLOUD] }
         }

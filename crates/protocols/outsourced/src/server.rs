@@ -117,7 +117,7 @@ pub(crate) async fn submissions<B: BasePlan>(
     let mut all = Vec::with_capacity(plan.clients().len());
     for ((client, _), last) in plan.clients().zip(counters) {
         let bytes = messages.get(client.0).map_or(&[][..], |message| message);
-        let refused = |what| Refused { what, parties: [client; 2] };
+        let refused = |what| Refused::new(what, [client; 2]);
         let submission = Submission::decode(bytes, job, client, server)
             .map_err(|_| refused("the client's message is not for this run"))?;
         let counter = submission.place().counter;

@@ -139,7 +139,7 @@ impl<'a, K: Conduct<Step>, B: BasePlan> Submissions<'a, K, B> {
     }
 
     fn refused(&self, client: Party, what: &'static str) -> Refused {
-        Refused { what, parties: [client, self.plan.party(self.server.other())] }
+        Refused::new(what, [client, self.plan.party(self.server.other())])
     }
 
     /// The proofs of this server, over blocks that are linear in its dealt bits.
@@ -171,7 +171,7 @@ impl<'a, K: Conduct<Step>, B: BasePlan> Submissions<'a, K, B> {
     /// Sends the other server the verdict on its messages, so that both end the run alike and can go on with each other; returns the verdict.
     async fn tell<T: Send>(&mut self, channel: &mut Channel, judged: Result<T, Refused>) -> Result<T, ProtocolError> {
         let mut verdict = [0; VERDICT_BYTES];
-        if let Err(Refused { what, parties: [client, _] }) = &judged {
+        if let Err(Refused { what, parties: [client, _], .. }) = &judged {
             let fault = FAULTS.iter().position(|fault| fault == what).map_or(FAULTS.len(), |at| at + 1);
             verdict = [fault as u8, client.0 as u8];
         }
@@ -195,7 +195,7 @@ impl<'a, K: Conduct<Step>, B: BasePlan> Submissions<'a, K, B> {
             None if client == 0 => Ok(()),
             Some(at) if at < FAULTS.len() && clients.contains(&client) => {
                 let parties = [Party(client as u16), self.plan.party(self.server)];
-                Err(Refused { what: FAULTS[at], parties }.into())
+                Err(Refused::new(FAULTS[at], parties).into())
             }
             _ => {
                 let expected =

@@ -3,7 +3,7 @@
 use garblet_circuit::Party;
 use garblet_protocol::{
     ProtocolError,
-    checks::{Cheating, Check, Refused},
+    checks::{Cheating, Check, Digests, Refused},
 };
 
 garblet_protocol::checks! {
@@ -29,7 +29,7 @@ pub(super) fn cheats(party: Party, check: Check, detail: &str) -> ProtocolError 
     ProtocolError::Peer { party, source: Box::new(Cheating::new(check, detail).into()) }
 }
 
-/// The error of two parties, one of which lies.
-pub(super) fn refused(what: &'static str, parties: [Party; 2]) -> ProtocolError {
-    Refused { what, parties }.into()
+/// The error of two parties, one of which lies, with the digests that differ, if it is these.
+pub(super) fn refused(what: &'static str, parties: [Party; 2], digests: Option<Digests>) -> ProtocolError {
+    Refused { digests, ..Refused::new(what, parties) }.into()
 }

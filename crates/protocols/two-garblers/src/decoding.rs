@@ -14,7 +14,7 @@
 
 use garblet_circuit::Bits;
 use garblet_primitives::{Block, Prg, secrets};
-use garblet_protocol::{ProtocolError, bulk::check_padding_of, domain::SessionId};
+use garblet_protocol::{ProtocolError, bulk::check_padding_of, checks::Digests, domain::SessionId};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroizing;
 
@@ -65,13 +65,15 @@ pub(super) fn open(plan: &Plan, run: &SessionId, messages: [&[u8]; 2]) -> Result
     }
     let keys = [first, second]
         .map(|(head, _)| Zeroizing::new(head.first_chunk().map_or(Block::ZERO, |key| Block::from_bytes(*key))));
-    let mut same: Choice = first.1.ct_eq(second.1);
-    for (seat, (head, _)) in [first, second].into_iter().enumerate() {
-        same &= digest(plan, run, 1 - seat, *keys[1 - seat]).ct_eq(&head[KEY_BYTES..]);
-    }
+    let digests = [1, 0].map(|seat| digest(plan, run, seat, *keys[seat]));
+    let sent = [first, second].map(|(head, _)| &head[KEY_BYTES..]);
+    let same: Choice = first.1.ct_eq(second.1) & digests[0].ct_eq(sent[0]) & digests[1].ct_eq(sent[1]);
     match secrets::verdict(same, "two-garblers: whether the garblers agree about decoding bits") {
         true => Ok(masked(plan, run, [&keys[0], &keys[1]], &Bits::from_bytes(first.1).slice(0, count))),
-        false => Err(refused(DECODING, plan.garblers())),
+        false => {
+            let differing = sent.iter().zip(&digests).find_map(|(sent, digest)| Digests::of(sent, digest));
+            Err(refused(DECODING, plan.garblers(), differing))
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use garblet_net::{Mesh, PerPeer};
 use garblet_primitives::{Block, Prg, secrets};
 use garblet_protocol::{
     MeshSession, Phase, ProtocolError, Role, Security,
+    checks::Digests,
     conduct::{Conduct, Honest},
     domain::SessionId,
     party_io,
@@ -42,8 +43,11 @@ pub struct EvaluatorPrepared {
     number: u64,
     pub(super) commitments: Commitments,
     /// Tables that were sent ahead.
-    ahead: Option<Vec<u8>>,
+    ahead: Option<(Vec<u8>, TablesAgreed)>,
 }
+
+/// Proof that the garblers agree about all tables of a run.
+struct TablesAgreed(());
 
 /// Proof that nothing that the garblers have sent contradicts anything else. Without it, nothing leaves that depends on labels.
 struct Agreed(());
@@ -77,11 +81,12 @@ impl<K: Conduct<Step>> Evaluator<K> {
         .await?;
         let [first, second] =
             plan.garblers().map(|garbler| incoming.get_mut(garbler.0).map(|bytes| std::mem::take(&mut **bytes)));
-        let (message, digest) = (first.unwrap_or_default(), second.unwrap_or_default());
-        let same = commitments::digest(plan, run, &message).ct_eq(&digest[..]);
+        let (message, sent) = (first.unwrap_or_default(), second.unwrap_or_default());
+        let digest = commitments::digest(plan, run, &message);
+        let same = digest.ct_eq(&sent[..]);
         match secrets::verdict(same, "two-garblers: whether the garblers agree about commitments") {
             true => Ok(Commitments::new(message)),
-            false => Err(refused(COMMITMENTS, plan.garblers())),
+            false => Err(refused(COMMITMENTS, plan.garblers(), Digests::of(&sent, &digest))),
         }
     }
 
@@ -130,20 +135,19 @@ impl<K: Conduct<Step>> Evaluator<K> {
         session: &mut MeshSession,
         run: &SessionId,
         (inputs, hash_seed): (Vec<Box<[Block]>>, Block),
-        ahead: Option<Vec<u8>>,
+        ahead: Option<(Vec<u8>, TablesAgreed)>,
     ) -> Result<(OutputLabels, Bits, Agreed), ProtocolError> {
         let plan = &*self.plan;
         let evaluation = garble::Evaluator::new(plan.program(), plan.schedules(), garbling(), hash_seed, 0, inputs);
-        let active = match ahead {
-            Some(tables) => evaluate_ahead(session, plan, evaluation, &tables)?,
+        let (active, tables) = match ahead {
+            Some((tables, agreed)) => (evaluate_ahead(session, plan, evaluation, &tables)?, agreed),
             None => {
                 let mut arrived = Arrived::new(plan, run);
                 let active = arrived.evaluate(session, plan, evaluation).await?;
-                check_digests(session, plan, arrived).await?;
-                active
+                (active, check_digests(session, plan, arrived).await?)
             }
         };
-        let (decoding, agreed) = self.receive_decoding(session, run).await?;
+        let (decoding, agreed) = self.receive_decoding(session, run, tables).await?;
         Ok((active, decoding, agreed))
     }
 
@@ -152,6 +156,7 @@ impl<K: Conduct<Step>> Evaluator<K> {
         &self,
         session: &mut MeshSession,
         run: &SessionId,
+        _: TablesAgreed,
     ) -> Result<(Bits, Agreed), ProtocolError> {
         let plan = &*self.plan;
         let incoming = receive(session, plan, |_| decoding::message_bytes(plan)).await?;
@@ -197,8 +202,7 @@ impl<K: Conduct<Step>> Role<Mesh> for Evaluator<K> {
             Build::Ahead => {
                 let mut arrived = Arrived::new(&plan, &run);
                 let tables = arrived.receive(session, &plan).await?;
-                check_digests(session, &plan, arrived).await?;
-                Some(tables)
+                Some((tables, check_digests(session, &plan, arrived).await?))
             }
         };
         Ok(EvaluatorPrepared { number, commitments, ahead })
@@ -251,8 +255,13 @@ async fn receive(
 }
 
 /// Receives the garblers' digests of tables, and compares them with what has arrived.
-async fn check_digests(session: &mut MeshSession, plan: &Plan, arrived: Arrived) -> Result<(), ProtocolError> {
+async fn check_digests(
+    session: &mut MeshSession,
+    plan: &Plan,
+    arrived: Arrived,
+) -> Result<TablesAgreed, ProtocolError> {
     let digests = receive(session, plan, |_| WORD_BYTES).await?;
     let sent = plan.garblers().map(|garbler| digests.get(garbler.0).map_or(&[][..], |digest| digest));
-    arrived.check(plan, sent)
+    arrived.check(plan, sent)?;
+    Ok(TablesAgreed(()))
 }

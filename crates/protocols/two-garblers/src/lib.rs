@@ -59,8 +59,9 @@
 //! Malicious, static, at most one of the three parties; secure with abort, without fairness. **Any two parties together see everything**: a garbler
 //! knows all labels, and the garblers have both shares of the evaluator's input. Links must be private, and each party must know at each link who is at
 //! the other end. Assumes a hash that is circularly correlation robust for naturally derived keys (Choi, Katz, Kumaresan and Zhou, TCC 2012), and that
-//! BLAKE3 is a random oracle. The evaluator chooses its shares after it has seen permutation bits, and with `build=ahead` tables: that inputs are chosen
-//! after the circuit needs the hash of gates to be that of an ideal cipher, as in `authenticated`.
+//! BLAKE3 is a random oracle. The evaluator chooses its shares after it has seen permutation bits, and with `build=ahead` tables. The share that it deals last
+//! it chooses after it has also seen the labels and tables of the other garbler. That inputs are chosen after the circuit needs the hash of gates to be that
+//! of an ideal cipher, as in `authenticated`, and so does the mask of decoding bits, whose generator is AES.
 //!
 //! - *A garbler is corrupted.* It sees random shares, and its outputs. What both garblers say is right, since one of them is honest; if they
 //!   differ, the evaluator stops. A label that one garbler opens was committed to by both. No check depends on an input of another party, and nothing

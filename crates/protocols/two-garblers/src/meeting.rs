@@ -2,7 +2,7 @@
 
 use garblet_circuit::Party;
 use garblet_primitives::{Block, secrets};
-use garblet_protocol::{MeshSession, ProtocolError, conduct::Conduct, domain::SessionId};
+use garblet_protocol::{MeshSession, ProtocolError, checks::Digests, conduct::Conduct, domain::SessionId};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroizing;
 
@@ -77,7 +77,10 @@ impl Meeting {
         let same = incoming.iter().fold(Choice::from(1), |same, (_, theirs)| same & name.ct_eq(theirs));
         match secrets::verdict(same, "two-garblers: whether all have the same name of the session") {
             true => Ok(()),
-            false => Err(refused(NONCES, plan.others(party))),
+            false => {
+                let differing = incoming.iter().find_map(|(_, theirs)| Digests::of(&name, theirs));
+                Err(refused(NONCES, plan.others(party), differing))
+            }
         }
     }
 

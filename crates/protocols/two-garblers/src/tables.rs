@@ -8,6 +8,7 @@ use garblet_net::Mesh;
 use garblet_primitives::secrets;
 use garblet_protocol::{
     MeshSession, ProtocolError,
+    checks::Digests,
     conduct::Conduct,
     domain::{PartsHasher, SessionId},
 };
@@ -138,11 +139,14 @@ impl Arrived {
     ///
     /// *Errors*: [`Refused`](garblet_protocol::checks::Refused), which names both garblers, if one of them differs.
     pub(super) fn check(self, plan: &Plan, sent: [&[u8]; 2]) -> Result<(), ProtocolError> {
-        let [first, second] = self.hashers.map(PartsHasher::finish);
-        let same = first.ct_eq(sent[0]) & second.ct_eq(sent[1]);
+        let arrived = self.hashers.map(PartsHasher::finish);
+        let same = arrived[0].ct_eq(sent[0]) & arrived[1].ct_eq(sent[1]);
         match secrets::verdict(same, "two-garblers: whether the garblers agree about the tables") {
             true => Ok(()),
-            false => Err(refused(TABLES, plan.garblers())),
+            false => {
+                let differing = sent.iter().zip(&arrived).find_map(|(sent, arrived)| Digests::of(sent, arrived));
+                Err(refused(TABLES, plan.garblers(), differing))
+            }
         }
     }
 }

@@ -1,17 +1,24 @@
 //! Parties in one process. Deviations from the protocol are in `garblet-cheat`.
 
+mod again;
 mod cost;
+mod digests;
 mod early;
 mod equals;
 mod misuse;
 mod sessions;
+mod silence;
 mod views;
 
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Circuit, Component, Gate, Party, Port, Program, Recipients, Type, Wire};
 use garblet_net::{Mesh, testing::PairTranscript};
-use garblet_protocol::{MeshSession, PhaseCosts, ProtocolError, conduct::Honest, protocol::BoxedRole};
+use garblet_protocol::{
+    MeshSession, PhaseCosts, ProtocolError,
+    conduct::{Conduct, Honest},
+    protocol::BoxedRole,
+};
 use garblet_runs::testing::mesh_run::{self, Outputs, TIMEOUT, block_on, own_inputs, run_recorded};
 
 use super::*;
@@ -25,10 +32,19 @@ fn plan(program: &Program, build: Build) -> Arc<Plan> {
 
 /// An honest party.
 async fn set_up(session: &mut MeshSession, plan: &Arc<Plan>) -> Result<BoxedRole<Mesh>, ProtocolError> {
+    set_up_with(session, plan, Honest).await
+}
+
+/// A party of this conduct.
+async fn set_up_with(
+    session: &mut MeshSession,
+    plan: &Arc<Plan>,
+    conduct: impl Conduct<Step>,
+) -> Result<BoxedRole<Mesh>, ProtocolError> {
     let (plan, party) = (plan.clone(), Party(session.mesh().party()));
     Ok(match plan.seat(party) {
-        Some(_) => Box::new(Garbler::set_up(session, plan, party, Honest).await?),
-        None => Box::new(Evaluator::set_up(session, plan, party, Honest).await?),
+        Some(_) => Box::new(Garbler::set_up(session, plan, party, conduct).await?),
+        None => Box::new(Evaluator::set_up(session, plan, party, conduct).await?),
     })
 }
 

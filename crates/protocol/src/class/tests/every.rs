@@ -231,7 +231,7 @@ fn plain_errors() -> Vec<ProtocolError> {
         Unattributed::new(CHECK, "here").into(),
         Box::new(Corrupted { check: CHECK, evidence, disclosure: None }).into(),
         Suspected { source: closed }.into(),
-        Refused { what: "x", parties: liars }.into(),
+        Refused::new("x", liars).into(),
         Rejected { what: "x", parties: liars }.into(),
         no_majority.into(),
         ProtocolError::WorkerLost,

@@ -136,7 +136,7 @@ impl<C: Conduct<Step>> Role<Mesh> for Cloud<C> {
         let ((own, seed), of_clients) = prepared.map_err(|error| with(GENERATOR, error))?;
         if let Some(at) = (0..encodings.len()).find(|&at| encodings[at] != of_clients[at]) {
             let parties = [plan.givers()[at].party, GENERATOR];
-            return Err(Refused { what: checks::CLIENTS_ENCODING, parties }.into());
+            return Err(Refused::new(checks::CLIENTS_ENCODING, parties).into());
         }
         encodings.push(seed);
         Ok(CloudPrepared { number, encodings, own })
@@ -387,7 +387,7 @@ fn verify(
         start += client.hash_rows();
         let first = hashes.next();
         if !hashes.all(|hash| first.as_ref().is_some_and(|first| first[..].ct_eq(&hash).into())) {
-            return Err(Refused { what: checks::CLIENTS_INPUT, parties: [client.party, GENERATOR] }.into());
+            return Err(Refused::new(checks::CLIENTS_INPUT, [client.party, GENERATOR]).into());
         }
     }
     Ok(CircuitsVerified(()))
@@ -397,7 +397,7 @@ fn verify(
 fn blame(plan: &Plan, giver: &Giver, circuit: usize, (own, clients): (Check, &'static str)) -> ProtocolError {
     match giver.party == plan.cloud() {
         true => Cheating::in_circuit(own, circuit).into(),
-        false => Refused { what: clients, parties: [giver.party, GENERATOR] }.into(),
+        false => Refused::new(clients, [giver.party, GENERATOR]).into(),
     }
 }
 

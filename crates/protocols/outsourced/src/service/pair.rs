@@ -563,7 +563,7 @@ impl Refusal {
 /// The reason given to clients for an error in a job, which may have begun: before that, no label has left here, and none was evaluated.
 fn told_of(error: &ProtocolError, has_begun: bool) -> (Reason, &[Party]) {
     match error {
-        ProtocolError::Refused(checks::Refused { what, parties }) if *what == WRONG_CHALLENGE => {
+        ProtocolError::Refused(checks::Refused { what, parties, .. }) if *what == WRONG_CHALLENGE => {
             (Reason::WrongChallenge, parties)
         }
         ProtocolError::Refused(checks::Refused { parties, .. }) => (Reason::WrongHash, parties),

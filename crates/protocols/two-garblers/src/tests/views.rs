@@ -3,7 +3,7 @@
 use garblet_circuit::{evaluate, random};
 use garblet_protocol::{domain::SessionId, run_id::RUN_ID_BYTES};
 use garblet_runs::testing::{
-    coalition::{self, FUNCTIONS, bits},
+    coalition::{self, FUNCTIONS, Function, bits},
     mesh_run::sent,
 };
 use rand::{SeedableRng, rngs::StdRng};
@@ -63,14 +63,38 @@ fn session(plan: &Plan, transcripts: &[PairTranscript]) -> SessionId {
     }))
 }
 
+/// Tells whether the evaluator's views, with what is added to each, are the same for all inputs that give it the same outputs.
+fn evaluators_views_hide(name: &str, function: Function, add: impl Fn(&[Bits], &mut Vec<bool>)) -> bool {
+    let program = coalition::program(function, 3, 2);
+    let plan = plan(&program, Build::Stream);
+    assert_eq!(plan.evaluator(), Party(2));
+    let views = |inputs: &[Bits]| {
+        let mut views = evaluators_views(&plan, inputs);
+        views.iter_mut().for_each(|view| add(inputs, view));
+        views
+    };
+    coalition::hides(&program, 2, views).unwrap_or_else(|| panic!("two such inputs of {name}"))
+}
+
 #[test]
 fn no_sum_of_what_the_evaluator_sees_tells_inputs() {
     for (name, function) in FUNCTIONS {
-        let program = coalition::program(function, 3, 2);
-        let plan = plan(&program, Build::Stream);
-        assert_eq!(plan.evaluator(), Party(2));
-        let hidden = coalition::hides(&program, 2, |inputs| evaluators_views(&plan, inputs));
-        assert_eq!(hidden, Some(true), "{name}");
+        assert!(evaluators_views_hide(name, function, |_, _| ()), "{name}");
+    }
+}
+
+/// The test above finds a bit of a garbler's input under the sum of two random bits that the evaluator sees too, and does not take that sum alone for a leak.
+#[test]
+fn a_planted_leak_to_the_evaluator_is_found() {
+    for (name, function) in FUNCTIONS {
+        for is_leak in [true, false] {
+            // The last bits of a view are decoding bits.
+            let add = |inputs: &[Bits], view: &mut Vec<bool>| {
+                let [.., one, other] = view[..] else { panic!("a view has bits") };
+                view.push(one ^ other ^ (is_leak & inputs[0].get(1)));
+            };
+            assert_eq!(evaluators_views_hide(name, function, add), !is_leak, "{name}");
+        }
     }
 }
 
@@ -92,36 +116,57 @@ fn twins(program: &Program, own: Party) -> Option<[Vec<Bits>; 2]> {
     pairs.find(differ)
 }
 
+/// Tells whether a garbler receives the same bytes from both others, with what is added to each, for two inputs that differ at both others and give it the
+/// same outputs; `None` if its outputs tell all inputs. All coins are the same. The share of the second garbler may differ by the evaluator's input.
+fn garblers_view_hides(
+    function: Function,
+    (seat, build): (usize, Build),
+    add: impl Fn(&[Bits], &mut Vec<u8>),
+) -> Option<bool> {
+    let mut program = coalition::program(function, 3, 0);
+    for output in 0..program.outputs().len() {
+        program.set_recipients(output, members(7));
+    }
+    let plan = plan(&program, build);
+    let (own, evaluator) = (plan.garblers()[seat], plan.evaluator());
+    let received = |inputs: Vec<Bits>| {
+        let (_, transcripts) = runs(&plan, &inputs, 1, 10);
+        plan.others(own).map(|peer| {
+            let mut bytes = sent(&transcripts, peer.0, own.0);
+            if peer == evaluator && seat == 1 {
+                // Two bits of input.
+                bytes[2 * meeting::WORD_BYTES + RUN_ID_BYTES] ^= inputs[usize::from(evaluator.0)].to_bytes()[0];
+            }
+            add(&inputs, &mut bytes);
+            bytes
+        })
+    };
+    let [one, other] = twins(&program, own)?.map(received);
+    Some(one == other)
+}
+
+/// All cases in which a garbler's outputs do not tell it all inputs: both garblers, each with another time at which tables are sent.
+fn garblers_views_hide(add: impl Fn(&[Bits], &mut Vec<u8>)) -> Vec<bool> {
+    let cases = FUNCTIONS.iter().flat_map(|(_, function)| [0, 1].map(|seat| (*function, seat)));
+    cases.filter_map(|(function, seat)| garblers_view_hides(function, (seat, BUILDS[seat]), &add)).collect()
+}
+
 /// With the same coins, a garbler receives the same bytes, except for its share: the first one is a random string of the evaluator's, and the second
 /// one its sum with the evaluator's input.
 #[test]
 fn a_garbler_receives_shares_and_outputs_and_nothing_else() {
-    let mut compared = 0;
-    for (name, function) in FUNCTIONS {
-        let mut program = coalition::program(function, 3, 0);
-        for output in 0..program.outputs().len() {
-            program.set_recipients(output, members(7));
-        }
-        for (seat, build) in [(0, BUILDS[0]), (1, BUILDS[1])] {
-            let plan = plan(&program, build);
-            let (own, evaluator) = (plan.garblers()[seat], plan.evaluator());
-            let Some(twins) = twins(&program, own) else { continue };
-            compared += 1;
-            let [one, other] = twins.clone().map(|inputs| {
-                let (_, transcripts) = runs(&plan, &inputs, 1, 10);
-                plan.others(own).map(|peer| sent(&transcripts, peer.0, own.0))
-            });
-            let share = 2 * meeting::WORD_BYTES + RUN_ID_BYTES;
-            for (peer, (one, mut other)) in plan.others(own).into_iter().zip(one.into_iter().zip(other)) {
-                if peer == evaluator && seat == 1 {
-                    // Two bits of input.
-                    let [x, y] =
-                        [0, 1].map(|twin| twins[twin][usize::from(evaluator.0)].to_u128().expect("short") as u8);
-                    other[share] ^= x ^ y;
-                }
-                assert!(one == other, "{name}: {peer} to {own}");
-            }
-        }
+    // The last function tells the first garbler all inputs.
+    assert_eq!(garblers_views_hide(|_, _| ()), [true; 7]);
+}
+
+/// The test above finds a bit of the evaluator's input, and one of the other garbler's.
+#[test]
+fn a_planted_leak_to_a_garbler_is_found() {
+    // Party 0 evaluates. The garbler's own input is the same in both runs, so that a difference is the other one's.
+    for leaking in [vec![0], vec![1, 2]] {
+        let leak = |inputs: &[Bits], bytes: &mut Vec<u8>| {
+            leaking.iter().for_each(|party| bytes.extend(inputs[*party].to_bytes()))
+        };
+        assert_eq!(garblers_views_hide(leak), [false; 7], "{leaking:?}");
     }
-    assert_eq!(compared, 7, "the last function tells the first garbler all inputs");
 }
