@@ -3,7 +3,7 @@
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 use crate::engine::Simd128;
 #[cfg(target_arch = "x86_64")]
-use crate::engine::{AesNi, Vaes};
+use crate::engine::{AesNi, Vaes, Vaes256};
 use crate::{engine::Portable, kernel::Kernel};
 
 /// A way to run the batch kernels that this processor is known to support. All backends give the same results.
@@ -15,6 +15,8 @@ enum Kind {
     Portable,
     #[cfg(target_arch = "x86_64")]
     AesNi,
+    #[cfg(target_arch = "x86_64")]
+    Vaes256,
     #[cfg(target_arch = "x86_64")]
     Vaes,
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -40,7 +42,7 @@ impl Backend {
         if PORTABLE_ALONE.load(std::sync::atomic::Ordering::Relaxed) {
             return Self::PORTABLE;
         }
-        Self::vaes().or(Self::aes_ni()).or(Self::simd128()).unwrap_or(Self::PORTABLE)
+        Self::vaes().or(Self::vaes256()).or(Self::aes_ni()).or(Self::simd128()).unwrap_or(Self::PORTABLE)
     }
 
     /// Four blocks in four 128-bit registers, AES instructions; needs AES-NI and AVX2.
@@ -48,6 +50,15 @@ impl Backend {
         #[cfg(target_arch = "x86_64")]
         if AesNi::detect().is_some() {
             return Some(Backend(Kind::AesNi));
+        }
+        None
+    }
+
+    /// Four blocks in two 256-bit registers; needs VAES, AES-NI and AVX2.
+    pub(crate) fn vaes256() -> Option<Self> {
+        #[cfg(target_arch = "x86_64")]
+        if Vaes256::detect().is_some() {
+            return Some(Backend(Kind::Vaes256));
         }
         None
     }
@@ -71,15 +82,20 @@ impl Backend {
 
     /// Every backend of this processor, slowest first.
     pub fn available() -> Vec<Self> {
-        [Some(Self::PORTABLE), Self::simd128(), Self::aes_ni(), Self::vaes()].into_iter().flatten().collect()
+        [Some(Self::PORTABLE), Self::simd128(), Self::aes_ni(), Self::vaes256(), Self::vaes()]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
-    /// The backend's name: `portable`, `aes-ni`, `vaes` or `simd128`.
+    /// The backend's name: `portable`, `aes-ni`, `vaes256`, `vaes` or `simd128`.
     pub fn name(self) -> &'static str {
         match self.0 {
             Kind::Portable => "portable",
             #[cfg(target_arch = "x86_64")]
             Kind::AesNi => "aes-ni",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Vaes256 => "vaes256",
             #[cfg(target_arch = "x86_64")]
             Kind::Vaes => "vaes",
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -95,6 +111,9 @@ impl Backend {
             // SAFETY: only `aes_ni` makes a value of this kind, after it has found the features.
             #[cfg(target_arch = "x86_64")]
             Kind::AesNi => unsafe { AesNi::run(kernel) },
+            // SAFETY: only `vaes256` makes a value of this kind, after it has found the features.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Vaes256 => unsafe { Vaes256::run(kernel) },
             // SAFETY: only `vaes` makes a value of this kind, after it has found the features.
             #[cfg(target_arch = "x86_64")]
             Kind::Vaes => unsafe { Vaes::run(kernel) },
@@ -119,7 +138,7 @@ mod tests {
         let all = Backend::available();
         assert_eq!(all[0], Backend::PORTABLE);
         assert_eq!(all.last(), Some(&Backend::detect()));
-        assert!(all.iter().all(|b| ["portable", "aes-ni", "vaes", "simd128"].contains(&b.name())));
+        assert!(all.iter().all(|b| ["portable", "aes-ni", "vaes256", "vaes", "simd128"].contains(&b.name())));
         assert_eq!(Backend::PORTABLE.to_string(), "portable");
     }
 }

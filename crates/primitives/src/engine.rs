@@ -13,6 +13,8 @@ mod portable;
 mod simd128;
 #[cfg(target_arch = "x86_64")]
 mod vaes;
+#[cfg(target_arch = "x86_64")]
+mod vaes256;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use aesni::AesNi;
@@ -21,6 +23,8 @@ pub(crate) use portable::Portable;
 pub(crate) use simd128::Simd128;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vaes::Vaes;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use vaes256::Vaes256;
 
 use crate::{
     block::{BLOCK_BITS, Block},
