@@ -6,6 +6,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod aesni;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 #[cfg(any(test, all(target_arch = "wasm32", target_feature = "simd128")))]
 mod nibbles;
 mod portable;

@@ -3,7 +3,10 @@
 use std::arch::x86_64::*;
 
 use super::{Engine, QUAD_LANES};
-use crate::{block::Block, kernel::Kernel};
+use crate::{
+    block::{BLOCK_BITS, Block},
+    kernel::Kernel,
+};
 
 /// A proof that the processor has AES-NI, AVX2 and BMI.
 #[derive(Clone, Copy)]
@@ -292,5 +295,10 @@ impl Engine for AesNi {
             }
         }
         x
+    }
+
+    #[inline(always)]
+    fn transpose(self, square: &mut [Block; BLOCK_BITS]) {
+        have! { super::avx2::transpose(square) }
     }
 }

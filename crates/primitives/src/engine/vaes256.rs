@@ -3,7 +3,10 @@
 use std::arch::x86_64::*;
 
 use super::{Engine, QUAD_LANES};
-use crate::{block::Block, kernel::Kernel};
+use crate::{
+    block::{BLOCK_BITS, Block},
+    kernel::Kernel,
+};
 
 /// A proof that the processor has VAES and the features of the AES-NI engine.
 #[derive(Clone, Copy)]
@@ -335,6 +338,11 @@ impl Engine for Vaes256 {
             }
         }
         x
+    }
+
+    #[inline(always)]
+    fn transpose(self, square: &mut [Block; BLOCK_BITS]) {
+        have! { super::avx2::transpose(square) }
     }
 }
 
