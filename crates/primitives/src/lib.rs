@@ -24,6 +24,7 @@ mod kernel;
 mod mmo;
 mod ot_hash;
 mod prg;
+mod product;
 mod roofline;
 mod room;
 pub mod secrets;

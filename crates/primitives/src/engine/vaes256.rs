@@ -8,7 +8,7 @@ use crate::{
     kernel::Kernel,
 };
 
-/// A proof that the processor has VAES and the features of the AES-NI engine.
+/// A proof that the processor has VAES, VPCLMULQDQ and the features of the AES-NI engine.
 #[derive(Clone, Copy)]
 pub(crate) struct Vaes256(());
 
@@ -22,7 +22,9 @@ macro_rules! have {
 
 impl Vaes256 {
     pub(crate) fn detect() -> Option<Self> {
-        let found = super::AesNi::detect().is_some() && is_x86_feature_detected!("vaes");
+        let found = super::AesNi::detect().is_some()
+            && is_x86_feature_detected!("vaes")
+            && is_x86_feature_detected!("vpclmulqdq");
         found.then_some(Vaes256(()))
     }
 
@@ -30,7 +32,7 @@ impl Vaes256 {
     ///
     /// # Safety
     /// The processor has the features that [`Vaes256::detect`] checks.
-    #[target_feature(enable = "aes,avx2,bmi1,bmi2,vaes")]
+    #[target_feature(enable = "aes,pclmulqdq,avx2,bmi1,bmi2,vaes,vpclmulqdq")]
     pub(crate) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
         kernel.run(Vaes256(()))
     }
@@ -188,6 +190,25 @@ impl Engine for Vaes256 {
                 }
             },
         )
+    }
+
+    #[inline(always)]
+    fn products(self, a: Self::Quad, b: Self::Quad) -> [Self::Quad; 3] {
+        [
+            zip(a, b, |a, b| have! { _mm256_clmulepi64_epi128::<0x00>(a, b) }),
+            zip(
+                a,
+                b,
+                #[inline(always)]
+                |a, b| {
+                    have! {
+                        let crossed = [_mm256_clmulepi64_epi128::<0x01>(a, b), _mm256_clmulepi64_epi128::<0x10>(a, b)];
+                        _mm256_xor_si256(crossed[0], crossed[1])
+                    }
+                },
+            ),
+            zip(a, b, |a, b| have! { _mm256_clmulepi64_epi128::<0x11>(a, b) }),
+        ]
     }
 
     #[inline(always)]
