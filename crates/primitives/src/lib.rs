@@ -33,7 +33,7 @@ mod transpose;
 mod universal_hash;
 
 pub use aes::{Aes128, MaskedRun, add_keystreams, encrypt_each};
-pub use backend::Backend;
+pub use backend::{Backend, UnknownBackend};
 pub use bit::Bit;
 pub use block::{BLOCK_BITS, Block};
 pub use commit::{Commitment, Opened, Opening, OpeningMismatch};
