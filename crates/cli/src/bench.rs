@@ -15,6 +15,7 @@ use garblet_console::{
     failure::Failure,
     output::{self, print, print_json},
 };
+use garblet_primitives::Backend;
 use serde::Serialize;
 
 /// The help text about all other benchmarks.
@@ -45,7 +46,17 @@ pub(crate) struct Call<O: clap::Args> {
     #[command(flatten)]
     options: O,
     #[command(flatten)]
+    engine: Engine,
+    #[command(flatten)]
     form: TextOrJson,
+}
+
+/// The engine to measure.
+#[derive(clap::Args)]
+pub struct Engine {
+    /// Use this engine, not the fastest: portable, aes-ni, vaes256, vaes
+    #[arg(long, value_name = "NAME")]
+    engine: Option<Backend>,
 }
 
 /// Text or JSON.
@@ -93,13 +104,39 @@ impl Form for TextOrJson {
     }
 }
 
+impl Engine {
+    /// Selects it for this process and the parties that it starts.
+    pub fn select(&self) {
+        if let Some(engine) = self.engine {
+            engine.select();
+        }
+    }
+
+    /// The name of the selected engine, or else of the fastest.
+    pub(crate) fn name() -> &'static str {
+        Backend::detect().name()
+    }
+
+    /// The line of a result that names it.
+    pub(crate) fn line() -> Piece {
+        Piece::Words(format!("engine: {}\n", Self::name()))
+    }
+}
+
+impl<O: clap::Args> Call<O> {
+    fn run(&self, run: fn(&O, &TextOrJson) -> Result<(), Failure>) -> Result<(), Failure> {
+        self.engine.select();
+        run(&self.options, &self.form)
+    }
+}
+
 /// Runs a measurement.
 pub(crate) fn run(bench: &Bench) -> Result<(), Failure> {
     match bench {
-        Bench::Garbling(Call { options, form }) => garbling::run(options, form),
-        Bench::Ot(Call { options, form }) => ot::run(options, form),
-        Bench::Yao(Call { options, form }) => yao::run(options, form),
-        Bench::Authenticated(Call { options, form }) => authenticated::run(options, form),
+        Bench::Garbling(call) => call.run(garbling::run),
+        Bench::Ot(call) => call.run(ot::run),
+        Bench::Yao(call) => call.run(yao::run),
+        Bench::Authenticated(call) => call.run(authenticated::run),
         Bench::Other(words) => Err(other(&words.first().map(|word| word.to_string_lossy()).unwrap_or_default())),
     }
 }

@@ -32,6 +32,7 @@ use garblet_console::{
     settings::Settings,
     stock::Source,
 };
+use garblet_primitives::Backend;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -63,6 +64,8 @@ pub(crate) struct Job {
     pub(crate) parties: u16,
     /// Shows progress.
     pub(crate) progress: bool,
+    /// The name of the engine.
+    pub(crate) engine: String,
 }
 
 /// The messages of a child, one line of JSON each.
@@ -97,12 +100,14 @@ pub fn main() -> Result<(), Failure> {
 }
 
 fn work() -> Result<Done, Failure> {
-    let job: Job = serde_json::from_str(&read_line()?).map_err(|e| Failure::call(format!("standard input: {e}")))?;
+    let wrong = |e: &dyn std::fmt::Display| Failure::call(format!("standard input: {e}"));
+    let job: Job = serde_json::from_str(&read_line()?).map_err(|e| wrong(&e))?;
+    job.engine.parse::<Backend>().map_err(|e| wrong(&e))?.select();
     let begin = Instant::now();
     let program = job.load()?;
     let inputs = job.inputs.iter().map(|(id, bits)| Ok((InputId(*id), bits.parse::<Bits>()?)));
     let inputs: Result<Vec<_>, garblet::circuit::NotBits> = inputs.collect();
-    let inputs = inputs.map_err(|e| Failure::call(format!("standard input: {e}")))?;
+    let inputs = inputs.map_err(|e| wrong(&e))?;
     // Load before waiting for anyone, so that all parties load at the same time.
     let task = match job.prepare {
         None => Some(Task {
@@ -450,8 +455,9 @@ mod tests {
         let digest = program::load_quietly(&program).map_err(|failure| failure.message).expect("a program").digest();
         let settings = Settings::of("yao".parse().expect("registered"), Vec::new(), Duration::from_secs(1));
         let (party, inputs) = (Party(0), Vec::new());
-        let job =
-            Job { program, digest, party, inputs, settings, ahead: None, prepare: None, parties: 2, progress: false };
+        let engine = Backend::detect().name().into();
+        let (ahead, prepare, parties, progress) = (None, None, 2, false);
+        let job = Job { program, digest, party, inputs, settings, ahead, prepare, parties, progress, engine };
         assert!(job.load().is_ok_and(|program| program.digest() == digest));
         write("x | y").expect("written");
         let failure = job.load().expect_err("another program");

@@ -23,6 +23,7 @@ use garblet_console::{
     settings::Settings,
     stock::{SavedArgs, check_key_for_many, find_store, load_or_create_key, no_store, store_options},
 };
+use garblet_primitives::Backend;
 use serde::Serialize;
 
 use crate::{
@@ -279,6 +280,7 @@ impl Local<'_> {
             prepare: None,
             parties: self.inputs.len() as u16,
             progress: party == 0,
+            engine: Backend::detect().name().into(),
         };
         self.inputs.iter().enumerate().map(job).collect()
     }

@@ -9,7 +9,7 @@ use std::{
 
 use garblet::{Bits, Program};
 use garblet_net::Channel;
-use garblet_primitives::{Block, Prg, secrets};
+use garblet_primitives::{Backend, Block, Prg, secrets};
 use rand_core::{Rng, TryCryptoRng, TryRng};
 use tokio::io::{AsyncWrite, DuplexStream, WriteHalf};
 
@@ -109,11 +109,9 @@ pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
 
 /// Runs without vector instructions.
 pub(crate) fn portably(run: impl FnOnce()) {
-    #[cfg(feature = "secrets")]
-    garblet_primitives::Backend::portable_alone(true);
+    Backend::PORTABLE.select();
     run();
-    #[cfg(feature = "secrets")]
-    garblet_primitives::Backend::portable_alone(false);
+    Backend::fastest().select();
 }
 
 /// Tells whether a byte is odd, in a way that the compiler cannot see through.

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use garblet_cli::{
-    bench::{authenticated, garbling, ot, yao},
+    bench::{Engine, authenticated, garbling, ot, yao},
     child::{self, end_with_parent},
 };
 use garblet_console::failure::Failure;
@@ -67,7 +67,16 @@ struct Paged<O: clap::Args> {
     #[command(flatten)]
     options: O,
     #[command(flatten)]
+    engine: Engine,
+    #[command(flatten)]
     form: Form,
+}
+
+impl<O: clap::Args> Paged<O> {
+    fn run(&self, run: fn(&O, &Form) -> Result<(), Failure>) -> Result<(), Failure> {
+        self.engine.select();
+        run(&self.options, &self.form)
+    }
 }
 
 impl Lab {
@@ -80,9 +89,9 @@ impl Lab {
             end_with_parent();
         }
         match self.benchmark {
-            Benchmark::Garbling(Paged { options, form }) => garbling::run(&options, &form),
+            Benchmark::Garbling(call) => call.run(garbling::run),
             Benchmark::Joint(options) => joint::run(&options),
-            Benchmark::Ot(Paged { options, form }) => ot::run(&options, &form),
+            Benchmark::Ot(call) => call.run(ot::run),
             Benchmark::Commit(options) => commit::run(&options),
             Benchmark::Store(options) => store::run(&options),
             Benchmark::Papers(options) => papers::run(&options),
@@ -90,11 +99,11 @@ impl Lab {
             Benchmark::Bmr(options) => bmr::run(&options),
             Benchmark::Pssw(options) => pssw::run(&options),
             Benchmark::Partialgc(options) => partialgc::run(&options),
-            Benchmark::Authenticated(Paged { options, form }) => authenticated::run(&options, &form),
+            Benchmark::Authenticated(call) => call.run(authenticated::run),
             Benchmark::Lego(options) => lego::run(&options),
             Benchmark::Compile(options) => compile::run(&options),
             Benchmark::Psi(options) => psi::run(&options),
-            Benchmark::Yao(Paged { options, form }) => yao::run(&options, &form),
+            Benchmark::Yao(call) => call.run(yao::run),
             Benchmark::Batch(options) => batch::run(&options),
             Benchmark::LinkRelay(options) => link_relay::run(&options),
             Benchmark::Child => child::main(),

@@ -5,7 +5,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use crate::{
     backend::Backend,
     block::Block,
-    engine::{Engine, QUAD_LANES},
+    engine::{Engine, QUAD_LANES, padded},
     kernel::Kernel,
 };
 
@@ -326,14 +326,6 @@ impl Kernel for EncryptEach<'_> {
             blocks.copy_from_slice(&e.store(x)[..blocks.len()]);
         }
     }
-}
-
-/// Up to four blocks, padded with zeros.
-#[inline(always)]
-fn padded(blocks: &[Block]) -> [Block; QUAD_LANES] {
-    let mut padded = [Block::ZERO; QUAD_LANES];
-    padded[..blocks.len()].copy_from_slice(blocks);
-    padded
 }
 
 #[cfg(test)]

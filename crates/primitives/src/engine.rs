@@ -6,6 +6,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod aesni;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 #[cfg(any(test, all(target_arch = "wasm32", target_feature = "simd128")))]
 mod nibbles;
 mod portable;
@@ -13,6 +15,8 @@ mod portable;
 mod simd128;
 #[cfg(target_arch = "x86_64")]
 mod vaes;
+#[cfg(target_arch = "x86_64")]
+mod vaes256;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use aesni::AesNi;
@@ -21,9 +25,12 @@ pub(crate) use portable::Portable;
 pub(crate) use simd128::Simd128;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vaes::Vaes;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use vaes256::Vaes256;
 
 use crate::{
     block::{BLOCK_BITS, Block},
+    product::product,
     squares::exchange_squares,
 };
 
@@ -96,6 +103,15 @@ pub trait Engine: Copy {
     fn join_halves(self, low: Self::Quad, high: Self::Quad) -> Self::Quad;
     /// Lane by lane multiplication by `x` in GF(2^128), see [`crate::gf128`].
     fn double(self, a: Self::Quad) -> Self::Quad;
+    /// Lane by lane the carry-less product of `a` and `b`, as the sum of three parts: one from bit 0 on, one from bit 64 on, and one from
+    /// bit 128 on. Sums of products are sums of their parts.
+    #[inline(always)]
+    fn products(self, a: Self::Quad, b: Self::Quad) -> [Self::Quad; 3] {
+        let (a, b) = (self.store(a), self.store(b));
+        let products = [0, 1, 2, 3].map(|lane: usize| product(a[lane], b[lane]).halves());
+        let [low, high] = [0, 1].map(|half: usize| self.load(&products.map(|product| product[half])));
+        [low, self.splat(Block::ZERO), high]
+    }
     /// Bit 0 of each lane.
     fn lsb(self, a: Self::Quad) -> Self::Mask;
     /// Bit 0 of the halves of each lane: bit `2 i` is that of the low half of lane `i`, and bit `2 i + 1` that of the high half.
@@ -143,6 +159,21 @@ pub trait Engine: Copy {
     fn transpose(self, square: &mut [Block; BLOCK_BITS]) {
         exchange_squares(square);
     }
+}
+
+/// The low and the high halves of the products with these parts, see [`Engine::products`].
+#[inline(always)]
+pub(crate) fn joined<E: Engine>(e: E, [low, middle, high]: [E::Quad; 3]) -> [E::Quad; 2] {
+    let zero = e.splat(Block::ZERO);
+    [e.xor(low, e.lows(zero, middle)), e.xor(high, e.highs(middle, zero))]
+}
+
+/// Up to four blocks, padded with zeros.
+#[inline(always)]
+pub(crate) fn padded(blocks: &[Block]) -> [Block; QUAD_LANES] {
+    let mut padded = [Block::ZERO; QUAD_LANES];
+    padded[..blocks.len()].copy_from_slice(blocks);
+    padded
 }
 
 #[cfg(test)]
@@ -193,6 +224,7 @@ mod tests {
             quads.push(e.splat(Block::from_u128(e.half_bits(a).into())));
             quads.extend(e.interleave(a, b));
             quads.extend(e.deinterleave([a, b]));
+            quads.extend(joined(e, e.products(a, b)));
             quads.extend(e.encrypt(&key, [[a], [b], [c]]).as_flattened());
             quads.extend(e.encrypt_each([a, b], [[b, c], [c, a]]).as_flattened());
             quads.into_iter().map(|quad| e.store(quad)).collect()

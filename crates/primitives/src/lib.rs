@@ -24,6 +24,7 @@ mod kernel;
 mod mmo;
 mod ot_hash;
 mod prg;
+mod product;
 mod roofline;
 mod room;
 pub mod secrets;
@@ -32,7 +33,7 @@ mod transpose;
 mod universal_hash;
 
 pub use aes::{Aes128, MaskedRun, add_keystreams, encrypt_each};
-pub use backend::Backend;
+pub use backend::{Backend, UnknownBackend};
 pub use bit::Bit;
 pub use block::{BLOCK_BITS, Block};
 pub use commit::{Commitment, Opened, Opening, OpeningMismatch};

@@ -28,7 +28,7 @@ use garblet_console::{
 use serde::Serialize;
 
 use crate::bench::{
-    Form, Piece,
+    Engine, Form, Piece,
     loopback::{join, own, random_values},
 };
 
@@ -108,6 +108,7 @@ pub fn run(options: &Options, form: &impl Form) -> Result<(), Failure> {
     let rows = rows?;
     let value = serde_json::json!({
         "bench": "authenticated",
+        "engine": Engine::name(),
         "parameters": config.parameters().into_iter().collect::<std::collections::BTreeMap<_, _>>(),
         "link": options.link.map(|link| link.to_string()),
         "repeat": options.repeat,
@@ -290,5 +291,5 @@ fn pieces(rows: &[Row]) -> Vec<Piece> {
     let lines: Vec<Vec<String>> = std::iter::once(heads).chain(rows.iter().flat_map(Row::cells)).collect();
     let words =
         "\ntimes: the evaluator's; below them bytes, of both parties\npeak memory: of both parties, in one process\n";
-    vec![Piece::Table(lines), Piece::Words(words.into())]
+    vec![Piece::Table(lines), Piece::Words(words.into()), Engine::line()]
 }

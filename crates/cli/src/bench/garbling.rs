@@ -27,9 +27,9 @@ pub struct Options {
     /// Measure only this hash
     #[arg(long)]
     hash: Option<HashKind>,
-    /// Measure every instruction set that this processor has, not only the fastest
-    #[arg(long)]
-    all_backends: bool,
+    /// Measure every engine that this processor has, not only the fastest
+    #[arg(long, conflicts_with = "engine")]
+    all_engines: bool,
 }
 
 /// Seconds per AND gate.
@@ -49,7 +49,7 @@ pub fn run(options: &Options, form: &impl Form) -> Result<(), Failure> {
     let program = options.chains.program(options.blocks)?;
     let schedules = Schedules::new(&program);
     let mut results: Vec<Line> = Vec::new();
-    for backend in if options.all_backends { Backend::available() } else { vec![Backend::detect()] } {
+    for backend in if options.all_engines { Backend::available() } else { vec![Backend::detect()] } {
         for &scheme in SchemeKind::ALL.iter().filter(|&&s| options.scheme.is_none_or(|only| only == s)) {
             for &hash in HashKind::ALL.iter().filter(|&&h| options.hash.is_none_or(|only| only == h)) {
                 let config = GarblingConfig { scheme, hash };
@@ -81,7 +81,7 @@ fn to_json((backend, config, m): &Line) -> Value {
     json!({
         "scheme": config.scheme.name(),
         "hash": config.hash.name(),
-        "backend": backend.name(),
+        "engine": backend.name(),
         "bytes_per_and": config.bytes_per_and(),
         "hash_call_ns": m.hash_call * 1e9,
         "xor_ns": m.xor * 1e9,
@@ -91,7 +91,7 @@ fn to_json((backend, config, m): &Line) -> Value {
 }
 
 fn rows(results: &[Line]) -> Vec<Vec<String>> {
-    let head = ["scheme", "hash", "backend", "bytes/AND", "garble AND/s", "of bound", "evaluate AND/s", "of bound"];
+    let head = ["scheme", "hash", "engine", "bytes/AND", "garble AND/s", "of bound", "evaluate AND/s", "of bound"];
     let row = |(backend, config, m): &Line| {
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
         vec![

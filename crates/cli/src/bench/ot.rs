@@ -11,7 +11,7 @@ use garblet_ot::{
 use garblet_primitives::{Aes128, Block, Delta, OtHash, Prg, transpose};
 use serde_json::{Value, json};
 
-use crate::bench::{Form, Piece};
+use crate::bench::{Engine, Form, Piece};
 
 /// The options of `garblet bench ot`.
 #[derive(clap::Args)]
@@ -57,6 +57,7 @@ pub fn run(options: &Options, form: &impl Form) -> Result<(), Failure> {
     }
     let value = json!({
         "bench": "ot",
+        "engine": Engine::name(),
         "threads": 1,
         "ots": options.ots,
         "base": { "ots": base::BASE_OTS, "seconds": base.as_secs_f64(), "bytes": base::SENDER_BYTES + base::RECEIVER_BYTES },
@@ -64,7 +65,7 @@ pub fn run(options: &Options, form: &impl Form) -> Result<(), Failure> {
     });
     let base =
         format!("{} base OTs, both sides on one thread: {}\n\n", base::BASE_OTS, output::seconds(base.as_secs_f64()));
-    form.show(&value, vec![Piece::Words(base), Piece::Table(rows(&lines))])
+    form.show(&value, vec![Engine::line(), Piece::Words(base), Piece::Table(rows(&lines))])
 }
 
 impl Line {

@@ -26,7 +26,7 @@ use garblet_console::{
 use serde::Serialize;
 
 use crate::{
-    bench::{Form, Piece, aes_chains::Chains, garbling},
+    bench::{Engine, Form, Piece, aes_chains::Chains, garbling},
     local::{Local, Outcome},
 };
 
@@ -54,6 +54,7 @@ pub struct Options {
 
 #[derive(Serialize)]
 struct Measured {
+    engine: &'static str,
     blocks: u32,
     chains: u32,
     and: u64,
@@ -95,6 +96,7 @@ fn measure(options: &Options) -> Result<Measured, Failure> {
     let bound = 1.0 / (1.0 / slower + TABLE_BYTES_PER_AND / loopback);
     let achieved = ands as f64 / session_seconds;
     Ok(Measured {
+        engine: Engine::name(),
         blocks: options.blocks,
         chains: options.chains.chains,
         and: ands,
@@ -151,6 +153,7 @@ impl Measured {
         let memory = |bytes_held: &Option<u64>| bytes_held.map_or("unknown".into(), bytes);
         let peaks: Vec<String> = self.peak_rss_bytes.iter().map(memory).collect();
         let rows = [
+            ("engine", self.engine.into()),
             ("AND gates", count(self.and)),
             ("end to end", seconds(self.session_seconds)),
             ("with the start of the processes", seconds(self.seconds)),

@@ -1,5 +1,6 @@
 //! The measurements of `garblet bench`, in sizes that take seconds.
 
+use garblet_primitives::Backend;
 use serde_json::Value;
 
 use crate::invocation::garblet;
@@ -50,4 +51,33 @@ fn a_benchmark_of_the_laboratory_is_refused_with_its_command() {
     }
     let help = garblet(&["bench", "--help"]).stdout;
     assert!(help.contains("cargo run --release -p garblet-lab -- --help"), "{help}");
+}
+
+#[test]
+fn results_name_the_engine_which_can_be_chosen() {
+    let measured: [&[&str]; 3] = [
+        &["bench", "ot", "--ots", "128", "--repeat", "1"],
+        &["bench", "authenticated", "--copies", "1"],
+        &["bench", "yao", "--blocks", "1", "--chains", "1", "--repeat", "1", "--cold-starts", "1"],
+    ];
+    for call in measured {
+        assert_eq!(garblet(&[call, &["--json"]].concat()).json()["engine"], Backend::fastest().name(), "{call:?}");
+    }
+    let text = garblet(&[measured[0], &["--engine", "portable"]].concat()).stdout;
+    assert!(text.starts_with("engine: portable\n"), "{text}");
+
+    let garbling = ["bench", "garbling", "--blocks", "1", "--chains", "1", "--repeat", "1", "--scheme", "half-gates"];
+    for engine in Backend::available() {
+        let result = garblet(&[&garbling[..], &["--hash", "rekeyed", "--engine", engine.name(), "--json"]].concat());
+        assert_eq!(result.json()["results"][0]["engine"], engine.name());
+    }
+}
+
+#[test]
+fn an_engine_that_the_processor_lacks_is_refused_with_those_that_it_has() {
+    let engines = Backend::available().iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", ");
+    garblet(&["bench", "garbling", "--engine", "sse"]).fails(
+        2,
+        &format!("error: invalid value 'sse' for '--engine <NAME>': this processor has {engines}\nhint: see --help\n"),
+    );
 }

@@ -3,9 +3,12 @@
 use std::arch::x86_64::*;
 
 use super::{Engine, QUAD_LANES};
-use crate::{block::Block, kernel::Kernel};
+use crate::{
+    block::{BLOCK_BITS, Block},
+    kernel::Kernel,
+};
 
-/// A proof that the processor has AES-NI, AVX2 and BMI.
+/// A proof that the processor has AES-NI, PCLMULQDQ, AVX2 and BMI.
 #[derive(Clone, Copy)]
 pub(crate) struct AesNi(());
 
@@ -20,6 +23,7 @@ macro_rules! have {
 impl AesNi {
     pub(crate) fn detect() -> Option<Self> {
         let found = is_x86_feature_detected!("aes")
+            && is_x86_feature_detected!("pclmulqdq")
             && is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2");
@@ -30,7 +34,7 @@ impl AesNi {
     ///
     /// # Safety
     /// The processor has the features that [`AesNi::detect`] checks.
-    #[target_feature(enable = "aes,avx2,bmi1,bmi2")]
+    #[target_feature(enable = "aes,pclmulqdq,avx2,bmi1,bmi2")]
     pub(crate) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
         kernel.run(AesNi(()))
     }
@@ -150,6 +154,20 @@ impl Engine for AesNi {
                 }
             },
         )
+    }
+
+    #[inline(always)]
+    fn products(self, a: Self::Quad, b: Self::Quad) -> [Self::Quad; 3] {
+        [
+            zip(a, b, |a, b| have! { _mm_clmulepi64_si128::<0x00>(a, b) }),
+            zip(
+                a,
+                b,
+                #[inline(always)]
+                |a, b| have! { _mm_xor_si128(_mm_clmulepi64_si128::<0x01>(a, b), _mm_clmulepi64_si128::<0x10>(a, b)) },
+            ),
+            zip(a, b, |a, b| have! { _mm_clmulepi64_si128::<0x11>(a, b) }),
+        ]
     }
 
     #[inline(always)]
@@ -292,5 +310,10 @@ impl Engine for AesNi {
             }
         }
         x
+    }
+
+    #[inline(always)]
+    fn transpose(self, square: &mut [Block; BLOCK_BITS]) {
+        have! { super::avx2::transpose(square) }
     }
 }

@@ -6,7 +6,7 @@ use aes::{
 };
 
 use super::{Engine, QUAD_LANES};
-use crate::{bit::Bit, block::Block, gf128};
+use crate::{bit::Bit, block::Block, product::double};
 
 /// The engine for every processor.
 #[derive(Clone, Copy)]
@@ -88,7 +88,7 @@ impl Engine for Portable {
 
     #[inline(always)]
     fn double(self, a: Self::Quad) -> Self::Quad {
-        a.map(gf128::double)
+        a.map(double)
     }
 
     #[inline(always)]

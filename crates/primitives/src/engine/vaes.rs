@@ -8,7 +8,7 @@ use crate::{
     kernel::Kernel,
 };
 
-/// A proof that the processor has VAES, AVX-512 (F, BW, DQ, VL, VBMI), GFNI and the features of the AES-NI engine.
+/// A proof that the processor has VAES, VPCLMULQDQ, AVX-512 (F, BW, DQ, VL, VBMI), GFNI and the features of the AES-NI engine.
 #[derive(Clone, Copy)]
 pub(crate) struct Vaes(());
 
@@ -22,8 +22,7 @@ macro_rules! have {
 
 impl Vaes {
     pub(crate) fn detect() -> Option<Self> {
-        let found = super::AesNi::detect().is_some()
-            && is_x86_feature_detected!("vaes")
+        let found = super::Vaes256::detect().is_some()
             && is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512dq")
@@ -37,7 +36,9 @@ impl Vaes {
     ///
     /// # Safety
     /// The processor has the features that [`Vaes::detect`] checks.
-    #[target_feature(enable = "aes,avx2,bmi1,bmi2,vaes,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,gfni")]
+    #[target_feature(
+        enable = "aes,pclmulqdq,avx2,bmi1,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,gfni"
+    )]
     pub(crate) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
         kernel.run(Vaes(()))
     }
@@ -165,6 +166,18 @@ impl Engine for Vaes {
             let out = _mm512_shuffle_epi32::<0x13>(_mm512_srai_epi32::<31>(a));
             let carry = _mm512_and_si512(out, _mm512_set4_epi32(0, 1, 0, 0x87));
             _mm512_xor_si512(_mm512_slli_epi64::<1>(a), carry)
+        }
+    }
+
+    #[inline(always)]
+    fn products(self, a: Self::Quad, b: Self::Quad) -> [Self::Quad; 3] {
+        have! {
+            let crossed = [_mm512_clmulepi64_epi128::<0x01>(a, b), _mm512_clmulepi64_epi128::<0x10>(a, b)];
+            [
+                _mm512_clmulepi64_epi128::<0x00>(a, b),
+                _mm512_xor_si512(crossed[0], crossed[1]),
+                _mm512_clmulepi64_epi128::<0x11>(a, b),
+            ]
         }
     }
 
