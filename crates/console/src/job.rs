@@ -25,7 +25,7 @@ use garblet::{
 
 use crate::{
     args::{Param, ProgramArgs},
-    configuration::check_unwritable_in_folder,
+    configuration::check_unwritable_with_folders,
     failure::Failure,
     hex::{from_hex, to_hex},
     program,
@@ -111,7 +111,7 @@ impl Job {
     ///
     /// *Errors*: somebody else can.
     pub fn check_unwritable(&self) -> Result<(), Failure> {
-        check_unwritable_in_folder(&self.path)
+        check_unwritable_with_folders(&self.path)
     }
 
     /// The same job with this limit on the work of compiling its program.

@@ -16,7 +16,7 @@ use garblet::{
     net::{Fingerprint, Identity, OnRefused, Options, Tls, check_is_file, read_small_file},
 };
 use garblet_console::{
-    configuration::{check_unwritable, check_unwritable_in_folder, in_configuration},
+    configuration::{check_unwritable_with_folders, in_configuration},
     failure::Failure,
     hints::{identity_failure, refusal_hint},
     identity::checked_trust,
@@ -141,7 +141,7 @@ impl Reading<'_> {
 pub(super) fn load(path: &Path) -> Result<Config, Failure> {
     let unreadable = |error| Failure::unreadable(path, &error);
     let text = read_small_file(path, FILE_BYTES_MAX).map_err(unreadable)?;
-    check_unwritable_in_folder(path)?;
+    check_unwritable_with_folders(path)?;
     let reading = Reading { path, text: &text };
     let written: Written = toml::from_str(&text).map_err(|error| {
         reading
@@ -226,7 +226,7 @@ fn jobs(reading: &Reading<'_>, written: &Written) -> Result<Vec<Offer>, Failure>
     let folder = reading.path(&written.jobs);
     let unreadable = |error| Failure::unreadable(&folder, &error);
     let mut files = BTreeSet::new();
-    check_unwritable(&folder)?;
+    check_unwritable_with_folders(&folder)?;
     for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
         // Skip hidden files, which editors create.
@@ -423,7 +423,7 @@ fn check_peers(peers: &[(String, Fingerprint)], offer: &Offer, own: Party) -> Re
 /// The file of addresses, checked against the job's parties.
 fn addresses(file: &Path, offer: &Offer, own: Party) -> Result<garblet::net::PeersFile, Failure> {
     let peers = open_peers(file)?;
-    check_unwritable_in_folder(file)?;
+    check_unwritable_with_folders(file)?;
     let same = peers.parties().iter().map(|party| party.fingerprint).eq(offer.identities.iter().copied());
     let wrong = |what: String| Failure::call(format!("{}: {what}", file.display()));
     match same {
