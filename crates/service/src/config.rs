@@ -262,7 +262,7 @@ fn offer(file: &Path, timeout: Duration) -> Result<Offer, Failure> {
     let plan = settings.plan(program.clone(), parties, SavedValues::default())?;
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let is_mesh = settings.config()?.protocol().is_mesh();
-    let identities = job.parties().iter().map(|party| party.fingerprint).collect();
+    let identities = job.parties.iter().map(|party| party.fingerprint).collect();
     Ok(Offer {
         name,
         digest: job.digest().to_string(),

@@ -166,7 +166,7 @@ impl Stores {
 
     /// Records a failed session with a store.
     fn note(&self, folder: &Folder, failure: &Failure) {
-        if failure.condemned {
+        if failure.forbids_more_runs {
             tracing::error!(store = %folder.path.display(), "THIS STORE MUST NOT BE USED ANY MORE AND COULD NOT BE MARKED SO: the service ignores it; remove it");
             self.of(&folder.path, |known| known.is_condemned = true);
         }
@@ -526,7 +526,7 @@ mod tests {
         let ((rule, folder), stores) = (with_store(), Stores::default());
         stores.note(&folder, &Failure::no_result("the peer has cheated"));
         assert!(stores.check(&rule).is_ok() && stores.may_be_filled(&folder.path));
-        stores.note(&folder, &Failure { condemned: true, ..Failure::no_result("and the disk is full") });
+        stores.note(&folder, &Failure { forbids_more_runs: true, ..Failure::no_result("and the disk is full") });
         assert_eq!(stores.check(&rule), Err(Refusal::Closed));
         assert!(!stores.may_be_filled(&folder.path));
         assert!(stores.may_be_filled(Path::new("another")));
