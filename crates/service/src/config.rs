@@ -28,6 +28,7 @@ use garblet_console::{
 };
 
 use super::{
+    LOOK,
     counters::real,
     data::{InputSource, ResultSink},
     operator::OperatorProgram,
@@ -336,7 +337,7 @@ fn add_rule(
     if let Some(store) = &store {
         check_one_peer(store, &stores).map_err(|(what, hint)| wrong(what).hint(hint))?;
     }
-    let refill = refill(rule).map_err(wrong)?;
+    let refill = refill(rule, wrong)?;
     offer.rules.push(Rule { party, peers, often, budget, addresses, inputs, arrange, beat, results, store, refill });
     Ok(())
 }
@@ -365,12 +366,18 @@ fn own_party(rule: &WrittenRule, offer: &Offer, own: Option<Fingerprint>) -> Res
 }
 
 /// The way to refill the store of a rule.
-fn refill(rule: &WrittenRule) -> Result<Option<Refill>, String> {
+fn refill(rule: &WrittenRule, wrong: &dyn Fn(String) -> Failure) -> Result<Option<Refill>, Failure> {
     let Some(refill) = &rule.refill else { return Ok(None) };
+    let every = refill.every.0;
     match (&rule.store, refill.below) {
-        (None, _) => Err("refill: this rule has no store".into()),
+        (None, _) => Err(wrong("refill: this rule has no store".into())),
+        (Some(_), 1..=100) if every < LOOK => {
+            let (least, got) = (LOOK.as_millis(), every.as_millis());
+            Err(wrong(format!("refill: every: expected {least}ms or more, got {got}ms"))
+                .hint("each check of a low store calls the peer; once a minute is the default"))
+        }
         (Some(_), 1..=100) => Ok(Some(refill.clone())),
-        (Some(_), other) => Err(format!("refill: below: expected 1 to 100 percent, got {other}")),
+        (Some(_), other) => Err(wrong(format!("refill: below: expected 1 to 100 percent, got {other}"))),
     }
 }
 

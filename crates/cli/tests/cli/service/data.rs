@@ -291,7 +291,7 @@ fn a_service_refills_a_low_store_with_another_service() {
 }
 
 /// A service and bob, with a job that uses stores.
-fn with_stored_job(name: &str) -> Company {
+pub(super) fn with_stored_job(name: &str) -> Company {
     let company = Company::new(name);
     company.trust("bob");
     let [out, identity] = ["jobs/stored.toml", "bob.pem"].map(|name| company.folder.path(name));
