@@ -68,7 +68,7 @@ impl Counting {
     /// Counts the run. Callers of [`Counting::settle`] wait meanwhile.
     ///
     /// *Errors*: those of `count`; [`Refusal::Stopping`] if the run was aborted.
-    fn count(&self, count: impl FnOnce() -> Result<(), Refusal>) -> Result<(), Refusal> {
+    pub(super) fn count(&self, count: impl FnOnce() -> Result<(), Refusal>) -> Result<(), Refusal> {
         let mut known = self.lock();
         if known.is_some() {
             return Err(Refusal::Stopping);
@@ -249,17 +249,18 @@ impl From<Failure> for Stopped {
 /// *Errors*: any end without a result. With two parties, a refused caller has been told the reason; with several, all are told only that it was aborted.
 pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stopped> {
     let Admitted { request, offer, rule: at, config, work, alone: _alone, counting, options, watched, .. } = admitted;
-    let rule = &offer.rules[at];
+    let (rule, undecided) = (&offer.rules[at], counting.clone());
     let ready = async || {
         shared.stores.check(rule)?;
         // While this session waited, writing a receipt may have failed, or another result of the rule may have been rejected.
         if shared.farewells.is_closed() || shared.outbox.blocks(rule) {
             return Err(Refusal::Closed);
         }
-        let inputs = inputs(&offer, rule, &request, &shared).await?;
+        let inputs = shared.ahead.inputs(&offer, rule, &request, &undecided).await;
+        let (inputs, start) = inputs.map_err(|failure| no_data("no inputs", &offer, &request, &shared, &failure))?;
         let stock = stock(&offer, rule, &request, &shared)?;
         let reserved = shared.counters.reserve(&rule.budget, &request.counted, rule.often, clock().as_secs());
-        Ok::<_, Refusal>((inputs, stock, reserved?))
+        Ok::<_, Refusal>((inputs, stock, reserved?, start))
     };
     let begin = |reserved| Beginning {
         request: request.clone(),
@@ -281,7 +282,8 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
             }
         }
         Work::Compute(channel) => {
-            let (inputs, stock, reserved) = match ready().await {
+            // The program for the inputs rests if the session ends before the run is counted.
+            let (inputs, stock, reserved, _start) = match ready().await {
                 Ok(ready) => ready,
                 Err(refusal) => return Err(refuse(*channel, refusal, &shared).await),
             };
@@ -295,7 +297,7 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
             let Some(mesh) = mesh else { return Err(Stopped::Refused(Refusal::UnknownJob)) };
             // Only now that all are there, so that no single peer can cause inputs to be fetched or use up the runs of others.
             match ready().await {
-                Ok((inputs, stock, reserved)) => {
+                Ok((inputs, stock, reserved, _start)) => {
                     let mut ends = Ends::from(*mesh);
                     watched.lock().unwrap_or_else(PoisonError::into_inner).begin(&mut ends, rule.party);
                     compute(&offer, rule, ends, (inputs, stock), begin(reserved)).await
@@ -307,14 +309,6 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
             }
         }
     }
-}
-
-/// Fetches the inputs.
-///
-/// *Errors*: the refusal; the log says more.
-async fn inputs(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Shared) -> Result<PartyInputs, Refusal> {
-    let inputs = shared.ahead.inputs(offer, rule, request).await;
-    inputs.map_err(|failure| no_data("no inputs", offer, request, shared, &failure))
 }
 
 /// Opens the store of a rule, if it has one, for the one run that uses it, and counts its pieces. A run that needs more than that does not start,
