@@ -3,7 +3,9 @@
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
+    pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Waker},
     time::{Duration, Instant},
 };
 
@@ -21,7 +23,7 @@ use garblet_console::{
     stock::{self, Folder},
     unfinished::{pause, unfinished},
 };
-use tokio::sync::OwnedMutexGuard;
+use tokio::{sync::OwnedMutexGuard, task::coop::unconstrained};
 
 use super::{
     config::{Config, Offer},
@@ -100,6 +102,13 @@ impl Work {
     /// Returns whether it is a run, not the filling of a store.
     pub(super) fn is_run(&self) -> bool {
         !matches!(self, Work::Fill(..) | Work::Refill(_))
+    }
+
+    /// Returns whether the only peer of a session that has not begun has left. Between its hello and ours it sends nothing, except that it gives up.
+    pub(super) fn has_left(&mut self) -> bool {
+        let (Work::Compute(channel) | Work::Fill(channel, _)) = self else { return false };
+        let heard = pin!(unconstrained(channel.heard()));
+        heard.poll(&mut Context::from_waker(Waker::noop())).is_ready()
     }
 }
 
@@ -453,7 +462,7 @@ async fn fill(
 
 #[cfg(test)]
 mod tests {
-    use garblet::{OrderRequest, Party};
+    use garblet::{OrderRequest, Party, net::memory_pair};
 
     use super::*;
 
@@ -504,6 +513,21 @@ mod tests {
         begun.recv().expect("it begins");
         assert!(slow.settle());
         assert_eq!(counted.join().expect("it ends"), Ok(()));
+    }
+
+    #[tokio::test]
+    async fn a_waiting_caller_that_closes_or_gives_up_has_left() {
+        for gives_up in [false, true] {
+            let (ours, theirs) = memory_pair();
+            let mut work = Work::Compute(Box::new(ours));
+            assert!(!work.has_left() && !work.has_left());
+            if gives_up {
+                theirs.abort().await;
+            } else {
+                drop(theirs);
+            }
+            assert!(work.has_left() && work.has_left(), "{gives_up}");
+        }
     }
 
     #[test]
