@@ -382,11 +382,12 @@ impl Hall {
         }
     }
 
-    /// Aborts all sessions, and waits until that is recorded.
+    /// Aborts all sessions and deliveries, with the operator's programs that run for them, and waits until that is recorded.
     pub(super) async fn give_up(&mut self) {
         self.over.send_replace(true);
+        self.shared.outbox.end();
         let end = Instant::now() + GIVING_UP;
-        while (self.running > 0 || !self.sessions.is_empty())
+        while (self.running > 0 || !self.sessions.is_empty() || !self.handing.is_empty())
             && let Ok(event) = timeout_at(end, self.next()).await
         {
             self.note(event);

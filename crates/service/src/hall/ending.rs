@@ -13,7 +13,7 @@ use super::{
     super::{
         config::{Config, Offer},
         data::RequestWords,
-        outbox::Parcel,
+        outbox::{Offered, Parcel},
         receipt,
         session::{Admitted, Counting, Done, Shared, Stopped},
     },
@@ -23,7 +23,7 @@ use super::{
 /// A session that has ended.
 pub(in super::super) struct Ended {
     /// The result that was not accepted.
-    pub(super) parcel: Option<Parcel>,
+    pub(super) parcel: Option<Box<Parcel>>,
     /// The error, if the receipt could not be written.
     pub(super) unkept: Option<Failure>,
 }
@@ -87,7 +87,10 @@ impl Ending {
                 let Ending { shared, offer, rule, request, others, .. } = &ending;
                 let (offer, rule, request, others) = (offer.clone(), *rule, request.clone(), others.clone());
                 let parcel = Parcel { offer, rule, others, request, outputs: outcome.outputs };
-                shared.outbox.hand_over(parcel, &shared.metrics).await
+                match shared.outbox.hand_over(parcel, &shared.metrics).await {
+                    Offered::NotAccepted(parcel) => Some(parcel),
+                    Offered::Accepted | Offered::Ended => None,
+                }
             }
             _ => None,
         };
