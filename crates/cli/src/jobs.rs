@@ -113,7 +113,7 @@ fn sign(options: &SignOptions) -> Result<(), Failure> {
     let party = job.party_of(own).ok_or_else(|| not_of(&job, own))?;
     // Refuse to sign if the program here is not the job's.
     job.program()?;
-    let name = &job.parties()[usize::from(party.0)].name;
+    let name = &job.parties[usize::from(party.0)].name;
     let mut signatures = Signatures::beside(&job)?;
     signatures.sign(&job, name, &identity)?;
     tell(&format!("{name} has signed in {}; the job's digest is:", signatures.path().display()));
@@ -133,8 +133,8 @@ fn verify(options: &ShowOptions) -> Result<(), Failure> {
 /// Names with letters outside ASCII, which may look like other names.
 fn odd_names(job: &Job) -> Vec<String> {
     let parties =
-        job.parties().iter().enumerate().map(|(party, JobParty { name, .. })| (format!("party {party}"), &name[..]));
-    let names = std::iter::once(("the job".to_string(), job.name())).chain(parties);
+        job.parties.iter().enumerate().map(|(party, JobParty { name, .. })| (format!("party {party}"), &name[..]));
+    let names = std::iter::once(("the job".to_string(), &job.name[..])).chain(parties);
     let odd = names.filter(|(_, name)| !name.is_ascii());
     let note = |(whose, name): (String, &str)| {
         format!("the name `{name}` of {whose} is {}: its letters may look like others", ascii(name))
@@ -153,7 +153,7 @@ fn ascii(name: &str) -> String {
 fn tell_names(job: &Job, trusted: &[(String, Fingerprint)]) -> Result<(), Failure> {
     job.check_names(trusted)?;
     odd_names(job).iter().for_each(|note| tell(&format!("warning: {note}")));
-    for party in job.parties() {
+    for party in &job.parties {
         let known = trusted.iter().filter(|(name, known)| party.fingerprint == Some(*known) && *name != party.name);
         known.for_each(|(name, _)| tell(&format!("{} of the job is trusted here as {name}", party.name)));
     }
@@ -173,7 +173,7 @@ fn standings(job: &Job, signatures: &Signatures) -> String {
         Standing::Missing => format!("{} has not signed\n", party.name),
         Standing::Wrong(reason) => format!("{}: wrong signature: {reason}\n", party.name),
     };
-    job.parties().iter().zip(signatures.standings(job)).map(line).collect()
+    job.parties.iter().zip(signatures.standings(job)).map(line).collect()
 }
 
 /// The object of `--json`.
@@ -189,11 +189,11 @@ fn object(job: &Job, signatures: &Signatures) -> Value {
     };
     json!({
         "job": job.digest().to_string(),
-        "file": job.path(),
-        "name": job.name(),
-        "program": job.program_args().program,
+        "file": job.path,
+        "name": job.name,
+        "program": job.program_args.program,
         "fields": fields,
         "odd_names": odd_names(job),
-        "parties": job.parties().iter().zip(signatures.standings(job)).map(party).collect::<Vec<_>>(),
+        "parties": job.parties.iter().zip(signatures.standings(job)).map(party).collect::<Vec<_>>(),
     })
 }

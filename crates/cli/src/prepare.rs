@@ -8,7 +8,7 @@ use std::{
 use garblet::{Filled, OrderRequest, Party, PhaseCosts, Protocol, StockKinds, meet::Way, net::Channel};
 use garblet_console::{
     args::{Param, ProgramArgs, ProgramChanges},
-    configuration::check_unwritable_in_folder,
+    configuration::check_unwritable_with_folders,
     failure::Failure,
     hints::meet_failure,
     job::Job,
@@ -151,7 +151,7 @@ impl Options {
             }
             (None, None) => return Err(Failure::call("PROGRAM is missing: runs are prepared for a program")),
         };
-        check_unwritable_in_folder(peers)?;
+        check_unwritable_with_folders(peers)?;
         let peers = way::open_peers(peers)?;
         let peers = job.map_or(Ok(peers.clone()), |job| job.pin(peers))?;
         job.map_or(Ok(Party(*party)), |job| job.party_here(&self.peer, Some(*party)))?;

@@ -13,7 +13,7 @@ use garblet::{
 };
 use garblet_console::{
     args::ProtocolArgs,
-    configuration::check_unwritable_in_folder,
+    configuration::check_unwritable_with_folders,
     failure::{Failure, first_failure},
     hints::several_hint,
     inputs::{self, InputArgs},
@@ -167,7 +167,7 @@ fn peers_file(options: &Options, agreed: &Agreed) -> Result<Option<PeersFile>, F
     match (&options.peers, protocol.is_mesh()) {
         (Some(path), true) => {
             let peers = way::open_peers(path)?;
-            check_unwritable_in_folder(path)?;
+            check_unwritable_with_folders(path)?;
             agreed.job.as_ref().map_or(Ok(peers.clone()), |job| job.pin(peers)).map(Some)
         }
         (None, false) => Ok(None),

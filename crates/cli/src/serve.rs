@@ -161,7 +161,7 @@ fn look(options: &Options) -> Result<(), Failure> {
         // Close the store between checks, so that runs can use it.
         match options.stock.fill(&way, options.low_water, false) {
             Ok(filled) => tell_ready(&filled),
-            Err(failure) if failure.status == Status::WrongCall || failure.condemned => return Err(failure),
+            Err(failure) if failure.status == Status::WrongCall || failure.forbids_more_runs => return Err(failure),
             // The peer may reconnect.
             Err(failure) => {
                 failure.report();
@@ -253,7 +253,7 @@ impl<'a> Service<'a> {
                         answered += 1;
                         known = wait_if_more(known, known_unfinished(&self.settings, &self.folder)).await;
                         if let Err(failure) = self.answer(channel, &hello, watched).await {
-                            if failure.condemned {
+                            if failure.forbids_more_runs {
                                 return Err(failure);
                             }
                             failure.report();
@@ -306,7 +306,7 @@ impl<'a> Service<'a> {
         let kept =
             self.receipts.as_ref().map_or(Ok(()), |receipts| receipts.add(&run, &watched, names, ended.as_ref()));
         // If a receipt could not be written, give the result, and answer nobody else.
-        let kept = kept.map_err(|failure| Failure { condemned: true, ..failure });
+        let kept = kept.map_err(|failure| Failure { forbids_more_runs: true, ..failure });
         first_failure(kept, ended.and_then(|outcome| self.tell(&outcome)))
     }
 

@@ -17,7 +17,7 @@ use garblet::{
 use garblet_client::{Begun, Invitation, Job, Opened, Server, Visit};
 use garblet_console::{
     args::Time,
-    configuration::check_unwritable_in_folder,
+    configuration::check_unwritable_with_folders,
     failure::{Failure, first_failure},
     hints::explain,
     inputs::{self, ArrangeArgs, InputArgs, InputFile},
@@ -125,7 +125,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     // An invitation may come through a pipe from a password manager.
     let invitations = options.invitations.iter().filter(|path| path.is_file());
     for trusted in std::iter::once(&options.agreement).chain(invitations) {
-        check_unwritable_in_folder(trusted)?;
+        check_unwritable_with_folders(trusted)?;
     }
     let agreement = agreement::load(&options.agreement)?;
     let [generator, cloud] = &options.invitations[..] else {

@@ -2,10 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{
-    failure::Failure,
-    whole_file::{folder_of, has_list},
-};
+use crate::{failure::Failure, whole_file::has_list};
 
 /// The named file, or its default place.
 pub fn in_configuration(named: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
@@ -43,21 +40,33 @@ pub fn make_own_folder(folder: &Path) -> std::io::Result<()> {
 /// The most links from a file to another, as in the system.
 const LINKS_MAX: usize = 40;
 
-/// Checks that nobody else can write or replace a file, the file that it links to, or a link on the way there.
+/// Checks that nobody else can write or replace a file or folder, what it links to, or any link or folder on the way there.
 ///
-/// *Errors*: as [`check_unwritable`].
-pub fn check_unwritable_in_folder(path: &Path) -> Result<(), Failure> {
-    let real = path.canonicalize().map_err(|error| Failure::unreadable(path, &error))?;
-    check_unwritable(path)?;
-    let mut step = path.to_path_buf();
-    for _ in 0..LINKS_MAX {
-        check_unwritable(folder_of(&step))?;
-        match std::fs::read_link(&step) {
-            Ok(target) => step = folder_of(&step).join(target),
-            Err(_) => break,
+/// *Errors*: others may write one of these, or one belongs to somebody else.
+pub fn check_unwritable_with_folders(path: &Path) -> Result<(), Failure> {
+    let unreadable = |error| Failure::unreadable(path, &error);
+    path.canonicalize().map_err(unreadable)?;
+    let reversed = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>();
+    let (mut place, mut ahead) = (PathBuf::new(), reversed(&std::path::absolute(path).map_err(unreadable)?));
+    let mut links = 0;
+    while let Some(part) = ahead.pop() {
+        let next = place.join(&part);
+        match std::fs::read_link(&next) {
+            _ if part == "." => {}
+            _ if part == ".." => drop(place.pop()),
+            Ok(target) if links < LINKS_MAX => {
+                check_owner(&next, &std::fs::symlink_metadata(&next).map_err(unreadable)?)?;
+                links += 1;
+                ahead.extend(reversed(&target));
+            }
+            // An absolute path, also that of a link, begins again at the root.
+            _ => {
+                check_unwritable(&next)?;
+                place = next;
+            }
         }
     }
-    check_unwritable(folder_of(&real))
+    Ok(())
 }
 
 /// The file of a program, which is the one that is started: the named path, or the first executable of that name in the folders of `PATH`.
@@ -79,17 +88,14 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
 ///
 /// *Errors*: others may write it, or it belongs to somebody else.
 #[cfg(unix)]
-pub fn check_unwritable(path: &Path) -> Result<(), Failure> {
+fn check_unwritable(path: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::MetadataExt;
     /// The sticky bit: files of other users in such a folder cannot be replaced.
     const STICKY: u32 = 0o1000;
     let there = std::fs::metadata(path).map_err(|error| Failure::unreadable(path, &error))?;
+    check_owner(path, &there)?;
     let (mode, owner, own) = (there.mode(), there.uid(), rustix::process::geteuid().as_raw());
     let place = path.display();
-    if owner != 0 && owner != own {
-        let what = format!("{place} belongs to user {owner}, expected the current user {own} or the superuser");
-        return Err(Failure::call(what).hint(format!("chown {own} {place}")));
-    }
     let is_of_group = || !has_list(path) && is_own_group(there.gid(), [owner, own]);
     let is_of_others = mode & 0o002 != 0 || (mode & 0o020 != 0 && !is_of_group());
     match !is_of_others || (there.is_dir() && mode & STICKY != 0) {
@@ -100,6 +106,20 @@ pub fn check_unwritable(path: &Path) -> Result<(), Failure> {
             mode & 0o755
         ))
         .hint(format!("chmod go-w {place}"))),
+    }
+}
+
+/// Checks that a file, folder or link belongs to this user or the superuser.
+#[cfg(unix)]
+fn check_owner(path: &Path, there: &std::fs::Metadata) -> Result<(), Failure> {
+    let (owner, own) = (std::os::unix::fs::MetadataExt::uid(there), rustix::process::geteuid().as_raw());
+    match owner == 0 || owner == own {
+        true => Ok(()),
+        false => {
+            let (place, of_link) = (path.display(), if there.is_symlink() { "-h " } else { "" });
+            let what = format!("{place} belongs to user {owner}, expected the current user {own} or the superuser");
+            Err(Failure::call(what).hint(format!("chown {of_link}{own} {place}")))
+        }
     }
 }
 
@@ -134,7 +154,13 @@ fn fields(text: &str) -> Vec<Vec<&str>> {
 
 /// The same where there are no such rights.
 #[cfg(not(unix))]
-pub fn check_unwritable(_: &Path) -> Result<(), Failure> {
+fn check_owner(_: &Path, _: &std::fs::Metadata) -> Result<(), Failure> {
+    Ok(())
+}
+
+/// The same where there are no such rights.
+#[cfg(not(unix))]
+fn check_unwritable(_: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
@@ -204,10 +230,34 @@ mod tests {
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("it is ours");
         symlink(&file, &second).expect("a link");
         symlink(&second, &link).expect("a link");
-        check_unwritable_in_folder(&link).expect("nobody else may write these");
+        check_unwritable_with_folders(&link).expect("nobody else may write these");
         std::fs::set_permissions(&between, std::fs::Permissions::from_mode(0o777)).expect("it is ours");
-        let error = check_unwritable_in_folder(&link).expect_err("others may replace the second link").message;
+        let error = check_unwritable_with_folders(&link).expect_err("others may replace the second link").message;
         assert!(error.contains("between has mode 777"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_far_above_that_others_may_replace_is_refused() {
+        use std::os::unix::fs::symlink;
+        let scratch = tempfile::tempdir().expect("a folder");
+        let [above, inner, links] = ["above", "above/middle/inner", "links"].map(|name| scratch.path().join(name));
+        [&inner, &links].into_iter().for_each(|folder| make_own_folder(folder).expect("a folder"));
+        std::fs::write(inner.join("file"), "").expect("a file");
+        std::fs::set_permissions(inner.join("file"), std::fs::Permissions::from_mode(0o600)).expect("it is ours");
+        symlink(above.join("middle"), links.join("middle")).expect("a link");
+        let [direct, linked] = [inner.join("file"), links.join("middle/inner/../inner/file")];
+        for (folder, path) in [(&above, &direct), (&above, &linked), (&links, &linked)] {
+            check_unwritable_with_folders(path).expect("nobody else may write these");
+            let mode = |mode| std::fs::set_permissions(folder, std::fs::Permissions::from_mode(mode)).expect("ours");
+            mode(0o1777);
+            check_unwritable_with_folders(path).expect("nobody else may replace what is there");
+            mode(0o777);
+            let error = check_unwritable_with_folders(path).expect_err("others may replace what is there");
+            let place = folder.display();
+            let what = format!("{place} has mode 777, expected 755: other users of this machine can write it");
+            assert_eq!((error.message, error.hint), (what, Some(format!("chmod go-w {place}"))));
+            mode(0o700);
+        }
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub struct Failure {
     /// Set if this is only the effect of another party's failure.
     pub secondary: bool,
     /// Set if nothing may be run any more: a store must not be used but could not be marked so, or a receipt could not be written.
-    pub condemned: bool,
+    pub forbids_more_runs: bool,
     /// The class.
     pub class: Class,
 }
@@ -54,7 +54,7 @@ impl Failure {
             message: one_line(&plain(&message.to_string())).into_owned(),
             hint: None,
             secondary: false,
-            condemned: false,
+            forbids_more_runs: false,
             class: Class::Call,
         }
     }

@@ -35,7 +35,7 @@ pub fn explain(error: &Error) -> Failure {
             let failure = explain(source);
             Failure { message: format!("party {party}: {}", failure.message), ..failure }
         }
-        Error::NotGivenUp { .. } => Failure { condemned: true, ..failure(error) },
+        Error::NotGivenUp { .. } => Failure { forbids_more_runs: true, ..failure(error) },
         _ => error.net().map_or_else(|| failure(error), net_failure),
     }
 }

@@ -6,7 +6,7 @@ use garblet::net::{Fingerprint, FingerprintError, Identity, TrustError, TrustSto
 use garblet_client::{Invitation, Secret};
 
 use crate::{
-    configuration::{check_unwritable_in_folder, in_configuration, make_folder},
+    configuration::{check_unwritable_with_folders, in_configuration, make_folder},
     failure::{Failure, Status},
     hints::identity_failure,
 };
@@ -105,7 +105,7 @@ impl TrustArgs {
 pub fn checked_trust(path: &Path) -> Result<TrustStore, Failure> {
     let store = TrustStore::open(path).map_err(|error| trust_failure(&error))?;
     if path.exists() {
-        check_unwritable_in_folder(path)?;
+        check_unwritable_with_folders(path)?;
     }
     store.check_names().map_err(|error| trust_failure(&error))?;
     Ok(store)

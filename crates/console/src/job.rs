@@ -25,7 +25,7 @@ use garblet::{
 
 use crate::{
     args::{Param, ProgramArgs},
-    configuration::check_unwritable_in_folder,
+    configuration::check_unwritable_with_folders,
     failure::Failure,
     hex::{from_hex, to_hex},
     program,
@@ -39,8 +39,8 @@ pub struct Job {
     pub path: PathBuf,
     /// The job's name, for display.
     pub name: String,
-    /// The program, as a path from the file's folder, and its changes.
-    pub program: ProgramArgs,
+    /// The program, as a path from the file's folder, and its changes, as command-line arguments.
+    pub program_args: ProgramArgs,
     /// The digest of the program with its changes.
     pub program_digest: [u8; 32],
     /// The name of the protocol.
@@ -76,16 +76,6 @@ impl Job {
         file::load(path)
     }
 
-    /// The file.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The job's name, for display.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// The digest of the agreement: name, the program's digest, changes, protocol with the parameters in the file, and
     /// parties with their identities, but not the path of the program's file.
     pub fn digest(&self) -> JobDigest {
@@ -102,21 +92,16 @@ impl Job {
         self.hash_keys.map(|form| KeyHash::new(form, &self.digest().0))
     }
 
-    /// The program and its changes, as command-line arguments.
-    pub fn program_args(&self) -> &ProgramArgs {
-        &self.program
-    }
-
     /// Checks that nobody else can write or replace the file, since a run trusts its contents.
     ///
     /// *Errors*: somebody else can.
     pub fn check_unwritable(&self) -> Result<(), Failure> {
-        check_unwritable_in_folder(&self.path)
+        check_unwritable_with_folders(&self.path)
     }
 
     /// The same job with this limit on the work of compiling its program.
     pub fn allowing(mut self, effort: u64) -> Job {
-        self.program.changes.effort = effort;
+        self.program_args.changes.effort = effort;
         self
     }
 
@@ -124,18 +109,18 @@ impl Job {
     ///
     /// *Errors*: the program cannot be read, or is not the job's.
     pub fn program(&self) -> Result<Program, Failure> {
-        let path = Path::new(&self.program.program);
+        let path = Path::new(&self.program_args.program);
         // The job's author may have named a pipe or an endless device.
-        if !self.program.program.starts_with(garblet::library::PREFIX) && path.exists() {
+        if !self.program_args.program.starts_with(garblet::library::PREFIX) && path.exists() {
             check_is_file(path).map_err(|error| Failure::unreadable(path, &error))?;
         }
-        let program = program::load(&self.program)?;
+        let program = program::load(&self.program_args)?;
         match program.digest() == self.program_digest {
             true => Ok(program),
             false => Err(Failure::call(format!(
                 "{}: digest: the program {} with these changes has {}, expected {}",
                 self.path.display(),
-                self.program.program,
+                self.program_args.program,
                 digest_text(&program),
                 to_hex(&self.program_digest)
             ))
@@ -170,11 +155,6 @@ impl Job {
     fn terms(&self) -> JobTerms {
         let fields = self.fields();
         JobTerms { digest: fields::digest(&fields).to_string(), fields }
-    }
-
-    /// All parties, by number.
-    pub fn parties(&self) -> &[JobParty] {
-        &self.parties
     }
 
     /// The number of parties.

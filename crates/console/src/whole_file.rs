@@ -4,9 +4,16 @@ use std::{
     fs::{self, File},
     io::{self, BufWriter, Write},
     path::Path,
+    time::Duration,
 };
 
 use garblet::store::sync_folder;
+
+/// The beginning of a draft's name.
+const DRAFT: &str = ".garblet-";
+
+/// The age of a draft below which its writer may not have locked it yet.
+const FRESH: Duration = Duration::from_secs(60);
 
 /// The users who may read a new file.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,7 +50,9 @@ pub fn write<E: From<io::Error>>(
     if readers == Readers::Usual && there.is_none() {
         draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     }
-    let draft = draft.prefix(".garblet-").tempfile_in(folder_of(path))?;
+    let draft = draft.prefix(DRAFT).tempfile_in(folder_of(path))?;
+    // The lock ends with this process, however it ends. Without locks, `sweep` leaves all drafts.
+    let _ = draft.as_file().try_lock();
     filled(draft.as_file(), fill)?;
     if let Some(there) = there {
         give_permissions(draft.as_file(), path, &there)?;
@@ -51,6 +60,32 @@ pub fn write<E: From<io::Error>>(
     draft.as_file().sync_all()?;
     draft.persist(path).map_err(|error| error.error)?;
     Ok(sync_folder(folder_of(path))?)
+}
+
+/// Removes the drafts in a folder whose writers were killed, and returns their number. Each writer locks its draft, so those of running processes stay.
+///
+/// *Errors*: those of the folder. A draft that cannot be removed stays.
+pub fn sweep(folder: &Path) -> io::Result<usize> {
+    let mut removed = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if !entry.file_name().as_encoded_bytes().starts_with(DRAFT.as_bytes()) || !entry.file_type()?.is_file() {
+            continue;
+        }
+        let is_left = |file: &File| {
+            let modified = file.metadata().and_then(|metadata| metadata.modified());
+            let is_old = modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > FRESH));
+            is_old && file.try_lock().is_ok()
+        };
+        // The lock is held until the file is gone.
+        if let Ok(file) = File::open(entry.path())
+            && is_left(&file)
+            && fs::remove_file(entry.path()).is_ok()
+        {
+            removed += 1;
+        }
+    }
+    Ok(removed)
 }
 
 /// Gives a file the group and the permissions of the one at `path`. If it cannot have that group, or if the old file had an access list, removes all
@@ -190,6 +225,33 @@ mod tests {
         }
         super::write(&path, Readers::Usual, |out| out.write_all(b"new")).expect("written");
         assert_eq!(mode(), 0o600);
+    }
+
+    #[test]
+    fn drafts_of_killed_writers_are_removed_and_those_of_running_ones_stay() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let [left, fresh, other] = [".garblet-left", ".garblet-fresh", "other"].map(|name| scratch.path().join(name));
+        let age = |path: &Path| {
+            let file = File::options().write(true).open(path).expect("there");
+            file.set_modified(std::time::SystemTime::now() - 2 * FRESH).expect("ours");
+        };
+        [&left, &fresh, &other].into_iter().for_each(|path| fs::write(path, "half").expect("written"));
+        [&left, &other].into_iter().for_each(|path| age(path));
+        super::write(&scratch.path().join("kept"), Readers::Owner, |out| {
+            out.write_all(b"text")?;
+            let names = fs::read_dir(scratch.path())?.map(|entry| entry.map(|entry| entry.path()));
+            let names = names.collect::<io::Result<Vec<_>>>()?;
+            let [own] = &names.iter().filter(|name| ![&left, &fresh, &other].contains(name)).collect::<Vec<_>>()[..]
+            else {
+                panic!("one draft is being written: {names:?}");
+            };
+            age(own);
+            assert_eq!(sweep(scratch.path())?, 1, "only the one that nobody writes");
+            io::Result::Ok(())
+        })
+        .expect("its draft is still there");
+        assert_eq!([&left, &fresh, &other].map(|path| path.exists()), [false, true, true]);
+        assert_eq!(fs::read(scratch.path().join("kept")).expect("written"), b"text");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use garblet::{
     net::{Fingerprint, Identity, OnRefused, Options, Tls, check_is_file, read_small_file},
 };
 use garblet_console::{
-    configuration::{check_unwritable, check_unwritable_in_folder, in_configuration},
+    configuration::{check_unwritable_with_folders, in_configuration},
     failure::Failure,
     hints::{identity_failure, refusal_hint},
     identity::checked_trust,
@@ -28,6 +28,7 @@ use garblet_console::{
 };
 
 use super::{
+    LOOK,
     counters::real,
     data::{InputSource, ResultSink},
     operator::OperatorProgram,
@@ -141,7 +142,7 @@ impl Reading<'_> {
 pub(super) fn load(path: &Path) -> Result<Config, Failure> {
     let unreadable = |error| Failure::unreadable(path, &error);
     let text = read_small_file(path, FILE_BYTES_MAX).map_err(unreadable)?;
-    check_unwritable_in_folder(path)?;
+    check_unwritable_with_folders(path)?;
     let reading = Reading { path, text: &text };
     let written: Written = toml::from_str(&text).map_err(|error| {
         reading
@@ -226,7 +227,7 @@ fn jobs(reading: &Reading<'_>, written: &Written) -> Result<Vec<Offer>, Failure>
     let folder = reading.path(&written.jobs);
     let unreadable = |error| Failure::unreadable(&folder, &error);
     let mut files = BTreeSet::new();
-    check_unwritable(&folder)?;
+    check_unwritable_with_folders(&folder)?;
     for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
         // Skip hidden files, which editors create.
@@ -262,7 +263,7 @@ fn offer(file: &Path, timeout: Duration) -> Result<Offer, Failure> {
     let plan = settings.plan(program.clone(), parties, SavedValues::default())?;
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let is_mesh = settings.config()?.protocol().is_mesh();
-    let identities = job.parties().iter().map(|party| party.fingerprint).collect();
+    let identities = job.parties.iter().map(|party| party.fingerprint).collect();
     Ok(Offer {
         name,
         digest: job.digest().to_string(),
@@ -336,7 +337,7 @@ fn add_rule(
     if let Some(store) = &store {
         check_one_peer(store, &stores).map_err(|(what, hint)| wrong(what).hint(hint))?;
     }
-    let refill = refill(rule).map_err(wrong)?;
+    let refill = refill(rule, wrong)?;
     offer.rules.push(Rule { party, peers, often, budget, addresses, inputs, arrange, beat, results, store, refill });
     Ok(())
 }
@@ -365,12 +366,18 @@ fn own_party(rule: &WrittenRule, offer: &Offer, own: Option<Fingerprint>) -> Res
 }
 
 /// The way to refill the store of a rule.
-fn refill(rule: &WrittenRule) -> Result<Option<Refill>, String> {
+fn refill(rule: &WrittenRule, wrong: &dyn Fn(String) -> Failure) -> Result<Option<Refill>, Failure> {
     let Some(refill) = &rule.refill else { return Ok(None) };
+    let every = refill.every.0;
     match (&rule.store, refill.below) {
-        (None, _) => Err("refill: this rule has no store".into()),
+        (None, _) => Err(wrong("refill: this rule has no store".into())),
+        (Some(_), 1..=100) if every < LOOK => {
+            let (least, got) = (LOOK.as_millis(), every.as_millis());
+            Err(wrong(format!("refill: every: expected {least}ms or more, got {got}ms"))
+                .hint("each check of a low store calls the peer; once a minute is the default"))
+        }
         (Some(_), 1..=100) => Ok(Some(refill.clone())),
-        (Some(_), other) => Err(format!("refill: below: expected 1 to 100 percent, got {other}")),
+        (Some(_), other) => Err(wrong(format!("refill: below: expected 1 to 100 percent, got {other}"))),
     }
 }
 
@@ -423,7 +430,7 @@ fn check_peers(peers: &[(String, Fingerprint)], offer: &Offer, own: Party) -> Re
 /// The file of addresses, checked against the job's parties.
 fn addresses(file: &Path, offer: &Offer, own: Party) -> Result<garblet::net::PeersFile, Failure> {
     let peers = open_peers(file)?;
-    check_unwritable_in_folder(file)?;
+    check_unwritable_with_folders(file)?;
     let same = peers.parties().iter().map(|party| party.fingerprint).eq(offer.identities.iter().copied());
     let wrong = |what: String| Failure::call(format!("{}: {what}", file.display()));
     match same {

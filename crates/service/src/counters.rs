@@ -67,7 +67,7 @@ impl SharedCounters {
         SharedCounters(Arc::new(Mutex::new(counters)))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Counters> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Counters> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

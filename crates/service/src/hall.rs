@@ -2,22 +2,25 @@
 
 mod door;
 mod ending;
+mod stay;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::{HashMap, VecDeque},
-    future::pending,
     path::PathBuf,
     sync::Arc,
     time::Duration,
 };
 
 use garblet::{
+    Class,
     net::{Mesh, Refusal},
     on_own_thread,
 };
 use garblet_console::failure::Failure;
 use tokio::{
-    sync::watch,
+    sync::{mpsc, watch},
     task::{JoinHandle, JoinSet, spawn_blocking},
     time::{Instant, sleep, timeout_at},
 };
@@ -26,6 +29,7 @@ pub(super) use self::ending::rounded;
 use self::{
     door::Arrivals,
     ending::{Ended, Ending},
+    stay::{Left, Stay, Ticket, tell_if_hanging},
 };
 use super::{
     config::{Config, Offer},
@@ -66,48 +70,38 @@ pub(super) struct Hall {
     stopping: watch::Sender<bool>,
     /// Signals that all sessions are aborted.
     over: watch::Sender<bool>,
+    /// Sessions that have left, so that what they held is free.
+    left: mpsc::UnboundedReceiver<Left>,
+    leaves: mpsc::UnboundedSender<Left>,
 }
 
 /// A session that has no place yet.
 struct Waiting {
     since: Instant,
     admitted: Admitted,
-    ticket: Ticket,
-}
-
-/// The resources that a session holds in the hall.
-#[derive(Clone)]
-struct Ticket {
-    /// The caller's key for counting: its identity.
-    caller: String,
-    peer: String,
-    named: Option<Named>,
-    id: String,
-    job: String,
-    digest: String,
-    protocol: String,
-    gates: u64,
-    /// The store that the service refills, and the time until its next check.
-    refills: Option<(PathBuf, Duration)>,
+    stay: Arc<Stay>,
 }
 
 /// A session of several parties: all came, or some did not.
 pub(super) struct Gathered {
     admitted: Admitted,
-    ticket: Ticket,
+    stay: Arc<Stay>,
     met: Result<Mesh, Failure>,
     time: Duration,
 }
 
-/// A task of the hall that has ended.
+/// A task of the hall that has ended, or a session that has left.
 pub(super) enum Event {
+    Left(Box<Left>),
     Ended(Box<Ended>),
     Gathered(Box<Gathered>),
     HandedOver,
+    Panicked,
 }
 
 impl Hall {
     pub(super) fn new(in_force: watch::Sender<Arc<Config>>, shared: Shared) -> Self {
+        let (leaves, left) = mpsc::unbounded_channel();
         Hall {
             in_force,
             shared,
@@ -123,6 +117,8 @@ impl Hall {
             is_stopping: false,
             stopping: watch::Sender::new(false),
             over: watch::Sender::new(false),
+            left,
+            leaves,
         }
     }
 
@@ -160,49 +156,76 @@ impl Hall {
         self.sessions.is_empty() && self.gathering.is_empty() && self.waiting.is_empty() && self.handing.is_empty()
     }
 
-    fn start(&mut self, admitted: Admitted, ticket: Ticket) {
+    /// Records that a session stays in the hall.
+    fn let_in(&mut self, ticket: Ticket) -> Arc<Stay> {
+        *self.of_peer.entry(ticket.caller.clone()).or_default() += 1;
+        Stay::new(ticket, self.leaves.clone())
+    }
+
+    fn start(&mut self, admitted: Admitted, stay: Arc<Stay>) {
         self.running += 1;
-        tracing::debug!(session = ticket.id, peer = ticket.peer, job = ticket.job, "has a place");
+        stay.take_place();
+        tracing::debug!(session = stay.id, peer = stay.peer, job = stay.job, "has a place");
         let (shared, longest, mut over) = (self.shared.clone(), self.config().limits.session.0, self.over.subscribe());
-        let ending = Ending::of(&admitted, ticket, shared.clone());
+        let ending = Ending::of(&admitted, stay.clone(), shared.clone());
         self.sessions.spawn(async move {
             let begin = Instant::now();
-            let session = on_own_thread(move || session::run(admitted, shared));
+            let session = on_own_thread(move || async move {
+                // Until the thread has dropped all else.
+                let _stay = stay;
+                session::run(admitted, shared).await
+            });
             let result = tokio::select! {
                 biased;
                 result = session => result,
                 () = sleep(longest) => Err(Stopped::GivenUp("it took too long")),
                 _ = over.wait_for(|over| *over) => Err(Stopped::GivenUp("the service was stopped")),
             };
-            ending.conclude(result, (begin.elapsed(), true)).await
+            let aborted = matches!(result, Err(Stopped::GivenUp(_))).then(|| ending.stay());
+            let ended = ending.conclude(result, begin.elapsed()).await;
+            if let Some(stay) = aborted {
+                tokio::spawn(tell_if_hanging(stay));
+            }
+            ended
         });
     }
 
-    /// Waits for the next task to end; forever if there is none.
+    /// Ends a session that never had a place.
+    fn end_unbegun(&mut self, admitted: &Admitted, stay: Arc<Stay>, (stopped, time): (Stopped, Duration)) {
+        let ending = Ending::of(admitted, stay, self.shared.clone());
+        self.sessions.spawn(ending.conclude(Err(stopped), time));
+    }
+
+    /// Waits for the next task to end, or the next session to leave; forever if there is none.
     pub(super) async fn next(&mut self) -> Event {
-        // Tasks only wait: none panics, and none is aborted before the end.
         tokio::select! {
-            Some(Ok(ended)) = self.sessions.join_next() => Event::Ended(Box::new(ended)),
-            Some(Ok(gathered)) = self.gathering.join_next() => Event::Gathered(Box::new(gathered)),
-            Some(_) = self.handing.join_next() => Event::HandedOver,
-            else => pending().await,
+            Some(left) = self.left.recv() => Event::Left(Box::new(left)),
+            Some(ended) = self.sessions.join_next() => {
+                ended.map_or(Event::Panicked, |ended| Event::Ended(Box::new(ended)))
+            }
+            Some(gathered) = self.gathering.join_next() => {
+                gathered.map_or(Event::Panicked, |gathered| Event::Gathered(Box::new(gathered)))
+            }
+            Some(handed) = self.handing.join_next() => handed.map_or(Event::Panicked, |()| Event::HandedOver),
         }
     }
 
     /// Records a task's end, and starts what waited for it.
     pub(super) fn note(&mut self, event: Event) {
         match event {
+            Event::Left(left) => self.release(&left),
             Event::Ended(ended) => self.end(*ended),
             Event::Gathered(gathered) => self.take_in(*gathered),
             Event::HandedOver => {}
+            // Without the message, which may contain a value.
+            Event::Panicked => tracing::error!(
+                "a task of the service panicked: this is a bug; a counted run without a receipt gets one when the service restarts"
+            ),
         }
         self.begin_waiting();
     }
 
-    fn end(&mut self, ended: Ended) {
-        let Ended { ticket, had_place, parcel, unkept } = ended;
-        self.running -= usize::from(had_place);
-        self.release(&ticket);
+    fn end(&mut self, Ended { parcel, unkept }: Ended) {
         if let Some(parcel) = parcel {
             let (outbox, metrics) = (self.shared.outbox.clone(), self.shared.metrics.clone());
             self.handing.spawn(outbox.insist(parcel, metrics));
@@ -214,11 +237,11 @@ impl Hall {
 
     /// Queues a session whose parties have all come.
     fn take_in(&mut self, gathered: Gathered) {
-        let Gathered { mut admitted, ticket, met, time } = gathered;
+        let Gathered { mut admitted, stay, met, time } = gathered;
         match met {
             Ok(mesh) => {
                 admitted.work = Work::Mesh(Some(Box::new(mesh)));
-                let waiting = Waiting { since: Instant::now(), admitted, ticket };
+                let waiting = Waiting { since: Instant::now(), admitted, stay };
                 let is_full = self.is_full(&waiting.admitted.offer.rules[waiting.admitted.rule]);
                 match () {
                     () if self.is_stopping => self.refuse_waiter(waiting, Refusal::Stopping),
@@ -227,10 +250,7 @@ impl Hall {
                     () => self.waiting.push_back(waiting),
                 }
             }
-            Err(failure) => {
-                let ending = Ending::of(&admitted, ticket, self.shared.clone());
-                self.sessions.spawn(ending.conclude(Err(Stopped::NotMet(failure)), (time, false)));
-            }
+            Err(failure) => self.end_unbegun(&admitted, stay, (Stopped::NotMet(failure), time)),
         }
     }
 
@@ -247,15 +267,16 @@ impl Hall {
             match self.shared.stores.alone(&waiting.admitted.offer.rules[waiting.admitted.rule]) {
                 Err(InUse) => at += 1,
                 Ok(alone) => {
-                    if let Some(Waiting { admitted, ticket, .. }) = self.waiting.remove(at) {
-                        self.start(Admitted { alone, ..admitted }, ticket);
+                    if let Some(Waiting { admitted, stay, .. }) = self.waiting.remove(at) {
+                        self.start(Admitted { alone, ..admitted }, stay);
                     }
                 }
             }
         }
     }
 
-    fn release(&mut self, ticket: &Ticket) {
+    fn release(&mut self, Left { ticket, had_place }: &Left) {
+        self.running -= usize::from(*had_place);
         if let Some((store, every)) = &ticket.refills {
             self.refills.insert(store.clone(), Some(Instant::now() + *every));
         }
@@ -270,8 +291,25 @@ impl Hall {
         }
     }
 
-    /// Refuses callers that have waited too long, and updates the metrics.
+    /// Takes callers that have left out of the queue. The parties of a session of several have met, and have much to say: whether one of them has
+    /// left shows when the session begins.
+    fn dismiss_left(&mut self) {
+        for mut waiting in std::mem::take(&mut self.waiting) {
+            match waiting.admitted.work.has_left() {
+                false => self.waiting.push_back(waiting),
+                true => {
+                    let left = "the caller left while it waited for a place";
+                    let stopped = Stopped::Failed(Failure::no_result(left).of_class(Class::Network));
+                    let Waiting { since, admitted, stay } = waiting;
+                    self.end_unbegun(&admitted, stay, (stopped, since.elapsed()));
+                }
+            }
+        }
+    }
+
+    /// Takes callers that have left out of the queue, refuses those that have waited too long, and updates the metrics.
     pub(super) fn look(&mut self, strangers: u64) {
+        self.dismiss_left();
         let most = self.config().limits.wait.0;
         while self.waiting.front().is_some_and(|first| first.since.elapsed() >= most)
             && let Some(first) = self.waiting.pop_front()
@@ -312,7 +350,6 @@ impl Hall {
             }
             let Ok(alone) = self.shared.stores.alone(&offer.rules[rule]) else { continue };
             self.refills.insert(store.path.clone(), None);
-            *self.of_peer.entry(ticket.caller.clone()).or_default() += 1;
             let request = self.request(&ticket, &offer, rule, identity);
             let admitted = Admitted {
                 request,
@@ -326,7 +363,8 @@ impl Hall {
                 options: config.options(),
                 watched: Arc::default(),
             };
-            self.start(admitted, ticket);
+            let stay = self.let_in(ticket);
+            self.start(admitted, stay);
         }
     }
 
@@ -344,18 +382,19 @@ impl Hall {
         }
     }
 
-    /// Aborts all sessions, and waits until that is recorded.
+    /// Aborts all sessions and deliveries, with the operator's programs that run for them, and waits until that is recorded.
     pub(super) async fn give_up(&mut self) {
         self.over.send_replace(true);
+        self.shared.outbox.end();
         let end = Instant::now() + GIVING_UP;
-        while self.running > 0
+        while (self.running > 0 || !self.sessions.is_empty() || !self.handing.is_empty())
             && let Ok(event) = timeout_at(end, self.next()).await
         {
             self.note(event);
         }
-        if self.running > 0 {
+        if !self.sessions.is_empty() {
             tracing::error!(
-                sessions = self.running,
+                sessions = self.sessions.len(),
                 "SESSIONS DID NOT END IN TIME: receipts of counted runs that are missing will be written when the service restarts"
             );
         }
@@ -368,12 +407,11 @@ impl Hall {
         self.shared.outbox.tell_lost();
     }
 
-    fn refuse_waiter(&mut self, Waiting { admitted, ticket, .. }: Waiting, refusal: Refusal) {
-        self.release(&ticket);
+    fn refuse_waiter(&self, Waiting { admitted, stay, .. }: Waiting, refusal: Refusal) {
         let Admitted { request, offer, rule, config, work, watched, .. } = admitted;
         let is_run = work.is_run();
         let refused = Refused {
-            peer: ticket.peer,
+            peer: stay.peer.clone(),
             job: is_run.then_some((offer, rule)),
             watched,
             reason: refusal.name(),

@@ -26,6 +26,7 @@ mod session;
 mod written;
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -42,6 +43,7 @@ use garblet_console::{
     output::{print, tell},
     receipts::Receipts,
     session::block_on,
+    whole_file::sweep,
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::{
@@ -55,11 +57,13 @@ use tokio::{
 use self::{
     config::Config,
     counters::{Counters, SharedCounters},
+    data::ResultSink,
     farewells::Farewells,
     hall::{Hall, rounded},
     metrics::Metrics,
     outbox::Outbox,
     read_ahead::ReadAhead,
+    rule::Rule,
     session::{Shared, Stores},
 };
 
@@ -78,7 +82,9 @@ pub fn run(path: &Path) -> Result<(), Failure> {
         let metrics = Metrics::new();
         log::begin(config.log, metrics.lost_lines());
         config.tell_odd();
-        let counters = Counters::open(&config.state, config.key.as_deref(), &in_configuration(None, "stores")?)?;
+        let records = in_configuration(None, "stores")?;
+        let counters = Counters::open(&config.state, config.key.as_deref(), &records)?;
+        sweep_drafts(&config, records);
         let counters = SharedCounters::new(counters);
         let receipts = Arc::new(Receipts::at(&config.receipts)?);
         let farewells = Farewells::new(metrics.clone(), receipts.clone());
@@ -141,6 +147,26 @@ fn keep_begun(counters: &SharedCounters, receipts: &Receipts) -> Result<(), Fail
         }
     }
     Ok(())
+}
+
+/// Removes the drafts that earlier services left in our folders when they were killed.
+fn sweep_drafts(config: &Config, records: PathBuf) {
+    let rules = config.offers.iter().flat_map(|offer| &offer.rules);
+    let of_rule = |rule: &Rule| match &rule.results {
+        Some(ResultSink::Folder(folder)) => Some(folder.clone()),
+        Some(ResultSink::Command(_)) | None => None,
+    };
+    let folders: BTreeSet<PathBuf> = rules.filter_map(of_rule).chain([records]).collect();
+    for folder in folders.into_iter().filter(|folder| folder.exists()) {
+        let place = folder.display();
+        match sweep(&folder) {
+            Ok(0) => {}
+            Ok(files) => {
+                tracing::info!(folder = %place, files, "removed unfinished files of services that were killed")
+            }
+            Err(error) => tracing::warn!(folder = %place, %error, "cannot look for unfinished files"),
+        }
+    }
 }
 
 /// Lets this process open as many files as the system allows it: every connection is one, and no receipt can be written without one more.

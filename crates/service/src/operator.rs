@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::Stdio, time::Duration};
 
 use garblet_console::{
-    configuration::{check_unwritable_in_folder, find_program},
+    configuration::{check_unwritable_with_folders, find_program},
     failure::Failure,
 };
 use tokio::{
@@ -27,7 +27,7 @@ impl OperatorProgram {
     ///
     /// *Errors*: somebody else can.
     pub(super) fn check(&self) -> Result<(), Failure> {
-        self.file().map_or(Ok(()), |file| check_unwritable_in_folder(&file))
+        self.file().map_or(Ok(()), |file| check_unwritable_with_folders(&file))
     }
 
     /// Its file, if it exists.
@@ -42,7 +42,7 @@ impl OperatorProgram {
         let [name, arguments @ ..] = &self.command[..] else { return Err("no program".into()) };
         // It may have appeared or changed since the configuration was read: check the very file that is started.
         let file = self.file().ok_or_else(|| format!("{name}: no such executable program"))?;
-        check_unwritable_in_folder(&file).map_err(|failure| failure.message)?;
+        check_unwritable_with_folders(&file).map_err(|failure| failure.message)?;
         let mut command = Command::new(file);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
         #[cfg(unix)]

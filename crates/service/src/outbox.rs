@@ -27,6 +27,8 @@ pub(super) struct Outbox {
     waiting: Arc<Mutex<BTreeMap<String, Waiting>>>,
     /// The current configuration, which says where results go.
     config: watch::Receiver<Arc<Config>>,
+    /// Signals that the service ends.
+    over: watch::Sender<bool>,
 }
 
 /// An undelivered result.
@@ -49,10 +51,24 @@ pub(super) struct Parcel {
     pub(super) outputs: Vec<Option<Bits>>,
 }
 
+/// The outcome of offering a result.
+pub(super) enum Offered {
+    /// It was accepted, or nobody wants it.
+    Accepted,
+    NotAccepted(Box<Parcel>),
+    /// The service ended meanwhile.
+    Ended,
+}
+
 impl Outbox {
     /// Creates an empty outbox. Waiting results follow the current configuration, as long as it has a destination for them.
     pub(super) fn new(config: watch::Receiver<Arc<Config>>) -> Self {
-        Outbox { waiting: Arc::default(), config }
+        Outbox { waiting: Arc::default(), config, over: watch::Sender::new(false) }
+    }
+
+    /// Ends all deliveries, and kills the programs that take them.
+    pub(super) fn end(&self) {
+        self.over.send_replace(true);
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Waiting>> {
@@ -72,9 +88,9 @@ impl Outbox {
         self.lock().values().any(|waiting| waiting.is_refused && rule.results.as_ref() == Some(&waiting.sink))
     }
 
-    /// Delivers a result if its rule has a destination. Returns it if it is not accepted.
-    pub(super) async fn hand_over(&self, parcel: Parcel, metrics: &Metrics) -> Option<Parcel> {
-        let sink = self.sink(&parcel)?;
+    /// Delivers a result if its rule has a destination.
+    pub(super) async fn hand_over(&self, parcel: Parcel, metrics: &Metrics) -> Offered {
+        let Some(sink) = self.sink(&parcel) else { return Offered::Accepted };
         let (id, job) = (parcel.request.id.clone(), parcel.offer.name.clone());
         let fresh = Waiting { job: job.clone(), sink: sink.clone(), is_refused: false };
         // Report each destination's first failure only.
@@ -86,7 +102,18 @@ impl Outbox {
                 }
             })
             .or_insert_with(|| fresh.clone());
-        let (parcel, handed) = parcel.offered(sink).await;
+        let (parcel, handed) = parcel.offered(sink, self.over.subscribe()).await;
+        let Some(handed) = handed else {
+            if let Some(waiting) = self.lock().get_mut(&id) {
+                waiting.is_refused = false;
+            }
+            tracing::warn!(
+                session = id,
+                job,
+                "the service ends: it killed the program to which it was handing this result"
+            );
+            return Offered::Ended;
+        };
         let is_first = match (&handed, self.lock().get_mut(&id)) {
             (Err(_), Some(waiting)) => !std::mem::replace(&mut waiting.is_refused, true),
             _ => false,
@@ -96,7 +123,7 @@ impl Outbox {
         }
         metrics.set_waiting_results(self.lock().values().filter(|waiting| waiting.is_refused).count());
         match handed {
-            Ok(()) => None,
+            Ok(()) => Offered::Accepted,
             Err(Failure { message: reason, .. }) => {
                 if is_first {
                     tracing::error!(
@@ -106,28 +133,27 @@ impl Outbox {
                         "A RESULT COULD NOT BE DELIVERED: it is offered again, and this rule serves nobody until it is accepted"
                     );
                 }
-                Some(parcel)
+                Offered::NotAccepted(Box::new(parcel))
             }
         }
     }
 
-    /// Offers a result again until it is accepted.
-    pub(super) async fn insist(self, mut parcel: Parcel, metrics: Metrics) {
-        let (mut pause, mut config) = (FIRST_PAUSE, self.config.clone());
+    /// Offers a result again until it is accepted or the service ends.
+    pub(super) async fn insist(self, mut parcel: Box<Parcel>, metrics: Metrics) {
+        let (mut pause, mut config, mut over) = (FIRST_PAUSE, self.config.clone(), self.over.subscribe());
         config.mark_unchanged();
         loop {
             tokio::select! {
                 () = sleep(pause) => pause = LONGEST_PAUSE.min(2 * pause),
                 // A new destination may accept it at once.
                 Ok(()) = config.changed() => pause = FIRST_PAUSE,
+                _ = over.wait_for(|over| *over) => return,
             }
             let (id, job) = (parcel.request.id.clone(), parcel.offer.name.clone());
-            match self.hand_over(parcel, &metrics).await {
-                Some(again) => parcel = again,
-                None => {
-                    tracing::info!(session = id, job, "the result was delivered");
-                    return;
-                }
+            match self.hand_over(*parcel, &metrics).await {
+                Offered::NotAccepted(again) => parcel = again,
+                Offered::Accepted => return tracing::info!(session = id, job, "the result was delivered"),
+                Offered::Ended => return,
             }
         }
     }
@@ -145,14 +171,20 @@ impl Outbox {
 }
 
 impl Parcel {
-    /// Offers it to a destination, however long that takes.
-    async fn offered(self, sink: ResultSink) -> (Parcel, Result<(), Failure>) {
+    /// Offers it to a destination, however long that takes; without an answer if the service ends first.
+    async fn offered(self, sink: ResultSink, mut over: watch::Receiver<bool>) -> (Parcel, Option<Result<(), Failure>>) {
         let Parcel { offer, rule, request, outputs, .. } = &self;
         let (offer, rule, request, outputs) = (offer.clone(), *rule, request.clone(), outputs.clone());
         let handed = on_own_thread(move || async move {
-            Ok::<_, Error>(data::hand_over((&offer, &offer.rules[rule]), &sink, &request, &outputs).await)
+            Ok::<_, Error>(tokio::select! {
+                biased;
+                handed = data::hand_over((&offer, &offer.rules[rule]), &sink, &request, &outputs) => Some(handed),
+                // The delivery is dropped first, which kills its program.
+                _ = over.wait_for(|over| *over) => None,
+            })
         });
-        let handed = handed.await.unwrap_or_else(|_| Err(Failure::no_result("its thread ended without an answer")));
+        let died = |_| Some(Err(Failure::no_result("its thread ended without an answer")));
+        let handed = handed.await.unwrap_or_else(died);
         (self, handed)
     }
 }

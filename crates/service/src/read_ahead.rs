@@ -16,6 +16,7 @@ use super::{
     data::{self, InputSource, RequestWords},
     operator::OperatorProgram,
     rule::Rule,
+    session::Counting,
 };
 
 /// The time within which a second change may go unnoticed, since file systems store coarse times.
@@ -28,20 +29,36 @@ fn key(offer: &Offer, rule: &Rule, file: PathBuf) -> Key {
     (offer.digest.clone(), rule.party.0, rule.arrange, file)
 }
 
-/// The longest pause after a program fails.
+/// The longest pause of a program.
 const LONGEST_REST: Duration = Duration::from_secs(60);
 
-/// Programs that have failed: the number of failures in a row, and the time until which they are not started.
-type Failing = HashMap<Started, (u32, Instant)>;
+/// Programs that ran for nothing: the number of times in a row, and the time until which they are not started.
+type Resting = HashMap<Started, (u32, Instant)>;
 
-/// A program with its arguments: job, party, peers and command. A failure for one caller does not affect others.
+/// A program with its arguments: job, party, peers and command. What one caller does has no effect on others.
 type Started = (String, u16, Vec<String>, Vec<String>);
 
 /// The inputs of all files that rules name; clones share them.
 #[derive(Clone, Default)]
 pub(super) struct ReadAhead {
     files: Arc<Mutex<HashMap<Key, Arc<Read>>>>,
-    failing: Arc<Mutex<Failing>>,
+    resting: Arc<Mutex<Resting>>,
+}
+
+/// A program that ran for a session. When this is dropped, the program rests unless the session's run was counted: a caller that leaves pays nothing.
+pub(super) struct Start {
+    ahead: ReadAhead,
+    started: Started,
+    counting: Counting,
+}
+
+impl Drop for Start {
+    fn drop(&mut self) {
+        match self.counting.settle() {
+            true => drop(self.ahead.lock_resting().remove(&self.started)),
+            false => self.ahead.rest(&self.started),
+        }
+    }
 }
 
 /// A file's contents as read.
@@ -77,7 +94,8 @@ impl Seen {
 }
 
 impl ReadAhead {
-    /// The inputs of a run. If they had to be read now, waits for the next beat of the rule, so that no caller sees how long that took.
+    /// The inputs of a run, and the program that ran for them, if one did. If they had to be read now, waits for the next beat of the rule, so that no
+    /// caller sees how long that took.
     ///
     /// *Errors*: missing or unsuitable inputs.
     pub(super) async fn inputs(
@@ -85,56 +103,69 @@ impl ReadAhead {
         offer: &Offer,
         rule: &Rule,
         request: &RequestWords,
-    ) -> Result<PartyInputs, Failure> {
-        let begin = Instant::now();
+        counting: &Counting,
+    ) -> Result<(PartyInputs, Option<Start>), Failure> {
+        let (begin, mut start) = (Instant::now(), None);
         let (inputs, were_there) = match &rule.inputs {
-            None => return Ok(Vec::new()),
+            None => return Ok((Vec::new(), None)),
             Some(InputSource::File(file)) => self.get(offer, rule, file),
             Some(InputSource::Folder(folder, by)) => {
                 let name = data::name(*by, offer, request.peers.first());
                 self.get(offer, rule, &data::in_folder(folder, name)?)
             }
-            Some(InputSource::Command(program)) => (self.of_command(offer, rule, request, program).await, false),
+            Some(InputSource::Command(program)) => {
+                let ran = self.of_command((offer, rule, request), program, counting).await;
+                let inputs = ran.map(|(inputs, ran)| {
+                    start = Some(ran);
+                    inputs
+                });
+                (inputs, false)
+            }
         };
         if !were_there {
             let beats = begin.elapsed().as_nanos() / rule.beat.as_nanos().max(1) + 1;
             sleep_until(begin + rule.beat * u32::try_from(beats).unwrap_or(u32::MAX)).await;
         }
-        inputs
+        Ok((inputs?, start))
     }
 
-    /// The inputs that a program prints. A program that fails is paused, longer each time, because its callers pay nothing.
+    /// The inputs that a program prints. A program that fails, or whose caller leaves before its run is counted, rests, longer each time: such callers
+    /// pay nothing.
     async fn of_command(
         &self,
-        offer: &Offer,
-        rule: &Rule,
-        request: &RequestWords,
+        (offer, rule, request): (&Offer, &Rule, &RequestWords),
         program: &OperatorProgram,
-    ) -> Result<PartyInputs, Failure> {
+        counting: &Counting,
+    ) -> Result<(PartyInputs, Start), Failure> {
         let started = (offer.digest.clone(), rule.party.0, request.peers.clone(), program.command.clone());
-        let (failed, until) = self.lock_failing().get(&started).copied().unwrap_or((0, Instant::now()));
+        let (times, until) = self.lock_resting().get(&started).copied().unwrap_or((0, Instant::now()));
         let rest = until.saturating_duration_since(Instant::now());
         if !rest.is_zero() {
             let (name, seconds) = (&program.command[0], rest.as_secs_f64().ceil());
-            let failures = if failed == 1 { "a failure".into() } else { format!("{failed} failures in a row") };
-            return Err(Failure::no_result(format!("{name}: paused for {seconds} s after {failures}")));
+            let times = if times == 1 { "once".into() } else { format!("{times} times in a row") };
+            let what = format!("{name}: paused for {seconds} s: {times} it failed, or its caller left before the run");
+            return Err(Failure::no_result(what));
         }
-        let inputs = data::of_command(offer, rule, request, program).await;
-        let mut failing = self.lock_failing();
-        if inputs.is_ok() {
-            failing.remove(&started);
-        } else {
-            let until = Instant::now() + rest_after(failed + 1);
-            // Forget programs whose pause ended long ago, so that memory stays bounded.
-            failing.retain(|_, (_, until)| until.elapsed() < LONGEST_REST);
-            failing.insert(started, (failed + 1, until));
-        }
-        drop(failing);
-        inputs
+        // Also if the service aborts the session while the program runs.
+        let start = Start { ahead: self.clone(), started, counting: counting.clone() };
+        let inputs = data::of_command(offer, rule, request, program).await?;
+        Ok((inputs, start))
     }
 
-    fn lock_failing(&self) -> std::sync::MutexGuard<'_, Failing> {
-        self.failing.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Pauses a program that ran for nothing, longer each time. Sessions that ran it side by side count as one.
+    fn rest(&self, started: &Started) {
+        let (mut resting, now) = (self.lock_resting(), Instant::now());
+        let (times, until) = resting.get(started).copied().unwrap_or((0, now));
+        if until <= now {
+            // Forget programs whose pause ended long ago, so that memory stays bounded.
+            resting.retain(|_, (_, until)| until.elapsed() < LONGEST_REST);
+            let times = times.saturating_add(1);
+            resting.insert(started.clone(), (times, now + rest_after(times)));
+        }
+    }
+
+    fn lock_resting(&self) -> std::sync::MutexGuard<'_, Resting> {
+        self.resting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The inputs in a file, and whether they had already been read.
@@ -183,9 +214,9 @@ impl ReadAhead {
     }
 }
 
-/// The pause of a program after this number of failures in a row.
-fn rest_after(failures: u32) -> Duration {
-    LONGEST_REST.min(Duration::from_secs(1 << (failures - 1).min(6)))
+/// The pause of a program after it ran for nothing this number of times in a row.
+fn rest_after(times: u32) -> Duration {
+    LONGEST_REST.min(Duration::from_secs(1 << (times - 1).min(6)))
 }
 
 #[cfg(test)]
@@ -195,9 +226,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pause_grows_with_each_failure_up_to_a_minute() {
-        let rests = [1, 2, 3, 6, 7, 100].map(|failures| rest_after(failures).as_secs());
+    fn the_pause_grows_each_time_up_to_a_minute() {
+        let rests = [1, 2, 3, 6, 7, 100].map(|times| rest_after(times).as_secs());
         assert_eq!(rests, [1, 2, 4, 32, 60, 60]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_program_rests_after_sessions_without_a_counted_run_until_one_is_counted() {
+        let ahead = ReadAhead::default();
+        let started: Started = ("job".into(), 0, vec!["bob".into()], vec!["give".into()]);
+        let ran = |counts: bool| {
+            let counting = Counting::default();
+            let start = Start { ahead: ahead.clone(), started: started.clone(), counting: counting.clone() };
+            if counts {
+                counting.count(|| Ok(())).expect("it is not aborted");
+            }
+            start
+        };
+        let rest = || ahead.lock_resting().get(&started).map(|(times, until)| (*times, *until - Instant::now()));
+        let seconds = Duration::from_secs;
+        // Side by side.
+        drop((ran(false), ran(false)));
+        assert_eq!(rest(), Some((1, seconds(1))));
+        tokio::time::advance(seconds(1)).await;
+        drop(ran(false));
+        assert_eq!(rest(), Some((2, seconds(2))));
+        drop(ran(true));
+        assert_eq!(rest(), None);
     }
 
     #[tokio::test(start_paused = true)]

@@ -3,7 +3,9 @@
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
+    pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Waker},
     time::{Duration, Instant},
 };
 
@@ -21,7 +23,7 @@ use garblet_console::{
     stock::{self, Folder},
     unfinished::{pause, unfinished},
 };
-use tokio::sync::OwnedMutexGuard;
+use tokio::{sync::OwnedMutexGuard, task::coop::unconstrained};
 
 use super::{
     config::{Config, Offer},
@@ -68,7 +70,7 @@ impl Counting {
     /// Counts the run. Callers of [`Counting::settle`] wait meanwhile.
     ///
     /// *Errors*: those of `count`; [`Refusal::Stopping`] if the run was aborted.
-    fn count(&self, count: impl FnOnce() -> Result<(), Refusal>) -> Result<(), Refusal> {
+    pub(super) fn count(&self, count: impl FnOnce() -> Result<(), Refusal>) -> Result<(), Refusal> {
         let mut known = self.lock();
         if known.is_some() {
             return Err(Refusal::Stopping);
@@ -100,6 +102,13 @@ impl Work {
     /// Returns whether it is a run, not the filling of a store.
     pub(super) fn is_run(&self) -> bool {
         !matches!(self, Work::Fill(..) | Work::Refill(_))
+    }
+
+    /// Returns whether the only peer of a session that has not begun has left. Between its hello and ours it sends nothing, except that it gives up.
+    pub(super) fn has_left(&mut self) -> bool {
+        let (Work::Compute(channel) | Work::Fill(channel, _)) = self else { return false };
+        let heard = pin!(unconstrained(channel.heard()));
+        heard.poll(&mut Context::from_waker(Waker::noop())).is_ready()
     }
 }
 
@@ -166,7 +175,7 @@ impl Stores {
 
     /// Records a failed session with a store.
     fn note(&self, folder: &Folder, failure: &Failure) {
-        if failure.condemned {
+        if failure.forbids_more_runs {
             tracing::error!(store = %folder.path.display(), "THIS STORE MUST NOT BE USED ANY MORE AND COULD NOT BE MARKED SO: the service ignores it; remove it");
             self.of(&folder.path, |known| known.is_condemned = true);
         }
@@ -249,17 +258,18 @@ impl From<Failure> for Stopped {
 /// *Errors*: any end without a result. With two parties, a refused caller has been told the reason; with several, all are told only that it was aborted.
 pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stopped> {
     let Admitted { request, offer, rule: at, config, work, alone: _alone, counting, options, watched, .. } = admitted;
-    let rule = &offer.rules[at];
+    let (rule, undecided) = (&offer.rules[at], counting.clone());
     let ready = async || {
         shared.stores.check(rule)?;
         // While this session waited, writing a receipt may have failed, or another result of the rule may have been rejected.
         if shared.farewells.is_closed() || shared.outbox.blocks(rule) {
             return Err(Refusal::Closed);
         }
-        let inputs = inputs(&offer, rule, &request, &shared).await?;
+        let inputs = shared.ahead.inputs(&offer, rule, &request, &undecided).await;
+        let (inputs, start) = inputs.map_err(|failure| no_data("no inputs", &offer, &request, &shared, &failure))?;
         let stock = stock(&offer, rule, &request, &shared)?;
         let reserved = shared.counters.reserve(&rule.budget, &request.counted, rule.often, clock().as_secs());
-        Ok::<_, Refusal>((inputs, stock, reserved?))
+        Ok::<_, Refusal>((inputs, stock, reserved?, start))
     };
     let begin = |reserved| Beginning {
         request: request.clone(),
@@ -281,7 +291,8 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
             }
         }
         Work::Compute(channel) => {
-            let (inputs, stock, reserved) = match ready().await {
+            // The program for the inputs rests if the session ends before the run is counted.
+            let (inputs, stock, reserved, _start) = match ready().await {
                 Ok(ready) => ready,
                 Err(refusal) => return Err(refuse(*channel, refusal, &shared).await),
             };
@@ -295,7 +306,7 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
             let Some(mesh) = mesh else { return Err(Stopped::Refused(Refusal::UnknownJob)) };
             // Only now that all are there, so that no single peer can cause inputs to be fetched or use up the runs of others.
             match ready().await {
-                Ok((inputs, stock, reserved)) => {
+                Ok((inputs, stock, reserved, _start)) => {
                     let mut ends = Ends::from(*mesh);
                     watched.lock().unwrap_or_else(PoisonError::into_inner).begin(&mut ends, rule.party);
                     compute(&offer, rule, ends, (inputs, stock), begin(reserved)).await
@@ -307,14 +318,6 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
             }
         }
     }
-}
-
-/// Fetches the inputs.
-///
-/// *Errors*: the refusal; the log says more.
-async fn inputs(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Shared) -> Result<PartyInputs, Refusal> {
-    let inputs = shared.ahead.inputs(offer, rule, request).await;
-    inputs.map_err(|failure| no_data("no inputs", offer, request, shared, &failure))
 }
 
 /// Opens the store of a rule, if it has one, for the one run that uses it, and counts its pieces. A run that needs more than that does not start,
@@ -459,7 +462,7 @@ async fn fill(
 
 #[cfg(test)]
 mod tests {
-    use garblet::{OrderRequest, Party};
+    use garblet::{OrderRequest, Party, net::memory_pair};
 
     use super::*;
 
@@ -512,6 +515,21 @@ mod tests {
         assert_eq!(counted.join().expect("it ends"), Ok(()));
     }
 
+    #[tokio::test]
+    async fn a_waiting_caller_that_closes_or_gives_up_has_left() {
+        for gives_up in [false, true] {
+            let (ours, theirs) = memory_pair();
+            let mut work = Work::Compute(Box::new(ours));
+            assert!(!work.has_left() && !work.has_left());
+            if gives_up {
+                theirs.abort().await;
+            } else {
+                drop(theirs);
+            }
+            assert!(work.has_left() && work.has_left(), "{gives_up}");
+        }
+    }
+
     #[test]
     fn one_session_at_a_time_uses_a_store() {
         let ((rule, _), stores) = (with_store(), Stores::default());
@@ -526,7 +544,7 @@ mod tests {
         let ((rule, folder), stores) = (with_store(), Stores::default());
         stores.note(&folder, &Failure::no_result("the peer has cheated"));
         assert!(stores.check(&rule).is_ok() && stores.may_be_filled(&folder.path));
-        stores.note(&folder, &Failure { condemned: true, ..Failure::no_result("and the disk is full") });
+        stores.note(&folder, &Failure { forbids_more_runs: true, ..Failure::no_result("and the disk is full") });
         assert_eq!(stores.check(&rule), Err(Refusal::Closed));
         assert!(!stores.may_be_filled(&folder.path));
         assert!(stores.may_be_filled(Path::new("another")));

@@ -87,7 +87,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let written = Job {
         path: path.clone(),
         name,
-        program: args,
+        program_args: args,
         program_digest: program.digest(),
         protocol: settings.protocol.clone(),
         parameters: config.parameters().into_iter().filter(can_be_said).map(parameter).collect(),

@@ -64,7 +64,7 @@ impl SubjectArgs {
     pub(crate) fn load(&self, protocol: &ProtocolArgs) -> Result<Agreed, Failure> {
         match self.job()? {
             Some(job) => {
-                let (args, program) = (job.program_args().clone(), job.program()?);
+                let (args, program) = (job.program_args.clone(), job.program()?);
                 let link = protocol.link.map(|link| link.to_string());
                 let settings = Settings { link, ..job.settings(protocol.timeout.0) };
                 Ok(Agreed { args, program, settings, job: Some(job) })

@@ -59,7 +59,7 @@ impl Signatures {
     ///
     /// *Errors*: not a file of signatures. Refuses links, because signing would write to their target.
     pub(crate) fn beside(job: &Job) -> Result<Self, Failure> {
-        let mut path = job.path().as_os_str().to_os_string();
+        let mut path = job.path.as_os_str().to_os_string();
         path.push(".signatures");
         let path = PathBuf::from(path);
         let written = match std::fs::symlink_metadata(&path) {
@@ -107,14 +107,14 @@ impl Signatures {
                 },
             }
         };
-        job.parties().iter().map(standing).collect()
+        job.parties.iter().map(standing).collect()
     }
 
     /// Checks that all parties have signed.
     ///
     /// *Errors*: parties whose signature is missing or wrong, with the reasons.
     pub(crate) fn check_all(&self, job: &Job) -> Result<(), Failure> {
-        let faults = job.parties().iter().zip(self.standings(job)).filter_map(|(party, standing)| match standing {
+        let faults = job.parties.iter().zip(self.standings(job)).filter_map(|(party, standing)| match standing {
             Standing::Signed => None,
             Standing::Missing => Some(format!("{} has not signed", party.name)),
             Standing::Wrong(reason) => Some(format!("the signature of {} is wrong: {reason}", party.name)),

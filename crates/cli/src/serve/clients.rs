@@ -18,7 +18,7 @@ use garblet::{
 use garblet_client::{Secret, Server};
 use garblet_console::{
     args::pair,
-    configuration::{check_unwritable_in_folder, in_configuration, make_folder},
+    configuration::{check_unwritable_with_folders, in_configuration, make_folder},
     failure::Failure,
     hex::to_hex,
     hints::{explain, net_failure},
@@ -210,7 +210,7 @@ pub(super) fn serve(options: &Options, path: &Path) -> Result<(), Failure> {
             return Err(Failure::call(format!("--party {other}: expected 0, the generator, or 1, the cloud")));
         }
     };
-    check_unwritable_in_folder(path)?;
+    check_unwritable_with_folders(path)?;
     let agreement = Arc::new(agreement::load(path)?);
     let identity = options.peer.identity()?;
     check_identity(&identity, agreement.server(server))

@@ -10,7 +10,7 @@ const CONTEXT: &str = "garblet 2026 job v1";
 
 /// All fields. The first word of a name is the kind of field; the rest is a name from the file.
 pub(super) fn of(job: &Job) -> Vec<(String, String)> {
-    let changes = &job.program.changes;
+    let changes = &job.program_args.changes;
     let mut fields = vec![
         ("name".into(), job.name.clone()),
         ("program".into(), to_hex(&job.program_digest)),

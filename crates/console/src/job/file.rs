@@ -109,7 +109,7 @@ pub fn read(path: &Path, text: &str) -> Result<Job, Fault> {
     Ok(Job {
         path: path.into(),
         name: written.name,
-        program: ProgramArgs { program, changes },
+        program_args: ProgramArgs { program, changes },
         program_digest: digest.0,
         protocol: written.protocol,
         parameters,
@@ -217,7 +217,7 @@ fn check_numbers(changes: &ProgramChanges, parties: usize) -> Result<(), String>
 ///
 /// *Errors*: TOML cannot represent a text.
 pub fn write(job: &Job, program: &str) -> Result<String, Failure> {
-    let changes = &job.program.changes;
+    let changes = &job.program_args.changes;
     let party = |party: &JobParty| {
         let (name, fingerprint) = (party.name.clone(), party.fingerprint.map(|fingerprint| fingerprint.to_string()));
         Spanned::new(0..0, WrittenParty { name, fingerprint })
@@ -342,7 +342,7 @@ mod tests {
         let more = "panics = false\nhash_keys = \"uuid\"\n[parameters]\nscheme = \"grr3\"\n[const]\nN = 8\nM = \"340282366920938463463374607431768211455\"\n\
             B = true\nF = -1.5\n[owner]\n\"a b\" = 1\n[to]\nx = [0]\ny = \"nobody\"\nz = \"all\"";
         let job = read(Path::new("folder/a.toml"), &text(more, party)).map_err(|fault| fault.1).expect("a job");
-        assert_eq!(job.program.program, "folder/p");
+        assert_eq!(job.program_args.program, "folder/p");
         let written = write(&job, "p").expect("text");
         let again = read(Path::new("folder/a.toml"), &written).map_err(|fault| fault.1).expect("a job");
         assert_eq!((again.fields(), again.digest()), (job.fields(), job.digest()));

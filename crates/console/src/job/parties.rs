@@ -14,8 +14,8 @@ impl Job {
     ///
     /// *Errors*: the identity is not in the job, or belongs to another party than `--party`; plain TCP although the job names identities.
     pub fn party_here(&self, way: &WayArgs, asked: Option<u16>) -> Result<Party, Failure> {
-        let place = self.path().display();
-        if self.parties().iter().all(|party| party.fingerprint.is_none()) {
+        let place = self.path.display();
+        if self.parties.iter().all(|party| party.fingerprint.is_none()) {
             let count = self.party_count();
             return match asked {
                 Some(party) if party < count => Ok(Party(party)),
@@ -49,7 +49,7 @@ impl Job {
     ///
     /// *Errors*: as [`WayArgs::way`]; a peer other than the job's.
     pub fn way_to_peer(&self, way: &WayArgs, party: Party) -> Result<Way, Failure> {
-        let other = &self.parties()[usize::from(party.0 == 0)];
+        let other = &self.parties[usize::from(party.0 == 0)];
         match other.fingerprint {
             Some(fingerprint) => way.to_known(&other.name, fingerprint),
             None => way.way(),
@@ -62,12 +62,12 @@ impl Job {
     pub fn pin(&self, peers: PeersFile) -> Result<PeersFile, Failure> {
         let (ours, theirs) = (self.party_count(), peers.party_count());
         if ours != theirs {
-            let place = self.path().display();
+            let place = self.path.display();
             return Err(Failure::call(format!("--peers: the peers file has {theirs} parties, {place} has {ours}")));
         }
-        let known: Vec<Fingerprint> = self.parties().iter().filter_map(|party| party.fingerprint).collect();
+        let known: Vec<Fingerprint> = self.parties.iter().filter_map(|party| party.fingerprint).collect();
         peers.pinned(&known).map_err(|party| {
-            let (place, name) = (self.path().display(), self.name_of(Party(party)));
+            let (place, name) = (self.path.display(), self.name_of(Party(party)));
             Failure::call(format!("--peers: the fingerprint of party {party} differs from that of {name} in {place}"))
                 .hint(
                     "ask that party for its fingerprint; if the peers file has no fingerprints, those of the job apply",
@@ -79,14 +79,14 @@ impl Job {
     ///
     /// *Errors*: one has.
     pub fn check_names(&self, trusted: &[(String, Fingerprint)]) -> Result<(), Failure> {
-        for (number, party) in self.parties().iter().enumerate() {
+        for (number, party) in self.parties.iter().enumerate() {
             let other = |(name, known): &&(String, Fingerprint)| {
                 *name == party.name && party.fingerprint.is_some_and(|fingerprint| fingerprint != *known)
             };
             if let (Some((name, known)), Some(got)) = (trusted.iter().find(other), party.fingerprint) {
                 return Err(Failure::call(format!(
                     "{}: party {number}: {name} is trusted here as {known}, but the job has {got}",
-                    self.path().display()
+                    self.path.display()
                 ))
                 .hint(format!(
                     "ask {name} for the fingerprint; if the job's is right, `garblet trust remove {name}` first"
@@ -98,22 +98,22 @@ impl Job {
 
     /// The names of the parties that have identities.
     pub fn names(&self) -> Vec<(String, Fingerprint)> {
-        self.parties().iter().filter_map(|party| Some((party.name.clone(), party.fingerprint?))).collect()
+        self.parties.iter().filter_map(|party| Some((party.name.clone(), party.fingerprint?))).collect()
     }
 
     /// The name of a party.
     pub(crate) fn name_of(&self, party: Party) -> &str {
-        &self.parties()[usize::from(party.0)].name
+        &self.parties[usize::from(party.0)].name
     }
 }
 
 /// The error for an identity that is not one of a job's parties.
 pub fn not_of(job: &Job, identity: Fingerprint) -> Failure {
-    let parties = job.parties().iter().map(|party| match party.fingerprint {
+    let parties = job.parties.iter().map(|party| match party.fingerprint {
         Some(fingerprint) => format!("{} {fingerprint}", party.name),
         None => format!("{} without identity", party.name),
     });
-    let (path, parties) = (job.path().display(), parties.collect::<Vec<_>>().join(", "));
+    let (path, parties) = (job.path.display(), parties.collect::<Vec<_>>().join(", "));
     Failure::call(format!("{path}: our identity {identity} is not one of its parties: {parties}"))
         .hint("give the identity that the job names with --identity FILE; `garblet id FILE` shows a file's fingerprint")
 }

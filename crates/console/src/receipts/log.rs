@@ -3,6 +3,7 @@
 use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{self, Read, Seek, SeekFrom, Write},
+    os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
     thread::sleep,
@@ -39,8 +40,19 @@ const DAMAGED: &str = "`garblet receipts verify` checks every line; keep the fil
 /// A log of receipts.
 pub struct Log {
     path: PathBuf,
-    /// Held while a thread of this process uses the file. The lock on the file itself is tried at intervals, so a thread could miss it again and again.
-    turn: Mutex<()>,
+    /// The file, which stays open: a receipt is written even when this process can open no more files. A thread that uses it takes this mutex first: the
+    /// lock on the file itself is tried at intervals, so a thread could miss it again and again.
+    file: Mutex<File>,
+}
+
+/// The file of a log, locked until this is dropped.
+struct Locked<'a>(MutexGuard<'a, File>);
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        // The lock of a file that cannot be unlocked ends with the process.
+        let _ = self.0.unlock();
+    }
 }
 
 impl Log {
@@ -49,8 +61,9 @@ impl Log {
     /// *Errors*: the file cannot be written, or ends in something other than a receipt or the beginning of one.
     pub fn open(path: &Path) -> Result<Self, Failure> {
         make_folder(path)?;
-        let log = Log { path: path.into(), turn: Mutex::default() };
-        log.end(&mut log.locked(Instant::now())?)?;
+        let file = opened(path).map_err(|error| Failure::unwritable(path, &error))?;
+        let log = Log { path: path.into(), file: Mutex::new(file) };
+        log.end(&mut log.locked(Instant::now())?.0)?;
         Ok(log)
     }
 
@@ -59,8 +72,9 @@ impl Log {
     /// *Errors*: the file cannot be read, or is not a log.
     pub(crate) fn has(&self, is_it: impl Fn(&Receipt) -> bool) -> Result<bool, Failure> {
         let (begin, mut is_there) = (Instant::now(), false);
-        let _turn = self.turn();
-        let read = chain::read(self.locked(begin)?, |link, _| is_there |= is_it(&link.receipt));
+        let mut file = self.locked(begin)?;
+        file.0.rewind().map_err(|error| Failure::unreadable(&self.path, &error))?;
+        let read = chain::read(&*file.0, |link, _| is_there |= is_it(&link.receipt));
         read.map_err(|broken| Failure::no_result(format!("{}:{broken}", self.path.display())).hint(DAMAGED))?;
         Ok(is_there)
     }
@@ -71,9 +85,9 @@ impl Log {
     pub fn append(&self, receipt: &Receipt) -> Result<u64, Failure> {
         let unwritable = |error: io::Error| Failure::unwritable(&self.path, &error);
         let begin = Instant::now();
-        let _turn = self.turn();
-        let mut file = self.locked(begin)?;
-        let End { head, place, is_open } = self.end(&mut file)?;
+        let mut locked = self.locked(begin)?;
+        let file = &mut *locked.0;
+        let End { head, place, is_open } = self.end(file)?;
         let torn = file.metadata().map_err(unwritable)?.len() - place;
         if torn > 0 {
             tell(&format!(
@@ -114,30 +128,16 @@ impl Log {
         }
     }
 
-    /// Waits until no other thread of this process uses the file.
-    fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Opens the file once no other process has it locked. Creates it with a durable name, for its owner only. The caller has waited since `begin`.
-    fn locked(&self, begin: Instant) -> Result<File, Failure> {
+    /// The file, once no other thread of this process uses it and no other process has it locked. If another file is in its place now, or none, opens or
+    /// creates that one. The caller has waited since `begin`.
+    fn locked(&self, begin: Instant) -> Result<Locked<'_>, Failure> {
         let unwritable = |error: io::Error| Failure::unwritable(&self.path, &error);
-        let mut options = OpenOptions::new();
-        options.read(true).write(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = match options.open(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let file = options.create(true).open(&self.path).map_err(unwritable)?;
-                sync_folder(folder_of(&self.path)).map_err(unwritable)?;
-                file
-            }
-            other => other.map_err(unwritable)?,
-        };
-        // Pipes and devices do not store anything.
-        check_is_file(&self.path).map_err(unwritable)?;
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if !is_at(&file, &self.path).map_err(unwritable)? {
+            *file = opened(&self.path).map_err(unwritable)?;
+        }
         self.lock(&file, begin)?;
-        Ok(file)
+        Ok(Locked(file))
     }
 
     /// Waits for the lock on the file. Our processes hold it while they write a line; another program may hold it for any time.
@@ -190,6 +190,33 @@ impl Log {
             }
             Tail::Nothing | Tail::Torn => Ok(end),
         }
+    }
+}
+
+/// Opens a log, or creates it with a durable name, for its owner only.
+fn opened(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).mode(0o600);
+    let file = match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let file = options.create(true).open(path)?;
+            sync_folder(folder_of(path))?;
+            file
+        }
+        other => other?,
+    };
+    // Pipes and devices do not store anything.
+    check_is_file(path)?;
+    Ok(file)
+}
+
+/// Returns whether a path names an open file.
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let open = file.metadata()?;
+    match std::fs::metadata(path) {
+        Ok(named) => Ok((named.dev(), named.ino()) == (open.dev(), open.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

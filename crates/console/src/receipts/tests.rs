@@ -274,3 +274,38 @@ fn added_receipts_survive_killed_processes() {
     assert_eq!(log.append(&receipt(0)), Ok(added + 1));
     assert!(read(&fs::read_to_string(&path).expect("a log")).is_ok_and(|(.., torn)| torn == 0));
 }
+
+#[test]
+fn a_receipt_is_written_when_no_file_can_be_opened() {
+    const NAME: &str = "receipts::tests::a_receipt_is_written_when_no_file_can_be_opened";
+    const LIMITED: &str = "GARBLET_TEST_RECEIPTS_LIMITED";
+    let Some(path) = std::env::var_os(LIMITED) else {
+        // The limit holds for a whole process, so a process of its own does this.
+        let (_folder, path) = scratch();
+        let mut child = Command::new(std::env::current_exe().expect("this program"));
+        let ran = child.args(["--exact", NAME]).env(LIMITED, &path).output().expect("it starts");
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
+        let text = fs::read_to_string(path).expect("a log");
+        return assert!(read(&text).is_ok_and(|(_, head, _)| head.number == 3), "{text}");
+    };
+    let path = PathBuf::from(path);
+    let log = Log::open(&path).expect("made");
+    assert_eq!(log.append(&receipt(1)), Ok(1));
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let none = rustix::process::Rlimit { current: Some(0), ..limit };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, none).expect("it may be lowered");
+    assert!(fs::File::open(&path).is_err(), "no file can be opened");
+    assert_eq!(log.append(&receipt(2)), Ok(2));
+    assert_eq!(log.has(|receipt| receipt.bytes_sent == 2), Ok(true));
+    assert_eq!(log.append(&receipt(3)), Ok(3));
+}
+
+#[test]
+fn a_log_that_was_moved_away_is_begun_again() {
+    let (folder, path) = scratch();
+    let log = Log::open(&path).expect("made");
+    assert_eq!(log.append(&receipt(1)), Ok(1));
+    fs::rename(&path, folder.path().join("old")).expect("moved");
+    assert_eq!(log.append(&receipt(2)), Ok(1));
+    assert!(read(&fs::read_to_string(&path).expect("a log")).is_ok_and(|(_, head, _)| head.number == 1));
+}

@@ -21,7 +21,7 @@ use super::{
         rule::Rule,
         session::{Admitted, Counting, Work},
     },
-    Gathered, Hall, Named, Ticket, Waiting,
+    Gathered, Hall, Named, Stay, Ticket, Waiting,
 };
 
 /// The key under which peers without an identity are counted.
@@ -88,8 +88,8 @@ impl Hall {
                 Work::Mesh(None)
             }
         };
-        *self.of_peer.entry(ticket.caller.clone()).or_default() += 1;
-        if let Some(named) = ticket.named.clone() {
+        let stay = self.let_in(ticket);
+        if let Some(named) = stay.named.clone() {
             self.named.insert(named, arrivals);
         }
         let admitted = Admitted {
@@ -105,17 +105,17 @@ impl Hall {
             watched: Arc::new(Mutex::new(watched)),
         };
         match gathers {
-            Some(come) => self.gather(come, admitted, ticket),
+            Some(come) => self.gather(come, admitted, stay),
             None => {
-                self.waiting.push_back(Waiting { since: Instant::now(), admitted, ticket });
+                self.waiting.push_back(Waiting { since: Instant::now(), admitted, stay });
                 self.begin_waiting();
             }
         }
     }
 
     /// Waits, without a place, until all parties of a session have come.
-    fn gather(&mut self, come: mpsc::Receiver<Caller>, admitted: Admitted, ticket: Ticket) {
-        tracing::debug!(session = ticket.id, peer = ticket.peer, job = ticket.job, "gathering its parties");
+    fn gather(&mut self, come: mpsc::Receiver<Caller>, admitted: Admitted, stay: Arc<Stay>) {
+        tracing::debug!(session = stay.id, peer = stay.peer, job = stay.job, "gathering its parties");
         let mut stopping = self.stopping.subscribe();
         self.gathering.spawn(async move {
             let begin = Instant::now();
@@ -129,11 +129,11 @@ impl Hall {
                     _ = stopping.wait_for(|stopping| *stopping) => Err(Failure::no_result("the service is stopping")),
                 },
             };
-            Gathered { admitted, ticket, met, time: begin.elapsed() }
+            Gathered { admitted, stay, met, time: begin.elapsed() }
         });
     }
 
-    /// The resources that a session with a peer holds.
+    /// A session with a peer that is not in the hall yet.
     pub(super) fn ticket(&self, offer: &Offer, identity: Option<Fingerprint>, named: Option<Named>) -> Ticket {
         Ticket {
             caller: counted(identity),

@@ -1,7 +1,7 @@
 //! The end of a session: first its receipt, log lines and counts, and only then its result.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, Weak},
     time::Duration,
 };
 
@@ -13,20 +13,17 @@ use super::{
     super::{
         config::{Config, Offer},
         data::RequestWords,
-        outbox::Parcel,
+        outbox::{Offered, Parcel},
         receipt,
         session::{Admitted, Counting, Done, Shared, Stopped},
     },
-    Ticket,
+    Stay, Ticket,
 };
 
 /// A session that has ended.
 pub(in super::super) struct Ended {
-    pub(super) ticket: Ticket,
-    /// Set if it had a place.
-    pub(super) had_place: bool,
     /// The result that was not accepted.
-    pub(super) parcel: Option<Parcel>,
+    pub(super) parcel: Option<Box<Parcel>>,
     /// The error, if the receipt could not be written.
     pub(super) unkept: Option<Failure>,
 }
@@ -42,11 +39,11 @@ pub(super) struct Ending {
     watched: Arc<Mutex<Watched>>,
     is_run: bool,
     counting: Counting,
-    pub(super) ticket: Ticket,
+    stay: Arc<Stay>,
 }
 
 impl Ending {
-    pub(super) fn of(admitted: &Admitted, ticket: Ticket, shared: Shared) -> Self {
+    pub(super) fn of(admitted: &Admitted, stay: Arc<Stay>, shared: Shared) -> Self {
         Ending {
             shared,
             config: admitted.config.clone(),
@@ -57,12 +54,17 @@ impl Ending {
             watched: admitted.watched.clone(),
             is_run: admitted.work.is_run(),
             counting: admitted.counting.clone(),
-            ticket,
+            stay,
         }
     }
 
+    /// The session's stay in the hall, which may last longer than this.
+    pub(super) fn stay(&self) -> Weak<Stay> {
+        Arc::downgrade(&self.stay)
+    }
+
     /// Writes the receipt, then logs and counts the end, and then delivers the result.
-    pub(super) async fn conclude(self, result: Result<Done, Stopped>, (time, had_place): (Duration, bool)) -> Ended {
+    pub(super) async fn conclude(self, result: Result<Done, Stopped>, time: Duration) -> Ended {
         // An aborted run may be in the middle of counting: wait for the answer.
         let counting = self.counting.clone();
         let is_counted = spawn_blocking(move || counting.settle()).await.unwrap_or(true);
@@ -76,7 +78,7 @@ impl Ending {
             _ => None,
         };
         let is_first =
-            |reason| self.shared.farewells.is_first((self.ticket.peer.clone(), Some(self.ticket.job.clone()), reason));
+            |reason| self.shared.farewells.is_first((self.stay.peer.clone(), Some(self.stay.job.clone()), reason));
         let more = reason.map_or(Some(0), is_first);
         let (ending, result, unkept) = self.keep(result, is_counted, more).await;
         ending.tell(&result, (time, is_counted), more);
@@ -85,11 +87,14 @@ impl Ending {
                 let Ending { shared, offer, rule, request, others, .. } = &ending;
                 let (offer, rule, request, others) = (offer.clone(), *rule, request.clone(), others.clone());
                 let parcel = Parcel { offer, rule, others, request, outputs: outcome.outputs };
-                shared.outbox.hand_over(parcel, &shared.metrics).await
+                match shared.outbox.hand_over(parcel, &shared.metrics).await {
+                    Offered::NotAccepted(parcel) => Some(parcel),
+                    Offered::Accepted | Offered::Ended => None,
+                }
             }
             _ => None,
         };
-        Ended { ticket: ending.ticket, had_place, parcel, unkept }
+        Ended { parcel, unkept }
     }
 
     /// Writes the receipt, if the session gets one.
@@ -101,9 +106,9 @@ impl Ending {
     ) -> (Self, Result<Done, Stopped>, Option<Failure>) {
         let is_kept = self.is_run && (is_counted || more.is_some());
         let (receipts, counters) = (self.shared.receipts.clone(), self.shared.counters.clone());
-        let Ending { offer, rule, watched, config, ticket, .. } = &self;
+        let Ending { offer, rule, watched, config, stay, .. } = &self;
         let (offer, rule, watched, config, id) =
-            (offer.clone(), *rule, watched.clone(), config.clone(), ticket.id.clone());
+            (offer.clone(), *rule, watched.clone(), config.clone(), stay.id.clone());
         let kept = spawn_blocking(move || {
             let session = receipt::Session { offer: &offer, rule, watched: &watched, config: &config, id: Some(&id) };
             let kept = if is_kept { session.keep(&receipts, &result) } else { Ok(()) };
@@ -125,7 +130,7 @@ impl Ending {
 
     /// Logs and counts the outcome.
     fn tell(&self, result: &Result<Done, Stopped>, (time, counted): (Duration, bool), more: Option<u64>) {
-        let Ticket { peer, id, job, digest, protocol, .. } = &self.ticket;
+        let Ticket { peer, id, job, digest, protocol, .. } = &**self.stay;
         let (metrics, seconds) = (&self.shared.metrics, rounded(time));
         let outcome = match result {
             Ok(done) => {
@@ -159,7 +164,7 @@ impl Ending {
     }
 
     fn tell_done(&self, done: &Done, seconds: f64) {
-        let Ticket { peer, id, job, digest, protocol, gates, .. } = &self.ticket;
+        let Ticket { peer, id, job, digest, protocol, gates, .. } = &**self.stay;
         let (gates, phases) = match done {
             Done::Filled(phases) => (0, phases),
             Done::Computed(outcome) => (*gates, &outcome.part.phases),
@@ -180,7 +185,7 @@ impl Ending {
     }
 
     fn tell_failed(&self, failure: &Failure, (seconds, counted): (f64, bool), more: Option<u64>) {
-        let Ticket { peer, id, job, digest, protocol, .. } = &self.ticket;
+        let Ticket { peer, id, job, digest, protocol, .. } = &**self.stay;
         let Failure { message: reason, hint, .. } = failure;
         if failure.class == Class::Misbehaviour {
             self.shared.metrics.misbehaved(peer);

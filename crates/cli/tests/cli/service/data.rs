@@ -109,6 +109,34 @@ fn a_failing_command_is_not_started_for_every_caller() {
 }
 
 #[test]
+fn a_command_is_not_started_for_every_caller_that_leaves_before_its_run() {
+    let company = with_stored_job("service-exec-leaves");
+    let [job, store, key, starts] =
+        ["jobs/stored.toml", "store-bob", "bob.key", "starts"].map(|name| company.folder.path(name));
+    script(&company, "give", &format!("echo x >> {starts}; echo '{{\"a\": {PLANTED}}}'"));
+    let fields = "often = { total = 9 }\ninputs = { exec = [\"./give\"], beat = \"100ms\" }\n";
+    company.configure("", &format!("[[rule]]\njob = \"stored\"\npeers = [\"bob\"]\n{fields}"));
+    let service = company.start();
+    let made = garblet(&["store", "init", &store, "--store-key", &key]);
+    assert_eq!(made.status, Some(0), "{}", made.stderr);
+    // A caller with a store disagrees with a service that has none: each says hello, and the caller leaves.
+    let stored = ["--store", &store, "--store-key", &key, "--top-up"];
+    for _ in 0..8 {
+        assert_eq!(finish(company.call_under(&job, ("bob", 8), &service, &stored)).status, Some(1));
+    }
+    let started = || std::fs::read_to_string(&starts).expect("it was started").lines().count();
+    assert!((1..=5).contains(&started()), "{} starts for 8 callers", started());
+    assert!(service.log().contains("it failed, or its caller left before the run"), "{}", service.log());
+    let begin = std::time::Instant::now();
+    while finish(company.call_under(&job, ("bob", 9), &service, &[])).status != Some(0) {
+        assert!(begin.elapsed().as_secs() < 90, "{}", service.log());
+        std::thread::sleep(std::time::Duration::from_millis(500));
+    }
+    // A counted run ends the pauses.
+    is_sum(&finish(company.call_under(&job, ("bob", 9), &service, &[])), 9);
+}
+
+#[test]
 fn a_caller_with_the_right_job_that_disagrees_uses_up_no_run() {
     let company = with_stored_job("service-differs");
     let [job, store, key] = ["jobs/stored.toml", "store-bob", "bob.key"].map(|name| company.folder.path(name));
@@ -291,7 +319,7 @@ fn a_service_refills_a_low_store_with_another_service() {
 }
 
 /// A service and bob, with a job that uses stores.
-fn with_stored_job(name: &str) -> Company {
+pub(super) fn with_stored_job(name: &str) -> Company {
     let company = Company::new(name);
     company.trust("bob");
     let [out, identity] = ["jobs/stored.toml", "bob.pem"].map(|name| company.folder.path(name));

@@ -182,6 +182,52 @@ fn a_counted_run_has_one_receipt_whenever_the_service_is_killed() {
 }
 
 #[test]
+fn a_service_that_ends_kills_the_program_that_takes_a_result() {
+    let company = Company::new("service-ends-delivery");
+    company.trust("bob");
+    let held = company.folder.path("held");
+    let program = format!("cat > /dev/null; echo $$ > {held}.new; mv {held}.new {held}; sleep 300");
+    let fields = format!(
+        "often = {{ total = 9 }}\ninputs = {{ file = \"own.json\" }}\nresults = {{ exec = [\"sh\", \"-c\", \"{program}\"], time = \"300s\" }}\n"
+    );
+    company.configure("[limits]\nstop = \"300ms\"\n", &rule("bob", &fields));
+    let service = company.start();
+    is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
+    wait_for(&held);
+    let program = std::fs::read_to_string(&held).expect("its number");
+    let runs = || {
+        let state = std::fs::read_to_string(format!("/proc/{}/stat", program.trim()));
+        state.is_ok_and(|state| !state.contains(") Z "))
+    };
+    assert!(runs(), "{program}");
+    service.signal(Signal::TERM);
+    let (status, log) = service.ended();
+    assert_eq!(status, Some(0), "{log}");
+    assert!(log.contains("it killed the program to which it was handing this result"), "{log}");
+    assert!(log.contains("THE RESULT OF THIS SESSION MAY BE LOST"), "{log}");
+    let kept = receipts(&company);
+    assert!(kept.len() == 1 && kept[0]["ended"]["ok"].is_object(), "{kept:?}");
+    assert!(!runs(), "it is still running: {log}");
+}
+
+#[test]
+fn a_service_removes_the_drafts_of_one_that_was_killed() {
+    let company = Company::new("service-drafts");
+    company.trust("bob");
+    let file = company.configure("", &rule("bob", ""));
+    std::fs::create_dir(company.folder.path("results")).expect("a folder");
+    let [left, fresh, own] =
+        ["results/.garblet-left", "results/.garblet-fresh", "results/own"].map(|name| company.folder.file(name, "{"));
+    let old = std::time::SystemTime::now() - Duration::from_secs(3_600);
+    for path in [&left, &own, &file] {
+        std::fs::File::options().append(true).open(path).and_then(|file| file.set_modified(old)).expect("ours");
+    }
+    let mut service = company.start();
+    assert!(service.wait_for("removed unfinished files").contains("files=1"), "{}", service.log());
+    assert_eq!([&left, &fresh, &own].map(|path| Path::new(path).exists()), [false, true, true]);
+}
+
+#[test]
 fn a_service_stopped_while_delivering_a_result_has_its_receipt() {
     let company = company("service-stopped-late", 3, "[limits]\nstop = \"300ms\"\n");
     std::fs::write(company.folder.path("hold"), "").expect("written");

@@ -1,6 +1,6 @@
 //! Wrong configurations.
 
-use super::{Company, rule};
+use super::{Company, data::with_stored_job, rule};
 use crate::invocation::garblet;
 
 #[test]
@@ -67,6 +67,21 @@ fn each_wrong_field_is_reported_with_its_place() {
     let ran = garblet(&["serve", "--config", &company.folder.path("serve.toml"), "--listen", "127.0.0.1:0"]);
     assert_eq!(ran.status, Some(2), "{}", ran.stderr);
     assert!(ran.stderr.contains("--config"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_store_is_not_checked_more_often_than_the_service_looks() {
+    let company = with_stored_job("service-refill-often");
+    for (every, is_good) in [("249ms", false), ("250ms", true)] {
+        let refill = format!("refill = {{ at = \"127.0.0.1:1\", every = \"{every}\" }}");
+        let store = "store = \"s\"\nstock = { triples = 9, masks = 9 }";
+        let file =
+            company.configure("", &format!("{}{store}\n{refill}\n", rule("bob", "").replace("sum-bob", "stored")));
+        let ran = garblet(&["serve", "--config", &file, "--check"]);
+        assert_eq!(ran.status, Some(if is_good { 0 } else { 2 }), "{}", ran.stderr);
+        let said = "refill: every: expected 250ms or more, got 249ms\nhint: each check of a low store calls the peer";
+        assert!(is_good || ran.stderr.contains(said), "{}", ran.stderr);
+    }
 }
 
 #[test]

@@ -1,0 +1,156 @@
+//! Sessions that end in unusual ways, and what they hold in the hall.
+
+use std::{fs, path::Path, sync::mpsc::channel, thread::spawn};
+
+use garblet::{
+    net::{Caller, Hello, JOB, memory_pair},
+    run_report::digest_text,
+};
+use garblet_console::{args::ProgramArgs, program, receipts::Receipts};
+use tokio::time::timeout;
+
+use super::{
+    super::{
+        config,
+        counters::{Counters, SharedCounters},
+        farewells::Farewells,
+        metrics::Metrics,
+        outbox::Outbox,
+        session::Stores,
+    },
+    *,
+};
+
+/// The hall of a service with one job for two parties.
+fn hall(folder: &Path, limits: &str) -> Hall {
+    let program = program::load(&ProgramArgs::plain("lib:add(8)")).expect("a program");
+    let job = format!(
+        "name = \"sum\"\nprogram = \"lib:add(8)\"\ndigest = \"{}\"\nprotocol = \"yao\"\n\
+         [[party]]\nname = \"service\"\n[[party]]\nname = \"bob\"\n",
+        digest_text(&program)
+    );
+    let file = folder.join("serve.toml");
+    let configuration = format!(
+        "listen = \"127.0.0.1:0\"\ninsecure_plain_tcp = true\njobs = \"jobs\"\nstate = \"state\"\n[limits]\n{limits}\n\
+         [[rule]]\njob = \"sum\"\nparty = 0\noften = {{ total = 9 }}\ninputs = {{ file = \"own.json\", beat = \"1ms\" }}\n"
+    );
+    fs::create_dir(folder.join("jobs")).expect("a folder");
+    for (name, text) in [("jobs/sum.toml", &job[..]), ("serve.toml", &configuration), ("own.json", "{\"a\": 1}")] {
+        fs::write(folder.join(name), text).expect("written");
+    }
+    let config = Arc::new(config::load(&file).expect("a configuration"));
+    let counters = Counters::open(&config.state, Some(&folder.join("key")), &folder.join("records")).expect("opens");
+    let receipts = Arc::new(Receipts::at(&config.receipts).expect("a log"));
+    let (metrics, in_force) = (Metrics::new(), watch::Sender::new(config));
+    let shared = Shared {
+        counters: SharedCounters::new(counters),
+        metrics: metrics.clone(),
+        stores: Stores::default(),
+        receipts: receipts.clone(),
+        farewells: Farewells::new(metrics, receipts),
+        ahead: ReadAhead::default(),
+        outbox: Outbox::new(in_force.subscribe()),
+    };
+    Hall::new(in_force, shared)
+}
+
+/// A caller that asks for the job, and its own end.
+fn caller(hall: &Hall) -> (Caller, garblet::net::Channel) {
+    let (mut channel, theirs) = memory_pair();
+    let (watch, from) = (channel.watch(), ([127, 0, 0, 1], 1).into());
+    let hello = Hello::new("yao", 1, 2, [7; 32]).with(JOB, &hall.config().offers[0].digest);
+    (Caller { channel, hello, watch, from }, theirs)
+}
+
+/// Runs `meanwhile` while the counters cannot be used, as if the disk did not answer.
+async fn without_disk(hall: &mut Hall, meanwhile: impl AsyncFnOnce(&mut Hall)) {
+    let counters = hall.shared.counters.clone();
+    let (say, held) = channel();
+    let (release, released) = channel::<()>();
+    let disk = spawn(move || {
+        let _disk = counters.lock();
+        say.send(()).expect("the test waits");
+        // Until the sender is dropped.
+        let _ = released.recv();
+    });
+    held.recv().expect("it is held");
+    meanwhile(hall).await;
+    drop(release);
+    disk.join().expect("it ends");
+}
+
+/// The next event.
+async fn next(hall: &mut Hall) -> Event {
+    timeout(Duration::from_secs(60), hall.next()).await.expect("something happens")
+}
+
+#[tokio::test]
+async fn an_aborted_session_keeps_its_place_until_its_thread_has_ended() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut hall = hall(folder.path(), "session = \"2s\"");
+    without_disk(&mut hall, async |hall: &mut Hall| {
+        let (caller, _theirs) = caller(hall);
+        hall.receive(caller);
+        let ended = next(hall).await;
+        assert!(matches!(ended, Event::Ended(_)));
+        hall.note(ended);
+        assert!(timeout(Duration::from_millis(300), hall.next()).await.is_err(), "its thread has ended");
+        assert_eq!((hall.running(), hall.of_peer.len()), (1, 1));
+        assert!(hall.is_empty(), "it does not keep the service from stopping");
+    })
+    .await;
+    let left = next(&mut hall).await;
+    assert!(matches!(left, Event::Left(_)));
+    hall.note(left);
+    assert_eq!((hall.running(), hall.of_peer.len()), (0, 0));
+    let receipts = fs::read_to_string(&hall.config().receipts).expect("a log");
+    assert!(receipts.lines().count() == 1 && receipts.contains("it took too long"), "{receipts}");
+}
+
+#[tokio::test]
+async fn a_task_that_panics_keeps_no_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut hall = hall(folder.path(), "");
+    let ticket = hall.ticket(&hall.config().offers[0], None, None);
+    let stay = hall.let_in(ticket);
+    stay.take_place();
+    hall.running += 1;
+    hall.sessions.spawn(async move {
+        let _stay = stay;
+        std::panic::resume_unwind(Box::new(()))
+    });
+    for _ in 0..2 {
+        let event = next(&mut hall).await;
+        assert!(matches!(event, Event::Left(_) | Event::Panicked));
+        hall.note(event);
+    }
+    assert_eq!((hall.running(), hall.of_peer.len()), (0, 0));
+    assert!(hall.is_empty());
+}
+
+#[tokio::test]
+async fn a_caller_that_leaves_the_queue_frees_its_place_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut hall = hall(folder.path(), "sessions = 1\nwaiting = 1\nwait = \"1h\"");
+    without_disk(&mut hall, async |hall: &mut Hall| {
+        let ((first, _first), (second, gone), (third, _third)) = (caller(hall), caller(hall), caller(hall));
+        hall.receive(first);
+        hall.receive(second);
+        hall.look(0);
+        assert_eq!((hall.running(), hall.waiting.len()), (1, 1), "it is still there");
+        drop(gone);
+        hall.look(0);
+        assert_eq!((hall.running(), hall.waiting.len()), (1, 0));
+        let mut has_ended = false;
+        while !has_ended || hall.of_peer.values().any(|sessions| *sessions > 1) {
+            let event = next(hall).await;
+            has_ended |= matches!(event, Event::Ended(_));
+            hall.note(event);
+        }
+        hall.receive(third);
+        assert_eq!((hall.running(), hall.waiting.len()), (1, 1));
+    })
+    .await;
+    let receipts = fs::read_to_string(&hall.config().receipts).expect("a log");
+    assert!(receipts.contains("the caller left while it waited for a place"), "{receipts}");
+}
