@@ -33,10 +33,11 @@ use self::{
 };
 use super::{
     config::{Config, Offer},
+    counting::Counting,
     farewells::Refused,
     read_ahead::ReadAhead,
     rule::Rule,
-    session::{self, Admitted, Counting, InUse, Shared, Stopped, Work},
+    session::{self, Admitted, InUse, Shared, Stopped, Work},
 };
 
 /// The time allowed for recording aborted sessions.

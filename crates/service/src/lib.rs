@@ -11,6 +11,7 @@
 
 mod config;
 mod counters;
+mod counting;
 mod data;
 mod farewells;
 mod hall;

@@ -13,10 +13,10 @@ use tokio::time::{Instant, sleep_until};
 
 use super::{
     config::{Config, Offer},
+    counting::Counting,
     data::{self, InputSource, RequestWords},
     operator::OperatorProgram,
     rule::Rule,
-    session::Counting,
 };
 
 /// The time within which a second change may go unnoticed, since file systems store coarse times.

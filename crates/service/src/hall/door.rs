@@ -15,11 +15,12 @@ use tokio::{sync::mpsc, time::Instant};
 use super::{
     super::{
         config::Offer,
+        counting::Counting,
         data::RequestWords,
         farewells::Refused,
         metrics::clock,
         rule::Rule,
-        session::{Admitted, Counting, Work},
+        session::{Admitted, Work},
     },
     Gathered, Hall, Named, Stay, Ticket, Waiting,
 };

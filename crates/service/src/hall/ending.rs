@@ -12,10 +12,11 @@ use tokio::task::spawn_blocking;
 use super::{
     super::{
         config::{Config, Offer},
+        counting::Counting,
         data::RequestWords,
         outbox::{Offered, Parcel},
         receipt,
-        session::{Admitted, Counting, Done, Shared, Stopped},
+        session::{Admitted, Done, Shared, Stopped},
     },
     Stay, Ticket,
 };
