@@ -26,7 +26,7 @@ def test_every_protocol_agrees_with_the_evaluator(protocol: garblet.Protocol, va
     if protocol in ("gmw", "bmr", "bmr-bgw4", "bmr-bgw3", "bmr-bgw2"):
         # A party without input, for protocols that need three or more.
         inputs += [{}] * 3
-    if protocol == "two-garblers":
+    if protocol in ("authenticated-bmr", "two-garblers"):
         inputs += [{}]
     reports = garblet.run_local(program, inputs, protocol=protocol)
     assert [report.outputs for report in reports] == [expected] * len(inputs)

@@ -114,7 +114,7 @@ struct Object<'a> {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let agreed = options.subject.load(&options.protocol)?;
+    let agreed = options.subject.load(&options.protocol, options.parties)?;
     let Agreed { args, program, settings, job } = &agreed;
     let parties = settings.parties(program, job.as_ref().map(|job| job.party_count()).or(options.parties))?;
     if let Some(count) = options.prepare {
@@ -167,13 +167,11 @@ impl Options {
         let Some(folder) = self.store.clone() else { return Ok(self.library.clone().map(Ahead::Library)) };
         let config = settings.config()?;
         let protocol = config.protocol();
-        if protocol.stock().is_some() && config.stock().is_none() {
-            return Err(no_store(&config));
-        }
-        let Some(kinds) = config.stock().filter(|kinds| *kinds != StockKinds::Library) else {
+        let Some(kinds) = config.stock() else { return Err(no_store(&config)) };
+        if kinds == StockKinds::Library {
             return Err(Failure::call(format!("--store: {protocol} uses no stores in this command"))
-                .hint("with components, use stores with `garblet prepare` and `garblet run`"));
-        };
+                .hint("use stores with `garblet prepare` and `garblet run`"));
+        }
         let runs = kinds == StockKinds::Runs;
         if self.prepare.is_some() && !runs {
             return Err(Failure::call(format!("--prepare: stores of {protocol} hold no runs"))
@@ -190,7 +188,7 @@ impl Options {
         let parties = self.parties.map(|parties| ("--parties", parties.to_string()));
         let stores = store_options(&folder, self.store_key.as_deref());
         let more: Vec<_> = parties.into_iter().chain(stores).chain([("--prepare", "1".into())]).collect();
-        let again = runs.then(|| self.subject.command_line("local", &self.protocol, rows, &more));
+        let again = runs.then(|| self.subject.command_line("local", settings, rows, &more));
         let (key, saved) = (self.store_key.clone(), self.saved.values());
         Ok(Some(Ahead::Stores(Stores { folder, key, top_up: self.top_up, make, again, saved })))
     }

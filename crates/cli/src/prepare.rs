@@ -139,6 +139,9 @@ impl Options {
         if !protocol.is_mesh() {
             return Err(Failure::call(format!("--peers: {protocol} has one peer")).hint("give --listen or --connect"));
         }
+        if protocol.stock().is_none() {
+            return Err(no_preparation(protocol));
+        }
         let program = match (job, source) {
             (Some(_), Some(_)) => return Err(Failure::call("PROGRAM: the job already names the program")),
             (Some(job), None) => {
@@ -200,12 +203,7 @@ impl FillArgs {
                 return Err(Failure::call(format!("{protocol} needs a peers file with the addresses of all parties"))
                     .hint("garblet prepare PROGRAM --peers FILE"));
             }
-            (None, _) => {
-                return Err(Failure::call(format!(
-                    "--protocol {protocol}: this protocol has no preparation in stores"
-                ))
-                .hint(format!("{} do", with_stores())));
-            }
+            (None, _) => return Err(no_preparation(protocol)),
         };
         Ok(OrderRequest { library, amounts, program: None })
     }
@@ -267,6 +265,12 @@ impl FillArgs {
     pub(crate) fn party(&self) -> Party {
         Party(self.party)
     }
+}
+
+/// The error for a protocol without stores.
+fn no_preparation(protocol: Protocol) -> Failure {
+    Failure::call(format!("--protocol {protocol}: this protocol has no preparation in stores"))
+        .hint(format!("{} do", with_stores()))
 }
 
 /// The text that binds a store to its peers.

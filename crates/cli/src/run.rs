@@ -66,10 +66,11 @@ pub(crate) struct Options {
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let begin = Instant::now();
-    let agreed = options.subject.load(&options.protocol)?;
+    let peers = options.peers.as_deref().map(way::open_peers).transpose()?;
+    let agreed = options.subject.load(&options.protocol, peers.as_ref().map(PeersFile::party_count))?;
     agreed.job.as_ref().map_or(Ok(()), Job::check_unwritable)?;
     let settings = &agreed.settings;
-    let peers = peers_file(options, &agreed)?;
+    let peers = peers_of(options, peers, &agreed)?;
     let asked = agreed.job.as_ref().map(Job::party_count).or(peers.as_ref().map(PeersFile::party_count));
     let parties = settings.parties(&agreed.program, asked)?;
     let party = options.party(&agreed, parties)?;
@@ -83,7 +84,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let program = &plan.program().clone();
     let loaded = begin.elapsed();
     let way = options.way(&agreed, party, peers.as_ref())?;
-    let again = |store: &[(&str, String)]| again(options, (party, rows), store);
+    let again = |store: &[(&str, String)]| again(options, settings, (party, rows), store);
     let source = options.stock.source(settings, &way, again)?;
     let receipts = options.receipts.open(settings.job.as_ref())?;
     let task = Task { plan, party, inputs, settings, progress: true, loaded, source, begins: None };
@@ -155,19 +156,23 @@ impl Options {
 }
 
 /// The command that prepares a run of several parties in a store.
-fn again(options: &Options, (party, rows): (Party, Option<u32>), store: &[(&str, String)]) -> String {
+fn again(
+    options: &Options,
+    settings: &Settings,
+    (party, rows): (Party, Option<u32>),
+    store: &[(&str, String)],
+) -> String {
     let peers = options.peers.as_deref().unwrap_or(Path::new("FILE"));
     let party = [("--party", party.to_string()), ("--peers", peers.display().to_string())];
-    options.subject.command_line("prepare", &options.protocol, rows, &[&party[..], store].concat())
+    options.subject.command_line("prepare", settings, rows, &[&party[..], store].concat())
 }
 
-/// The peers file with the job's identities. Only protocols for several parties have one, and they need it.
-fn peers_file(options: &Options, agreed: &Agreed) -> Result<Option<PeersFile>, Failure> {
+/// The peers of the peers file, with the job's identities. Only protocols for several parties have the file, and they need it.
+fn peers_of(options: &Options, peers: Option<PeersFile>, agreed: &Agreed) -> Result<Option<PeersFile>, Failure> {
     let protocol = agreed.settings.config()?.protocol();
-    match (&options.peers, protocol.is_mesh()) {
-        (Some(path), true) => {
-            let peers = way::open_peers(path)?;
-            check_unwritable_with_folders(path)?;
+    match (peers, protocol.is_mesh()) {
+        (Some(peers), true) => {
+            options.peers.as_deref().map_or(Ok(()), check_unwritable_with_folders)?;
             agreed.job.as_ref().map_or(Ok(peers.clone()), |job| job.pin(peers)).map(Some)
         }
         (None, false) => Ok(None),

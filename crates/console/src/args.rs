@@ -122,15 +122,20 @@ pub struct ChoiceArgs {
 }
 
 impl ChoiceArgs {
-    /// The given protocol's name; otherwise the first that is secure against the adversary.
-    pub fn name(&self) -> String {
-        let chosen = || self.adversary.map_or(Protocol::default(), Protocol::against).to_string();
-        self.protocol.clone().unwrap_or_else(chosen)
+    /// The given protocol's name; otherwise the first for this number of parties that is secure against the adversary.
+    pub(crate) fn name(&self, parties: u16) -> String {
+        let against = |adversary| Protocol::against(adversary, parties);
+        self.protocol.clone().unwrap_or_else(|| self.adversary.map_or(Protocol::default(), against).to_string())
     }
 }
 
-/// A command line of `garblet` with this program and protocol, to copy.
-pub fn command_line(command: &str, program: &ProgramArgs, protocol: &ProtocolArgs, more: &[(&str, String)]) -> String {
+/// A command line of `garblet` with this program, protocol and parameters, to copy.
+pub fn command_line(
+    command: &str,
+    program: &ProgramArgs,
+    (protocol, params): (&str, &[Param]),
+    more: &[(&str, String)],
+) -> String {
     let ProgramChanges { owners, recipients, constants, panics, effort, rows } = &program.changes;
     let owners = owners.iter().map(|owner| ("--owner", format!("{}={}", owner.input, owner.party)));
     let recipients = recipients.iter().map(|to| ("--to", format!("{}={}", to.output, to.words())));
@@ -141,8 +146,8 @@ pub fn command_line(command: &str, program: &ProgramArgs, protocol: &ProtocolArg
     let panics = (!panics.0).then(|| ("--panics", "off".to_string()));
     let effort = (*effort != garblet::lang::Options::EFFORT).then(|| ("--effort", effort.to_string()));
     let rows = rows.map(|rows| ("--batch", rows.to_string()));
-    let params = protocol.choice.params.iter().map(|Param { name, value }| ("--param", format!("{name}={value}")));
-    let protocol = [("--protocol", protocol.choice.name())];
+    let params = params.iter().map(|Param { name, value }| ("--param", format!("{name}={value}")));
+    let protocol = [("--protocol", protocol.to_string())];
     let all =
         owners.chain(recipients).chain(constants).chain(panics).chain(effort).chain(rows).chain(protocol).chain(params);
     shell_line(format!("garblet {command} {}", quoted(&program.program)), all.chain(more.iter().cloned()))
@@ -323,11 +328,9 @@ mod tests {
         program.changes.owners = vec!["in1=2".parse().expect("a pair")];
         program.changes.recipients = vec!["o=1,0".parse().expect("a pair"), "p=all".parse().expect("a pair")];
         program.changes.panics = Switch(false);
-        let (params, timeout) = (vec!["form=linear".parse().expect("a pair")], Time(Duration::from_secs(1)));
-        let choice = ChoiceArgs { protocol: Some("bmr".into()), adversary: None, params };
-        let protocol = ProtocolArgs { choice, link: None, timeout };
+        let params = ["form=linear".parse().expect("a pair")];
         assert_eq!(
-            command_line("prepare", &program, &protocol, &[("--store", "it's here".into())]),
+            command_line("prepare", &program, ("bmr", &params), &[("--store", "it's here".into())]),
             "garblet prepare 'lib:layered(10, 90)' --owner in1=2 --to o=0,1 --to p=all --panics off --protocol bmr \
              --param form=linear --store 'it'\\''s here'"
         );

@@ -32,19 +32,19 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The settings from the command line.
+    /// The settings from the command line, for this number of parties if an adversary chooses the protocol.
     ///
     /// *Errors*: unknown protocols, adversaries or parameters.
-    pub fn new(args: &ProtocolArgs) -> Result<Self, Failure> {
-        let chosen = Settings::chosen(&args.choice)?;
+    pub fn new(args: &ProtocolArgs, parties: u16) -> Result<Self, Failure> {
+        let chosen = Settings::chosen(&args.choice, parties)?;
         Ok(Settings { link: args.link.map(|l| l.to_string()), timeout: args.timeout.0, ..chosen })
     }
 
     /// The settings for a choice of protocol, without a simulated link.
     ///
     /// *Errors*: as [`Settings::new`].
-    pub fn chosen(args: &ChoiceArgs) -> Result<Self, Failure> {
-        let (protocol, params) = (args.name(), args.params.clone());
+    pub fn chosen(args: &ChoiceArgs, parties: u16) -> Result<Self, Failure> {
+        let (protocol, params) = (args.name(parties), args.params.clone());
         let settings = Settings { protocol, params, link: None, timeout: DEFAULT_TIMEOUT, job: None };
         let config = settings.config()?;
         let (protocol, strongest) = (config.protocol(), config.adversary());
@@ -58,7 +58,7 @@ impl Settings {
             }
             Some(asked) => {
                 let problem = format!("--adversary {asked}: {protocol} is only secure against {strongest} parties");
-                let stronger = Protocol::against(asked);
+                let stronger = Protocol::against(asked, 2);
                 Err(Failure::call(problem).hint(match protocol.is_mesh() {
                     true => {
                         format!("--protocol {stronger} is, for two parties; {}", several_hint(stronger))

@@ -31,6 +31,7 @@ protocols![
     "bmr": garblet_bmr::BmrBgw4,
     "bmr": garblet_bmr::BmrBgw3,
     "bmr": garblet_bmr::BmrBgw2,
+    "authenticated": garblet_authenticated::many::AuthenticatedBmr,
     "outsourced": garblet_outsourced::Outsourced,
     "two-garblers": garblet_two_garblers::TwoGarblers,
     "toy": garblet_ideal::Ideal,
@@ -71,10 +72,12 @@ impl Protocol {
         self.0.collusion
     }
 
-    /// The first protocol that is secure against an adversary, whoever colludes.
-    pub fn against(adversary: Adversary) -> Protocol {
-        let withstands = |protocol: &&Protocol| protocol.adversary() >= adversary && protocol.collusion().is_none();
-        *Protocol::ALL.iter().find(withstands).unwrap_or(&Protocol::ALL[0])
+    /// The first protocol for this number of parties that is secure against an adversary, whoever colludes; if there is none, the one for most parties.
+    pub fn against(adversary: Adversary, parties: u16) -> Protocol {
+        let withstands = |protocol: &Protocol| protocol.adversary() >= adversary && protocol.collusion().is_none();
+        let secure = Protocol::ALL.iter().copied().filter(withstands);
+        let fitting = secure.clone().find(|protocol| protocol.parties().contains(&parties));
+        fitting.or_else(|| secure.max_by_key(|protocol| *protocol.parties().end())).unwrap_or_default()
     }
 
     /// The numbers of parties that it may have.

@@ -74,12 +74,12 @@ struct Lists {
 ///
 /// *Errors*: processes that fail; a wrong sum; files and standard output that cannot be written.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let settings = Settings::new(&options.protocol)?;
+    let settings = Settings::new(&options.protocol, 2)?;
     let merged = Lists::random(options.merged).run("merging", &settings)?;
     let pairs = Lists::random(options.pairs).run("all pairs", &settings)?;
     let scale = f64::from(options.merged) / f64::from(options.pairs);
     let measured = Measured {
-        protocol: options.protocol.choice.name(),
+        protocol: settings.protocol,
         pairs_and_of_merged_lists: pairs.and as f64 * scale * scale,
         merged,
         pairs,

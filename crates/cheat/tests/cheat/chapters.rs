@@ -36,7 +36,7 @@ fn batches_of_authenticated_agree_with_its_bound() {
         let bucket: u32 = number(&row[0]);
         let columns = row[1..].chunks(2).zip([Statistical::Forty, Statistical::SixtyFour, Statistical::Eighty]);
         for (cells, statistical) in columns.filter(|(cells, _)| !cells[0].is_empty()) {
-            let least = Batch::least(bucket, statistical);
+            let least = Batch::least(bucket, statistical, 2);
             assert_eq!(number::<u64>(&cells[0]), least, "buckets of {bucket}, {statistical:?}");
             let published = Batch { triples: least, bucket }.published().log2();
             let stated = log2(&cells[1]);

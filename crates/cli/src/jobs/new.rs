@@ -68,7 +68,7 @@ impl FromStr for NamedParty {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let settings = Settings::chosen(&options.choice)?;
+    let settings = Settings::chosen(&options.choice, options.parties.len() as u16)?;
     let name = options.name()?;
     let path = options.out.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.job.toml")));
     let changes = options.program.changes.clone();

@@ -58,10 +58,10 @@ impl SubjectArgs {
         ProgramArgs { program: self.program.clone().unwrap_or_default(), changes: self.changes.clone() }
     }
 
-    /// Loads the program, with these settings or the job's.
+    /// Loads the program, with these settings or the job's. Without a job, `parties` is the number that the call asks for, if it does.
     ///
     /// *Errors*: an unusable job or program; an unknown protocol or parameter.
-    pub(crate) fn load(&self, protocol: &ProtocolArgs) -> Result<Agreed, Failure> {
+    pub(crate) fn load(&self, protocol: &ProtocolArgs, parties: Option<u16>) -> Result<Agreed, Failure> {
         match self.job()? {
             Some(job) => {
                 let (args, program) = (job.program_args.clone(), job.program()?);
@@ -72,7 +72,8 @@ impl SubjectArgs {
             None => {
                 let args = self.program_args();
                 let program = program::load(&args)?;
-                Ok(Agreed { args, program, settings: Settings::new(protocol)?, job: None })
+                let parties = parties.unwrap_or_default().max(program.party_count());
+                Ok(Agreed { args, program, settings: Settings::new(protocol, parties)?, job: None })
             }
         }
     }
@@ -81,7 +82,7 @@ impl SubjectArgs {
     pub(crate) fn command_line(
         &self,
         command: &str,
-        protocol: &ProtocolArgs,
+        settings: &Settings,
         rows: Option<u32>,
         more: &[(&str, String)],
     ) -> String {
@@ -91,7 +92,10 @@ impl SubjectArgs {
                 let rows = rows.map(|rows| ("--batch", rows.to_string()));
                 shell_line(format!("garblet {command}"), job.into_iter().chain(rows).chain(more.iter().cloned()))
             }
-            None => command_line(command, &self.program_args().of_rows(rows), protocol, more),
+            None => {
+                let chosen = (&settings.protocol[..], &settings.params[..]);
+                command_line(command, &self.program_args().of_rows(rows), chosen, more)
+            }
         }
     }
 }

@@ -127,7 +127,7 @@ fn unknown_names() {
     local(&["--protocol", "bgw"]).fails(
         2,
         "error: --protocol: unknown protocol `bgw`, expected yao, components, covert, authenticated, cut-and-choose, \
-             lego, gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2, outsourced or two-garblers\n",
+             lego, gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2, authenticated-bmr, outsourced or two-garblers\n",
     );
     local(&["--adversary", "byzantine"]).fails(
         2,
@@ -136,8 +136,8 @@ fn unknown_names() {
     );
     local(&["--protocol", "gmw", "--adversary", "covert"]).fails(
         2,
-        "error: --adversary covert: gmw is only secure against semi-honest parties\nhint: --protocol covert is, for two parties; with three or more parties --protocol outsourced \
-             is secure against covert parties, but only if its two servers do not collude; --protocol two-garblers is, but only if no two of its three parties collude; gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2 are for semi-honest parties\n",
+        "error: --adversary covert: gmw is only secure against semi-honest parties\nhint: --protocol covert is, for two parties; with three or more parties --protocol authenticated-bmr \
+             is secure against covert parties; --protocol outsourced is, but only if its two servers do not collude; --protocol two-garblers is, but only if no two of its three parties collude; gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2 are for semi-honest parties\n",
     );
     local(&["--owner", "in1=7"]).fails(2, "error: --owner: the program has no input `in1`\nhint: it has key, block\n");
     local(&["--input", "5=a.json"]).fails(2, "error: --input 5=a.json: there are 2 parties, 0 to 1\n");

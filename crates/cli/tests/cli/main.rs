@@ -1,6 +1,7 @@
 //! The `garblet` command as users see it: processes, files, exact messages, exit status.
 
 mod agreements;
+mod authenticated_bmr;
 mod bad_calls;
 mod batches;
 mod benchmarks;

@@ -241,7 +241,7 @@ fn impossible_calls_are_explained() {
     );
     let folder = Folder::new("mesh-bad");
     let run = |more: &[&str]| garblet(&[&["run", "lib:aes128", "--party", "0"], INPUTS[0], more].concat());
-    let peers = folder.file("peers.toml", "[[party]]\naddress = \"a:1\"\n[[party]]\naddress = \"a:1\"\n");
+    let peers = folder.file("peers.toml", "[[party]]\naddress = \"a:1\"\n[[party]]\naddress = \"a:2\"\n");
     run(&["--peers", &peers]).fails(
         2,
         "error: --peers: yao has one peer\nhint: give --listen or --connect, or use --protocol gmw for several peers\n",

@@ -185,22 +185,25 @@ fn a_party_that_learns_nothing_sees_who_does() {
 }
 
 #[test]
-fn the_three_party_protocol_against_malicious_parties_is_never_chosen_unasked() {
+fn protocols_that_depend_on_who_colludes_are_named_and_never_chosen_unasked() {
     let several = "gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2 are for semi-honest parties\n";
-    let none = format!(
-        "with three or more parties --protocol outsourced is secure against malicious parties, but only if its two servers do not collude; \
+    let conditions = format!(
+        "with three or more parties --protocol authenticated-bmr is secure against malicious parties; \
+         --protocol outsourced is, but only if its two servers do not collude; \
          --protocol two-garblers is, but only if no two of its three parties collude; {several}"
     );
-    let calls = [
-        &["--adversary", "malicious", "--parties", "3"][..],
-        &["--adversary", "malicious", "--owner", "alice=2"],
-        &["--adversary", "malicious", "--protocol", "gmw", "--parties", "3"],
-    ];
-    for call in calls {
-        let ran = garblet(&[&["local", "lib:millionaires(8)"], call].concat());
+    let local = |call: &[&str]| garblet(&[&["local", "lib:millionaires(8)"], call].concat());
+    for call in [
+        &["--protocol", "gmw", "--adversary", "malicious", "--parties", "3"][..],
+        &["--protocol", "authenticated", "--owner", "alice=2"],
+    ] {
+        let ran = local(call);
         assert_eq!(ran.status, Some(2));
-        assert!(ran.stderr.ends_with(&none), "{call:?}: {}", ran.stderr);
+        assert!(ran.stderr.ends_with(&conditions), "{call:?}: {}", ran.stderr);
     }
+    // The one for most parties says how many it may have.
+    local(&["--adversary", "malicious", "--parties", "17"])
+        .fails(2, "error: --parties 17: expected 3 to 16, the number for authenticated-bmr\n");
 }
 
 #[test]

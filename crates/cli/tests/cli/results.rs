@@ -61,6 +61,8 @@ fn the_chosen_protocol_is_secure_against_the_adversary() {
         [&run["protocol"], &run["adversary"]].map(|name| name.as_str().unwrap_or_default().to_owned())
     };
     assert_eq!(run(&["--adversary", "malicious"]), ["authenticated", "malicious"]);
+    assert_eq!(run(&["--adversary", "malicious", "--parties", "3"]), ["authenticated-bmr", "malicious"]);
+    assert_eq!(run(&["--adversary", "semi-honest", "--parties", "3"]), ["gmw", "semi-honest"]);
     assert_eq!(run(&["--adversary", "semi-honest", "--protocol", "covert"]), ["covert", "covert"]);
 }
 
@@ -69,8 +71,8 @@ fn a_plan_shows_the_cost_of_a_run() {
     let plan = |more: &[&str]| garblet(&[&["plan", "lib:aes128"], more, &["--json"]].concat()).json();
     let all = plan(&["--link", "33ms,50mbit"]);
     let protocols = all["protocols"].as_array().unwrap();
-    assert_eq!((protocols.len(), &all["left_out"]), (13, &json!([])));
-    for protocol in ["yao", "gmw"] {
+    assert_eq!((protocols.len(), &all["left_out"]), (14, &json!([])));
+    for protocol in ["yao", "gmw", "authenticated-bmr"] {
         let planned = protocols.iter().find(|planned| planned["protocol"] == protocol).unwrap();
         let measured = local(&["--protocol", protocol]);
         for party in [0, 1] {
@@ -85,14 +87,14 @@ fn a_plan_shows_the_cost_of_a_run() {
     }
     let malicious = plan(&["--adversary", "malicious", "--parties", "3"]);
     let names = malicious["protocols"].as_array().unwrap().iter().map(|planned| &planned["protocol"]);
-    assert!(names.eq(["outsourced", "two-garblers"]), "{malicious}");
+    assert!(names.eq(["authenticated-bmr", "outsourced", "two-garblers"]), "{malicious}");
     assert_eq!(malicious["left_out"][2], json!({ "protocol": "lego", "reason": "2 parties only" }));
 }
 
 #[test]
 fn a_plan_is_shown_by_protocol_or_by_phase() {
     let all = garblet(&["plan", "lib:millionaires(32)", "--parties", "3"]).stdout;
-    assert!(all.contains("bmr-bgw3      semi-honest        3"), "{all}");
+    assert!(all.contains("bmr-bgw3           semi-honest        3"), "{all}");
     assert!(
         all.contains("\nleft out: yao, components, covert, authenticated, cut-and-choose, lego: 2 parties only\n"),
         "{all}"

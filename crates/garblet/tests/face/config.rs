@@ -1,9 +1,26 @@
 //! Parameters are set and shown by the names and values that both parties compare.
 
-use garblet::{Config, Protocol, SchemeKind, yao::Yao};
+use garblet::{Adversary, Config, Protocol, SchemeKind, yao::Yao};
 
 fn of(protocol: &str) -> Config {
     Config::of(protocol.parse().unwrap())
+}
+
+#[test]
+fn the_protocol_against_an_adversary_is_for_the_number_of_parties() {
+    for (adversary, parties, name) in [
+        (Adversary::SemiHonest, 2, "yao"),
+        (Adversary::SemiHonest, 3, "gmw"),
+        (Adversary::Covert, 2, "covert"),
+        (Adversary::Covert, 3, "authenticated-bmr"),
+        (Adversary::Malicious, 2, "authenticated"),
+        (Adversary::Malicious, 3, "authenticated-bmr"),
+        (Adversary::Malicious, 16, "authenticated-bmr"),
+        // None is for so many: the one for most of them.
+        (Adversary::Malicious, 17, "authenticated-bmr"),
+    ] {
+        assert_eq!(Protocol::against(adversary, parties).name(), name, "{adversary}, {parties} parties");
+    }
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use garblet::{
     Bits, Build, Communication, Config, Party, Phase, Plan, Program, Protocol, SchemeKind, Width,
-    authenticated::Authenticated, circuit::random, library, run_in_memory,
+    authenticated::{Authenticated, many::AuthenticatedBmr},
+    circuit::random,
+    library, run_in_memory,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
@@ -128,4 +130,28 @@ fn authenticated_garbling_costs_what_it_is_to_cost() {
     println!("{tags} and {reveal} bytes per AND, {one} for an AES-128, {many} among 128");
     assert!(tags <= 185.0 && reveal <= 172.0, "{tags} and {reveal} bytes per AND");
     assert!(one <= 1_600_000 && many <= 1_250_000, "{one} for an AES-128, {many} among 128");
+}
+
+/// The bytes per AND gate that the book states for garblers and for the evaluator, in buckets of four and of three.
+#[test]
+fn authenticated_bmr_costs_what_the_book_says() {
+    let config = Config::of(Protocol::of::<AuthenticatedBmr>());
+    let sent = |gates: u64, parties: u16, party: u16| {
+        let program = library::find(&format!("lib:layered(100, {gates})")).unwrap();
+        let plan = Plan::new(program, parties, &config).and_then(|plan| plan.predict()).expect("a plan");
+        Phase::ALL.into_iter().map(|phase| plan.cost(Party(party), phase).expect("a formula").bytes_sent).sum::<u64>()
+    };
+    for (gates, parties, garbler, evaluator) in [
+        (20_000, 3, 296.25, 182.25),
+        (20_000, 5, 574.5, 364.5),
+        (500_000, 3, 251.75, 137.75),
+        (500_000, 5, 485.5, 275.5),
+    ] {
+        for (party, stated) in [(0, garbler), (1, evaluator)] {
+            let more = sent(2 * gates, parties, party) - sent(gates, parties, party);
+            let per_and = more as f64 / gates as f64;
+            println!("{parties} parties, {gates} AND gates: party {party} sends {per_and} for each");
+            assert!((per_and - stated).abs() < 0.1, "{parties} parties, {gates} AND gates: {per_and}, not {stated}");
+        }
+    }
 }

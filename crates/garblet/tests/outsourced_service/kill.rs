@@ -147,7 +147,8 @@ impl Life {
     /// The sum, as both servers have it; none if there is no state. Asked for again if a server was killed.
     fn show(&mut self, bo: &mut Client<'_>) -> Option<u128> {
         let mut version = bo.receipt.version();
-        for _ in 0..4 {
+        // Longer than a process that was killed can take to be gone on a machine that is busy.
+        for _ in 0..600 {
             self.mend();
             match bo.visit_as(&self.running(), &bo.job_at("show", &["bo"], version), &[0]) {
                 Ok(shown) => return shown,

@@ -400,7 +400,7 @@ mod tests {
     fn the_stated_security_of_a_run_keeps_the_bound_for_any_number_of_clients() {
         for statistical in [Statistical::Forty, Statistical::SixtyFour, Statistical::Eighty] {
             for bucket in 4..=8 {
-                let least = base::parameters::Batch::least(bucket, statistical).min(20_000) as u32;
+                let least = base::parameters::Batch::least(bucket, statistical, 2).min(20_000) as u32;
                 let program = chain(least);
                 for parties in [3, PARTIES_MAX] {
                     let config = Config { statistical, ..Config::default() };

@@ -98,12 +98,11 @@ fn the_correlation_holds_and_the_cost_is_the_formula() {
     }
 }
 
-/// Extends to given choices while a third party changes the corrections. Returns the choices as well.
-fn extend_given(
-    session: &mut Session,
-    squares: usize,
-    change: impl FnOnce(&mut [u8]),
-) -> (Vec<Block>, Result<Zeroizing<Vec<Block>>, OtError>, (Vec<u8>, BitVec, Zeroizing<Vec<Block>>)) {
+/// The choices, the sender's blocks, and the receiver's answer with its choices and blocks.
+type Given = (Vec<Block>, Result<Zeroizing<Vec<Block>>, OtError>, (Vec<u8>, BitVec, Zeroizing<Vec<Block>>));
+
+/// Extends to given choices while a third party changes the corrections.
+fn extend_given(session: &mut Session, squares: usize, change: impl FnOnce(&mut [u8])) -> Given {
     let mut rng = Prg::new(Block::from_u128(squares as u128));
     let choices: Vec<Block> = (0..squares).map(|_| rng.next_block()).collect();
     let (mut relay_in, mut relay_out) = channels();

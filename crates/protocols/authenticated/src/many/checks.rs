@@ -27,7 +27,7 @@ garblet_protocol::checks! {
     /// A party's part of the test opens its commitment.
     ZERO_OPENING = "it opened another part of the test of leaky triples than it committed to",
     /// All leaky triples are products.
-    ZERO = "its leaky triples are not products",
+    ZERO = "its leaky triples fail the blind test for products",
     /// The bits opened to join leaky triples are the authenticated ones.
     BUCKET_BITS = "it opened a bit of a bucket that it does not have",
     /// The bits opened to join triples to the function are the authenticated ones.

@@ -234,21 +234,12 @@ impl<K: Conduct<Step>> Ground<K> {
         let (inputs, garblers) = (plan.input_count(), plan.garbler_count());
         let digests = messages.iter().map(|(_, message)| &message[16 * inputs..16 * inputs + DIGEST_BYTES]);
         check_echo(&told_inputs.digest, digests, "masked inputs")?;
-        let keys_at = 16 * inputs + DIGEST_BYTES;
+        let messages: Vec<&[u8]> = messages.iter().map(|(_, message)| &message[..]).collect();
         let mut all: Zeroizing<Vec<Block>> = Zeroizing::new(vec![Block::ZERO; inputs * garblers]);
         let mut fits = Choice::from(1);
-        for (slot, (_, message)) in messages.iter().enumerate() {
-            // Garbler `other` has this one's key after those of all that come before this one, itself left out.
-            let keys = messages.iter().enumerate().filter(|(other, _)| *other != slot).map(|(other, (_, message))| {
-                let place = slot - usize::from(slot > other);
-                block_of_at(message, keys_at + 16 * place)
-            });
-            let lock = Zeroizing::new(keys.fold(Block::ZERO, |sum, key| sum ^ key));
-            let mut pad: Zeroizing<Vec<Block>> = Zeroizing::new(vec![Block::ZERO; inputs]);
-            Prg::new(*lock).fill_blocks(&mut pad);
-            for (at, pad) in pad.iter().enumerate() {
-                let label = block_of_at(message, 16 * at) ^ *pad;
-                all[garblers * at + slot] = label;
+        for slot in 0..garblers {
+            for (at, label) in unlocked(&messages, slot, inputs).iter().enumerate() {
+                all[garblers * at + slot] = *label;
                 fits &= Choice::from(u8::from(label.lsb() == told_inputs.masked[at]));
             }
         }
@@ -319,6 +310,21 @@ impl<K: Conduct<Step>> Ground<K> {
         });
         Ok(inverted.enumerate().map(|(at, inverted)| inverted ^ masked.get(at) ^ masks.get(at)).collect())
     }
+}
+
+/// The labels of `inputs` inputs of the garbler in a slot, from the messages of all garblers.
+pub(super) fn unlocked(messages: &[&[u8]], slot: usize, inputs: usize) -> Zeroizing<Vec<Block>> {
+    let keys_at = 16 * inputs + DIGEST_BYTES;
+    // Garbler `other` has this one's key after those of all that come before this one, itself left out.
+    let keys = messages.iter().enumerate().filter(|(other, _)| *other != slot).map(|(other, message)| {
+        let place = slot - usize::from(slot > other);
+        block_of_at(message, keys_at + 16 * place)
+    });
+    let lock = Zeroizing::new(keys.fold(Block::ZERO, |sum, key| sum ^ key));
+    let mut labels = Zeroizing::new(vec![Block::ZERO; inputs]);
+    Prg::new(*lock).fill_blocks(&mut labels);
+    labels.iter_mut().enumerate().for_each(|(at, label)| *label ^= block_of_at(messages[slot], 16 * at));
+    labels
 }
 
 fn block_of_at(message: &[u8], at: usize) -> Block {

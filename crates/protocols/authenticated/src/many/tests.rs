@@ -1,17 +1,27 @@
 //! Runs of all parties in one thread, on batches so small that they hide nothing, or of the normal size.
 
+mod build_and_online;
 mod deviations;
+mod lies;
+mod locks;
 mod programs;
+mod rates;
 mod triples;
+mod views;
 
 use std::{sync::Arc, time::Duration};
 
-use garblet_circuit::{Bits, Circuit, Component, Gate, Party, Port, Program, Type, Wire};
+use garblet_circuit::{Bits, Circuit, Component, Gate, Party, Port, Program, Recipients, Type, Wire};
 use garblet_net::{Hello, Mesh};
 use garblet_primitives::{Block, Prg};
 use garblet_protocol::{MeshSession, Role, conduct::Conduct, error::ProtocolError, phase::PhaseCosts};
 
-use super::{Config, Member, NAME, Plan, Step, ground::Ground, shares::Supply};
+use super::{
+    Config, Member, NAME, Plan, Step,
+    build::Built,
+    ground::Ground,
+    shares::{Supply, Triples},
+};
 use crate::parameters::Batch;
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -40,19 +50,20 @@ fn all<T: Send>(
     block_on(futures_util::future::join_all(Mesh::memory(parties).into_iter().map(live)))
 }
 
-/// A program of two input bits, of parties 0 and 1, with outputs for all.
-fn circuit(gates: Vec<Gate>, outputs: Vec<Wire>) -> Arc<Program> {
-    let width = outputs.len() as u32;
-    let circuit = Circuit::new(2, gates, outputs).expect("a circuit");
-    let port = |name: &str, bits| Port::new(name, Type::Bits(bits));
-    let component =
-        Component::new("test", vec![port("x", 1), port("y", 1)], vec![port("z", width)], circuit).expect("it fits");
-    Arc::new(Program::from_component(component, &[Party(0), Party(1)]).expect("a component is a program"))
+/// A program of inputs of the same width, one of each owner, with outputs for all.
+fn circuit(owners: &[u16], width: u32, gates: Vec<Gate>, outputs: Vec<Wire>) -> Program {
+    let learned = outputs.len() as u32;
+    let circuit = Circuit::new(width * owners.len() as u32, gates, outputs).expect("a circuit");
+    let port = |name: String, bits| Port::new(name, Type::Bits(bits));
+    let inputs = (0..owners.len()).map(|input| port(format!("x{input}"), width)).collect();
+    let component = Component::new("test", inputs, vec![port("z".into(), learned)], circuit).expect("it fits");
+    let owners: Vec<Party> = owners.iter().copied().map(Party).collect();
+    Program::from_component(component, &owners).expect("a component is a program")
 }
 
 /// A program of one AND gate.
 fn product() -> Arc<Program> {
-    circuit(vec![Gate::And(Wire(0), Wire(1))], vec![Wire(2)])
+    Arc::new(circuit(&[0, 1], 1, vec![Gate::And(Wire(0), Wire(1))], vec![Wire(2)]))
 }
 
 /// Outputs that are constants, inputs, their sum and negation, a product, and the product once more.
@@ -64,7 +75,35 @@ fn odd_outputs() -> Arc<Program> {
         Gate::Not(Wire(1)),
         Gate::Xor(Wire(0), Wire(1)),
     ];
-    circuit(gates, [2, 3, 0, 5, 6, 4, 4].map(Wire).to_vec())
+    Arc::new(circuit(&[0, 1], 1, gates, [2, 3, 0, 5, 6, 4, 4].map(Wire).to_vec()))
+}
+
+/// The plan of a program whose last party evaluates.
+fn plan(program: impl Into<Arc<Program>>, parties: u16) -> Arc<Plan> {
+    let config = Config { evaluator: parties - 1, ..Config::default() };
+    Arc::new(Plan::new(program.into(), parties, config).expect("it can be run"))
+}
+
+/// A run's build, on a batch of toy size, and the party's shares of the masks and triples that it was made of.
+async fn build<K: Conduct<Step>>(
+    ground: &mut Ground<K>,
+    session: &mut MeshSession,
+    plan: &Plan,
+) -> Result<(Built, Vec<bool>), ProtocolError> {
+    let (triples, masks) = plan.amounts();
+    let batch = (triples > 0).then_some(Batch { triples: triples as u64, bucket: 2 });
+    let mut supply = Supply::with_room(plan.parties(), triples, masks);
+    ground.make(session, (batch, triples, masks), &mut supply).await?;
+    let Triples { a, b, c } = &supply.triples;
+    let bits = [&supply.masks, a, b, c].into_iter().flat_map(|shares| (0..shares.len()).map(|at| shares.bit(at)));
+    let bits: Vec<bool> = bits.collect();
+    Ok((ground.build(session, plan, supply).await?, bits))
+}
+
+/// A party's inputs among those of all.
+fn own_inputs(plan: &Plan, party: Party, inputs: &[Bits]) -> Vec<Bits> {
+    let owned = plan.program().inputs().iter().zip(inputs).filter(|(input, _)| input.owner == party);
+    owned.map(|(_, value)| value.clone()).collect()
 }
 
 /// A party after one batch.
@@ -102,9 +141,7 @@ fn run<K: Conduct<Step>>(
 ) -> Vec<Result<Ran, ProtocolError>> {
     all(plan.parties(), seed, async |session, party| {
         let mut member = Member::set_up(session, plan.clone(), party, conduct(party)).await?;
-        let owned = plan.program().inputs().iter().zip(inputs).filter(|(input, _)| input.owner == party);
-        let own: Vec<Bits> = owned.map(|(_, value)| value.clone()).collect();
-        let outputs = member.run(session, &own).await?;
+        let outputs = member.run(session, &own_inputs(plan, party, inputs)).await?;
         Ok((outputs, session.costs()))
     })
 }

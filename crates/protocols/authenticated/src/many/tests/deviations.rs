@@ -1,78 +1,15 @@
 //! Every deviation in set-up and preparation ends in its check, and those that may pass do so at the rates of the formulas.
 
-use garblet_ot::OtError;
-use garblet_protocol::checks::{Check, Unattributed};
-
-use super::*;
+use super::{
+    lies::{Found, Lie, Once, found},
+    *,
+};
 use crate::{config::ResultCheck, many::checks, tests::is_far};
-
-/// A change of one byte of a message.
-#[derive(Clone, Copy)]
-struct Lie {
-    step: Step,
-    /// The party that it is for; all of them if there is none.
-    to: Option<usize>,
-    byte: usize,
-    /// The number of messages of that step before it, to the same party.
-    after: usize,
-}
-
-/// The conduct of a party that lies once, or is honest.
-struct Once {
-    lie: Option<Lie>,
-    seen: [usize; 16],
-}
-
-impl Conduct<Step> for Once {
-    fn touch(&mut self, step: Step, index: usize, bytes: &mut [u8]) {
-        let Some(lie) = self.lie.filter(|lie| lie.step == step && lie.to.is_none_or(|to| to == index)) else { return };
-        self.seen[index] += 1;
-        if self.seen[index] == lie.after + 1 {
-            bytes[lie.byte] ^= 1;
-        }
-    }
-}
 
 /// The results of a batch in which party 0 lies.
 fn lied(parties: u16, seed: u64, batch: Batch, lie: Lie) -> Vec<Result<Made<Once>, ProtocolError>> {
-    let conduct = |party: Party| Once { lie: (party.0 == 0).then_some(lie), seen: [0; 16] };
+    let conduct = |party: Party| Once::new((party.0 == 0).then_some(lie));
     make(parties, seed, (Some(batch), 3), conduct)
-}
-
-/// The ways in which a check fails.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Found {
-    /// It names party 0.
-    Named(Check),
-    /// It names nobody.
-    Somebody(Check),
-    /// The check of OTs, which names party 0.
-    Ots,
-}
-
-/// The evidence that an honest party has; none if it was told that the run is over.
-fn found(error: &ProtocolError) -> Option<Found> {
-    match error {
-        ProtocolError::Unattributed(Unattributed { check, .. }) => Some(Found::Somebody(*check)),
-        ProtocolError::Peer { party, source } => match &**source {
-            ProtocolError::Cheating(cheating) => {
-                assert_eq!(*party, Party(0), "{error}");
-                Some(Found::Named(cheating.check))
-            }
-            ProtocolError::Ot(OtError::InconsistentChoices) => {
-                assert_eq!(*party, Party(0), "{error}");
-                Some(Found::Ots)
-            }
-            source => {
-                assert!(!source.is_evidence(), "{error}");
-                None
-            }
-        },
-        error => {
-            assert!(!error.is_evidence(), "{error}");
-            None
-        }
-    }
 }
 
 #[test]
@@ -120,7 +57,7 @@ fn every_deviation_ends_in_its_check() {
             // After the last message of a batch those that got a right one hear of it when they go on.
             let unaware = if lie.step == Step::BucketProof { usize::from(parties) - 2 } else { 0 };
             assert!(errors.len() + unaware >= usize::from(parties) - 1, "{what}: {errors:?}");
-            let evidence: Vec<Found> = errors.iter().filter_map(|error| found(error)).collect();
+            let evidence: Vec<Found> = errors.iter().filter_map(|error| found(error, Party(0))).collect();
             assert!(!evidence.is_empty() && evidence.iter().all(|found| *found == expected), "{what}: {errors:?}");
         }
     }
@@ -137,7 +74,11 @@ fn a_false_output_of_any_kind_is_found() {
             let conduct = |party: Party| FalseOutput((party.0 == 0).then_some(bit));
             let results = run(&plan, bit, &inputs, conduct);
             let Err(error) = &results[1] else { panic!("{check:?}, bit {bit}: it took a false output") };
-            assert_eq!(found(error), Some(Found::Somebody(checks::OUTPUT_LABELS)), "{check:?}, bit {bit}: {error}");
+            assert_eq!(
+                found(error, Party(0)),
+                Some(Found::Somebody(checks::OUTPUT_LABELS)),
+                "{check:?}, bit {bit}: {error}"
+            );
             assert!(results[2].is_ok(), "{check:?}, bit {bit}");
         }
     }
@@ -166,7 +107,8 @@ fn a_wrong_block_passes_half_the_time() {
             let results = lied(3, 1_000 + seed, batch, Lie { step, to: Some(1), byte, after: 0 });
             let is_fine = results.iter().all(Result::is_ok);
             passed += usize::from(is_fine);
-            let evidence = results.iter().filter_map(|made| made.as_ref().err()).filter_map(found);
+            let evidence = results.iter().filter_map(|made| made.as_ref().err());
+            let evidence = evidence.filter_map(|error| found(error, Party(0)));
             assert!(evidence.into_iter().all(|found| found == Found::Somebody(checks::ZERO)));
             assert!(is_fine || results.iter().skip(1).all(Result::is_err), "all honest parties agree");
         }

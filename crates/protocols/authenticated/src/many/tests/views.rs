@@ -1,0 +1,187 @@
+//! No sum of the bits that a coalition sees tells inputs with the same outputs apart, outputs that are sums of inputs included.
+//!
+//! A view has all bits that members have of a run: their shares of triples and masks, and what honest parties open or tell. Of labels there is bit 0, and of hashes,
+//! tags and tables nothing.
+
+use std::ops::Range;
+
+use garblet_garble::joint::{AndGates, Gate as Operands, Quad, walk};
+use garblet_primitives::{Backend, Engine, QUAD_LANES};
+use garblet_runs::testing::coalition::{self, FUNCTIONS, bits};
+
+use super::{lies::Watched, *};
+use crate::many::{
+    ground::DIGEST_BYTES,
+    online::{label_bytes, unlocked},
+};
+
+/// More runs than a view has bits, and the margin of hulls.
+const RUNS: usize = 220;
+
+/// A party's part of a run.
+struct Kept {
+    /// Its shares of masks, and of triples.
+    shares: Vec<bool>,
+    sent: Vec<(Step, usize, Vec<u8>)>,
+    outputs: Vec<bool>,
+}
+
+/// All runs of a party, in one session.
+async fn runs_of(
+    session: &mut MeshSession,
+    plan: &Plan,
+    party: Party,
+    inputs: &[Bits],
+) -> Result<Vec<Kept>, ProtocolError> {
+    let mut ground = Ground::set_up(session, plan, party, Watched::default()).await?;
+    let own = own_inputs(plan, party, inputs);
+    let mut all = Vec::new();
+    for _ in 0..RUNS {
+        ground.conduct.sent.clear();
+        let (built, shares) = build(&mut ground, session, plan).await?;
+        let outputs = ground.compute(session, plan, built, &own).await?;
+        let outputs = outputs.iter().flatten().flat_map(|bits| bits.iter().collect::<Vec<_>>()).collect();
+        all.push(Kept { shares, sent: std::mem::take(&mut ground.conduct.sent), outputs });
+    }
+    Ok(all)
+}
+
+/// The places of the informative bytes in a message, in up to two pieces.
+fn informative(plan: &Plan, step: Step, to: Party) -> [Range<usize>; 2] {
+    let gates = plan.and_count();
+    let [inputs, outputs] = [plan.input_bits(to), plan.output_bits(to)].map(|bits| bits.div_ceil(8));
+    let bytes = match step {
+        Step::ProductBits => 0..(2 * gates).div_ceil(8),
+        Step::BucketBits => 0..gates.div_ceil(8),
+        Step::GateBits => 0..(2 * gates).div_ceil(8) + inputs,
+        Step::MaskedInputs => 0..usize::MAX,
+        Step::InputLabels => {
+            let masks = if to == plan.evaluator() { label_bytes(plan) } else { 0 };
+            masks..masks + outputs
+        }
+        Step::HandedOver => return [0..outputs, outputs + DIGEST_BYTES..2 * outputs + DIGEST_BYTES],
+        _ => 0..0,
+    };
+    [bytes, 0..0]
+}
+
+/// The case of a coalition: the parties from `first` on.
+struct Case<'a> {
+    plan: &'a Plan,
+    first: u16,
+    /// The masks of party 0's inputs are opened to all.
+    is_planted: bool,
+}
+
+impl Case<'_> {
+    /// The coalition's view of every run.
+    fn views(&self, inputs: &[Bits]) -> Vec<Vec<bool>> {
+        let plan = self.plan;
+        let kept = all(plan.parties(), 12, async |session, party| runs_of(session, plan, party, inputs).await);
+        let kept: Vec<Vec<Kept>> = kept.into_iter().map(|kept| kept.expect("all are honest")).collect();
+        (0..RUNS).map(|run| self.view(inputs, &kept.iter().map(|kept| &kept[run]).collect::<Vec<_>>())).collect()
+    }
+
+    fn view(&self, inputs: &[Bits], kept: &[&Kept]) -> Vec<bool> {
+        let (plan, first) = (self.plan, usize::from(self.first));
+        let (honest, members) = kept.split_at(first);
+        let mut view: Vec<bool> =
+            members.iter().flat_map(|kept| kept.shares.iter().chain(&kept.outputs)).copied().collect();
+        for kept in honest {
+            let seen = kept.sent.iter().filter(|(_, to, _)| *to >= first);
+            for (step, to, message) in seen {
+                for places in informative(plan, *step, Party(*to as u16)) {
+                    view.extend(bits(&message[places.start..places.end.min(message.len())]));
+                }
+            }
+        }
+        if usize::from(plan.evaluator().0) >= first {
+            view.extend(public_values(plan, inputs, kept));
+            view.extend(labels(plan, kept));
+        }
+        if self.is_planted {
+            honest.iter().for_each(|kept| view.extend(plan.inputs_of(Party(0)).map(|at| kept.shares[at])));
+        }
+        view
+    }
+
+    /// Tells whether the coalition sees the same with two inputs that give it the same outputs; `None` if there are no such inputs.
+    fn hides(&self) -> Option<bool> {
+        coalition::hides(self.plan.program(), self.first, |inputs| self.views(inputs))
+    }
+}
+
+/// Bit 0 of all labels of inputs that the evaluator unlocks.
+fn labels(plan: &Plan, kept: &[&Kept]) -> Vec<bool> {
+    let to_evaluator = |kept: &&&Kept| {
+        let meant = |(step, to, _): &&(Step, usize, Vec<u8>)| {
+            *step == Step::InputLabels && *to == usize::from(plan.evaluator().0)
+        };
+        kept.sent.iter().find(meant).map(|(_, _, message)| message.clone())
+    };
+    let messages: Vec<Vec<u8>> = kept.iter().filter_map(|kept| to_evaluator(&kept)).collect();
+    let messages: Vec<&[u8]> = messages.iter().map(|message| &message[..]).collect();
+    let of_slot = |slot: usize| unlocked(&messages, slot, plan.input_count()).iter().map(|label| label.lsb()).collect();
+    (0..messages.len()).flat_map(|slot| -> Vec<bool> { of_slot(slot) }).collect()
+}
+
+/// The public values of all gates' results.
+fn public_values(plan: &Plan, inputs: &[Bits], kept: &[&Kept]) -> Vec<bool> {
+    let masks = |at: usize| kept.iter().fold(false, |sum, kept| sum ^ kept.shares[at]);
+    let values = inputs.iter().flat_map(|bits| bits.iter().collect::<Vec<_>>());
+    let carried = values.map(|value| [wire(value); QUAD_LANES]).collect();
+    let mut values = Values(Vec::new());
+    walk(Backend::PORTABLE, plan.schedule(), 1, carried, &mut values);
+    let gates = values.0.into_iter().enumerate();
+    gates.map(|(gate, value)| value ^ masks(plan.input_count() + gate)).collect()
+}
+
+/// Wires that carry their value in bit 0, and the values of all gates' results.
+struct Values(Vec<bool>);
+
+fn wire(value: bool) -> Block {
+    Block::from_u128(value.into())
+}
+
+impl AndGates for Values {
+    type State<E: Engine> = ();
+
+    fn begin<E: Engine>(&self, _e: E) {}
+
+    fn and<E: Engine>(&mut self, _e: E, _state: &mut (), gate: Operands<'_>, out: &mut [Quad]) {
+        let [a, b] = [(gate.a, 0), (gate.b, 1)].map(|(operand, at)| operand[0][0].lsb() ^ gate.inverted[at]);
+        self.0.push(a & b);
+        out[0] = [wire(a & b); QUAD_LANES];
+    }
+}
+
+/// The number of parties, the first member, and the evaluator of coalitions: a garbler, the evaluator, the evaluator and a garbler, two garblers. A single honest
+/// party has outputs that tell its input.
+const COALITIONS: [(u16, u16, u16); 5] = [(3, 2, 0), (3, 2, 2), (4, 2, 3), (4, 2, 2), (4, 2, 0)];
+
+fn plan_of(function: coalition::Function, (parties, first, evaluator): (u16, u16, u16)) -> Plan {
+    let program = coalition::program(function, parties, first);
+    Plan::new(program.into(), parties, Config { evaluator, ..Config::default() }).expect("it can be run")
+}
+
+#[test]
+fn no_sum_of_what_a_coalition_sees_tells_inputs() {
+    for coalition in COALITIONS {
+        let mut compared = 0;
+        for (name, function) in FUNCTIONS {
+            let plan = plan_of(function, coalition);
+            let Some(hides) = (Case { plan: &plan, first: coalition.1, is_planted: false }).hides() else { continue };
+            assert!(hides, "{name}: parties, first member, evaluator: {coalition:?}");
+            compared += 1;
+        }
+        assert_eq!(compared, FUNCTIONS.len(), "{coalition:?}");
+    }
+}
+
+#[test]
+fn masks_of_inputs_that_are_opened_to_all_tell_inputs() {
+    for coalition in [COALITIONS[0], COALITIONS[1], COALITIONS[4]] {
+        let plan = plan_of(FUNCTIONS[0].1, coalition);
+        assert_eq!(Case { plan: &plan, first: coalition.1, is_planted: true }.hides(), Some(false), "{coalition:?}");
+    }
+}
