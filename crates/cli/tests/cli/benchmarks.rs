@@ -78,6 +78,9 @@ fn an_engine_that_the_processor_lacks_is_refused_with_those_that_it_has() {
     let engines = Backend::available().iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", ");
     garblet(&["bench", "garbling", "--engine", "sse"]).fails(
         2,
-        &format!("error: invalid value 'sse' for '--engine <NAME>': this processor has {engines}\nhint: see --help\n"),
+        &format!(
+            "error: invalid value 'sse' for '--engine <NAME>': this processor has {engines}\n\n\
+             For more information, try '--help'.\n"
+        ),
     );
 }
