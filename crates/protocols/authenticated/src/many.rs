@@ -86,9 +86,11 @@ pub enum Step {
     Difference,
     /// The sum of choices, from which the other party proves its difference.
     DifferenceSums,
-    /// The commitment to the proofs of all differences.
+    /// The party's proofs of all differences, before it commits to them.
+    OwnDifferenceProofs,
+    /// The commitment to them.
     DifferenceCommitment,
-    /// The proofs: before the commitment with the party's own number as the index, and then with the opening.
+    /// The proofs, with the opening.
     DifferenceProofs,
     /// The commitment to a share of coins.
     CoinCommitments,

@@ -3,9 +3,10 @@
 use garblet_circuit::Party;
 use garblet_net::PerPeer;
 use garblet_ot::{MaliciousCotReceiver, MaliciousCotSender};
-use garblet_primitives::{Block, Delta, Prg, secrets};
+use garblet_primitives::{Block, Commitment, Delta, Opening, Prg, secrets};
 use garblet_protocol::{
     MeshSession,
+    checks::Check,
     conduct::Conduct,
     domain::{Domain, SessionId},
     error::ProtocolError,
@@ -31,6 +32,17 @@ pub(super) struct Pair {
     pub(super) seed: Zeroizing<Block>,
 }
 
+/// A message that all parties commit to and then open.
+pub(super) struct Opened {
+    /// The place and the number of the commitment.
+    pub(super) place: Place,
+    pub(super) number: u64,
+    /// The message before the commitment, the commitment, and the opening.
+    pub(super) steps: [Step; 3],
+    /// The check that fails if the opening is of something else.
+    pub(super) check: Check,
+}
+
 /// The state of a party of a session.
 pub(super) struct Ground<K> {
     pub(super) party: Party,
@@ -43,8 +55,6 @@ pub(super) struct Ground<K> {
     /// Batches, messages that open bits, and runs so far.
     pub(super) batches: u64,
     pub(super) runs: u64,
-    /// The probability that the others have an insecure triple among all that were made with these differences.
-    pub(super) insecure: f64,
     /// Set during every step, and forever once one failed: these differences are never used again, since others may have guessed bits of them.
     pub(super) over: bool,
     pub(super) conduct: K,
@@ -117,6 +127,30 @@ impl<K: Conduct<Step>> Ground<K> {
     /// The messages of all parties, in order.
     pub(super) fn in_order<'a>(&self, own: &'a [u8], theirs: &'a PerPeer<Vec<u8>>) -> Vec<&'a [u8]> {
         self.everybody().map(|party| theirs.get(party.0).map_or(own, |message| &message[..])).collect()
+    }
+
+    /// Commits to a message, and opens the commitment once those of all have come. Returns the others' messages, which have the same length.
+    ///
+    /// *Errors*: the check, of the party that opens something else; the connections'.
+    pub(super) async fn commit_and_open(
+        &mut self,
+        session: &mut MeshSession,
+        Opened { place, number, steps: [own, commits, opens], check }: Opened,
+        message: &mut [u8],
+    ) -> Result<PerPeer<Vec<u8>>, ProtocolError> {
+        self.conduct.touch(own, 0, message);
+        let (commitment, opening) = self.domain(self.party, place, number).commit(message, session.rng());
+        let commitments = self.broadcast(session, commits, &commitment.to_bytes()).await?;
+        let opened = [message, &opening.to_bytes()[..]].concat();
+        let mut all = self.broadcast(session, opens, &opened).await?;
+        for ((peer, theirs), (_, commitment)) in all.iter_mut().zip(commitments.iter()) {
+            let opening = theirs.split_off(message.len());
+            let [commitment, opening] = [commitment, &opening].map(|bytes| *bytes.first_chunk().unwrap_or(&[0; 32]));
+            let domain = self.domain(Party(peer), place, number);
+            let opens = domain.open(&Commitment::from_bytes(commitment), theirs, &Opening::from_bytes(opening));
+            opens.map_err(|_| cheats(peer, check, "the message does not open the commitment"))?;
+        }
+        Ok(all)
     }
 
     /// Commits to a share of coins; returns the commitment, too.

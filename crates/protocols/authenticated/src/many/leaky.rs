@@ -23,10 +23,9 @@ use zeroize::Zeroizing;
 use super::{
     Step,
     bits::{AllBitsChecked, CotChecked, check_bits},
-    checks::{PRODUCT_BITS, cheats},
-    ground::{DIGEST_BYTES, Ground},
+    checks::PRODUCT_BITS,
+    ground::{DIGEST_BYTES, Ground, Opened},
     place::Place,
-    setup::opens,
     shares::{Shares, add_public},
 };
 use crate::{
@@ -181,18 +180,11 @@ impl<K: Conduct<Step>> Ground<K> {
         count: usize,
         number: u64,
     ) -> Result<Packed, ProtocolError> {
-        self.conduct.touch(Step::OwnProductBits, 0, &mut own.0);
-        let (commitment, opening) = self.domain(self.party, Place::ProductBits, number).commit(&own.0, session.rng());
-        let commitments = self.broadcast(session, Step::ProductBitsCommitment, &commitment.to_bytes()).await?;
-        let mut message = own.0.clone();
-        message.extend_from_slice(&opening.to_bytes());
-        let theirs = self.broadcast(session, Step::ProductBits, &message).await?;
-        for ((peer, message), (_, commitment)) in theirs.iter().zip(commitments.iter()) {
-            let bits = &message[..count.div_ceil(8)];
+        let steps = [Step::OwnProductBits, Step::ProductBitsCommitment, Step::ProductBits];
+        let opened = Opened { place: Place::ProductBits, number, steps, check: PRODUCT_BITS };
+        let theirs = self.commit_and_open(session, opened, &mut own.0).await?;
+        for (peer, bits) in theirs.iter() {
             check_padding_of(Party(peer), bits, count)?;
-            if !opens(&self.domain(Party(peer), Place::ProductBits, number), commitment, message) {
-                return Err(cheats(peer, PRODUCT_BITS, "the bits do not open the commitment"));
-            }
             own = own.sum(bits);
         }
         Ok(own)
@@ -214,7 +206,7 @@ impl<K: Conduct<Step>> Ground<K> {
     }
 }
 
-/// The first tweak of the hashes of a sender's blocks with a receiver.
-fn tweak(sender: u16, receiver: u16, start: usize) -> u64 {
+/// The first tweak of the hashes of a sender's blocks with a receiver, from block `start` on.
+pub(super) fn tweak(sender: u16, receiver: u16, start: usize) -> u64 {
     u64::from(sender) << 48 | u64::from(receiver) << 40 | start as u64
 }

@@ -43,8 +43,6 @@ impl<K: Conduct<Step>> Ground<K> {
             self.over = false;
             return Ok(());
         };
-        // One failure ends everything, so all batches together are no worse than the worst one.
-        self.insecure = self.insecure.max(batch.insecure());
         let leaky = batch.leaky() as usize;
         let checked = self.correlate(session, bits(leaky, masks), number).await?;
         let made = self.leaky_triples(session, checked, (leaky, masks), number).await?;

@@ -15,17 +15,17 @@
 //! A false `y` tells its sender this party's difference from the proofs. That is harmless: nothing has been made with it, and it is never used.
 
 use garblet_circuit::Party;
-use garblet_net::{Channel, Line, NetError, PerPeer};
+use garblet_net::{Channel, Line, PerPeer};
 use garblet_ot::{OtError, ReceiverSeeds, SenderSeeds};
-use garblet_primitives::{Block, Commitment, Delta, Opening, Prg, gf128, secrets};
+use garblet_primitives::{Block, Delta, Prg, gf128, secrets};
 use garblet_protocol::{MeshSession, Phase, conduct::Conduct, domain::SessionId, error::ProtocolError};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{
     NAME, Step,
-    checks::{DIFFERENCES, DIFFERENCES_OPENING, cheats, somebody_cheats},
-    ground::{DIGEST_BYTES, Ground, Pair, check_echo},
+    checks::{DIFFERENCES, DIFFERENCES_OPENING, somebody_cheats},
+    ground::{DIGEST_BYTES, Ground, Opened, Pair, check_echo},
     place::Place,
     plan::Plan,
 };
@@ -81,7 +81,6 @@ impl<K: Conduct<Step>> Ground<K> {
             id,
             batches: 0,
             runs: 0,
-            insecure: 0.0,
             over: false,
             conduct,
         };
@@ -106,8 +105,10 @@ impl<K: Conduct<Step>> Ground<K> {
             sum ^= block_of(theirs);
         }
         proofs[own] ^= gf128::mul(sum, self.in_ots.block());
+        let steps = [Step::OwnDifferenceProofs, Step::DifferenceCommitment, Step::DifferenceProofs];
+        let opened = Opened { place: Place::Differences, number: 0, steps, check: DIFFERENCES_OPENING };
         let mut bytes: Vec<u8> = proofs.iter().flat_map(|proof| proof.to_bytes()).collect();
-        let all = self.commit_and_open(session, (Place::Differences, 0), &mut bytes).await?;
+        let all = self.commit_and_open(session, opened, &mut bytes).await?;
         for (_, theirs) in all.iter() {
             proofs.iter_mut().zip(theirs.as_chunks().0).for_each(|(sum, proof)| *sum ^= Block::from_bytes(*proof));
         }
@@ -117,39 +118,6 @@ impl<K: Conduct<Step>> Ground<K> {
             false => Err(somebody_cheats(DIFFERENCES, "the proofs of a difference do not add up to zero")),
         }
     }
-
-    /// Commits to a message, and opens the commitment when those of all have come. Returns the messages of the others, which have the same length.
-    ///
-    /// *Errors*: [`DIFFERENCES_OPENING`], of the party that opens something else; the connections'.
-    async fn commit_and_open(
-        &mut self,
-        session: &mut MeshSession,
-        (place, number): (Place, u64),
-        message: &mut [u8],
-    ) -> Result<PerPeer<Vec<u8>>, ProtocolError> {
-        self.conduct.touch(Step::DifferenceProofs, usize::from(self.party.0), message);
-        let domain = self.domain(self.party, place, number);
-        let (commitment, opening) = domain.commit(message, session.rng());
-        let commitments = self.broadcast(session, Step::DifferenceCommitment, &commitment.to_bytes()).await?;
-        let mut opened = message.to_vec();
-        opened.extend_from_slice(&opening.to_bytes());
-        let mut all = self.broadcast(session, Step::DifferenceProofs, &opened).await?;
-        for ((peer, theirs), (_, commitment)) in all.iter_mut().zip(commitments.iter()) {
-            let domain = self.domain(Party(peer), place, number);
-            if !opens(&domain, commitment, theirs) {
-                return Err(cheats(peer, DIFFERENCES_OPENING, "the proofs of all differences"));
-            }
-            theirs.truncate(message.len());
-        }
-        Ok(all)
-    }
-}
-
-/// Tells whether a message that ends with an opening opens a commitment to the rest of it.
-pub(super) fn opens(domain: &garblet_protocol::domain::Domain, commitment: &[u8], message: &[u8]) -> bool {
-    let Some((value, opening)) = message.split_last_chunk() else { return false };
-    let Ok(commitment) = commitment.try_into() else { return false };
-    domain.open(&Commitment::from_bytes(commitment), value, &Opening::from_bytes(*opening)).is_ok()
 }
 
 /// A block of a message of 16 bytes.
@@ -232,18 +200,14 @@ async fn correlate(session: &mut MeshSession, pairs: &mut PerPeer<Pair>) -> Resu
         let receive = async |into: &mut _| sender.receive(into, PROOF_OTS, Zeroizing::default()).await;
         let (corrected, unchecked) = channel.full_duplex(correct, receive).await?;
         let (point, mut theirs) = (sender.point(), [0; 16]);
-        exchange(channel, &point.to_bytes(), &mut theirs).await?;
+        channel.exchange_bytes(&point.to_bytes(), &mut theirs).await?;
         let (answer, choices, macs) = receiver.answer(corrected, Block::from_bytes(theirs));
         let mut theirs = vec![0; sender.answer_bytes()];
-        exchange(channel, &answer, &mut theirs).await?;
+        channel.exchange_bytes(&answer, &mut theirs).await?;
         let keys = sender.check(unchecked, point, &theirs)?;
         Ok::<_, OtError>(Packed { choices: block_of(choices.as_bytes()), mac: packed(&macs), key: packed(&keys) })
     };
     Ok(session.mesh().each(pairs.as_mut(), step).await?)
-}
-
-async fn exchange(channel: &mut Channel, outgoing: &[u8], incoming: &mut [u8]) -> Result<(), NetError> {
-    channel.exchange_bytes(outgoing, incoming).await
 }
 
 /// The element of the field whose multiples these blocks are multiples of bits of: block `b` times `X^b`, for all `b`.

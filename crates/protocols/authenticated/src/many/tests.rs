@@ -22,7 +22,7 @@ use super::{
     ground::Ground,
     shares::{Supply, Triples},
 };
-use crate::parameters::Batch;
+use crate::{config::ResultCheck, parameters::Batch};
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(future)
@@ -79,8 +79,8 @@ fn odd_outputs() -> Arc<Program> {
 }
 
 /// The plan of a program whose last party evaluates.
-fn plan(program: impl Into<Arc<Program>>, parties: u16) -> Arc<Plan> {
-    let config = Config { evaluator: parties - 1, ..Config::default() };
+fn plan(program: impl Into<Arc<Program>>, parties: u16, check: ResultCheck) -> Arc<Plan> {
+    let config = Config { check, evaluator: parties - 1, ..Config::default() };
     Arc::new(Plan::new(program.into(), parties, config).expect("it can be run"))
 }
 

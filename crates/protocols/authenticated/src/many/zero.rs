@@ -12,8 +12,6 @@
 //! all parts as the cheats chose them towards `h`. Unless all are zero, the product is zero with probability `2^-128`.
 //! *Blind*: if some are not zero, the sum is uniform. If they are, false blocks make the outcome a predicate of bits of `v_h`, which a share of zero hides.
 
-use garblet_circuit::Party;
-use garblet_net::PerPeer;
 use garblet_primitives::{Block, OtHash, gf128, secrets};
 use garblet_protocol::{MeshSession, conduct::Conduct, error::ProtocolError};
 use subtle::ConstantTimeEq;
@@ -22,10 +20,11 @@ use zeroize::Zeroizing;
 use super::{
     Step,
     bits::CotChecked,
-    checks::{ZERO, ZERO_OPENING, cheats, somebody_cheats},
-    ground::Ground,
+    checks::{ZERO, ZERO_OPENING, somebody_cheats},
+    ground::{Ground, Opened},
+    leaky::tweak,
     place::Place,
-    setup::{block_of, opens},
+    setup::block_of,
 };
 
 /// Bits of a part, and OTs of each ordered pair.
@@ -58,8 +57,8 @@ impl<K: Conduct<Step>> Ground<K> {
         let outgoing = checked.keys.map_ref(|peer, keys| {
             let mut pads: Pads = Zeroizing::new(keys[first..first + BITS].to_vec());
             let mut others: Pads = Zeroizing::new(pads.iter().map(|&key| key ^ delta).collect());
-            hash.hash_batch(tweak(own, peer), &mut pads);
-            hash.hash_batch(tweak(own, peer), &mut others);
+            hash.hash_batch(tweak(own, peer, 0), &mut pads);
+            hash.hash_batch(tweak(own, peer, 0), &mut others);
             let mut message = change.to_bytes().to_vec();
             for (bit, (pad, other)) in pads.iter().zip(others.iter()).enumerate() {
                 let multiple = gf128::mul(Block::from_u128(1 << bit), *factor);
@@ -77,9 +76,9 @@ impl<K: Conduct<Step>> Ground<K> {
             let mut pads: Pads = Zeroizing::new(keys[first..first + BITS].to_vec());
             let of_bit = |bits: u128, at: usize| Block::mask(garblet_primitives::Bit::lowest_of((bits >> at) as u64));
             pads.iter_mut().enumerate().for_each(|(at, key)| *key ^= of_bit(change, at) & delta);
-            hash.hash_batch(tweak(own, peer), &mut pads);
+            hash.hash_batch(tweak(own, peer, 0), &mut pads);
             let mut received: Pads = Zeroizing::new(macs[first..first + BITS].to_vec());
-            hash.hash_batch(tweak(peer, own), &mut received);
+            hash.hash_batch(tweak(peer, own, 0), &mut received);
             for (at, block) in message[16..].as_chunks().0.iter().enumerate() {
                 product ^= pads[at] ^ received[at] ^ of_bit(part, at) & Block::from_bytes(*block);
             }
@@ -94,29 +93,14 @@ impl<K: Conduct<Step>> Ground<K> {
         product: Block,
         number: u64,
     ) -> Result<(), ProtocolError> {
+        let steps = [Step::OwnProduct, Step::ProductCommitment, Step::Product];
+        let opened = Opened { place: Place::Zero, number, steps, check: ZERO_OPENING };
         let mut told = product.to_bytes();
-        self.conduct.touch(Step::OwnProduct, 0, &mut told);
-        let (commitment, opening) = self.domain(self.party, Place::Zero, number).commit(&told, session.rng());
-        let commitments: PerPeer<Vec<u8>> =
-            self.broadcast(session, Step::ProductCommitment, &commitment.to_bytes()).await?;
-        let mut message = told.to_vec();
-        message.extend_from_slice(&opening.to_bytes());
-        let theirs = self.broadcast(session, Step::Product, &message).await?;
-        let mut sum = Block::from_bytes(told);
-        for ((peer, message), (_, commitment)) in theirs.iter().zip(commitments.iter()) {
-            if !opens(&self.domain(Party(peer), Place::Zero, number), commitment, message) {
-                return Err(cheats(peer, ZERO_OPENING, "its product does not open the commitment"));
-            }
-            sum ^= block_of(message);
-        }
+        let theirs = self.commit_and_open(session, opened, &mut told).await?;
+        let sum = theirs.iter().fold(Block::from_bytes(told), |sum, (_, product)| sum ^ block_of(product));
         match secrets::verdict(sum.ct_eq(&Block::ZERO), "authenticated-bmr: whether all leaky triples are products") {
             true => Ok(()),
             false => Err(somebody_cheats(ZERO, "the products do not add up to zero")),
         }
     }
-}
-
-/// The first tweak of the hashes of a sender's blocks with a receiver.
-fn tweak(sender: u16, receiver: u16) -> u64 {
-    u64::from(sender) << 48 | u64::from(receiver) << 40
 }

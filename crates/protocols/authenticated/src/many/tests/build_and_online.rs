@@ -43,15 +43,15 @@ enum Outcome {
 }
 
 /// The product of bit 0 of the bytes of two garblers and the evaluator, for all.
-fn product_of_three(parties: u16) -> Arc<Plan> {
+fn product_of_three(parties: u16, of_gates: ResultCheck) -> Arc<Plan> {
     let gates = vec![Gate::And(Wire(0), Wire(WIDTH)), Gate::And(Wire(3 * WIDTH), Wire(2 * WIDTH))];
     assert_eq!(gates.len(), GATES);
-    plan(circuit(&[0, 1, parties - 1], WIDTH, gates, vec![Wire(3 * WIDTH + 1)]), parties)
+    plan(circuit(&[0, 1, parties - 1], WIDTH, gates, vec![Wire(3 * WIDTH + 1)]), parties, of_gates)
 }
 
 /// Runs with a lie of one party, and judges the honest ones.
-fn check(parties: u16, (lies, lie): (u16, Lie), expected: &Outcome, seed: u64) {
-    let plan = product_of_three(parties);
+fn check((parties, of_gates): (u16, ResultCheck), (lies, lie): (u16, Lie), expected: &Outcome, seed: u64) {
+    let plan = product_of_three(parties, of_gates);
     let inputs: Vec<Bits> =
         (0..3).map(|at| Bits::from_u128(0xa5 ^ u128::from(seed >> at & 1), WIDTH as usize)).collect();
     let results = all(parties, seed, async |session, party| {
@@ -82,10 +82,10 @@ fn check(parties: u16, (lies, lie): (u16, Lie), expected: &Outcome, seed: u64) {
 }
 
 /// Checks deviations for three parties and four, given the last party's number.
-fn check_all(deviations: impl Fn(u16) -> Vec<(u16, Lie, Outcome)>) {
+fn check_all(of_gates: ResultCheck, deviations: impl Fn(u16) -> Vec<(u16, Lie, Outcome)>) {
     for parties in [3, 4] {
         for (number, (lies, lie, outcome)) in (0..).zip(deviations(parties - 1)) {
-            check(parties, (lies, lie), &outcome, number);
+            check((parties, of_gates), (lies, lie), &outcome, number);
         }
     }
 }
@@ -101,7 +101,7 @@ fn somebody(check: Check, finders: impl IntoIterator<Item = u16>) -> Outcome {
 
 #[test]
 fn a_garbler_that_lies_in_the_build_is_found_or_changes_nothing() {
-    check_all(|last| {
+    check_all(ResultCheck::Tags, |last| {
         let all = || 1..=last;
         vec![
             (0, lie(Step::GateBits, None, 0), somebody(checks::GATE_BITS, all())),
@@ -133,7 +133,7 @@ fn a_garbler_that_lies_in_the_build_is_found_or_changes_nothing() {
 
 #[test]
 fn a_garbler_that_lies_online_is_found_or_changes_nothing() {
-    check_all(|last| {
+    check_all(ResultCheck::Tags, |last| {
         let (digest, keys) = (LABELS, LABELS + 32);
         let masks = keys + 16 * (usize::from(last) - 1);
         vec![
@@ -160,7 +160,7 @@ fn a_garbler_that_lies_online_is_found_or_changes_nothing() {
 
 #[test]
 fn an_evaluator_that_lies_is_found_or_has_nothing_of_it() {
-    check_all(|last| {
+    check_all(ResultCheck::Tags, |last| {
         let garblers = || 0..last;
         vec![
             (last, lie(Step::GateBits, None, 0), somebody(checks::GATE_BITS, garblers())),
@@ -176,6 +176,34 @@ fn an_evaluator_that_lies_is_found_or_has_nothing_of_it() {
             (last, lie(Step::HandedOver, Some(0), 33), somebody(checks::OUTPUT_MASKS, [0])),
             (last, lie(Step::HandedOver, Some(1), 34), somebody(checks::OUTPUT_MASKS, [1])),
             (last, lie(Step::HandedOver, None, 0), somebody(checks::OUTPUT_LABELS, garblers())),
+        ]
+    });
+}
+
+/// With `check=reveal` the masked values of both gates fit a byte. The digest comes after them, and then the point.
+#[test]
+fn whoever_lies_about_revealed_values_is_found_or_has_nothing_of_it() {
+    check_all(ResultCheck::Reveal, |last| {
+        let (digest, point) = (1, 33);
+        let (to_all, to) = (None, Some(last));
+        let but_1 = || (0..last).filter(|garbler| *garbler != 1);
+        vec![
+            (last, lie(Step::RevealedGates, Some(0), 0), somebody(checks::REVEALED_LABELS, [0])),
+            (last, lie(Step::RevealedGates, Some(1), digest), somebody(checks::REVEALED_LABELS, [1])),
+            (last, lie(Step::RevealedGates, to_all, 0), somebody(checks::REVEALED_LABELS, 0..last)),
+            // Its own check of the sum fails.
+            (last, lie(Step::RevealedGates, Some(0), point), Outcome::Ended),
+            (last, lie(Step::HandedOver, Some(0), 0), somebody(checks::OUTPUT_LABELS, [0])),
+            (0, lie(Step::RevealedSums, to, 3), somebody(checks::REVEALED_GATES, [last])),
+            (1, lie(Step::RevealedSums, to, LAST), somebody(checks::REVEALED_GATES, [last])),
+            (0, lie(Step::RevealedSums, to, 16), somebody(checks::OUTPUT_MASKS, [last])),
+            (0, lie(Step::RevealedSums, to, 17), somebody(checks::OUTPUT_MASKS, [last])),
+            (0, lie(Step::RevealedSums, Some(1), 0), somebody(checks::OUTPUT_MASKS, [1])),
+            (0, lie(Step::InputLabels, to, 0), somebody(checks::INPUT_LABELS, [last])),
+            // A label that is wrong spoils those of the next gate for all garblers. What is wrong at the liar it finds itself.
+            (0, lie(Step::Tables, to, 16 + block(0, 2)), somebody(checks::REVEALED_LABELS, 1..last)),
+            (1, lie(Step::TableParts, Some(0), block(0, 2) + LAST), somebody(checks::REVEALED_LABELS, but_1())),
+            (1, lie(Step::Tables, to, 16 + block(0, 2) + LAST), somebody(checks::REVEALED_LABELS, but_1())),
         ]
     });
 }

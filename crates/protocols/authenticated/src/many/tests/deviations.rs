@@ -4,7 +4,7 @@ use super::{
     lies::{Found, Lie, Once, found},
     *,
 };
-use crate::{config::ResultCheck, many::checks, tests::is_far};
+use crate::{many::checks, tests::is_far};
 
 /// The results of a batch in which party 0 lies.
 fn lied(parties: u16, seed: u64, batch: Batch, lie: Lie) -> Vec<Result<Made<Once>, ProtocolError>> {
@@ -23,7 +23,7 @@ fn every_deviation_ends_in_its_check() {
         (lie(Step::Difference, Some(2), 9), Somebody(checks::DIFFERENCES)),
         (lie(Step::DifferenceSums, Some(1), 9), Somebody(checks::DIFFERENCES)),
         (lie(Step::DifferenceCommitment, Some(2), 9), Named(checks::DIFFERENCES_OPENING)),
-        (lie(Step::DifferenceProofs, Some(0), 20), Somebody(checks::DIFFERENCES)),
+        (lie(Step::OwnDifferenceProofs, None, 20), Somebody(checks::DIFFERENCES)),
         (lie(Step::DifferenceProofs, Some(1), 20), Named(checks::DIFFERENCES_OPENING)),
         (lie(Step::CoinCommitments, Some(1), 0), Named(checks::COIN_TOSS_OPENING)),
         (lie(Step::Coins, Some(2), 0), Named(checks::COIN_TOSS_OPENING)),

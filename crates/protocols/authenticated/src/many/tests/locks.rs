@@ -52,7 +52,7 @@ fn whoever_tells_garblers_different_inputs_gets_no_usable_label() {
     for (parties, subsets) in subsets {
         let mut program = circuit(&[0, 1, parties - 1], 1, vec![Gate::And(Wire(0), Wire(2))], vec![Wire(3)]);
         program.set_recipients(0, Recipients::Only(vec![Party(parties - 1)]));
-        let plan = plan(program, parties);
+        let plan = plan(program, parties, ResultCheck::Tags);
         let honest = messages(&plan, &[], 1);
         assert_eq!(usable(&honest), 3 * plan.garbler_count(), "the labels of three inputs, of every garbler");
         for subset in subsets {

@@ -7,7 +7,7 @@ use garblet_synthesis::library;
 use rand::{SeedableRng, rngs::StdRng};
 
 use super::*;
-use crate::{config::ResultCheck, many::communication};
+use crate::many::communication;
 
 /// Runs a program, and compares results and costs.
 fn check(program: Program, parties: u16, config: Config, inputs: &[Bits], seed: u64) {

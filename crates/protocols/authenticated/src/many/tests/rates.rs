@@ -113,7 +113,7 @@ fn wrong_tables_abort_with_the_same_probability_for_all_inputs() {
     let mut program =
         circuit(&[0, 1], 1, vec![Gate::And(Wire(0), Wire(1)), Gate::And(Wire(2), Wire(0))], vec![Wire(3)]);
     program.set_recipients(0, Recipients::Only(vec![EVALUATOR]));
-    let plan = plan(program, 3);
+    let plan = plan(program, 3, ResultCheck::Tags);
     for (wrong, rate) in wrong_tables() {
         for value in 0..4 {
             let by = (EVALUATOR, Found::Somebody(checks::TAGS));
@@ -130,7 +130,7 @@ fn wrong_tables_abort_with_the_same_probability_for_all_inputs() {
 #[test]
 fn a_wrong_block_for_another_garbler_makes_nobody_look_like_a_cheat() {
     const TRIALS: usize = 100;
-    let plan = plan(product(), 3);
+    let plan = plan(product(), 3, ResultCheck::Tags);
     let wrong = Wrong::bit("a part for the second garbler", 0, Step::TableParts, 1, 15);
     for value in 0..4 {
         let by = (Party(1), Found::Somebody(checks::OUTPUT_LABELS));
@@ -148,7 +148,7 @@ struct Passed {
 
 /// Batches in one session with party 0's changes. Returns those that passed, of all parties.
 fn batches(batch: Batch, changes: &[Change], trials: usize) -> Vec<Vec<Passed>> {
-    let plan = plan(product(), 3);
+    let plan = plan(product(), 3, ResultCheck::Tags);
     let of_parties = all(3, batch.triples, async |session, party| {
         let changes = if party.0 == 0 { changes.to_vec() } else { Vec::new() };
         let mut ground = Ground::set_up(session, &plan, party, Watched { changes, ..Watched::default() }).await?;
