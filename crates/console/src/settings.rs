@@ -58,8 +58,9 @@ impl Settings {
             }
             Some(asked) => {
                 let problem = format!("--adversary {asked}: {protocol} is only secure against {strongest} parties");
+                // The one for two parties has all others in its hint.
                 let stronger = Protocol::against(asked, 2);
-                Err(Failure::call(problem).hint(match protocol.is_mesh() {
+                Err(Failure::call(problem).hint(match protocol.is_mesh() || parties > 2 {
                     true => {
                         format!("--protocol {stronger} is, for two parties; {}", several_hint(stronger))
                     }

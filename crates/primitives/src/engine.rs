@@ -30,7 +30,7 @@ pub(crate) use vaes256::Vaes256;
 
 use crate::{
     block::{BLOCK_BITS, Block},
-    product::product,
+    product::product_portable,
     squares::exchange_squares,
 };
 
@@ -108,7 +108,7 @@ pub trait Engine: Copy {
     #[inline(always)]
     fn products(self, a: Self::Quad, b: Self::Quad) -> [Self::Quad; 3] {
         let (a, b) = (self.store(a), self.store(b));
-        let products = [0, 1, 2, 3].map(|lane: usize| product(a[lane], b[lane]).halves());
+        let products = [0, 1, 2, 3].map(|lane: usize| product_portable(a[lane], b[lane]).halves());
         let [low, high] = [0, 1].map(|half: usize| self.load(&products.map(|product| product[half])));
         [low, self.splat(Block::ZERO), high]
     }

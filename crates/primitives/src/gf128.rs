@@ -104,8 +104,9 @@ impl Kernel for InnerProduct<'_> {
     fn run<E: Engine>(self, e: E) -> Product {
         let ((quads_a, rest_a), (quads_b, rest_b)) =
             (self.a.as_chunks::<QUAD_LANES>(), self.b.as_chunks::<QUAD_LANES>());
-        let mut sums = e.products(e.load(&padded(rest_a)), e.load(&padded(rest_b)));
-        for (a, b) in quads_a.iter().zip(quads_b) {
+        let mut sums = [e.splat(Block::ZERO); 3];
+        let padded = (!rest_a.is_empty()).then(|| (padded(rest_a), padded(rest_b)));
+        for (a, b) in quads_a.iter().zip(quads_b).chain(padded.as_ref().map(|(a, b)| (a, b))) {
             for (sum, part) in sums.iter_mut().zip(e.products(e.load(a), e.load(b))) {
                 *sum = e.xor(*sum, part);
             }
@@ -137,6 +138,9 @@ impl Kernel for AddProducts<'_> {
             for (sum, product) in halves.iter_mut().zip(products(e, factor, values)) {
                 *sum = e.store(e.xor(e.load(sum), product));
             }
+        }
+        if rest.is_empty() {
+            return;
         }
         let [first, last] = products(e, factor, &padded(rest));
         let of_rest: [Product; QUAD_LANES] = bytemuck::cast([e.store(first), e.store(last)]);

@@ -172,7 +172,7 @@ impl Hall {
         self.sessions.spawn(async move {
             let begin = Instant::now();
             let session = on_own_thread(move || async move {
-                // Until the thread has dropped all else.
+                // The last that the thread drops.
                 let _stay = stay;
                 session::run(admitted, shared).await
             });
@@ -182,12 +182,11 @@ impl Hall {
                 () = sleep(longest) => Err(Stopped::GivenUp("it took too long")),
                 _ = over.wait_for(|over| *over) => Err(Stopped::GivenUp("the service was stopped")),
             };
-            let aborted = matches!(result, Err(Stopped::GivenUp(_))).then(|| ending.stay());
-            let ended = ending.conclude(result, begin.elapsed()).await;
-            if let Some(stay) = aborted {
-                tokio::spawn(tell_if_hanging(stay));
+            // Before the end is recorded, which may wait for the same disk.
+            if matches!(result, Err(Stopped::GivenUp(_))) {
+                tokio::spawn(tell_if_hanging(ending.stay()));
             }
-            ended
+            ending.conclude(result, begin.elapsed()).await
         });
     }
 

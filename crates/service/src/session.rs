@@ -238,9 +238,10 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
         if shared.farewells.is_closed() || shared.outbox.blocks(rule) {
             return Err(Refusal::Closed);
         }
+        // Before a program is started for the inputs: it rests after a run that does not come about.
+        let stock = stock(&offer, rule, &request, &shared)?;
         let inputs = shared.ahead.inputs(&offer, rule, &request, &undecided).await;
         let (inputs, start) = inputs.map_err(|failure| no_data("no inputs", &offer, &request, &shared, &failure))?;
-        let stock = stock(&offer, rule, &request, &shared)?;
         let reserved = shared.counters.reserve(&rule.budget, &request.counted, rule.often, clock().as_secs());
         Ok::<_, Refusal>((inputs, stock, reserved?, start))
     };

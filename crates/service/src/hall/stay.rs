@@ -53,7 +53,7 @@ impl Stay {
         Arc::new(Stay { ticket, has_place: AtomicBool::new(false), leaves })
     }
 
-    /// Also holds a place from now on.
+    /// Takes a place, which it holds like everything else.
     pub(super) fn take_place(&self) {
         self.has_place.store(true, Ordering::Relaxed);
     }
