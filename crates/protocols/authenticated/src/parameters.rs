@@ -130,12 +130,17 @@ mod tests {
 
     #[test]
     fn as_many_triples_as_asked_for_in_batches_that_keep_the_bound() {
-        for statistical in [Statistical::Forty, Statistical::SixtyFour, Statistical::Eighty] {
+        let statistical = [Statistical::Forty, Statistical::SixtyFour, Statistical::Eighty];
+        for (statistical, parties) in statistical.into_iter().flat_map(|s| [2, 3, 7, 8, 16].map(|parties| (s, parties)))
+        {
             for triples in [1, 2, 100, 6_400, 100_000, 300_000, 819_200, 10_000_000] {
-                let batches = batches(triples, statistical, 2);
+                let batches = batches(triples, statistical, parties);
                 assert!(batches.iter().map(|batch| batch.triples).sum::<u64>() >= triples);
-                let bound = (-f64::from(statistical.bits())).exp2();
-                assert!(batches.iter().all(|batch| batch.insecure() < bound && batch.leaky() >= 128));
+                // Tags have their share of the sum.
+                let bound = (-f64::from(statistical.bits())).exp2() * (1.0 - f64::from(parties) / 256.0);
+                assert!(batches.iter().all(|batch| batch.insecure() <= bound && batch.leaky() >= 128));
+                let most = if parties == 2 { u64::MAX } else { BATCH_BYTES };
+                assert!(batches.iter().all(|batch| batch.leaky() * 64 * u64::from(parties) <= most), "{parties}");
             }
         }
         assert!(batches(0, Statistical::Forty, 2).is_empty());

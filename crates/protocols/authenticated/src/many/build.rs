@@ -227,7 +227,13 @@ impl<K: Conduct<Step>> Ground<K> {
 
 /// Bytes of the tags that a garbler collects.
 pub(super) fn written_bytes(plan: &Plan, slot: usize) -> usize {
-    TABLE * plan.tag().bytes * collected(plan, slot).count()
+    if !plan.has_tags() {
+        return 0;
+    }
+    let (pieces, rest, garblers) = (plan.and_count() / PIECE, plan.and_count() % PIECE, plan.garbler_count());
+    let whole = pieces / garblers + usize::from(slot < pieces % garblers);
+    let gates = whole * PIECE + if slot == pieces % garblers { rest } else { 0 };
+    TABLE * plan.tag().bytes * gates
 }
 
 /// The tags of the gates that a garbler collects, from those of all gates.

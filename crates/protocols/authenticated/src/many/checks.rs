@@ -48,7 +48,7 @@ garblet_protocol::checks! {
     OUTPUT_LABELS = "the labels of an output do not have the value that was handed over",
 }
 
-/// Proof that all gates are right, by tags or by their masked values. Nothing that hangs on outputs leaves the evaluator without it.
+/// Proof that all gates are right, by tags or by their masked values. The evaluator hands over no output, and no share of the mask of one, without it.
 pub(super) struct Verified(());
 
 impl Verified {

@@ -50,7 +50,7 @@ pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) 
         Phase::Setup => {
             let width = plan.config().ot_width;
             let seeds = width.sender_setup_bytes() + width.receiver_setup_bytes() + width.malicious_setup_bytes();
-            let ots: u64 = width.malicious_extension_bytes(setup::ots(), OT_CHECK).iter().sum();
+            let ots: u64 = width.malicious_extension_bytes(setup::PROOF_OTS as u64, OT_CHECK).iter().sum();
             hellos[usize::from(from.0)].encoded_bytes() + seeds + ots + setup::sent_bytes(plan.parties())
         }
         Phase::Prepare => plan.batches().into_iter().map(|(batch, masks)| batch_bytes(plan, batch, masks)).sum(),

@@ -52,7 +52,7 @@ pub(super) struct Ground<K> {
     pub(super) delta: Delta,
     pub(super) pairs: PerPeer<Pair>,
     pub(super) id: SessionId,
-    /// Batches, messages that open bits, and runs so far.
+    /// Batches and runs so far.
     pub(super) batches: u64,
     pub(super) runs: u64,
     /// Set during every step, and forever once one failed: these differences are never used again, since others may have guessed bits of them.

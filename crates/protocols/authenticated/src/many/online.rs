@@ -1,11 +1,12 @@
-//! The online phase: one round trip, and half a one more where a garbler learns something.
+//! The online phase: one round trip with tags, two with revealed values, and half a one more where a garbler learns something.
 //!
 //! | flow | who | what | bytes |
 //! |---|---|---|---|
 //! | O1 | all to all | the run's number; masked inputs | 8; 1/8 a bit |
 //! | O2 | garbler to evaluator | labels of all inputs, under a lock; a digest of the masked inputs; keys to the other garblers' locks | 16 a bit; 32; 16 each |
-//! | | all but the evaluator to every recipient | shares of the masks of its outputs, with tags | 1/8 and a tag a bit |
-//! | O3 | evaluator | evaluates, and checks all gates | |
+//! | O2, or with O4 | all but the evaluator to every recipient | shares of the masks of its outputs, with tags | 1/8 and a tag a bit |
+//! | O3 | evaluator | evaluates, and checks all gates by their tags | |
+//! | O4 | with `check=reveal` in place of that: see `reveal` | | |
 //! | O5 | evaluator to every garbler that learns something | masked outputs; a digest of their labels; its shares of their masks | 1/8 a bit; 32; 1/8 and a tag a bit |
 //!
 //! *Locks*: an owner could tell two garblers different masked inputs, and the evaluator would get labels of both. The published protocol broadcasts them, which
@@ -144,8 +145,8 @@ impl<K: Conduct<Step>> Ground<K> {
         for ((label, zero), masked) in labels.iter_mut().zip(built.labels.iter()).zip(&told_inputs.masked) {
             *label ^= *zero ^ Block::mask(*masked) & self.delta.block();
         }
-        let keys = others.iter().flat_map(|&other| self.lock(other, other, told_inputs, built.run).to_bytes());
-        let keys = Zeroizing::new(keys.collect::<Vec<u8>>());
+        let mut keys = Zeroizing::new(Vec::with_capacity(16 * others.len()));
+        keys.extend(others.iter().flat_map(|&other| self.lock(other, other, told_inputs, built.run).to_bytes()));
         let outgoing = session.mesh().per_peer(|peer| {
             let masks = if plan.has_tags() { told(tag, built.masks.of_outputs(Party(peer))) } else { Vec::new() };
             match Party(peer) == evaluator {
@@ -177,7 +178,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let zero = built.masks.output_labels();
         // Of a constant, too: its label is zero, and another value takes the difference.
         let labels = zero.iter().enumerate().map(|(at, &zero)| zero ^ Block::mask(masked.get(at)) & self.delta.block());
-        let expected = self.digest_of_outputs(party, built.run, labels);
+        let expected = self.digest_of_labels(Place::OutputLabels, party, built.run, labels);
         if !secrets::verdict(expected.ct_eq(digest), "authenticated-bmr: whether the labels of outputs fit") {
             return Err(somebody_cheats(OUTPUT_LABELS, "the digest is of other labels"));
         }
@@ -199,8 +200,9 @@ impl<K: Conduct<Step>> Ground<K> {
         let mut messages = self.exchange(session, Step::InputLabels, nothing, |_| bytes + of_masks).await?;
         let rest = messages.iter_mut().map(|(_, message)| message.split_off(bytes)).collect();
         let mut masks = PerPeer::from_ends(self.party.0, rest);
-        let inputs = self.unlock(plan, &messages, told_inputs)?;
+        let inputs = self.unlock(plan, &messages, told_inputs);
         messages.iter_mut().for_each(|(_, message)| message.zeroize());
+        let inputs = inputs?;
         let (wires, verified) = match &built.parts {
             None => self.evaluate(plan, circuit, &inputs)?,
             Some(parts) => {
@@ -217,7 +219,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let outgoing =
             session.mesh().per_peer(|peer| self.handed_over(plan, built, (Party(peer), &wires[..], width), &verified));
         self.exchange(session, Step::HandedOver, outgoing, |_| 0).await?;
-        let shown = Zeroizing::new(lane_of(&wires, width, 0, plan.outputs_of(self.party)).collect::<Vec<Block>>());
+        let shown = lane_of(plan, (&wires, width), 0, self.party);
         let masked = Packed::collect(count, |at| shown[at].lsb());
         self.unmask(plan, built, &masked, &masks)
     }
@@ -277,17 +279,22 @@ impl<K: Conduct<Step>> Ground<K> {
         if count == 0 {
             return Vec::new();
         }
-        let shown = Zeroizing::new(lane_of(wires, width, 0, plan.outputs_of(to)).collect::<Vec<Block>>());
-        let labels = lane_of(wires, width, slot, plan.outputs_of(to));
+        let [shown, labels] = [0, slot].map(|lane| lane_of(plan, (wires, width), lane, to));
         let mut message = Packed::collect(count, |at| shown[at].lsb()).0.clone();
-        message.extend_from_slice(&self.digest_of_outputs(to, built.run, labels));
+        message.extend_from_slice(&self.digest_of_labels(Place::OutputLabels, to, built.run, labels.iter().copied()));
         message.extend(told(plan.tag(), built.masks.of_outputs(to)));
         message
     }
 
-    /// The digest of a garbler's labels of its outputs.
-    fn digest_of_outputs(&self, to: Party, run: u64, labels: impl Iterator<Item = Block>) -> [u8; DIGEST_BYTES] {
-        let mut hasher = self.domain(to, Place::OutputLabels, run).hasher();
+    /// The digest of labels of a garbler: of its outputs, or of all gates.
+    pub(super) fn digest_of_labels(
+        &self,
+        place: Place,
+        of: Party,
+        run: u64,
+        labels: impl Iterator<Item = Block>,
+    ) -> [u8; DIGEST_BYTES] {
+        let mut hasher = self.domain(of, place, run).hasher();
         labels.for_each(|label| hasher.add(&label.to_bytes()));
         hasher.finish()
     }

@@ -15,6 +15,7 @@ use garblet_protocol::{
     MeshSession, bulk::check_padding_of, checks::Check, conduct::Conduct, domain::Domain, error::ProtocolError,
 };
 use subtle::{Choice, ConstantTimeEq};
+use zeroize::Zeroizing;
 
 use super::{Step, checks::somebody_cheats, ground::Ground, setup::block_of};
 use crate::{
@@ -115,7 +116,9 @@ pub(super) fn hear(
     let count = own.len();
     let mut total = Packed::zeros(count);
     own.clone().enumerate().for_each(|(at, block)| total.add(at, block.lsb()));
-    let mut tags: Vec<Block> = own.map(|block| tag.truncated(block)).collect();
+    // The sum of all of a bit that is one is the top of this party's difference.
+    let mut tags = Zeroizing::new(Vec::with_capacity(count));
+    tags.extend(own.map(|block| tag.truncated(block)));
     for (peer, message) in messages.iter() {
         let (bits, theirs) = message.split_at(count.div_ceil(8));
         check_padding_of(Party(peer), bits, count)?;

@@ -172,12 +172,9 @@ impl Plan {
 
     /// The security of a run.
     pub fn stated_security(&self) -> Security {
+        // One failure ends everything, so all batches together are no worse than the worst one.
         let insecure = self.batches().into_iter().filter_map(|(batch, _)| batch.map(|batch| batch.insecure()));
-        self.security(insecure.fold(0.0, f64::max))
-    }
-
-    /// The security of a run, if cheats pass all checks of the preparation with this probability.
-    pub(super) fn security(&self, prepared: f64) -> Security {
+        let prepared = insecure.fold(0.0, f64::max);
         let (ands, peers) = (self.and_count(), f64::from(self.parties - 1));
         // One guess of the top bytes of every honest difference; points of sums, and of OT checks, are in fields of 128 bits.
         let tags = peers * (-8.0 * self.tag().bytes as f64).exp2();

@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | O4, 1 | evaluator to every garbler | the masked values of all gates; a digest of that garbler's labels of them; a point | A/8; 32; 16 |
 //! | O4, 2 | garbler to the evaluator | the sum of its shares | 16 |
+//! | | garbler to every recipient | shares of the masks of its outputs, with tags | 1/8 and a tag a bit |
 //!
 //! *Symbols*: `t` of a gate is one if its masked value is wrong: `(v_a + lambda_a) (v_b + lambda_b) + v_c + lambda_c`, for masked values `v`. All parties have shares of
 //! `t D_E`, whose sum, weighed with powers of the point, must be zero. Another value for one garbler takes a label that the evaluator lacks.
@@ -76,7 +77,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let outgoing = session.mesh().per_peer(|peer| {
             let slot = plan.slot(Party(peer)).unwrap_or_default();
             let labels = results.iter().skip(slot).step_by(garblers).copied();
-            let digest = self.digest_of_gates(Party(peer), built.run, labels);
+            let digest = self.digest_of_labels(Place::RevealedLabels, Party(peer), built.run, labels);
             [&packed.0[..], &digest, &point.to_bytes()].concat()
         });
         let expected = ANSWER_BYTES + told_bytes(plan.tag(), plan.output_bits(self.party));
@@ -118,7 +119,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let (digest, point) = rest.split_at(DIGEST_BYTES);
         let delta = self.delta.block();
         let labels = zero.iter().enumerate().map(|(gate, &zero)| zero ^ Block::mask(packed.get(gate)) & delta);
-        let own = self.digest_of_gates(self.party, built.run, labels);
+        let own = self.digest_of_labels(Place::RevealedLabels, self.party, built.run, labels);
         if !secrets::verdict(own.ct_eq(digest), "authenticated-bmr: whether the labels of revealed values fit") {
             return Err(somebody_cheats(REVEALED_LABELS, "the digest is of other labels"));
         }
@@ -130,13 +131,6 @@ impl<K: Conduct<Step>> Ground<K> {
             if Party(peer) == evaluator { [&sum.to_bytes()[..], &masks].concat() } else { masks }
         });
         self.exchange(session, Step::RevealedSums, outgoing, learned).await
-    }
-
-    /// The digest of a garbler's labels of all gates' results.
-    fn digest_of_gates(&self, of: Party, run: u64, labels: impl Iterator<Item = Block>) -> [u8; DIGEST_BYTES] {
-        let mut hasher = self.domain(of, Place::RevealedLabels, run).hasher();
-        labels.for_each(|label| hasher.add(&label.to_bytes()));
-        hasher.finish()
     }
 }
 

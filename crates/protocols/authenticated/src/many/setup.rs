@@ -38,17 +38,12 @@ use crate::{
 const NONCE_BYTES: usize = 32;
 
 /// OTs of each ordered pair for the proof: the bits of a block.
-const PROOF_OTS: usize = 128;
+pub(super) const PROOF_OTS: usize = 128;
 
 /// Bytes that a party sends each other one, besides hellos and the set-ups of OTs.
 pub(super) fn sent_bytes(parties: u16) -> u64 {
     let proofs = 16 * u64::from(parties) + 32;
     (NONCE_BYTES + DIGEST_BYTES + 16 + 16 + COMMITMENT_BYTES) as u64 + proofs
-}
-
-/// The OTs that every pair makes in each direction.
-pub(super) const fn ots() -> u64 {
-    PROOF_OTS as u64
 }
 
 impl<K: Conduct<Step>> Ground<K> {

@@ -30,9 +30,7 @@ impl Masks {
         let [left, right] = [(); 2].map(|()| Shares::with_room(plan.parties(), plan.and_count()));
         let mut operands = Operands { masks, labels, inputs: plan.input_count(), left, right };
         let wires = walk(Backend::detect(), plan.schedule(), width, inputs, &mut operands);
-        let lane = |learns: Party, lane: usize| {
-            Zeroizing::new(lane_of(&wires, width, lane, plan.outputs_of(learns)).collect::<Vec<Block>>())
-        };
+        let lane = |learns: Party, lane: usize| lane_of(plan, (&wires, width), lane, learns);
         let of_outputs = (0..plan.parties()).map(|party| lane(Party(party), usize::from(party))).collect();
         let masks = Masks { of_outputs, labels: lane(own, parties) };
         ([operands.left, operands.right], masks)
@@ -49,17 +47,14 @@ impl Masks {
     }
 }
 
-/// One lane of output wires; zero for constants.
-pub(super) fn lane_of<'a>(
-    wires: &'a [Quad],
-    width: usize,
-    lane: usize,
-    outputs: impl Iterator<Item = OutputWire> + 'a,
-) -> impl Iterator<Item = Block> + 'a {
-    outputs.map(move |output| match output {
+/// One lane of the wires that a party learns; zero for constants.
+pub(super) fn lane_of(plan: &Plan, (wires, width): (&[Quad], usize), lane: usize, learns: Party) -> Labels {
+    let mut blocks = Zeroizing::new(Vec::with_capacity(plan.output_bits(learns)));
+    blocks.extend(plan.outputs_of(learns).map(|output| match output {
         OutputWire::Constant(_) => Block::ZERO,
         OutputWire::Slot(operand) => wires[operand.slot() * width..][..width].as_flattened()[lane],
-    })
+    }));
+    blocks
 }
 
 /// Writes the values that a base wire carries.

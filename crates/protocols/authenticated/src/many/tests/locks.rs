@@ -49,10 +49,11 @@ fn usable(sent: &[Sent]) -> usize {
 #[test]
 fn whoever_tells_garblers_different_inputs_gets_no_usable_label() {
     let subsets: [(u16, &[&[usize]]); 2] = [(3, &[&[0], &[1]]), (4, &[&[0], &[1], &[2], &[0, 1], &[0, 2], &[1, 2]])];
-    for (parties, subsets) in subsets {
+    let both = [ResultCheck::Tags, ResultCheck::Reveal];
+    for ((parties, subsets), of_gates) in subsets.into_iter().flat_map(|case| both.map(|check| (case, check))) {
         let mut program = circuit(&[0, 1, parties - 1], 1, vec![Gate::And(Wire(0), Wire(2))], vec![Wire(3)]);
         program.set_recipients(0, Recipients::Only(vec![Party(parties - 1)]));
-        let plan = plan(program, parties, ResultCheck::Tags);
+        let plan = plan(program, parties, of_gates);
         let honest = messages(&plan, &[], 1);
         assert_eq!(usable(&honest), 3 * plan.garbler_count(), "the labels of three inputs, of every garbler");
         for subset in subsets {

@@ -125,6 +125,48 @@ fn wrong_tables_abort_with_the_same_probability_for_all_inputs() {
     }
 }
 
+/// Both garblers garble a gate wrongly, each off by its own difference, so that all labels fit the wrong value: only the sum of shares shows it, with the same
+/// probability for all inputs.
+#[test]
+fn a_gate_that_all_garblers_garble_wrongly_is_found_by_its_masked_values() {
+    const TRIALS: usize = 64;
+    let mut program = circuit(&[0, 1], 1, vec![Gate::And(Wire(0), Wire(1))], vec![Wire(2)]);
+    program.set_recipients(0, Recipients::Only(vec![EVALUATOR]));
+    let plan = plan(program, 3, ResultCheck::Reveal);
+    for ((which, rate), value) in
+        [(0, 0.5), (1, 0.5), (2, 1.0)].into_iter().flat_map(|case| [0, 1, 2, 3].map(|v| (case, v)))
+    {
+        let mut results = all(3, value, async |session, party| {
+            let mut ground = Ground::set_up(session, &plan, party, Watched::default()).await?;
+            if party != EVALUATOR {
+                let error = ground.delta.block().to_bytes().to_vec();
+                ground.conduct.changes = vec![Change { step: Step::Tables, to: Some(2), at: 16 + 16 * which, error }];
+            }
+            let own = own_inputs(&plan, party, &inputs(value));
+            let mut results = Vec::new();
+            for _ in 0..TRIALS {
+                let (built, _) = build(&mut ground, session, &plan).await?;
+                results.push(ground.compute(session, &plan, built, &own).await);
+                // Only to count.
+                ground.over = false;
+            }
+            Ok(results)
+        });
+        let results = results.swap_remove(EVALUATOR.0.into()).expect("all preparations succeed");
+        let mut ended = 0;
+        for result in results {
+            match result {
+                Ok(outputs) => assert_eq!(outputs, learned(&plan, EVALUATOR, &inputs(value)), "a wrong output"),
+                Err(error) => {
+                    assert_eq!(found(&error, Party(0)), Some(Found::Somebody(checks::REVEALED_GATES)), "{error}");
+                    ended += 1;
+                }
+            }
+        }
+        assert!(!is_far(ended, TRIALS, rate), "block {which}, inputs {value:02b}: {ended} of {TRIALS}");
+    }
+}
+
 /// A block for another garbler that is wrong at a gate that feeds no other passes the tags: the evaluator has the right output, and that garbler refuses
 /// its own half of the time, without naming anybody.
 #[test]

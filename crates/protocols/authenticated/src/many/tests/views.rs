@@ -13,6 +13,7 @@ use super::{lies::Watched, *};
 use crate::many::{
     ground::DIGEST_BYTES,
     online::{label_bytes, unlocked},
+    reveal::ANSWER_BYTES,
 };
 
 /// More runs than a view has bits, and the margin of hulls.
@@ -55,8 +56,14 @@ fn informative(plan: &Plan, step: Step, to: Party) -> [Range<usize>; 2] {
         Step::BucketBits => 0..gates.div_ceil(8),
         Step::GateBits => 0..(2 * gates).div_ceil(8) + inputs,
         Step::MaskedInputs => 0..usize::MAX,
+        Step::InputLabels if !plan.has_tags() => 0..0,
         Step::InputLabels => {
             let masks = if to == plan.evaluator() { label_bytes(plan) } else { 0 };
+            masks..masks + outputs
+        }
+        Step::RevealedGates => 0..gates.div_ceil(8),
+        Step::RevealedSums => {
+            let masks = if to == plan.evaluator() { ANSWER_BYTES } else { 0 };
             masks..masks + outputs
         }
         Step::HandedOver => return [0..outputs, outputs + DIGEST_BYTES..2 * outputs + DIGEST_BYTES],
@@ -159,29 +166,30 @@ impl AndGates for Values {
 /// party has outputs that tell its input.
 const COALITIONS: [(u16, u16, u16); 5] = [(3, 2, 0), (3, 2, 2), (4, 2, 3), (4, 2, 2), (4, 2, 0)];
 
-fn plan_of(function: coalition::Function, (parties, first, evaluator): (u16, u16, u16)) -> Plan {
+fn plan_of(function: coalition::Function, (parties, first, evaluator): (u16, u16, u16), check: ResultCheck) -> Plan {
     let program = coalition::program(function, parties, first);
-    Plan::new(program.into(), parties, Config { evaluator, ..Config::default() }).expect("it can be run")
+    Plan::new(program.into(), parties, Config { check, evaluator, ..Config::default() }).expect("it can be run")
 }
 
 #[test]
 fn no_sum_of_what_a_coalition_sees_tells_inputs() {
-    for coalition in COALITIONS {
+    let both = [ResultCheck::Tags, ResultCheck::Reveal];
+    for (coalition, of_gates) in COALITIONS.into_iter().flat_map(|coalition| both.map(|check| (coalition, check))) {
         let mut compared = 0;
         for (name, function) in FUNCTIONS {
-            let plan = plan_of(function, coalition);
+            let plan = plan_of(function, coalition, of_gates);
             let Some(hides) = (Case { plan: &plan, first: coalition.1, is_planted: false }).hides() else { continue };
-            assert!(hides, "{name}: parties, first member, evaluator: {coalition:?}");
+            assert!(hides, "{name}, {of_gates:?}: parties, first member, evaluator: {coalition:?}");
             compared += 1;
         }
-        assert_eq!(compared, FUNCTIONS.len(), "{coalition:?}");
+        assert_eq!(compared, FUNCTIONS.len(), "{coalition:?}, {of_gates:?}");
     }
 }
 
 #[test]
 fn masks_of_inputs_that_are_opened_to_all_tell_inputs() {
     for coalition in [COALITIONS[0], COALITIONS[1], COALITIONS[4]] {
-        let plan = plan_of(FUNCTIONS[0].1, coalition);
+        let plan = plan_of(FUNCTIONS[0].1, coalition, ResultCheck::Tags);
         assert_eq!(Case { plan: &plan, first: coalition.1, is_planted: true }.hides(), Some(false), "{coalition:?}");
     }
 }
