@@ -97,10 +97,7 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// Sets a party up (phase `setup`).
     ///
     /// *Errors*: a peer that misbehaves or is gone; stores that were not filled together, or for something else.
-    fn set_up(
-        session: &mut Session<Self::Link>,
-        terms: Terms<Self>,
-    ) -> impl Future<Output = Result<BoxedRole<Self::Link>, ProtocolError>> + Send;
+    fn set_up<'a>(session: &'a mut Session<Self::Link>, terms: Terms<Self>) -> Step<'a, BoxedRole<Self::Link>>;
 
     /// Parses an order for the store of one of `parties` parties.
     ///
@@ -126,12 +123,9 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// Fills a store, together with the stores of all other parties.
     ///
     /// *Errors*: as [`Protocol::set_up`]. Completed batches are kept.
-    fn fill(
-        session: &mut Session<Self::Link>,
-        filling: Filling<Self>,
-    ) -> impl Future<Output = Result<Filled, ProtocolError>> + Send {
+    fn fill<'a>(session: &'a mut Session<Self::Link>, filling: Filling<Self>) -> Step<'a, Filled> {
         let _ = (session, filling);
-        async { Err(no_stock::<Self>()) }
+        Box::pin(async { Err(no_stock::<Self>()) })
     }
 
     /// Lists the notices that a store has for its owner.
@@ -290,7 +284,10 @@ pub fn tabulate(parties: u16, cost: impl Fn(Party, Phase) -> Option<Communicatio
     (0..parties).map(|party| Phase::ALL.map(|phase| cost(Party(party), phase))).collect()
 }
 
-/// A step of a role.
+/// A step of a protocol or a role.
+///
+/// It is boxed where it is written: the compiler translates an asynchronous function where somebody polls it. Were it not boxed, that would be a crate which uses all
+/// protocols, and whoever changes one would wait for all.
 pub type Step<'a, T> = Pin<Box<dyn Future<Output = Result<T, ProtocolError>> + Send + 'a>>;
 
 /// The prepared material of a role.

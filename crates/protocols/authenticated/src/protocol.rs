@@ -10,7 +10,7 @@ use garblet_protocol::{
     conduct::Honest,
     kept,
     parameters::{Parameter, named, ot_width},
-    protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Sample, Terms, tabulate},
+    protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Sample, Step, Terms, tabulate},
     stock::{Filled, Notice, ReadInput, SavedValues, StockKinds, yes_or_no},
 };
 use garblet_store::Store;
@@ -86,11 +86,13 @@ impl Protocol for Authenticated {
         })
     }
 
-    async fn set_up(session: &mut Session, terms: Terms<Self>) -> Result<BoxedRole<Channel>, ProtocolError> {
-        match terms.party == GARBLER {
-            true => set_up::<GarblerSide>(session, terms).await,
-            false => set_up::<EvaluatorSide>(session, terms).await,
-        }
+    fn set_up<'a>(session: &'a mut Session, terms: Terms<Self>) -> Step<'a, BoxedRole<Channel>> {
+        Box::pin(async move {
+            match terms.party == GARBLER {
+                true => set_up::<GarblerSide>(session, terms).await,
+                false => set_up::<EvaluatorSide>(session, terms).await,
+            }
+        })
     }
 
     fn order(request: &OrderRequest, _: &Config, _: u16) -> Result<Amounts, ProtocolError> {
@@ -121,11 +123,13 @@ impl Protocol for Authenticated {
         filling.hello().with("amounts", format!("{triples}, {masks}"))
     }
 
-    async fn fill(session: &mut Session, filling: Filling<Self>) -> Result<Filled, ProtocolError> {
-        match filling.party == GARBLER {
-            true => fill::<GarblerSide>(session, filling).await,
-            false => fill::<EvaluatorSide>(session, filling).await,
-        }
+    fn fill<'a>(session: &'a mut Session, filling: Filling<Self>) -> Step<'a, Filled> {
+        Box::pin(async move {
+            match filling.party == GARBLER {
+                true => fill::<GarblerSide>(session, filling).await,
+                false => fill::<EvaluatorSide>(session, filling).await,
+            }
+        })
     }
 
     fn notices(store: &Store) -> Vec<Notice> {

@@ -16,7 +16,9 @@ use garblet_protocol::{
     Adversary, Phase, Protocol, ProtocolError, Role, Security, Session,
     checks::hex,
     parameters::{Parameter, any_hash, any_scheme, named, ot_width},
-    protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Precision, Request, Sample, Terms, tabulate},
+    protocol::{
+        BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Precision, Request, Sample, Step, Terms, tabulate,
+    },
     stock::{Filled, Stock, StockKinds, yes_or_no},
 };
 
@@ -71,23 +73,26 @@ impl Protocol for Components {
         hello.with("library", hex(&stock.order.digest())).with("top-up", yes_or_no(stock.top_up))
     }
 
-    async fn set_up(session: &mut Session, terms: Terms<Self>) -> Result<BoxedRole<Channel>, ProtocolError> {
-        let Terms { job, party, stock } = terms;
-        let Some(Stock { store, peer, order, top_up, fill_first, .. }) = stock else {
-            let (expected, got) = ("a store of components".into(), "none".into());
-            return Err(ProtocolError::Stored { what: "components", expected, got });
-        };
-        let config = Config { top_up, ..job.request.config };
-        let material = Arc::new(Material::new(order, config.garbling));
-        Ok(match party == GARBLER {
-            true => {
-                let role = Garbler::setup(session, material, config, store, &peer).await?;
-                Box::new(Componentwise { role, job, fill_first })
-            }
-            false => {
-                let role = Evaluator::setup(session, material, config, store, &peer).await?;
-                Box::new(Componentwise { role, job, fill_first })
-            }
+    fn set_up<'a>(session: &'a mut Session, terms: Terms<Self>) -> Step<'a, BoxedRole<Channel>> {
+        Box::pin(async move {
+            let Terms { job, party, stock } = terms;
+            let Some(Stock { store, peer, order, top_up, fill_first, .. }) = stock else {
+                let (expected, got) = ("a store of components".into(), "none".into());
+                return Err(ProtocolError::Stored { what: "components", expected, got });
+            };
+            let config = Config { top_up, ..job.request.config };
+            let material = Arc::new(Material::new(order, config.garbling));
+            let role: BoxedRole<Channel> = match party == GARBLER {
+                true => {
+                    let role = Garbler::setup(session, material, config, store, &peer).await?;
+                    Box::new(Componentwise { role, job, fill_first })
+                }
+                false => {
+                    let role = Evaluator::setup(session, material, config, store, &peer).await?;
+                    Box::new(Componentwise { role, job, fill_first })
+                }
+            };
+            Ok(role)
         })
     }
 
@@ -118,11 +123,13 @@ impl Protocol for Components {
         hello.with("library", hex(&library.digest())).with("counts", library.counts())
     }
 
-    async fn fill(session: &mut Session, filling: Filling<Self>) -> Result<Filled, ProtocolError> {
-        match filling.party == GARBLER {
-            true => fill::<GarblerSide>(session, filling).await,
-            false => fill::<EvaluatorSide>(session, filling).await,
-        }
+    fn fill<'a>(session: &'a mut Session, filling: Filling<Self>) -> Step<'a, Filled> {
+        Box::pin(async move {
+            match filling.party == GARBLER {
+                true => fill::<GarblerSide>(session, filling).await,
+                false => fill::<EvaluatorSide>(session, filling).await,
+            }
+        })
     }
 }
 

@@ -14,7 +14,7 @@ use garblet_protocol::{
     Adversary, Protocol, ProtocolError, Session,
     checks::Check,
     parameters::{Parameter, name_of, named, number, ot_width, put, value_of},
-    protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Terms, tabulate},
+    protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Step, Terms, tabulate},
 };
 use garblet_seeded::parameters::{checked_hash, checked_scheme};
 
@@ -82,12 +82,15 @@ impl Protocol for CutAndChoose {
         Ok(tabulate(2, |party, phase| Some(communication(&job.plan, party, phase, hellos))))
     }
 
-    async fn set_up(session: &mut Session, terms: Terms<Self>) -> Result<BoxedRole<Channel>, ProtocolError> {
-        session.set_scratch(std::env::temp_dir());
-        let plan = terms.job.plan.clone();
-        match terms.party == GARBLER {
-            true => Ok(Box::new(Garbler::setup(session, plan).await?)),
-            false => Ok(Box::new(Evaluator::setup(session, plan).await?)),
-        }
+    fn set_up<'a>(session: &'a mut Session, terms: Terms<Self>) -> Step<'a, BoxedRole<Channel>> {
+        Box::pin(async move {
+            session.set_scratch(std::env::temp_dir());
+            let plan = terms.job.plan.clone();
+            let role: BoxedRole<Channel> = match terms.party == GARBLER {
+                true => Box::new(Garbler::setup(session, plan).await?),
+                false => Box::new(Evaluator::setup(session, plan).await?),
+            };
+            Ok(role)
+        })
     }
 }

@@ -23,7 +23,7 @@ use garblet_protocol::{
     bulk::check_padding_of,
     parameters::Parameter,
     party_io,
-    protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Terms, tabulate},
+    protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Step, Terms, tabulate},
     run_id::{RUN_ID_BYTES, RunExchanges},
 };
 
@@ -66,9 +66,11 @@ impl Protocol for Ideal {
         }))
     }
 
-    async fn set_up(_: &mut MeshSession, terms: Terms<Self>) -> Result<BoxedRole<Mesh>, ProtocolError> {
-        let program = terms.job.request.program.clone();
-        Ok(Box::new(IdealParty { program, party: terms.party, runs: 0 }))
+    fn set_up<'a>(_: &'a mut MeshSession, terms: Terms<Self>) -> Step<'a, BoxedRole<Mesh>> {
+        Box::pin(async move {
+            let program = terms.job.request.program.clone();
+            Ok::<BoxedRole<Mesh>, ProtocolError>(Box::new(IdealParty { program, party: terms.party, runs: 0 }))
+        })
     }
 }
 

@@ -26,7 +26,9 @@ use garblet_protocol::{
     kept::{self, Part, WORD_BYTES, has_kept, not_kept},
     parameters::{Parameter, named, ot_width, put},
     party_io,
-    protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Precision, Request, Sample, Terms, tabulate},
+    protocol::{
+        BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Precision, Request, Sample, Step, Terms, tabulate,
+    },
     stock::{Filled, Notice, ReadInput, SavedValues, StockKinds, has_panicked, yes_or_no},
 };
 
@@ -92,11 +94,13 @@ impl Protocol for Lego {
         })
     }
 
-    async fn set_up(session: &mut Session, terms: Terms<Self>) -> Result<BoxedRole<Channel>, ProtocolError> {
-        match terms.party == CONSTRUCTOR {
-            true => Gatewise::<ConstructorSide<Honest>>::set_up(session, terms).await,
-            false => Gatewise::<EvaluatorSide<Honest>>::set_up(session, terms).await,
-        }
+    fn set_up<'a>(session: &'a mut Session, terms: Terms<Self>) -> Step<'a, BoxedRole<Channel>> {
+        Box::pin(async move {
+            match terms.party == CONSTRUCTOR {
+                true => Gatewise::<ConstructorSide<Honest>>::set_up(session, terms).await,
+                false => Gatewise::<EvaluatorSide<Honest>>::set_up(session, terms).await,
+            }
+        })
     }
 
     fn order(request: &OrderRequest, _: &Config, _: u16) -> Result<Amounts, ProtocolError> {
@@ -126,11 +130,13 @@ impl Protocol for Lego {
         filling.hello().with("amounts", format!("{gates}, {inputs}, {input_pairs}, {outputs}"))
     }
 
-    async fn fill(session: &mut Session, filling: Filling<Self>) -> Result<Filled, ProtocolError> {
-        match filling.party == CONSTRUCTOR {
-            true => fill::<ConstructorSide<Honest>>(session, filling).await,
-            false => fill::<EvaluatorSide<Honest>>(session, filling).await,
-        }
+    fn fill<'a>(session: &'a mut Session, filling: Filling<Self>) -> Step<'a, Filled> {
+        Box::pin(async move {
+            match filling.party == CONSTRUCTOR {
+                true => fill::<ConstructorSide<Honest>>(session, filling).await,
+                false => fill::<EvaluatorSide<Honest>>(session, filling).await,
+            }
+        })
     }
 
     fn notices(store: &Store) -> Vec<Notice> {

@@ -13,7 +13,9 @@ use garblet_protocol::{
     conduct::Honest,
     parameters::{Parameter, name_of, named, number, put},
     party_io::{EVALUATOR, GARBLER},
-    protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Sample, Terms, refused_stock, tabulate},
+    protocol::{
+        BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Sample, Step, Terms, refused_stock, tabulate,
+    },
     stock::{Filled, Notice, ReadInput, SavedNames, SavedValues, Stock, StockKinds},
 };
 
@@ -196,37 +198,40 @@ impl Protocol for Outsourced {
         }))
     }
 
-    async fn set_up(session: &mut MeshSession, terms: Terms<Self>) -> Result<BoxedRole<Mesh>, ProtocolError> {
-        let (party, stock) = (terms.party, terms.stock);
-        if stock.is_some() && Self::stock(&terms.job.request.config).is_none() {
-            return Err(refused_stock(with_base(&terms.job.request.config)));
-        }
-        let plan = match &*terms.job.plan {
-            FormPlan::Shares(plan) => plan.clone(),
-            FormPlan::OverCircuits(plan) => {
-                return set_up_changed::<circuits::Garbler, circuits::Evaluator>(session, plan.clone(), party).await;
+    fn set_up<'a>(session: &'a mut MeshSession, terms: Terms<Self>) -> Step<'a, BoxedRole<Mesh>> {
+        Box::pin(async move {
+            let (party, stock) = (terms.party, terms.stock);
+            if stock.is_some() && Self::stock(&terms.job.request.config).is_none() {
+                return Err(refused_stock(with_base(&terms.job.request.config)));
             }
-            FormPlan::OverYao(plan) => {
-                return set_up_changed::<yao::Garbler, yao::Evaluator>(session, plan.clone(), party).await;
+            let plan = match &*terms.job.plan {
+                FormPlan::Shares(plan) => plan.clone(),
+                FormPlan::OverCircuits(plan) => {
+                    return set_up_changed::<circuits::Garbler, circuits::Evaluator>(session, plan.clone(), party)
+                        .await;
+                }
+                FormPlan::OverYao(plan) => {
+                    return set_up_changed::<yao::Garbler, yao::Evaluator>(session, plan.clone(), party).await;
+                }
+                FormPlan::PartialGc(_) if stock.is_some() => return Err(no_stores()),
+                FormPlan::PartialGc(plan) => return set_up_partialgc(session, plan.clone(), party).await,
+            };
+            match plan.server(party) {
+                Some(server @ Server::Generator) => serve::<GarblerSide>(session, plan, server, stock).await,
+                Some(server @ Server::Cloud) => serve::<EvaluatorSide>(session, plan, server, stock).await,
+                None => {
+                    let servers = Server::BOTH.map(|server| plan.party(server).0);
+                    let identities = servers.map(|server| session.mesh().identities().get(server).copied().flatten());
+                    // The store does not depend on the other clients.
+                    let servers = match identities {
+                        [Some(generator), Some(cloud)] => format!("{generator}, {cloud}"),
+                        _ => "2 servers without identity".into(),
+                    };
+                    let receipts = stock.map(|stock| Receipts::new(stock.store, &servers)).transpose()?;
+                    Ok(Box::new(Client::new(plan, party, receipts, Honest)))
+                }
             }
-            FormPlan::PartialGc(_) if stock.is_some() => return Err(no_stores()),
-            FormPlan::PartialGc(plan) => return set_up_partialgc(session, plan.clone(), party).await,
-        };
-        match plan.server(party) {
-            Some(server @ Server::Generator) => serve::<GarblerSide>(session, plan, server, stock).await,
-            Some(server @ Server::Cloud) => serve::<EvaluatorSide>(session, plan, server, stock).await,
-            None => {
-                let servers = Server::BOTH.map(|server| plan.party(server).0);
-                let identities = servers.map(|server| session.mesh().identities().get(server).copied().flatten());
-                // The store does not depend on the other clients.
-                let servers = match identities {
-                    [Some(generator), Some(cloud)] => format!("{generator}, {cloud}"),
-                    _ => "2 servers without identity".into(),
-                };
-                let receipts = stock.map(|stock| Receipts::new(stock.store, &servers)).transpose()?;
-                Ok(Box::new(Client::new(plan, party, receipts, Honest)))
-            }
-        }
+        })
     }
 
     fn order(request: &OrderRequest, config: &Config, _: u16) -> Result<Amounts, ProtocolError> {
@@ -249,20 +254,22 @@ impl Protocol for Outsourced {
         }
     }
 
-    async fn fill(session: &mut MeshSession, filling: Filling<Self>) -> Result<Filled, ProtocolError> {
-        let Filling { config, party, parties, stock, below } = filling;
-        let cloud = Party(parties - 1);
-        let (seat, other) = match party {
-            GENERATOR => (GARBLER, cloud),
-            party if party == cloud => (EVALUATOR, GENERATOR),
-            _ => return Ok(Filled { store: stock.store, lost: 0, phases: session.costs() }),
-        };
-        let stock = with_server(session, stock, other);
-        let (mut pair, lent) = session.lend(other)?;
-        let filling = Filling { config: config.shares, party: seat, parties: SERVERS, stock, below };
-        let filled = fill_pair(&mut pair, filling).await;
-        session.give_back(pair, lent);
-        Ok(Filled { phases: session.costs(), ..filled.map_err(|error| with(other, error))? })
+    fn fill<'a>(session: &'a mut MeshSession, filling: Filling<Self>) -> Step<'a, Filled> {
+        Box::pin(async move {
+            let Filling { config, party, parties, stock, below } = filling;
+            let cloud = Party(parties - 1);
+            let (seat, other) = match party {
+                GENERATOR => (GARBLER, cloud),
+                party if party == cloud => (EVALUATOR, GENERATOR),
+                _ => return Ok(Filled { store: stock.store, lost: 0, phases: session.costs() }),
+            };
+            let stock = with_server(session, stock, other);
+            let (mut pair, lent) = session.lend(other)?;
+            let filling = Filling { config: config.shares, party: seat, parties: SERVERS, stock, below };
+            let filled = fill_pair(&mut pair, filling).await;
+            session.give_back(pair, lent);
+            Ok(Filled { phases: session.costs(), ..filled.map_err(|error| with(other, error))? })
+        })
     }
 }
 

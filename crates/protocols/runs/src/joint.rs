@@ -169,11 +169,11 @@ macro_rules! runs_in_stores {
             $crate::joint::greet(terms, hello)
         }
 
-        async fn set_up(
-            session: &mut MeshSession,
+        fn set_up<'a>(
+            session: &'a mut MeshSession,
             terms: $crate::protocol::protocol::Terms<Self>,
-        ) -> Result<$crate::protocol::protocol::BoxedRole<Mesh>, ProtocolError> {
-            $crate::joint::set_up(session, terms).await
+        ) -> $crate::protocol::protocol::Step<'a, $crate::protocol::protocol::BoxedRole<Mesh>> {
+            Box::pin($crate::joint::set_up(session, terms))
         }
 
         fn order(
@@ -188,11 +188,11 @@ macro_rules! runs_in_stores {
             $crate::joint::greet_filling(filling)
         }
 
-        async fn fill(
-            session: &mut MeshSession,
+        fn fill<'a>(
+            session: &'a mut MeshSession,
             filling: $crate::protocol::protocol::Filling<Self>,
-        ) -> Result<$crate::protocol::stock::Filled, ProtocolError> {
-            $crate::joint::fill(session, filling).await
+        ) -> $crate::protocol::protocol::Step<'a, $crate::protocol::stock::Filled> {
+            Box::pin($crate::joint::fill(session, filling))
         }
     };
 }

@@ -11,7 +11,7 @@ use garblet_protocol::{
     checks::Check,
     conduct::Honest,
     parameters::{Parameter, named},
-    protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Terms, tabulate},
+    protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Step, Terms, tabulate},
 };
 
 /// Garbled circuits of three parties of which at most one is corrupted.
@@ -45,11 +45,14 @@ impl Protocol for TwoGarblers {
         Ok(tabulate(3, |party, phase| Some(communication(&job.plan, party, phase, hellos))))
     }
 
-    async fn set_up(session: &mut MeshSession, terms: Terms<Self>) -> Result<BoxedRole<Mesh>, ProtocolError> {
-        let (plan, party) = (terms.job.plan.clone(), terms.party);
-        match plan.seat(party) {
-            Some(_) => Ok(Box::new(Garbler::set_up(session, plan, party, Honest).await?)),
-            None => Ok(Box::new(Evaluator::set_up(session, plan, party, Honest).await?)),
-        }
+    fn set_up<'a>(session: &'a mut MeshSession, terms: Terms<Self>) -> Step<'a, BoxedRole<Mesh>> {
+        Box::pin(async move {
+            let (plan, party) = (terms.job.plan.clone(), terms.party);
+            let role: BoxedRole<Mesh> = match plan.seat(party) {
+                Some(_) => Box::new(Garbler::set_up(session, plan, party, Honest).await?),
+                None => Box::new(Evaluator::set_up(session, plan, party, Honest).await?),
+            };
+            Ok(role)
+        })
     }
 }

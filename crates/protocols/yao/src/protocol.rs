@@ -9,7 +9,7 @@ use super::{Build, Config, Evaluator, GARBLER, Garbler, NAME, Plan, communicatio
 use garblet_protocol::{
     Adversary, Protocol, ProtocolError, Session,
     parameters::{Parameter, any_hash, any_scheme, named, ot_width},
-    protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Terms, tabulate},
+    protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Step, Terms, tabulate},
 };
 
 /// Streamed garbled circuits, two parties, semi-honest.
@@ -42,11 +42,14 @@ impl Protocol for Yao {
         Ok(tabulate(2, |party, phase| Some(communication(&job.plan, party, phase, hellos))))
     }
 
-    async fn set_up(session: &mut Session, terms: Terms<Self>) -> Result<BoxedRole<Channel>, ProtocolError> {
-        let plan = terms.job.plan.clone();
-        match terms.party == GARBLER {
-            true => Ok(Box::new(Garbler::setup(session, plan).await?)),
-            false => Ok(Box::new(Evaluator::setup(session, plan).await?)),
-        }
+    fn set_up<'a>(session: &'a mut Session, terms: Terms<Self>) -> Step<'a, BoxedRole<Channel>> {
+        Box::pin(async move {
+            let plan = terms.job.plan.clone();
+            let role: BoxedRole<Channel> = match terms.party == GARBLER {
+                true => Box::new(Garbler::setup(session, plan).await?),
+                false => Box::new(Evaluator::setup(session, plan).await?),
+            };
+            Ok(role)
+        })
     }
 }

@@ -9,7 +9,7 @@ use garblet_protocol::{
     checks::Check,
     conduct::Honest,
     parameters::{self, Parameter, named, ot_width},
-    protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Terms, tabulate},
+    protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Step, Terms, tabulate},
 };
 
 use super::{Config, Member, NAME, Plan, checks, communication, plan::PARTIES};
@@ -56,8 +56,10 @@ impl Protocol for AuthenticatedBmr {
         Ok(tabulate(parties, |party, phase| Some(communication(&job.plan, party, phase, hellos))))
     }
 
-    async fn set_up(session: &mut MeshSession, terms: Terms<Self>) -> Result<BoxedRole<Mesh>, ProtocolError> {
-        let plan = terms.job.plan.clone();
-        Ok(Box::new(Member::set_up(session, plan, terms.party, Honest).await?))
+    fn set_up<'a>(session: &'a mut MeshSession, terms: Terms<Self>) -> Step<'a, BoxedRole<Mesh>> {
+        Box::pin(async move {
+            let plan = terms.job.plan.clone();
+            Ok::<BoxedRole<Mesh>, ProtocolError>(Box::new(Member::set_up(session, plan, terms.party, Honest).await?))
+        })
     }
 }
