@@ -10,6 +10,8 @@
 //! same write that keeps the party's part. Above the limit, runs that are to keep values under the name are refused until the user resets the count
 //! ([`allow`]).
 
+pub mod among;
+
 use std::collections::BTreeMap;
 
 use garblet_circuit::Program;
@@ -306,9 +308,7 @@ pub async fn meet<const N: usize>(
     (is_first, saved): (bool, &SavedValues),
     mark: impl Fn(&State) -> Marked<N>,
 ) -> Result<(), ProtocolError> {
-    let mut names: Vec<&String> = saved.read.iter().map(|read| &read.name).chain(&saved.keep).collect();
-    names.sort_unstable();
-    names.dedup();
+    let names = names_of(saved);
     let own = marks(store, &names, mark);
     let message: Vec<u8> = own.as_flattened().iter().flat_map(told).collect();
     let channel = session.channel();
@@ -326,13 +326,26 @@ pub async fn meet<const N: usize>(
             false => false,
         };
         if !fits && saved.read.iter().any(|read| read.name == *name) {
-            let what = format!("`{name}`, which is read");
-            let (expected, got) =
-                ("outputs that both parties have kept in the same run".into(), "those of different runs".into());
-            return Err(ProtocolError::Input { what, expected, got });
+            return Err(of_different_runs(name));
         }
     }
     Ok(())
+}
+
+/// The names under which a run reads and keeps values, in alphabetical order.
+fn names_of(saved: &SavedValues) -> Vec<&String> {
+    let mut names: Vec<&String> = saved.read.iter().map(|read| &read.name).chain(&saved.keep).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// The error for a name that is read, under which the parties have outputs of different runs.
+fn of_different_runs(name: &str) -> ProtocolError {
+    let what = format!("`{name}`, which is read");
+    let (expected, got) =
+        ("outputs that all parties have kept in the same run".into(), "those of different runs".into());
+    ProtocolError::Input { what, expected, got }
 }
 
 /// The marks of kept and pending values under names.

@@ -1,5 +1,9 @@
 //! Amounts of prepared material.
 
+use garblet_protocol::{error::ProtocolError, protocol::OrderRequest};
+
+use crate::{parameters::AMOUNT_MAX, stock::pieces::KINDS};
+
 /// Numbers of triples and masks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amounts {
@@ -13,6 +17,27 @@ impl Amounts {
     /// The default number of masks for an order of triples: one for each gate, and an eighth more for inputs.
     pub fn masks_with(triples: u64) -> u64 {
         triples + triples.div_ceil(8)
+    }
+
+    /// The amounts of an order; masks for as many gates as there are triples, if it names none.
+    ///
+    /// *Errors*: another kind; too many.
+    pub(crate) fn ordered(request: &OrderRequest) -> Result<Self, ProtocolError> {
+        let refuse = |expected: String, got: String| Err(ProtocolError::Order { expected, got });
+        let (mut triples, mut masks) = (None, None);
+        for (kind, amount) in &request.amounts {
+            let place = match &kind[..] {
+                "triples" => &mut triples,
+                "masks" => &mut masks,
+                _ => return refuse(KINDS.join(", "), format!("`{kind}`")),
+            };
+            if *amount > AMOUNT_MAX {
+                return refuse(format!("at most {AMOUNT_MAX}"), format!("{kind}={amount}"));
+            }
+            *place = Some(*amount);
+        }
+        let triples = triples.unwrap_or_default();
+        Ok(Amounts { triples, masks: masks.unwrap_or_else(|| Amounts::masks_with(triples)) })
     }
 
     /// The amounts to make of each kind that has fallen below this percentage; `None` if there is enough of both.

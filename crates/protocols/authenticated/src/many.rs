@@ -58,14 +58,17 @@ mod plan;
 mod prepare;
 mod protocol;
 mod reveal;
+mod saved;
+mod settle;
 mod setup;
 mod shares;
+mod stock;
 mod wires;
 mod zero;
 
 pub use config::Config;
 pub use cost::communication;
-pub use party::{Member, Prepared};
+pub use party::{Drawing, Member, Prepared};
 pub use plan::Plan;
 pub use protocol::AuthenticatedBmr;
 
@@ -82,6 +85,8 @@ pub enum Step {
     Nonce,
     /// The digest of all nonces.
     Name,
+    /// The digest of what all told of the values that they keep.
+    KeptEcho,
     /// The party's difference in its OTs with another.
     Difference,
     /// The sum of choices, from which the other party proves its difference.

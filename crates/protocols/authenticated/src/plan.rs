@@ -173,13 +173,7 @@ impl Plan {
 
     /// Refuses a run that is to keep outputs by its plan and has no name for them, or the reverse.
     pub(crate) fn check_keeps(&self, keeps: bool) -> Result<(), ProtocolError> {
-        let (expected, got) = match (self.confirms(), keeps) {
-            (true, false) => ("one, as the plan keeps outputs", "none"),
-            (false, true) => ("none, as the plan keeps no outputs", "one"),
-            _ => return Ok(()),
-        };
-        let what = "name to keep outputs under".into();
-        Err(ProtocolError::Input { what, expected: expected.into(), got: got.into() })
+        check_keeps(self.confirms(), keeps)
     }
 
     /// Tells whether nothing is to be kept, by the outputs of a party.
@@ -308,8 +302,19 @@ impl Plan {
     }
 }
 
+/// Refuses a run that is to keep outputs by its plan and has no name for them, or the reverse.
+pub(crate) fn check_keeps(by_plan: bool, by_name: bool) -> Result<(), ProtocolError> {
+    let (expected, got) = match (by_plan, by_name) {
+        (true, false) => ("one, as the plan keeps outputs", "none"),
+        (false, true) => ("none, as the plan keeps no outputs", "one"),
+        _ => return Ok(()),
+    };
+    let what = "name to keep outputs under".into();
+    Err(ProtocolError::Input { what, expected: expected.into(), got: got.into() })
+}
+
 /// Refuses a port number that does not exist.
-fn check_numbers(what: &str, numbers: &[usize], ports: usize) -> Result<(), ProtocolError> {
+pub(crate) fn check_numbers(what: &str, numbers: &[usize], ports: usize) -> Result<(), ProtocolError> {
     match numbers.iter().find(|&&number| number >= ports) {
         Some(odd) => {
             let (expected, got) = (format!("a number below {ports}"), format!("number {odd}"));

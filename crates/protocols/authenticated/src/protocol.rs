@@ -18,12 +18,11 @@ use garblet_store::Store;
 use crate::{
     Amounts, Build, Config, GARBLER, NAME, Participant, Plan, ResultCheck, Run, Statistical, checks, communication,
     online::{evaluator::EvaluatorSide, garbler::GarblerSide},
-    parameters::AMOUNT_MAX,
     side::Side,
     stock::{
         pieces::KINDS,
         saved,
-        store::{check_amounts, secrets},
+        store::{kinds, secrets},
         unsettled::LastCheck,
     },
 };
@@ -76,14 +75,8 @@ impl Protocol for Authenticated {
     }
 
     fn greet(terms: &Terms<Self>, hello: Hello) -> Hello {
-        let Some(stock) = &terms.stock else { return hello };
         let saved = &terms.job.request.saved;
-        let hello = hello.with("triples", "from a store").with("top-up", yes_or_no(stock.top_up));
-        let hello = hello.with("keep", saved.keep.as_deref().unwrap_or_default());
-        saved.read.iter().fold(hello, |hello, ReadInput { port, name, output }| {
-            let output = output.as_ref().map_or(String::new(), |output| format!(".{output}"));
-            hello.with(&format!("read {port}"), format!("{name}{output}"))
-        })
+        terms.stock.iter().fold(hello, |hello, stock| with_store(hello, stock.top_up, saved))
     }
 
     fn set_up<'a>(session: &'a mut Session, terms: Terms<Self>) -> Step<'a, BoxedRole<Channel>> {
@@ -96,31 +89,16 @@ impl Protocol for Authenticated {
     }
 
     fn order(request: &OrderRequest, _: &Config, _: u16) -> Result<Amounts, ProtocolError> {
-        let refuse = |expected: String, got: String| Err(ProtocolError::Order { expected, got });
-        let (mut triples, mut masks) = (None, None);
-        for (kind, amount) in &request.amounts {
-            let place = match &kind[..] {
-                "triples" => &mut triples,
-                "masks" => &mut masks,
-                _ => return refuse(KINDS.join(", "), format!("`{kind}`")),
-            };
-            if *amount > AMOUNT_MAX {
-                return refuse(format!("at most {AMOUNT_MAX}"), format!("{kind}={amount}"));
-            }
-            *place = Some(*amount);
-        }
-        let triples = triples.unwrap_or_default();
-        Ok(Amounts { triples, masks: masks.unwrap_or_else(|| Amounts::masks_with(triples)) })
+        Amounts::ordered(request)
     }
 
     fn check_stock(job: &Job<Self>, store: &Store, _: &Amounts) -> Result<(), ProtocolError> {
         secrets(store)?;
-        check_amounts(store, job.plan.amounts())
+        kinds().check(store, job.plan.amounts())
     }
 
     fn greet_filling(filling: &Filling<Self>) -> Hello {
-        let Amounts { triples, masks } = filling.stock.order;
-        filling.hello().with("amounts", format!("{triples}, {masks}"))
+        with_order(filling.hello(), filling.stock.order)
     }
 
     fn fill<'a>(session: &'a mut Session, filling: Filling<Self>) -> Step<'a, Filled> {
@@ -142,11 +120,31 @@ impl Protocol for Authenticated {
     }
 
     fn settle(store: &mut Store, notice: &Notice) -> Result<(), ProtocolError> {
-        match notice {
-            Notice::UnendedRuns(_) => kept::allow(store),
-            Notice::Kept(_) | Notice::UnfinishedOrders(_) | Notice::UnsettledCheck => Ok(()),
-        }
+        settle_notice(store, notice)
     }
+}
+
+/// Adds to a hello that the run draws on a store, and the values that it reads and keeps.
+pub(crate) fn with_store(hello: Hello, top_up: bool, saved: &SavedValues) -> Hello {
+    let hello = hello.with("triples", "from a store").with("top-up", yes_or_no(top_up));
+    let hello = hello.with("keep", saved.keep.as_deref().unwrap_or_default());
+    saved.read.iter().fold(hello, |hello, ReadInput { port, name, output }| {
+        let output = output.as_ref().map_or(String::new(), |output| format!(".{output}"));
+        hello.with(&format!("read {port}"), format!("{name}{output}"))
+    })
+}
+
+/// Settles a notice at the owner's word.
+pub(crate) fn settle_notice(store: &mut Store, notice: &Notice) -> Result<(), ProtocolError> {
+    match notice {
+        Notice::UnendedRuns(_) => kept::allow(store),
+        Notice::Kept(_) | Notice::UnfinishedOrders(_) | Notice::UnsettledCheck => Ok(()),
+    }
+}
+
+/// Adds an order to the hello before a store is filled.
+pub(crate) fn with_order(hello: Hello, Amounts { triples, masks }: Amounts) -> Hello {
+    hello.with("amounts", format!("{triples}, {masks}"))
 }
 
 async fn set_up<S: Side>(

@@ -2,11 +2,11 @@
 
 mod differences;
 mod programs;
-mod put_back;
+pub(crate) mod put_back;
 mod rates;
 mod saved;
 mod triples;
-mod unsettled;
+pub(crate) mod unsettled;
 mod views;
 
 use std::{

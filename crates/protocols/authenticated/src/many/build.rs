@@ -16,7 +16,7 @@
 use garblet_circuit::Party;
 use garblet_garble::joint::{self, GarblerPart, Quad, TABLE, circuit_blocks, place};
 use garblet_net::PerPeer;
-use garblet_primitives::{Backend, Block, QUAD_LANES};
+use garblet_primitives::{Backend, Block, QUAD_LANES, with_room};
 use garblet_protocol::{MeshSession, Phase, conduct::Conduct, domain::SessionId, error::ProtocolError};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -28,9 +28,10 @@ use super::{
     place::Place,
     plan::Plan,
     reveal::Parts,
+    saved::Read,
     setup::block_of,
     shares::{Shares, Supply, Triples, add_public},
-    wires::{Labels, Masks},
+    wires::{KeptWires, Labels, Masks},
 };
 use crate::opening::{Packed, Sums};
 
@@ -53,6 +54,8 @@ pub(super) struct Built {
     pub(super) labels: Labels,
     /// The evaluator's circuit; none of a garbler.
     pub(super) circuit: Option<Circuit>,
+    /// The wires that are read.
+    pub(super) read: KeptWires,
 }
 
 /// The circuit that the evaluator evaluates.
@@ -77,7 +80,7 @@ impl<K: Conduct<Step>> Ground<K> {
         &mut self,
         session: &mut MeshSession,
         plan: &Plan,
-        mut supply: Supply,
+        (mut supply, read): (Supply, Read),
     ) -> Result<Built, ProtocolError> {
         self.check_sound()?;
         // Whatever ends this build ends the session.
@@ -90,7 +93,16 @@ impl<K: Conduct<Step>> Ground<K> {
             Zeroizing::new(vec![Block::ZERO; if plan.slot(self.party).is_some() { base } else { 0 }]);
         session.rng().fill_blocks(&mut labels);
         labels.iter_mut().for_each(|label| *label = label.with_lsb(false));
-        let (operands, masks) = Masks::of(plan, self.party, &supply.masks, &labels);
+        let Read { wires: read, marks } = read;
+        if read.len() > 0 {
+            supply.masks = with_read(plan, &supply.masks, &read.shares);
+            if let Some(zero) = read.labels.first().filter(|_| !labels.is_empty()) {
+                plan.read().zip(zero).for_each(|(at, zero)| labels[at] = *zero);
+            }
+        }
+        supply.taken.extend_from_slice(&marks);
+        let own = (self.party, self.delta.block());
+        let (operands, masks) = Masks::of(plan, own, &supply.masks, &labels);
         let (opened, own_masks) = self.open_masks(session, plan, (&supply, &operands), run).await?;
         let products = self.products_of_masks(std::mem::take(&mut supply.triples), &opened);
         let gates = Gates { masks: &supply.masks, products: &products };
@@ -108,7 +120,7 @@ impl<K: Conduct<Step>> Ground<K> {
             labels.truncate(plan.input_count());
         }
         self.over = false;
-        Ok(Built { id: self.id, parts, run, masks, own_masks, labels, circuit })
+        Ok(Built { id: self.id, parts, run, masks, own_masks, labels, circuit, read })
     }
 
     /// Step B1: opens the sums of operands' masks and triples to all, and the masks of inputs to their owners.
@@ -135,7 +147,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let own = sums[0].bits();
         let (total, told) = self.open_bits(session, Step::GateBits, &own, (bits, more, expected)).await?;
         let agreed = self.common(Place::GateBits, run);
-        self.prove_bits(session, (Step::GateProof, GATE_BITS), &sums, &total, (agreed, b"")).await?;
+        self.prove_bits(session, (Step::GateProof, GATE_BITS), &sums, &total, (agreed, &supply.taken)).await?;
         let own = of_inputs(self.party, self.party);
         let own_masks = hear(tag, own, self.delta.block(), &told, INPUT_MASKS)?;
         Ok((total, own_masks))
@@ -223,6 +235,20 @@ impl<K: Conduct<Step>> Ground<K> {
         }
         Ok(Circuit { seeds, blocks })
     }
+}
+
+/// The shares of the masks of all base wires, from those of wires that are read and those of all others.
+fn with_read(plan: &Plan, others: &Shares, read: &Shares) -> Shares {
+    let mut is_read = vec![false; plan.input_count() + plan.and_count()];
+    plan.read().for_each(|at| is_read[at] = true);
+    let column = |(others, read): (&Vec<Block>, &Vec<Block>)| {
+        let (mut others, mut read) = (others.iter(), read.iter());
+        let next = is_read.iter().filter_map(|is_read| if *is_read { read.next() } else { others.next() });
+        let mut column = with_room(is_read.len());
+        column.extend(next);
+        column
+    };
+    Shares::of(others.columns().iter().zip(read.columns()).map(column).collect())
 }
 
 /// Bytes of the tags that a garbler collects.

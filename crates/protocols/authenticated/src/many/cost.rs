@@ -4,6 +4,7 @@ use garblet_circuit::Party;
 use garblet_garble::joint::TABLE;
 use garblet_net::Hello;
 use garblet_protocol::{
+    kept::WORD_BYTES,
     phase::{Communication, Phase},
     run_id::RUN_ID_BYTES,
 };
@@ -43,6 +44,8 @@ use crate::{
 /// | evaluator to `p` with `m_p > 0` | `2 m_p / 8 + 32 + t m_p` |
 ///
 /// With `check=reveal` nothing of tags of gates is sent. The evaluator sends every garbler `A / 8 + 48`, and gets 16 from it.
+///
+/// Bits that are read count as gates there, and nowhere as inputs. Where outputs are kept, a party sends every other party one more byte at the end.
 ///
 /// Each of the `n - 1` garblers collects the tags of every `n - 1`st piece of 4,096 gates.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
@@ -91,6 +94,7 @@ fn build_bytes(plan: &Plan, from: Party, to: Party) -> usize {
 fn online_bytes(plan: &Plan, from: Party, to: Party) -> usize {
     let masks = told_bytes(plan.tag(), plan.output_bits(to));
     RUN_ID_BYTES
+        + if plan.keeps() { WORD_BYTES } else { 0 }
         + plan.input_bits(from).div_ceil(8)
         + match (plan.slot(from), plan.slot(to)) {
             (Some(_), Some(_)) => masks,
@@ -120,6 +124,10 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
             1 + u64::from(opens) + u64::from(garbles && gates)
         }
         // For masked inputs; a garbler, for what it learns. If values are revealed, the evaluator waits for sums, and a garbler for the values.
-        Phase::Online => 1 + u64::from(!plan.has_tags()) + u64::from(garbles && plan.output_bits(party) > 0),
+        // Where outputs are kept, all wait for all others' word.
+        Phase::Online => {
+            let learns = garbles && plan.output_bits(party) > 0;
+            1 + u64::from(!plan.has_tags()) + u64::from(learns) + u64::from(plan.keeps())
+        }
     }
 }

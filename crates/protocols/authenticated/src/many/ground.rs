@@ -18,6 +18,7 @@ use super::{
     Step,
     checks::{COIN_TOSS_OPENING, ECHO, cheats, somebody_cheats},
     place::Place,
+    stock::Stock,
 };
 use crate::coins::{self, COMMITMENT_BYTES, Coin, OPENING_BYTES, SHARE_BYTES};
 
@@ -55,6 +56,8 @@ pub(super) struct Ground<K> {
     /// Batches and runs so far.
     pub(super) batches: u64,
     pub(super) runs: u64,
+    /// What waits on disk, if there is a store.
+    pub(super) stock: Option<Stock>,
     /// Set during every step, and forever once one failed: these differences are never used again, since others may have guessed bits of them.
     pub(super) over: bool,
     pub(super) conduct: K,
@@ -76,6 +79,15 @@ impl<K: Conduct<Step>> Ground<K> {
     /// *Errors*: [`ProtocolError::Over`].
     pub(super) fn check_sound(&self) -> Result<(), ProtocolError> {
         if self.over { Err(ProtocolError::Over) } else { Ok(()) }
+    }
+
+    /// Passes on the result of a step. If a check failed in it, these differences are never used again, and the store is given up.
+    pub(super) fn revoked<T>(&mut self, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
+        self.over |= result.as_ref().is_err_and(ProtocolError::is_evidence);
+        match &mut self.stock {
+            Some(stock) => stock.revoked(result),
+            None => result,
+        }
     }
 
     /// The domain of a party's values at a place, with a number.

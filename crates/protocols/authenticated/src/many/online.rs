@@ -36,7 +36,7 @@ use super::{
     open::{hear, told, told_bytes},
     place::Place,
     plan::Plan,
-    wires::lane_of,
+    wires::{KeptWires, kept_lane, lane_of},
 };
 use crate::opening::Packed;
 
@@ -48,9 +48,9 @@ pub(super) fn handed_over_bytes(plan: &Plan, to: Party) -> usize {
     }
 }
 
-/// Bytes of a garbler's labels of all inputs, the digest, and the keys of locks.
+/// Bytes of a garbler's labels of all inputs that are given, the digest, and the keys of locks.
 pub(super) fn label_bytes(plan: &Plan) -> usize {
-    16 * plan.input_count() + DIGEST_BYTES + 16 * (plan.garbler_count() - 1)
+    16 * plan.given_count() + DIGEST_BYTES + 16 * (plan.garbler_count() - 1)
 }
 
 /// The masked values of all inputs, in the order of base wires, and their digest.
@@ -60,16 +60,16 @@ pub(super) struct Told {
 }
 
 impl<K: Conduct<Step>> Ground<K> {
-    /// Computes once.
+    /// Computes once. Returns the outputs that this party learns, and the wires of those that are kept.
     ///
     /// *Errors*: somebody who cheats; another run than the others'; inputs that do not fit; the connections'.
-    pub(super) async fn compute(
+    pub(super) async fn compute_and_keep(
         &mut self,
         session: &mut MeshSession,
         plan: &Plan,
-        built: Built,
+        mut built: Built,
         values: &[Bits],
-    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+    ) -> Result<(Vec<Option<Bits>>, KeptWires), ProtocolError> {
         let own = party_io::own_input(plan.program(), self.party, values)?;
         self.check_sound()?;
         if built.id != self.id {
@@ -79,14 +79,19 @@ impl<K: Conduct<Step>> Ground<K> {
         self.over = true;
         session.enter(Phase::Online);
         let told = self.tell_inputs(session, plan, &built, own).await?;
+        let mut kept = std::mem::take(&mut built.masks.kept);
         let values = match &built.circuit {
             None => self.garbler_online(session, plan, &built, &told).await?,
-            Some(circuit) => self.evaluator_online(session, plan, (&built, circuit), &told).await?,
+            Some(circuit) => {
+                let (values, labels) = self.evaluator_online(session, plan, (&built, circuit), &told).await?;
+                kept.labels = labels;
+                values
+            }
         };
         let gates = plan.and_count() as u64;
         session.advance(gates, gates);
         self.over = false;
-        Ok(party_io::deal_outputs(plan.program(), self.party, &mut values.into_iter()))
+        Ok((party_io::deal_outputs(plan.program(), self.party, &mut values.into_iter()), kept))
     }
 
     /// Flow O1.
@@ -116,6 +121,11 @@ impl<K: Conduct<Step>> Ground<K> {
                 all[at] = bytes[bit / 8] >> (bit % 8) & 1 == 1;
             }
         }
+        // Only the evaluator knows those of wires that are read.
+        if built.circuit.is_some() {
+            let labels = built.read.labels.first().into_iter().flatten();
+            plan.read().zip(labels).for_each(|(at, label)| all[at] = label.lsb());
+        }
         Ok(Told { masked: all, digest: hasher.finish() })
     }
 
@@ -140,10 +150,10 @@ impl<K: Conduct<Step>> Ground<K> {
         let others: Vec<Party> = plan.garblers().filter(|other| *other != party).collect();
         let locks = others.iter().map(|&other| self.lock(party, other, told_inputs, built.run));
         let lock = Zeroizing::new(locks.fold(Block::ZERO, |sum, lock| sum ^ lock));
-        let mut labels: Zeroizing<Vec<Block>> = Zeroizing::new(vec![Block::ZERO; plan.input_count()]);
+        let mut labels: Zeroizing<Vec<Block>> = Zeroizing::new(vec![Block::ZERO; plan.given_count()]);
         Prg::new(*lock).fill_blocks(&mut labels);
-        for ((label, zero), masked) in labels.iter_mut().zip(built.labels.iter()).zip(&told_inputs.masked) {
-            *label ^= *zero ^ Block::mask(*masked) & self.delta.block();
+        for (label, at) in labels.iter_mut().zip(plan.given()) {
+            *label ^= built.labels[at] ^ Block::mask(told_inputs.masked[at]) & self.delta.block();
         }
         let mut keys = Zeroizing::new(Vec::with_capacity(16 * others.len()));
         keys.extend(others.iter().flat_map(|&other| self.lock(other, other, told_inputs, built.run).to_bytes()));
@@ -162,8 +172,7 @@ impl<K: Conduct<Step>> Ground<K> {
             None => self.exchange(session, Step::InputLabels, outgoing, learned).await?,
             Some(parts) => {
                 self.exchange(session, Step::InputLabels, outgoing, |_| 0).await?;
-                let zero = &built.labels[plan.input_count()..];
-                self.answer(session, plan, (built, parts, zero), told_inputs, learned).await?
+                self.answer(session, plan, (built, parts), told_inputs, learned).await?
             }
         };
         if count == 0 {
@@ -185,14 +194,14 @@ impl<K: Conduct<Step>> Ground<K> {
         self.unmask(plan, built, &masked, &masks)
     }
 
-    /// The evaluator's part. Returns the outputs that it learns, in order.
+    /// The evaluator's part. Returns the outputs that it learns, in order, and all garblers' labels of wires that are kept.
     async fn evaluator_online(
         &mut self,
         session: &mut MeshSession,
         plan: &Plan,
         (built, circuit): (&Built, &Circuit),
         told_inputs: &Told,
-    ) -> Result<Vec<bool>, ProtocolError> {
+    ) -> Result<(Vec<bool>, Vec<Vec<Block>>), ProtocolError> {
         let count = plan.output_bits(self.party);
         let bytes = label_bytes(plan);
         let nothing = session.mesh().per_peer(|_| Vec::new());
@@ -200,7 +209,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let mut messages = self.exchange(session, Step::InputLabels, nothing, |_| bytes + of_masks).await?;
         let rest = messages.iter_mut().map(|(_, message)| message.split_off(bytes)).collect();
         let mut masks = PerPeer::from_ends(self.party.0, rest);
-        let inputs = self.unlock(plan, &messages, told_inputs);
+        let inputs = self.unlock(plan, (&messages, &built.read), told_inputs);
         messages.iter_mut().for_each(|(_, message)| message.zeroize());
         let inputs = inputs?;
         let (wires, verified) = match &built.parts {
@@ -221,7 +230,8 @@ impl<K: Conduct<Step>> Ground<K> {
         self.exchange(session, Step::HandedOver, outgoing, |_| 0).await?;
         let shown = lane_of(plan, (&wires, width), 0, self.party);
         let masked = Packed::collect(count, |at| shown[at].lsb());
-        self.unmask(plan, built, &masked, &masks)
+        let kept = (0..plan.garbler_count()).map(|slot| kept_lane(plan, (&wires, width), slot)).collect();
+        Ok((self.unmask(plan, built, &masked, &masks)?, kept))
     }
 
     /// The labels of all inputs, wire by wire, from the garblers' messages.
@@ -230,17 +240,19 @@ impl<K: Conduct<Step>> Ground<K> {
     fn unlock(
         &self,
         plan: &Plan,
-        messages: &PerPeer<Vec<u8>>,
+        (messages, read): (&PerPeer<Vec<u8>>, &KeptWires),
         told_inputs: &Told,
     ) -> Result<Zeroizing<Vec<Block>>, ProtocolError> {
-        let (inputs, garblers) = (plan.input_count(), plan.garbler_count());
+        let (inputs, garblers) = (plan.given_count(), plan.garbler_count());
         let digests = messages.iter().map(|(_, message)| &message[16 * inputs..16 * inputs + DIGEST_BYTES]);
         check_echo(&told_inputs.digest, digests, "masked inputs")?;
         let messages: Vec<&[u8]> = messages.iter().map(|(_, message)| &message[..]).collect();
-        let mut all: Zeroizing<Vec<Block>> = Zeroizing::new(vec![Block::ZERO; inputs * garblers]);
+        let mut all: Zeroizing<Vec<Block>> = Zeroizing::new(vec![Block::ZERO; plan.input_count() * garblers]);
         let mut fits = Choice::from(1);
         for slot in 0..garblers {
-            for (at, label) in unlocked(&messages, slot, inputs).iter().enumerate() {
+            let given = unlocked(&messages, slot, inputs);
+            let read = read.labels.get(slot).into_iter().flatten();
+            for (at, label) in plan.given().zip(given.iter()).chain(plan.read().zip(read)) {
                 all[garblers * at + slot] = *label;
                 fits &= Choice::from(u8::from(label.lsb() == told_inputs.masked[at]));
             }

@@ -7,21 +7,53 @@ use garblet_net::Mesh;
 use garblet_protocol::{
     MeshSession, Phase, ProtocolError, Role, Security,
     conduct::{Conduct, Honest},
+    kept::{self, Part},
+    party_io,
+    stock::SavedValues,
 };
+use garblet_store::Store;
 
-use super::{Step, build::Built, ground::Ground, plan::Plan, shares::Supply};
+use super::{Step, build::Built, ground::Ground, plan::Plan, shares::Supply, wires::KeptWires};
+use crate::amounts::Amounts;
 
 /// A party of a session.
 pub struct Member<K = Honest> {
     plan: Arc<Plan>,
-    ground: Ground<K>,
+    pub(super) ground: Ground<K>,
+    /// Set if a run makes what the store lacks.
+    top_up: bool,
+    saved: SavedValues,
+    /// The most runs that were to keep outputs and did not end.
+    retries: u32,
+    /// The number of runs that were to keep outputs and have begun.
+    keeps: u64,
+    /// The reason why outputs were not kept.
+    unsaved: Option<ProtocolError>,
+}
+
+/// A store, and the use that runs make of it.
+pub struct Drawing<'a> {
+    /// The store.
+    pub store: Store,
+    /// The names of the other parties in order.
+    pub peers: &'a str,
+    /// Set if a run makes what the store lacks. All parties must set it.
+    pub top_up: bool,
+    /// The values that runs read and keep.
+    pub saved: SavedValues,
+    /// The most runs that were to keep outputs and did not end.
+    pub retries: u32,
 }
 
 /// A party's preparation of one run, which consumes it.
-pub struct Prepared(Built);
+pub struct Prepared {
+    built: Built,
+    /// The number of runs that were to keep outputs and had begun when it was made.
+    keeps: u64,
+}
 
 impl<K: Conduct<Step>> Member<K> {
-    /// Sets a party up.
+    /// Sets a party up. Prepared material stays in memory.
     ///
     /// *Errors*: a party that misbehaves; the connections'.
     pub async fn set_up(
@@ -31,14 +63,77 @@ impl<K: Conduct<Step>> Member<K> {
         conduct: K,
     ) -> Result<Self, ProtocolError> {
         let ground = Ground::set_up(session, &plan, party, conduct).await?;
-        Ok(Member { plan, ground })
+        Ok(Member::new(plan, ground))
     }
 
-    /// Makes the triples and masks of a run.
+    fn new(plan: Arc<Plan>, ground: Ground<K>) -> Self {
+        let saved = SavedValues::default();
+        Member { plan, ground, top_up: false, saved, retries: kept::RETRIES, keeps: 0, unsaved: None }
+    }
+
+    /// Sets a party up with a store, from which runs draw their triples and masks, and in which they may keep outputs.
+    ///
+    /// *Errors*: also stores that were not filled together, or for something else, or whose last test is not settled; a name that cannot be used; a plan that
+    /// keeps outputs where the values do not, or the reverse; outputs of different runs under a name that is read.
+    pub async fn meet(
+        session: &mut MeshSession,
+        plan: Arc<Plan>,
+        party: Party,
+        Drawing { store, peers, top_up, saved, retries }: Drawing<'_>,
+        conduct: K,
+    ) -> Result<Self, ProtocolError> {
+        plan.check_keeps(saved.keep.is_some())?;
+        saved.check_names()?;
+        let agreed = (plan.setting(), plan.digest());
+        let mut ground = Ground::meet(session, agreed, party, (store, peers), conduct).await?;
+        if saved != SavedValues::default() {
+            ground.meet_kept(session, &saved).await?;
+        }
+        Ok(Member { top_up, saved, retries, ..Member::new(plan, ground) })
+    }
+
+    /// The end of a run that keeps outputs, with its wires.
+    ///
+    /// *Errors*: why they are not kept. This party has its outputs even so.
+    async fn keep(
+        &mut self,
+        session: &mut MeshSession,
+        (name, run): (&str, u64),
+        outputs: &[Option<Bits>],
+        wires: KeptWires,
+    ) -> Result<(), ProtocolError> {
+        let written = match self.plan.has_panicked(outputs) {
+            true => Ok(Part::Nothing),
+            false => self.put_pending(name, run, wires).map(|()| Part::Written),
+        };
+        let has = *written.as_ref().unwrap_or(&Part::Failed);
+        let stock = self.ground.stock.as_mut().ok_or_else(kept::no_store)?;
+        let concluded = kept::among::conclude(session, &mut stock.store, name, has).await;
+        // The disk's error is more informative than that of a party that left because of it.
+        written.and(concluded)
+    }
+
+    fn put_pending(&mut self, name: &str, run: u64, wires: KeptWires) -> Result<(), ProtocolError> {
+        let state = self.ground.kept_state(&self.plan, run, wires)?;
+        let stock = self.ground.stock.as_mut().ok_or_else(kept::no_store)?;
+        Ok(stock.store.set_state(&kept::pending_place(name), state)?)
+    }
+
+    /// Makes the triples and masks of a run, or takes them from the store.
     async fn draw(&mut self, session: &mut MeshSession) -> Result<Supply, ProtocolError> {
         session.enter(Phase::Prepare);
-        let (ands, masks) = self.plan.amounts();
-        let mut supply = Supply::with_room(self.plan.parties(), ands, masks);
+        let amounts = self.plan.amounts();
+        if let Some(stock) = &self.ground.stock {
+            let lacks = stock.lacks(amounts);
+            if self.top_up && lacks != Amounts::default() {
+                self.ground.fill(session, self.plan.setting(), lacks).await?;
+            }
+        }
+        if let Some(stock) = &mut self.ground.stock {
+            return stock.take(self.plan.parties(), amounts);
+        }
+        let ands = amounts.triples as usize;
+        let mut supply = Supply::with_room(self.plan.parties(), ands, amounts.masks as usize);
         let mut done = 0;
         for (batch, masks) in self.plan.batches() {
             // Batches may have some more than is needed.
@@ -56,13 +151,25 @@ impl<K: Conduct<Step>> Role<Mesh> for Member<K> {
     const NAME: &'static str = "party";
 
     fn security(&self) -> Security {
-        self.plan.stated_security()
+        match &self.ground.stock {
+            Some(stock) => self.plan.security(stock.insecure()),
+            None => self.plan.stated_security(),
+        }
     }
 
     async fn prepare(&mut self, session: &mut MeshSession) -> Result<Prepared, ProtocolError> {
+        // The outputs were not kept, and the value under their name is older.
+        if let Some(error) = self.unsaved.take() {
+            return Err(error);
+        }
+        if let (Some(name), Some(stock)) = (&self.saved.keep, &self.ground.stock) {
+            kept::check(&stock.store, name, self.retries)?;
+        }
         self.ground.check_sound()?;
+        let read = self.ground.read_kept(&self.plan, &self.saved)?;
         let supply = self.draw(session).await?;
-        Ok(Prepared(self.ground.build(session, &self.plan, supply).await?))
+        let built = self.ground.build(session, &self.plan, (supply, read)).await;
+        Ok(Prepared { built: self.ground.revoked(built)?, keeps: self.keeps })
     }
 
     async fn online(
@@ -71,6 +178,29 @@ impl<K: Conduct<Step>> Role<Mesh> for Member<K> {
         prepared: Prepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        self.ground.compute(session, &self.plan, prepared.0, values).await
+        if let Some(error) = self.unsaved.take() {
+            return Err(error);
+        }
+        let Prepared { built, keeps } = prepared;
+        kept::check_fresh(&self.saved, keeps, self.keeps)?;
+        let name = self.saved.keep.clone();
+        if let Some(name) = &name {
+            // A run whose input does not fit is not counted.
+            party_io::own_input(self.plan.program(), self.ground.party, values)?;
+            let stock = self.ground.stock.as_mut().ok_or_else(kept::no_store)?;
+            kept::begin(&mut stock.store, name, self.retries)?;
+            self.keeps += 1;
+        }
+        let run = built.run;
+        let computed = self.ground.compute_and_keep(session, &self.plan, built, values).await;
+        let (outputs, wires) = self.ground.revoked(computed)?;
+        if let Some(name) = &name {
+            self.unsaved = self.keep(session, (name, run), &outputs, wires).await.err();
+        }
+        Ok(outputs)
+    }
+
+    fn late_error(&mut self) -> Option<ProtocolError> {
+        self.unsaved.take()
     }
 }

@@ -24,4 +24,7 @@ pub(crate) enum Place {
     Lock,
     RevealedLabels,
     OutputLabels,
+    SecretsName,
+    KeptEcho,
+    KeptMark,
 }

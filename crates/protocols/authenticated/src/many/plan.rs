@@ -2,21 +2,65 @@
 
 use std::{ops::RangeInclusive, sync::Arc};
 
-use garblet_circuit::{OutputWire, Party, Program, Schedule};
+use garblet_circuit::{Bits, InputId, OutputWire, Party, Program, Schedule};
 use garblet_garble::GarblingConfig;
-use garblet_protocol::{Security, domain::SessionId, error::ProtocolError, party_io};
+use garblet_protocol::{Security, domain::SessionId, error::ProtocolError, kept, party_io, stock::has_panicked};
 
 use super::{Config, NAME, place::Place};
 use crate::{
+    amounts::Amounts,
     config::ResultCheck,
     parameters::{self, Batch, batches},
-    plan::with_masks,
+    plan::{check_keeps, check_numbers, with_masks},
     shares::LOT,
     tags::Tag,
 };
 
 /// The numbers of parties.
 pub(super) const PARTIES: RangeInclusive<u16> = 3..=16;
+
+/// Everything that parties must agree on besides the program.
+#[derive(Clone, Copy)]
+pub(super) struct Setting {
+    pub(super) parties: u16,
+    pub(super) config: Config,
+}
+
+impl Setting {
+    /// The number of parties with these parameters.
+    ///
+    /// *Errors*: an evaluator that is not a party.
+    pub(super) fn new(parties: u16, config: Config) -> Result<Self, ProtocolError> {
+        if config.evaluator >= parties {
+            let (got, last) = (config.evaluator, parties.saturating_sub(1));
+            let (what, expected) = ("the evaluator".into(), format!("party 0 to {last}"));
+            return Err(ProtocolError::Input { what, expected, got: format!("party {got}") });
+        }
+        Ok(Setting { parties, config })
+    }
+
+    /// The party that evaluates.
+    pub(super) fn evaluator(self) -> Party {
+        Party(self.config.evaluator)
+    }
+
+    /// The top bytes of a block that show that a bit is authentic.
+    pub(super) fn tag(self) -> Tag {
+        Tag { bytes: self.config.statistical.tag_bytes() }
+    }
+
+    /// The digest of this, and of a program's schedule if it is known.
+    pub(super) fn digest(self, (program, schedule): ([u8; 32], [u8; 32])) -> [u8; 32] {
+        let Config { check, evaluator, ot_width, statistical } = self.config;
+        let mut parameters = [0; 32];
+        parameters[0] = ot_width.bits() as u8;
+        parameters[1] = statistical.bits() as u8;
+        parameters[2..4].copy_from_slice(&evaluator.to_le_bytes());
+        parameters[4..6].copy_from_slice(&self.parties.to_le_bytes());
+        parameters[6] = check as u8;
+        SessionId::new(NAME, program, [schedule, parameters]).domain(Party(0), Place::Name as u8).digest(b"")
+    }
+}
 
 /// A program made ready for `authenticated-bmr`.
 ///
@@ -25,24 +69,47 @@ pub(super) const PARTIES: RangeInclusive<u16> = 3..=16;
 pub struct Plan {
     program: Arc<Program>,
     schedule: Schedule,
-    parties: u16,
-    config: Config,
+    setting: Setting,
     /// The owner of every input bit.
     owners: Vec<Party>,
+    /// The outputs that are kept, by their numbers.
+    kept: Vec<usize>,
 }
+
+/// The owner, in the program of a plan, of inputs that are read.
+const SAVED: Party = Party(u16::MAX);
 
 impl Plan {
     /// Checks that this many parties can run the program, and schedules it.
     ///
     /// *Errors*: too few parties or too many; an evaluator, an input owner or a recipient that is not a party; a program too large for one circuit.
     pub fn new(program: Arc<Program>, parties: u16, config: Config) -> Result<Self, ProtocolError> {
+        Plan::saving(program, parties, config, (&[], false))
+    }
+
+    /// The same for a program that reads some inputs, given by their numbers, from kept wires, and perhaps keeps its outputs, except those that report panics.
+    /// A program that keeps outputs must report panics ([`SavedValues::program`](garblet_protocol::stock::SavedValues::program)).
+    ///
+    /// *Errors*: also a number that no input has; more outputs to keep than a store holds.
+    pub fn saving(
+        mut program: Arc<Program>,
+        parties: u16,
+        config: Config,
+        (read, keeps): (&[usize], bool),
+    ) -> Result<Self, ProtocolError> {
         party_io::check_party_count(NAME, &program, parties, PARTIES)?;
+        check_numbers("input that is read", read, program.inputs().len())?;
+        let outputs = 0..program.outputs().len();
+        let kept: Vec<usize> = outputs.filter(|&output| keeps && !program.notes().tells_panics(output)).collect();
+        kept::check_room(NAME, &program, &kept, 2 * 16 * usize::from(parties))?;
+        if !read.is_empty() {
+            let mut changed = (*program).clone();
+            read.iter().for_each(|&input| changed.set_owner(InputId(input as u32), SAVED));
+            program = Arc::new(changed);
+        }
+        let setting = Setting::new(parties, config)?;
         let refuse =
             |reason| Err(ProtocolError::Unsupported { protocol: NAME, program: program.name().into(), reason });
-        if config.evaluator >= parties {
-            let (got, last) = (config.evaluator, parties - 1);
-            return refuse(format!("the evaluator is party {got}, expected 0 to {last}"));
-        }
         let flat = match program.flatten() {
             Ok(flat) => flat,
             Err(error) => return refuse(error.to_string()),
@@ -51,7 +118,7 @@ impl Plan {
         parameters::check_amount(program.name(), schedule.ands().len() as u64)?;
         let owner = |input: &garblet_circuit::Input| vec![input.owner; input.port.width() as usize];
         let owners = program.inputs().iter().flat_map(owner).collect();
-        Ok(Plan { program, schedule, parties, config, owners })
+        Ok(Plan { program, schedule, setting, owners, kept })
     }
 
     /// The program.
@@ -66,17 +133,22 @@ impl Plan {
 
     /// The parameters.
     pub fn config(&self) -> Config {
-        self.config
+        self.setting.config
+    }
+
+    /// Everything that parties must agree on besides the program.
+    pub(super) fn setting(&self) -> Setting {
+        self.setting
     }
 
     /// The number of parties.
     pub fn parties(&self) -> u16 {
-        self.parties
+        self.setting.parties
     }
 
     /// The party that evaluates.
     pub fn evaluator(&self) -> Party {
-        Party(self.config.evaluator)
+        self.setting.evaluator()
     }
 
     /// The number of AND gates to garble.
@@ -87,6 +159,50 @@ impl Plan {
     /// The number of bits of all inputs.
     pub(super) fn input_count(&self) -> usize {
         self.owners.len()
+    }
+
+    /// The input bits that are read, as positions among all input bits.
+    pub(super) fn read(&self) -> impl Iterator<Item = usize> + '_ {
+        self.owners.iter().enumerate().filter(|(_, owner)| **owner == SAVED).map(|(at, _)| at)
+    }
+
+    /// The input bits that parties give, as positions among all input bits.
+    pub(super) fn given(&self) -> impl Iterator<Item = usize> + '_ {
+        self.owners.iter().enumerate().filter(|(_, owner)| **owner != SAVED).map(|(at, _)| at)
+    }
+
+    /// The number of input bits that parties give.
+    pub(super) fn given_count(&self) -> usize {
+        self.given().count()
+    }
+
+    /// Tells whether outputs are kept.
+    pub(super) fn keeps(&self) -> bool {
+        !self.kept.is_empty()
+    }
+
+    /// The outputs that are kept: their names, and their numbers of bits.
+    pub(super) fn kept(&self) -> impl Iterator<Item = (&str, usize)> {
+        let ports = self.kept.iter().map(|&output| &self.program.outputs()[output].port);
+        ports.map(|port| (&port.name[..], port.width() as usize))
+    }
+
+    /// The wires of the outputs that are kept, one output after another.
+    pub(super) fn kept_wires(&self) -> impl Iterator<Item = OutputWire> {
+        let kept = |output: usize| self.kept.contains(&output);
+        let outputs = self.program.outputs().iter().enumerate();
+        let is_kept = outputs.flat_map(move |(at, output)| std::iter::repeat_n(kept(at), output.port.width() as usize));
+        is_kept.zip(self.schedule.outputs()).filter(|(is_kept, _)| *is_kept).map(|(_, wire)| *wire)
+    }
+
+    /// Refuses a run that is to keep outputs by its plan and has no name for them, or the reverse.
+    pub(super) fn check_keeps(&self, keeps: bool) -> Result<(), ProtocolError> {
+        check_keeps(self.keeps(), keeps)
+    }
+
+    /// Tells whether nothing is to be kept, by the outputs of a party.
+    pub(super) fn has_panicked(&self, outputs: &[Option<Bits>]) -> bool {
+        has_panicked(&self.program, outputs)
     }
 
     /// The number of input bits of a party.
@@ -117,7 +233,7 @@ impl Plan {
     /// The parties that garble, in order.
     pub(super) fn garblers(&self) -> impl Iterator<Item = Party> + use<> {
         let evaluator = self.evaluator();
-        (0..self.parties).map(Party).filter(move |party| *party != evaluator)
+        (0..self.parties()).map(Party).filter(move |party| *party != evaluator)
     }
 
     /// The place of a garbler among the garblers; none of the evaluator.
@@ -128,12 +244,12 @@ impl Plan {
 
     /// The number of garblers.
     pub(super) fn garbler_count(&self) -> usize {
-        usize::from(self.parties) - 1
+        usize::from(self.parties()) - 1
     }
 
     /// Tells whether the evaluator checks gates by tags.
     pub(super) fn has_tags(&self) -> bool {
-        self.config.check == ResultCheck::Tags
+        self.config().check == ResultCheck::Tags
     }
 
     /// The parties to whose differences tables are made, by slot: the garblers, and the evaluator if there are tags.
@@ -143,48 +259,45 @@ impl Plan {
 
     /// The top bytes of a block that show that a bit is authentic.
     pub(super) fn tag(&self) -> Tag {
-        Tag { bytes: self.config.statistical.tag_bytes() }
+        self.setting.tag()
     }
 
     /// The numbers of triples and masks that a run takes.
-    pub(super) fn amounts(&self) -> (usize, usize) {
-        (self.and_count(), self.and_count() + self.input_count())
+    pub(super) fn amounts(&self) -> Amounts {
+        let [gates, inputs] = [self.and_count(), self.given_count()].map(|count| count as u64);
+        Amounts { triples: gates, masks: gates + inputs }
     }
 
     /// The batches of a run, each with its masks.
     pub(super) fn batches(&self) -> Vec<(Option<Batch>, u64)> {
-        let (triples, masks) = self.amounts();
-        with_masks(batches(triples as u64, self.config.statistical, self.parties), masks as u64)
+        let Amounts { triples, masks } = self.amounts();
+        with_masks(batches(triples, self.config().statistical, self.parties()), masks)
     }
 
     /// The digest of everything that the parties have agreed on.
     pub(super) fn digest(&self) -> [u8; 32] {
-        let Config { check, evaluator, ot_width, statistical } = self.config;
-        let mut parameters = [0; 32];
-        parameters[0] = ot_width.bits() as u8;
-        parameters[1] = statistical.bits() as u8;
-        parameters[2..4].copy_from_slice(&evaluator.to_le_bytes());
-        parameters[4..6].copy_from_slice(&self.parties.to_le_bytes());
-        parameters[6] = check as u8;
-        let agreed = [*self.schedule.digest().as_bytes(), parameters];
-        SessionId::new(NAME, self.program.digest(), agreed).domain(Party(0), Place::Name as u8).digest(b"")
+        self.setting.digest((self.program.digest(), *self.schedule.digest().as_bytes()))
     }
 
-    /// The security of a run.
+    /// The security of a run without a store.
     pub fn stated_security(&self) -> Security {
         // One failure ends everything, so all batches together are no worse than the worst one.
         let insecure = self.batches().into_iter().filter_map(|(batch, _)| batch.map(|batch| batch.insecure()));
-        let prepared = insecure.fold(0.0, f64::max);
-        let (ands, peers) = (self.and_count(), f64::from(self.parties - 1));
+        self.security(insecure.fold(0.0, f64::max))
+    }
+
+    /// The security of a run, if cheats pass all checks of the preparation with this probability.
+    pub(super) fn security(&self, prepared: f64) -> Security {
+        let (ands, peers) = (self.and_count(), f64::from(self.parties() - 1));
         // One guess of the top bytes of every honest difference; points of sums, and of OT checks, are in fields of 128 bits.
         let tags = peers * (-8.0 * self.tag().bytes as f64).exp2();
-        let sums = f64::from(self.parties).powi(2) * (32.0 * ands as f64 + 4096.0) * (-127f64).exp2();
+        let sums = f64::from(self.parties()).powi(2) * (32.0 * ands as f64 + 4096.0) * (-127f64).exp2();
         // Three blocks of each leaky triple are hashed under the key of a lot, for every other party.
         let leaky = 128 - (3 * LOT * self.garbler_count()).next_power_of_two().ilog2();
-        let gates = ands.max(1) as u64 * u64::from(self.parties);
+        let gates = ands.max(1) as u64 * u64::from(self.parties());
         Security {
             computational_bits: GarblingConfig::default().security_bits(gates).min(leaky),
-            statistical_bits: Some(f64::from(self.config.statistical.bits())),
+            statistical_bits: Some(f64::from(self.config().statistical.bits())),
             cheating_log2: Some((prepared + tags + sums).log2()),
             ..Security::default()
         }

@@ -35,6 +35,9 @@ impl<K: Conduct<Step>> Ground<K> {
         self.over = true;
         let number = self.batches;
         self.batches += 1;
+        if let (Some(stock), Some(batch)) = (&mut self.stock, batch) {
+            stock.count(batch.insecure())?;
+        }
         let Some(batch) = batch else {
             if masks > 0 {
                 let shares = self.masks(session, masks, number).await?;

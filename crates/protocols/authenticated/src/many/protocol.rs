@@ -8,12 +8,24 @@ use garblet_protocol::{
     Adversary, MeshSession, Protocol, ProtocolError,
     checks::Check,
     conduct::Honest,
+    kept,
     parameters::{self, Parameter, named, ot_width},
-    protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Step, Terms, tabulate},
+    protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Sample, Step, Terms, tabulate},
+    stock::{Filled, Notice, SavedValues, Stock, StockKinds},
 };
+use garblet_store::Store;
 
-use super::{Config, Member, NAME, Plan, checks, communication, plan::PARTIES};
-use crate::protocol::{CHECKS, STATISTICAL};
+use super::{
+    Config, Drawing, Member, NAME, Plan, checks, communication,
+    ground::Ground,
+    plan::{PARTIES, Setting},
+    saved, stock,
+};
+use crate::{
+    amounts::Amounts,
+    protocol::{CHECKS, STATISTICAL, settle_notice, with_order, with_store},
+    stock::pieces::KINDS,
+};
 
 /// Garbled circuits whose masks all parties share, three parties and more, malicious.
 pub struct AuthenticatedBmr;
@@ -29,7 +41,7 @@ impl Protocol for AuthenticatedBmr {
     type Link = Mesh;
     type Config = Config;
     type Plan = Plan;
-    type Order = ();
+    type Order = Amounts;
 
     const NAME: &'static str = NAME;
     const ADVERSARY: Adversary = Adversary::Malicious;
@@ -42,9 +54,14 @@ impl Protocol for AuthenticatedBmr {
     ];
     const SAMPLES: &'static [Sample] = &[&[], &[("check", "reveal"), ("evaluator", "0"), ("ot-k", "4")]];
     const CHECKS: &'static [Check] = checks::ALL;
+    const STOCK: Option<StockKinds> = Some(StockKinds::Pieces(&KINDS));
+    const SAVES_VALUES: bool = true;
 
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
-        Plan::new(request.program.clone(), request.parties, request.config)
+        request.saved.check_names()?;
+        let read = request.saved.inputs(&request.program)?;
+        let saved = (&read[..], request.saved.keep.is_some());
+        Plan::saving(request.program.clone(), request.parties, request.config, saved)
     }
 
     fn schedule(plan: &Plan) -> Option<ScheduleDigest> {
@@ -56,10 +73,65 @@ impl Protocol for AuthenticatedBmr {
         Ok(tabulate(parties, |party, phase| Some(communication(&job.plan, party, phase, hellos))))
     }
 
+    fn greet(terms: &Terms<Self>, hello: Hello) -> Hello {
+        let saved = &terms.job.request.saved;
+        terms.stock.iter().fold(hello, |hello, stock| with_store(hello, stock.top_up, saved))
+    }
+
     fn set_up<'a>(session: &'a mut MeshSession, terms: Terms<Self>) -> Step<'a, BoxedRole<Mesh>> {
         Box::pin(async move {
-            let plan = terms.job.plan.clone();
-            Ok::<BoxedRole<Mesh>, ProtocolError>(Box::new(Member::set_up(session, plan, terms.party, Honest).await?))
+            let (plan, party) = (terms.job.plan.clone(), terms.party);
+            let member = match terms.stock {
+                Some(Stock { store, peer, top_up, retries, .. }) => {
+                    let (saved, retries) = (terms.job.request.saved.clone(), retries.unwrap_or(kept::RETRIES));
+                    let drawing = Drawing { store, peers: &peer, top_up, saved, retries };
+                    Member::meet(session, plan, party, drawing, Honest).await?
+                }
+                None if terms.job.request.saved != SavedValues::default() => return Err(kept::no_store()),
+                None => Member::set_up(session, plan, party, Honest).await?,
+            };
+            Ok::<BoxedRole<Mesh>, ProtocolError>(Box::new(member))
         })
+    }
+
+    fn order(request: &OrderRequest, config: &Config, parties: u16) -> Result<Amounts, ProtocolError> {
+        Setting::new(parties, *config)?;
+        Amounts::ordered(request)
+    }
+
+    fn check_stock(job: &Job<Self>, store: &Store, _: &Amounts) -> Result<(), ProtocolError> {
+        stock::check(store, job.plan.amounts())
+    }
+
+    fn greet_filling(filling: &Filling<Self>) -> Hello {
+        with_order(filling.hello(), filling.stock.order)
+    }
+
+    fn fill<'a>(session: &'a mut MeshSession, filling: Filling<Self>) -> Step<'a, Filled> {
+        Box::pin(async move {
+            let Filling { config, party, parties, stock, below } = filling;
+            let setting = Setting::new(parties, config)?;
+            let order = [stock.order.triples, stock.order.masks].map(u64::to_le_bytes);
+            let mut agreed = [0; 32];
+            agreed[..16].copy_from_slice(order.as_flattened());
+            let agreed = (setting, setting.digest((agreed, [0; 32])));
+            let mut ground = Ground::meet(session, agreed, party, (stock.store, &stock.peer), Honest).await?;
+            let has = ground.stock.as_ref().map(stock::Stock::has).unwrap_or_default();
+            if let Some(short) = stock.order.short_of(has, below) {
+                ground.fill(session, setting, short).await?;
+            }
+            let stock::Stock { store, lost, .. } = ground.stock.ok_or_else(kept::no_store)?;
+            Ok(Filled { store, lost, phases: session.costs() })
+        })
+    }
+
+    fn notices(store: &Store) -> Vec<Notice> {
+        let mut notices = kept::notices(store, Self::NAME, saved::names(store));
+        notices.extend(stock::is_unsettled(store).then_some(Notice::UnsettledCheck));
+        notices
+    }
+
+    fn settle(store: &mut Store, notice: &Notice) -> Result<(), ProtocolError> {
+        settle_notice(store, notice)
     }
 }

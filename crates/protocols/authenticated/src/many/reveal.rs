@@ -2,7 +2,7 @@
 //!
 //! | flow | who | what | bytes |
 //! |---|---|---|---|
-//! | O4, 1 | evaluator to every garbler | the masked values of all gates; a digest of that garbler's labels of them; a point | A/8; 32; 16 |
+//! | O4, 1 | evaluator to every garbler | the masked values of all wires that are read and of all gates; a digest of that garbler's labels of them; a point | 1/8 each; 32; 16 |
 //! | O4, 2 | garbler to the evaluator | the sum of its shares | 16 |
 //! | | garbler to every recipient | shares of the masks of its outputs, with tags | 1/8 and a tag a bit |
 //!
@@ -32,7 +32,12 @@ use crate::{opening::Packed, shares::PowerSum};
 
 /// Bytes of the evaluator's message to a garbler.
 pub(super) fn message_bytes(plan: &Plan) -> usize {
-    plan.and_count().div_ceil(8) + DIGEST_BYTES + 16
+    revealed_count(plan).div_ceil(8) + DIGEST_BYTES + 16
+}
+
+/// The number of masked values that are revealed: of wires that are read, and of gates.
+fn revealed_count(plan: &Plan) -> usize {
+    plan.input_count() - plan.given_count() + plan.and_count()
 }
 
 /// Bytes of a garbler's answer, besides its shares of the evaluator's outputs.
@@ -72,11 +77,14 @@ impl<K: Conduct<Step>> Ground<K> {
     ) -> Result<(PerPeer<Vec<u8>>, Verified), ProtocolError> {
         let garblers = plan.garbler_count();
         let masked: Vec<bool> = results.chunks_exact(garblers).map(|labels| labels[0].lsb()).collect();
-        let packed = Packed::collect(masked.len(), |gate| masked[gate]);
+        let read: Vec<bool> = plan.read().map(|at| inputs.masked[at]).collect();
+        let all: Vec<bool> = read.iter().chain(&masked).copied().collect();
+        let packed = Packed::collect(all.len(), |at| all[at]);
         let point = Block::random(session.rng());
         let outgoing = session.mesh().per_peer(|peer| {
             let slot = plan.slot(Party(peer)).unwrap_or_default();
-            let labels = results.iter().skip(slot).step_by(garblers).copied();
+            let of_read = built.read.labels.get(slot).into_iter().flatten();
+            let labels = of_read.chain(results.iter().skip(slot).step_by(garblers)).copied();
             let digest = self.digest_of_labels(Place::RevealedLabels, Party(peer), built.run, labels);
             [&packed.0[..], &digest, &point.to_bytes()].concat()
         });
@@ -104,27 +112,30 @@ impl<K: Conduct<Step>> Ground<K> {
         &mut self,
         session: &mut MeshSession,
         plan: &Plan,
-        (built, parts, zero): (&Built, &Parts, &[Block]),
+        (built, parts): (&Built, &Parts),
         inputs: &Told,
         learned: impl Fn(Party) -> usize,
     ) -> Result<PerPeer<Vec<u8>>, ProtocolError> {
-        let (evaluator, gates) = (plan.evaluator(), plan.and_count());
+        let (evaluator, count) = (plan.evaluator(), revealed_count(plan));
         let nothing = session.mesh().per_peer(|_| Vec::new());
         let expected = |peer: Party| if peer == evaluator { message_bytes(plan) } else { 0 };
         let revealed = self.exchange(session, Step::RevealedGates, nothing, expected).await?;
         let message = revealed.get(evaluator.0).map_or(&[][..], |message| message);
-        let (packed, rest) = message.split_at(gates.div_ceil(8));
-        check_padding_of(evaluator, packed, gates)?;
-        let packed = Packed::received(packed, gates)?;
+        let (packed, rest) = message.split_at(count.div_ceil(8));
+        check_padding_of(evaluator, packed, count)?;
+        let packed = Packed::received(packed, count)?;
         let (digest, point) = rest.split_at(DIGEST_BYTES);
         let delta = self.delta.block();
-        let labels = zero.iter().enumerate().map(|(gate, &zero)| zero ^ Block::mask(packed.get(gate)) & delta);
+        let zero = plan.read().chain(plan.input_count()..built.labels.len()).map(|at| built.labels[at]);
+        let labels = zero.enumerate().map(|(at, zero)| zero ^ Block::mask(packed.get(at)) & delta);
         let own = self.digest_of_labels(Place::RevealedLabels, self.party, built.run, labels);
         if !secrets::verdict(own.ct_eq(digest), "authenticated-bmr: whether the labels of revealed values fit") {
             return Err(somebody_cheats(REVEALED_LABELS, "the digest is of other labels"));
         }
-        let masked: Vec<bool> = (0..gates).map(|gate| packed.get(gate)).collect();
-        let values = operands(plan, &inputs.masked, &masked);
+        let mut of_inputs = inputs.masked.clone();
+        plan.read().enumerate().for_each(|(bit, at)| of_inputs[at] = packed.get(bit));
+        let masked: Vec<bool> = (count - plan.and_count()..count).map(|at| packed.get(at)).collect();
+        let values = operands(plan, &of_inputs, &masked);
         let sum = parts.sum(block_of(point), &values, |_| Block::ZERO);
         let outgoing = session.mesh().per_peer(|peer| {
             let masks = told(plan.tag(), built.masks.of_outputs(Party(peer)));

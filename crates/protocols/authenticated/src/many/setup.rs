@@ -19,6 +19,7 @@ use garblet_net::{Channel, Line, PerPeer};
 use garblet_ot::{OtError, ReceiverSeeds, SenderSeeds};
 use garblet_primitives::{Block, Delta, Prg, gf128, secrets};
 use garblet_protocol::{MeshSession, Phase, conduct::Conduct, domain::SessionId, error::ProtocolError};
+use serde::{Deserialize, Serialize};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -27,7 +28,7 @@ use super::{
     checks::{DIFFERENCES, DIFFERENCES_OPENING, somebody_cheats},
     ground::{DIGEST_BYTES, Ground, Opened, Pair, check_echo},
     place::Place,
-    plan::Plan,
+    plan::{Plan, Setting},
 };
 use crate::{
     coins::COMMITMENT_BYTES,
@@ -47,7 +48,7 @@ pub(super) fn sent_bytes(parties: u16) -> u64 {
 }
 
 impl<K: Conduct<Step>> Ground<K> {
-    /// Sets a party up.
+    /// Sets a party up for one session.
     ///
     /// *Errors*: a party that misbehaves; the connections'.
     pub(super) async fn set_up(
@@ -57,30 +58,65 @@ impl<K: Conduct<Step>> Ground<K> {
         mut conduct: K,
     ) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
-        let id = meet(session, plan, &mut conduct).await?;
-        let lsb = party != plan.evaluator() || plan.parties() % 2 == 1;
+        let id = meet(session, plan.digest(), &mut conduct).await?;
+        let (ground, _) = Ground::with_new_secrets(session, plan.setting(), (party, id), conduct).await?;
+        Ok(ground)
+    }
+
+    /// Steps S1 and S2: new secrets. Nothing is made with those of a step S2 that failed, so that a false sum, which tells its sender a difference, is harmless.
+    ///
+    /// *Errors*: a party that misbehaves; the connections'.
+    pub(super) async fn with_new_secrets(
+        session: &mut MeshSession,
+        setting: Setting,
+        (party, id): (Party, SessionId),
+        mut conduct: K,
+    ) -> Result<(Self, Secrets), ProtocolError> {
+        let lsb = party != setting.evaluator() || setting.parties % 2 == 1;
         let block = Zeroizing::new(Block::random(session.rng()).with_lsb(lsb));
-        let delta = in_ots(*block);
-        let of_pairs = session.mesh().per_peer(|peer| {
+        let deltas = session.mesh().per_peer(|peer| {
             let mut bytes = Zeroizing::new(block.to_bytes());
             conduct.touch(Step::Difference, peer.into(), &mut *bytes);
             in_ots(Block::from_bytes(*bytes))
         });
+        let pairs = set_up_pairs(session, setting, &deltas).await?;
+        let secrets = Secrets { delta: *block, pairs: pairs.into_iter().map(|(_, pair)| pair).collect() };
+        let mut ground = Ground::begin(session, &secrets, deltas, setting, (party, id), conduct)?;
+        ground.prove_differences(session).await?;
+        Ok((ground, secrets))
+    }
+
+    /// Begins a session with secrets that all parties have.
+    ///
+    /// *Shape*: `deltas` are the differences in the OTs with every other party: that of the secrets. *Errors*: secrets of another width of OTs.
+    pub(super) fn begin(
+        session: &mut MeshSession,
+        secrets: &Secrets,
+        deltas: PerPeer<Delta>,
+        setting: Setting,
+        (party, id): (Party, SessionId),
+        conduct: K,
+    ) -> Result<Self, ProtocolError> {
         let name = Block::from_digest(&id.domain(Party(0), Place::Streams as u8).digest(b""));
-        let pairs = set_up_pairs(session, plan, of_pairs, name).await?;
-        let mut ground = Ground {
+        let width = setting.config.ot_width;
+        let mut pairs = Vec::with_capacity(secrets.pairs.len());
+        for ((_, delta), pair) in deltas.into_iter().zip(&secrets.pairs) {
+            let sender = pair.sender.session(name, session.rng(), &delta, width, OT_CHECK)?;
+            let receiver = pair.receiver.session(name, width, OT_CHECK)?;
+            pairs.push(Pair { sender, receiver, seed: Zeroizing::new(pair.seed) });
+        }
+        Ok(Ground {
             party,
-            delta: Delta::new(*block),
-            in_ots: delta,
-            pairs,
+            delta: Delta::new(secrets.delta),
+            in_ots: in_ots(secrets.delta),
+            pairs: PerPeer::from_ends(party.0, pairs),
             id,
             batches: 0,
             runs: 0,
+            stock: None,
             over: false,
             conduct,
-        };
-        ground.prove_differences(session).await?;
-        Ok(ground)
+        })
     }
 
     /// Step S2.
@@ -120,10 +156,27 @@ pub(super) fn block_of(bytes: &[u8]) -> Block {
     Block::from_bytes(*bytes.first_chunk().unwrap_or(&[0; 16]))
 }
 
+/// A party's secrets, which last as long as its store.
+#[derive(Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
+pub(super) struct Secrets {
+    pub(super) delta: Block,
+    /// Those in common with every other party, in order.
+    pub(super) pairs: Vec<PairSecrets>,
+}
+
+/// The secrets that two parties have in common: the leaves of their OTs in both directions, and a seed.
+#[derive(Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
+pub(super) struct PairSecrets {
+    sender: SenderSeeds,
+    receiver: ReceiverSeeds,
+    /// *Secret*: from everybody outside the pair.
+    seed: Block,
+}
+
 /// Step S0: the name of the session is a hash of nonces of all, and all have the same.
 async fn meet(
     session: &mut MeshSession,
-    plan: &Plan,
+    agreed: [u8; 32],
     conduct: &mut impl Conduct<Step>,
 ) -> Result<SessionId, ProtocolError> {
     let (mesh, rng) = session.parts();
@@ -135,10 +188,21 @@ async fn meet(
     mesh.exchange(&outgoing, &mut incoming).await?;
     let all = (0..mesh.party_count()).map(|party| incoming.get(party).unwrap_or(&nonce));
     let all: Vec<u8> = all.flatten().copied().collect();
-    let agreed = SessionId::new(NAME, plan.digest(), [[0; 32]; 2]);
-    let all = agreed.domain(Party(0), Place::Nonces as u8).digest(&all);
+    confirm(session, (agreed, &all), conduct).await
+}
+
+/// The second flow of step S0: all parties have heard the same of each other, and agree on everything else. The name of the session is the hash of that.
+///
+/// *Shape*: `heard` is what all parties told, in their order. *Errors*: [`ECHO`](super::checks::ECHO); the connections'.
+pub(super) async fn confirm(
+    session: &mut MeshSession,
+    (agreed, heard): ([u8; 32], &[u8]),
+    conduct: &mut impl Conduct<Step>,
+) -> Result<SessionId, ProtocolError> {
+    let all = SessionId::new(NAME, agreed, [[0; 32]; 2]).domain(Party(0), Place::Nonces as u8).digest(heard);
     let id = SessionId::new(NAME, all, [[0; 32]; 2]);
     let name = id.domain(Party(0), Place::Name as u8).digest(b"");
+    let mesh = session.mesh();
     let mut outgoing = mesh.per_peer(|_| name.to_vec());
     outgoing.iter_mut().for_each(|(peer, name)| conduct.touch(Step::Name, peer.into(), name));
     let mut incoming = mesh.per_peer(|_| vec![0; DIGEST_BYTES]);
@@ -150,32 +214,30 @@ async fn meet(
 /// Step S1. Of each pair the lower party is first the sender.
 async fn set_up_pairs(
     session: &mut MeshSession,
-    plan: &Plan,
-    deltas: PerPeer<Delta>,
-    name: Block,
-) -> Result<PerPeer<Pair>, ProtocolError> {
-    let width = plan.config().ot_width;
+    setting: Setting,
+    deltas: &PerPeer<Delta>,
+) -> Result<PerPeer<PairSecrets>, ProtocolError> {
+    let width = setting.config.ot_width;
     let rngs = session.rng_per_peer();
     let mesh = session.mesh();
     let own = mesh.party();
-    let step = async |peer: u16, mut line: Line, (delta, mut rng): (Delta, Prg)| {
+    let step = async |peer: u16, mut line: Line, (delta, mut rng): (&Delta, Prg)| {
         let channel: &mut Channel = &mut line;
         let (mut ours, mut theirs) = (Zeroizing::new([0; 16]), Zeroizing::new([0; 16]));
         rng.fill_bytes(&mut *ours);
         channel.exchange_bytes(&*ours, &mut *theirs).await?;
-        let seed = Zeroizing::new(Block::from_bytes(*ours) ^ Block::from_bytes(*theirs));
+        let seed = Block::from_bytes(*ours) ^ Block::from_bytes(*theirs);
         let (sender, receiver) = if own < peer {
-            let sender = SenderSeeds::setup(channel, &mut rng, &delta, width, OT_CHECK).await?;
+            let sender = SenderSeeds::setup(channel, &mut rng, delta, width, OT_CHECK).await?;
             (sender, ReceiverSeeds::setup(channel, &mut rng, width, OT_CHECK).await?)
         } else {
             let receiver = ReceiverSeeds::setup(channel, &mut rng, width, OT_CHECK).await?;
-            (SenderSeeds::setup(channel, &mut rng, &delta, width, OT_CHECK).await?, receiver)
+            (SenderSeeds::setup(channel, &mut rng, delta, width, OT_CHECK).await?, receiver)
         };
         channel.flush().await?;
-        let sender = sender.session(name, &mut rng, &delta, width, OT_CHECK)?;
-        Ok::<_, OtError>(Pair { sender, receiver: receiver.session(name, width, OT_CHECK)?, seed })
+        Ok::<_, OtError>(PairSecrets { sender, receiver, seed })
     };
-    Ok(mesh.each(deltas.zip(rngs), step).await?)
+    Ok(mesh.each(deltas.as_ref().zip(rngs), step).await?)
 }
 
 /// A party's OTs with another, packed: its choices `x`, the MAC of `x`, and the key of the other's.

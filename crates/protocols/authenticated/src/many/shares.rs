@@ -11,12 +11,13 @@ use std::ops::Range;
 
 use garblet_circuit::Party;
 use garblet_primitives::{Block, with_room};
+use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// A party's shares of bits.
 ///
 /// *Shape*: a column for each party, all of the same length. *Secret*; wiped on drop.
-#[derive(Default, Zeroize, ZeroizeOnDrop)]
+#[derive(Default, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Shares(Vec<Vec<Block>>);
 
 impl Shares {
@@ -54,6 +55,11 @@ impl Shares {
     #[cfg(test)]
     pub(super) fn bit(&self, at: usize) -> bool {
         self.0[0][at].lsb()
+    }
+
+    /// Keeps the first `count` shares.
+    pub(super) fn truncate(&mut self, count: usize) {
+        self.0.iter_mut().for_each(|column| column.truncate(count));
     }
 
     /// Appends a range of others.
@@ -98,13 +104,15 @@ pub(crate) struct Triples {
 pub(crate) struct Supply {
     pub(super) triples: Triples,
     pub(super) masks: Shares,
+    /// The names of the pieces of a store that these are; empty if they were made for the run.
+    pub(super) taken: Vec<u8>,
 }
 
 impl Supply {
     /// Empty, with room.
     pub(super) fn with_room(parties: u16, triples: usize, masks: usize) -> Self {
         let [a, b, c] = [(); 3].map(|()| Shares::with_room(parties, triples));
-        Supply { triples: Triples { a, b, c }, masks: Shares::with_room(parties, masks) }
+        Supply { triples: Triples { a, b, c }, masks: Shares::with_room(parties, masks), taken: Vec::new() }
     }
 
     /// Appends the first `triples` triples and all masks of a batch: `a`, `b` and `c` of all its leaky triples, then the masks.

@@ -6,6 +6,8 @@ mod lies;
 mod locks;
 mod programs;
 mod rates;
+mod saved;
+mod stores;
 mod triples;
 mod views;
 
@@ -20,9 +22,10 @@ use super::{
     Config, Member, NAME, Plan, Step,
     build::Built,
     ground::Ground,
+    saved::Read,
     shares::{Supply, Triples},
 };
-use crate::{config::ResultCheck, parameters::Batch};
+use crate::{amounts::Amounts, config::ResultCheck, parameters::Batch};
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(future)
@@ -90,14 +93,29 @@ async fn build<K: Conduct<Step>>(
     session: &mut MeshSession,
     plan: &Plan,
 ) -> Result<(Built, Vec<bool>), ProtocolError> {
-    let (triples, masks) = plan.amounts();
+    let Amounts { triples, masks } = plan.amounts();
+    let (triples, masks) = (triples as usize, masks as usize);
     let batch = (triples > 0).then_some(Batch { triples: triples as u64, bucket: 2 });
     let mut supply = Supply::with_room(plan.parties(), triples, masks);
     ground.make(session, (batch, triples, masks), &mut supply).await?;
     let Triples { a, b, c } = &supply.triples;
     let bits = [&supply.masks, a, b, c].into_iter().flat_map(|shares| (0..shares.len()).map(|at| shares.bit(at)));
     let bits: Vec<bool> = bits.collect();
-    Ok((ground.build(session, plan, supply).await?, bits))
+    Ok((ground.build(session, plan, (supply, Read::default())).await?, bits))
+}
+
+impl<K: Conduct<Step>> Ground<K> {
+    /// Computes once, and keeps nothing.
+    async fn compute(
+        &mut self,
+        session: &mut MeshSession,
+        plan: &Plan,
+        built: Built,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let (outputs, _) = self.compute_and_keep(session, plan, built, values).await?;
+        Ok(outputs)
+    }
 }
 
 /// A party's inputs among those of all.

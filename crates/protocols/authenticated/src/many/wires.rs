@@ -2,10 +2,14 @@
 
 use garblet_circuit::{OutputWire, Party};
 use garblet_garble::joint::{AndGates, Gate, Quad, walk};
-use garblet_primitives::{Backend, Block, Engine, QUAD_LANES};
-use zeroize::Zeroizing;
+use garblet_primitives::{Backend, Block, Engine, QUAD_LANES, with_room};
+use serde::{Deserialize, Serialize};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use super::{plan::Plan, shares::Shares};
+use super::{
+    plan::Plan,
+    shares::{Shares, add_public},
+};
 
 /// The shares of the masks of outputs.
 pub(super) struct Masks {
@@ -13,6 +17,59 @@ pub(super) struct Masks {
     of_outputs: Vec<Labels>,
     /// This party's zero labels of the outputs that it learns itself.
     labels: Labels,
+    /// The wires of kept outputs. The evaluator has no labels of them yet.
+    pub(super) kept: KeptWires,
+}
+
+/// A party's part of wires that stay: shares of their masks, and a garbler's zero labels, or the active labels of all garblers.
+///
+/// An output that is a constant, or the negation of a wire, is kept with another mask.
+#[derive(Default, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
+pub(super) struct KeptWires {
+    pub(super) shares: Shares,
+    /// Of the garbler, or of each garbler, the labels of all bits.
+    pub(super) labels: Vec<Vec<Block>>,
+}
+
+impl KeptWires {
+    /// The number of bits.
+    pub(super) fn len(&self) -> usize {
+        self.shares.len()
+    }
+
+    /// Tells whether these are this many bits, as a party of a plan keeps them.
+    pub(super) fn is_of(&self, bits: usize, plan: &Plan, own: Party) -> bool {
+        let labels = if plan.slot(own).is_some() { 1 } else { plan.garbler_count() };
+        let columns = self.shares.columns();
+        columns.len() == usize::from(plan.parties())
+            && self.labels.len() == labels
+            && columns.iter().chain(&self.labels).all(|blocks| blocks.len() == bits)
+    }
+
+    /// Appends wires of the same party.
+    pub(super) fn append(&mut self, mut others: KeptWires) {
+        if self.shares.columns().is_empty() {
+            *self = others;
+            return;
+        }
+        let all = self.shares.columns_mut().iter_mut().chain(&mut self.labels);
+        for (to, from) in all.zip(others.shares.columns_mut().iter_mut().chain(&mut others.labels)) {
+            let mut both = with_room(to.len() + from.len());
+            both.extend(to.iter().chain(from.iter()));
+            std::mem::replace(to, both).zeroize();
+        }
+    }
+
+    /// Takes the first bits.
+    pub(super) fn split_front(&mut self, count: usize) -> Self {
+        let first = |blocks: &mut Vec<Block>| {
+            let (front, rest) = (blocks[..count].to_vec(), blocks[count..].to_vec());
+            std::mem::replace(blocks, rest).zeroize();
+            front
+        };
+        let shares = Shares::of(self.shares.columns_mut().iter_mut().map(first).collect());
+        KeptWires { shares, labels: self.labels.iter_mut().map(first).collect() }
+    }
 }
 
 /// Blocks of wires that are wiped on drop: a garbler's zero labels, or shares of masks.
@@ -20,7 +77,12 @@ pub(super) type Labels = Zeroizing<Vec<Block>>;
 
 impl Masks {
     /// Follows the wires of a plan from party `own`'s shares of the masks of base wires. Returns those of the first operands of all gates and of the second, too.
-    pub(super) fn of(plan: &Plan, own: Party, masks: &Shares, labels: &[Block]) -> ([Shares; 2], Self) {
+    pub(super) fn of(
+        plan: &Plan,
+        (own, delta): (Party, Block),
+        masks: &Shares,
+        labels: &[Block],
+    ) -> ([Shares; 2], Self) {
         let parties = usize::from(plan.parties());
         let width = (parties + 1).div_ceil(QUAD_LANES);
         let mut inputs = vec![[Block::ZERO; QUAD_LANES]; width * plan.input_count()];
@@ -32,7 +94,12 @@ impl Masks {
         let wires = walk(Backend::detect(), plan.schedule(), width, inputs, &mut operands);
         let lane = |learns: Party, lane: usize| lane_of(plan, (&wires, width), lane, learns);
         let of_outputs = (0..plan.parties()).map(|party| lane(Party(party), usize::from(party))).collect();
-        let masks = Masks { of_outputs, labels: lane(own, parties) };
+        let mut shares = Shares::of((0..parties).map(|lane| kept_lane(plan, (&wires, width), lane)).collect());
+        let changed: Vec<bool> = plan.kept_wires().map(value_without_mask).collect();
+        add_public(shares.columns_mut(), own, delta, 0..changed.len(), |at| changed[at]);
+        let of_kept = plan.slot(own).map(|_| kept_lane(plan, (&wires, width), parties));
+        let kept = KeptWires { shares, labels: of_kept.into_iter().collect() };
+        let masks = Masks { of_outputs, labels: lane(own, parties), kept };
         ([operands.left, operands.right], masks)
     }
 
@@ -55,6 +122,25 @@ pub(super) fn lane_of(plan: &Plan, (wires, width): (&[Quad], usize), lane: usize
         OutputWire::Slot(operand) => wires[operand.slot() * width..][..width].as_flattened()[lane],
     }));
     blocks
+}
+
+/// One lane of the wires that are kept; zero for constants.
+pub(super) fn kept_lane(plan: &Plan, (wires, width): (&[Quad], usize), lane: usize) -> Vec<Block> {
+    let blocks = plan.kept_wires().map(|output| match output {
+        OutputWire::Constant(_) => Block::ZERO,
+        OutputWire::Slot(operand) => wires[operand.slot() * width..][..width].as_flattened()[lane],
+    });
+    let mut lane = with_room(plan.kept_wires().count());
+    lane.extend(blocks);
+    lane
+}
+
+/// The value of an output if the values of all wires were zero.
+fn value_without_mask(output: OutputWire) -> bool {
+    match output {
+        OutputWire::Constant(value) => value,
+        OutputWire::Slot(operand) => operand.inverted(),
+    }
 }
 
 /// Writes the values that a base wire carries.

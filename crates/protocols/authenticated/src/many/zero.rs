@@ -12,20 +12,11 @@
 //! all parts as the cheats chose them towards `h`. Unless all are zero, the product is zero with probability `2^-128`.
 //! *Blind*: if some are not zero, the sum is uniform. If they are, false blocks make the outcome a predicate of bits of `v_h`, which a share of zero hides.
 
-use garblet_primitives::{Block, OtHash, gf128, secrets};
+use garblet_primitives::{Block, OtHash, gf128};
 use garblet_protocol::{MeshSession, conduct::Conduct, error::ProtocolError};
-use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::{
-    Step,
-    bits::CotChecked,
-    checks::{ZERO, ZERO_OPENING, somebody_cheats},
-    ground::{Ground, Opened},
-    leaky::tweak,
-    place::Place,
-    setup::block_of,
-};
+use super::{Step, bits::CotChecked, ground::Ground, leaky::tweak, place::Place, settle::LastTest, setup::block_of};
 
 /// Bits of a part, and OTs of each ordered pair.
 pub(super) const BITS: usize = 128;
@@ -39,7 +30,7 @@ type Pads = Zeroizing<Vec<Block>>;
 impl<K: Conduct<Step>> Ground<K> {
     /// Tests that the sum of all parties' parts is zero, with the OTs from `first` on.
     ///
-    /// *Errors*: [`ZERO`]; [`ZERO_OPENING`], of the party that opens something else; the connections'.
+    /// *Errors*: [`ZERO`](super::checks::ZERO); [`ZERO_OPENING`](super::checks::ZERO_OPENING), of the party that opens something else; the connections'.
     pub(super) async fn test_zero(
         &mut self,
         session: &mut MeshSession,
@@ -86,21 +77,28 @@ impl<K: Conduct<Step>> Ground<K> {
         self.open_products(session, product, number).await
     }
 
-    /// Flows 9 and 10.
+    /// Flows 9 and 10, with a record of them before each if there is a store, see `settle`.
     async fn open_products(
         &mut self,
         session: &mut MeshSession,
         product: Block,
         number: u64,
     ) -> Result<(), ProtocolError> {
-        let steps = [Step::OwnProduct, Step::ProductCommitment, Step::Product];
-        let opened = Opened { place: Place::Zero, number, steps, check: ZERO_OPENING };
-        let mut told = product.to_bytes();
-        let theirs = self.commit_and_open(session, opened, &mut told).await?;
-        let sum = theirs.iter().fold(Block::from_bytes(told), |sum, (_, product)| sum ^ block_of(product));
-        match secrets::verdict(sum.ct_eq(&Block::ZERO), "authenticated-bmr: whether all leaky triples are products") {
-            true => Ok(()),
-            false => Err(somebody_cheats(ZERO, "the products do not add up to zero")),
-        }
+        let mut product = product.to_bytes();
+        self.conduct.touch(Step::OwnProduct, 0, &mut product);
+        let name = self.common(Place::Zero, number).digest(b"");
+        let mut test = LastTest::commit(name, self.party, product, session.rng());
+        self.record(&test)?;
+        let commitments = self.broadcast(session, Step::ProductCommitment, test.commitment()).await?;
+        test.hear(&commitments);
+        self.record(&test)?;
+        let products = self.broadcast(session, Step::Product, &test.opening()).await?;
+        test.judge(&products)?;
+        self.record(&test)
+    }
+
+    /// Writes where the test stands to the store, durably, if there is one.
+    fn record(&mut self, test: &LastTest) -> Result<(), ProtocolError> {
+        self.stock.as_mut().map_or(Ok(()), |stock| test.keep(&mut stock.store))
     }
 }

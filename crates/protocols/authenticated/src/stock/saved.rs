@@ -15,7 +15,7 @@ use garblet_protocol::{
     stock::{SavedNames, SavedValues},
 };
 use garblet_store::{State, Store};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{
@@ -27,36 +27,84 @@ use crate::{GARBLER, NAME, place::Place, wires::Wires};
 /// Prefix of names under which outputs are kept for others. Runs of the two parties for themselves use no such names.
 pub const FOR_OTHERS: &str = "state ";
 
-/// Kept outputs as they are stored.
+/// A mark that distinguishes kept outputs from others under the same name. All parties have the same.
+pub(crate) type Mark = [u8; 8];
+
+/// Kept outputs as they are stored: `W` are the wires of one output.
 #[derive(Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
-struct Stored {
+pub(crate) struct Stored<W: Zeroize> {
     /// The name of the secrets that they belong to.
-    secrets: [u8; 32],
-    /// The mark that distinguishes them from others under the same name. Both parties have the same.
-    mark: [u8; 8],
-    /// Names, and for each shares of this party's multiples, of the peer's, and labels.
-    outputs: Vec<(String, [Vec<Block>; 3])>,
+    pub(crate) secrets: [u8; 32],
+    pub(crate) mark: Mark,
+    /// The outputs by name.
+    pub(crate) outputs: Vec<(String, W)>,
 }
 
-fn read_stored(state: &State) -> Option<Stored> {
-    postcard::from_bytes(&state.bytes).ok()
-}
+/// The wires of an output: shares of this party's multiples, of the peer's, and labels.
+type Blocks = [Vec<Block>; 3];
 
-fn output_names(stored: &Stored) -> Vec<String> {
-    stored.outputs.iter().map(|(name, _)| name.clone()).collect()
+impl<W: Zeroize + Default + Serialize + DeserializeOwned> Stored<W> {
+    /// Reads kept outputs.
+    pub(crate) fn of(state: &State) -> Option<Self> {
+        postcard::from_bytes(&state.bytes).ok()
+    }
+
+    /// The mark of kept outputs.
+    pub(crate) fn mark(state: &State) -> Option<Mark> {
+        Some(Self::of(state)?.mark)
+    }
+
+    /// The names of kept outputs.
+    pub(crate) fn names(state: &State) -> Option<Vec<String>> {
+        Some(Self::of(state)?.outputs.iter().map(|(name, _)| name.clone()).collect())
+    }
+
+    /// Takes the wires of an output kept under a name, with the mark. A single output needs no name.
+    ///
+    /// *Errors*: nothing of that name, or of earlier secrets; no such output.
+    pub(crate) fn read(
+        store: &Store,
+        secrets: Option<[u8; 32]>,
+        (name, output): (&str, Option<&str>),
+    ) -> Result<(W, Mark), ProtocolError> {
+        let missing = |got: &str| {
+            let what = format!("`{name}`, which was to be read");
+            ProtocolError::Input { what, expected: "outputs that were kept".into(), got: got.into() }
+        };
+        let state = store.state(&place(name)).ok_or_else(|| missing("none of that name"))?;
+        let mut stored = Self::of(state).ok_or_else(|| unreadable("kept outputs"))?;
+        if secrets != Some(stored.secrets) {
+            return Err(missing("those of an earlier store of the peer"));
+        }
+        let mark = stored.mark;
+        let found = match (output, &mut stored.outputs[..]) {
+            (None, [(_, wires)]) => Some(wires),
+            (None, _) => None,
+            (Some(name), outputs) => outputs.iter_mut().find(|(other, _)| other == name).map(|(_, wires)| wires),
+        };
+        match found {
+            Some(wires) => Ok((std::mem::take(wires), mark)),
+            None => {
+                let names: Vec<&str> = stored.outputs.iter().map(|(name, _)| &name[..]).collect();
+                let got = output.map_or("none".into(), |name| format!("`{name}`"));
+                Err(ProtocolError::Input { what: "from kept outputs".into(), expected: names.join(" or "), got })
+            }
+        }
+    }
 }
 
 /// The names under which a store keeps values for its own party, in alphabetical order.
 pub(crate) fn names(store: &Store) -> Vec<SavedNames> {
-    let mut names = kept::names(store, NAME, |state| read_stored(state).as_ref().map(output_names));
+    let mut names = kept::names(store, NAME, Stored::<Blocks>::names);
     names.retain(|saved| !saved.name.starts_with(FOR_OTHERS));
     names
 }
 
 /// The outputs kept under a name; `None` if there are none, or if they belong to earlier secrets.
 pub(crate) fn outputs(store: &Store, name: &str) -> Option<Vec<String>> {
-    let stored = read_stored(store.state(&place(name))?)?;
-    (stored.secrets == secrets(store).ok()??.name).then(|| output_names(&stored))
+    let state = store.state(&place(name))?;
+    let stored = Stored::<Blocks>::of(state)?;
+    (stored.secrets == secrets(store).ok()??.name).then(|| Stored::<Blocks>::names(state))?
 }
 
 /// Checks the names under which the two parties keep values for themselves.
@@ -82,7 +130,7 @@ pub(crate) async fn meet(
     store: &mut Store,
     (party, saved): (Party, &SavedValues),
 ) -> Result<(), ProtocolError> {
-    kept::meet(session, store, (party == GARBLER, saved), |state| Some(read_stored(state)?.mark)).await
+    kept::meet(session, store, (party == GARBLER, saved), Stored::<Blocks>::mark).await
 }
 
 /// Bytes of a kept bit: the shares of both parties' multiples, and a label.
@@ -111,33 +159,7 @@ pub(crate) fn state(stock: &Stock, run: u64, (program, kept): (&Program, &[usize
 
 /// The wires of an output kept under a name, and the mark. A single output needs no name.
 ///
-/// *Errors*: nothing of that name, or of an earlier store of the peer; no such output.
-pub(crate) fn read(
-    stock: &Stock,
-    name: &str,
-    output: Option<&str>,
-) -> Result<([Vec<Block>; 3], [u8; 8]), ProtocolError> {
-    let missing = |got: &str| {
-        let what = format!("`{name}`, which was to be read");
-        ProtocolError::Input { what, expected: "outputs that were kept".into(), got: got.into() }
-    };
-    let state = stock.store.state(&place(name)).ok_or_else(|| missing("none of that name"))?;
-    let mut stored: Stored = postcard::from_bytes(&state.bytes).map_err(|_| unreadable("kept outputs"))?;
-    if stock.kept.as_ref().is_none_or(|kept| kept.name != stored.secrets) {
-        return Err(missing("those of an earlier store of the peer"));
-    }
-    let mark = stored.mark;
-    let found = match (output, &mut stored.outputs[..]) {
-        (None, [(_, wires)]) => Some(wires),
-        (None, _) => None,
-        (Some(name), outputs) => outputs.iter_mut().find(|(other, _)| other == name).map(|(_, wires)| wires),
-    };
-    match found {
-        Some(wires) => Ok((std::mem::take(wires), mark)),
-        None => {
-            let names: Vec<&str> = stored.outputs.iter().map(|(name, _)| &name[..]).collect();
-            let got = output.map_or("none".into(), |name| format!("`{name}`"));
-            Err(ProtocolError::Input { what: "from kept outputs".into(), expected: names.join(" or "), got })
-        }
-    }
+/// *Errors*: as [`Stored::read`].
+pub(crate) fn read(stock: &Stock, name: &str, output: Option<&str>) -> Result<(Blocks, Mark), ProtocolError> {
+    Stored::read(&stock.store, stock.kept.as_ref().map(|kept| kept.name), (name, output))
 }

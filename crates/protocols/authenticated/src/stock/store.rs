@@ -2,18 +2,18 @@
 
 use garblet_circuit::Party;
 use garblet_protocol::{
-    error::{Missing, NotPrepared, ProtocolError},
+    error::ProtocolError,
     kept,
     secrets::{SecretsState, given_up, unreadable},
     session::Session,
 };
-use garblet_store::{Batch, Binding, IdSet, Kind, State, Store, StoreError, Taken};
+use garblet_store::{Batch, Binding, Kind, State, Store, Taken};
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{
     messages::Has,
-    pieces::{GROUP, KINDS, VERSION, append},
+    pieces::{GROUP, Kinds, VERSION, append},
     unsettled::LastCheck,
 };
 use crate::{GARBLER, NAME, amounts::Amounts, config::Config, place::Place, secrets::Secrets, shares::Made};
@@ -122,7 +122,7 @@ impl Stock {
 
     /// The amounts that the store has.
     pub(crate) fn has(&self) -> Amounts {
-        amounts_in(&self.store)
+        kinds().amounts_in(&self.store)
     }
 
     /// Puts pieces into the store, all or none.
@@ -130,7 +130,7 @@ impl Stock {
     /// *Errors*: the store's.
     pub(crate) fn put(&mut self, made: &Made) -> Result<(), ProtocolError> {
         self.kept.as_ref().ok_or_else(given_up)?;
-        let [of_triples, of_masks] = kinds();
+        let kinds = kinds();
         let mut batch = self.store.batch();
         let mut bytes = Zeroizing::new(Vec::with_capacity(96 * GROUP));
         for piece in 0..made.triples / GROUP {
@@ -139,69 +139,40 @@ impl Stock {
                 let start = factor.start + piece * GROUP;
                 append(&made.shares, start..start + GROUP, &mut bytes);
             }
-            push(&mut batch, &of_triples, &bytes)?;
+            push(&mut batch, &kinds.triples, &bytes)?;
         }
         let masks = made.masks();
         for piece in 0..masks.len() / GROUP {
             bytes.clear();
             let start = masks.start + piece * GROUP;
             append(&made.shares, start..start + GROUP, &mut bytes);
-            push(&mut batch, &of_masks, &bytes)?;
+            push(&mut batch, &kinds.masks, &bytes)?;
         }
         Ok(batch.commit()?)
     }
 
     /// Takes the triples and masks that a run needs. When it returns, they are marked as used, durably.
     ///
-    /// *Errors*: [`NotPrepared`] if there is less; pieces that were changed.
+    /// *Errors*: [`NotPrepared`](garblet_protocol::error::NotPrepared) if there is less; pieces that were changed.
     pub(crate) fn take(&mut self, amounts: Amounts) -> Result<[Taken; 2], ProtocolError> {
         self.kept.as_ref().ok_or_else(given_up)?;
-        check_amounts(&self.store, amounts)?;
-        let request = |(kind, amount): (Kind, u64)| {
-            let ids: IdSet = self.store.stock_of(&kind).available.first(amount.div_ceil(GROUP as u64));
-            (kind, ids)
-        };
-        let request: Vec<(Kind, IdSet)> =
-            kinds().into_iter().zip([amounts.triples, amounts.masks]).map(request).collect();
-        Ok(self.store.take_all(&request)?.try_into().map_err(|_| StoreError::Broken)?)
+        kinds().take(&mut self.store, amounts)
     }
 
     /// The part of these amounts that the store lacks.
     pub(crate) fn lacks(&self, amounts: Amounts) -> Amounts {
-        lacks(&self.store, amounts)
+        kinds().lacks(&self.store, amounts)
     }
 }
 
-/// The amounts in a store.
-fn amounts_in(store: &Store) -> Amounts {
-    let [triples, masks] = kinds().map(|kind| store.count(&kind) * GROUP as u64);
-    Amounts { triples, masks }
-}
-
-fn lacks(store: &Store, amounts: Amounts) -> Amounts {
-    let has = amounts_in(store);
-    Amounts { triples: amounts.triples.saturating_sub(has.triples), masks: amounts.masks.saturating_sub(has.masks) }
-}
-
-/// Checks that a store has these amounts.
-///
-/// *Errors*: [`NotPrepared`].
-pub(crate) fn check_amounts(store: &Store, amounts: Amounts) -> Result<(), ProtocolError> {
-    let lacks = lacks(store, amounts);
-    let all = [(amounts.triples, lacks.triples), (amounts.masks, lacks.masks)];
-    let missing = KINDS.into_iter().zip(all).filter(|(_, (_, missing))| *missing > 0);
-    let missing: Vec<Missing> =
-        missing.map(|(name, (needed, missing))| Missing { name: name.into(), needed, missing }).collect();
-    if missing.is_empty() { Ok(()) } else { Err(NotPrepared::Missing(missing).into()) }
-}
-
-fn push(batch: &mut Batch<'_>, kind: &Kind, bytes: &[u8]) -> Result<(), ProtocolError> {
+/// Appends a piece to a batch.
+pub(crate) fn push(batch: &mut Batch<'_>, kind: &Kind, bytes: &[u8]) -> Result<(), ProtocolError> {
     Ok(batch.push(kind, batch.next_id(kind), bytes)?)
 }
 
-/// The kinds as stores know them: a piece has [`GROUP`] of each.
-fn kinds() -> [Kind; 2] {
-    KINDS.map(|name| Kind::in_groups(name, GROUP as u32, format!("{NAME} {VERSION}").as_bytes()))
+/// The kinds of the protocol's stores.
+pub(crate) fn kinds() -> Kinds {
+    Kinds::of(NAME)
 }
 
 /// The secrets of a store, if it has any.

@@ -7,12 +7,13 @@ use garblet_store::{Store, StoreError, StoreKey};
 use super::*;
 
 /// Opens a party's store in a folder.
-pub(super) fn open(folder: &Path, seed: u64) -> Store {
+pub(crate) fn open(folder: &Path, seed: u64) -> Store {
     let key = StoreKey::generate(&mut StdRng::seed_from_u64(1));
     Store::open_or_create(folder, &key, &mut StdRng::seed_from_u64(seed)).expect("opens")
 }
 
-fn copy(from: &Path, to: &Path) {
+/// Copies the folder of a store.
+pub(crate) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("a folder");
     std::fs::set_permissions(to, std::fs::metadata(from).expect("there").permissions()).expect("ours");
     for entry in std::fs::read_dir(from).expect("a folder").flatten() {

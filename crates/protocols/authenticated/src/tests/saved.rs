@@ -174,7 +174,7 @@ fn values_of_different_runs_are_refused_before_they_are_read() {
     first.set_state("kept last", old).expect("memory");
     for lived in meet([first, second], &chain[1].0, 3) {
         let error = lived.err().expect("it does not fit");
-        assert!(error.to_string().contains("expected outputs that both parties have kept in the same run"), "{error}");
+        assert!(error.to_string().contains("expected outputs that all parties have kept in the same run"), "{error}");
         assert_eq!((Class::from(&error), error.accuses(0)), (Class::Call, None));
     }
 }

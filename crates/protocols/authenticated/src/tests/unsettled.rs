@@ -46,13 +46,13 @@ impl Conduct<Step> for Garbles {
 }
 
 /// A future to its end; one that panics is a process that is gone, with all that it held.
-async fn until_it_leaves(party: impl Future<Output = ()>) {
+pub(crate) async fn until_it_leaves<T>(party: impl Future<Output = T>) -> Option<T> {
     let mut party = pin!(party);
     poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| party.as_mut().poll(context))) {
-        Ok(poll) => poll,
-        Err(_) => Poll::Ready(()),
+        Ok(poll) => poll.map(Some),
+        Err(_) => Poll::Ready(None),
     })
-    .await;
+    .await
 }
 
 /// The evaluator after a meeting in which an order was to be made.

@@ -242,7 +242,7 @@ fn shift(passed: &[Passed], batch: Batch) -> usize {
 /// the guessed ones meet.
 #[test]
 fn guesses_of_first_factors_pass_and_meet_in_a_bucket_at_the_rates_of_the_formula() {
-    const TRIALS: usize = 400;
+    const TRIALS: usize = 600;
     for triples in [2, 3] {
         let batch = Batch { triples, bucket: 2 };
         let at = |row: u64| HEAD_BYTES + 16 * (row * triples) as usize + 15;

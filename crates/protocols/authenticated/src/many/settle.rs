@@ -1,0 +1,223 @@
+//! Tests of leaky triples whose outcome some parties do not know: nobody can escape one.
+//!
+//! A cheat that sees the products of all honest parties knows whether its guess was right, and could hang up if it was not: a free try at the next meeting. So
+//! a party keeps where its last test stands, durably if there is a store:
+//!
+//! | stage | written before | |
+//! |---|---|---|
+//! | committed | its commitment leaves | its product, with the opening |
+//! | open | its product leaves | the commitments of all |
+//! | passed | anything else is made | the products add up to zero |
+//!
+//! A party that is at the second stage when the parties meet again does nothing else before all have opened the very same products. Whoever was at the first
+//! goes through the second first. A party that has no record of the test, or another one, leaves the stores unusable; a false sum gives them up. The batch is
+//! not resumed. The record of a test stays until that of the next.
+//!
+//! Before a party has opened its product, nobody knows anything of the outcome, since pads between honest parties hide all of them.
+
+use garblet_circuit::Party;
+use garblet_net::PerPeer;
+use garblet_primitives::{Block, Commitment, Opening, secrets};
+use garblet_protocol::{
+    MeshSession,
+    domain::{Domain, SessionId},
+    error::ProtocolError,
+};
+use garblet_store::{State, Store};
+use rand_core::CryptoRng;
+use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use super::{
+    NAME,
+    checks::{ZERO, ZERO_OPENING, cheats, somebody_cheats},
+    place::Place,
+    setup::block_of,
+    stock::VERSION,
+};
+use crate::coins::COMMITMENT_BYTES;
+
+/// The name of the state in a store.
+const STATE: &str = "authenticated-bmr test";
+
+/// The stage of a test at a party.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Stage {
+    Committed,
+    Open,
+    Passed,
+}
+
+/// A party's side of the last test.
+///
+/// *Secret* until it is open; wiped on drop.
+#[derive(Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
+pub(super) struct LastTest {
+    /// The name of the batch.
+    name: [u8; 32],
+    product: [u8; 16],
+    opening: [u8; 32],
+    commitment: [u8; COMMITMENT_BYTES],
+    /// Those of the others in order, once they have come.
+    commitments: Vec<[u8; COMMITMENT_BYTES]>,
+    #[zeroize(skip)]
+    stage: Stage,
+}
+
+/// What a party tells the others of its last test when they meet.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Told {
+    name: [u8; 32],
+    is_open: bool,
+}
+
+impl Told {
+    /// The name of the batch.
+    #[cfg(test)]
+    pub(super) fn name(self) -> [u8; 32] {
+        self.name
+    }
+
+    /// Tells whether the party does not know the outcome.
+    pub(super) fn is_open(self) -> bool {
+        self.is_open
+    }
+}
+
+/// The domain of a party's commitment in the batch with this name, regardless of the session in which it is opened.
+fn domain(name: [u8; 32], party: u16) -> Domain {
+    SessionId::new(NAME, name, [[0; 32]; 2]).domain(Party(party), Place::Zero as u8)
+}
+
+impl LastTest {
+    /// Commits to a product.
+    pub(super) fn commit(name: [u8; 32], party: Party, product: [u8; 16], rng: &mut (impl CryptoRng + ?Sized)) -> Self {
+        let (commitment, opening) = domain(name, party.0).commit(&product, rng);
+        let (commitment, opening) = (commitment.to_bytes(), opening.to_bytes());
+        LastTest { name, product, opening, commitment, commitments: Vec::new(), stage: Stage::Committed }
+    }
+
+    /// The first message.
+    pub(super) fn commitment(&self) -> &[u8] {
+        &self.commitment
+    }
+
+    /// The second message, once the commitments of all have come.
+    pub(super) fn opening(&self) -> Vec<u8> {
+        [&self.product[..], &self.opening].concat()
+    }
+
+    /// Takes the commitments of all others.
+    pub(super) fn hear(&mut self, commitments: &PerPeer<Vec<u8>>) {
+        self.commitments = commitments.iter().map(|(_, commitment)| read(commitment)).collect();
+        self.stage = Stage::Open;
+    }
+
+    /// Tells whether the products of all, opened, add up to zero: then the test has passed.
+    ///
+    /// *Errors*: [`ZERO_OPENING`], of the party that opens something else; [`ZERO`].
+    pub(super) fn judge(&mut self, openings: &PerPeer<Vec<u8>>) -> Result<(), ProtocolError> {
+        let mut sum = Block::from_bytes(self.product);
+        for ((peer, message), commitment) in openings.iter().zip(&self.commitments) {
+            let (product, opening) = message.split_at(self.product.len());
+            let (commitment, opening) = (Commitment::from_bytes(*commitment), Opening::from_bytes(read(opening)));
+            let opens = domain(self.name, peer).open(&commitment, product, &opening);
+            opens.map_err(|_| cheats(peer, ZERO_OPENING, "the message does not open the commitment"))?;
+            sum ^= block_of(product);
+        }
+        match secrets::verdict(sum.ct_eq(&Block::ZERO), "authenticated-bmr: whether all leaky triples are products") {
+            true => {
+                self.stage = Stage::Passed;
+                Ok(())
+            }
+            false => Err(somebody_cheats(ZERO, "the products do not add up to zero")),
+        }
+    }
+
+    /// Reads it from a store.
+    ///
+    /// *Errors*: a state of another version.
+    pub(super) fn of(store: &Store) -> Result<Option<Self>, ProtocolError> {
+        let Some(state) = store.state(STATE) else { return Ok(None) };
+        let read = (state.version == VERSION).then(|| postcard::from_bytes(&state.bytes).ok()).flatten();
+        read.map(Some).ok_or_else(|| ProtocolError::Stored {
+            what: "the last test",
+            expected: format!("version {VERSION}"),
+            got: format!("version {}", state.version),
+        })
+    }
+
+    /// Writes it, durably.
+    ///
+    /// *Errors*: the store's.
+    pub(super) fn keep(&self, store: &mut Store) -> Result<(), ProtocolError> {
+        Ok(store.set_state(STATE, State::encoded(VERSION, self))?)
+    }
+
+    /// Forgets the last test, with the secrets that it was made with.
+    ///
+    /// *Errors*: the store's.
+    pub(super) fn forget(store: &mut Store) -> Result<(), ProtocolError> {
+        Ok(store.remove_states(|place| place == STATE)?)
+    }
+
+    /// Tells whether this party has opened its product and does not know the outcome.
+    pub(super) fn is_open(&self) -> bool {
+        self.stage == Stage::Open
+    }
+
+    /// The word for the others.
+    pub(super) fn told(&self) -> Told {
+        Told { name: self.name, is_open: self.is_open() }
+    }
+}
+
+/// Settles the last test at a meeting, before anything else, if somebody does not know its outcome: all open the same products once more.
+///
+/// *Shape*: `told` by all others. *Errors*: [`ProtocolError::Unsettled`], if somebody has no record of the test or another one; those of
+/// [`LastTest::judge`]: give the store up; the connections'.
+pub(super) async fn settle(
+    session: &mut MeshSession,
+    store: &mut Store,
+    own: Option<LastTest>,
+    told: &PerPeer<Option<Told>>,
+) -> Result<(), ProtocolError> {
+    let all = || told.iter().map(|(_, told)| *told).chain([own.as_ref().map(LastTest::told)]);
+    let Some(open) = all().flatten().find(|told| told.is_open) else { return Ok(()) };
+    let folder = store.folder().to_path_buf();
+    let unsettled = |reason| Err(ProtocolError::Unsettled { folder: folder.clone(), reason });
+    if all().any(|told| told.is_none_or(|told| told.name != open.name)) {
+        return unsettled("one of the parties has no record of it, as its store is another or was restored");
+    }
+    let Some(mut test) = own else { return unsettled("this store has no record of it") };
+    let commitments = exchange(session, test.commitment()).await?;
+    match test.stage {
+        Stage::Committed => {
+            test.hear(&commitments);
+            test.keep(store)?;
+        }
+        Stage::Open | Stage::Passed => {
+            let mut both = commitments.iter().zip(&test.commitments);
+            if both.any(|((_, said), heard)| said[..] != heard[..]) {
+                return unsettled("one of the parties says another commitment than before");
+            }
+        }
+    }
+    let openings = exchange(session, &test.opening()).await?;
+    test.judge(&openings)?;
+    test.keep(store)
+}
+
+/// Sends all others the same message, and receives as many bytes of each.
+async fn exchange(session: &mut MeshSession, message: &[u8]) -> Result<PerPeer<Vec<u8>>, ProtocolError> {
+    let mesh = session.mesh();
+    let mut incoming = mesh.per_peer(|_| vec![0; message.len()]);
+    mesh.broadcast(message, &mut incoming).await?;
+    Ok(incoming)
+}
+
+/// An array at the start of a message that is long enough.
+fn read(message: &[u8]) -> [u8; 32] {
+    *message.first_chunk().unwrap_or(&[0; 32])
+}
