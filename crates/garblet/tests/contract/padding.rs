@@ -89,9 +89,8 @@ const CASES: &[Case] = &[
     case("bmr", &[("form", "linear")], (Forth, 0), &["10 bits", "11 bits", "choice corrections: 21 bits"]),
     case("bmr", &[("form", "published")], (Forth, 0), &["10 bits", "11 bits", "30 bits"]),
     case("bmr-bgw3", &[], (Forth, 0), &["11 bits"]),
-    // Bits of buckets, and masked inputs; bits that correct products, with their opening; bits of gates, before the masks of inputs; these, and those of outputs.
+    // Bits of buckets, and masked inputs; bits of gates, before the masks of inputs; these, and those of outputs. Bits that correct products are committed to.
     wide("authenticated-bmr", &[], (Forth, 0), &["276 bits", "43 bits"]),
-    wide("authenticated-bmr", &[], (Forth, 32), &["322 bits"]),
     wide("authenticated-bmr", &[], (Forth, 264), &["84 bits"]),
     wide("authenticated-bmr", &[], (Forth, 258), &["43 bits"]),
     // Outputs of a garbler, with a digest and their masks.

@@ -68,7 +68,7 @@ mod zero;
 
 pub use config::Config;
 pub use cost::communication;
-pub use party::{Drawing, Member, Prepared};
+pub use party::{Drawing, Drawn, Member, Prepared};
 pub use plan::Plan;
 pub use protocol::AuthenticatedBmr;
 

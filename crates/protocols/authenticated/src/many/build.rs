@@ -100,10 +100,10 @@ impl<K: Conduct<Step>> Ground<K> {
                 plan.read().zip(zero).for_each(|(at, zero)| labels[at] = *zero);
             }
         }
-        supply.taken.extend_from_slice(&marks);
+        let agreed = [supply.names(), marks].concat();
         let own = (self.party, self.delta.block());
         let (operands, masks) = Masks::of(plan, own, &supply.masks, &labels);
-        let (opened, own_masks) = self.open_masks(session, plan, (&supply, &operands), run).await?;
+        let (opened, own_masks) = self.open_masks(session, plan, (&supply, &operands), (run, &agreed)).await?;
         let products = self.products_of_masks(std::mem::take(&mut supply.triples), &opened);
         let gates = Gates { masks: &supply.masks, products: &products };
         let parts = (!plan.has_tags()).then(|| gates.parts(plan, &operands));
@@ -129,7 +129,7 @@ impl<K: Conduct<Step>> Ground<K> {
         session: &mut MeshSession,
         plan: &Plan,
         (supply, operands): (&Supply, &[Shares; 2]),
-        run: u64,
+        (run, agreed): (u64, &[u8]),
     ) -> Result<(Packed, Packed), ProtocolError> {
         let (tag, Triples { a, b, .. }) = (plan.tag(), &supply.triples);
         let sums = |party: Party| {
@@ -146,8 +146,8 @@ impl<K: Conduct<Step>> Ground<K> {
         let expected = told_bytes(tag, plan.input_bits(self.party));
         let own = sums[0].bits();
         let (total, told) = self.open_bits(session, Step::GateBits, &own, (bits, more, expected)).await?;
-        let agreed = self.common(Place::GateBits, run);
-        self.prove_bits(session, (Step::GateProof, GATE_BITS), &sums, &total, (agreed, &supply.taken)).await?;
+        let domain = self.common(Place::GateBits, run);
+        self.prove_bits(session, (Step::GateProof, GATE_BITS), &sums, &total, (domain, agreed)).await?;
         let own = of_inputs(self.party, self.party);
         let own_masks = hear(tag, own, self.delta.block(), &told, INPUT_MASKS)?;
         Ok((total, own_masks))

@@ -11,9 +11,11 @@ use garblet_protocol::{
     party_io,
     stock::SavedValues,
 };
-use garblet_store::Store;
+use garblet_store::{IdSet, Store};
 
-use super::{Step, build::Built, ground::Ground, plan::Plan, shares::Supply, wires::KeptWires};
+use super::{
+    Step, build::Built, ground::Ground, plan::Plan, saved::Read, shares::Supply, stock::Stock, wires::KeptWires,
+};
 use crate::amounts::Amounts;
 
 /// A party of a session.
@@ -43,6 +45,21 @@ pub struct Drawing<'a> {
     pub saved: SavedValues,
     /// The most runs that were to keep outputs and did not end.
     pub retries: u32,
+}
+
+/// The material of one run, before it is joined to the function. A run consumes it.
+pub struct Drawn {
+    supply: Supply,
+    read: Read,
+    /// The number of runs of the session that were to keep outputs and had begun.
+    keeps: u64,
+}
+
+impl Drawn {
+    /// The pieces taken from a store, by kind; empty if everything was made for the run.
+    pub fn pieces(&self) -> &[(&'static str, IdSet)] {
+        &self.supply.pieces
+    }
 }
 
 /// A party's preparation of one run, which consumes it.
@@ -119,14 +136,50 @@ impl<K: Conduct<Step>> Member<K> {
         Ok(stock.store.set_state(&kept::pending_place(name), state)?)
     }
 
+    /// The amounts in the store; nothing without a store.
+    pub fn stock(&self) -> Amounts {
+        self.ground.stock.as_ref().map(Stock::has).unwrap_or_default()
+    }
+
+    /// Ends the role and returns its store, if it has one.
+    pub fn into_store(self) -> Option<Store> {
+        self.ground.stock.map(|stock| stock.store)
+    }
+
+    /// Makes these amounts and adds them to the store, batch by batch.
+    ///
+    /// *Errors*: somebody who cheats, and the store is given up; the connections' and the store's. Complete batches stay.
+    pub async fn fill(&mut self, session: &mut MeshSession, amounts: Amounts) -> Result<(), ProtocolError> {
+        self.ground.fill(session, self.plan.setting(), amounts).await
+    }
+
+    /// The first part of [`Role::prepare`]: makes the material of one run, or takes it from the store. Sends nothing that depends on it.
+    ///
+    /// *Errors*: as [`Role::prepare`].
+    pub async fn draw(&mut self, session: &mut MeshSession) -> Result<Drawn, ProtocolError> {
+        self.ground.check_sound()?;
+        let read = self.ground.read_kept(&self.plan, &self.saved)?;
+        let supply = self.supply(session).await?;
+        Ok(Drawn { supply, read, keeps: self.keeps })
+    }
+
+    /// The second part: does all work that can be done before the inputs are known.
+    ///
+    /// *Errors*: somebody who cheats, and the store is given up; the connections'.
+    pub async fn build(&mut self, session: &mut MeshSession, drawn: Drawn) -> Result<Prepared, ProtocolError> {
+        let Drawn { supply, read, keeps } = drawn;
+        let built = self.ground.build(session, &self.plan, (supply, read)).await;
+        Ok(Prepared { built: self.ground.revoked(built)?, keeps })
+    }
+
     /// Makes the triples and masks of a run, or takes them from the store.
-    async fn draw(&mut self, session: &mut MeshSession) -> Result<Supply, ProtocolError> {
+    async fn supply(&mut self, session: &mut MeshSession) -> Result<Supply, ProtocolError> {
         session.enter(Phase::Prepare);
         let amounts = self.plan.amounts();
         if let Some(stock) = &self.ground.stock {
             let lacks = stock.lacks(amounts);
             if self.top_up && lacks != Amounts::default() {
-                self.ground.fill(session, self.plan.setting(), lacks).await?;
+                self.fill(session, lacks).await?;
             }
         }
         if let Some(stock) = &mut self.ground.stock {
@@ -165,11 +218,8 @@ impl<K: Conduct<Step>> Role<Mesh> for Member<K> {
         if let (Some(name), Some(stock)) = (&self.saved.keep, &self.ground.stock) {
             kept::check(&stock.store, name, self.retries)?;
         }
-        self.ground.check_sound()?;
-        let read = self.ground.read_kept(&self.plan, &self.saved)?;
-        let supply = self.draw(session).await?;
-        let built = self.ground.build(session, &self.plan, (supply, read)).await;
-        Ok(Prepared { built: self.ground.revoked(built)?, keeps: self.keeps })
+        let drawn = self.draw(session).await?;
+        self.build(session, drawn).await
     }
 
     async fn online(

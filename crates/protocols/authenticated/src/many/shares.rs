@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use garblet_circuit::Party;
 use garblet_primitives::{Block, with_room};
+use garblet_store::IdSet;
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -104,15 +105,27 @@ pub(crate) struct Triples {
 pub(crate) struct Supply {
     pub(super) triples: Triples,
     pub(super) masks: Shares,
-    /// The names of the pieces of a store that these are; empty if they were made for the run.
-    pub(super) taken: Vec<u8>,
+    /// The pieces of a store that these are, by kind; empty if they were made for the run.
+    #[zeroize(skip)]
+    pub(super) pieces: Vec<(&'static str, IdSet)>,
 }
 
 impl Supply {
     /// Empty, with room.
     pub(super) fn with_room(parties: u16, triples: usize, masks: usize) -> Self {
         let [a, b, c] = [(); 3].map(|()| Shares::with_room(parties, triples));
-        Supply { triples: Triples { a, b, c }, masks: Shares::with_room(parties, masks), taken: Vec::new() }
+        Supply { triples: Triples { a, b, c }, masks: Shares::with_room(parties, masks), pieces: Vec::new() }
+    }
+
+    /// The names of the pieces, of which all parties must have taken the same.
+    pub(super) fn names(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (_, ids) in &self.pieces {
+            bytes.extend_from_slice(&(ids.ranges().len() as u64).to_le_bytes());
+            let ends = ids.ranges().iter().flat_map(|range| [range.start, range.end]);
+            ends.for_each(|end| bytes.extend_from_slice(&end.to_le_bytes()));
+        }
+        bytes
     }
 
     /// Appends the first `triples` triples and all masks of a batch: `a`, `b` and `c` of all its leaky triples, then the masks.

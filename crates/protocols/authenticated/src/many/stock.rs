@@ -22,7 +22,7 @@ use garblet_protocol::{
     kept,
     secrets::{SecretsState, given_up, unreadable},
 };
-use garblet_store::{Binding, IdSet, State, Store, Summary, Taken};
+use garblet_store::{Binding, State, Store, Summary, Taken};
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -273,8 +273,7 @@ impl Stock {
     pub(super) fn take(&mut self, parties: u16, amounts: Amounts) -> Result<Supply, ProtocolError> {
         self.kept.as_ref().ok_or_else(given_up)?;
         let [of_triples, of_masks] = kinds().take(&mut self.store, amounts)?;
-        let mut taken = Vec::new();
-        [&of_triples, &of_masks].into_iter().for_each(|pieces| name_pieces(pieces.ids(), &mut taken));
+        let pieces = KINDS.into_iter().zip([&of_triples, &of_masks].map(|pieces| pieces.ids().clone())).collect();
         let whole = |amount: u64| amount.next_multiple_of(GROUP as u64) as usize;
         let mut supply = Supply::with_room(parties, whole(amounts.triples), whole(amounts.masks));
         let Supply { triples: Triples { a, b, c }, masks, .. } = &mut supply;
@@ -282,7 +281,7 @@ impl Stock {
         read_pieces(of_masks, KINDS[1], &mut [masks])?;
         [a, b, c].into_iter().for_each(|factor| factor.truncate(amounts.triples as usize));
         masks.truncate(amounts.masks as usize);
-        supply.taken = taken;
+        supply.pieces = pieces;
         Ok(supply)
     }
 }
@@ -345,13 +344,6 @@ fn reconcile(store: &mut Store, theirs: &PerPeer<Has>) -> Result<u64, ProtocolEr
     }
     let summaries: Vec<Summary> = theirs.iter().map(|(_, has)| has.summary.clone()).collect();
     Ok(store.reconcile_all(&summaries)?.dropped.iter().map(|(_, count)| count).sum())
-}
-
-/// Appends the names of pieces, of which all parties must have taken the same.
-fn name_pieces(ids: &IdSet, bytes: &mut Vec<u8>) {
-    bytes.extend_from_slice(&(ids.ranges().len() as u64).to_le_bytes());
-    let ends = ids.ranges().iter().flat_map(|range| [range.start, range.end]);
-    ends.for_each(|end| bytes.extend_from_slice(&end.to_le_bytes()));
 }
 
 /// Reads the shares of pieces.

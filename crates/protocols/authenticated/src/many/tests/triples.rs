@@ -50,3 +50,23 @@ fn masks_are_made_alone() {
     let made: Vec<Made<Honest>> = made.into_iter().map(|made| made.expect("all are honest")).collect();
     assert!(values(&made, |made| &made.supply.masks).contains(&true));
 }
+
+/// A party commits to bits that correct products with one more behind the last.
+#[test]
+fn bits_beyond_the_last_that_corrects_a_product_are_refused() {
+    struct Adds(bool);
+    impl Conduct<Step> for Adds {
+        fn touch(&mut self, step: Step, _: usize, bytes: &mut [u8]) {
+            if self.0 && step == Step::OwnProductBits {
+                *bytes.last_mut().expect("some bits") |= 0x80;
+            }
+        }
+    }
+    let batch = Batch { triples: 5, bucket: 2 };
+    let made = make(3, 1, (Some(batch), 0), |party| Adds(party == Party(1)));
+    for party in [0, 2] {
+        let error = made[party].as_ref().err().expect("refused");
+        assert!(matches!(error, ProtocolError::Peer { party: Party(1), .. }), "{error}");
+        assert!(error.to_string().contains("expected zeros where the last byte is filled up"), "{error}");
+    }
+}
