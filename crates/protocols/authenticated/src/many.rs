@@ -1,7 +1,7 @@
 //! `authenticated-bmr`: a garbled circuit whose masks nobody knows, among three parties and more of which any number may be malicious.
 //!
 //! *Source*: authenticated triples and garbling for many parties by Katz, Ranellucci, Rosulek and Wang, with the half gates of Yang, Wang and Zhang (CCS 2020),
-//! whose proof is for the published protocol. What is ours is listed under *deviations*.
+//! whose proof is for the published protocol. *Deviations* lists the steps that differ from it.
 //!
 //! One party, the *evaluator*, evaluates; all others garble, each for a difference of its own. The mask of a wire is a sum of shares of all, each authenticated
 //! towards all others. So a gate that somebody garbles wrongly gives a wrong result with the same probability for all inputs, and is detected.
@@ -26,10 +26,12 @@
 //! # Deviations
 //!
 //! - A party keeps the sum of its keys of a bit, not each of them. What is opened is checked as a whole, and a failure names nobody.
-//! - Bits are the same towards all since the hashes of the checks of OTs are; all checks are at one point, see `bits`.
+//! - All checks of OTs are at one point, see `bits`. A party's bits are the same towards all because the hashes in its answers are.
+//! - In S2 the sum `y` of a party's choices towards party `k` goes to party `k` alone, which is the only one to use it. Published: to all.
+//! - The proof of opened bits is at a point that hashes the totals as its sender heard them, see `open`: it is also the echo that all heard the same.
 //! - Leaky triples are tested blindly, see `zero`: a failed test tells no difference, so any number of batches may be made with one.
 //! - Garblers add up tables, see `build`: the evaluator receives `48 (n - 1)` bytes for a gate, and not `16 (n - 1) (3 n - 4)`.
-//! - Tags, which are garbled for the evaluator's difference, let it check every gate by itself, see [`garblet_garble::joint`].
+//! - Tags, which are garbled for the evaluator's difference, let it check every gate by itself, see [`garblet_garble::joint`]. The published check is `check=reveal`.
 //! - Labels come under locks, see `online`, where the published protocol broadcasts masked inputs.
 //! - Every hash, commitment and coin belongs to its sender; shares of coins are hashed in order.
 //!
