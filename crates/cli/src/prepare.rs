@@ -1,11 +1,11 @@
-//! `garblet prepare`: fills the parties' stores, for two before the function is known, for several before the inputs are.
+//! `garblet prepare`: fills the parties' stores before the function is known, or, with protocols that prepare runs, before the inputs are.
 
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use garblet::{Filled, OrderRequest, Party, PhaseCosts, Protocol, StockKinds, meet::Way, net::Channel};
+use garblet::{Filled, OrderRequest, Party, PhaseCosts, Program, Protocol, StockKinds, meet::Way, net::Channel};
 use garblet_console::{
     args::{Param, ProgramArgs, ProgramChanges},
     configuration::check_unwritable_with_folders,
@@ -36,7 +36,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["owners", "recipients", "constants", "panics", "protocol", "params"])]
     job: Option<PathBuf>,
-    /// With several parties: prepare runs of a batch of N rows
+    /// With several parties and runs of a program: prepare runs of a batch of N rows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "peers")]
     batch: Option<u32>,
     /// With several parties: the file with all parties' addresses and identities, as for `garblet run`
@@ -52,12 +52,12 @@ pub(crate) struct Options {
 /// The store to fill, and what to fill it with.
 #[derive(clap::Args)]
 pub(crate) struct FillArgs {
-    /// With components: the library file, which lists component types, their numbers and likely links (TOML or JSON). With several parties, in `garblet prepare` only: the program
+    /// With components: the library file, which lists component types, their numbers and likely links (TOML or JSON). With several parties, in `garblet prepare` only: the program whose runs are prepared
     #[arg(value_name = "LIBRARY|PROGRAM")]
     source: Option<String>,
     #[arg(long, value_name = "NAME", default_value = "components", help = format!("Prepare for this protocol: {}", with_stores()))]
     protocol: Protocol,
-    /// Fill the store to this amount: triples and masks for authenticated; gates, inputs and outputs, in bits, for lego; a component type or inputs for components, instead of the library file's number; runs for several parties
+    /// Fill the store to this amount: triples and masks for authenticated and authenticated-bmr; gates, inputs and outputs, in bits, for lego; a component type or inputs for components, instead of the library file's number; runs for several parties
     #[arg(long = "stock", value_name = "WHAT=N")]
     amounts: Vec<Amount>,
     /// The folder of this party's store; created if missing
@@ -93,7 +93,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     job.as_ref().map_or(Ok(()), Job::check_unwritable)?;
     let job = job.map(|job| job.allowing(options.changes.effort));
     let filled = match (&options.peers, &job) {
-        (Some(peers), job) => options.fill_runs(peers, job.as_ref())?,
+        (Some(peers), job) => options.fill_with_all(peers, job.as_ref())?,
         (None, Some(job)) => options.fill_for(job)?,
         (None, None) => options.stock.fill(&options.peer.way()?, 100, true)?,
     };
@@ -131,39 +131,54 @@ impl Options {
         self.stock.fill_as((&settings, party), &way, 100, true)
     }
 
-    /// Meets all others, and prepares runs up to the wanted number.
-    fn fill_runs(&self, peers: &Path, job: Option<&Job>) -> Result<Filled, Failure> {
-        let FillArgs { source, party, .. } = &self.stock;
+    /// Meets all others, and fills the store with runs of a program, or with pieces for any.
+    fn fill_with_all(&self, peers: &Path, job: Option<&Job>) -> Result<Filled, Failure> {
+        let party = Party(self.stock.party);
         let settings = job.map_or_else(|| self.stock.settings(), |job| job.settings(self.stock.timeout.0));
         let protocol = settings.config()?.protocol();
         if !protocol.is_mesh() {
             return Err(Failure::call(format!("--peers: {protocol} has one peer")).hint("give --listen or --connect"));
         }
-        if protocol.stock().is_none() {
-            return Err(no_preparation(protocol));
-        }
-        let program = match (job, source) {
-            (Some(_), Some(_)) => return Err(Failure::call("PROGRAM: the job already names the program")),
-            (Some(job), None) => {
-                job.check_rows(self.batch)?;
-                program::batch(job.program()?, self.batch)?
-            }
-            (None, Some(program)) => {
-                let args = ProgramArgs { program: program.clone(), changes: self.changes.clone() };
-                program::load(&args.of_rows(self.batch))?
-            }
-            (None, None) => return Err(Failure::call("PROGRAM is missing: runs are prepared for a program")),
+        let program = match protocol.stock() {
+            None => return Err(no_preparation(protocol)),
+            Some(StockKinds::Runs) => Some(self.program(job)?),
+            Some(_) => None,
         };
         check_unwritable_with_folders(peers)?;
         let peers = way::open_peers(peers)?;
         let peers = job.map_or(Ok(peers.clone()), |job| job.pin(peers))?;
-        job.map_or(Ok(Party(*party)), |job| job.party_here(&self.peer, Some(*party)))?;
-        let parties = settings.parties(&program, Some(peers.party_count()))?;
-        let way = self.peer.to_all(Party(*party), &peers)?;
+        job.map_or(Ok(party), |job| job.party_here(&self.peer, Some(party.0)))?;
+        let parties = peers.party_count();
+        let order = match program {
+            Some(program) => {
+                settings.parties(&program, Some(parties))?;
+                OrderRequest { program: Some(Arc::new(program)), amounts: self.stock.amounts(), library: None }
+            }
+            None => {
+                settings.check_parties(parties)?;
+                self.stock.order(protocol)?
+            }
+        };
+        let way = self.peer.to_all(party, &peers)?;
         job.map_or(Ok(()), |job| job.check_names(&way.names))?;
-        let order = OrderRequest { program: Some(Arc::new(program)), amounts: self.stock.amounts(), library: None };
         let folder = self.stock.folder_for(order, mark(&way)?);
-        session::fill(&settings, Party(*party), parties, &folder, meet(&settings, &way), (100, true))
+        session::fill(&settings, party, parties, &folder, meet(&settings, &way), (100, true))
+    }
+
+    /// The program whose runs are prepared.
+    fn program(&self, job: Option<&Job>) -> Result<Program, Failure> {
+        match (job, &self.stock.source) {
+            (Some(_), Some(_)) => Err(Failure::call("PROGRAM: the job already names the program")),
+            (Some(job), None) => {
+                job.check_rows(self.batch)?;
+                program::batch(job.program()?, self.batch)
+            }
+            (None, Some(program)) => {
+                let args = ProgramArgs { program: program.clone(), changes: self.changes.clone() };
+                program::load(&args.of_rows(self.batch))
+            }
+            (None, None) => Err(Failure::call("PROGRAM is missing: runs are prepared for a program")),
+        }
     }
 }
 
@@ -173,7 +188,7 @@ impl FillArgs {
         self.amounts.iter().map(|amount| (amount.kind.clone(), amount.count)).collect()
     }
 
-    /// The order of one of two parties.
+    /// The order of kinds that serve any function.
     fn order(&self, protocol: Protocol) -> Result<OrderRequest, Failure> {
         if self.party > 1 && !protocol.is_mesh() {
             return Err(Failure::call(format!("--party {}: {protocol} has parties 0 and 1", self.party)));

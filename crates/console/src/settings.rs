@@ -133,15 +133,30 @@ impl Settings {
             return Err(if protocol.is_mesh() { failure } else { failure.hint(several_hint(protocol)) });
         }
         match asked {
-            Some(other) if !allowed.contains(&other) => {
-                let failure = Failure::call(format!("--parties {other}: expected {range}, the number for {protocol}"));
-                Err(if protocol.is_mesh() || other < 2 { failure } else { failure.hint(several_hint(protocol)) })
+            Some(other) => {
+                self.check_parties(other)?;
+                match other < needed {
+                    true => Err(Failure::call(format!(
+                        "--parties {other}: `{name}` has inputs or outputs of {needed} parties"
+                    ))),
+                    false => Ok(other),
+                }
             }
-            Some(other) if other < needed => {
-                Err(Failure::call(format!("--parties {other}: `{name}` has inputs or outputs of {needed} parties")))
-            }
-            _ => Ok(asked.unwrap_or(needed.max(least))),
+            None => Ok(needed.max(least)),
         }
+    }
+
+    /// Checks that the protocol supports this number of parties.
+    ///
+    /// *Errors*: another number.
+    pub fn check_parties(&self, parties: u16) -> Result<(), Failure> {
+        let protocol = self.config()?.protocol();
+        if protocol.parties().contains(&parties) {
+            return Ok(());
+        }
+        let range = party_range(protocol);
+        let failure = Failure::call(format!("--parties {parties}: expected {range}, the number for {protocol}"));
+        Err(if protocol.is_mesh() || parties < 2 { failure } else { failure.hint(several_hint(protocol)) })
     }
 
     /// The options for connections.

@@ -248,7 +248,9 @@ impl Explain for StoreError {
             StoreError::OtherPeerStore { .. } | StoreError::OtherStore { .. } => Advice::StoresTogether,
             StoreError::RolledBack { .. } => Advice::NewStoresIfRestored,
             StoreError::PeerRolledBack { .. } | StoreError::Restored { .. } => Advice::NewStores,
-            StoreError::PeerAhead { .. } | StoreError::PeerKinds { .. } => Advice::OtherProgram,
+            StoreError::PeerAhead { .. } | StoreError::PeerKinds { .. } | StoreError::Apart { .. } => {
+                Advice::OtherProgram
+            }
             StoreError::Forked { record, .. } => Advice::ForgetRecord { record: record.display().to_string() },
             StoreError::GivenUp { .. } => Advice::RemoveGivenUp,
             StoreError::CopyInUse { .. } => Advice::RemoveCopy,

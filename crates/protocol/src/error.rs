@@ -127,7 +127,7 @@ pub enum ProtocolError {
         got: u64,
     },
     /// The peer could not keep its part of the outputs, for instance because its disk is full. An honest peer may say so.
-    #[error("outputs to keep under `{name}`: the peer could not keep its part, so neither party can read them now")]
+    #[error("outputs to keep under `{name}`: another party could not keep its part, so this one keeps none either")]
     NotKept {
         /// The name.
         name: String,

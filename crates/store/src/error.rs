@@ -115,6 +115,18 @@ pub enum StoreError {
         /// The identifier that it claims.
         got: PieceId,
     },
+    /// The stores of several parties claim numbers of pieces that cannot have been made together.
+    #[error(
+        "the stores of the parties are too far apart: expected the next piece of {kind} within 2^30 of {least}, got {most}"
+    )]
+    Apart {
+        /// The kind of the pieces.
+        kind: Kind,
+        /// The smallest next identifier.
+        least: PieceId,
+        /// The largest next identifier.
+        most: PieceId,
+    },
     /// The peer's store claims more kinds of pieces than two stores can have.
     #[error("the peer's store and ours have {got} kinds of pieces, expected at most {max}")]
     PeerKinds {

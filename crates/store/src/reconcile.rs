@@ -116,18 +116,21 @@ impl Store {
     ///
     /// *Shape*: the pieces of the store must not change between the [`summary`](Store::summary) that the peer got and this call.
     ///
-    /// *Errors*: as [`check_peer`](Store::check_peer). Then nothing has changed, and nothing may be taken.
+    /// *Errors*: as [`check_peer`](Store::check_peer); [`StoreError::PeerAhead`] and [`StoreError::PeerKinds`] for claims that no honest peer makes. Then nothing
+    /// has changed, and nothing may be taken.
     pub fn reconcile(&mut self, peer: &Summary) -> Result<Reconciled, StoreError> {
         self.reconcile_all(std::slice::from_ref(peer))
     }
 
     /// The same for several peers: keeps the pieces that all stores have.
     ///
-    /// *Shape*: the summaries of all peers, always in the same order; otherwise as for [`reconcile`](Store::reconcile).
+    /// *Shape*: the summaries of all peers, always in the same order; otherwise as for [`reconcile`](Store::reconcile). *Errors*: also [`StoreError::Apart`] in
+    /// place of [`StoreError::PeerAhead`]: a cheat could have led one store on and not another, so no claim is judged by this store alone.
     pub fn reconcile_all(&mut self, peers: &[Summary]) -> Result<Reconciled, StoreError> {
         for (at, peer) in peers.iter().enumerate() {
             self.check_peer(at, peer)?;
         }
+        self.check_claims(peers)?;
         let mut told: BTreeMap<KindDigest, IdSet> =
             self.summary().kinds.into_iter().map(|ours| (ours.kind.digest(), ours.available)).collect();
         for peer in peers {
@@ -181,8 +184,7 @@ impl Store {
     /// Checks that this store may meet a peer's, which has place `at` among all peers'.
     ///
     /// *Errors*: [`StoreError::OtherPeerStore`] and [`StoreError::OtherStore`] if the stores were not filled together; [`StoreError::RolledBack`] and
-    /// [`StoreError::PeerRolledBack`] if one of them is older than when their last meeting began; [`StoreError::PeerAhead`] and
-    /// [`StoreError::PeerKinds`] for claims that no honest peer makes.
+    /// [`StoreError::PeerRolledBack`] if one of them is older than when their last meeting began.
     pub fn check_peer(&self, at: usize, peer: &Summary) -> Result<(), StoreError> {
         match self.head.peers.get(at) {
             Some(known) if known.store != peer.store => {
@@ -197,7 +199,6 @@ impl Store {
             }
             _ => {}
         }
-        self.check_claims(peer)?;
         match peer.seen.iter().find(|(store, _)| *store == self.id) {
             None if !peer.seen.is_empty() => {
                 let known: Vec<String> = peer.seen.iter().map(|(store, _)| hex(store)).collect();
@@ -209,8 +210,10 @@ impl Store {
             _ => Ok(()),
         }
     }
-    /// Checks that a peer can have used the number of identifiers and kinds that it claims.
-    fn check_claims(&self, peer: &Summary) -> Result<(), StoreError> {
+
+    /// Checks that peers can have used the numbers of identifiers and kinds that they claim.
+    fn check_claims(&self, peers: &[Summary]) -> Result<(), StoreError> {
+        let [peer] = peers else { return self.check_distances(peers) };
         let mut kinds = self.kinds.len();
         for KindSummary { kind, next, .. } in &peer.kinds {
             let known = self.kinds.get(&kind.digest());
@@ -225,5 +228,25 @@ impl Store {
             true => Ok(()),
             false => Err(StoreError::PeerKinds { max: KINDS_MAX, got: kinds }),
         }
+    }
+
+    /// Checks that the stores of all parties can have been filled together, by what all of them heard.
+    fn check_distances(&self, peers: &[Summary]) -> Result<(), StoreError> {
+        let own = self.kinds.values().map(|row| (&row.kind, row.next));
+        let all = peers.iter().flat_map(|peer| &peer.kinds).map(|theirs| (&theirs.kind, theirs.next)).chain(own);
+        let mut ends: BTreeMap<KindDigest, (&Kind, u64, u64, usize)> = BTreeMap::new();
+        for (kind, next) in all {
+            let (_, least, most, count) = ends.entry(kind.digest()).or_insert((kind, next, next, 0));
+            (*least, *most, *count) = ((*least).min(next), (*most).max(next), *count + 1);
+        }
+        for (kind, least, most, count) in ends.into_values() {
+            // A store that does not know the kind has made nothing of it.
+            let least = if count > peers.len() { least } else { 0 };
+            if most - least > AHEAD_MAX {
+                let (least, most) = (PieceId(least), PieceId(most));
+                return Err(StoreError::Apart { kind: kind.clone(), least, most });
+            }
+        }
+        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! `authenticated-bmr`: three hospitals, by one process each; its parameters, and what it does not have.
+//! `authenticated-bmr`: three hospitals, by one process each; its parameters and stores.
 
 use serde_json::json;
 
@@ -56,18 +56,64 @@ fn three_processes_compute_together() {
     }
 }
 
+/// Three parties fill their stores, keep what two of them compute, and read it with another program.
 #[test]
-fn stores_are_refused_with_the_protocols_that_have_them() {
-    let folder = Folder::new("authenticated-bmr-store");
+fn three_stores_serve_programs_that_are_named_then() {
+    let folder = Folder::new("authenticated-bmr-stores");
+    let peers = peers_file(&folder, None);
+    let all = |call: &dyn Fn(&str) -> Vec<String>| -> Vec<crate::invocation::Ran> {
+        let party = |party: usize| {
+            let number = party.to_string();
+            let (store, key) = (folder.path(&format!("store{party}")), folder.path(&format!("key{party}")));
+            let own =
+                ["--protocol", "authenticated-bmr", "--party", &number, "--peers", &peers, "--insecure-plain-tcp"];
+            let stored = ["--store", &store, "--store-key", &key];
+            let call = call(&number);
+            let call: Vec<&str> = call.iter().map(String::as_str).collect();
+            start(&[&call[..], &own, &stored].concat())
+        };
+        [2, 1, 0].map(party).map(finish).into_iter().rev().collect()
+    };
+    let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
+    let check = |ran: Vec<crate::invocation::Ran>, out: &str| {
+        for ran in ran {
+            assert_eq!((ran.status, ran.stdout.contains(out)), (Some(0), true), "{} {}", ran.stdout, ran.stderr);
+        }
+    };
+    check(all(&|_| words(&["prepare", "--stock", "triples=64"])), " has 9 pieces");
+    let input = |party: &str| match party {
+        "0" => words(&["--input", "0=20"]),
+        "1" => words(&["--input", "1=22"]),
+        _ => Vec::new(),
+    };
+    check(all(&|party| [words(&["run", "lib:add(8)", "--keep", "sum"]), input(party)].concat()), "42");
+    let read = |party: &str| if party == "1" { words(&["--input", "1=2"]) } else { Vec::new() };
+    check(all(&|party| [words(&["run", "lib:sub(8)", "--read", "a=sum"]), read(party)].concat()), "40");
+    let listed = garblet(&["store", "list", &folder.path("store0"), "--store-key", &folder.path("key0")]);
+    assert!(listed.stdout.contains("sum"), "{}", listed.stdout);
+    // Not enough is left.
+    for ran in all(&|party| [words(&["run", "lib:mul(16)"]), input(party)].concat()) {
+        assert!(ran.status != Some(0) && ran.stderr.contains("the stores lack"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn orders_that_do_not_fit_are_refused() {
+    let folder = Folder::new("authenticated-bmr-orders");
     let (peers, store) = (peers_file(&folder, None), folder.path("store"));
-    let own = ["--protocol", "authenticated-bmr", "--store", &store];
-    let have = "hint: components, authenticated, lego, gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2, outsourced do\n";
-    let prepare = ["prepare", HISTOGRAM, "--party", "0", "--peers", &peers, "--insecure-plain-tcp"];
-    let said = "error: --protocol authenticated-bmr: this protocol has no preparation in stores\n";
-    garblet(&[&prepare[..], &own].concat()).fails(2, &format!("{said}{have}"));
-    let said = "error: --store: authenticated-bmr uses no store\n";
-    garblet(&[&["local", HISTOGRAM, "--prepare", "1"], &own[..]].concat()).fails(2, &format!("{said}{have}"));
-    of_all("local", &own).fails(2, &format!("{said}{have}"));
+    let own = ["--party", "0", "--peers", &peers, "--insecure-plain-tcp", "--store", &store];
+    let prepare = |more: &[&str]| garblet(&[&["prepare", "--protocol", "authenticated-bmr"], more, &own].concat());
+    prepare(&[HISTOGRAM, "--stock", "triples=64"]).fails(
+        2,
+        "error: LIBRARY: authenticated-bmr prepares for any function\nhint: give the amounts of triples, masks with --stock\n",
+    );
+    prepare(&[]).fails(
+        2,
+        "error: --stock is missing: the amounts of triples, masks to prepare\nhint: garblet inspect PROGRAM shows the amounts that a program needs\n",
+    );
+    let ran = prepare(&["--stock", "triples=64", "--param", "evaluator=3"]);
+    assert_eq!(ran.status, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("expected party 0 to 2, got party 3"), "{}", ran.stderr);
 }
 
 #[test]
@@ -79,5 +125,5 @@ fn other_numbers_of_parties_and_evaluators_are_refused() {
     }
     let ran = of_all("local", &[&own[..], &["--param", "evaluator=3"]].concat());
     assert_eq!(ran.status, Some(2), "{}", ran.stderr);
-    assert!(ran.stderr.contains("the evaluator is party 3, expected 0 to 2"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("expected party 0 to 2, got party 3"), "{}", ran.stderr);
 }

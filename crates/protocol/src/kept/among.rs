@@ -4,7 +4,7 @@
 //! heard this of all keeps what was pending. If that is cut off, the next meeting that uses the name settles it: if one party has kept a value that all others
 //! have kept or pending, all keep it. Otherwise all continue with what they had kept before.
 
-use garblet_net::NetError;
+use garblet_circuit::Party;
 use garblet_store::{State, Store};
 
 use super::{
@@ -25,20 +25,22 @@ pub struct Marks<const N: usize> {
 }
 
 impl<const N: usize> Marks<N> {
-    /// Tells all others the marks of this party's values, and hears theirs. `mark` reads the mark of a stored value.
+    /// Tells all others the marks of this party's values, and hears theirs. `mark` reads the mark of a stored value; `touch` sees every message before it leaves.
     ///
     /// *Cost*: `2 (1 + N)` bytes for each name to every other party, one round. *Errors*: the connections'.
     pub async fn exchange(
         session: &mut MeshSession,
-        store: &mut Store,
-        saved: &SavedValues,
+        (store, saved): (&mut Store, &SavedValues),
         mark: impl Fn(&State) -> Marked<N>,
+        mut touch: impl FnMut(u16, &mut [u8]),
     ) -> Result<Self, ProtocolError> {
         let names = names_of(saved);
         let own: Vec<u8> = marks(store, &names, mark).as_flattened().iter().flat_map(told).collect();
         let mesh = session.mesh();
         let mut theirs = mesh.per_peer(|_| vec![0; own.len()]);
-        mesh.broadcast(&own, &mut theirs).await?;
+        let mut outgoing = mesh.per_peer(|_| own.clone());
+        outgoing.iter_mut().for_each(|(peer, marks)| touch(peer, marks));
+        mesh.exchange(&outgoing, &mut theirs).await?;
         let all: Vec<&Vec<u8>> = (0..mesh.party_count()).map(|party| theirs.get(party).unwrap_or(&own)).collect();
         let of_name = |at: usize| {
             let of_party = |told: &&Vec<u8>| {
@@ -85,19 +87,24 @@ fn decided<const N: usize>(all: &OfAll<N>) -> Option<Marked<N>> {
 }
 
 /// The end of a run that is to keep values: tells all others whether this party has its part, and hears the same of them. If all have theirs, this party keeps
-/// what was pending; if nobody has anything because the computation has panicked, the run has ended, too.
+/// what was pending; if nobody has anything because the computation has panicked, the run has ended, too. `touch` sees every word before it leaves.
 ///
 /// *Cost*: a byte to every other party, one round. *Errors*: [`ProtocolError::NotKept`]; the connections', after which the next meeting settles it; the store's.
 pub async fn conclude(
     session: &mut MeshSession,
     store: &mut Store,
-    name: &str,
-    has: Part,
+    (name, has): (&str, Part),
+    mut touch: impl FnMut(u16, &mut [u8]),
 ) -> Result<(), ProtocolError> {
     let mesh = session.mesh();
     let mut words = mesh.per_peer(|_| [0; WORD_BYTES]);
-    mesh.broadcast(&[u8::from(has != Part::Failed); WORD_BYTES], &mut words).await?;
-    let all = words.iter().map(|(_, word)| has_kept(*word)).collect::<Result<Vec<bool>, NetError>>()?;
+    let mut outgoing = mesh.per_peer(|_| [u8::from(has != Part::Failed); WORD_BYTES]);
+    outgoing.iter_mut().for_each(|(peer, word)| touch(peer, word));
+    mesh.exchange(&outgoing, &mut words).await?;
+    let read = |(peer, word): (u16, &[u8; WORD_BYTES])| {
+        has_kept(*word).map_err(|error| ProtocolError::Peer { party: Party(peer), source: Box::new(error.into()) })
+    };
+    let all = words.iter().map(read).collect::<Result<Vec<bool>, ProtocolError>>()?;
     match (all.into_iter().all(|has| has), has) {
         (true, Part::Written) => advance(store, name),
         (true, Part::Nothing) => ended(store, name),

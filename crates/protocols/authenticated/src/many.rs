@@ -87,8 +87,12 @@ pub enum Step {
     Nonce,
     /// The digest of all nonces.
     Name,
-    /// The digest of what all told of the values that they keep.
+    /// The marks of values that the party keeps.
+    KeptMarks,
+    /// The digest of the marks of all.
     KeptEcho,
+    /// The word whether the party has its part of the outputs of a run.
+    Kept,
     /// The party's difference in its OTs with another.
     Difference,
     /// The sum of choices, from which the other party proves its difference.

@@ -112,6 +112,36 @@ impl Told {
     }
 }
 
+/// One of two peers tells a number that is possible to one store and withholds it from another. The honest store that was led on is not blamed by the other.
+#[test]
+fn a_store_that_was_led_on_is_not_blamed_by_one_that_was_not() {
+    let [mut a, mut b, mut c] = [memory(), memory(), memory()];
+    [&mut a, &mut b, &mut c].into_iter().for_each(|store| fill(store, &kind(1), 0..4));
+    let all = [&a, &b, &c].map(Store::summary);
+    let others = |own: usize| [0, 1, 2].into_iter().filter(move |&other| other != own);
+    for (own, store) in [&mut a, &mut b, &mut c].into_iter().enumerate() {
+        store
+            .reconcile_all(&others(own).map(|other| all[other].clone()).collect::<Vec<_>>())
+            .expect("the first meeting");
+    }
+    let lie = |next: u64, c: &Store| {
+        let mut told = Told::by(c);
+        told.kinds[0].1 = next;
+        told.summary()
+    };
+    // The first time only A goes on.
+    let of_b = b.summary();
+    a.reconcile_all(&[of_b, lie(4 + AHEAD_MAX, &c)]).expect("this number is possible");
+    // The second time the numbers of all are compared.
+    let (of_b, told) = (b.summary(), lie(5 + 2 * AHEAD_MAX, &c));
+    for error in [a.reconcile_all(&[of_b, told.clone()]), b.reconcile_all(&[a.summary(), told])] {
+        let error = error.expect_err("nobody has made so many");
+        assert!(matches!(error, StoreError::Apart { .. }) && !error.is_misbehaviour(), "{error}");
+    }
+    let of_a = a.summary();
+    b.reconcile_all(&[of_a, c.summary()]).expect("what A says is possible");
+}
+
 #[test]
 fn a_peer_that_is_impossibly_far_ahead_is_refused_without_a_trace() {
     let (mut a, mut b) = (memory(), memory());

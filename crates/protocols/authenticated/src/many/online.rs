@@ -230,8 +230,8 @@ impl<K: Conduct<Step>> Ground<K> {
         self.exchange(session, Step::HandedOver, outgoing, |_| 0).await?;
         let shown = lane_of(plan, (&wires, width), 0, self.party);
         let masked = Packed::collect(count, |at| shown[at].lsb());
-        let kept = (0..plan.garbler_count()).map(|slot| kept_lane(plan, (&wires, width), slot)).collect();
-        Ok((self.unmask(plan, built, &masked, &masks)?, kept))
+        let values = self.unmask(plan, built, &masked, &masks)?;
+        Ok((values, (0..plan.garbler_count()).map(|slot| kept_lane(plan, (&wires, width), slot)).collect()))
     }
 
     /// The labels of all inputs, wire by wire, from the garblers' messages.

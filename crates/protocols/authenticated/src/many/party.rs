@@ -79,6 +79,7 @@ impl<K: Conduct<Step>> Member<K> {
         party: Party,
         conduct: K,
     ) -> Result<Self, ProtocolError> {
+        plan.check_saved(&SavedValues::default())?;
         let ground = Ground::set_up(session, &plan, party, conduct).await?;
         Ok(Member::new(plan, ground))
     }
@@ -99,8 +100,7 @@ impl<K: Conduct<Step>> Member<K> {
         Drawing { store, peers, top_up, saved, retries }: Drawing<'_>,
         conduct: K,
     ) -> Result<Self, ProtocolError> {
-        plan.check_keeps(saved.keep.is_some())?;
-        saved.check_names()?;
+        plan.check_saved(&saved)?;
         let agreed = (plan.setting(), plan.digest());
         let mut ground = Ground::meet(session, agreed, party, (store, peers), conduct).await?;
         if saved != SavedValues::default() {
@@ -125,7 +125,9 @@ impl<K: Conduct<Step>> Member<K> {
         };
         let has = *written.as_ref().unwrap_or(&Part::Failed);
         let stock = self.ground.stock.as_mut().ok_or_else(kept::no_store)?;
-        let concluded = kept::among::conclude(session, &mut stock.store, name, has).await;
+        let conduct = &mut self.ground.conduct;
+        let touch = |peer: u16, word: &mut [u8]| conduct.touch(Step::Kept, peer.into(), word);
+        let concluded = kept::among::conclude(session, &mut stock.store, (name, has), touch).await;
         // The disk's error is more informative than that of a party that left because of it.
         written.and(concluded)
     }

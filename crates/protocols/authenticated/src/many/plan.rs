@@ -4,7 +4,13 @@ use std::{ops::RangeInclusive, sync::Arc};
 
 use garblet_circuit::{Bits, InputId, OutputWire, Party, Program, Schedule};
 use garblet_garble::GarblingConfig;
-use garblet_protocol::{Security, domain::SessionId, error::ProtocolError, kept, party_io, stock::has_panicked};
+use garblet_protocol::{
+    Security,
+    domain::SessionId,
+    error::ProtocolError,
+    kept, party_io,
+    stock::{SavedValues, has_panicked},
+};
 
 use super::{Config, NAME, place::Place};
 use crate::{
@@ -72,6 +78,8 @@ pub struct Plan {
     setting: Setting,
     /// The owner of every input bit.
     owners: Vec<Party>,
+    /// The inputs that are read, by their numbers in order.
+    reads: Vec<usize>,
     /// The outputs that are kept, by their numbers.
     kept: Vec<usize>,
 }
@@ -118,7 +126,9 @@ impl Plan {
         parameters::check_amount(program.name(), schedule.ands().len() as u64)?;
         let owner = |input: &garblet_circuit::Input| vec![input.owner; input.port.width() as usize];
         let owners = program.inputs().iter().flat_map(owner).collect();
-        Ok(Plan { program, schedule, setting, owners, kept })
+        let mut reads = read.to_vec();
+        reads.sort_unstable();
+        Ok(Plan { program, schedule, setting, owners, reads, kept })
     }
 
     /// The program.
@@ -195,9 +205,17 @@ impl Plan {
         is_kept.zip(self.schedule.outputs()).filter(|(is_kept, _)| *is_kept).map(|(_, wire)| *wire)
     }
 
-    /// Refuses a run that is to keep outputs by its plan and has no name for them, or the reverse.
-    pub(super) fn check_keeps(&self, keeps: bool) -> Result<(), ProtocolError> {
-        check_keeps(self.keeps(), keeps)
+    /// Refuses values that a run is to keep or read, if the plan keeps or reads others.
+    pub(super) fn check_saved(&self, saved: &SavedValues) -> Result<(), ProtocolError> {
+        saved.check_names()?;
+        check_keeps(self.keeps(), saved.keep.is_some())?;
+        let mut reads = saved.inputs(&self.program)?;
+        reads.sort_unstable();
+        if reads == self.reads {
+            return Ok(());
+        }
+        let [expected, got] = [&self.reads, &reads].map(|numbers| format!("inputs {numbers:?}"));
+        Err(ProtocolError::Input { what: "values to read".into(), expected, got })
     }
 
     /// Tells whether nothing is to be kept, by the outputs of a party.

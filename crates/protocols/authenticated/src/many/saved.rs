@@ -42,18 +42,20 @@ pub(super) fn names(store: &Store) -> Vec<SavedNames> {
 impl<K: Conduct<Step>> Ground<K> {
     /// Compares the values that all parties keep under names, and settles pending ones.
     ///
-    /// *Errors*: [`ECHO`](super::checks::ECHO), and the store is given up; outputs of different runs under a name that is read; the connections' and the store's.
+    /// *Errors*: [`ECHO`](super::checks::ECHO); outputs of different runs under a name that is read; the connections' and the store's.
     pub(super) async fn meet_kept(
         &mut self,
         session: &mut MeshSession,
         saved: &SavedValues,
     ) -> Result<(), ProtocolError> {
-        let stock = self.stock.as_mut().ok_or_else(kept::no_store)?;
-        let marks = among::Marks::exchange(session, &mut stock.store, saved, Outputs::mark).await?;
+        let Ground { stock, conduct, .. } = self;
+        let stock = stock.as_mut().ok_or_else(kept::no_store)?;
+        let touch = |peer: u16, marks: &mut [u8]| conduct.touch(Step::KeptMarks, peer.into(), marks);
+        let marks = among::Marks::exchange(session, (&mut stock.store, saved), Outputs::mark, touch).await?;
         let heard = self.common(Place::KeptEcho, 0).digest(marks.told());
         let echoed = self.broadcast(session, Step::KeptEcho, &heard).await?;
-        let same = check_echo(&heard, echoed.iter().map(|(_, digest)| &digest[..]), "marks of kept values");
-        self.revoked(same)?;
+        // A lie about these tells nobody anything of the secrets: the store stays.
+        check_echo(&heard, echoed.iter().map(|(_, digest)| &digest[..]), "marks of kept values")?;
         let stock = self.stock.as_mut().ok_or_else(kept::no_store)?;
         marks.settle(&mut stock.store, saved)
     }

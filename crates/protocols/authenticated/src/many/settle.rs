@@ -20,6 +20,7 @@ use garblet_net::PerPeer;
 use garblet_primitives::{Block, Commitment, Opening, secrets};
 use garblet_protocol::{
     MeshSession,
+    conduct::Conduct,
     domain::{Domain, SessionId},
     error::ProtocolError,
 };
@@ -30,7 +31,7 @@ use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{
-    NAME,
+    NAME, Step,
     checks::{ZERO, ZERO_OPENING, cheats, somebody_cheats},
     place::Place,
     setup::block_of,
@@ -118,6 +119,7 @@ impl LastTest {
     ///
     /// *Errors*: [`ZERO_OPENING`], of the party that opens something else; [`ZERO`].
     pub(super) fn judge(&mut self, openings: &PerPeer<Vec<u8>>) -> Result<(), ProtocolError> {
+        assert_eq!(self.commitments.len(), openings.iter().len(), "a commitment of every other party");
         let mut sum = Block::from_bytes(self.product);
         for ((peer, message), commitment) in openings.iter().zip(&self.commitments) {
             let (product, opening) = message.split_at(self.product.len());
@@ -175,23 +177,42 @@ impl LastTest {
 
 /// Settles the last test at a meeting, before anything else, if somebody does not know its outcome: all open the same products once more.
 ///
-/// *Shape*: `told` by all others. *Errors*: [`ProtocolError::Unsettled`], if somebody has no record of the test or another one; those of
-/// [`LastTest::judge`]: give the store up; the connections'.
-pub(super) async fn settle(
+/// *Shape*: `told` by all others. *Errors*: [`ProtocolError::Unsettled`], if somebody has no record of the test or another one, of the party if it is one; those
+/// of [`LastTest::judge`]: give the store up; the connections'.
+pub(super) async fn settle<K: Conduct<Step>>(
     session: &mut MeshSession,
     store: &mut Store,
     own: Option<LastTest>,
     told: &PerPeer<Option<Told>>,
+    conduct: &mut K,
 ) -> Result<(), ProtocolError> {
-    let all = || told.iter().map(|(_, told)| *told).chain([own.as_ref().map(LastTest::told)]);
-    let Some(open) = all().flatten().find(|told| told.is_open) else { return Ok(()) };
     let folder = store.folder().to_path_buf();
-    let unsettled = |reason| Err(ProtocolError::Unsettled { folder: folder.clone(), reason });
-    if all().any(|told| told.is_none_or(|told| told.name != open.name)) {
-        return unsettled("one of the parties has no record of it, as its store is another or was restored");
-    }
-    let Some(mut test) = own else { return unsettled("this store has no record of it") };
-    let commitments = exchange(session, test.commitment()).await?;
+    let unsettled = |reason| ProtocolError::Unsettled { folder: folder.clone(), reason };
+    let of_party = |peer, reason| ProtocolError::Peer { party: Party(peer), source: Box::new(unsettled(reason)) };
+    let fits = |told: Option<Told>, name| told.is_some_and(|told| told.name == name);
+    let asks = || told.iter().find(|(_, told)| told.is_some_and(Told::is_open));
+    let mut test = match own {
+        // All had written their commitments down before they told them.
+        Some(test) if test.is_open() => match told.iter().find(|(_, told)| !fits(**told, test.name)) {
+            None => test,
+            Some((peer, _)) => {
+                return Err(of_party(peer, "this party has no record of it, as its store is another or was restored"));
+            }
+        },
+        own => {
+            let Some((peer, asked)) = asks() else { return Ok(()) };
+            let reason = "this party asks for triples of which this store has no record";
+            match own.filter(|test| fits(*asked, test.name)) {
+                None => return Err(of_party(peer, reason)),
+                // Whoever lacks the record may have been cut off before it had one, if the one that asks lies.
+                Some(test) if told.iter().any(|(_, told)| !fits(*told, test.name)) => {
+                    return Err(unsettled("not all parties have a record of it"));
+                }
+                Some(test) => test,
+            }
+        }
+    };
+    let commitments = exchange(session, (Step::ProductCommitment, conduct), test.commitment()).await?;
     match test.stage {
         Stage::Committed => {
             test.hear(&commitments);
@@ -199,21 +220,27 @@ pub(super) async fn settle(
         }
         Stage::Open | Stage::Passed => {
             let mut both = commitments.iter().zip(&test.commitments);
-            if both.any(|((_, said), heard)| said[..] != heard[..]) {
-                return unsettled("one of the parties says another commitment than before");
+            if let Some(((peer, _), _)) = both.find(|((_, said), heard)| said[..] != heard[..]) {
+                return Err(of_party(peer, "this party says another commitment than before"));
             }
         }
     }
-    let openings = exchange(session, &test.opening()).await?;
+    let openings = exchange(session, (Step::Product, conduct), &test.opening()).await?;
     test.judge(&openings)?;
     test.keep(store)
 }
 
 /// Sends all others the same message, and receives as many bytes of each.
-async fn exchange(session: &mut MeshSession, message: &[u8]) -> Result<PerPeer<Vec<u8>>, ProtocolError> {
+async fn exchange<K: Conduct<Step>>(
+    session: &mut MeshSession,
+    (step, conduct): (Step, &mut K),
+    message: &[u8],
+) -> Result<PerPeer<Vec<u8>>, ProtocolError> {
     let mesh = session.mesh();
+    let mut outgoing = mesh.per_peer(|_| message.to_vec());
+    outgoing.iter_mut().for_each(|(peer, message)| conduct.touch(step, peer.into(), message));
     let mut incoming = mesh.per_peer(|_| vec![0; message.len()]);
-    mesh.broadcast(message, &mut incoming).await?;
+    mesh.exchange(&outgoing, &mut incoming).await?;
     Ok(incoming)
 }
 

@@ -4,7 +4,7 @@
 //!
 //! *Meeting*: every party tells all others what its store has, the name of its secrets, fresh randomness, and where its last test of leaky triples stands.
 //! Then all confirm that they heard the same, settle that test (see `settle`), and discard pieces that not all have. If not all have the same secrets, all make
-//! new ones, and everything made with the old ones goes.
+//! new ones, unless something waits that was made with the old ones: then the parties part.
 //!
 //! | on disk | bytes |
 //! |---|---|
@@ -22,7 +22,7 @@ use garblet_protocol::{
     kept,
     secrets::{SecretsState, given_up, unreadable},
 };
-use garblet_store::{Binding, State, Store, Summary, Taken};
+use garblet_store::{Binding, State, Store, StoreError, Summary, Taken};
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -136,16 +136,16 @@ impl<K: Conduct<Step>> Ground<K> {
         session.rng().fill_bytes(&mut nonce);
         let has = Has { summary: store.summary(), secrets: name, nonce, last: last.as_ref().map(LastTest::told) };
         let theirs = tell(session, &has, &mut conduct).await?;
-        let id = confirm(session, (agreed, &encoded(&has, &theirs)?), &mut conduct).await;
-        let id = STATE.revoke_if_cheated(&mut store, id)?;
-        let same = name.is_some() && theirs.iter().all(|(_, has)| has.secrets == name);
+        // That somebody lies about what it heard tells nobody anything of these secrets: the store stays.
+        let id = confirm(session, (agreed, &encoded(&has, &theirs)?), &mut conduct).await?;
+        let other = theirs.iter().find(|(_, has)| has.secrets != name).map(|(peer, _)| Party(peer));
+        let same = name.is_some() && other.is_none();
         let told = theirs.map_ref(|_, has| has.last);
         let is_open = told.iter().map(|(_, told)| *told).chain([has.last]).flatten().any(Told::is_open);
-        if is_open && !same {
-            let reason = "one of the parties has another store than the one that made them";
-            return Err(ProtocolError::Unsettled { folder: store.folder().into(), reason });
+        if let Some(party) = other.filter(|_| is_open || holds(&store)) {
+            return Err(ProtocolError::Peer { party, source: Box::new(of_other_secrets(&store, is_open)) });
         }
-        let settled = settle(session, &mut store, last, &told).await;
+        let settled = settle(session, &mut store, last, &told, &mut conduct).await;
         STATE.revoke_if_cheated(&mut store, settled)?;
         let lost = reconcile(&mut store, &theirs)?;
         let mut stock = Stock { store, kept, lost };
@@ -194,13 +194,10 @@ impl Stock {
         result
     }
 
-    /// Replaces the secrets by new ones, once all parties have them. A party's mere claim that it has none costs nothing. Everything that was made with the old
-    /// ones goes first: a process that is killed in between has less of it and the old secrets, never the new secrets with any of it.
+    /// Replaces the secrets by new ones, once all parties have them. Nothing waits that was made with the old ones.
     ///
     /// *Errors*: the store's.
     fn replace(&mut self, meeting: SessionId, secrets: Secrets) -> Result<(), ProtocolError> {
-        kept::forget(&mut self.store, |_| true)?;
-        self.lost += self.store.clear()?;
         LastTest::forget(&mut self.store)?;
         let name = meeting.domain(Party(0), Place::SecretsName as u8).digest(b"");
         self.kept = Some(Kept { name, secrets, insecure: 0.0 });
@@ -298,6 +295,25 @@ fn bind(store: &mut Store, setting: Setting, party: Party, peers: &str) -> Resul
         protocol: format!("{NAME} {VERSION}, {bits} bits, k = {width}"),
         library: String::new(),
     })?)
+}
+
+/// Tells whether a store holds pieces or kept values.
+fn holds(store: &Store) -> bool {
+    store.stock().iter().any(|kind| !kind.available.is_empty())
+        || store.states().any(|(place, _)| kept::is_place(place))
+}
+
+/// The error for a party that says that it has other secrets than this one, or none, while something was made with these. A store that was lost or restored is
+/// found before that, so a party that says this lies, or has changed its store.
+fn of_other_secrets(store: &Store, is_open: bool) -> ProtocolError {
+    let reason = "this party has another store than the one that made them";
+    match is_open {
+        true => ProtocolError::Unsettled { folder: store.folder().into(), reason },
+        false => ProtocolError::Store(StoreError::OtherPeerStore {
+            expected: "with the secrets of ours".into(),
+            got: "one with others".into(),
+        }),
+    }
 }
 
 /// The secrets of a store, if it has any.

@@ -273,3 +273,48 @@ fn a_run_that_is_to_keep_more_than_a_store_holds_is_refused_before_it_begins() {
         assert!(u64::from(most) * 32 * u64::from(parties) <= STATE_BYTES_MAX as u64);
     }
 }
+
+/// A party tells one that it has its part, and another that it could not keep it; then the marks of all settle it, whatever it says of its own.
+#[test]
+fn words_that_differ_are_settled_when_all_meet_again() {
+    #[derive(Clone, Copy)]
+    struct Lies(bool);
+    impl Conduct<Step> for Lies {
+        fn touch(&mut self, step: Step, peer: usize, bytes: &mut [u8]) {
+            if self.0 && step == Step::Kept && peer == 0 {
+                bytes[0] = 0;
+            }
+        }
+    }
+    let chain = chain(config(3, ResultCheck::Tags));
+    let folder = tempfile::tempdir().expect("a folder");
+    let open = |party: u64| crate::tests::put_back::open(&folder.path().join(party.to_string()), party);
+    let all = || (0..3).map(open).collect::<Vec<_>>();
+    check(meet(all(), &chain[0].0, 1), &chain[0].1, "first");
+    let mark = |store: &Store| kept_state(store, "kept last").bytes[32..40].to_vec();
+    let marks = || all().iter().map(mark).collect::<Vec<Vec<u8>>>();
+    let old = marks();
+    let lived = meet_with(all(), &chain[0].0, 2, |party| Lies(party == Party(2)));
+    assert!(matches!(&lived[0], Err(ProtocolError::NotKept { .. })), "{:?}", lived[0].as_ref().err());
+    assert!(lived[1].is_ok());
+    drop(lived);
+    let now = marks();
+    assert!(now[0] == old[0] && now[1] != old[1], "one has kept it, and one has it pending");
+    check(meet(all(), &chain[1].0, 3), &chain[1].1, "settled");
+    let settled = marks();
+    assert_eq!(settled[0], settled[1]);
+}
+
+#[test]
+fn a_plan_that_reads_other_inputs_than_the_values_name_is_refused() {
+    let chain = chain(config(3, ResultCheck::Tags));
+    let (second, _) = &chain[1];
+    let other = Link { plan: second.plan.clone(), inputs: second.inputs.clone(), saved: chain[0].0.saved.clone() };
+    for lived in meet(stores(3), &other, 1) {
+        let error = lived.err().expect("refused").to_string();
+        assert!(error.contains("values to read: expected inputs [0], got inputs []"), "{error}");
+    }
+    let ended =
+        all(3, 2, async |session, party| Member::set_up(session, second.plan.clone(), party, Honest).await.map(drop));
+    assert!(ended.iter().all(Result::is_err));
+}

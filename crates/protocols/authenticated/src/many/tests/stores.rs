@@ -54,6 +54,10 @@ enum Does {
     Falsely,
     /// It tells one party another nonce than all others.
     Equivocates,
+    /// It says another commitment to one party than before.
+    CommitsAnew,
+    /// It keeps what it heard of all from one party.
+    Withholds,
 }
 
 impl Conduct<Step> for Does {
@@ -64,7 +68,10 @@ impl Conduct<Step> for Does {
             (Does::FalselyAndLeaves | Does::Falsely, Step::LeakyBlocks) => {
                 bytes[128..].chunks_exact_mut(16).for_each(|block| block[15] ^= 0x80);
             }
-            (Does::Equivocates, Step::Nonce) if peer == 0 => bytes[0] ^= 1,
+            (Does::Equivocates, Step::Nonce) | (Does::CommitsAnew, Step::ProductCommitment) if peer == 0 => {
+                bytes[0] ^= 1
+            }
+            (Does::Withholds, Step::Name) if peer == 1 => bytes[0] ^= 1,
             _ => {}
         }
     }
@@ -243,17 +250,34 @@ fn a_store_put_back_by_two_meetings_is_refused() {
     assert!(errors.iter().all(|error| !error.is_evidence()), "a backup is no cheat");
 }
 
-/// A party says that it has no secrets: all make new ones, and nothing of the old is left.
+/// A party says that it has no secrets, or others, while something waits that was made with these: nobody loses anything.
 #[test]
-fn a_party_without_secrets_makes_all_begin_anew() {
+fn a_party_that_says_that_it_has_other_secrets_is_named_and_costs_nothing() {
     let (folder, parties) = filled(3);
     let stores = Stores { folder: folder.path(), parties };
-    let secrets = || stores.open(0).state(STATE.name).expect("secrets").bytes.clone();
-    let before = secrets();
+    let secrets = |party| stores.open(party).state(STATE.name).expect("secrets").bytes.clone();
+    let (before, pieces) = ([0, 1].map(secrets), stores.pieces());
     stores.open(2).remove_states(|place| place == STATE.name).expect("written");
-    let has = stores.well(2, Task::Run { top_up: true });
-    assert!(has.triples < ORDER.triples, "only what was topped up");
-    assert!(secrets() != before);
+    for ended in &stores.meet(2, Task::Run { top_up: true }, |_| Does::Well)[..2] {
+        let error = ended.as_ref().expect("it stayed").as_ref().expect_err("refused");
+        assert!(matches!(error, ProtocolError::Peer { party: Party(2), .. }) && !error.is_evidence(), "{error}");
+    }
+    assert!([0, 1].map(secrets) == before && stores.pieces()[..2] == pieces[..2]);
+}
+
+/// Nothing was made with the secrets yet: all make new ones.
+#[test]
+fn parties_without_common_secrets_make_new_ones_while_nothing_waits() {
+    let (folder, parties) = filled(3);
+    let stores = Stores { folder: folder.path(), parties };
+    for party in 0..3 {
+        let mut store = stores.open(party);
+        store.clear().expect("written");
+        if party == 2 {
+            store.remove_states(|place| place == STATE.name).expect("written");
+        }
+    }
+    stores.well(2, Task::Run { top_up: true });
 }
 
 /// A new store in place of one that was lost is not the one that the others have met.
@@ -362,7 +386,8 @@ fn nobody_makes_anything_while_a_test_is_not_settled() {
             let ended = stores.meet(3, task, |_| Does::Well);
             for ended in &ended[..2] {
                 let error = ended.as_ref().expect("it stayed").as_ref().expect_err("it refuses");
-                assert!(matches!(error, ProtocolError::Unsettled { .. }), "{forgets}: {error}");
+                let ProtocolError::Peer { party: Party(2), source } = error else { panic!("{forgets}: {error}") };
+                assert!(matches!(**source, ProtocolError::Unsettled { .. }), "{forgets}: {error}");
             }
             assert_eq!(stores.are_unsettled()[..2], [true; 2]);
             assert_eq!(stores.pieces()[..2], before[..2]);
@@ -392,6 +417,58 @@ fn nobody_opens_another_product_when_all_meet_again() {
         assert!(error.to_string().contains("another commitment than before"), "{error}");
     }
     assert_eq!(stores.are_unsettled()[..2], [true; 2]);
+}
+
+/// When all meet again it says its commitment otherwise to one party: that one names it, and nobody opens anything else.
+#[test]
+fn nobody_commits_anew_when_all_meet_again() {
+    let (folder, parties) = filled(3);
+    let stores = Stores { folder: folder.path(), parties };
+    let _ = stores.meet(2, Task::Fill, last(3, Does::LeavesAt(Step::Product)));
+    let ended = stores.meet(3, Task::Fill, last(3, Does::CommitsAnew));
+    let error = ended[0].as_ref().expect("it stayed").as_ref().expect_err("it refuses");
+    assert!(matches!(error, ProtocolError::Peer { party: Party(2), .. }) && !error.is_evidence(), "{error}");
+    assert!(stores.are_unsettled()[0]);
+    stores.well(4, Task::Fill);
+}
+
+/// It asks for a test that nobody knows, or for the last one, which all know and which has passed. No honest party is named.
+#[test]
+fn a_party_that_asks_without_need_blames_nobody() {
+    for knows in [true, false] {
+        let (folder, parties) = filled(3);
+        let stores = Stores { folder: folder.path(), parties };
+        let mut test = LastTest::of(&stores.open(2)).expect("readable").expect("there is one");
+        if !knows {
+            test = LastTest::commit([9; 32], Party(2), [7; 16], &mut Prg::new(Block::ONES));
+        }
+        let commitments = PerPeer::new(2, 3, |party| {
+            LastTest::of(&stores.open(party)).expect("readable").expect("there is one").commitment().to_vec()
+        });
+        test.hear(&commitments);
+        test.keep(&mut stores.open(2)).expect("written");
+        if knows {
+            stores.well(2, Task::Fill);
+            continue;
+        }
+        for ended in &stores.meet(2, Task::Fill, |_| Does::Well)[..2] {
+            let error = ended.as_ref().expect("it stayed").as_ref().expect_err("it refuses");
+            assert!(matches!(error, ProtocolError::Peer { party: Party(2), .. }) && !error.is_evidence(), "{error}");
+        }
+        assert_eq!(stores.are_unsettled(), [false, false, true]);
+    }
+}
+
+/// Only some parties hear that all heard the same: those that do not keep their stores, and the next meeting goes on.
+#[test]
+fn a_party_that_lies_about_what_it_heard_costs_nobody_a_store() {
+    let (folder, parties) = filled(3);
+    let stores = Stores { folder: folder.path(), parties };
+    let before = stores.pieces();
+    let ended = stores.meet(2, Task::Fill, last(3, Does::Withholds));
+    assert!(ended.iter().flatten().all(Result::is_err));
+    assert_eq!(stores.pieces(), before);
+    stores.well(3, Task::Run { top_up: false });
 }
 
 #[test]
