@@ -23,6 +23,9 @@
 //! | | O4 | with `check=reveal`: the evaluator tells all masked values, and the garblers answer with sums of shares | `reveal` |
 //! | | O5 | the evaluator hands over the garblers' outputs | `online` |
 //!
+//! With stores, `setup` is a meeting: all tell what their stores have, settle the last test of step P5 if somebody does not know its outcome, and go on with the
+//! secrets of steps S1 and S2 that they have (`stock`, `settle`). Wires of outputs may stay for later programs (`saved`).
+//!
 //! # Deviations
 //!
 //! - A party keeps the sum of its keys of a bit, not each of them. What is opened is checked as a whole, and a failure names nobody.
