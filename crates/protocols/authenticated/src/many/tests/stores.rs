@@ -239,7 +239,8 @@ fn a_store_put_back_by_two_meetings_is_refused() {
     std::fs::remove_dir_all(&now).expect("it is there");
     copy(&old, &now);
     let ended = stores.meet(4, Task::Run { top_up: true }, |_| Does::Well);
-    let errors: Vec<ProtocolError> = ended.into_iter().map(|ended| ended.unwrap().err().expect("refused")).collect();
+    let errors: Vec<ProtocolError> =
+        ended.into_iter().map(|ended| ended.expect("it stayed").expect_err("refused")).collect();
     let names = |error: &ProtocolError| match error {
         ProtocolError::Peer { party: Party(1), source } => {
             matches!(**source, ProtocolError::Store(StoreError::PeerRolledBack { .. }))
