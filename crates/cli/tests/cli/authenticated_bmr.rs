@@ -81,13 +81,15 @@ fn three_stores_serve_programs_that_are_named_then() {
         }
     };
     check(all(&|_| words(&["prepare", "--stock", "triples=64"])), " has 9 pieces");
+    let file = |name: &str, value: &str| folder.file(name, value);
+    let (a, b, two) = (file("a.json", "{\"a\": 20}"), file("b.json", "{\"b\": 22}"), file("two.json", "{\"b\": 2}"));
     let input = |party: &str| match party {
-        "0" => words(&["--input", "0=20"]),
-        "1" => words(&["--input", "1=22"]),
+        "0" => words(&["--input", &format!("0={a}")]),
+        "1" => words(&["--input", &format!("1={b}")]),
         _ => Vec::new(),
     };
     check(all(&|party| [words(&["run", "lib:add(8)", "--keep", "sum"]), input(party)].concat()), "42");
-    let read = |party: &str| if party == "1" { words(&["--input", "1=2"]) } else { Vec::new() };
+    let read = |party: &str| if party == "1" { words(&["--input", &format!("1={two}")]) } else { Vec::new() };
     check(all(&|party| [words(&["run", "lib:sub(8)", "--read", "a=sum"]), read(party)].concat()), "40");
     let listed = garblet(&["store", "list", &folder.path("store0"), "--store-key", &folder.path("key0")]);
     assert!(listed.stdout.contains("sum"), "{}", listed.stdout);

@@ -154,6 +154,6 @@ fn the_purpose_of_a_store_must_be_given() {
     fails(
         &["--protocol", "yao"],
         "error: --protocol yao: this protocol has no preparation in stores\n\
-         hint: components, authenticated, lego, gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2, outsourced do\n",
+         hint: components, authenticated, lego, gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2, authenticated-bmr, outsourced do\n",
     );
 }

@@ -95,5 +95,5 @@ fn a_different_program_parameter_or_number_of_parties_is_refused_by_name() {
     let fewer = [&["lib:aes128", "--parties", "2"], &aes[..]].concat();
     refused(2, "was filled for another peer: expected a peer without identity, got 2 peers", &fewer);
     let ran = garblet(&[&["local", "lib:aes128", "--store", &store], &aes[..]].concat());
-    ran.fails(2, "error: --store: yao uses no store\nhint: components, authenticated, lego, gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2, outsourced do\n");
+    ran.fails(2, "error: --store: yao uses no store\nhint: components, authenticated, lego, gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2, authenticated-bmr, outsourced do\n");
 }
