@@ -26,13 +26,13 @@ pub(crate) const OTHERS: &str = "All other benchmarks, such as those of five pap
 #[derive(clap::Subcommand)]
 pub(crate) enum Bench {
     /// Garbling and evaluating in memory, one thread, against the bare hash calls
-    Garbling(Call<garbling::Options>),
+    Garbling(Measured<garbling::Options, TextOrJson>),
     /// Base oblivious transfer and its extension
-    Ot(Call<ot::Options>),
+    Ot(Measured<ot::Options, TextOrJson>),
     /// A long computation by two processes over loopback TCP
-    Yao(Call<yao::Options>),
+    Yao(Measured<yao::Options, TextOrJson>),
     /// Authenticated garbling against a malicious party: each phase of many copies of a function
-    Authenticated(Call<authenticated::Options>),
+    Authenticated(Measured<authenticated::Options, TextOrJson>),
     #[command(external_subcommand)]
     Other(Vec<OsString>),
 }
@@ -40,20 +40,20 @@ pub(crate) enum Bench {
 /// The names of the measurements.
 const NAMES: [&str; 4] = ["garbling", "ot", "yao", "authenticated"];
 
-/// A measurement, and the form of its result.
+/// A measurement, the engine that it uses, and the form of its result.
 #[derive(clap::Args)]
-pub(crate) struct Call<O: clap::Args> {
+pub struct Measured<O: clap::Args, F: clap::Args> {
     #[command(flatten)]
     options: O,
     #[command(flatten)]
     engine: Engine,
     #[command(flatten)]
-    form: TextOrJson,
+    form: F,
 }
 
 /// The engine to measure.
 #[derive(clap::Args)]
-pub struct Engine {
+pub(crate) struct Engine {
     /// Use this engine, not the fastest: portable, aes-ni, vaes256, vaes
     #[arg(long, value_name = "NAME")]
     engine: Option<Backend>,
@@ -61,7 +61,7 @@ pub struct Engine {
 
 /// Text or JSON.
 #[derive(clap::Args)]
-struct TextOrJson {
+pub(crate) struct TextOrJson {
     /// Print one JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -106,7 +106,7 @@ impl Form for TextOrJson {
 
 impl Engine {
     /// Selects it for this process and the parties that it starts.
-    pub fn select(&self) {
+    fn select(&self) {
         if let Some(engine) = self.engine {
             engine.select();
         }
@@ -123,8 +123,11 @@ impl Engine {
     }
 }
 
-impl<O: clap::Args> Call<O> {
-    fn run(&self, run: fn(&O, &TextOrJson) -> Result<(), Failure>) -> Result<(), Failure> {
+impl<O: clap::Args, F: clap::Args> Measured<O, F> {
+    /// Runs it with its engine.
+    ///
+    /// *Errors*: those of `run`.
+    pub fn run(&self, run: fn(&O, &F) -> Result<(), Failure>) -> Result<(), Failure> {
         self.engine.select();
         run(&self.options, &self.form)
     }

@@ -66,7 +66,9 @@ pub(crate) struct Options {
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let begin = Instant::now();
-    let peers = options.peers.as_deref().map(way::open_peers).transpose()?;
+    // Otherwise the file is opened only if the protocol has a use for it.
+    let named = options.peers.as_deref().filter(|_| options.protocol.choice.depends_on_parties());
+    let peers = named.map(way::open_peers).transpose()?;
     let agreed = options.subject.load(&options.protocol, peers.as_ref().map(PeersFile::party_count))?;
     agreed.job.as_ref().map_or(Ok(()), Job::check_unwritable)?;
     let settings = &agreed.settings;
@@ -167,12 +169,14 @@ fn again(
     options.subject.command_line("prepare", settings, rows, &[&party[..], store].concat())
 }
 
-/// The peers of the peers file, with the job's identities. Only protocols for several parties have the file, and they need it.
-fn peers_of(options: &Options, peers: Option<PeersFile>, agreed: &Agreed) -> Result<Option<PeersFile>, Failure> {
+/// The peers of the peers file, with the job's identities; `open` if the file was opened before. Only protocols for several parties have the file, and they
+/// need it.
+fn peers_of(options: &Options, open: Option<PeersFile>, agreed: &Agreed) -> Result<Option<PeersFile>, Failure> {
     let protocol = agreed.settings.config()?.protocol();
-    match (peers, protocol.is_mesh()) {
-        (Some(peers), true) => {
-            options.peers.as_deref().map_or(Ok(()), check_unwritable_with_folders)?;
+    match (&options.peers, protocol.is_mesh()) {
+        (Some(path), true) => {
+            check_unwritable_with_folders(path)?;
+            let peers = open.map_or_else(|| way::open_peers(path), Ok)?;
             agreed.job.as_ref().map_or(Ok(peers.clone()), |job| job.pin(peers)).map(Some)
         }
         (None, false) => Ok(None),

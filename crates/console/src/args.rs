@@ -122,6 +122,11 @@ pub struct ChoiceArgs {
 }
 
 impl ChoiceArgs {
+    /// Returns whether the number of parties may decide which protocol it is.
+    pub fn depends_on_parties(&self) -> bool {
+        self.adversary.is_some()
+    }
+
     /// The given protocol's name; otherwise the first for this number of parties that is secure against the adversary.
     pub(crate) fn name(&self, parties: u16) -> String {
         let against = |adversary| Protocol::against(adversary, parties);

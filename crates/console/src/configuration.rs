@@ -51,17 +51,19 @@ pub fn check_unwritable_with_folders(path: &Path) -> Result<(), Failure> {
     let mut links = 0;
     while let Some(part) = ahead.pop() {
         let next = place.join(&part);
+        // Everything but the last part is on the way to it.
+        let leads_to = (!ahead.is_empty()).then_some(path);
         match std::fs::read_link(&next) {
             _ if part == "." => {}
             _ if part == ".." => drop(place.pop()),
             Ok(target) if links < LINKS_MAX => {
-                check_owner(&next, &std::fs::symlink_metadata(&next).map_err(unreadable)?)?;
+                check_owner(&next, &std::fs::symlink_metadata(&next).map_err(unreadable)?, leads_to)?;
                 links += 1;
                 ahead.extend(reversed(&target));
             }
             // An absolute path, also that of a link, begins again at the root.
             _ => {
-                check_unwritable(&next)?;
+                check_unwritable(&next, leads_to)?;
                 place = next;
             }
         }
@@ -84,43 +86,47 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
     }
 }
 
-/// Checks that only this user and the superuser can write a file or add to a folder, since it decides whom a service serves and with what data.
+/// Checks that only this user and the superuser can write a file or add to a folder, since it decides whom a service serves and with what data. `leads_to` is
+/// the file that others could replace, if this folder is on the way to it.
 ///
 /// *Errors*: others may write it, or it belongs to somebody else.
 #[cfg(unix)]
-fn check_unwritable(path: &Path) -> Result<(), Failure> {
+fn check_unwritable(path: &Path, leads_to: Option<&Path>) -> Result<(), Failure> {
     use std::os::unix::fs::MetadataExt;
     /// The sticky bit: files of other users in such a folder cannot be replaced.
     const STICKY: u32 = 0o1000;
     let there = std::fs::metadata(path).map_err(|error| Failure::unreadable(path, &error))?;
-    check_owner(path, &there)?;
+    check_owner(path, &there, leads_to)?;
     let (mode, owner, own) = (there.mode(), there.uid(), rustix::process::geteuid().as_raw());
     let place = path.display();
     let is_of_group = || !has_list(path) && is_own_group(there.gid(), [owner, own]);
     let is_of_others = mode & 0o002 != 0 || (mode & 0o020 != 0 && !is_of_group());
-    match !is_of_others || (there.is_dir() && mode & STICKY != 0) {
-        true => Ok(()),
-        false => Err(Failure::call(format!(
-            "{place} has mode {:03o}, expected {:03o}: other users of this machine can write it",
-            mode & 0o777,
-            mode & 0o755
-        ))
-        .hint(format!("chmod go-w {place}"))),
+    if !is_of_others || (there.is_dir() && mode & STICKY != 0) {
+        return Ok(());
     }
+    let what = format!("{place} has mode {:03o}, expected {:03o}", mode & 0o777, mode & 0o755);
+    Err(match leads_to {
+        None => Failure::call(format!("{what}: other users of this machine can write it"))
+            .hint(format!("chmod go-w {place}")),
+        Some(file) => Failure::call(format!("{}: other users of this machine can replace it: {what}", file.display()))
+            .hint(format!("move it to a folder of your own, or run chmod go-w {place} if that folder is yours")),
+    })
 }
 
-/// Checks that a file, folder or link belongs to this user or the superuser.
+/// Checks that a file, folder or link belongs to this user or the superuser. `leads_to` is as for [`check_unwritable`].
 #[cfg(unix)]
-fn check_owner(path: &Path, there: &std::fs::Metadata) -> Result<(), Failure> {
+fn check_owner(path: &Path, there: &std::fs::Metadata, leads_to: Option<&Path>) -> Result<(), Failure> {
     let (owner, own) = (std::os::unix::fs::MetadataExt::uid(there), rustix::process::geteuid().as_raw());
-    match owner == 0 || owner == own {
-        true => Ok(()),
-        false => {
-            let (place, of_link) = (path.display(), if there.is_symlink() { "-h " } else { "" });
-            let what = format!("{place} belongs to user {owner}, expected the current user {own} or the superuser");
-            Err(Failure::call(what).hint(format!("chown {of_link}{own} {place}")))
-        }
+    if owner == 0 || owner == own {
+        return Ok(());
     }
+    let (place, of_link) = (path.display(), if there.is_symlink() { "-h " } else { "" });
+    let what = format!("{place} belongs to user {owner}, expected the current user {own} or the superuser");
+    Err(match leads_to {
+        None => Failure::call(what).hint(format!("chown {of_link}{own} {place}")),
+        Some(file) => Failure::call(format!("{}: another user of this machine can replace it: {what}", file.display()))
+            .hint("move it to a folder of your own, below folders of yours or of the superuser"),
+    })
 }
 
 /// Returns whether the only member of a group is one of these users, according to this machine's own files. Many systems give every user a private group
@@ -154,13 +160,13 @@ fn fields(text: &str) -> Vec<Vec<&str>> {
 
 /// The same where there are no such rights.
 #[cfg(not(unix))]
-fn check_owner(_: &Path, _: &std::fs::Metadata) -> Result<(), Failure> {
+fn check_owner(_: &Path, _: &std::fs::Metadata, _: Option<&Path>) -> Result<(), Failure> {
     Ok(())
 }
 
 /// The same where there are no such rights.
 #[cfg(not(unix))]
-fn check_unwritable(_: &Path) -> Result<(), Failure> {
+fn check_unwritable(_: &Path, _: Option<&Path>) -> Result<(), Failure> {
     Ok(())
 }
 
@@ -202,7 +208,7 @@ mod tests {
         let path = folder.path().join("trust.toml");
         std::fs::write(&path, "").expect("a file");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("it is ours");
-        check_unwritable(&path).expect("nobody else may write it");
+        check_unwritable(&path, None).expect("nobody else may write it");
         // Version 2; the owner, user 1234, the group, the mask and all others, each with its permissions (acl(5), `posix_acl_xattr.h`).
         let entries =
             [(1u16, 6u16, u32::MAX), (2, 6, 1234), (4, 0, u32::MAX), (0x10, 6, u32::MAX), (0x20, 0, u32::MAX)];
@@ -215,7 +221,7 @@ mod tests {
             let note = "SKIPPED: this folder's file system has no access lists";
             return writeln!(std::io::stderr(), "{note}").expect("standard error");
         }
-        let error = check_unwritable(&path).expect_err("user 1234 may write it").message;
+        let error = check_unwritable(&path, None).expect_err("user 1234 may write it").message;
         assert!(error.contains("has mode 660, expected 640"), "{error}");
     }
 
@@ -253,11 +259,36 @@ mod tests {
             check_unwritable_with_folders(path).expect("nobody else may replace what is there");
             mode(0o777);
             let error = check_unwritable_with_folders(path).expect_err("others may replace what is there");
-            let place = folder.display();
-            let what = format!("{place} has mode 777, expected 755: other users of this machine can write it");
-            assert_eq!((error.message, error.hint), (what, Some(format!("chmod go-w {place}"))));
+            let (file, place) = (path.display(), folder.display());
+            let what =
+                format!("{file}: other users of this machine can replace it: {place} has mode 777, expected 755");
+            let hint = format!("move it to a folder of your own, or run chmod go-w {place} if that folder is yours");
+            assert_eq!((error.message, error.hint), (what, Some(hint)));
             mode(0o700);
         }
+    }
+
+    /// Only the superuser can give a folder away, so others skip this.
+    #[test]
+    fn a_folder_above_that_belongs_to_another_user_is_refused_without_advice_to_take_it() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let (theirs, file) = (scratch.path().join("theirs"), scratch.path().join("theirs/file"));
+        make_own_folder(&theirs).expect("a folder");
+        std::fs::write(&file, "").expect("a file");
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("it is ours");
+        let own = rustix::process::geteuid().as_raw();
+        if std::os::unix::fs::chown(&theirs, Some(own + 1234), None).is_err() {
+            return writeln!(std::io::stderr(), "SKIPPED: not the superuser").expect("standard error");
+        }
+        let error = check_unwritable_with_folders(&file).expect_err("another user may replace what is there");
+        let what = format!(
+            "{}: another user of this machine can replace it: {} belongs to user {}, expected the current user {own} or the superuser",
+            file.display(),
+            theirs.display(),
+            own + 1234
+        );
+        let hint = "move it to a folder of your own, below folders of yours or of the superuser";
+        assert_eq!((error.message, error.hint), (what, Some(hint.into())));
     }
 
     #[test]

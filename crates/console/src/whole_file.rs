@@ -73,12 +73,12 @@ pub fn sweep(folder: &Path) -> io::Result<usize> {
             continue;
         }
         let is_left = |file: &File| {
-            let modified = file.metadata().and_then(|metadata| metadata.modified());
-            let is_old = modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > FRESH));
-            is_old && file.try_lock().is_ok()
+            let of_file = file.metadata().ok().filter(fs::Metadata::is_file);
+            let age = of_file.and_then(|there| there.modified().ok()?.elapsed().ok());
+            age.is_some_and(|age| age > FRESH) && file.try_lock().is_ok()
         };
         // The lock is held until the file is gone.
-        if let Ok(file) = File::open(entry.path())
+        if let Ok(file) = open_draft(&entry.path())
             && is_left(&file)
             && fs::remove_file(entry.path()).is_ok()
         {
@@ -86,6 +86,18 @@ pub fn sweep(folder: &Path) -> io::Result<usize> {
         }
     }
     Ok(removed)
+}
+
+/// Opens a draft to lock it. Others may write its folder: it follows no link and waits for no pipe that has taken its place.
+fn open_draft(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags);
+    }
+    options.read(true).open(path)
 }
 
 /// Gives a file the group and the permissions of the one at `path`. If it cannot have that group, or if the old file had an access list, removes all
@@ -252,6 +264,20 @@ mod tests {
         .expect("its draft is still there");
         assert_eq!([&left, &fresh, &other].map(|path| path.exists()), [false, true, true]);
         assert_eq!(fs::read(scratch.path().join("kept")).expect("written"), b"text");
+    }
+
+    /// As if a link or a pipe took the place of a draft between the look at the folder and the opening.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn no_link_is_followed_and_no_pipe_waited_for_in_place_of_a_draft() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let scratch = tempfile::tempdir().expect("a folder");
+        let [file, link, pipe] = ["file", "link", "pipe"].map(|name| scratch.path().join(name));
+        fs::write(&file, "text").expect("written");
+        std::os::unix::fs::symlink(&file, &link).expect("a link");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a pipe");
+        assert!(open_draft(&file).is_ok() && open_draft(&link).is_err());
+        assert!(open_draft(&pipe).is_ok_and(|pipe| !pipe.metadata().expect("there").is_file()), "without waiting");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use garblet_cli::{
-    bench::{Engine, authenticated, garbling, ot, yao},
+    bench::{Measured, authenticated, garbling, ot, yao},
     child::{self, end_with_parent},
 };
 use garblet_console::failure::Failure;
@@ -23,11 +23,11 @@ pub(crate) struct Lab {
 #[derive(Subcommand)]
 enum Benchmark {
     /// Garbling and evaluating in memory, one thread, against the bare hash calls
-    Garbling(Paged<garbling::Options>),
+    Garbling(Measured<garbling::Options, Form>),
     /// Joint garbling: what one of many parties computes by itself, against bare double-key hash calls
     Joint(joint::Options),
     /// Base oblivious transfer and its extension
-    Ot(Paged<ot::Options>),
+    Ot(Measured<ot::Options, Form>),
     /// XOR-homomorphic commitments, against bare stretching and transposition
     Commit(commit::Options),
     /// Filling a store and drawing from it, against a plain file
@@ -43,7 +43,7 @@ enum Benchmark {
     /// Two servers and a client: the paper's tables, and the cost of its programs today
     Partialgc(partialgc::Options),
     /// Authenticated garbling against a malicious party: each phase of many copies of a function
-    Authenticated(Paged<authenticated::Options>),
+    Authenticated(Measured<authenticated::Options, Form>),
     /// Gates made before the function is known, against a malicious party: the paper's experiments
     Lego(lego::Options),
     /// The function language: time and memory per instance, over sizes a hundredfold apart
@@ -51,7 +51,7 @@ enum Benchmark {
     /// A sum over the intersection of two lists, by merging and by comparing all pairs: time, bytes and memory
     Psi(psi::Options),
     /// A long computation by two processes over loopback TCP
-    Yao(Paged<yao::Options>),
+    Yao(Measured<yao::Options, Form>),
     /// Many rows in one run, against a run for each row
     Batch(batch::Options),
     /// A TCP relay that behaves like a slow link
@@ -59,24 +59,6 @@ enum Benchmark {
     /// One party of a run on this machine: its job comes on standard input
     #[command(hide = true)]
     Child,
-}
-
-/// A measurement of the `garblet` command, which has a page here too.
-#[derive(clap::Args)]
-struct Paged<O: clap::Args> {
-    #[command(flatten)]
-    options: O,
-    #[command(flatten)]
-    engine: Engine,
-    #[command(flatten)]
-    form: Form,
-}
-
-impl<O: clap::Args> Paged<O> {
-    fn run(&self, run: fn(&O, &Form) -> Result<(), Failure>) -> Result<(), Failure> {
-        self.engine.select();
-        run(&self.options, &self.form)
-    }
 }
 
 impl Lab {

@@ -50,7 +50,7 @@ const NONE: usize = usize::MAX;
 
 /// A name that no backend of this processor has.
 #[derive(Debug, thiserror::Error)]
-#[error("this processor has {available}")]
+#[error("expected an engine of this processor: {available}")]
 pub struct UnknownBackend {
     available: String,
 }
@@ -192,6 +192,6 @@ mod tests {
             assert_eq!(backend.to_string(), backend.name());
         }
         let refused = "sse".parse::<Backend>().expect_err("there is none").to_string();
-        assert!(refused.starts_with("this processor has portable"), "{refused}");
+        assert!(refused.starts_with("expected an engine of this processor: portable"), "{refused}");
     }
 }

@@ -62,6 +62,8 @@ pub(super) struct RequestWords {
     pub(super) session: Option<String>,
     /// The names of all other parties.
     pub(super) peers: Vec<String>,
+    /// The same peers as pauses of programs tell them apart: over plain TCP, where none has an identity, the address of the first that called.
+    pub(super) paused: Vec<String>,
     /// The same peers as they are counted: by identity, not by name.
     pub(super) counted: Vec<String>,
 }

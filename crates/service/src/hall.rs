@@ -52,7 +52,10 @@ pub(super) struct Hall {
     in_force: watch::Sender<Arc<Config>>,
     shared: Shared,
     sessions: JoinSet<Ended>,
+    /// The sessions that have a place.
     running: usize,
+    /// Those of them that were aborted and still run.
+    hanging: usize,
     /// Sessions still waiting for some of their parties. They have no place yet.
     gathering: JoinSet<Gathered>,
     /// The results being offered again.
@@ -71,9 +74,9 @@ pub(super) struct Hall {
     stopping: watch::Sender<bool>,
     /// Signals that all sessions are aborted.
     over: watch::Sender<bool>,
-    /// Sessions that have left, so that what they held is free.
-    left: mpsc::UnboundedReceiver<Left>,
-    leaves: mpsc::UnboundedSender<Left>,
+    /// Events that sessions report themselves, even if their tasks have ended.
+    told: mpsc::UnboundedReceiver<Event>,
+    tells: mpsc::UnboundedSender<Event>,
 }
 
 /// A session that has no place yet.
@@ -94,20 +97,29 @@ pub(super) struct Gathered {
 /// A task of the hall that has ended, or a session that has left.
 pub(super) enum Event {
     Left(Box<Left>),
+    /// An aborted session with a place still runs. It leaves later, or never.
+    Hangs,
     Ended(Box<Ended>),
     Gathered(Box<Gathered>),
     HandedOver,
-    Panicked,
+    /// A task panicked, with this consequence for the log.
+    Panicked(&'static str),
 }
+
+/// What the log says of tasks that panic.
+const SESSION_PANICKED: &str = "the task of a session panicked: this is a bug; a counted run without a receipt gets one when the service restarts, and a result that was not delivered is lost";
+const GATHERING_PANICKED: &str = "the task that waits for the parties of a session panicked: this is a bug; the session has ended, and no run was counted";
+const HANDING_PANICKED: &str = "the task that delivers a result panicked: this is a bug; the result is lost, and its rule serves nobody until the service restarts";
 
 impl Hall {
     pub(super) fn new(in_force: watch::Sender<Arc<Config>>, shared: Shared) -> Self {
-        let (leaves, left) = mpsc::unbounded_channel();
+        let (tells, told) = mpsc::unbounded_channel();
         Hall {
             in_force,
             shared,
             sessions: JoinSet::new(),
             running: 0,
+            hanging: 0,
             gathering: JoinSet::new(),
             handing: JoinSet::new(),
             waiting: VecDeque::new(),
@@ -118,8 +130,8 @@ impl Hall {
             is_stopping: false,
             stopping: watch::Sender::new(false),
             over: watch::Sender::new(false),
-            left,
-            leaves,
+            told,
+            tells,
         }
     }
 
@@ -152,6 +164,11 @@ impl Hall {
         self.running
     }
 
+    /// Returns whether a session runs, apart from those that hang.
+    fn is_at_work(&self) -> bool {
+        self.running > self.hanging
+    }
+
     /// Returns whether there are no callers and no waiting results.
     pub(super) fn is_empty(&self) -> bool {
         self.sessions.is_empty() && self.gathering.is_empty() && self.waiting.is_empty() && self.handing.is_empty()
@@ -160,7 +177,7 @@ impl Hall {
     /// Records that a session stays in the hall.
     fn let_in(&mut self, ticket: Ticket) -> Arc<Stay> {
         *self.of_peer.entry(ticket.caller.clone()).or_default() += 1;
-        Stay::new(ticket, self.leaves.clone())
+        Stay::new(ticket, self.tells.clone())
     }
 
     fn start(&mut self, admitted: Admitted, stay: Arc<Stay>) {
@@ -199,14 +216,16 @@ impl Hall {
     /// Waits for the next task to end, or the next session to leave; forever if there is none.
     pub(super) async fn next(&mut self) -> Event {
         tokio::select! {
-            Some(left) = self.left.recv() => Event::Left(Box::new(left)),
+            Some(event) = self.told.recv() => event,
             Some(ended) = self.sessions.join_next() => {
-                ended.map_or(Event::Panicked, |ended| Event::Ended(Box::new(ended)))
+                ended.map_or(Event::Panicked(SESSION_PANICKED), |ended| Event::Ended(Box::new(ended)))
             }
             Some(gathered) = self.gathering.join_next() => {
-                gathered.map_or(Event::Panicked, |gathered| Event::Gathered(Box::new(gathered)))
+                gathered.map_or(Event::Panicked(GATHERING_PANICKED), |gathered| Event::Gathered(Box::new(gathered)))
             }
-            Some(handed) = self.handing.join_next() => handed.map_or(Event::Panicked, |()| Event::HandedOver),
+            Some(handed) = self.handing.join_next() => {
+                handed.map_or(Event::Panicked(HANDING_PANICKED), |()| Event::HandedOver)
+            }
         }
     }
 
@@ -214,24 +233,20 @@ impl Hall {
     pub(super) fn note(&mut self, event: Event) {
         match event {
             Event::Left(left) => self.release(&left),
+            Event::Hangs => self.hanging += 1,
             Event::Ended(ended) => self.end(*ended),
             Event::Gathered(gathered) => self.take_in(*gathered),
             Event::HandedOver => {}
-            // Without the message, which may contain a value.
-            Event::Panicked => tracing::error!(
-                "a task of the service panicked: this is a bug; a counted run without a receipt gets one when the service restarts"
-            ),
+            // Without the panic's message, which may contain a value.
+            Event::Panicked(what) => tracing::error!("{what}"),
         }
         self.begin_waiting();
     }
 
-    fn end(&mut self, Ended { parcel, unkept }: Ended) {
+    fn end(&mut self, Ended { parcel }: Ended) {
         if let Some(parcel) = parcel {
             let (outbox, metrics) = (self.shared.outbox.clone(), self.shared.metrics.clone());
             self.handing.spawn(outbox.insist(parcel, metrics));
-        }
-        if let Some(Failure { message, .. }) = unkept {
-            self.shared.farewells.close(&message);
         }
     }
 
@@ -275,8 +290,9 @@ impl Hall {
         }
     }
 
-    fn release(&mut self, Left { ticket, had_place }: &Left) {
+    fn release(&mut self, Left { ticket, had_place, was_hanging }: &Left) {
         self.running -= usize::from(*had_place);
+        self.hanging -= usize::from(*was_hanging);
         if let Some((store, every)) = &ticket.refills {
             self.refills.insert(store.clone(), Some(Instant::now() + *every));
         }
@@ -323,7 +339,8 @@ impl Hall {
             let (ahead, config) = (self.shared.ahead.clone(), self.config());
             self.reading = Some(spawn_blocking(move || ahead.look(&config)));
         }
-        self.shared.metrics.see([self.running, self.waiting.len(), self.gathering.len()], strangers);
+        let sessions = [self.running, self.hanging, self.waiting.len(), self.gathering.len()];
+        self.shared.metrics.see(sessions, strangers);
     }
 
     /// Starts to refill stores that are due, if nobody waits and there is still room for a caller.
@@ -338,7 +355,9 @@ impl Hall {
                 Some(Some(next)) => *next <= Instant::now(),
             } && self.shared.stores.may_be_filled(&store.path);
             let under_way = self.refills.values().filter(|next| next.is_none()).count();
-            let has_room = self.running == 0 || self.running + 1 < config.limits.sessions;
+            // The last place is a caller's, unless nothing that will end has another one.
+            let places = config.limits.sessions.saturating_sub(self.running);
+            let has_room = places > 1 || (places == 1 && !self.is_at_work());
             if !is_due || !has_room || !self.waiting.is_empty() || under_way >= config.limits.per_peer {
                 continue;
             }
@@ -350,7 +369,7 @@ impl Hall {
             }
             let Ok(alone) = self.shared.stores.alone(&offer.rules[rule]) else { continue };
             self.refills.insert(store.path.clone(), None);
-            let request = self.request(&ticket, &offer, rule, identity);
+            let request = self.request(&ticket, &offer, rule, (identity, None));
             let admitted = Admitted {
                 request,
                 offer: offer.clone(),
@@ -396,6 +415,14 @@ impl Hall {
             tracing::error!(
                 sessions = self.sessions.len(),
                 "SESSIONS DID NOT END IN TIME: receipts of counted runs that are missing will be written when the service restarts"
+            );
+        }
+        // Those above still have their places too.
+        let hanging = self.running.saturating_sub(self.sessions.len());
+        if hanging > 0 {
+            tracing::warn!(
+                sessions = hanging,
+                "aborted sessions still run, perhaps because a file system does not answer: the service ends without them"
             );
         }
     }

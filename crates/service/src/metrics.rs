@@ -28,6 +28,7 @@ pub(super) struct Metrics {
     gates: Counter,
     seconds: Family<Labels, Counter<f64, AtomicU64>>,
     running: Gauge,
+    hanging: Gauge,
     waiting: Gauge,
     gathering: Gauge,
     results: Gauge,
@@ -52,8 +53,10 @@ impl Metrics {
         registry.register("and_gates", "AND gates of sessions with a result", gates.clone());
         let seconds: Family<Labels, Counter<f64, AtomicU64>> = Family::default();
         registry.register("phase_seconds", "Time of sessions with a result, by phase", seconds.clone());
-        let [running, waiting, gathering, results, strangers, memory] = std::array::from_fn(|_| Gauge::default());
+        let [running, hanging, waiting, gathering, results, strangers, memory] =
+            std::array::from_fn(|_| Gauge::default());
         registry.register("sessions_running", "Sessions that are running", running.clone());
+        registry.register("sessions_hanging", "Those of them that were aborted and still run", hanging.clone());
         registry.register("sessions_waiting", "Callers waiting for a session to end", waiting.clone());
         registry.register("sessions_gathering", "Sessions waiting for some of their parties", gathering.clone());
         registry.register("results_waiting", "Results that were not accepted and are offered again", results.clone());
@@ -79,6 +82,7 @@ impl Metrics {
             gates,
             seconds,
             running,
+            hanging,
             waiting,
             gathering,
             results,
@@ -134,9 +138,10 @@ impl Metrics {
         self.results.set(results as i64);
     }
 
-    /// Sets the numbers of running, waiting and gathering sessions, and of strangers so far.
-    pub(super) fn see(&self, [running, waiting, gathering]: [usize; 3], strangers: u64) {
+    /// Sets the numbers of running sessions, of those among them that hang, of waiting and gathering ones, and of strangers so far.
+    pub(super) fn see(&self, [running, hanging, waiting, gathering]: [usize; 4], strangers: u64) {
         self.running.set(running as i64);
+        self.hanging.set(hanging as i64);
         self.waiting.set(waiting as i64);
         self.gathering.set(gathering as i64);
         self.strangers.set(strangers.try_into().unwrap_or(i64::MAX));

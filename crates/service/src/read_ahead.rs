@@ -35,7 +35,7 @@ const LONGEST_REST: Duration = Duration::from_secs(60);
 /// Programs that ran for nothing: the number of times in a row, and the time until which they are not started.
 type Resting = HashMap<Started, (u32, Instant)>;
 
-/// A program with its arguments: job, party, peers and command. What one caller does has no effect on others.
+/// A program with its arguments: job, party, peers and command. What one caller does has no effect on others, over plain TCP on those at other addresses.
 type Started = (String, u16, Vec<String>, Vec<String>);
 
 /// The inputs of all files that rules name; clones share them.
@@ -137,7 +137,7 @@ impl ReadAhead {
         program: &OperatorProgram,
         counting: &Counting,
     ) -> Result<(PartyInputs, Start), Failure> {
-        let started = (offer.digest.clone(), rule.party.0, request.peers.clone(), program.command.clone());
+        let started = (offer.digest.clone(), rule.party.0, request.paused.clone(), program.command.clone());
         let (times, until) = self.lock_resting().get(&started).copied().unwrap_or((0, Instant::now()));
         let rest = until.saturating_duration_since(Instant::now());
         if !rest.is_zero() {

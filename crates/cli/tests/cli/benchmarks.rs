@@ -79,7 +79,7 @@ fn an_engine_that_the_processor_lacks_is_refused_with_those_that_it_has() {
     garblet(&["bench", "garbling", "--engine", "sse"]).fails(
         2,
         &format!(
-            "error: invalid value 'sse' for '--engine <NAME>': this processor has {engines}\n\n\
+            "error: invalid value 'sse' for '--engine <NAME>': expected an engine of this processor: {engines}\n\n\
              For more information, try '--help'.\n"
         ),
     );

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashSet,
+    net::IpAddr,
     sync::{Arc, Mutex},
 };
 
@@ -60,7 +61,7 @@ impl Hall {
             return in_use.map_or((), |caller| self.refuse(*caller, Refusal::SessionInUse, (offer, rule)));
         }
         let ticket = self.ticket(&offer, identity, named);
-        let request = self.request(&ticket, &offer, rule, identity);
+        let request = self.request(&ticket, &offer, rule, (identity, Some(caller.from.ip())));
         let room = match below.is_none() && offer.is_mesh {
             true => self.has_room_to_gather(&ticket),
             false => self.has_room_for(&ticket, &offer.rules[rule]),
@@ -154,13 +155,19 @@ impl Hall {
         ticket: &Ticket,
         offer: &Offer,
         rule: usize,
-        identity: Option<Fingerprint>,
+        (identity, from): (Option<Fingerprint>, Option<IpAddr>),
     ) -> RequestWords {
         let (identities, config) = (offer.others(rule, identity), self.config());
+        let peers: Vec<String> = identities.iter().map(|identity| config.name(*identity)).collect();
+        let paused = match (identity, from) {
+            (None, Some(from)) => vec![from.to_canonical().to_string()],
+            _ => peers.clone(),
+        };
         RequestWords {
             id: ticket.id.clone(),
             session: ticket.named.as_ref().map(|(_, name)| name.clone()),
-            peers: identities.iter().map(|identity| config.name(*identity)).collect(),
+            peers,
+            paused,
             counted: identities.into_iter().map(counted).collect(),
         }
     }
@@ -202,9 +209,9 @@ impl Hall {
         }
     }
 
-    /// Checks that there is memory for another session. If no session runs, there is: waiting would not free any.
+    /// Checks that there is memory for another session. If no session runs, apart from those that hang, there is: waiting would not free any.
     pub(super) fn has_memory(&self) -> bool {
-        let most = self.config().limits.memory_mb.filter(|_| self.running > 0);
+        let most = self.config().limits.memory_mb.filter(|_| self.is_at_work());
         most.is_none_or(|most| rss_bytes().is_none_or(|held| held / 1_000_000 < most))
     }
 

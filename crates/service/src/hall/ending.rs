@@ -25,8 +25,6 @@ use super::{
 pub(in super::super) struct Ended {
     /// The result that was not accepted.
     pub(super) parcel: Option<Box<Parcel>>,
-    /// The error, if the receipt could not be written.
-    pub(super) unkept: Option<Failure>,
 }
 
 /// The parts of a session that are needed when it ends.
@@ -64,7 +62,8 @@ impl Ending {
         Arc::downgrade(&self.stay)
     }
 
-    /// Writes the receipt, then logs and counts the end, and then delivers the result.
+    /// Writes the receipt, then logs and counts the end, and then delivers the result. If the receipt cannot be written, everybody is refused before this
+    /// session's place is free.
     pub(super) async fn conclude(self, result: Result<Done, Stopped>, time: Duration) -> Ended {
         // An aborted run may be in the middle of counting: wait for the answer.
         let counting = self.counting.clone();
@@ -82,6 +81,9 @@ impl Ending {
             |reason| self.shared.farewells.is_first((self.stay.peer.clone(), Some(self.stay.job.clone()), reason));
         let more = reason.map_or(Some(0), is_first);
         let (ending, result, unkept) = self.keep(result, is_counted, more).await;
+        if let Some(Failure { message, .. }) = unkept {
+            ending.shared.farewells.close(&message);
+        }
         ending.tell(&result, (time, is_counted), more);
         let parcel = match result {
             Ok(Done::Computed(outcome)) => {
@@ -95,7 +97,7 @@ impl Ending {
             }
             _ => None,
         };
-        Ended { parcel, unkept }
+        Ended { parcel }
     }
 
     /// Writes the receipt, if the session gets one.

@@ -12,7 +12,7 @@ use std::{
 
 use tokio::{sync::mpsc::UnboundedSender, time::sleep};
 
-use super::Named;
+use super::{Event, Named};
 
 /// The time after which an aborted session that still runs is logged.
 const HANGING: Duration = Duration::from_secs(5);
@@ -34,11 +34,14 @@ pub(super) struct Ticket {
 }
 
 /// A session's stay in the hall: it holds the session's name, one of its caller's sessions, and perhaps a place. All are free once this is dropped, so a
-/// task that panics keeps none of them, and a thread that still runs after its session was aborted keeps them all.
+/// task that panics keeps none of them. If the session was aborted, its own thread keeps them all until it next waits for a message or for another thread.
+/// Other threads that it started, for instance the workers of a computation, keep nothing: they may still run for a while after all is free.
 pub(super) struct Stay {
     ticket: Ticket,
     has_place: AtomicBool,
-    leaves: UnboundedSender<Left>,
+    /// Set once it was reported that the session still runs long after it was aborted.
+    is_hanging: AtomicBool,
+    tells: UnboundedSender<Event>,
 }
 
 /// A session that has left the hall.
@@ -46,11 +49,13 @@ pub(in super::super) struct Left {
     pub(super) ticket: Ticket,
     /// Set if it had a place.
     pub(super) had_place: bool,
+    /// Set if [`Event::Hangs`] came before.
+    pub(super) was_hanging: bool,
 }
 
 impl Stay {
-    pub(super) fn new(ticket: Ticket, leaves: UnboundedSender<Left>) -> Arc<Self> {
-        Arc::new(Stay { ticket, has_place: AtomicBool::new(false), leaves })
+    pub(super) fn new(ticket: Ticket, tells: UnboundedSender<Event>) -> Arc<Self> {
+        Arc::new(Stay { ticket, has_place: AtomicBool::new(false), is_hanging: AtomicBool::new(false), tells })
     }
 
     /// Takes a place, which it holds like everything else.
@@ -69,16 +74,18 @@ impl Deref for Stay {
 
 impl Drop for Stay {
     fn drop(&mut self) {
-        let left = Left { ticket: self.ticket.clone(), had_place: self.has_place.load(Ordering::Relaxed) };
+        let [had_place, was_hanging] = [&self.has_place, &self.is_hanging].map(|flag| flag.load(Ordering::Relaxed));
         // Without a hall there is nothing to free.
-        let _ = self.leaves.send(left);
+        let _ = self.tells.send(Event::Left(Box::new(Left { ticket: self.ticket.clone(), had_place, was_hanging })));
     }
 }
 
-/// Logs an aborted session that still runs after a while.
+/// Tells the hall and the log of an aborted session with a place that still runs after a while.
 pub(super) async fn tell_if_hanging(stay: Weak<Stay>) {
     sleep(HANGING).await;
     if let Some(stay) = stay.upgrade() {
+        stay.is_hanging.store(true, Ordering::Relaxed);
+        let _ = stay.tells.send(Event::Hangs);
         tracing::warn!(
             session = stay.id,
             peer = stay.peer,

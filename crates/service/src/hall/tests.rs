@@ -87,7 +87,7 @@ async fn next(hall: &mut Hall) -> Event {
 #[tokio::test]
 async fn an_aborted_session_keeps_its_place_until_its_thread_has_ended() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut hall = hall(folder.path(), "session = \"2s\"");
+    let mut hall = hall(folder.path(), "session = \"2s\"\nmemory_mb = 1");
     without_disk(&mut hall, async |hall: &mut Hall| {
         let (caller, _theirs) = caller(hall);
         hall.receive(caller);
@@ -97,12 +97,18 @@ async fn an_aborted_session_keeps_its_place_until_its_thread_has_ended() {
         assert!(timeout(Duration::from_millis(300), hall.next()).await.is_err(), "its thread has ended");
         assert_eq!((hall.running(), hall.of_peer.len()), (1, 1));
         assert!(hall.is_empty(), "it does not keep the service from stopping");
+        assert!(!hall.has_memory(), "waiting for it may help");
+        let hangs = next(hall).await;
+        assert!(matches!(hangs, Event::Hangs));
+        hall.note(hangs);
+        assert!(hall.has_memory(), "nobody waits for it");
+        assert_eq!((hall.running(), hall.hanging), (1, 1), "it keeps its place");
     })
     .await;
     let left = next(&mut hall).await;
     assert!(matches!(left, Event::Left(_)));
     hall.note(left);
-    assert_eq!((hall.running(), hall.of_peer.len()), (0, 0));
+    assert_eq!((hall.running(), hall.hanging, hall.of_peer.len()), (0, 0, 0));
     let receipts = fs::read_to_string(&hall.config().receipts).expect("a log");
     assert!(receipts.lines().count() == 1 && receipts.contains("it took too long"), "{receipts}");
 }
@@ -121,11 +127,36 @@ async fn a_task_that_panics_keeps_no_place() {
     });
     for _ in 0..2 {
         let event = next(&mut hall).await;
-        assert!(matches!(event, Event::Left(_) | Event::Panicked));
+        assert!(matches!(event, Event::Left(_) | Event::Panicked(SESSION_PANICKED)));
         hall.note(event);
     }
     assert_eq!((hall.running(), hall.of_peer.len()), (0, 0));
     assert!(hall.is_empty());
+}
+
+/// The next session must not start in the place of one whose receipt could not be written.
+#[tokio::test]
+async fn a_place_is_free_only_after_a_failed_receipt_has_closed_the_service() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut hall = hall(folder.path(), "session = \"2s\"");
+    fs::write(&hall.config().receipts, "no receipt\n").expect("ours");
+    let (caller, _theirs) = caller(&hall);
+    hall.receive(caller);
+    // Whatever else has happened, in any order, is not noted.
+    while !matches!(next(&mut hall).await, Event::Left(_)) {}
+    assert!(hall.shared.farewells.is_closed());
+}
+
+#[tokio::test]
+async fn over_plain_tcp_pauses_tell_callers_apart_by_their_addresses() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let hall = hall(folder.path(), "");
+    let offer = hall.config().offers[0].clone();
+    let ticket = hall.ticket(&offer, None, None);
+    let from = |address: [u8; 4]| hall.request(&ticket, &offer, 0, (None, Some(address.into())));
+    let [one, again, other] = [[10, 0, 0, 1], [10, 0, 0, 1], [10, 0, 0, 2]].map(from);
+    assert!(one.paused == again.paused && one.paused != other.paused);
+    assert_eq!((&one.peers, &one.counted), (&other.peers, &other.counted));
 }
 
 #[tokio::test]
