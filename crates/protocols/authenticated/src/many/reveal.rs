@@ -10,10 +10,10 @@
 //! `t D_E`, whose sum, weighed with powers of the point, must be zero. Another value for one garbler takes a label that the evaluator lacks.
 
 use garblet_circuit::Party;
-use garblet_garble::joint::{AndGates, Gate, Quad, walk};
+use garblet_garble::joint::{AndGates, Gate, Quad, Seen, walk};
 use garblet_net::PerPeer;
 use garblet_primitives::{Backend, Block, Engine, QUAD_LANES, secrets};
-use garblet_protocol::{MeshSession, bulk::check_padding_of, conduct::Conduct, error::ProtocolError};
+use garblet_protocol::{MeshSession, conduct::Conduct, error::ProtocolError};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -60,7 +60,7 @@ impl Parts {
 }
 
 impl<K: Conduct<Step>> Ground<K> {
-    /// The evaluator's part, from the labels of all gates' results, garbler by garbler. Returns the rest of the garblers' answers, with the proof that all gates are right.
+    /// The evaluator's part, from what it has seen at all gates. Returns the rest of the garblers' answers, with the proof that all gates are right.
     ///
     /// *Errors*: [`REVEALED_GATES`]; the connections'.
     pub(super) async fn reveal(
@@ -68,24 +68,23 @@ impl<K: Conduct<Step>> Ground<K> {
         session: &mut MeshSession,
         plan: &Plan,
         (built, parts): (&Built, &Parts),
-        (inputs, results): (&Told, &[Block]),
+        seen: &Seen,
     ) -> Result<(PerPeer<Vec<u8>>, Verified), ProtocolError> {
         let garblers = plan.garbler_count();
-        let masked: Vec<bool> = results.chunks_exact(garblers).map(|labels| labels[0].lsb()).collect();
+        let masked: Vec<bool> = seen.labels.chunks_exact(garblers).map(|labels| labels[0].lsb()).collect();
         let packed = Packed::collect(masked.len(), |gate| masked[gate]);
         let point = Block::random(session.rng());
         let outgoing = session.mesh().per_peer(|peer| {
             let slot = plan.slot(Party(peer)).unwrap_or_default();
-            let labels = results.iter().skip(slot).step_by(garblers).copied();
+            let labels = seen.labels.iter().skip(slot).step_by(garblers).copied();
             let digest = self.digest_of_labels(Place::RevealedLabels, Party(peer), built.run, labels);
             [&packed.0[..], &digest, &point.to_bytes()].concat()
         });
         let expected = ANSWER_BYTES + told_bytes(plan.tag(), plan.output_bits(self.party));
         let mut answers = self.exchange(session, Step::RevealedGates, outgoing, |_| expected).await?;
-        let values = operands(plan, &inputs.masked, &masked);
         let delta = self.delta.block();
-        let own = parts.sum(point, &values, |gate| {
-            let [a, b] = values[gate];
+        let own = parts.sum(point, &seen.operands, |gate| {
+            let [a, b] = seen.operands[gate];
             Block::mask(a & b ^ masked[gate]) & delta
         });
         let mut sum = own;
@@ -114,8 +113,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let revealed = self.exchange(session, Step::RevealedGates, nothing, expected).await?;
         let message = revealed.get(evaluator.0).map_or(&[][..], |message| message);
         let (packed, rest) = message.split_at(gates.div_ceil(8));
-        check_padding_of(evaluator, packed, gates)?;
-        let packed = Packed::received(packed, gates)?;
+        let packed = Packed::received_of(evaluator, packed, gates)?;
         let (digest, point) = rest.split_at(DIGEST_BYTES);
         let delta = self.delta.block();
         let labels = zero.iter().enumerate().map(|(gate, &zero)| zero ^ Block::mask(packed.get(gate)) & delta);
