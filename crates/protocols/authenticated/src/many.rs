@@ -82,7 +82,7 @@ pub enum Step {
     Nonce,
     /// The digest of all nonces.
     Name,
-    /// The party's difference in its OTs with another.
+    /// The party's difference, if the index is its own number; otherwise the one in its OTs with another.
     Difference,
     /// The sum of choices, from which the other party proves its difference.
     DifferenceSums,

@@ -59,7 +59,9 @@ impl<K: Conduct<Step>> Ground<K> {
         session.enter(Phase::Setup);
         let id = meet(session, plan, &mut conduct).await?;
         let lsb = party != plan.evaluator() || plan.parties() % 2 == 1;
-        let block = Zeroizing::new(Block::random(session.rng()).with_lsb(lsb));
+        let mut bytes = Zeroizing::new(Block::random(session.rng()).with_lsb(lsb).to_bytes());
+        conduct.touch(Step::Difference, party.0.into(), &mut *bytes);
+        let block = Zeroizing::new(Block::from_bytes(*bytes));
         let delta = in_ots(*block);
         let of_pairs = session.mesh().per_peer(|peer| {
             let mut bytes = Zeroizing::new(block.to_bytes());
