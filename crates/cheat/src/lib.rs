@@ -7,6 +7,7 @@
 //! Only tests depend on this crate.
 
 pub mod authenticated;
+pub mod authenticated_bmr;
 pub mod covert;
 pub mod cut_and_choose;
 pub mod lego;

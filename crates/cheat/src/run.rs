@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 use garblet_circuit::{Bits, Party, Program};
 use garblet_net::{Channel, Hello, Mesh};
 use garblet_primitives::{Block, Prg};
-use garblet_protocol::{Link, MeshSession, ProtocolError, Session, protocol::BoxedRole};
+use garblet_protocol::{MeshSession, ProtocolError, Session, protocol::BoxedRole};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::Outputs;
@@ -81,7 +81,12 @@ pub(crate) fn run_all<C>(
             Ok(mut role) => role.run(&mut session, &own).await,
             Err(error) => Err(error),
         };
-        end(session, result).await
+        match &result {
+            // Outputs count, even if somebody else fails afterwards.
+            Ok(_) => drop(session.close().await),
+            Err(error) => session.abort(error).await,
+        }
+        result
     };
     runtime().block_on(async {
         let lives = Mesh::memory(count).into_iter().zip(parties);
@@ -90,11 +95,11 @@ pub(crate) fn run_all<C>(
 }
 
 /// Closes the session as a caller would.
-async fn end<L: Link>(session: Session<L>, result: Result<Outputs, ProtocolError>) -> Result<Outputs, ProtocolError> {
+async fn end(session: Session, result: Result<Outputs, ProtocolError>) -> Result<Outputs, ProtocolError> {
     match result {
-        Ok(outputs) => L::close(session).await.map(|()| outputs),
+        Ok(outputs) => session.close().await.map(|()| outputs),
         Err(error) => {
-            L::abort(session, &error).await;
+            session.abort().await;
             Err(error)
         }
     }

@@ -47,7 +47,7 @@ mod tests;
 mod wires;
 
 pub use self::{
-    evaluator::{TagCheck, evaluate, own_shares},
+    evaluator::{Seen, TagCheck, evaluate, own_shares},
     garbler::{GarblerPart, garble},
     wires::{AndGates, Gate, Layer, Quad, Wires, walk},
 };

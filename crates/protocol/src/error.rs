@@ -9,7 +9,7 @@ use garblet_net::{Accuses, Blame, Cause, NetError, PartyError};
 use garblet_ot::{OtCheck, OtError};
 use garblet_store::StoreError;
 
-use crate::checks::{Cheating, Corrupted, NoMajority, Refused, Rejected, Suspected, Unattributed};
+use crate::checks::{Cheating, Check, Corrupted, NoMajority, Refused, Rejected, Suspected, Unattributed};
 use crate::run_id::RunId;
 use crate::session::Declined;
 
@@ -398,6 +398,11 @@ impl Accuses for ProtocolError {
 }
 
 impl ProtocolError {
+    /// The error of one of several peers that fails a check.
+    pub fn cheats(party: Party, check: Check, detail: &str) -> Self {
+        ProtocolError::Peer { party, source: Box::new(Cheating::new(check, detail).into()) }
+    }
+
     /// Tells whether a check of the peer's behaviour has failed. No network failure, closed connection or malformed message does that. Without TLS, somebody
     /// in between who changes messages can cause it too.
     pub fn is_evidence(&self) -> bool {

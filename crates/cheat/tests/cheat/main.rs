@@ -2,6 +2,7 @@
 
 mod again;
 mod authenticated;
+mod authenticated_bmr;
 mod chapters;
 mod covert;
 mod cut_and_choose;

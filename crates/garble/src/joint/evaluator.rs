@@ -1,7 +1,7 @@
 //! The evaluator's circuit: its own shares, to which it adds the sums of all garblers, and going through it.
 
 use garblet_circuit::Schedule;
-use garblet_primitives::{Backend, Bit, Block, Engine, GateHash, QUAD_LANES, Rekeyed};
+use garblet_primitives::{Backend, Bit, Block, Engine, GateHash, QUAD_LANES, Rekeyed, with_room};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{
@@ -96,10 +96,27 @@ impl TagCheck {
     }
 }
 
+/// What was seen at all gates.
+///
+/// *Secret*: the labels; wiped on drop.
+#[derive(Default, Zeroize, ZeroizeOnDrop)]
+pub struct Seen {
+    /// The labels of every gate's result, of all garblers for the first gate, then for the next.
+    pub labels: Vec<Block>,
+    /// The public values of every gate's operands, inversions included.
+    pub operands: Vec<[bool; 2]>,
+}
+
+impl Seen {
+    /// Nothing yet, with room for a circuit.
+    pub fn with_room(garblers: usize, gates: usize) -> Self {
+        Seen { labels: with_room(garblers * gates), operands: Vec::with_capacity(gates) }
+    }
+}
+
 /// Evaluates a circuit. Returns what all slots of the schedule carry at the end: the labels of all garblers, and zero for tags.
 ///
-/// `check` is of a circuit with tags. Whatever it finds, the evaluation goes on to the last gate. `results` gets the labels of every gate's result, of all
-/// garblers for the first gate, then for the next.
+/// `check` is of a circuit with tags. Whatever it finds, the evaluation goes on to the last gate.
 ///
 /// *Shape*: `seeds` are of the hash keys of all garblers; `inputs` has the active labels of all garblers for the first input wire, then for the next;
 /// `circuit` has [`circuit_blocks`], of one slot more than there are garblers if there are tags. *Cost*: two hash calls per gate, slot and garbler.
@@ -113,7 +130,7 @@ pub fn evaluate(
     inputs: &[Block],
     circuit: &[Block],
     check: Option<&mut TagCheck>,
-    results: Option<&mut Vec<Block>>,
+    seen: Option<&mut Seen>,
 ) -> Zeroizing<Vec<Quad>> {
     let (garblers, slots) = (seeds.len(), seeds.len() + usize::from(check.is_some()));
     assert_eq!(circuit.len(), circuit_blocks(slots, schedule.ands().len()), "blocks of a circuit");
@@ -123,7 +140,7 @@ pub fn evaluate(
     for (to, labels) in padded.chunks_exact_mut(width).zip(inputs.chunks_exact(garblers)) {
         to.as_flattened_mut()[..garblers].copy_from_slice(labels);
     }
-    walk(backend, schedule, width, padded, &mut Active { seeds, slots, circuit, check, results })
+    walk(backend, schedule, width, padded, &mut Active { seeds, slots, circuit, check, seen })
 }
 
 /// Wires that carry the active labels of all garblers, and zero for tags.
@@ -132,7 +149,7 @@ struct Active<'a> {
     slots: usize,
     circuit: &'a [Block],
     check: Option<&'a mut TagCheck>,
-    results: Option<&'a mut Vec<Block>>,
+    seen: Option<&'a mut Seen>,
 }
 
 impl<'a> AndGates for Active<'a> {
@@ -177,8 +194,9 @@ impl<'a> AndGates for Active<'a> {
             let sum = std::mem::take(&mut out[self.seeds.len()]);
             check.add(sum, [shown_a, shown_b, out[0]]);
         }
-        if let Some(results) = &mut self.results {
-            results.extend_from_slice(&out.as_flattened()[..self.seeds.len()]);
+        if let Some(seen) = &mut self.seen {
+            seen.labels.extend_from_slice(&out.as_flattened()[..self.seeds.len()]);
+            seen.operands.push([shown_a.lsb(), shown_b.lsb()]);
         }
     }
 }

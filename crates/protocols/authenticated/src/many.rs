@@ -96,7 +96,7 @@ pub enum Step {
     KeptEcho,
     /// The word whether the party has its part of the outputs of a run.
     Kept,
-    /// The party's difference in its OTs with another.
+    /// The party's difference, if the index is its own number; otherwise the one in its OTs with another.
     Difference,
     /// The sum of choices, from which the other party proves its difference.
     DifferenceSums,

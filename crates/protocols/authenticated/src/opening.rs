@@ -3,9 +3,10 @@
 //! *Source*: Katz, Ranellucci, Rosulek and Wang 2018, section 2 (`Open`). One block authenticates a message: the sum of all MACs, weighted with the powers of
 //! a point. The point is a hash of all opened bits, so nobody can change them with knowledge of it. The receiver can compute the block itself.
 
+use garblet_circuit::Party;
 use garblet_primitives::{Block, secrets};
 use garblet_protocol::{
-    bulk::check_padding,
+    bulk::{check_padding, check_padding_of},
     checks::{Cheating, Check},
     domain::Domain,
     error::ProtocolError,
@@ -69,6 +70,14 @@ impl Packed {
     /// *Errors*: as [`check_padding`].
     pub(crate) fn received(bytes: &[u8], bits: usize) -> Result<Self, ProtocolError> {
         check_padding(bytes, bits)?;
+        Ok(Packed(bytes.to_vec()))
+    }
+
+    /// `bits` bits of one of several peers.
+    ///
+    /// *Errors*: as [`check_padding_of`].
+    pub(crate) fn received_of(peer: Party, bytes: &[u8], bits: usize) -> Result<Self, ProtocolError> {
+        check_padding_of(peer, bytes, bits)?;
         Ok(Packed(bytes.to_vec()))
     }
 
@@ -195,7 +204,6 @@ pub(crate) fn add_each(sum: &mut PowerSum, count: usize, block: impl Fn(usize) -
 
 #[cfg(test)]
 mod tests {
-    use garblet_circuit::Party;
     use garblet_primitives::Prg;
     use garblet_protocol::domain::SessionId;
 

@@ -3,7 +3,7 @@
 use garblet_circuit::Party;
 use garblet_protocol::{
     ProtocolError,
-    checks::{Cheating, Check, Digests, Refused},
+    checks::{Digests, Refused},
 };
 
 garblet_protocol::checks! {
@@ -23,11 +23,6 @@ pub(super) const COMMITMENTS: &str = "the commitments of one garbler do not have
 pub(super) const TABLES: &str = "the tables of one garbler do not have the digest that the other one sent";
 /// The contradiction of decoding bits.
 pub(super) const DECODING: &str = "the garblers sent different decoding bits";
-
-/// The error of a party that fails a check.
-pub(super) fn cheats(party: Party, check: Check, detail: &str) -> ProtocolError {
-    ProtocolError::Peer { party, source: Box::new(Cheating::new(check, detail).into()) }
-}
 
 /// The error of two parties, one of which lies, with the digests that differ, if it is these.
 pub(super) fn refused(what: &'static str, parties: [Party; 2], digests: Option<Digests>) -> ProtocolError {

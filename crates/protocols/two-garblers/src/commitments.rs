@@ -18,7 +18,7 @@ use garblet_protocol::{ProtocolError, domain::SessionId};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
 use super::{
-    checks::{COMMITTED_LABELS, cheats},
+    checks::COMMITTED_LABELS,
     meeting::WORD_BYTES,
     plan::{Place, Plan},
     secrets::Secrets,
@@ -112,7 +112,7 @@ impl Commitments {
         }
         match secrets::verdict(fit, "two-garblers: whether a garbler opens labels that the garblers committed to") {
             true => Ok(()),
-            false => Err(cheats(plan.garblers()[seat], COMMITTED_LABELS, "the labels of its wires")),
+            false => Err(ProtocolError::cheats(plan.garblers()[seat], COMMITTED_LABELS, "the labels of its wires")),
         }
     }
 

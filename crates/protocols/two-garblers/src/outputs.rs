@@ -6,7 +6,7 @@ use garblet_protocol::{ProtocolError, bulk::check_padding_of, domain::SessionId}
 use subtle::ConstantTimeEq;
 
 use super::{
-    checks::{EVALUATED_LABELS, cheats},
+    checks::EVALUATED_LABELS,
     meeting::WORD_BYTES,
     plan::{Place, Plan},
     secrets::{OutputLabels, Secrets},
@@ -51,7 +51,7 @@ pub(super) fn accept(
     let expected = digest(run, own, secrets.active(zero.of(plan, own), &values));
     match secrets::verdict(expected.ct_eq(theirs), "two-garblers: whether the evaluator has the labels of outputs") {
         true => Ok(values),
-        false => Err(cheats(plan.evaluator(), EVALUATED_LABELS, "the labels of outputs")),
+        false => Err(ProtocolError::cheats(plan.evaluator(), EVALUATED_LABELS, "the labels of outputs")),
     }
 }
 

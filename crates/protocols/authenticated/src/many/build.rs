@@ -16,7 +16,7 @@
 use garblet_circuit::Party;
 use garblet_garble::joint::{self, GarblerPart, Quad, TABLE, circuit_blocks, place};
 use garblet_net::PerPeer;
-use garblet_primitives::{Backend, Block, QUAD_LANES, with_room};
+use garblet_primitives::{Backend, Block, with_room};
 use garblet_protocol::{MeshSession, Phase, conduct::Conduct, domain::SessionId, error::ProtocolError};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -31,7 +31,7 @@ use super::{
     saved::Read,
     setup::block_of,
     shares::{Shares, Supply, Triples, add_public},
-    wires::{KeptWires, Labels, Masks},
+    wires::{KeptWires, Labels, Masks, lanes},
 };
 use crate::opening::{Packed, Sums};
 
@@ -89,8 +89,8 @@ impl<K: Conduct<Step>> Ground<K> {
         let run = self.runs;
         self.runs += 1;
         let base = plan.input_count() + plan.and_count();
-        let mut labels: Labels =
-            Zeroizing::new(vec![Block::ZERO; if plan.slot(self.party).is_some() { base } else { 0 }]);
+        let garbles = plan.slot(self.party).is_some();
+        let mut labels: Labels = Zeroizing::new(vec![Block::ZERO; if garbles { base } else { 0 }]);
         session.rng().fill_blocks(&mut labels);
         labels.iter_mut().for_each(|label| *label = label.with_lsb(false));
         let Read { wires: read, marks } = read;
@@ -102,7 +102,7 @@ impl<K: Conduct<Step>> Ground<K> {
         }
         let agreed = [supply.names(), marks].concat();
         let own = (self.party, self.delta.block());
-        let (operands, masks) = Masks::of(plan, own, &supply.masks, &labels);
+        let (operands, masks) = Masks::of(plan, own, &supply.masks, garbles.then(|| &labels[..]));
         let (opened, own_masks) = self.open_masks(session, plan, (&supply, &operands), (run, &agreed)).await?;
         let products = self.products_of_masks(std::mem::take(&mut supply.triples), &opened);
         let gates = Gates { masks: &supply.masks, products: &products };
@@ -292,17 +292,9 @@ impl Gates<'_> {
         [&self.masks.of_party(party)[plan.input_count()..], self.products.of_party(party)]
     }
 
-    /// The values that input wires carry: the shares of every slot, and the zero label, if there are labels.
+    /// What input wires carry: the shares of every slot, and the zero label, if there are labels.
     fn inputs(&self, plan: &Plan, slots: &[Party], labels: Option<&[Block]>) -> Vec<Quad> {
-        let width = (slots.len() + usize::from(labels.is_some())).div_ceil(QUAD_LANES);
-        let mut inputs = vec![[Block::ZERO; QUAD_LANES]; width * plan.input_count()];
-        for (at, quads) in inputs.chunks_exact_mut(width).enumerate() {
-            let lanes = quads.as_flattened_mut();
-            lanes.iter_mut().zip(slots).for_each(|(lane, &party)| *lane = self.masks.of_party(party)[at]);
-            if let Some(labels) = labels {
-                lanes[slots.len()] = labels[at];
-            }
-        }
-        inputs
+        let shares = slots.iter().map(|&party| self.masks.of_party(party));
+        lanes(plan.input_count(), &shares.chain(labels).collect::<Vec<_>>())
     }
 }

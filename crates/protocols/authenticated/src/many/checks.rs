@@ -2,10 +2,9 @@
 //!
 //! Only what one link alone decides names a party: the check of OTs, and the opening of a commitment. All other checks are of sums over all parties.
 
-use garblet_circuit::Party;
 use garblet_primitives::secrets;
 use garblet_protocol::{
-    checks::{Cheating, Check, Unattributed},
+    checks::{Check, Unattributed},
     error::ProtocolError,
 };
 
@@ -61,11 +60,6 @@ impl Verified {
             false => Err(somebody_cheats(check, detail)),
         }
     }
-}
-
-/// The error of a party that fails a check.
-pub(super) fn cheats(party: u16, check: Check, detail: &str) -> ProtocolError {
-    ProtocolError::Peer { party: Party(party), source: Box::new(Cheating::new(check, detail).into()) }
 }
 
 /// The error of a check that does not tell which party cheats.

@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 
 use super::{
     Step,
-    checks::{COIN_TOSS_OPENING, ECHO, cheats, somebody_cheats},
+    checks::{COIN_TOSS_OPENING, ECHO, somebody_cheats},
     place::Place,
     stock::Stock,
 };
@@ -160,7 +160,7 @@ impl<K: Conduct<Step>> Ground<K> {
             let [commitment, opening] = [commitment, &opening].map(|bytes| *bytes.first_chunk().unwrap_or(&[0; 32]));
             let domain = self.domain(Party(peer), place, number);
             let opens = domain.open(&Commitment::from_bytes(commitment), theirs, &Opening::from_bytes(opening));
-            opens.map_err(|_| cheats(peer, check, "the message does not open the commitment"))?;
+            opens.map_err(|_| ProtocolError::cheats(Party(peer), check, "the message does not open the commitment"))?;
         }
         Ok(all)
     }
@@ -191,7 +191,7 @@ impl<K: Conduct<Step>> Ground<K> {
                 (Some(commitment), Some(message)) => {
                     let domain = self.domain(party, place, number);
                     opened(&domain, commitment, message)
-                        .ok_or_else(|| cheats(party.0, COIN_TOSS_OPENING, "its share"))?
+                        .ok_or_else(|| ProtocolError::cheats(party, COIN_TOSS_OPENING, "its share"))?
                 }
                 _ => own.share(),
             };

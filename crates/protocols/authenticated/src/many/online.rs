@@ -13,7 +13,7 @@
 //! takes a flow more. Here a garbler's labels come under a stream whose key needs the word of every other garbler, for the digest that *it* heard.
 
 use garblet_circuit::{Bits, OutputWire, Party};
-use garblet_garble::joint::{Quad, TagCheck, evaluate};
+use garblet_garble::joint::{Quad, Seen, TagCheck, evaluate};
 use garblet_net::PerPeer;
 use garblet_primitives::{Backend, Block, Prg, QUAD_LANES, secrets};
 use garblet_protocol::{
@@ -182,8 +182,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let of_evaluator = message.split_off(count.div_ceil(8) + DIGEST_BYTES);
         let handed_over = std::mem::replace(message, of_evaluator);
         let (masked, digest) = handed_over.split_at(count.div_ceil(8));
-        check_padding_of(evaluator, masked, count)?;
-        let masked = Packed::received(masked, count)?;
+        let masked = Packed::received_of(evaluator, masked, count)?;
         let zero = built.masks.output_labels();
         // Of a constant, too: its label is zero, and another value takes the difference.
         let labels = zero.iter().enumerate().map(|(at, &zero)| zero ^ Block::mask(masked.get(at)) & self.delta.block());
@@ -215,11 +214,11 @@ impl<K: Conduct<Step>> Ground<K> {
         let (wires, verified) = match &built.parts {
             None => self.evaluate(plan, circuit, &inputs)?,
             Some(parts) => {
-                let mut results = Zeroizing::new(Vec::with_capacity(plan.garbler_count() * plan.and_count()));
+                let mut seen = Seen::with_room(plan.garbler_count(), plan.and_count());
                 let Circuit { seeds, blocks } = circuit;
                 let backend = Backend::detect();
-                let wires = evaluate(backend, plan.schedule(), seeds, &inputs, blocks, None, Some(&mut results));
-                let (answers, verified) = self.reveal(session, plan, (built, parts), (told_inputs, &results)).await?;
+                let wires = evaluate(backend, plan.schedule(), seeds, &inputs, blocks, None, Some(&mut seen));
+                let (answers, verified) = self.reveal(session, plan, (built, parts), &seen).await?;
                 masks = answers;
                 (wires, verified)
             }

@@ -10,10 +10,10 @@
 //! `t D_E`, whose sum, weighed with powers of the point, must be zero. Another value for one garbler takes a label that the evaluator lacks.
 
 use garblet_circuit::Party;
-use garblet_garble::joint::{AndGates, Gate, Quad, walk};
+use garblet_garble::joint::{AndGates, Gate, Quad, Seen, walk};
 use garblet_net::PerPeer;
 use garblet_primitives::{Backend, Block, Engine, QUAD_LANES, secrets};
-use garblet_protocol::{MeshSession, bulk::check_padding_of, conduct::Conduct, error::ProtocolError};
+use garblet_protocol::{MeshSession, conduct::Conduct, error::ProtocolError};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -65,7 +65,7 @@ impl Parts {
 }
 
 impl<K: Conduct<Step>> Ground<K> {
-    /// The evaluator's part, from the labels of all gates' results, garbler by garbler. Returns the rest of the garblers' answers, with the proof that all gates are right.
+    /// The evaluator's part, from what it has seen at all gates. Returns the rest of the garblers' answers, with the proof that all gates are right.
     ///
     /// *Errors*: [`REVEALED_GATES`]; the connections'.
     pub(super) async fn reveal(
@@ -73,27 +73,26 @@ impl<K: Conduct<Step>> Ground<K> {
         session: &mut MeshSession,
         plan: &Plan,
         (built, parts): (&Built, &Parts),
-        (inputs, results): (&Told, &[Block]),
+        seen: &Seen,
     ) -> Result<(PerPeer<Vec<u8>>, Verified), ProtocolError> {
         let garblers = plan.garbler_count();
-        let masked: Vec<bool> = results.chunks_exact(garblers).map(|labels| labels[0].lsb()).collect();
-        let read: Vec<bool> = plan.read().map(|at| inputs.masked[at]).collect();
-        let all: Vec<bool> = read.iter().chain(&masked).copied().collect();
+        let masked: Vec<bool> = seen.labels.chunks_exact(garblers).map(|labels| labels[0].lsb()).collect();
+        let read = built.read.labels.first().into_iter().flatten().map(|label| label.lsb());
+        let all: Vec<bool> = read.chain(masked.iter().copied()).collect();
         let packed = Packed::collect(all.len(), |at| all[at]);
         let point = Block::random(session.rng());
         let outgoing = session.mesh().per_peer(|peer| {
             let slot = plan.slot(Party(peer)).unwrap_or_default();
             let of_read = built.read.labels.get(slot).into_iter().flatten();
-            let labels = of_read.chain(results.iter().skip(slot).step_by(garblers)).copied();
+            let labels = of_read.chain(seen.labels.iter().skip(slot).step_by(garblers)).copied();
             let digest = self.digest_of_labels(Place::RevealedLabels, Party(peer), built.run, labels);
             [&packed.0[..], &digest, &point.to_bytes()].concat()
         });
         let expected = ANSWER_BYTES + told_bytes(plan.tag(), plan.output_bits(self.party));
         let mut answers = self.exchange(session, Step::RevealedGates, outgoing, |_| expected).await?;
-        let values = operands(plan, &inputs.masked, &masked);
         let delta = self.delta.block();
-        let own = parts.sum(point, &values, |gate| {
-            let [a, b] = values[gate];
+        let own = parts.sum(point, &seen.operands, |gate| {
+            let [a, b] = seen.operands[gate];
             Block::mask(a & b ^ masked[gate]) & delta
         });
         let mut sum = own;
@@ -122,8 +121,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let revealed = self.exchange(session, Step::RevealedGates, nothing, expected).await?;
         let message = revealed.get(evaluator.0).map_or(&[][..], |message| message);
         let (packed, rest) = message.split_at(count.div_ceil(8));
-        check_padding_of(evaluator, packed, count)?;
-        let packed = Packed::received(packed, count)?;
+        let packed = Packed::received_of(evaluator, packed, count)?;
         let (digest, point) = rest.split_at(DIGEST_BYTES);
         let delta = self.delta.block();
         let zero = plan.read().chain(plan.input_count()..built.labels.len()).map(|at| built.labels[at]);

@@ -32,7 +32,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{
     NAME, Step,
-    checks::{ZERO, ZERO_OPENING, cheats, somebody_cheats},
+    checks::{ZERO, ZERO_OPENING, somebody_cheats},
     place::Place,
     setup::block_of,
     stock::VERSION,
@@ -87,7 +87,7 @@ impl Told {
 }
 
 /// The domain of a party's commitment in the batch with this name, regardless of the session in which it is opened.
-fn domain(name: [u8; 32], party: u16) -> Domain {
+pub(super) fn domain(name: [u8; 32], party: u16) -> Domain {
     SessionId::new(NAME, name, [[0; 32]; 2]).domain(Party(party), Place::Zero as u8)
 }
 
@@ -125,7 +125,9 @@ impl LastTest {
             let (product, opening) = message.split_at(self.product.len());
             let (commitment, opening) = (Commitment::from_bytes(*commitment), Opening::from_bytes(read(opening)));
             let opens = domain(self.name, peer).open(&commitment, product, &opening);
-            opens.map_err(|_| cheats(peer, ZERO_OPENING, "the message does not open the commitment"))?;
+            opens.map_err(|_| {
+                ProtocolError::cheats(Party(peer), ZERO_OPENING, "the message does not open the commitment")
+            })?;
             sum ^= block_of(product);
         }
         match secrets::verdict(sum.ct_eq(&Block::ZERO), "authenticated-bmr: whether all leaky triples are products") {

@@ -73,7 +73,9 @@ impl<K: Conduct<Step>> Ground<K> {
         mut conduct: K,
     ) -> Result<(Self, Secrets), ProtocolError> {
         let lsb = party != setting.evaluator() || setting.parties % 2 == 1;
-        let block = Zeroizing::new(Block::random(session.rng()).with_lsb(lsb));
+        let mut bytes = Zeroizing::new(Block::random(session.rng()).with_lsb(lsb).to_bytes());
+        conduct.touch(Step::Difference, party.0.into(), &mut *bytes);
+        let block = Zeroizing::new(Block::from_bytes(*bytes));
         let deltas = session.mesh().per_peer(|peer| {
             let mut bytes = Zeroizing::new(block.to_bytes());
             conduct.touch(Step::Difference, peer.into(), &mut *bytes);

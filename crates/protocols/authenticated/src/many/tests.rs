@@ -1,7 +1,6 @@
 //! Runs of all parties in one thread, on batches so small that they hide nothing, or of the normal size.
 
-mod build_and_online;
-mod deviations;
+mod equivocations;
 mod lies;
 mod locks;
 mod programs;
@@ -11,15 +10,16 @@ mod stores;
 mod triples;
 mod views;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use garblet_circuit::{Bits, Circuit, Component, Gate, Party, Port, Program, Recipients, Type, Wire};
-use garblet_net::{Hello, Mesh};
+use garblet_net::Mesh;
 use garblet_primitives::{Block, Prg};
 use garblet_protocol::{MeshSession, Role, conduct::Conduct, error::ProtocolError, phase::PhaseCosts};
+use garblet_runs::testing::mesh_run::{self, TIMEOUT, block_on};
 
 use super::{
-    Config, Member, NAME, Plan, Step,
+    Config, Member, Plan, Step,
     build::Built,
     ground::Ground,
     saved::Read,
@@ -27,30 +27,17 @@ use super::{
 };
 use crate::{amounts::Amounts, config::ResultCheck, parameters::Batch};
 
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(future)
-}
-
 /// Lets all parties live, each in a session of its own; one that fails tells the others.
-fn all<T: Send>(
+fn all<T>(
     parties: u16,
     seed: u64,
     party: impl AsyncFn(&mut MeshSession, Party) -> Result<T, ProtocolError>,
 ) -> Vec<Result<T, ProtocolError>> {
-    let live = async |mut mesh: Mesh| {
-        mesh.set_timeout(Duration::from_secs(20));
-        let number = mesh.party();
-        let rng = Prg::new(Block::from_halves(seed, number.into()));
-        let hello = Hello::new(NAME, number, parties, [0; 32]);
-        let mut session = MeshSession::join(mesh, rng, &hello, Box::new(())).await.expect("all agree");
-        let result = party(&mut session, Party(number)).await;
-        match &result {
-            Err(error) => session.abort(error).await,
-            Ok(_) => drop(session.close().await),
-        }
-        result
+    let part = async |session: &mut MeshSession| {
+        let own = Party(session.mesh().party());
+        party(session, own).await
     };
-    block_on(futures_util::future::join_all(Mesh::memory(parties).into_iter().map(live)))
+    block_on(mesh_run::run(Mesh::memory(parties), seed, TIMEOUT, part))
 }
 
 /// A program of inputs of the same width, one of each owner, with outputs for all.
@@ -120,8 +107,7 @@ impl<K: Conduct<Step>> Ground<K> {
 
 /// A party's inputs among those of all.
 fn own_inputs(plan: &Plan, party: Party, inputs: &[Bits]) -> Vec<Bits> {
-    let owned = plan.program().inputs().iter().zip(inputs).filter(|(input, _)| input.owner == party);
-    owned.map(|(_, value)| value.clone()).collect()
+    mesh_run::own_inputs(plan.program(), party.0, inputs)
 }
 
 /// A party after one batch.

@@ -76,31 +76,30 @@ impl KeptWires {
 pub(super) type Labels = Zeroizing<Vec<Block>>;
 
 impl Masks {
-    /// Follows the wires of a plan from party `own`'s shares of the masks of base wires. Returns those of the first operands of all gates and of the second, too.
+    /// Follows the wires of a plan from party `own`'s shares of the masks of base wires, and a garbler's zero labels of them. Returns the shares of the masks of
+    /// the first operands of all gates and of the second, too.
     pub(super) fn of(
         plan: &Plan,
         (own, delta): (Party, Block),
         masks: &Shares,
-        labels: &[Block],
+        labels: Option<&[Block]>,
     ) -> ([Shares; 2], Self) {
         let parties = usize::from(plan.parties());
-        let width = (parties + 1).div_ceil(QUAD_LANES);
-        let mut inputs = vec![[Block::ZERO; QUAD_LANES]; width * plan.input_count()];
-        for (at, quads) in inputs.chunks_exact_mut(width).enumerate() {
-            put(quads.as_flattened_mut(), masks, labels, at);
-        }
+        let columns: Vec<&[Block]> = masks.columns().iter().map(|column| &column[..]).chain(labels).collect();
+        let inputs = lanes(plan.input_count(), &columns);
+        let width = columns.len().div_ceil(QUAD_LANES);
         let [left, right] = [(); 2].map(|()| Shares::with_room(plan.parties(), plan.and_count()));
-        let mut operands = Operands { masks, labels, inputs: plan.input_count(), left, right };
+        let mut operands = Operands { columns, inputs: plan.input_count(), left, right };
         let wires = walk(Backend::detect(), plan.schedule(), width, inputs, &mut operands);
         let lane = |learns: Party, lane: usize| lane_of(plan, (&wires, width), lane, learns);
         let of_outputs = (0..plan.parties()).map(|party| lane(Party(party), usize::from(party))).collect();
         let mut shares = Shares::of((0..parties).map(|lane| kept_lane(plan, (&wires, width), lane)).collect());
         let changed: Vec<bool> = plan.kept_wires().map(value_without_mask).collect();
         add_public(shares.columns_mut(), own, delta, 0..changed.len(), |at| changed[at]);
-        let of_kept = plan.slot(own).map(|_| kept_lane(plan, (&wires, width), parties));
+        let of_kept = labels.map(|_| kept_lane(plan, (&wires, width), parties));
         let kept = KeptWires { shares, labels: of_kept.into_iter().collect() };
-        let masks = Masks { of_outputs, labels: lane(own, parties), kept };
-        ([operands.left, operands.right], masks)
+        let labels = labels.map_or_else(Labels::default, |_| lane(own, parties));
+        ([operands.left, operands.right], Masks { of_outputs, labels, kept })
     }
 
     /// The shares of the masks of the outputs that a party learns, for that party's difference.
@@ -143,17 +142,22 @@ fn value_without_mask(output: OutputWire) -> bool {
     }
 }
 
-/// Writes the values that a base wire carries.
-fn put(lanes: &mut [Block], masks: &Shares, labels: &[Block], at: usize) {
-    for (lane, column) in lanes.iter_mut().zip(masks.columns()) {
-        *lane = column[at];
-    }
-    lanes[masks.columns().len()] = labels.get(at).copied().unwrap_or_default();
+/// What the first `count` base wires carry: the values in these columns, one in each lane.
+pub(super) fn lanes(count: usize, columns: &[&[Block]]) -> Vec<Quad> {
+    let width = columns.len().div_ceil(QUAD_LANES);
+    let mut wires = vec![[Block::ZERO; QUAD_LANES]; width * count];
+    wires.chunks_exact_mut(width).enumerate().for_each(|(at, wire)| put(wire, columns, at));
+    wires
+}
+
+/// Writes what base wire `at` carries.
+fn put(wire: &mut [Quad], columns: &[&[Block]], at: usize) {
+    wire.as_flattened_mut().iter_mut().zip(columns).for_each(|(lane, column)| *lane = column[at]);
 }
 
 struct Operands<'a> {
-    masks: &'a Shares,
-    labels: &'a [Block],
+    /// The shares of the masks of base wires, and a garbler's zero labels.
+    columns: Vec<&'a [Block]>,
     inputs: usize,
     left: Shares,
     right: Shares,
@@ -170,6 +174,6 @@ impl AndGates for Operands<'_> {
             let lanes = operand.as_flattened().iter().zip(to.columns_mut());
             lanes.for_each(|(block, column)| column.push(*block));
         }
-        put(out.as_flattened_mut(), self.masks, self.labels, self.inputs + gate.index);
+        put(out, &self.columns, self.inputs + gate.index);
     }
 }

@@ -1,8 +1,8 @@
 //! Programs give the values of the plain evaluation, for any number of parties, and cost what the formulas say.
 
 use garblet_circuit::random;
-use garblet_net::Hello;
 use garblet_protocol::{conduct::Honest, phase::Phase};
+use garblet_runs::testing::mesh_run::hellos;
 use garblet_synthesis::library;
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -13,7 +13,7 @@ use crate::many::communication;
 fn check(program: Program, parties: u16, config: Config, inputs: &[Bits], seed: u64) {
     let program = Arc::new(program);
     let plan = Arc::new(Plan::new(program.clone(), parties, config).expect("it can be run"));
-    let hellos: Vec<Hello> = (0..parties).map(|party| Hello::new(NAME, party, parties, [0; 32])).collect();
+    let hellos = hellos(parties);
     for (party, result) in run(&plan, seed, inputs, |_| Honest).into_iter().enumerate() {
         let party = Party(party as u16);
         let what = format!("{}, {parties} parties, party {party}", program.name());

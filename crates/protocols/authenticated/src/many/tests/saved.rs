@@ -11,7 +11,7 @@ use garblet_synthesis::library;
 use rand::{SeedableRng, rngs::StdRng};
 
 use super::*;
-use crate::many::{Drawing, checks::ECHO};
+use crate::many::{Drawing, NAME, checks::ECHO};
 
 /// A program of a chain: its plan, all inputs, and the values it reads and keeps.
 struct Link {

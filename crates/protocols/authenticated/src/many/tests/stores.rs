@@ -6,7 +6,7 @@ use std::{
 };
 
 use garblet_circuit::evaluate;
-use garblet_net::PerPeer;
+use garblet_net::{Hello, PerPeer};
 use garblet_protocol::{
     Protocol,
     conduct::Honest,
@@ -19,7 +19,7 @@ use garblet_store::{State, Store, StoreError};
 use super::*;
 use crate::{
     many::{
-        Drawing,
+        Drawing, NAME,
         checks::{ECHO, GATE_BITS, ZERO},
         protocol::AuthenticatedBmr,
         settle::LastTest,
@@ -115,7 +115,7 @@ impl Stores<'_> {
     fn meet(&self, seed: u64, task: Task, conduct: impl Fn(Party) -> Does) -> Vec<Ended> {
         let plan = plan(odd_outputs(), self.parties, ResultCheck::Tags);
         let live = async |mut mesh: Mesh| {
-            mesh.set_timeout(Duration::from_secs(20));
+            mesh.set_timeout(TIMEOUT);
             let (number, party) = (mesh.party(), Party(mesh.party()));
             let rng = Prg::new(Block::from_halves(seed, number.into()));
             let hello = Hello::new(NAME, number, self.parties, [0; 32]);
