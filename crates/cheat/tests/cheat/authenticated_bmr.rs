@@ -269,6 +269,7 @@ fn no_check_is_without_a_deviation() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
+/// But for those of stores, which the protocol's own tests lie at.
 #[test]
 fn no_step_is_without_a_deviation() {
     let lied: BTreeSet<usize> =

@@ -90,12 +90,6 @@ pub enum Step {
     Nonce,
     /// The digest of all nonces.
     Name,
-    /// The marks of values that the party keeps.
-    KeptMarks,
-    /// The digest of the marks of all.
-    KeptEcho,
-    /// The word whether the party has its part of the outputs of a run.
-    Kept,
     /// The party's difference, if the index is its own number; otherwise the one in its OTs with another.
     Difference,
     /// The sum of choices, from which the other party proves its difference.
@@ -154,4 +148,10 @@ pub enum Step {
     RevealedSums,
     /// Masked outputs, the digest of their labels, and shares of their masks.
     HandedOver,
+    /// With stores: the marks of values that the party keeps.
+    KeptMarks,
+    /// The digest of the marks of all.
+    KeptEcho,
+    /// The word whether the party has its part of the outputs of a run.
+    Kept,
 }
