@@ -1,5 +1,9 @@
 //! Every deviation in set-up and preparation ends in its check, and those that may pass do so at the rates of the formulas.
 
+use std::collections::BTreeSet;
+
+use garblet_protocol::checks::Unattributed;
+
 use super::{
     lies::{Found, Lie, Once, found},
     *,
@@ -60,6 +64,31 @@ fn every_deviation_ends_in_its_check() {
             let evidence: Vec<Found> = errors.iter().filter_map(|error| found(error, Party(0))).collect();
             assert!(!evidence.is_empty() && evidence.iter().all(|found| *found == expected), "{what}: {errors:?}");
         }
+    }
+}
+
+/// Parties that compare their errors see who heard the same.
+#[test]
+fn a_failed_echo_says_what_differs_and_how() {
+    let lie = |step, to, byte| Lie { step, to: Some(to), byte, after: 0 };
+    for (lie, what) in [
+        (lie(Step::Nonce, 2, 3), "the nonces, the program and the parameters"),
+        (lie(Step::Answers, 2, 2_070), "the shares of the point of the checks of OTs"),
+        (lie(Step::Bits, 1, 2), "the hashes of all parties' bits in the checks of OTs"),
+    ] {
+        let results = lied(4, 3, Batch { triples: 8, bucket: 2 }, lie);
+        let details = results.iter().skip(1).filter_map(|made| match made {
+            Err(ProtocolError::Unattributed(Unattributed { detail, .. })) => Some(detail),
+            _ => None,
+        });
+        let mut digests = BTreeSet::new();
+        for detail in details {
+            let begin = format!("the digests of {what} differ: expected ");
+            let pair = detail.strip_prefix(&begin).and_then(|rest| rest.split_once(", got "));
+            let (expected, got) = pair.unwrap_or_else(|| panic!("{what}: {detail}"));
+            digests.extend([expected, got]);
+        }
+        assert_eq!(digests.len(), 2, "{what}: {digests:?}");
     }
 }
 
