@@ -204,9 +204,14 @@ impl Digests {
     }
 }
 
+impl fmt::Display for Digests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected {}, got {}", hex(&self.expected), hex(&self.got))
+    }
+}
+
 fn differing(digests: &Option<Digests>) -> String {
-    let text = |Digests { expected, got }: &Digests| format!(": expected {}, got {}", hex(expected), hex(got));
-    digests.as_ref().map_or_else(String::new, text)
+    digests.as_ref().map_or_else(String::new, |digests| format!(": {digests}"))
 }
 
 /// The results that a party got from several others contradict each other. The others may have results of their own.

@@ -19,7 +19,7 @@ const BATCH_MAX: u64 = 1 << 19;
 /// The most bytes of a batch of several parties, with all shares of its leaky triples.
 const BATCH_BYTES: u64 = 544 << 20;
 
-/// The triples of a batch of so many parties that it would not fit otherwise.
+/// The triples of a batch where there are too many parties for a larger one.
 const BATCH_OF_MANY: u64 = 1 << 15;
 
 /// Bits of tags beyond the bound: each party's tags take that share of the sum.
@@ -76,7 +76,7 @@ impl Batch {
     }
 }
 
-/// The batches in which this number of parties make at least so many triples from the fewest leaky ones; none for no triples.
+/// The batches in which this number of parties make at least this number of triples from the fewest leaky ones; none for no triples.
 ///
 /// More triples than memory can hold are made in several batches.
 pub fn batches(triples: u64, statistical: Statistical, parties: u16) -> Vec<Batch> {

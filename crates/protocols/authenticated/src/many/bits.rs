@@ -35,7 +35,7 @@ const HASH_BYTES: usize = 16;
 /// Bits of a square.
 const SQUARE: usize = 128;
 
-/// The squares of so many bits, with the one that hides them.
+/// The squares of this number of bits, with the one that hides them.
 pub(super) fn squares(bits: usize) -> usize {
     bits.div_ceil(SQUARE) + 1
 }
@@ -136,7 +136,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let theirs = self.exchange(session, Step::Answers, answers, |_| ANSWER_BYTES + DIGEST_BYTES).await?;
         let digests = theirs.iter().map(|(_, message)| &message[ANSWER_BYTES..]);
         // Before the answers are judged: whoever told others another share would have this party accuse somebody honest.
-        check_echo(&heard, digests, "shares of the point of the check of OTs")?;
+        check_echo(&heard, digests, "the shares of the point of the checks of OTs")?;
         let mut keys = Vec::new();
         for (((peer, pair), received), (_, message)) in self.pairs.iter().zip(unchecked).zip(theirs.iter()) {
             let checked = pair.sender.check(received, point, &message[..ANSWER_BYTES]);
@@ -190,6 +190,6 @@ pub(super) fn check_bits<'a>(
     checked: &CotChecked,
     digests: impl Iterator<Item = &'a [u8]>,
 ) -> Result<AllBitsChecked, ProtocolError> {
-    check_echo(&checked.echo, digests, "hashes of bits in the check of OTs")?;
+    check_echo(&checked.echo, digests, "the hashes of all parties' bits in the checks of OTs")?;
     Ok(AllBitsChecked(()))
 }

@@ -6,7 +6,7 @@ use garblet_ot::{MaliciousCotReceiver, MaliciousCotSender};
 use garblet_primitives::{Block, Commitment, Delta, Opening, Prg, secrets};
 use garblet_protocol::{
     MeshSession,
-    checks::Check,
+    checks::{Check, Digests},
     conduct::Conduct,
     domain::{Domain, SessionId},
     error::ProtocolError,
@@ -190,8 +190,9 @@ impl<K: Conduct<Step>> Ground<K> {
             let share = match (commitments.get(party.0), messages.get(party.0)) {
                 (Some(commitment), Some(message)) => {
                     let domain = self.domain(party, place, number);
-                    opened(&domain, commitment, message)
-                        .ok_or_else(|| ProtocolError::cheats(party, COIN_TOSS_OPENING, "its share"))?
+                    opened(&domain, commitment, message).ok_or_else(|| {
+                        ProtocolError::cheats(party, COIN_TOSS_OPENING, "the share does not open the commitment")
+                    })?
                 }
                 _ => own.share(),
             };
@@ -202,19 +203,22 @@ impl<K: Conduct<Step>> Ground<K> {
     }
 }
 
-/// Checks that all parties sent the same digest.
+/// Checks that all parties sent the same digest of `what`.
 ///
-/// *Errors*: [`ECHO`].
+/// *Errors*: [`ECHO`], with where this party's digest and the first other one differ: parties that compare their errors see who heard the same.
 pub(super) fn check_echo<'a>(
-    own: &[u8],
+    own: &[u8; DIGEST_BYTES],
     theirs: impl Iterator<Item = &'a [u8]>,
-    detail: &str,
+    what: &str,
 ) -> Result<(), ProtocolError> {
-    let same = theirs.fold(Choice::from(1), |same, theirs| same & own.ct_eq(theirs));
-    match secrets::verdict(same, "authenticated-bmr: whether all parties heard the same") {
-        true => Ok(()),
-        false => Err(somebody_cheats(ECHO, detail)),
+    let theirs: Vec<&[u8]> = theirs.collect();
+    let same = theirs.iter().fold(Choice::from(1), |same, theirs| same & own.ct_eq(theirs));
+    if secrets::verdict(same, "authenticated-bmr: whether all parties heard the same") {
+        return Ok(());
     }
+    let differing = theirs.iter().find_map(|theirs| Digests::of(own, theirs));
+    let differing = differing.map_or_else(String::new, |digests| format!(": {digests}"));
+    Err(somebody_cheats(ECHO, &format!("the digests of {what} differ{differing}")))
 }
 
 /// The share to which a message opens a commitment, if it does.

@@ -244,7 +244,7 @@ impl<K: Conduct<Step>> Ground<K> {
     ) -> Result<Zeroizing<Vec<Block>>, ProtocolError> {
         let (inputs, garblers) = (plan.given_count(), plan.garbler_count());
         let digests = messages.iter().map(|(_, message)| &message[16 * inputs..16 * inputs + DIGEST_BYTES]);
-        check_echo(&told_inputs.digest, digests, "masked inputs")?;
+        check_echo(&told_inputs.digest, digests, "the masked inputs")?;
         let messages: Vec<&[u8]> = messages.iter().map(|(_, message)| &message[..]).collect();
         let mut all: Zeroizing<Vec<Block>> = Zeroizing::new(vec![Block::ZERO; plan.input_count() * garblers]);
         let mut fits = Choice::from(1);
@@ -258,7 +258,7 @@ impl<K: Conduct<Step>> Ground<K> {
         }
         match secrets::verdict(fits, "authenticated-bmr: whether labels of inputs fit") {
             true => Ok(all),
-            false => Err(somebody_cheats(INPUT_LABELS, "bit 0 of a label")),
+            false => Err(somebody_cheats(INPUT_LABELS, "bit 0 of a label is not the masked bit")),
         }
     }
 
@@ -275,7 +275,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let Circuit { seeds, blocks } = circuit;
         let wires = evaluate(Backend::detect(), plan.schedule(), seeds, inputs, blocks, Some(&mut check), None);
         let fits = check.difference().ct_eq(&Block::ZERO);
-        Ok((wires, Verified::of(fits, TAGS, "a gate's tags")?))
+        Ok((wires, Verified::of(fits, TAGS, "the tags of a gate do not fit its labels")?))
     }
 
     /// The evaluator's message to a garbler.

@@ -55,7 +55,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let heard = self.common(Place::KeptEcho, 0).digest(marks.told());
         let echoed = self.broadcast(session, Step::KeptEcho, &heard).await?;
         // A lie about these tells nobody anything of the secrets: the store stays.
-        check_echo(&heard, echoed.iter().map(|(_, digest)| &digest[..]), "marks of kept values")?;
+        check_echo(&heard, echoed.iter().map(|(_, digest)| &digest[..]), "the marks of kept values")?;
         let stock = self.stock.as_mut().ok_or_else(kept::no_store)?;
         marks.settle(&mut stock.store, saved)
     }

@@ -209,7 +209,7 @@ pub(super) async fn confirm(
     outgoing.iter_mut().for_each(|(peer, name)| conduct.touch(Step::Name, peer.into(), name));
     let mut incoming = mesh.per_peer(|_| vec![0; DIGEST_BYTES]);
     mesh.exchange(&outgoing, &mut incoming).await?;
-    check_echo(&name, incoming.iter().map(|(_, name)| &name[..]), "nonces, program and parameters")?;
+    check_echo(&name, incoming.iter().map(|(_, name)| &name[..]), "the nonces, the program and the parameters")?;
     Ok(id)
 }
 

@@ -1,9 +1,17 @@
 //! A party commits towards another to something else than towards the third, and opens both rightly: somebody finds it, and accuses nobody.
 
-use garblet_primitives::Opening;
-use garblet_protocol::{checks::Check, domain::Domain};
+use std::collections::BTreeSet;
 
-use super::{lies::found, *};
+use garblet_primitives::Opening;
+use garblet_protocol::{
+    checks::{Check, Unattributed},
+    domain::Domain,
+};
+
+use super::{
+    lies::{Change, Watched, found},
+    *,
+};
 use crate::{
     coins::Coin,
     many::{checks, leaky::HEAD_BYTES, place::Place, settle},
@@ -123,5 +131,31 @@ fn whoever_opens_two_commitments_is_found_and_nobody_is_accused() {
     ];
     for (number, (twice, expected)) in cases.into_iter().enumerate() {
         assert_eq!(found_by(twice), expected, "case {number}");
+    }
+}
+
+/// Parties that compare their errors see who heard the same.
+#[test]
+fn a_failed_echo_says_what_differs_and_how() {
+    let change = |step, to, at| Change { step, to: Some(to), at, error: vec![1] };
+    for (lie, what) in [
+        (change(Step::Nonce, 2, 3), "the nonces, the program and the parameters"),
+        (change(Step::Answers, 2, 2_070), "the shares of the point of the checks of OTs"),
+        (change(Step::Bits, 1, 2), "the hashes of all parties' bits in the checks of OTs"),
+    ] {
+        let conduct = |party| Watched {
+            changes: if party == Party(0) { vec![lie.clone()] } else { Vec::new() },
+            ..Watched::default()
+        };
+        let results = make(4, 3, (Some(Batch { triples: 8, bucket: 2 }), 0), conduct);
+        let mut digests = BTreeSet::new();
+        for made in &results[1..] {
+            let Err(ProtocolError::Unattributed(Unattributed { detail, .. })) = made else { continue };
+            let begin = format!("the digests of {what} differ: expected ");
+            let pair = detail.strip_prefix(&begin).and_then(|rest| rest.split_once(", got "));
+            let (expected, got) = pair.unwrap_or_else(|| panic!("{what}: {detail}"));
+            digests.extend([expected.to_string(), got.to_string()]);
+        }
+        assert_eq!(digests.len(), 2, "{what}: {digests:?}");
     }
 }
