@@ -56,7 +56,7 @@ fn if_possible(otherwise: &str, tests: impl Fn(&Path) -> Result<(), String>) -> 
 }
 
 /// The reason why programs for Arm cannot be linked or run.
-fn missing(root: &Path) -> Option<String> {
+pub(crate) fn missing(root: &Path) -> Option<String> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         return Some("programs for Arm are linked and emulated only on x86-64 under Linux".into());
     }
@@ -69,7 +69,7 @@ fn emulator() -> Vec<&'static str> {
 }
 
 /// Cargo, for Arm.
-fn cargo_for_arm(root: &Path, task: &str) -> Command {
+pub(crate) fn cargo_for_arm(root: &Path, task: &str) -> Command {
     let mut cargo = cargo();
     cargo.args([task, "--quiet", "--target", TARGET]).current_dir(root);
     cargo.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", PROGRAMS[1]);

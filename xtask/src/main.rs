@@ -15,6 +15,7 @@ mod modules;
 mod parts;
 mod party;
 mod portable;
+mod predict;
 mod programs;
 mod python;
 mod steps;
@@ -25,7 +26,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use crate::steps::{Step, run_all, run_each};
 
-const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice] | tidy | licences | web | python | clusters | constant-time [--short] | arm";
+const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice] | tidy | licences | web | python | clusters | constant-time [--short] | arm | predict";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         ["clusters"] => run_all(&clusters::steps()),
         ["constant-time"] => run_all(&[constant_time::step()]),
         ["constant-time", "--short"] => run_all(&[constant_time::short_step()]),
+        ["predict"] => run_all(&[predict::step()]),
         ["arm"] => run_all(&arm::steps()),
         ["licences"] => run_all(&[licence_step()]),
         _ => {
