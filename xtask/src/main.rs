@@ -1,6 +1,7 @@
 //! Development tasks, run as `cargo xtask NAME`; the whole of the project's continuous integration is `cargo xtask ci`.
 
 mod architecture;
+mod arm;
 mod browser;
 mod clusters;
 mod constant_time;
@@ -14,6 +15,7 @@ mod modules;
 mod parts;
 mod party;
 mod portable;
+mod predict;
 mod programs;
 mod python;
 mod steps;
@@ -24,7 +26,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use crate::steps::{Step, run_all, run_each};
 
-const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice] | tidy | licences | web | python | clusters | constant-time [--short]";
+const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice] | tidy | licences | web | python | clusters | constant-time [--short] | arm | predict";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -45,6 +47,8 @@ fn main() -> ExitCode {
         ["clusters"] => run_all(&clusters::steps()),
         ["constant-time"] => run_all(&[constant_time::step()]),
         ["constant-time", "--short"] => run_all(&[constant_time::short_step()]),
+        ["predict"] => run_all(&[predict::step()]),
+        ["arm"] => run_all(&arm::steps()),
         ["licences"] => run_all(&[licence_step()]),
         _ => {
             eprintln!("{USAGE}");
@@ -71,7 +75,7 @@ fn test() -> Vec<Step> {
 fn quick_tests() -> Vec<Step> {
     let mut steps = vec![Step::cargo("tests", &["test", "--workspace", "--quiet"])];
     steps.extend(web::steps());
-    steps.extend([toy_step(), python::step("debug")]);
+    steps.extend([arm::engines_step(), toy_step(), python::step("debug")]);
     steps
 }
 
@@ -83,12 +87,13 @@ fn toy_step() -> Step {
     Step::cargo("toy protocol", &[&toy[..], &tests].concat()).env("GARBLET_TEST_PROTOCOL", "ideal")
 }
 
-/// More cases of every property, optimised, and the examples with every garbling scheme and hash. It takes hours, so what fails, a program or
-/// a step, does not end the others.
+/// More cases of every property, optimised, the examples with every garbling scheme and hash, and parties on Arm. It takes hours, so what fails, a
+/// program or a step, does not end the others.
 fn full_test() -> Vec<Step> {
     let all = Step::cargo("all tests", &["test", "--workspace", "--profile", "full", "--no-fail-fast", "--quiet"]);
     let mut steps = vec![all.env("PROPTEST_CASES", "1024").env("GARBLET_TEST_FULL", "1")];
     steps.extend(web::steps());
+    steps.extend([arm::engines_step(), arm::parties_step("full")]);
     steps.extend([toy_step(), python::step("full"), clusters::step("full"), constant_time::step()]);
     steps
 }

@@ -54,7 +54,7 @@ pub struct Measured<O: clap::Args, F: clap::Args> {
 /// The engine to measure.
 #[derive(clap::Args)]
 pub(crate) struct Engine {
-    /// Use this engine, not the fastest: portable, aes-ni, vaes256, vaes
+    /// Use this engine, not the fastest: portable, nibbles, neon, aes-ni, vaes256, vaes
     #[arg(long, value_name = "NAME")]
     engine: Option<Backend>,
 }

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::engine::Simd128;
 #[cfg(target_arch = "x86_64")]
 use crate::engine::{AesNi, Vaes, Vaes256};
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+use crate::engine::{Neon, Nibbles};
 use crate::{engine::Portable, kernel::Kernel};
 
 /// A way to run the batch kernels that this processor is known to support. All backends give the same results.
@@ -18,6 +20,12 @@ enum Kind {
     /// Four blocks in four vectors of WebAssembly; the module was compiled for them.
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     Simd128,
+    /// Four blocks in four 128-bit registers, AES by look-ups; every Arm of 64 bits has NEON.
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+    Nibbles,
+    /// Four blocks in four 128-bit registers, AES instructions; needs AES and PMULL.
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+    Neon,
     /// Four blocks in four 128-bit registers, AES instructions; needs AES-NI, PCLMULQDQ and AVX2.
     #[cfg(target_arch = "x86_64")]
     AesNi,
@@ -29,11 +37,15 @@ enum Kind {
     Vaes,
 }
 
-/// All kinds of this platform, slowest first.
+/// All kinds of this platform, the fastest last.
 const KINDS: &[Kind] = &[
     Kind::Portable,
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     Kind::Simd128,
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+    Kind::Nibbles,
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+    Kind::Neon,
     #[cfg(target_arch = "x86_64")]
     Kind::AesNi,
     #[cfg(target_arch = "x86_64")]
@@ -62,6 +74,10 @@ impl Kind {
             Kind::Portable => true,
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
             Kind::Simd128 => true,
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+            Kind::Nibbles => true,
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+            Kind::Neon => Neon::detect().is_some(),
             #[cfg(target_arch = "x86_64")]
             Kind::AesNi => AesNi::detect().is_some(),
             #[cfg(target_arch = "x86_64")]
@@ -104,7 +120,7 @@ impl Backend {
         KINDS.iter().position(|&kind| kind == self.0).unwrap_or(NONE)
     }
 
-    /// Every backend of this processor, slowest first.
+    /// Every backend of this processor, the fastest last.
     pub fn available() -> Vec<Self> {
         Self::supported().collect()
     }
@@ -113,12 +129,16 @@ impl Backend {
         KINDS.iter().filter(|kind| kind.is_supported()).map(|&kind| Backend(kind))
     }
 
-    /// The backend's name: `portable`, `simd128`, `aes-ni`, `vaes256` or `vaes`.
+    /// The backend's name: `portable`, `simd128`, `nibbles`, `neon`, `aes-ni`, `vaes256` or `vaes`.
     pub fn name(self) -> &'static str {
         match self.0 {
             Kind::Portable => "portable",
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
             Kind::Simd128 => "simd128",
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+            Kind::Nibbles => "nibbles",
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+            Kind::Neon => "neon",
             #[cfg(target_arch = "x86_64")]
             Kind::AesNi => "aes-ni",
             #[cfg(target_arch = "x86_64")]
@@ -135,6 +155,11 @@ impl Backend {
             Kind::Portable => kernel.run(Portable),
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
             Kind::Simd128 => kernel.run(Simd128),
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+            Kind::Nibbles => kernel.run(Nibbles::EVERYWHERE),
+            // SAFETY: a value of this kind is made only after `is_supported` has found the features.
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+            Kind::Neon => unsafe { Neon::run(kernel) },
             // SAFETY: a value of this kind is made only after `is_supported` has found the features.
             #[cfg(target_arch = "x86_64")]
             Kind::AesNi => unsafe { AesNi::run(kernel) },

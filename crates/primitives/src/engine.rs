@@ -8,7 +8,19 @@
 mod aesni;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-#[cfg(any(test, all(target_arch = "wasm32", target_feature = "simd128")))]
+#[cfg(any(
+    test,
+    all(target_arch = "aarch64", target_feature = "neon"),
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+mod look_ups;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+mod neon;
+#[cfg(any(
+    test,
+    all(target_arch = "aarch64", target_feature = "neon"),
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 mod nibbles;
 mod portable;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -20,6 +32,8 @@ mod vaes256;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use aesni::AesNi;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+pub(crate) use neon::{Neon, Nibbles};
 pub(crate) use portable::Portable;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(crate) use simd128::Simd128;
@@ -38,7 +52,12 @@ use crate::{
 pub const QUAD_LANES: usize = 4;
 
 /// The round constants of the AES-128 key schedule (FIPS 197, section 5.2).
-#[cfg(any(test, target_arch = "x86_64", all(target_arch = "wasm32", target_feature = "simd128")))]
+#[cfg(any(
+    test,
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon"),
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 const ROUND_CONSTANTS: [i32; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
 
 /// Vectors of four blocks, and their operations for hashes and gates.

@@ -54,7 +54,23 @@ pub fn product(a: Block, b: Block) -> Product {
         // SAFETY: the feature was found.
         return unsafe { product_pclmul(a, b) };
     }
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+    if std::arch::is_aarch64_feature_detected!("aes") {
+        // SAFETY: the feature was found.
+        return unsafe { product_pmull(a, b) };
+    }
     product_portable(a, b)
+}
+
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+#[target_feature(enable = "neon,aes")]
+#[inline]
+fn product_pmull(a: Block, b: Block) -> Product {
+    use std::arch::aarch64::vmull_p64;
+    let ([a0, a1], [b0, b1]) = (a.halves(), b.halves());
+    let (low, high) = (vmull_p64(a0, b0), vmull_p64(a1, b1));
+    let middle = vmull_p64(a0, b1) ^ vmull_p64(a1, b0);
+    Product { low: low ^ middle << 64, high: high ^ middle >> 64 }
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -1,16 +1,9 @@
-//! The engine for WebAssembly with vectors: four blocks in four vectors of 128 bits. WebAssembly has no AES instructions, so
-//! vector look-ups compute the S-box (see [`nibbles`]), in the same time for all bytes.
-//!
-//! A cipher's state is in nibbles from the first round key on, as are all round keys except the last.
+//! The engine for WebAssembly with vectors: four blocks in four vectors of 128 bits. WebAssembly has no AES instructions, so AES is by
+//! [`look_ups`].
 
 use std::arch::wasm32::*;
 
-use super::{
-    Engine, QUAD_LANES,
-    nibbles::{
-        A_OVER, CONSTANT, DOUBLED_SPLIT, INVERSE, JOIN, ROUND_CONSTANTS, SPLIT, SUBSTITUTED, SUBSTITUTED_SPLIT, split,
-    },
-};
+use super::{Engine, QUAD_LANES, look_ups};
 use crate::block::Block;
 
 /// The engine for WebAssembly with vectors; it exists only in modules compiled for them.
@@ -30,100 +23,56 @@ fn zip(a: [v128; QUAD_LANES], b: [v128; QUAD_LANES], f: impl Fn(v128, v128) -> v
     )
 }
 
-/// Looks every byte of a vector up in a table; an index that is too large gives zero.
-#[inline(always)]
-fn look_up(table: [u8; 16], places: v128) -> v128 {
-    u8x16_swizzle(bytemuck::cast(table), places)
-}
+impl look_ups::Bytes for v128 {
+    #[inline(always)]
+    fn new(bytes: [u8; 16]) -> Self {
+        bytemuck::cast(bytes)
+    }
 
-/// The sum of two look-ups.
-#[inline(always)]
-fn look_up_both([first, second]: [[u8; 16]; 2], [p, q]: [v128; 2]) -> v128 {
-    v128_xor(look_up(first, p), look_up(second, q))
-}
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        v128_xor(self, other)
+    }
 
-/// The lower and the upper four bits of every byte.
-#[inline(always)]
-fn halves(bytes: v128) -> [v128; 2] {
-    let low_bits = u8x16_splat(0x0f);
-    [v128_and(bytes, low_bits), u16x8_shr(v128_andnot(bytes, low_bits), 4)]
-}
+    #[inline(always)]
+    fn look_up(self, table: [u8; 16]) -> Self {
+        u8x16_swizzle(bytemuck::cast(table), self)
+    }
 
-/// The table indices of the S-box.
-#[inline(always)]
-fn s_box_places(nibbles: v128) -> [v128; 2] {
-    let [k, i] = halves(nibbles);
-    let j = v128_xor(i, k);
-    let a_over_k = look_up(A_OVER, k);
-    let p = look_up(INVERSE, v128_xor(look_up(INVERSE, i), a_over_k));
-    let q = look_up(INVERSE, v128_xor(look_up(INVERSE, j), a_over_k));
-    [v128_xor(p, j), v128_xor(q, i)]
-}
+    #[inline(always)]
+    fn halves(self) -> [Self; 2] {
+        let low_bits = u8x16_splat(0x0f);
+        [v128_and(self, low_bits), u16x8_shr(v128_andnot(self, low_bits), 4)]
+    }
 
-#[inline(always)]
-fn shift_rows(state: v128) -> v128 {
-    u8x16_shuffle::<0, 5, 10, 15, 4, 9, 14, 3, 8, 13, 2, 7, 12, 1, 6, 11>(state, state)
-}
+    #[inline(always)]
+    fn shift_rows(self) -> Self {
+        u8x16_shuffle::<0, 5, 10, 15, 4, 9, 14, 3, 8, 13, 2, 7, 12, 1, 6, 11>(self, self)
+    }
 
-/// Rotates every column by one byte up or down.
-#[inline(always)]
-fn up(state: v128) -> v128 {
-    u8x16_shuffle::<1, 2, 3, 0, 5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12>(state, state)
-}
+    #[inline(always)]
+    fn up(self) -> Self {
+        u8x16_shuffle::<1, 2, 3, 0, 5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12>(self, self)
+    }
 
-#[inline(always)]
-fn down(state: v128) -> v128 {
-    u8x16_shuffle::<3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14>(state, state)
-}
+    #[inline(always)]
+    fn down(self) -> Self {
+        u8x16_shuffle::<3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14>(self, self)
+    }
 
-/// A round, except the last one.
-#[inline(always)]
-fn round(state: v128, key: v128) -> v128 {
-    let places = s_box_places(shift_rows(state));
-    let once = look_up_both(SUBSTITUTED_SPLIT, places);
-    // MixColumns: for a column with byte b after a, then c and d, compute 2 a + b, and from it 2 a + 3 b + c + d.
-    let sum = v128_xor(look_up_both(DOUBLED_SPLIT, places), up(once));
-    v128_xor(v128_xor(sum, up(sum)), v128_xor(down(once), key))
-}
+    #[inline(always)]
+    fn last_up(self) -> Self {
+        u8x16_shuffle::<13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12>(self, self)
+    }
 
-#[inline(always)]
-fn last_round(state: v128, key: v128) -> v128 {
-    v128_xor(look_up_both(SUBSTITUTED, s_box_places(shift_rows(state))), key)
-}
+    #[inline(always)]
+    fn right(self) -> Self {
+        u32x4_shuffle::<0, 4, 5, 6>(u64x2_splat(0), self)
+    }
 
-#[inline(always)]
-fn to_nibbles(bytes: v128) -> v128 {
-    look_up_both(SPLIT, halves(bytes))
-}
-
-/// The constant that SubBytes leaves to the round keys, in nibbles.
-#[inline(always)]
-fn constant() -> v128 {
-    u8x16_splat(const { split(CONSTANT) })
-}
-
-/// The round key after `key`, all in nibbles.
-#[inline(always)]
-fn next_round_key(key: v128, round_constant: u8) -> v128 {
-    let rotated = u8x16_shuffle::<13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12>(key, key);
-    let last = v128_xor(look_up_both(SUBSTITUTED_SPLIT, s_box_places(rotated)), constant());
-    let zero = u64x2_splat(0);
-    let key = v128_xor(key, u32x4_shuffle::<0, 4, 5, 6>(zero, key));
-    let key = v128_xor(key, u32x4_shuffle::<0, 1, 4, 5>(zero, key));
-    v128_xor(v128_xor(key, last), u32x4_splat(round_constant.into()))
-}
-
-/// Passes on the round keys after `key` in order, each in the form that its round adds.
-#[inline(always)]
-fn schedule(key: v128, mut round_key: impl FnMut(usize, v128)) {
-    let mut key = to_nibbles(key);
-    for (round, round_constant) in ROUND_CONSTANTS.into_iter().enumerate() {
-        key = next_round_key(key, round_constant);
-        let as_added = match round + 1 {
-            10 => v128_xor(look_up_both(JOIN, halves(key)), u8x16_splat(CONSTANT)),
-            _ => v128_xor(key, constant()),
-        };
-        round_key(round + 1, as_added);
+    #[inline(always)]
+    fn right_by_two(self) -> Self {
+        u32x4_shuffle::<0, 1, 4, 5>(u64x2_splat(0), self)
     }
 }
 
@@ -274,15 +223,7 @@ impl Engine for Simd128 {
 
     #[inline(always)]
     fn round_keys(self, keys: Self::Quad) -> [Self::Quad; 11] {
-        let mut round_keys = [keys; 11];
-        for (lane, key) in keys.into_iter().enumerate() {
-            schedule(
-                key,
-                #[inline(always)]
-                |round, key| round_keys[round][lane] = key,
-            );
-        }
-        round_keys
+        look_ups::round_keys(keys)
     }
 
     #[inline(always)]
@@ -292,13 +233,7 @@ impl Engine for Simd128 {
 
     #[inline(always)]
     fn key(self, key: Block) -> Self::Key {
-        let mut round_keys = [from_block(key); 11];
-        schedule(
-            from_block(key),
-            #[inline(always)]
-            |round, key| round_keys[round] = key,
-        );
-        round_keys
+        look_ups::key(from_block(key))
     }
 
     #[inline(always)]
@@ -307,22 +242,7 @@ impl Engine for Simd128 {
         key: &Self::Key,
         mut x: [[Self::Quad; P]; N],
     ) -> [[Self::Quad; P]; N] {
-        for quad in x.as_flattened_mut() {
-            *quad = quad.map(
-                #[inline(always)]
-                |block| to_nibbles(v128_xor(block, key[0])),
-            );
-            for round_key in &key[1..10] {
-                *quad = quad.map(
-                    #[inline(always)]
-                    |block| round(block, *round_key),
-                );
-            }
-            *quad = quad.map(
-                #[inline(always)]
-                |block| last_round(block, key[10]),
-            );
-        }
+        look_ups::encrypt(key, x.as_flattened_mut());
         x
     }
 
@@ -332,25 +252,7 @@ impl Engine for Simd128 {
         keys: [Self::Quad; N],
         mut x: [[Self::Quad; P]; N],
     ) -> [[Self::Quad; P]; N] {
-        for (keys, x) in keys.iter().zip(&mut x) {
-            for (lane, &key) in keys.iter().enumerate() {
-                for quad in x.iter_mut() {
-                    quad[lane] = to_nibbles(v128_xor(quad[lane], key));
-                }
-                schedule(
-                    key,
-                    #[inline(always)]
-                    |number, key| {
-                        for quad in x.iter_mut() {
-                            quad[lane] = match number {
-                                10 => last_round(quad[lane], key),
-                                _ => round(quad[lane], key),
-                            };
-                        }
-                    },
-                );
-            }
-        }
+        look_ups::encrypt_each(keys, &mut x);
         x
     }
 }
