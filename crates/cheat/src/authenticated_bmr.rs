@@ -58,7 +58,7 @@ pub struct Cheat {
     seen: Arc<Mutex<Seen>>,
 }
 
-/// What a conduct has seen.
+/// The record of a conduct.
 #[derive(Debug, Default)]
 struct Seen {
     /// The steps of all messages, and the parties that they were for.

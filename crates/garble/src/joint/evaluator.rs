@@ -96,7 +96,7 @@ impl TagCheck {
     }
 }
 
-/// What was seen at all gates.
+/// The evaluator's record of all gates.
 ///
 /// *Secret*: the labels; wiped on drop.
 #[derive(Default, Zeroize, ZeroizeOnDrop)]

@@ -16,7 +16,7 @@ use crate::{error::ProtocolError, session::MeshSession, stock::SavedValues};
 /// The marks of the values that each party has kept, and has pending, under one name.
 type OfAll<const N: usize> = Vec<[Marked<N>; 2]>;
 
-/// What all parties told of the values that they keep. All must have heard the same before they settle.
+/// The words of all parties on the values that they keep. All must have heard the same before they settle.
 pub struct Marks<const N: usize> {
     own: u16,
     /// By name.
@@ -53,7 +53,7 @@ impl<const N: usize> Marks<N> {
         Ok(Marks { own: mesh.party(), names, told: all.into_iter().flatten().copied().collect() })
     }
 
-    /// What all parties told, in their order.
+    /// The words of all parties, in their order.
     pub fn told(&self) -> &[u8] {
         &self.told
     }

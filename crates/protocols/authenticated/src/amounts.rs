@@ -2,7 +2,10 @@
 
 use garblet_protocol::{error::ProtocolError, protocol::OrderRequest};
 
-use crate::{parameters::AMOUNT_MAX, stock::pieces::KINDS};
+use crate::parameters::AMOUNT_MAX;
+
+/// The names of kinds.
+pub(crate) const KINDS: [&str; 2] = ["triples", "masks"];
 
 /// Numbers of triples and masks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -24,7 +24,7 @@
 //! | | O5 | the evaluator hands over the garblers' outputs | `online` |
 //!
 //! With stores, `setup` is a meeting: all tell what their stores have, settle the last test of step P5 if somebody does not know its outcome, and go on with the
-//! secrets of steps S1 and S2 that they have (`stock`, `settle`). Wires of outputs may stay for later programs (`saved`).
+//! secrets of steps S1 and S2 that they have (`meeting`, `stock`, `settle`). Wires of outputs may stay for later programs (`saved`).
 //!
 //! # Deviations
 //!
@@ -55,6 +55,7 @@ mod config;
 mod cost;
 mod ground;
 mod leaky;
+mod meeting;
 mod online;
 mod open;
 mod party;
@@ -64,6 +65,7 @@ mod prepare;
 mod protocol;
 mod reveal;
 mod saved;
+mod secrets;
 mod settle;
 mod setup;
 mod shares;

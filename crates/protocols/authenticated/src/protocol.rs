@@ -16,11 +16,12 @@ use garblet_protocol::{
 use garblet_store::Store;
 
 use crate::{
-    Amounts, Build, Config, GARBLER, NAME, Participant, Plan, ResultCheck, Run, Statistical, checks, communication,
+    Amounts, Build, Config, GARBLER, NAME, Participant, Plan, ResultCheck, Run, Statistical,
+    amounts::KINDS,
+    checks, communication,
     online::{evaluator::EvaluatorSide, garbler::GarblerSide},
     side::Side,
     stock::{
-        pieces::KINDS,
         saved,
         store::{kinds, secrets},
         unsettled::LastCheck,

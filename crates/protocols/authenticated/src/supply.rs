@@ -4,9 +4,10 @@ use garblet_protocol::{error::ProtocolError, secrets::unreadable, session::Sessi
 use garblet_store::{IdSet, Scratch, Taken};
 
 use crate::{
+    amounts::KINDS,
     plan::Plan,
     shares::{Made, Shares, Triples},
-    stock::pieces::{GROUP, KINDS, append, read},
+    stock::pieces::{GROUP, append, read},
 };
 
 /// Bytes of a triple with a mask.

@@ -24,23 +24,35 @@ fn coalition(lies: impl Into<Vec<(u16, Lie)>>, expected: Expected) -> Case {
     Case { lies: lies.into(), expected }
 }
 
-/// Lies of two garblers.
-fn of_garblers() -> Vec<Case> {
-    let garblers = [ZERO, ONE];
+const GARBLERS: [u16; 2] = [ZERO, ONE];
+
+/// Two garblers lie, each to another honest party.
+fn apart(step: Step, byte: isize) -> [(u16, Lie); 2] {
+    [(ZERO, to(TWO, step, byte)), (ONE, to(EVALUATOR, step, byte))]
+}
+
+/// To the third party both garblers lie alike, to the evaluator only one.
+fn cancelled_at_one(step: Step, byte: isize) -> Vec<(u16, Lie)> {
+    [both(GARBLERS, to(TWO, step, byte)), vec![(ZERO, to(EVALUATOR, step, byte))]].concat()
+}
+
+/// Both garblers lie alike to all.
+fn cancelled(step: Step, byte: isize) -> Vec<(u16, Lie)> {
+    [TWO, EVALUATOR].map(|honest| both(GARBLERS, to(honest, step, byte))).concat()
+}
+
+/// Both garblers lie to one party, at different places.
+fn differ(receiver: u16, step: Step, byte: isize) -> [(u16, Lie); 2] {
+    [(ZERO, to(receiver, step, byte)), (ONE, to(receiver, step, byte + 1))]
+}
+
+/// Lies of two garblers in set-up and preparation.
+fn of_garblers_before_the_function() -> Vec<Case> {
+    let garblers = GARBLERS;
     let honest = |check| somebody(check, [TWO, EVALUATOR]);
     let at_two = |check| somebody(check, [TWO]);
-    let at_evaluator = |check| somebody(check, [EVALUATOR]);
     let each_by_one =
         |check| Expected::Found(vec![(TWO, End::Caught(ZERO, check)), (EVALUATOR, End::Caught(ONE, check))]);
-    let (tables, tag) = (16 + TABLES + 2 * SEATS.tag, TABLES + 2 * SEATS.tag);
-    // Both have another garbler's key before that of the third.
-    let key = SEATS.keys() + 16;
-    let apart = |step, byte| [(ZERO, to(TWO, step, byte)), (ONE, to(EVALUATOR, step, byte))];
-    // To the third party both lie alike, to the evaluator only one.
-    let cancelled_at_one =
-        |step, byte| [both(garblers, to(TWO, step, byte)), vec![(ZERO, to(EVALUATOR, step, byte))]].concat();
-    let cancelled = |step, byte| [TWO, EVALUATOR].map(|honest| both(garblers, to(honest, step, byte))).concat();
-    let differ = |receiver, step, byte| [(ZERO, to(receiver, step, byte)), (ONE, to(receiver, step, byte + 1))];
     vec![
         coalition(apart(Step::Nonce, 3), honest(checks::ECHO)),
         coalition(both(garblers, to(TWO, Step::Nonce, 3)), honest(checks::ECHO)),
@@ -80,6 +92,19 @@ fn of_garblers() -> Vec<Case> {
         coalition(both(garblers, to_all(Step::BucketBits, 0)), honest(checks::BUCKET_BITS)),
         coalition(both(garblers, to(TWO, Step::BucketProof, 0)), Expected::Right),
         coalition(differ(TWO, Step::BucketProof, 0), at_two(checks::BUCKET_BITS)),
+    ]
+}
+
+/// Lies of two garblers in the build and online.
+fn of_garblers() -> Vec<Case> {
+    let garblers = GARBLERS;
+    let honest = |check| somebody(check, [TWO, EVALUATOR]);
+    let at_two = |check| somebody(check, [TWO]);
+    let at_evaluator = |check| somebody(check, [EVALUATOR]);
+    let (tables, tag) = (16 + TABLES + 2 * SEATS.tag, TABLES + 2 * SEATS.tag);
+    // Both have another garbler's key before that of the third.
+    let key = SEATS.keys() + 16;
+    vec![
         coalition(cancelled(Step::GateBits, 0), Expected::Right),
         coalition(cancelled_at_one(Step::GateBits, 0), honest(checks::GATE_BITS)),
         coalition(both(garblers, to_all(Step::GateBits, 0)), honest(checks::GATE_BITS)),
@@ -142,7 +167,7 @@ fn of_evaluator() -> Vec<Case> {
 }
 
 pub(super) fn with_tags() -> Vec<Case> {
-    [of_garblers(), of_evaluator()].concat()
+    [of_garblers_before_the_function(), of_garblers(), of_evaluator()].concat()
 }
 
 pub(super) fn with_revealed_values() -> Vec<Case> {

@@ -29,7 +29,7 @@ use super::{
     plan::Plan,
     reveal::Parts,
     saved::Read,
-    setup::block_of,
+    shares::block_of,
     shares::{Shares, Supply, Triples, add_public},
     wires::{KeptWires, Labels, Masks, lanes},
 };
@@ -292,7 +292,7 @@ impl Gates<'_> {
         [&self.masks.of_party(party)[plan.input_count()..], self.products.of_party(party)]
     }
 
-    /// What input wires carry: the shares of every slot, and the zero label, if there are labels.
+    /// The values that input wires carry: the shares of every slot, and the zero label, if there are labels.
     fn inputs(&self, plan: &Plan, slots: &[Party], labels: Option<&[Block]>) -> Vec<Quad> {
         let shares = slots.iter().map(|&party| self.masks.of_party(party));
         lanes(plan.input_count(), &shares.chain(labels).collect::<Vec<_>>())

@@ -56,7 +56,7 @@ pub(super) struct Ground<K> {
     /// Batches and runs so far.
     pub(super) batches: u64,
     pub(super) runs: u64,
-    /// What waits on disk, if there is a store.
+    /// The material and secrets on disk, if there is a store.
     pub(super) stock: Option<Stock>,
     /// Set during every step, and forever once one failed: these differences are never used again, since others may have guessed bits of them.
     pub(super) over: bool,

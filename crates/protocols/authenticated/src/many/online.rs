@@ -346,5 +346,5 @@ pub(super) fn unlocked(messages: &[&[u8]], slot: usize, inputs: usize) -> Zeroiz
 }
 
 fn block_of_at(message: &[u8], at: usize) -> Block {
-    super::setup::block_of(&message[at..at + 16])
+    super::shares::block_of(&message[at..at + 16])
 }

@@ -17,7 +17,7 @@ use garblet_protocol::{
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroizing;
 
-use super::{Step, checks::somebody_cheats, ground::Ground, setup::block_of};
+use super::{Step, checks::somebody_cheats, ground::Ground, shares::block_of};
 use crate::{
     opening::{PROOF_BYTES, Packed, Sums},
     shares::PowerSum,

@@ -22,9 +22,8 @@ use super::{
     saved, stock,
 };
 use crate::{
-    amounts::Amounts,
+    amounts::{Amounts, KINDS},
     protocol::{CHECKS, STATISTICAL, settle_notice, with_order, with_store},
-    stock::pieces::KINDS,
 };
 
 /// Garbled circuits whose masks all parties share, three parties and more, malicious.

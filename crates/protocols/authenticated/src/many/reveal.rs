@@ -26,7 +26,7 @@ use super::{
     open::{told, told_bytes},
     place::Place,
     plan::Plan,
-    setup::block_of,
+    shares::block_of,
 };
 use crate::{opening::Packed, shares::PowerSum};
 

@@ -19,7 +19,7 @@ use super::{
     ground::{Ground, check_echo},
     place::Place,
     plan::Plan,
-    stock::VERSION,
+    secrets::VERSION,
     wires::KeptWires,
 };
 use crate::stock::saved::Stored;

@@ -34,8 +34,8 @@ use super::{
     NAME, Step,
     checks::{ZERO, ZERO_OPENING, somebody_cheats},
     place::Place,
-    setup::block_of,
-    stock::VERSION,
+    secrets::VERSION,
+    shares::block_of,
 };
 use crate::coins::COMMITMENT_BYTES;
 
@@ -66,7 +66,7 @@ pub(super) struct LastTest {
     stage: Stage,
 }
 
-/// What a party tells the others of its last test when they meet.
+/// A party's word on its last test when all meet.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Told {
     name: [u8; 32],

@@ -19,7 +19,6 @@ use garblet_net::{Channel, Line, PerPeer};
 use garblet_ot::{OtError, ReceiverSeeds, SenderSeeds};
 use garblet_primitives::{Block, Delta, Prg, gf128, secrets};
 use garblet_protocol::{MeshSession, Phase, conduct::Conduct, domain::SessionId, error::ProtocolError};
-use serde::{Deserialize, Serialize};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -29,6 +28,8 @@ use super::{
     ground::{DIGEST_BYTES, Ground, Opened, Pair, check_echo},
     place::Place,
     plan::{Plan, Setting},
+    secrets::{PairSecrets, Secrets},
+    shares::block_of,
 };
 use crate::{
     coins::COMMITMENT_BYTES,
@@ -151,28 +152,6 @@ impl<K: Conduct<Step>> Ground<K> {
             false => Err(somebody_cheats(DIFFERENCES, "the proofs of a difference do not add up to zero")),
         }
     }
-}
-
-/// A block of a message of 16 bytes.
-pub(super) fn block_of(bytes: &[u8]) -> Block {
-    Block::from_bytes(*bytes.first_chunk().unwrap_or(&[0; 16]))
-}
-
-/// A party's secrets, which last as long as its store.
-#[derive(Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
-pub(super) struct Secrets {
-    pub(super) delta: Block,
-    /// Those in common with every other party, in order.
-    pub(super) pairs: Vec<PairSecrets>,
-}
-
-/// The secrets that two parties have in common: the leaves of their OTs in both directions, and a seed.
-#[derive(Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
-pub(super) struct PairSecrets {
-    sender: SenderSeeds,
-    receiver: ReceiverSeeds,
-    /// *Secret*: from everybody outside the pair.
-    seed: Block,
 }
 
 /// Step S0: the name of the session is a hash of nonces of all, and all have the same.

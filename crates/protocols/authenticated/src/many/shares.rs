@@ -137,3 +137,8 @@ impl Supply {
         self.masks.extend(batch, 3 * leaky..3 * leaky + masks);
     }
 }
+
+/// A block of a message of 16 bytes.
+pub(super) fn block_of(bytes: &[u8]) -> Block {
+    Block::from_bytes(*bytes.first_chunk().unwrap_or(&[0; 16]))
+}

@@ -142,7 +142,7 @@ fn value_without_mask(output: OutputWire) -> bool {
     }
 }
 
-/// What the first `count` base wires carry: the values in these columns, one in each lane.
+/// The first `count` base wires: they carry the values in these columns, one in each lane.
 pub(super) fn lanes(count: usize, columns: &[&[Block]]) -> Vec<Quad> {
     let width = columns.len().div_ceil(QUAD_LANES);
     let mut wires = vec![[Block::ZERO; QUAD_LANES]; width * count];

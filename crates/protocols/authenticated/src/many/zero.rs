@@ -16,7 +16,7 @@ use garblet_primitives::{Block, OtHash, gf128};
 use garblet_protocol::{MeshSession, conduct::Conduct, error::ProtocolError};
 use zeroize::Zeroizing;
 
-use super::{Step, bits::CotChecked, ground::Ground, leaky::tweak, place::Place, settle::LastTest, setup::block_of};
+use super::{Step, bits::CotChecked, ground::Ground, leaky::tweak, place::Place, settle::LastTest, shares::block_of};
 
 /// Bits of a part, and OTs of each ordered pair.
 pub(super) const BITS: usize = 128;

@@ -6,16 +6,16 @@ use garblet_primitives::Block;
 use garblet_protocol::error::{Missing, NotPrepared, ProtocolError};
 use garblet_store::{IdSet, Kind, Store, StoreError, Taken};
 
-use crate::{amounts::Amounts, shares::Shares};
+use crate::{
+    amounts::{Amounts, KINDS},
+    shares::Shares,
+};
 
 /// The version of the stored data.
 pub(crate) const VERSION: u32 = 1;
 
 /// The number of triples in a piece, and of masks: enough to make a store's overhead per piece negligible.
 pub(crate) const GROUP: usize = 16;
-
-/// The names of kinds.
-pub(crate) const KINDS: [&str; 2] = ["triples", "masks"];
 
 /// The kinds of a protocol's store: triples, and masks. A piece has [`GROUP`] of either.
 pub(crate) struct Kinds {

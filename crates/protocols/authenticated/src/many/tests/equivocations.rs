@@ -20,7 +20,7 @@ use crate::{
 /// The party that is told something else.
 const TO: usize = 1;
 
-/// What the party commits to.
+/// The subject of the commitment.
 #[derive(Clone, Copy)]
 enum Said {
     /// A share of coins.

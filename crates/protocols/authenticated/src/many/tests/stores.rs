@@ -42,7 +42,7 @@ enum Task {
     Run { top_up: bool },
 }
 
-/// What a party does wrong.
+/// A party's deviation.
 #[derive(Clone, Copy, PartialEq)]
 enum Does {
     Well,
@@ -88,7 +88,7 @@ struct Stores<'a> {
     parties: u16,
 }
 
-/// What a party has at the end of a session: its outputs, and the amounts that are left. None if it was gone.
+/// The possessions of a party at the end of a session: its outputs, and the amounts that are left. None if it was gone.
 type Ended = Option<Result<(Vec<Option<Bits>>, Amounts), ProtocolError>>;
 
 impl Stores<'_> {
@@ -420,7 +420,7 @@ fn nobody_opens_another_product_when_all_meet_again() {
     assert_eq!(stores.are_unsettled()[..2], [true; 2]);
 }
 
-/// When all meet again it says its commitment otherwise to one party: that one names it, and nobody opens anything else.
+/// It says its commitment otherwise to one party when all meet again: that one names it, and nobody opens anything else.
 #[test]
 fn nobody_commits_anew_when_all_meet_again() {
     let (folder, parties) = filled(3);
