@@ -106,7 +106,7 @@ pub(super) enum Event {
     Panicked(&'static str),
 }
 
-/// The words of the log for tasks that panic.
+/// The log's text for each kind of task that panics.
 const SESSION_PANICKED: &str = "the task of a session panicked: this is a bug; a counted run without a receipt gets one when the service restarts, and a result that was not delivered is lost";
 const GATHERING_PANICKED: &str = "the task that waits for the parties of a session panicked: this is a bug; the session has ended, and no run was counted";
 const HANDING_PANICKED: &str = "the task that delivers a result panicked: this is a bug; the result is lost, and its rule serves nobody until the service restarts";

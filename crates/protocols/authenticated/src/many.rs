@@ -34,7 +34,8 @@
 //! - The proof of opened bits is at a point that hashes the totals as its sender heard them, see `open`: it is also the echo that all heard the same.
 //! - Leaky triples are tested blindly, see `zero`: a failed test tells no difference, so any number of batches may be made with one.
 //! - Garblers add up tables, see `build`: the evaluator receives `48 (n - 1)` bytes for a gate, and not `16 (n - 1) (3 n - 4)`.
-//! - Tags, which are garbled for the evaluator's difference, let it check every gate by itself, see [`garblet_garble::joint`]. The published check is `check=reveal`.
+//! - Tags, which are garbled for the evaluator's difference, let it check every gate by itself, see [`garblet_garble::joint`]. The published check is
+//!   `check=reveal`.
 //! - Labels come under locks, see `online`, where the published protocol broadcasts masked inputs.
 //! - Every hash, commitment and coin belongs to its sender; shares of coins are hashed in order.
 //!
