@@ -52,6 +52,7 @@ const SUITES: &[Suite] = &[
     suite("gmw", protocols::gmw),
     suite("lego", protocols::lego),
     suite("authenticated", protocols::authenticated),
+    suite("authenticated-bmr", protocols::authenticated_bmr),
 ];
 
 const USAGE: &str = "usage: valgrind garblet-constant-time short | all | SUITE...";

@@ -27,6 +27,14 @@ pub(crate) fn authenticated() {
     run("authenticated", &[("check", "reveal"), ("build", "stream")], "lib:add(8)");
 }
 
+pub(crate) fn authenticated_bmr() {
+    run("authenticated-bmr", &[], "lib:add(8)");
+    // All parties but the evaluator have inputs.
+    let mut program = library::find("lib:add(8)").expect("there is one");
+    program.set_owner(InputId(1), Party(2));
+    run_program("authenticated-bmr", &[("check", "reveal")], program);
+}
+
 pub(crate) fn two_garblers() {
     run("two-garblers", &[], "lib:mul(8)");
     // Both garblers have inputs.

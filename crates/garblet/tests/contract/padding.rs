@@ -96,6 +96,8 @@ const CASES: &[Case] = &[
     // Outputs of a garbler, with a digest and their masks.
     wide("authenticated-bmr", &[], (Back, 296), &["43 bits"]),
     wide("authenticated-bmr", &[], (Back, 258), &["43 bits"]),
+    // Masked values of gates, before a digest and a point.
+    wide("authenticated-bmr", &[("check", "reveal")], (Back, 48), &["42 bits"]),
     // Shares of the evaluator's input; outputs of a garbler, before a digest; decoding bits.
     case("two-garblers", &[], (Forth, 0), &["11 bits"]),
     case("two-garblers", &[], (Forth, 32), &["11 bits"]),

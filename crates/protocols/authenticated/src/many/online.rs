@@ -91,7 +91,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let gates = plan.and_count() as u64;
         session.advance(gates, gates);
         self.over = false;
-        Ok((party_io::deal_outputs(plan.program(), self.party, &mut values.into_iter()), kept))
+        Ok((party_io::deal_outputs(plan.program(), self.party, &mut values.iter()), kept))
     }
 
     /// Flow O1.
@@ -145,7 +145,7 @@ impl<K: Conduct<Step>> Ground<K> {
         plan: &Plan,
         built: &Built,
         told_inputs: &Told,
-    ) -> Result<Vec<bool>, ProtocolError> {
+    ) -> Result<Bits, ProtocolError> {
         let (party, tag, evaluator) = (self.party, plan.tag(), plan.evaluator());
         let others: Vec<Party> = plan.garblers().filter(|other| *other != party).collect();
         let locks = others.iter().map(|&other| self.lock(party, other, told_inputs, built.run));
@@ -176,9 +176,9 @@ impl<K: Conduct<Step>> Ground<K> {
             }
         };
         if count == 0 {
-            return Ok(Vec::new());
+            return Ok(Bits::default());
         }
-        let Some(message) = masks.get_mut(evaluator.0) else { return Ok(Vec::new()) };
+        let Some(message) = masks.get_mut(evaluator.0) else { return Ok(Bits::default()) };
         let of_evaluator = message.split_off(count.div_ceil(8) + DIGEST_BYTES);
         let handed_over = std::mem::replace(message, of_evaluator);
         let (masked, digest) = handed_over.split_at(count.div_ceil(8));
@@ -200,7 +200,7 @@ impl<K: Conduct<Step>> Ground<K> {
         plan: &Plan,
         (built, circuit): (&Built, &Circuit),
         told_inputs: &Told,
-    ) -> Result<(Vec<bool>, Vec<Vec<Block>>), ProtocolError> {
+    ) -> Result<(Bits, Vec<Vec<Block>>), ProtocolError> {
         let count = plan.output_bits(self.party);
         let bytes = label_bytes(plan);
         let nothing = session.mesh().per_peer(|_| Vec::new());
@@ -319,14 +319,18 @@ impl<K: Conduct<Step>> Ground<K> {
         built: &Built,
         masked: &Packed,
         masks: &PerPeer<Vec<u8>>,
-    ) -> Result<Vec<bool>, ProtocolError> {
+    ) -> Result<Bits, ProtocolError> {
         let own = built.masks.of_outputs(self.party);
         let masks = hear(plan.tag(), own, self.delta.block(), masks, OUTPUT_MASKS)?;
-        let inverted = plan.outputs_of(self.party).map(|wire| match wire {
-            OutputWire::Constant(value) => value,
-            OutputWire::Slot(operand) => operand.inverted(),
-        });
-        Ok(inverted.enumerate().map(|(at, inverted)| inverted ^ masked.get(at) ^ masks.get(at)).collect())
+        let mut values = masked.sum(&masks.0);
+        for (at, wire) in plan.outputs_of(self.party).enumerate() {
+            let inverted = match wire {
+                OutputWire::Constant(value) => value,
+                OutputWire::Slot(operand) => operand.inverted(),
+            };
+            values.add(at, inverted);
+        }
+        Ok(Bits::filled(plan.output_bits(self.party), |own| own.copy_from_slice(&values.0)))
     }
 }
 

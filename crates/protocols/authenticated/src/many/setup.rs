@@ -167,6 +167,7 @@ async fn meet(
     outgoing.iter_mut().for_each(|(peer, nonce)| conduct.touch(Step::Nonce, peer.into(), nonce));
     let mut incoming = mesh.per_peer(|_| vec![0; NONCE_BYTES]);
     mesh.exchange(&outgoing, &mut incoming).await?;
+    secrets::publish(&mut nonce, "authenticated-bmr: the nonce, which was sent");
     let all = (0..mesh.party_count()).map(|party| incoming.get(party).unwrap_or(&nonce));
     let all: Vec<u8> = all.flatten().copied().collect();
     confirm(session, (agreed, &all), conduct).await
