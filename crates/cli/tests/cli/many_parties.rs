@@ -223,7 +223,7 @@ fn mistakes_in_a_peers_file_are_explained() {
     }
     let missing = folder.path("missing.toml");
     let ran = garblet(&["run", "lib:add(8)", "--party", "2", "--protocol", "gmw", "--peers", &missing]);
-    ran.fails(2, &format!("error: {missing}: cannot be read: No such file or directory\n"));
+    ran.fails(2, &format!("error: {missing}: cannot be read: no such file or directory\n"));
 }
 
 #[test]
