@@ -30,7 +30,7 @@ const REASONS: &[(&str, &[&str])] = &[
     ("authenticated: whether the proof of opened bits is right", &["protocols/authenticated/src/opening.rs"]),
     ("authenticated-bmr: the nonce, which was sent", &["protocols/authenticated/src/many/setup.rs"]),
     ("authenticated-bmr: whether all gates are right", &["protocols/authenticated/src/many/checks.rs"]),
-    ("authenticated-bmr: whether all leaky triples are products", &["protocols/authenticated/src/many/zero.rs"]),
+    ("authenticated-bmr: whether all leaky triples are products", &["protocols/authenticated/src/many/settle.rs"]),
     ("authenticated-bmr: whether all parties heard the same", &["protocols/authenticated/src/many/ground.rs"]),
     ("authenticated-bmr: whether every party has one difference", &["protocols/authenticated/src/many/setup.rs"]),
     ("authenticated-bmr: whether labels of inputs fit", &["protocols/authenticated/src/many/online.rs"]),
