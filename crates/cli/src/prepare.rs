@@ -142,6 +142,10 @@ impl Options {
         let program = match protocol.stock() {
             None => return Err(no_preparation(protocol)),
             Some(StockKinds::Runs) => Some(self.program(job)?),
+            Some(_) if self.batch.is_some() => {
+                return Err(Failure::call(format!("--batch: {protocol} prepares for any function"))
+                    .hint("give amounts for all rows with --stock"));
+            }
             Some(_) => None,
         };
         check_unwritable_with_folders(peers)?;

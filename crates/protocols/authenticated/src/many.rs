@@ -57,6 +57,7 @@ mod cost;
 mod ground;
 mod leaky;
 mod meeting;
+mod messages;
 mod online;
 mod open;
 mod party;

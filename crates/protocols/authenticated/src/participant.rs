@@ -26,11 +26,7 @@ use crate::{
     secrets::Secrets,
     shares::{Shares, Triples},
     side::{Computed, Read, Side, Waiting, Work},
-    stock::{
-        pieces::GROUP,
-        saved,
-        store::{STATE, Stock},
-    },
+    stock::{pieces::GROUP, saved, store::Stock},
     supply::Supply,
 };
 
@@ -70,7 +66,7 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
         let mut stock = Stock::meet(session, store, config, S::PARTY, peer).await?;
         if !stock.same {
             let secrets = Secrets::set_up(session, S::PARTY, config, &mut conduct).await;
-            let secrets = STATE.revoke_if_cheated(&mut stock.store, secrets)?;
+            let secrets = stock.revoked(secrets)?;
             stock.replace(secrets)?;
         }
         let kept = stock.kept.as_ref().ok_or_else(kept::no_store)?;
@@ -453,11 +449,7 @@ impl<C> Ground<C> {
     pub(crate) fn revoked<T>(&mut self, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
         self.over |= result.as_ref().is_err_and(ProtocolError::is_evidence);
         match &mut self.stock {
-            Some(stock) => {
-                let result = STATE.revoke_if_cheated(&mut stock.store, result);
-                stock.kept.take_if(|_| result.as_ref().is_err_and(ProtocolError::is_evidence));
-                result
-            }
+            Some(stock) => stock.revoked(result),
             None => result,
         }
     }

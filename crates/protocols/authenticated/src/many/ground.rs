@@ -17,6 +17,7 @@ use zeroize::Zeroizing;
 use super::{
     Step,
     checks::{COIN_TOSS_OPENING, ECHO, somebody_cheats},
+    messages,
     place::Place,
     stock::Stock,
 };
@@ -106,34 +107,29 @@ impl<K: Conduct<Step>> Ground<K> {
         Zeros(self.pairs.iter().map(|(_, pair)| domain.stream(*pair.seed)).collect())
     }
 
-    /// Sends every peer its message after the conduct has seen it, and receives as many bytes of each as `expected` says.
+    /// As [`messages::exchange`].
     ///
-    /// *Errors*: the connection's.
+    /// *Errors*: the connections'.
     pub(super) async fn exchange(
         &mut self,
         session: &mut MeshSession,
         step: Step,
-        mut outgoing: PerPeer<Vec<u8>>,
+        outgoing: PerPeer<Vec<u8>>,
         expected: impl Fn(Party) -> usize,
     ) -> Result<PerPeer<Vec<u8>>, ProtocolError> {
-        outgoing.iter_mut().for_each(|(peer, message)| self.conduct.touch(step, peer.into(), message));
-        let mesh = session.mesh();
-        let mut incoming = mesh.per_peer(|peer| vec![0; expected(Party(peer))]);
-        mesh.exchange(&outgoing, &mut incoming).await?;
-        Ok(incoming)
+        messages::exchange(session, (step, &mut self.conduct), outgoing, expected).await
     }
 
-    /// Sends all peers the same message, and receives as many bytes of each.
+    /// As [`messages::broadcast`].
     ///
-    /// *Errors*: the connection's.
+    /// *Errors*: the connections'.
     pub(super) async fn broadcast(
         &mut self,
         session: &mut MeshSession,
         step: Step,
         message: &[u8],
     ) -> Result<PerPeer<Vec<u8>>, ProtocolError> {
-        let outgoing = session.mesh().per_peer(|_| message.to_vec());
-        self.exchange(session, step, outgoing, |_| message.len()).await
+        messages::broadcast(session, (step, &mut self.conduct), message).await
     }
 
     /// The messages of all parties, in order.

@@ -14,13 +14,19 @@ use super::{
     NAME, Step,
     ground::Ground,
     plan::Setting,
-    secrets::VERSION,
+    secrets::{Secrets, VERSION},
     settle::{LastTest, Told, settle},
     setup::confirm,
     shares::Supply,
-    stock::{STATE, Stock, read},
+    stock::{STATE, Stock},
 };
-use crate::{amounts::Amounts, parameters::batches, plan::with_masks, secrets::in_ots, stock::pieces::GROUP};
+use crate::{
+    amounts::Amounts,
+    parameters::batches,
+    plan::with_masks,
+    secrets::in_ots,
+    stock::{kept::Kept, pieces::GROUP},
+};
 
 /// The word of a party to all others when they meet.
 #[derive(Clone, Serialize, Deserialize)]
@@ -62,7 +68,7 @@ impl<K: Conduct<Step>> Ground<K> {
     ) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
         bind(&mut store, setting, party, peers)?;
-        let kept = read(&store)?;
+        let kept: Option<Kept<Secrets>> = Kept::read(STATE, &store)?;
         let last = LastTest::of(&store)?;
         let name = kept.as_ref().map(|kept| kept.name);
         let mut nonce = [0; 32];

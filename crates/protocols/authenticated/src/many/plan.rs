@@ -55,8 +55,8 @@ impl Setting {
         Tag { bytes: self.config.statistical.tag_bytes() }
     }
 
-    /// The digest of this, and of a program's schedule if it is known.
-    pub(super) fn digest(self, (program, schedule): ([u8; 32], [u8; 32])) -> [u8; 32] {
+    /// The digest of this and of what else is agreed: a program with its schedule, or an order.
+    pub(super) fn digest(self, (subject, schedule): ([u8; 32], [u8; 32])) -> [u8; 32] {
         let Config { check, evaluator, ot_width, statistical } = self.config;
         let mut parameters = [0; 32];
         parameters[0] = ot_width.bits() as u8;
@@ -64,7 +64,7 @@ impl Setting {
         parameters[2..4].copy_from_slice(&evaluator.to_le_bytes());
         parameters[4..6].copy_from_slice(&self.parties.to_le_bytes());
         parameters[6] = check as u8;
-        SessionId::new(NAME, program, [schedule, parameters]).domain(Party(0), Place::Name as u8).digest(b"")
+        SessionId::new(NAME, subject, [schedule, parameters]).domain(Party(0), Place::Name as u8).digest(b"")
     }
 }
 

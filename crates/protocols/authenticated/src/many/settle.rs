@@ -33,6 +33,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use super::{
     NAME, Step,
     checks::{ZERO, ZERO_OPENING, somebody_cheats},
+    messages::broadcast,
     place::Place,
     secrets::VERSION,
     shares::block_of,
@@ -214,7 +215,7 @@ pub(super) async fn settle<K: Conduct<Step>>(
             }
         }
     };
-    let commitments = exchange(session, (Step::ProductCommitment, conduct), test.commitment()).await?;
+    let commitments = broadcast(session, (Step::ProductCommitment, conduct), test.commitment()).await?;
     match test.stage {
         Stage::Committed => {
             test.hear(&commitments);
@@ -227,23 +228,9 @@ pub(super) async fn settle<K: Conduct<Step>>(
             }
         }
     }
-    let openings = exchange(session, (Step::Product, conduct), &test.opening()).await?;
+    let openings = broadcast(session, (Step::Product, conduct), &test.opening()).await?;
     test.judge(&openings)?;
     test.keep(store)
-}
-
-/// Sends all others the same message, and receives as many bytes of each.
-async fn exchange<K: Conduct<Step>>(
-    session: &mut MeshSession,
-    (step, conduct): (Step, &mut K),
-    message: &[u8],
-) -> Result<PerPeer<Vec<u8>>, ProtocolError> {
-    let mesh = session.mesh();
-    let mut outgoing = mesh.per_peer(|_| message.to_vec());
-    outgoing.iter_mut().for_each(|(peer, message)| conduct.touch(step, peer.into(), message));
-    let mut incoming = mesh.per_peer(|_| vec![0; message.len()]);
-    mesh.exchange(&outgoing, &mut incoming).await?;
-    Ok(incoming)
 }
 
 /// An array at the start of a message that is long enough.

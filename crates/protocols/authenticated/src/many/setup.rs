@@ -26,6 +26,7 @@ use super::{
     NAME, Step,
     checks::{DIFFERENCES, DIFFERENCES_OPENING, somebody_cheats},
     ground::{DIGEST_BYTES, Ground, Opened, Pair, check_echo},
+    messages::broadcast,
     place::Place,
     plan::{Plan, Setting},
     secrets::{PairSecrets, Secrets},
@@ -160,15 +161,11 @@ async fn meet(
     agreed: [u8; 32],
     conduct: &mut impl Conduct<Step>,
 ) -> Result<SessionId, ProtocolError> {
-    let (mesh, rng) = session.parts();
     let mut nonce = vec![0; NONCE_BYTES];
-    rng.fill_bytes(&mut nonce);
-    let mut outgoing = mesh.per_peer(|_| nonce.clone());
-    outgoing.iter_mut().for_each(|(peer, nonce)| conduct.touch(Step::Nonce, peer.into(), nonce));
-    let mut incoming = mesh.per_peer(|_| vec![0; NONCE_BYTES]);
-    mesh.exchange(&outgoing, &mut incoming).await?;
+    session.rng().fill_bytes(&mut nonce);
+    let theirs = broadcast(session, (Step::Nonce, conduct), &nonce).await?;
     secrets::publish(&mut nonce, "authenticated-bmr: the nonce, which was sent");
-    let all = (0..mesh.party_count()).map(|party| incoming.get(party).unwrap_or(&nonce));
+    let all = (0..theirs.party_count()).map(|party| theirs.get(party).unwrap_or(&nonce));
     let all: Vec<u8> = all.flatten().copied().collect();
     confirm(session, (agreed, &all), conduct).await
 }
@@ -184,12 +181,8 @@ pub(super) async fn confirm(
     let all = SessionId::new(NAME, agreed, [[0; 32]; 2]).domain(Party(0), Place::Nonces as u8).digest(heard);
     let id = SessionId::new(NAME, all, [[0; 32]; 2]);
     let name = id.domain(Party(0), Place::Name as u8).digest(b"");
-    let mesh = session.mesh();
-    let mut outgoing = mesh.per_peer(|_| name.to_vec());
-    outgoing.iter_mut().for_each(|(peer, name)| conduct.touch(Step::Name, peer.into(), name));
-    let mut incoming = mesh.per_peer(|_| vec![0; DIGEST_BYTES]);
-    mesh.exchange(&outgoing, &mut incoming).await?;
-    check_echo(&name, incoming.iter().map(|(_, name)| &name[..]), "the nonces, the program and the parameters")?;
+    let theirs = broadcast(session, (Step::Name, conduct), &name).await?;
+    check_echo(&name, theirs.iter().map(|(_, name)| &name[..]), "the nonces, the program and the parameters")?;
     Ok(id)
 }
 

@@ -15,9 +15,8 @@ use garblet_protocol::{
     error::ProtocolError,
     secrets::{SecretsState, given_up, unreadable},
 };
-use garblet_store::{State, Store, Taken};
-use serde::{Deserialize, Serialize};
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use garblet_store::{Store, Taken};
+use zeroize::Zeroizing;
 
 use super::{
     NAME,
@@ -29,6 +28,7 @@ use super::{
 use crate::{
     amounts::{Amounts, KINDS},
     stock::{
+        kept::Kept,
         pieces::{GROUP, Kinds},
         store::push,
     },
@@ -37,21 +37,11 @@ use crate::{
 /// The protocol's state in a store.
 pub(super) const STATE: SecretsState = SecretsState { name: NAME, version: VERSION };
 
-/// The state that a party keeps as long as its store.
-#[derive(Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
-pub(super) struct Kept {
-    /// The name of the secrets, which all parties know.
-    pub(super) name: [u8; 32],
-    pub(super) secrets: Secrets,
-    /// The probability of an insecure triple.
-    insecure: f64,
-}
-
 /// A party's store.
 pub(super) struct Stock {
     pub(super) store: Store,
     /// None once the store was given up.
-    pub(super) kept: Option<Kept>,
+    pub(super) kept: Option<Kept<Secrets>>,
     /// Pieces that were discarded.
     pub(super) lost: u64,
 }
@@ -75,11 +65,9 @@ pub(super) fn is_unsettled(store: &Store) -> bool {
 }
 
 impl Stock {
-    /// Passes on the result of a step. If a check failed in it, the store is given up.
+    /// As [`Kept::revoked`].
     pub(super) fn revoked<T>(&mut self, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
-        let result = STATE.revoke_if_cheated(&mut self.store, result);
-        self.kept.take_if(|_| result.as_ref().is_err_and(ProtocolError::is_evidence));
-        result
+        Kept::revoked(&mut self.kept, (STATE, &mut self.store), result)
     }
 
     /// Replaces the secrets by new ones, once all parties have them. Nothing waits that was made with the old ones.
@@ -88,8 +76,7 @@ impl Stock {
     pub(super) fn replace(&mut self, meeting: SessionId, secrets: Secrets) -> Result<(), ProtocolError> {
         LastTest::forget(&mut self.store)?;
         let name = meeting.domain(Party(0), Place::SecretsName as u8).digest(b"");
-        self.kept = Some(Kept { name, secrets, insecure: 0.0 });
-        self.keep()
+        self.kept.insert(Kept { name, secrets, insecure: 0.0 }).write(STATE, &mut self.store)
     }
 
     /// The name of the secrets; none once the store was given up.
@@ -102,23 +89,11 @@ impl Stock {
         self.kept.as_ref().map_or(0.0, |kept| kept.insecure)
     }
 
-    /// Counts a batch, durably, before anything of it is made.
+    /// As [`Kept::count`].
     ///
     /// *Errors*: the store's; one that was given up.
     pub(super) fn count(&mut self, insecure: f64) -> Result<(), ProtocolError> {
-        let kept = self.kept.as_mut().ok_or_else(given_up)?;
-        if kept.insecure >= insecure {
-            return Ok(());
-        }
-        kept.insecure = insecure;
-        self.keep()
-    }
-
-    fn keep(&mut self) -> Result<(), ProtocolError> {
-        match &self.kept {
-            Some(kept) => Ok(self.store.set_state(STATE.name, State::encoded(VERSION, kept))?),
-            None => Ok(()),
-        }
+        Kept::count(&mut self.kept, (STATE, &mut self.store), insecure)
     }
 
     /// The amounts that the store has.
@@ -169,14 +144,6 @@ impl Stock {
         supply.pieces = pieces;
         Ok(supply)
     }
-}
-
-/// The secrets of a store, if it has any.
-///
-/// *Errors*: a store that was given up.
-pub(super) fn read(store: &Store) -> Result<Option<Kept>, ProtocolError> {
-    let Some(bytes) = STATE.read(store)? else { return Ok(None) };
-    Ok(Some(postcard::from_bytes(bytes).map_err(|_| unreadable("secrets"))?))
 }
 
 /// Reads the shares of pieces.

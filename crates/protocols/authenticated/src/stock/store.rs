@@ -4,14 +4,14 @@ use garblet_circuit::Party;
 use garblet_protocol::{
     error::ProtocolError,
     kept,
-    secrets::{SecretsState, given_up, unreadable},
+    secrets::{SecretsState, given_up},
     session::Session,
 };
-use garblet_store::{Batch, Binding, Kind, State, Store, Taken};
-use serde::{Deserialize, Serialize};
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use garblet_store::{Batch, Binding, Kind, Store, Taken};
+use zeroize::Zeroizing;
 
 use super::{
+    kept::Kept,
     messages::Has,
     pieces::{GROUP, Kinds, VERSION, append},
     unsettled::LastCheck,
@@ -22,20 +22,10 @@ use garblet_protocol::domain::SessionId;
 /// The protocol's state in a store.
 pub(crate) const STATE: SecretsState = SecretsState { name: "authenticated", version: VERSION };
 
-/// The state that a party keeps as long as its store.
-#[derive(Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
-pub(crate) struct Kept {
-    /// The name of the secrets, which both parties know.
-    pub(crate) name: [u8; 32],
-    pub(crate) secrets: Secrets,
-    /// The probability of an insecure triple.
-    pub(crate) insecure: f64,
-}
-
 /// A party's store.
 pub(crate) struct Stock {
     pub(crate) store: Store,
-    pub(crate) kept: Option<Kept>,
+    pub(crate) kept: Option<Kept<Secrets>>,
     /// The name of the meeting.
     pub(crate) meeting: SessionId,
     /// Set if both parties have the same secrets. Otherwise new ones are made.
@@ -93,31 +83,20 @@ impl Stock {
         kept::forget(&mut self.store, |_| true)?;
         self.lost += self.store.clear()?;
         LastCheck::Settled.keep(&mut self.store)?;
-        self.kept = Some(Kept {
-            name: self.meeting.domain(GARBLER, Place::SecretsName as u8).digest(b""),
-            secrets,
-            insecure: 0.0,
-        });
-        self.keep()
+        let name = self.meeting.domain(GARBLER, Place::SecretsName as u8).digest(b"");
+        self.kept.insert(Kept { name, secrets, insecure: 0.0 }).write(STATE, &mut self.store)
     }
 
-    /// Counts a batch, durably, before anything of it is made.
+    /// As [`Kept::count`].
     ///
     /// *Errors*: the store's; one that was given up.
     pub(crate) fn count(&mut self, insecure: f64) -> Result<(), ProtocolError> {
-        let kept = self.kept.as_mut().ok_or_else(given_up)?;
-        if kept.insecure >= insecure {
-            return Ok(());
-        }
-        kept.insecure = insecure;
-        self.keep()
+        Kept::count(&mut self.kept, (STATE, &mut self.store), insecure)
     }
 
-    fn keep(&mut self) -> Result<(), ProtocolError> {
-        match &self.kept {
-            Some(kept) => Ok(self.store.set_state(STATE.name, State::encoded(VERSION, kept))?),
-            None => Ok(()),
-        }
+    /// As [`Kept::revoked`].
+    pub(crate) fn revoked<T>(&mut self, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
+        Kept::revoked(&mut self.kept, (STATE, &mut self.store), result)
     }
 
     /// The amounts that the store has.
@@ -178,7 +157,6 @@ pub(crate) fn kinds() -> Kinds {
 /// The secrets of a store, if it has any.
 ///
 /// *Errors*: a store that was given up.
-pub(crate) fn secrets(store: &Store) -> Result<Option<Kept>, ProtocolError> {
-    let Some(bytes) = STATE.read(store)? else { return Ok(None) };
-    Ok(Some(postcard::from_bytes(bytes).map_err(|_| unreadable("secrets"))?))
+pub(crate) fn secrets(store: &Store) -> Result<Option<Kept<Secrets>>, ProtocolError> {
+    Kept::read(STATE, store)
 }

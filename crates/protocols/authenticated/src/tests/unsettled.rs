@@ -170,7 +170,7 @@ fn a_garbler_that_was_caught_cannot_settle() {
     let told = |name: [u8; 32]| move |summary| Has { summary, secrets: Some(name), nonce: [7; 32], unsettled: None };
     put_back();
     let store = open(&folder.join("0"), 52);
-    let kept: crate::stock::store::Kept = postcard::from_bytes(&secrets).expect("as it was kept");
+    let kept: crate::stock::kept::Kept<Secrets> = postcard::from_bytes(&secrets).expect("as it was kept");
     let has = told(kept.name)(store.summary());
     let after = meet_with(folder, 7, async |session| {
         session.channel().send(&has).await.expect("sent");

@@ -180,6 +180,17 @@ fn filled(parties: u16) -> (tempfile::TempDir, u16) {
     (folder, parties)
 }
 
+/// The book says how much the secrets take: some 130 KB for each other party.
+#[test]
+fn secrets_take_as_many_bytes_as_the_book_says() {
+    for parties in [3, 4] {
+        let (folder, parties) = filled(parties);
+        let stores = Stores { folder: folder.path(), parties };
+        let bytes = stores.open(0).state(STATE.name).expect("secrets").bytes.len();
+        assert!((126..136).contains(&(bytes / usize::from(parties - 1) / 1000)), "{bytes} bytes, {parties} parties");
+    }
+}
+
 #[test]
 fn what_was_filled_serves_runs_until_it_is_used_up() {
     for parties in [3, 4] {
