@@ -35,6 +35,17 @@ pub(super) struct Arrivals {
     here: HashSet<u16>,
 }
 
+/// The address by which callers over plain TCP are told apart: that of IPv4, and the network of 64 bits of IPv6, of which one caller has all addresses.
+fn network(address: IpAddr) -> String {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
+        }
+    }
+}
+
 impl Hall {
     /// Receives a caller: starts its session, queues it, or refuses it.
     pub(in super::super) fn receive(&mut self, caller: Caller) {
@@ -160,7 +171,7 @@ impl Hall {
         let (identities, config) = (offer.others(rule, identity), self.config());
         let peers: Vec<String> = identities.iter().map(|identity| config.name(*identity)).collect();
         let paused = match (identity, from) {
-            (None, Some(from)) => vec![from.to_canonical().to_string()],
+            (None, Some(from)) => vec![network(from)],
             _ => peers.clone(),
         };
         RequestWords {

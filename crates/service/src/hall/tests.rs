@@ -153,9 +153,11 @@ async fn over_plain_tcp_pauses_tell_callers_apart_by_their_addresses() {
     let hall = hall(folder.path(), "");
     let offer = hall.config().offers[0].clone();
     let ticket = hall.ticket(&offer, None, None);
-    let from = |address: [u8; 4]| hall.request(&ticket, &offer, 0, (None, Some(address.into())));
-    let [one, again, other] = [[10, 0, 0, 1], [10, 0, 0, 1], [10, 0, 0, 2]].map(from);
+    let from = |address: &str| hall.request(&ticket, &offer, 0, (None, Some(address.parse().expect("an address"))));
+    let [one, again, other] = ["10.0.0.1", "::ffff:10.0.0.1", "10.0.0.2"].map(from);
     assert!(one.paused == again.paused && one.paused != other.paused);
+    let [six, near, far] = ["fd00:0:0:1::1", "fd00:0:0:1:8::2", "fd00:0:0:2::1"].map(from);
+    assert!(six.paused == near.paused && six.paused != far.paused, "a caller may have all addresses of a network");
     assert_eq!((&one.peers, &one.counted), (&other.peers, &other.counted));
 }
 
