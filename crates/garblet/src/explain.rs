@@ -245,7 +245,9 @@ impl Explain for StoreError {
             StoreError::WrongKey { .. } => Advice::RightKey,
             StoreError::OtherFormat { .. } => Advice::RightVersion,
             StoreError::OtherBinding { .. } => Advice::RightStore,
-            StoreError::OtherPeerStore { .. } | StoreError::OtherStore { .. } => Advice::StoresTogether,
+            StoreError::OtherPeerStore { .. } | StoreError::OtherStore { .. } | StoreError::Twice { .. } => {
+                Advice::StoresTogether
+            }
             StoreError::RolledBack { .. } => Advice::NewStoresIfRestored,
             StoreError::PeerRolledBack { .. } | StoreError::Restored { .. } => Advice::NewStores,
             StoreError::PeerAhead { .. } | StoreError::PeerKinds { .. } | StoreError::Apart { .. } => {

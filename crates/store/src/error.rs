@@ -115,6 +115,12 @@ pub enum StoreError {
         /// The identifier that it claims.
         got: PieceId,
     },
+    /// Two parties say that they have the same store.
+    #[error("two parties have store {store}, expected one for each")]
+    Twice {
+        /// The store.
+        store: String,
+    },
     /// The stores of several parties claim numbers of pieces that cannot have been made together.
     #[error(
         "the stores of the parties are too far apart: expected the next piece of {kind} within 2^30 of {least}, got {most}"

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::edit::Edit;
 use crate::error::StoreError;
 use crate::ids::{IDS_MAX, IdSet, PieceId};
 use crate::kind::{KIND_NAME_BYTES_MAX, Kind, KindDigest};
@@ -122,11 +123,29 @@ impl Store {
         self.reconcile_all(std::slice::from_ref(peer))
     }
 
+    /// Remembers kinds durably, before any piece of them is made. Stores of several parties must: one that remembers what a peer claimed of a kind, and another
+    /// that forgets it when it is closed, would be [apart](StoreError::Apart) for ever.
+    pub fn know(&mut self, kinds: &[&Kind]) -> Result<(), StoreError> {
+        let new = kinds.iter().filter(|kind| !self.kinds.contains_key(&kind.digest()));
+        let new: Vec<KindRow> = new.map(|kind| KindRow::new((*kind).clone())).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let mut edit = Edit::new(self);
+        edit.kinds.extend(new.into_iter().map(|row| (row.kind.digest(), row)));
+        self.apply(edit)
+    }
+
     /// The same for several peers: keeps the pieces that all stores have.
     ///
-    /// *Shape*: the summaries of all peers, always in the same order; otherwise as for [`reconcile`](Store::reconcile). *Errors*: also [`StoreError::Apart`] in
-    /// place of [`StoreError::PeerAhead`]: a cheat could have led one store on and not another, so no claim is judged by this store alone.
+    /// *Shape*: the summaries of all peers, always in the same order; otherwise as for [`reconcile`](Store::reconcile). *Errors*: also [`StoreError::Twice`];
+    /// [`StoreError::Apart`] in place of [`StoreError::PeerAhead`]: a cheat could have led one store on and not another, so no claim is judged by this store alone.
     pub fn reconcile_all(&mut self, peers: &[Summary]) -> Result<Reconciled, StoreError> {
+        let mut stores: Vec<_> = peers.iter().map(|peer| peer.store).chain([self.id]).collect();
+        stores.sort_unstable();
+        if let Some(pair) = stores.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(StoreError::Twice { store: hex(&pair[0]) });
+        }
         for (at, peer) in peers.iter().enumerate() {
             self.check_peer(at, peer)?;
         }

@@ -142,6 +142,45 @@ fn a_store_that_was_led_on_is_not_blamed_by_one_that_was_not() {
     b.reconcile_all(&[of_a, c.summary()]).expect("what A says is possible");
 }
 
+/// A peer claims a number of a kind that nobody knows yet. Then one store makes a piece after it, and the other is closed and opened again.
+#[test]
+fn stores_that_know_their_kinds_all_remember_what_a_peer_claimed() {
+    for knows in [true, false] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let key = StoreKey::generate(&mut rng());
+        let mut b = Store::create(folder.path().join("b").as_path(), &key, &mut rng()).expect("a new folder");
+        let [mut a, c] = [memory(), memory()];
+        if knows {
+            [&mut a, &mut b].into_iter().for_each(|store| store.know(&[&kind(1)]).expect("it can be written"));
+        }
+        let lie = |next| {
+            let mut told = Told::by(&c);
+            told.kinds.push((kind(1), next, IdSet::new()));
+            told.summary()
+        };
+        let (of_a, of_b) = (a.summary(), b.summary());
+        a.reconcile_all(&[of_b, lie(AHEAD_MAX)]).expect("this number is possible");
+        b.reconcile_all(&[of_a, lie(AHEAD_MAX)]).expect("this number is possible");
+        fill(&mut a, &kind(1), [AHEAD_MAX]);
+        drop(b);
+        let mut b = Store::open(folder.path().join("b").as_path(), &key, &mut rng()).expect("nobody holds it");
+        let met = b.reconcile_all(&[a.summary(), lie(AHEAD_MAX)]);
+        assert_eq!(met.is_ok(), knows, "{met:?}");
+    }
+}
+
+#[test]
+fn two_parties_with_one_store_are_refused_without_a_trace() {
+    let [mut a, b, c] = [memory(), memory(), memory()];
+    for store in [&a, &b].map(|of| Told::by(of).store) {
+        let told = Told { store, ..Told::by(&c) };
+        let before = a.summary();
+        let error = a.reconcile_all(&[b.summary(), told.summary()]).expect_err("each has a store of its own");
+        assert!(matches!(error, StoreError::Twice { .. }) && !error.is_misbehaviour(), "{error}");
+        assert_eq!(a.summary(), before);
+    }
+}
+
 #[test]
 fn a_peer_that_is_impossibly_far_ahead_is_refused_without_a_trace() {
     let (mut a, mut b) = (memory(), memory());
