@@ -18,7 +18,7 @@ use super::{
     settle::{LastTest, Told, settle},
     setup::confirm,
     shares::Supply,
-    stock::{STATE, Stock},
+    stock::{STATE, Stock, kinds},
 };
 use crate::{
     amounts::Amounts,
@@ -77,14 +77,15 @@ impl<K: Conduct<Step>> Ground<K> {
         let theirs = tell(session, &has, &mut conduct).await?;
         // That somebody lies about what it heard tells nobody anything of these secrets: the store stays.
         let id = confirm(session, (agreed, &encoded(&has, &theirs)?), &mut conduct).await?;
+        check_peers(&store, &theirs)?;
         let other = theirs.iter().find(|(_, has)| has.secrets != name).map(|(peer, _)| Party(peer));
         let same = name.is_some() && other.is_none();
-        let told = theirs.map_ref(|_, has| has.last);
-        let is_open = told.iter().map(|(_, told)| *told).chain([has.last]).flatten().any(Told::is_open);
+        let is_open = has.last.is_some_and(Told::is_open);
         if let Some(party) = other.filter(|_| is_open || holds(&store)) {
             return Err(ProtocolError::Peer { party, source: Box::new(of_other_secrets(&store, is_open)) });
         }
-        let settled = settle(session, &mut store, last, &told, &mut conduct).await;
+        let told = theirs.map_ref(|_, has| has.last);
+        let settled = settle(session, &mut store, last, (&told, same), &mut conduct).await;
         STATE.revoke_if_cheated(&mut store, settled)?;
         let lost = reconcile(&mut store, &theirs)?;
         let mut stock = Stock { store, kept, lost };
@@ -93,8 +94,8 @@ impl<K: Conduct<Step>> Ground<K> {
             let ground = Ground::begin(session, &kept.secrets, deltas, setting, (party, id), conduct)?;
             return Ok(Ground { stock: Some(stock), ..ground });
         }
-        let made = Ground::with_new_secrets(session, setting, (party, id), conduct).await;
-        let (ground, secrets) = stock.revoked(made)?;
+        // Nothing was made with secrets of a set-up that fails: the store stays.
+        let (ground, secrets) = Ground::with_new_secrets(session, setting, (party, id), conduct).await?;
         stock.replace(id, secrets)?;
         Ok(Ground { stock: Some(stock), ..ground })
     }
@@ -131,12 +132,14 @@ impl<K: Conduct<Step>> Ground<K> {
 fn bind(store: &mut Store, setting: Setting, party: Party, peers: &str) -> Result<(), ProtocolError> {
     let (parties, config) = (setting.parties, setting.config);
     let [bits, width] = [config.statistical.bits(), config.ot_width.bits() as u32];
-    Ok(store.bind(&Binding {
+    store.bind(&Binding {
         peer: peers.into(),
         role: format!("party {party} of {parties}, evaluator {}", config.evaluator),
         protocol: format!("{NAME} {VERSION}, {bits} bits, k = {width}"),
         library: String::new(),
-    })?)
+    })?;
+    let kinds = kinds();
+    Ok(store.know(&[&kinds.triples, &kinds.masks])?)
 }
 
 /// Tells whether a store holds pieces or kept values.
@@ -184,14 +187,20 @@ fn encoded(own: &Has, theirs: &PerPeer<Has>) -> Result<Vec<u8>, ProtocolError> {
     postcard::to_extend(&all, Vec::new()).map_err(|_| unreadable("summaries of stores"))
 }
 
+/// Checks that the stores of all others belong to this one, and are not older than at the last meeting.
+///
+/// *Errors*: a store that does not, of its party.
+fn check_peers(store: &Store, theirs: &PerPeer<Has>) -> Result<(), ProtocolError> {
+    theirs.iter().enumerate().try_for_each(|(at, (peer, has))| {
+        let refuse = |error| ProtocolError::Peer { party: Party(peer), source: Box::new(ProtocolError::Store(error)) };
+        store.check_peer(at, &has.summary).map_err(refuse)
+    })
+}
+
 /// Discards pieces that not all stores have; returns their number.
 ///
-/// *Errors*: a store that does not belong to these, or was restored, of its party.
+/// *Errors*: claims that cannot be true; the store's.
 fn reconcile(store: &mut Store, theirs: &PerPeer<Has>) -> Result<u64, ProtocolError> {
-    for (at, (peer, has)) in theirs.iter().enumerate() {
-        let refuse = |error| ProtocolError::Peer { party: Party(peer), source: Box::new(ProtocolError::Store(error)) };
-        store.check_peer(at, &has.summary).map_err(refuse)?;
-    }
     let summaries: Vec<Summary> = theirs.iter().map(|(_, has)| has.summary.clone()).collect();
     Ok(store.reconcile_all(&summaries)?.dropped.iter().map(|(_, count)| count).sum())
 }

@@ -180,13 +180,13 @@ impl LastTest {
 
 /// Settles the last test at a meeting, before anything else, if somebody does not know its outcome: all open the same products once more.
 ///
-/// *Shape*: `told` by all others. *Errors*: [`ProtocolError::Unsettled`], if somebody has no record of the test or another one, of the party if it is one; those
+/// *Shape*: `told` by all others; `same` if all have the same secrets, as they do if this party's test is open. *Errors*: [`ProtocolError::Unsettled`], if somebody has no record of the test or another one, of the party if it is one; those
 /// of [`LastTest::judge`]: give the store up; the connections'.
 pub(super) async fn settle<K: Conduct<Step>>(
     session: &mut MeshSession,
     store: &mut Store,
     own: Option<LastTest>,
-    told: &PerPeer<Option<Told>>,
+    (told, same): (&PerPeer<Option<Told>>, bool),
     conduct: &mut K,
 ) -> Result<(), ProtocolError> {
     let folder = store.folder().to_path_buf();
@@ -207,8 +207,8 @@ pub(super) async fn settle<K: Conduct<Step>>(
             let reason = "this party asks for triples of which this store has no record";
             match own.filter(|test| fits(*asked, test.name)) {
                 None => return Err(of_party(peer, reason)),
-                // Whoever lacks the record may have been cut off before it had one, if the one that asks lies.
-                Some(test) if told.iter().any(|(_, told)| !fits(*told, test.name)) => {
+                // Whoever lacks the record, or has renewed its secrets since, may be honest if the one that asks lies.
+                Some(test) if !same || told.iter().any(|(_, told)| !fits(*told, test.name)) => {
                     return Err(unsettled("not all parties have a record of it"));
                 }
                 Some(test) => test,

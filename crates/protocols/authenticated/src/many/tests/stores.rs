@@ -399,7 +399,11 @@ fn nobody_makes_anything_while_a_test_is_not_settled() {
             for ended in &ended[..2] {
                 let error = ended.as_ref().expect("it stayed").as_ref().expect_err("it refuses");
                 let ProtocolError::Peer { party: Party(2), source } = error else { panic!("{forgets}: {error}") };
-                assert!(matches!(**source, ProtocolError::Unsettled { .. }), "{forgets}: {error}");
+                let is_refused = match forgets {
+                    "the store" => matches!(**source, ProtocolError::Store(StoreError::OtherPeerStore { .. })),
+                    _ => matches!(**source, ProtocolError::Unsettled { .. }),
+                };
+                assert!(is_refused, "{forgets}: {error}");
             }
             assert_eq!(stores.are_unsettled()[..2], [true; 2]);
             assert_eq!(stores.pieces()[..2], before[..2]);
@@ -469,6 +473,27 @@ fn a_party_that_asks_without_need_blames_nobody() {
         }
         assert_eq!(stores.are_unsettled(), [false, false, true]);
     }
+}
+
+/// An honest party has not written the new secrets, and a cheat asks for a test that nobody knows: it is named, and not the honest one.
+#[test]
+fn a_party_that_asks_for_an_unknown_test_does_not_put_the_blame_on_one_without_secrets() {
+    let (folder, parties) = filled(3);
+    let stores = Stores { folder: folder.path(), parties };
+    for party in 0..3 {
+        stores.open(party).clear().expect("written");
+    }
+    stores.open(1).remove_states(|place| place == STATE.name).expect("written");
+    let mut test = LastTest::commit([9; 32], Party(2), [7; 16], &mut Prg::new(Block::ONES));
+    test.hear(&PerPeer::new(2, 3, |_| vec![0; 32]));
+    test.keep(&mut stores.open(2)).expect("written");
+    for ended in &stores.meet(2, Task::Fill, |_| Does::Well)[..2] {
+        let error = ended.as_ref().expect("it stayed").as_ref().expect_err("it refuses");
+        let ProtocolError::Peer { party: Party(2), source } = error else { panic!("{error}") };
+        assert!(matches!(**source, ProtocolError::Unsettled { .. }), "{error}");
+    }
+    LastTest::forget(&mut stores.open(2)).expect("written");
+    stores.well(3, Task::Fill);
 }
 
 /// Only some parties hear that all heard the same: those that do not keep their stores, and the next meeting goes on.
