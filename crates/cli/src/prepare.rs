@@ -95,7 +95,10 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let filled = match (&options.peers, &job) {
         (Some(peers), job) => options.fill_with_all(peers, job.as_ref())?,
         (None, Some(job)) => options.fill_for(job)?,
-        (None, None) => options.stock.fill(&options.peer.way()?, 100, true)?,
+        (None, None) => {
+            options.check_no_program(options.stock.protocol)?;
+            options.stock.fill(&options.peer.way()?, 100, true)?
+        }
     };
     let stock = filled.store.stock();
     let report = Report {
@@ -116,7 +119,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         seconds(total(&report.phases).seconds)
     ))?;
     if report.lost > 0 {
-        tell(&format!("discarded {} pieces that the peer's store lacks", count(report.lost)));
+        tell(&format!("discarded {} pieces that not all stores had", count(report.lost)));
     }
     Ok(())
 }
@@ -142,11 +145,10 @@ impl Options {
         let program = match protocol.stock() {
             None => return Err(no_preparation(protocol)),
             Some(StockKinds::Runs) => Some(self.program(job)?),
-            Some(_) if self.batch.is_some() => {
-                return Err(Failure::call(format!("--batch: {protocol} prepares for any function"))
-                    .hint("give amounts for all rows with --stock"));
+            Some(_) => {
+                self.check_no_program(protocol)?;
+                None
             }
-            Some(_) => None,
         };
         check_unwritable_with_folders(peers)?;
         let peers = way::open_peers(peers)?;
@@ -167,6 +169,23 @@ impl Options {
         job.map_or(Ok(()), |job| job.check_names(&way.names))?;
         let folder = self.stock.folder_for(order, mark(&way)?);
         session::fill(&settings, party, parties, &folder, meet(&settings, &way), (100, true))
+    }
+
+    /// Refuses options for a program where none is prepared for.
+    fn check_no_program(&self, protocol: Protocol) -> Result<(), Failure> {
+        let ProgramChanges { owners, recipients, constants, panics, .. } = &self.changes;
+        let given = [
+            ("--batch", self.batch.is_some()),
+            ("--owner", !owners.is_empty()),
+            ("--to", !recipients.is_empty()),
+            ("--const", !constants.is_empty()),
+            ("--panics", !panics.0),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            None => Ok(()),
+            Some((option, _)) => Err(Failure::call(format!("{option}: {protocol} prepares for any function"))
+                .hint("give this option to the run")),
+        }
     }
 
     /// The program whose runs are prepared.
@@ -215,7 +234,7 @@ impl FillArgs {
                 .hint("garblet inspect PROGRAM shows the amounts that a program needs"));
             }
             (Some(StockKinds::Pieces(kinds)), Some(_)) => {
-                return Err(Failure::call(format!("LIBRARY: {protocol} prepares for any function"))
+                return Err(Failure::call(format!("LIBRARY|PROGRAM: {protocol} prepares for any function"))
                     .hint(format!("give the amounts of {} with --stock", kinds.join(", "))));
             }
             (Some(StockKinds::Runs), _) => {

@@ -200,7 +200,7 @@ advice! {
         folder: String
     } => "a cheating peer does this; if it was the network or this machine, allow more for the store in {folder}";
     /// Meet the peer again with the same stores.
-    SettleCheck => "meet the peer with the stores that made these triples; if one of them is lost, remove both and start again";
+    SettleCheck => "meet the peer with the stores that made these triples; if one of them is lost, all parties remove theirs and start again";
 
     /// Keep a state before it is read.
     KeepState => "a run that keeps outputs makes one";

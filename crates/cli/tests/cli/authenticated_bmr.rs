@@ -107,16 +107,14 @@ fn orders_that_do_not_fit_are_refused() {
     let prepare = |more: &[&str]| garblet(&[&["prepare", "--protocol", "authenticated-bmr"], more, &own].concat());
     prepare(&[HISTOGRAM, "--stock", "triples=64"]).fails(
         2,
-        "error: LIBRARY: authenticated-bmr prepares for any function\nhint: give the amounts of triples, masks with --stock\n",
+        "error: LIBRARY|PROGRAM: authenticated-bmr prepares for any function\nhint: give the amounts of triples, masks with --stock\n",
     );
     prepare(&[]).fails(
         2,
         "error: --stock is missing: the amounts of triples, masks to prepare\nhint: garblet inspect PROGRAM shows the amounts that a program needs\n",
     );
-    prepare(&["--stock", "triples=64", "--batch", "3"]).fails(
-        2,
-        "error: --batch: authenticated-bmr prepares for any function\nhint: give amounts for all rows with --stock\n",
-    );
+    prepare(&["--stock", "triples=64", "--batch", "3"])
+        .fails(2, "error: --batch: authenticated-bmr prepares for any function\nhint: give this option to the run\n");
     let ran = prepare(&["--stock", "triples=64", "--param", "evaluator=3"]);
     assert_eq!(ran.status, Some(2), "{}", ran.stderr);
     assert!(ran.stderr.contains("expected party 0 to 2, got party 3"), "{}", ran.stderr);

@@ -145,7 +145,7 @@ fn the_purpose_of_a_store_must_be_given() {
     );
     fails(
         &["--protocol", "lego", "--stock", "gates=1", "x.toml"],
-        "error: LIBRARY: lego prepares for any function\nhint: give the amounts of gates, inputs, outputs with --stock\n",
+        "error: LIBRARY|PROGRAM: lego prepares for any function\nhint: give the amounts of gates, inputs, outputs with --stock\n",
     );
     fails(
         &["--protocol", "lego", "--stock", "gates=1", "--stock", "runs=1"],
