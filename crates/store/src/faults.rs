@@ -101,7 +101,9 @@ impl Store {
     /// The summary that a peer with the same pieces would send.
     fn summary_as_peer(&self) -> crate::Summary {
         let bytes = postcard::to_stdvec(&self.summary()).expect("encodes");
-        postcard::from_bytes(&bytes).expect("decodes")
+        let mut summary: crate::Summary = postcard::from_bytes(&bytes).expect("decodes");
+        summary.store = summary.store.map(|byte| !byte);
+        summary
     }
 }
 

@@ -25,7 +25,7 @@ pub const AHEAD_MAX: u64 = 1 << 30;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Summary {
-    store: [u8; 16],
+    pub(crate) store: [u8; 16],
     /// The number of times that the store was changed.
     changes: u64,
     /// The last change that it knows of each store that it has met, including the recipient's.
