@@ -14,7 +14,7 @@
 use garblet_circuit::Party;
 use garblet_net::{Channel, Line, PerPeer};
 use garblet_ot::{OtError, softspoken::Corrected};
-use garblet_primitives::{Bit, Block, with_room};
+use garblet_primitives::{Bit, Block};
 use garblet_protocol::{MeshSession, conduct::Conduct, error::ProtocolError};
 use zeroize::Zeroizing;
 
@@ -64,22 +64,34 @@ impl CotChecked {
         Bit::lowest_of((self.bits[at / SQUARE].to_u128() >> (at % SQUARE)) as u64)
     }
 
-    /// The shares of the first `count` bits.
-    pub(super) fn into_shares(mut self, _checked: AllBitsChecked, party: Party, delta: Block, count: usize) -> Shares {
-        let mut own = with_room(count);
+    /// The shares of the first `count` bits, and memory that is free again.
+    pub(super) fn into_shares(
+        mut self,
+        _checked: AllBitsChecked,
+        (party, delta): (Party, Block),
+        count: usize,
+        mut own: Room,
+    ) -> (Shares, impl Iterator<Item = Room>) {
+        own.clear();
+        if own.capacity() < count {
+            own = Zeroizing::new(Vec::with_capacity(count));
+        }
         own.extend((0..count).map(|at| Block::mask(self.bit(at)) & delta));
         for (_, keys) in self.keys.iter() {
             own.iter_mut().zip(keys.iter()).for_each(|(sum, key)| *sum ^= *key);
         }
         let mut columns: Vec<Vec<Block>> = self.macs.iter_mut().map(|(_, macs)| std::mem::take(&mut **macs)).collect();
-        columns.insert(usize::from(party.0), own);
+        columns.insert(usize::from(party.0), std::mem::take(&mut *own));
         for column in &mut columns {
             column.truncate(count);
             column.iter_mut().enumerate().for_each(|(at, block)| *block = block.with_lsb(self.bit(at)));
         }
-        Shares::of(columns)
+        (Shares::of(columns), self.keys.into_iter().map(|(_, keys)| keys))
     }
 }
+
+/// Memory of the last batch's blocks, in which the next batch has its own.
+pub(super) type Room = Zeroizing<Vec<Block>>;
 
 /// A party's first message to another: a commitment to its share of the point, and the bits that it corrects trees to.
 struct First {
@@ -156,25 +168,27 @@ impl<K: Conduct<Step>> Ground<K> {
         bits: &[Block],
         commitment: &[u8],
     ) -> Result<PerPeer<Unchecked>, ProtocolError> {
-        let Ground { pairs, conduct, .. } = self;
+        let Ground { pairs, conduct, rooms, .. } = self;
         let mut first = |peer: u16| {
             let mut first = First { commitment: commitment.to_vec(), bits: Zeroizing::new(bits.to_vec()) };
             conduct.touch(Step::CoinCommitments, peer.into(), &mut first.commitment);
             conduct.touch(Step::Bits, peer.into(), bytemuck::cast_slice_mut(&mut first.bits));
             first
         };
-        let of_pairs = pairs.as_mut().map(|peer, pair| (pair, first(peer)));
+        let of_pairs =
+            pairs.as_mut().map(|peer, pair| (pair, first(peer), [(); 2].map(|()| rooms.pop().unwrap_or_default())));
         let n = SQUARE * (bits.len() - 1);
-        let step = async |_: u16, mut line: Line, (pair, first): (&mut Pair, First)| {
+        let step = async |_: u16, mut line: Line, (pair, first, rooms): (&mut Pair, First, [Room; 2])| {
+            let [of_sender, of_receiver] = rooms;
             let Pair { sender, receiver, .. } = pair;
             let correct = async |out: &mut Channel| {
                 out.send_bytes(&first.commitment).await?;
-                receiver.correct_to(out, &first.bits, Zeroizing::default()).await
+                receiver.correct_to(out, &first.bits, of_receiver).await
             };
             let receive = async |into: &mut Channel| {
                 let mut commitment = vec![0; COMMITMENT_BYTES];
                 into.receive_bytes(&mut commitment).await?;
-                Ok::<_, OtError>((commitment, sender.receive_given(into, n, Zeroizing::default()).await?))
+                Ok::<_, OtError>((commitment, sender.receive_given(into, n, of_sender).await?))
             };
             let (corrected, (commitment, received)) = line.full_duplex(correct, receive).await?;
             Ok::<_, OtError>(Unchecked { corrected, received, commitment })

@@ -16,7 +16,7 @@
 use garblet_circuit::Party;
 use garblet_garble::joint::{self, GarblerPart, Quad, TABLE, circuit_blocks, place};
 use garblet_net::PerPeer;
-use garblet_primitives::{Backend, Block, with_room};
+use garblet_primitives::{Backend, Block};
 use garblet_protocol::{MeshSession, Phase, conduct::Conduct, domain::SessionId, error::ProtocolError};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -185,20 +185,27 @@ impl<K: Conduct<Step>> Ground<K> {
         let part = GarblerPart { hash_seed, delta: &self.delta, own, labels: Some(of_gates), shares };
         let mut tables = joint::garble(Backend::detect(), plan.schedule(), part, inputs);
         let tags = if plan.has_tags() { tables.pop().unwrap_or_default() } else { Vec::new() };
-        let outgoing = session.mesh().per_peer(|peer| match plan.slot(Party(peer)) {
-            Some(slot) => [bytemuck::cast_slice(&tables[slot]), &written(plan, slot, &tags)[..]].concat(),
-            None => Vec::new(),
-        });
         let bytes = 16 * tables[own].len() + written_bytes(plan, own);
+        let mut part = |head: &[u8], slot: usize| {
+            let mut message = Vec::with_capacity(head.len() + 16 * tables[slot].len() + written_bytes(plan, slot));
+            message.extend_from_slice(head);
+            message.extend_from_slice(bytemuck::cast_slice(&std::mem::take(&mut tables[slot])));
+            write_tags(plan, slot, &tags, &mut message);
+            message
+        };
+        let outgoing =
+            session.mesh().per_peer(|peer| plan.slot(Party(peer)).map_or_else(Vec::new, |slot| part(&[], slot)));
+        let mut sums = part(&hash_seed.to_bytes(), own);
+        drop(tags);
         let is_garbler = |peer: Party| if plan.slot(peer).is_some() { bytes } else { 0 };
         let parts = self.exchange(session, Step::TableParts, outgoing, is_garbler).await?;
-        let mut sums: Vec<u8> = [bytemuck::cast_slice(&tables[own]), &written(plan, own, &tags)[..]].concat();
         for (_, part) in parts.iter() {
-            sums.iter_mut().zip(part).for_each(|(sum, byte)| *sum ^= byte);
+            sums[16..].iter_mut().zip(part).for_each(|(sum, byte)| *sum ^= byte);
         }
+        drop(parts);
         let outgoing = session.mesh().per_peer(|peer| match plan.slot(Party(peer)) {
             Some(_) => Vec::new(),
-            None => [&hash_seed.to_bytes()[..], &sums].concat(),
+            None => std::mem::take(&mut sums),
         });
         self.exchange(session, Step::Tables, outgoing, |_| 0).await?;
         Ok(())
@@ -244,7 +251,7 @@ fn with_read(plan: &Plan, others: &Shares, read: &Shares) -> Shares {
     let column = |(others, read): (&Vec<Block>, &Vec<Block>)| {
         let (mut others, mut read) = (others.iter(), read.iter());
         let next = is_read.iter().filter_map(|is_read| if *is_read { read.next() } else { others.next() });
-        let mut column = with_room(is_read.len());
+        let mut column = Vec::with_capacity(is_read.len());
         column.extend(next);
         column
     };
@@ -262,13 +269,12 @@ pub(super) fn written_bytes(plan: &Plan, slot: usize) -> usize {
     TABLE * plan.tag().bytes * gates
 }
 
-/// The tags of the gates that a garbler collects, from those of all gates.
-fn written(plan: &Plan, slot: usize, tags: &[Block]) -> Vec<u8> {
-    let tag = plan.tag();
-    let mut bytes = vec![0; written_bytes(plan, slot)];
+/// Appends the tags of the gates that a garbler collects, from those of all gates.
+fn write_tags(plan: &Plan, slot: usize, tags: &[Block], message: &mut Vec<u8>) {
+    let (tag, start) = (plan.tag(), message.len());
+    message.resize(start + written_bytes(plan, slot), 0);
     let blocks = collected(plan, slot).flat_map(|gate| &tags[TABLE * gate..TABLE * (gate + 1)]);
-    bytes.chunks_exact_mut(tag.bytes).zip(blocks).for_each(|(to, block)| tag.write(*block, to));
-    bytes
+    message[start..].chunks_exact_mut(tag.bytes).zip(blocks).for_each(|(to, block)| tag.write(*block, to));
 }
 
 /// A party's shares of base wires and of products.

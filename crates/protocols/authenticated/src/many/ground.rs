@@ -16,6 +16,7 @@ use zeroize::Zeroizing;
 
 use super::{
     Step,
+    bits::Room,
     checks::{COIN_TOSS_OPENING, ECHO, somebody_cheats},
     messages,
     place::Place,
@@ -54,6 +55,8 @@ pub(super) struct Ground<K> {
     pub(super) delta: Delta,
     pub(super) pairs: PerPeer<Pair>,
     pub(super) id: SessionId,
+    /// Memory for the next batch, until all are made.
+    pub(super) rooms: Vec<Room>,
     /// Batches and runs so far.
     pub(super) batches: u64,
     pub(super) runs: u64,

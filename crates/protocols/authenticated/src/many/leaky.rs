@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 
 use garblet_circuit::Party;
 use garblet_net::{Line, NetError, PerPeer};
-use garblet_primitives::{Block, OtHash, with_room};
+use garblet_primitives::{Block, OtHash};
 use garblet_protocol::{MeshSession, bulk::check_padding_of, conduct::Conduct, error::ProtocolError};
 use zeroize::Zeroizing;
 
@@ -87,13 +87,14 @@ impl<K: Conduct<Step>> Ground<K> {
         weighed.add_all(&sums);
         let part = weighed.finish() ^ self.zeros(Place::SumZeros, number).next();
         self.test_zero(session, &checked, (3 * count + masks, part), number).await?;
-        Ok(Leaky { shares: self.shares(checked, all, &product_bits, (count, masks)), shift_coin, shift_commitments })
+        let shares = self.shares(checked, all, &product_bits, (count, masks));
+        Ok(Leaky { shares, shift_coin, shift_commitments })
     }
 
     /// Steps P2, P3 and the part of P4 before the others' blocks arrive.
     fn products(&self, checked: &CotChecked, head: &[u8], count: usize, number: u64) -> Products {
         let delta = self.in_ots.block();
-        let mut sums = Zeroizing::new(with_room(count));
+        let mut sums = Zeroizing::new(Vec::with_capacity(count));
         let mut messages = self.pairs.map_ref(|_, _| {
             let mut message = Vec::with_capacity(head.len() + 16 * count);
             message.extend_from_slice(head);
@@ -192,13 +193,13 @@ impl<K: Conduct<Step>> Ground<K> {
 
     /// The shares of all bits, once `d` is known.
     fn shares(
-        &self,
+        &mut self,
         checked: CotChecked,
         all: AllBitsChecked,
         product_bits: &Packed,
         (count, masks): (usize, usize),
     ) -> Shares {
-        let mut shares = checked.into_shares(all, self.party, self.in_ots.block(), 3 * count + masks);
+        let mut shares = self.release(checked, all, 3 * count + masks);
         // `c = r + d`.
         let products = 2 * count..3 * count;
         add_public(shares.columns_mut(), self.party, self.delta.block(), products, |at| product_bits.get(at));

@@ -122,6 +122,7 @@ impl<K: Conduct<Step>> Ground<K> {
             done += of_batch;
             session.advance(done.min(triples), triples);
         }
+        self.rooms.clear();
         Ok(())
     }
 }

@@ -197,6 +197,7 @@ impl<K: Conduct<Step>> Member<K> {
             done += triples;
             session.advance(done as u64, ands as u64);
         }
+        self.ground.rooms.clear();
         Ok(supply)
     }
 }

@@ -5,7 +5,7 @@ use garblet_protocol::{MeshSession, conduct::Conduct, error::ProtocolError};
 
 use super::{
     Step,
-    bits::check_bits,
+    bits::{AllBitsChecked, CotChecked, check_bits},
     checks::BUCKET_BITS,
     ground::Ground,
     leaky::Leaky,
@@ -51,6 +51,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let made = self.leaky_triples(session, checked, (leaky, masks), number).await?;
         let shares = self.join_buckets(session, made, batch, number).await?;
         supply.add(&shares, leaky, triples, masks);
+        self.rooms.extend(shares.into_rooms());
         self.over = false;
         Ok(())
     }
@@ -61,7 +62,15 @@ impl<K: Conduct<Step>> Ground<K> {
         let echo = checked.echo;
         let theirs = self.broadcast(session, Step::BitsEcho, &echo).await?;
         let all = check_bits(&checked, theirs.iter().map(|(_, echo)| &echo[..]))?;
-        Ok(checked.into_shares(all, self.party, self.in_ots.block(), count))
+        Ok(self.release(checked, all, count))
+    }
+
+    /// The shares of the first `count` bits, once all parties' bits are the same towards all.
+    pub(super) fn release(&mut self, checked: CotChecked, all: AllBitsChecked, count: usize) -> Shares {
+        let own = (self.party, self.in_ots.block());
+        let (shares, free) = checked.into_shares(all, own, count, self.rooms.pop().unwrap_or_default());
+        self.rooms.extend(free);
+        shares
     }
 
     /// Step P6: tosses the shifts and joins each row to the first. A triple is as secure as the best leaky one of its bucket.

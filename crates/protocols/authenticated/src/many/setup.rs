@@ -115,6 +115,7 @@ impl<K: Conduct<Step>> Ground<K> {
             in_ots: in_ots(secrets.delta),
             pairs: PerPeer::from_ends(party.0, pairs),
             id,
+            rooms: Vec::new(),
             batches: 0,
             runs: 0,
             stock: None,

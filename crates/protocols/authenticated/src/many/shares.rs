@@ -10,10 +10,10 @@
 use std::ops::Range;
 
 use garblet_circuit::Party;
-use garblet_primitives::{Block, with_room};
+use garblet_primitives::Block;
 use garblet_store::IdSet;
 use serde::{Deserialize, Serialize};
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// A party's shares of bits.
 ///
@@ -29,7 +29,12 @@ impl Shares {
 
     /// Empty, with room for `count` shares of this number of parties.
     pub(super) fn with_room(parties: u16, count: usize) -> Self {
-        Shares((0..parties).map(|_| with_room(count)).collect())
+        Shares((0..parties).map(|_| Vec::with_capacity(count)).collect())
+    }
+
+    /// The memory of all columns.
+    pub(super) fn into_rooms(mut self) -> impl Iterator<Item = Zeroizing<Vec<Block>>> {
+        std::mem::take(&mut self.0).into_iter().map(Zeroizing::new)
     }
 
     /// The number of bits.
