@@ -5,6 +5,11 @@
 
 use std::process::ExitCode;
 
+use garblet_primitives::HugePages;
+
+#[global_allocator]
+static ALLOCATOR: HugePages = HugePages;
+
 fn main() -> ExitCode {
     garblet_cli::main()
 }

@@ -78,6 +78,7 @@ pub use garblet_net as net;
 pub use garblet_ot::Width;
 #[cfg(feature = "outsourced")]
 pub use garblet_outsourced as outsourced;
+pub use garblet_primitives::HugePages;
 pub use garblet_protocol::{
     Adversary, Class, Collusion, Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Role, RunId,
     Security, Session,

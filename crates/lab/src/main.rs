@@ -29,8 +29,12 @@ mod store;
 use std::process::ExitCode;
 
 use garblet_console::start;
+use garblet_primitives::HugePages;
 
 use crate::commands::Lab;
+
+#[global_allocator]
+static ALLOCATOR: HugePages = HugePages;
 
 fn main() -> ExitCode {
     start(|lab: Lab| lab.run())

@@ -50,6 +50,6 @@ pub use mmo::{Constant, FixedKey, KeyRule, Mmo, PerPeriod, Rekeyed};
 pub use ot_hash::OtHash;
 pub use prg::Prg;
 pub use roofline::{RAW_BLOCKS, raw_hash_calls, raw_xors};
-pub use room::with_room;
+pub use room::HugePages;
 pub use transpose::transpose;
 pub use universal_hash::{UniversalHash, subset_sums};

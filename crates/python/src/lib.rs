@@ -17,7 +17,11 @@ mod value;
 mod waiting;
 mod words;
 
+use garblet::HugePages;
 use pyo3::pymodule;
+
+#[global_allocator]
+static ALLOCATOR: HugePages = HugePages;
 
 /// The native part of the package `garblet`. Import its classes from `garblet`.
 #[pymodule]

@@ -1,7 +1,7 @@
 //! The evaluator's circuit: its own shares, to which it adds the sums of all garblers, and going through it.
 
 use garblet_circuit::Schedule;
-use garblet_primitives::{Backend, Bit, Block, Engine, GateHash, QUAD_LANES, Rekeyed, with_room};
+use garblet_primitives::{Backend, Bit, Block, Engine, GateHash, QUAD_LANES, Rekeyed};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{
@@ -110,7 +110,7 @@ pub struct Seen {
 impl Seen {
     /// Nothing yet, with room for a circuit.
     pub fn with_room(garblers: usize, gates: usize) -> Self {
-        Seen { labels: with_room(garblers * gates), operands: Vec::with_capacity(gates) }
+        Seen { labels: Vec::with_capacity(garblers * gates), operands: Vec::with_capacity(gates) }
     }
 }
 

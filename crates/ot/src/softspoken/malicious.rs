@@ -20,7 +20,7 @@
 mod seeds;
 
 use garblet_net::Channel;
-use garblet_primitives::{Block, Delta, Prg, with_room};
+use garblet_primitives::{Block, Delta, Prg};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -44,7 +44,7 @@ pub(super) const fn with_hiding(n: usize) -> usize {
 fn emptied(mut room: Zeroizing<Vec<Block>>, n: usize) -> Zeroizing<Vec<Block>> {
     room.clear();
     if room.capacity() < n {
-        return Zeroizing::new(with_room(n));
+        return Zeroizing::new(Vec::with_capacity(n));
     }
     room
 }

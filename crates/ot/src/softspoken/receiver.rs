@@ -1,7 +1,7 @@
 //! The party that holds the choices.
 
 use garblet_net::Channel;
-use garblet_primitives::{Block, with_room};
+use garblet_primitives::Block;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -162,7 +162,7 @@ impl CorrelatedReceiver for CotReceiver {
         channel: &mut Channel,
         n: usize,
     ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
-        let mut blocks = Zeroizing::new(with_room(n.next_multiple_of(SQUARE)));
+        let mut blocks = Zeroizing::new(Vec::with_capacity(n.next_multiple_of(SQUARE)));
         let choices = self.extend_onto(channel, n, &mut blocks).await?;
         Ok((choices, blocks))
     }

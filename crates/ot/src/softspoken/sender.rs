@@ -1,7 +1,7 @@
 //! The party that holds delta.
 
 use garblet_net::Channel;
-use garblet_primitives::{Bit, Block, Delta, with_room};
+use garblet_primitives::{Bit, Block, Delta};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -154,7 +154,7 @@ impl CorrelatedSender for CotSender {
     }
 
     async fn extend(&mut self, channel: &mut Channel, n: usize) -> Result<Zeroizing<Vec<Block>>, OtError> {
-        let mut blocks = Zeroizing::new(with_room(n.next_multiple_of(SQUARE)));
+        let mut blocks = Zeroizing::new(Vec::with_capacity(n.next_multiple_of(SQUARE)));
         self.extend_onto(channel, n, Choices::Drawn, &mut blocks).await?;
         Ok(blocks)
     }

@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::GateList;
-use crate::{block::Block, engine::QUAD_LANES, room::with_room};
+use crate::{block::Block, engine::QUAD_LANES};
 
 /// Four labels in one cache line.
 #[derive(Clone, Copy, Pod, Zeroable, Zeroize)]
@@ -74,7 +74,7 @@ impl Labels {
         if self.lines.len() < lines {
             // Do not resize, which could leave a copy behind.
             self.lines.zeroize();
-            self.lines = with_room(lines);
+            self.lines = Vec::with_capacity(lines);
             self.lines.resize(lines, Line([Block::ZERO; QUAD_LANES]));
         }
     }

@@ -7,7 +7,7 @@
 //! and bit 0 of both blocks is the party's share `x^i`: the place says nothing of the evaluator's difference, whose bit 0 is known, and the
 //! garbler leaves it out of its keys. So a share is two blocks, and every sum of bits is the sum of their blocks.
 
-use garblet_primitives::{Block, gf128, with_room};
+use garblet_primitives::{Block, gf128};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// A party's shares of bits.
@@ -24,7 +24,7 @@ pub(crate) struct Shares {
 impl Shares {
     /// Empty, with room for `count` shares.
     pub(crate) fn with_room(count: usize) -> Self {
-        Shares { own: with_room(count), peer: with_room(count) }
+        Shares { own: Vec::with_capacity(count), peer: Vec::with_capacity(count) }
     }
 
     /// `count` shares of zero.

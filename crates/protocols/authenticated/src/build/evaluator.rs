@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use garblet_garble::masked::{CheckMut, GateMasks, MaskedEvaluator};
-use garblet_primitives::{Block, with_room};
+use garblet_primitives::Block;
 use garblet_protocol::{
     bulk::{check_padding, receive_blocks},
     conduct::Conduct,
@@ -73,7 +73,7 @@ impl<'p> Receiving<'p> {
             self.hash_seed = seed[0];
             transcript.add(&seed[0].to_bytes());
         }
-        let mut pieces = with_room(Plan::pieces(&lot).map(|piece| plan.piece_bytes(piece.len())).sum());
+        let mut pieces = Vec::with_capacity(Plan::pieces(&lot).map(|piece| plan.piece_bytes(piece.len())).sum());
         for piece in Plan::pieces(&lot) {
             let begin = pieces.len();
             pieces.resize(begin + plan.piece_bytes(piece.len()), 0);

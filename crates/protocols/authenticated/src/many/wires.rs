@@ -2,7 +2,7 @@
 
 use garblet_circuit::{OutputWire, Party};
 use garblet_garble::joint::{AndGates, Gate, Quad, walk};
-use garblet_primitives::{Backend, Block, Engine, QUAD_LANES, with_room};
+use garblet_primitives::{Backend, Block, Engine, QUAD_LANES};
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -54,7 +54,7 @@ impl KeptWires {
         }
         let all = self.shares.columns_mut().iter_mut().chain(&mut self.labels);
         for (to, from) in all.zip(others.shares.columns_mut().iter_mut().chain(&mut others.labels)) {
-            let mut both = with_room(to.len() + from.len());
+            let mut both = Vec::with_capacity(to.len() + from.len());
             both.extend(to.iter().chain(from.iter()));
             std::mem::replace(to, both).zeroize();
         }
@@ -129,7 +129,7 @@ pub(super) fn kept_lane(plan: &Plan, (wires, width): (&[Quad], usize), lane: usi
         OutputWire::Constant(_) => Block::ZERO,
         OutputWire::Slot(operand) => wires[operand.slot() * width..][..width].as_flattened()[lane],
     });
-    let mut lane = with_room(plan.kept_wires().count());
+    let mut lane = Vec::with_capacity(plan.kept_wires().count());
     lane.extend(blocks);
     lane
 }

@@ -3,7 +3,7 @@
 //! *Symbols*: a leaky triple has shares `a`, `b`, `r`; `c = r + d` for a public `d`. `Phi_i = b^i D_i + K_i[b] + M_i[b]`, so that the sum of both parties' is
 //! `b (D_0 + D_1)`.
 
-use garblet_primitives::{Block, OtHash, with_room};
+use garblet_primitives::{Block, OtHash};
 use garblet_protocol::{
     bulk::check_padding, checks::Cheating, conduct::Conduct, domain::Domain, error::ProtocolError, session::Session,
 };
@@ -139,7 +139,8 @@ impl<C: Conduct<Step>> Ground<C> {
 fn products(party: u16, delta: Block, checked: &CotChecked, count: usize) -> (Vec<Block>, Zeroizing<Vec<Block>>) {
     let directions = if party == 0 { [0, SECOND_DIRECTION] } else { [SECOND_DIRECTION, 0] };
     let part = |which: usize, start: usize, len: usize| which * count + start..which * count + start + len;
-    let (mut sent, mut sums) = (with_room(count + 2 * COMMITMENT_BYTES / 16), Zeroizing::new(with_room(count)));
+    let (mut sent, mut sums) =
+        (Vec::with_capacity(count + 2 * COMMITMENT_BYTES / 16), Zeroizing::new(Vec::with_capacity(count)));
     let mut lots = Zeroizing::new([[Block::ZERO; LOT]; 3]);
     for start in (0..count).step_by(LOT) {
         let len = LOT.min(count - start);
