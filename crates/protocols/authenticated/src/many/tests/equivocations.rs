@@ -134,6 +134,28 @@ fn whoever_opens_two_commitments_is_found_and_nobody_is_accused() {
     }
 }
 
+/// In a set-up the name of the session depends on the nonces of all. These are the same in a second run with the same random numbers.
+#[test]
+fn whoever_opens_two_proofs_of_its_difference_is_found_by_the_party_that_it_misleads() {
+    let plan = Plan::new(product(), 3, Config::default()).expect("it can be run");
+    let set_up = |twice: Option<(Twice, Domain)>| {
+        all(3, 31, async |session, party| {
+            let conduct = Equivocal { twice: twice.filter(|_| party == Party(0)), ..Equivocal::default() };
+            Ground::set_up(session, &plan, party, conduct).await
+        })
+    };
+    let honest = set_up(None).swap_remove(0).expect("all are honest");
+    let twice = Twice {
+        place: Place::Differences,
+        said: Said::Message(Step::OwnDifferenceProofs),
+        commits: (Step::DifferenceCommitment, 0),
+        opens: (Step::DifferenceProofs, 0),
+    };
+    let results = set_up(Some((twice, honest.domain(Party(0), Place::Differences, 0))));
+    assert_eq!(results[TO].as_ref().err().and_then(found), Some(checks::DIFFERENCES));
+    assert_eq!(results[2].as_ref().err().and_then(found), None);
+}
+
 /// Parties that compare their errors see who heard the same.
 #[test]
 fn a_failed_echo_says_what_differs_and_how() {
