@@ -1,4 +1,4 @@
-//! Every example, by both parties and in the clear.
+//! Every example, in the clear and by parties.
 
 use garblet::{HashKind, SchemeKind};
 
@@ -166,8 +166,13 @@ const SOURCES: &[(&str, [&str; 2], &str)] = &[
     ),
 ];
 
-/// In the clear, by two parties, and by two servers that run another program on their client's shares.
-const WAYS: &[&[&str]] = &[&["eval"], &["local"], &["local", "--protocol", "outsourced", "--param", "base=yao"]];
+/// In the clear, by two parties, by two servers that run another program on their client's shares, and by three parties of which any two may be malicious.
+const WAYS: &[&[&str]] = &[
+    &["eval"],
+    &["local"],
+    &["local", "--protocol", "outsourced", "--param", "base=yao"],
+    &["local", "--protocol", "authenticated-bmr", "--parties", "3"],
+];
 
 #[test]
 fn every_protocol_gives_the_known_answer() {
