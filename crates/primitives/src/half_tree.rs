@@ -16,7 +16,7 @@ const PIPELINE: usize = 4;
 
 /// The hash of a half-tree's levels: `H(x) = pi(sigma(x)) ^ sigma(x)`, where `pi` is AES-128 under a public key.
 ///
-/// *Unique*: the key is random to all parties until the tree's root is fixed.
+/// *Unique*: a key that the party without the root could not choose, for at most 4,096 calls.
 #[derive(Clone)]
 pub struct HalfTreeHash {
     backend: Backend,

@@ -7,7 +7,7 @@ use crate::softspoken::SQUARE;
 /// A set of parameters for learning parity with noise.
 ///
 /// The bits are the smallest of Gauss, SD-ISD, BJMM, regular ISD (permutation and enumeration), hybrid and AGB 2 attacks, by the estimator of Wang and others
-/// (`1234wangtr/Code_estimators`, commit 41e013c).
+/// (`1234wangtr/Code_estimators`, commit 41e013c); `vectors/lpn.py` computes the first five again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LpnSet {
     /// `k`: the OTs of the stock among which each row of the code selects ten.

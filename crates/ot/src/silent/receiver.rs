@@ -56,25 +56,6 @@ impl<B: BaseReceiver> SilentCotReceiver<B> {
         Ok(SilentCotReceiver { set, session_key, rng, stock: Some(stock), supply, base: PhantomData })
     }
 
-    /// Makes a batch of `n` OTs, which later calls of `extend_random` draw without traffic; the sender does the same. OTs that are left of an earlier batch are
-    /// dropped.
-    ///
-    /// *Errors*: [`OtError::CoinOpening`]; in the checked form [`OtError::InconsistentLeaves`], which may have told the sender something about this receiver's
-    /// choices; [`OtError::Ended`] after a batch that failed; connection errors.
-    pub async fn prepare(&mut self, channel: &mut Channel, n: usize) -> Result<(), OtError> {
-        self.supply = Supply::empty();
-        if n == 0 {
-            return Ok(());
-        }
-        let batch = self.receive(channel, n).await?;
-        if B::CHECKED {
-            let query = self.query(&batch);
-            self.ask(channel, query).await?;
-        }
-        self.finish(batch, n);
-        Ok(())
-    }
-
     /// Step 5, up to the message.
     pub(super) fn query(&mut self, batch: &Batch) -> Query {
         Query::new(self.set, self.rng.next_block(), &batch.rounds, &batch.masks)
@@ -115,6 +96,25 @@ impl<B: BaseReceiver> SilentCotReceiver<B> {
 impl<B: BaseReceiver> CorrelatedReceiver for SilentCotReceiver<B> {
     fn session_key(&self) -> Block {
         self.session_key
+    }
+
+    /// Makes a batch of `n` OTs, which later calls of `extend_random` draw without traffic; the sender does the same. OTs that are left of an earlier batch are
+    /// dropped.
+    ///
+    /// *Errors*: [`OtError::CoinOpening`]; in the checked form [`OtError::InconsistentLeaves`], which may have told the sender something about this receiver's
+    /// choices; [`OtError::Ended`] after a batch that failed; connection errors.
+    async fn prepare(&mut self, channel: &mut Channel, n: usize) -> Result<(), OtError> {
+        self.supply = Supply::empty();
+        if n == 0 {
+            return Ok(());
+        }
+        let batch = self.receive(channel, n).await?;
+        if B::CHECKED {
+            let query = self.query(&batch);
+            self.ask(channel, query).await?;
+        }
+        self.finish(batch, n);
+        Ok(())
     }
 
     /// Draws from the batch, or makes one of `n` OTs if less are left.

@@ -58,26 +58,6 @@ impl<B: BaseSender> SilentCotSender<B> {
         Ok(SilentCotSender { set, delta, session_key, rng, stock: Some(stock), supply, base: PhantomData })
     }
 
-    /// Makes a batch of `n` OTs, which later calls of `extend` draw without traffic; the receiver does the same. OTs that are left of an earlier batch are dropped.
-    ///
-    /// *Errors*: [`OtError::Ended`] after a batch that failed; connection errors.
-    pub async fn prepare(&mut self, channel: &mut Channel, n: usize) -> Result<(), OtError> {
-        self.supply = Supply::empty();
-        if n == 0 {
-            return Ok(());
-        }
-        let batch = self.correct(channel, n).await?;
-        if B::CHECKED {
-            let mut query = [Block::ZERO; QUERY_BYTES / 16];
-            channel.receive_bytes(bytemuck::cast_slice_mut(&mut query)).await?;
-            let sum = self.sum(&batch, query);
-            channel.send_bytes(&check::hash(self.session_key, sum)).await?;
-            channel.flush().await?;
-        }
-        self.finish(batch, n);
-        Ok(())
-    }
-
     /// Steps 1 and 2.
     pub(super) async fn correct(&mut self, channel: &mut Channel, n: usize) -> Result<Batch, OtError> {
         let mut stock = self.stock.take().ok_or(OtError::Ended)?;
@@ -118,6 +98,26 @@ impl<B: BaseSender> CorrelatedSender for SilentCotSender<B> {
 
     fn session_key(&self) -> Block {
         self.session_key
+    }
+
+    /// Makes a batch of `n` OTs, which later calls of `extend` draw without traffic; the receiver does the same. OTs that are left of an earlier batch are dropped.
+    ///
+    /// *Errors*: [`OtError::Ended`] after a batch that failed; connection errors.
+    async fn prepare(&mut self, channel: &mut Channel, n: usize) -> Result<(), OtError> {
+        self.supply = Supply::empty();
+        if n == 0 {
+            return Ok(());
+        }
+        let batch = self.correct(channel, n).await?;
+        if B::CHECKED {
+            let mut query = [Block::ZERO; QUERY_BYTES / 16];
+            channel.receive_bytes(bytemuck::cast_slice_mut(&mut query)).await?;
+            let sum = self.sum(&batch, query);
+            channel.send_bytes(&check::hash(self.session_key, sum)).await?;
+            channel.flush().await?;
+        }
+        self.finish(batch, n);
+        Ok(())
     }
 
     /// Draws from the batch, or makes one of `n` OTs if less are left.
