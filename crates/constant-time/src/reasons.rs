@@ -43,7 +43,10 @@ const REASONS: &[(&str, &[&str])] = &[
     ("bmr: masked inputs, which all parties learn", &["protocols/bmr/src/party.rs"]),
     ("circuits: which are checked, hidden until the evaluator announces it", &["protocols/seeded/src/split.rs"]),
     ("coins: all parties know them once all shares are opened", &["protocols/authenticated/src/many/ground.rs"]),
-    ("coins: both parties know them once both shares are opened", &["protocols/authenticated/src/coins.rs"]),
+    (
+        "coins: both parties know them once both shares are opened",
+        &["ot/src/silent/coins.rs", "protocols/authenticated/src/coins.rs"],
+    ),
     ("commitments: whether an opening fits", &["homcommit/src/receiver.rs", "primitives/src/commit.rs"]),
     ("commitments: whether combinations match the watched bits", &["homcommit/src/combination.rs"]),
     ("lego: choices of OTs that serve no input, which are sent", &["protocols/lego/src/generate/evaluator.rs"]),
@@ -64,6 +67,7 @@ const REASONS: &[(&str, &[&str])] = &[
     ("lego: whether the lowest bit of delta is flipped, which is sent", &["protocols/lego/src/setup/delta_ot.rs"]),
     ("lego: whether sent bits match the commitments", &["protocols/lego/src/generate/leak.rs"]),
     ("lego: which bits are combined, from a seed that both parties know", &["protocols/lego/src/generate/leak.rs"]),
+    ("silent OT: whether the sender's answer fits all leaves", &["ot/src/silent/check.rs"]),
     (
         "two-garblers: whether a garbler opens labels that the garblers committed to",
         &["protocols/two-garblers/src/commitments.rs"],

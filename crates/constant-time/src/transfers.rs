@@ -3,8 +3,8 @@
 use std::hint::black_box;
 
 use garblet_ot::{
-    BitVec, CotReceiver, CotSender, MaliciousCotReceiver, MaliciousCotSender, PrecomputedCotReceiver,
-    PrecomputedCotSender, RotReceiver, RotSender, StatisticalSecurity, Width, base,
+    BitVec, CotReceiver, CotSender, LpnSet, MaliciousCotReceiver, MaliciousCotSender, PrecomputedCotReceiver,
+    PrecomputedCotSender, RotReceiver, RotSender, SilentCotReceiver, SilentCotSender, StatisticalSecurity, Width, base,
 };
 use garblet_primitives::{Block, Delta};
 use zeroize::Zeroizing;
@@ -65,6 +65,28 @@ pub(crate) fn malicious() {
         let receives = async {
             let cot = MaliciousCotReceiver::setup(&mut right, &mut SecretRng::new(), width, sigma).await;
             black_box(RotReceiver::new(cot.expect("honest")).extend(&mut right, COUNT).await.expect("honest"));
+        };
+        tokio::join!(sends, receives)
+    });
+}
+
+/// Silent transfers against malicious parties.
+pub(crate) fn silent() {
+    let (width, sigma, set) = (Width::Two, StatisticalSecurity::Eighty, LpnSet::DEFAULT);
+    let (mut left, mut right) = channels();
+    block_on(async {
+        let sends = async {
+            let mut rng = SecretRng::new();
+            let delta = Delta::random(&mut rng);
+            let base = MaliciousCotSender::setup(&mut left, &mut rng, &delta, width, sigma).await.expect("honest");
+            let silent = SilentCotSender::setup(&mut left, &mut rng, base, set).await.expect("honest");
+            black_box(RotSender::new(silent).extend(&mut left, COUNT).await.expect("honest"));
+        };
+        let receives = async {
+            let mut rng = SecretRng::new();
+            let base = MaliciousCotReceiver::setup(&mut right, &mut rng, width, sigma).await.expect("honest");
+            let silent = SilentCotReceiver::setup(&mut right, &mut rng, base, set).await.expect("honest");
+            black_box(RotReceiver::new(silent).extend(&mut right, COUNT).await.expect("honest"));
         };
         tokio::join!(sends, receives)
     });

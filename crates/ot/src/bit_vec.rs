@@ -41,6 +41,15 @@ impl BitVec {
         Ok(packed)
     }
 
+    /// Bit 0 of every block.
+    pub fn of_lowest_bits(blocks: &[Block]) -> Self {
+        let mut packed = BitVec::zeros(blocks.len());
+        for (byte, blocks) in packed.bytes.iter_mut().zip(blocks.chunks(8)) {
+            *byte = blocks.iter().rev().fold(0, |bits, block| bits << 1 | (block.halves()[0] & 1) as u8);
+        }
+        packed
+    }
+
     /// The 128 bits of a delta, lowest first.
     pub fn of_delta(delta: &Delta) -> Self {
         BitVec { bytes: delta.block().to_bytes().to_vec(), len: 128 }
@@ -194,6 +203,18 @@ mod tests {
         assert_eq!(random.as_bytes()[0] & !7, 0);
         assert_eq!(BitVec::from_bytes(vec![0xff], 3).unwrap().as_bytes(), [7]);
         assert_eq!(BitVec::from_bytes(vec![0xff, 0xff], 16).unwrap().slice(0..9).as_bytes(), [0xff, 1]);
+    }
+
+    #[test]
+    fn the_lowest_bits_of_blocks_are_in_their_order() {
+        let bits = |len: usize| (0..len).map(|at| at % 3 == 0 || at % 7 == 2);
+        for len in [0, 1, 7, 8, 9, 200] {
+            let blocks: Vec<Block> = bits(len).map(|bit| Block::from_u128(6 << 100).with_lsb(bit)).collect();
+            assert_eq!(
+                BitVec::of_lowest_bits(&blocks).public("a test").collect::<Vec<_>>(),
+                bits(len).collect::<Vec<_>>()
+            );
+        }
     }
 
     #[test]

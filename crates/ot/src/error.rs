@@ -46,6 +46,15 @@ pub enum OtError {
     /// The receiver of an OT extension used different choices in different trees: it cheats.
     #[error("the OT receiver cheats: its choices are not the same in every tree")]
     InconsistentChoices,
+    /// The sender of silent OTs opened its share of a coin to something else: it cheats.
+    #[error("the OT sender cheats: its share of a coin does not fit its commitment")]
+    CoinOpening,
+    /// The sender of silent OTs corrected trees so that they depend on the receiver's choices: it cheats.
+    #[error("the OT sender cheats: its corrections of trees do not fit its answer")]
+    InconsistentLeaves,
+    /// An earlier batch of silent OTs failed, so there are no others: a mistake on this side.
+    #[error("no OTs are left: expected a session without failures, got one in which a batch of silent OTs failed")]
+    Ended,
     /// The two parties have different field widths or checks.
     #[error("the peer extends OTs in another form: expected {ours}, got {theirs}")]
     FormMismatch {
@@ -94,11 +103,15 @@ pub enum OtCheck {
     Trees,
     /// The choices of an extension are the same in every tree.
     Choices,
+    /// Shares of coins fit their commitments.
+    Coin,
+    /// The trees of silent OT do not depend on the receiver's choices.
+    Leaves,
 }
 
 impl OtCheck {
     /// All checks.
-    pub const ALL: [OtCheck; 7] = [
+    pub const ALL: [OtCheck; 9] = [
         OtCheck::PointEncoding,
         OtCheck::PointIdentity,
         OtCheck::Challenges,
@@ -106,6 +119,8 @@ impl OtCheck {
         OtCheck::Padding,
         OtCheck::Trees,
         OtCheck::Choices,
+        OtCheck::Coin,
+        OtCheck::Leaves,
     ];
 }
 
@@ -120,7 +135,9 @@ impl OtError {
             OtError::NonZeroPadding { .. } => Some(OtCheck::Padding),
             OtError::InconsistentTrees => Some(OtCheck::Trees),
             OtError::InconsistentChoices => Some(OtCheck::Choices),
-            OtError::Net(_) | OtError::FormMismatch { .. } | OtError::WrongLength { .. } => None,
+            OtError::CoinOpening => Some(OtCheck::Coin),
+            OtError::InconsistentLeaves => Some(OtCheck::Leaves),
+            OtError::Net(_) | OtError::Ended | OtError::FormMismatch { .. } | OtError::WrongLength { .. } => None,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! base          128 OTs with public-key cryptography            once per session
 //! pvw           any number of OTs with public-key cryptography  for comparison
 //! softspoken    any number of correlated OTs from base OTs      CotSender, CotReceiver; MaliciousCotSender, ...
+//! silent        many correlated OTs for a tenth of a byte each  SilentCotSender, SilentCotReceiver
 //! rot           correlated OTs hashed to random ones            RotSender, RotReceiver
 //! precomputed   correlated OTs corrected once inputs are known  PrecomputedCotSender, PrecomputedCotReceiver
 //! ```
@@ -23,6 +24,7 @@ mod pad_hash;
 pub mod precomputed;
 pub mod pvw;
 mod rot;
+pub mod silent;
 pub mod softspoken;
 #[cfg(test)]
 mod testing;
@@ -33,6 +35,7 @@ pub use error::{OtCheck, OtError};
 pub use pad_hash::{OTS_PER_KEY, PAD_BITS, PadHash};
 pub use precomputed::{PrecomputedCotReceiver, PrecomputedCotSender};
 pub use rot::{RotReceiver, RotSender, Rows};
+pub use silent::{LpnSet, SilentCotReceiver, SilentCotSender};
 pub use softspoken::{
     Corrected, CotReceiver, CotSender, MaliciousCotReceiver, MaliciousCotSender, ReceiverSeeds, SenderSeeds,
     StatisticalSecurity, Unchecked, Width,

@@ -41,6 +41,13 @@ impl<S: CorrelatedSender> RotSender<S> {
         self.correlated.delta()
     }
 
+    /// Announces the next `n` OTs to the source.
+    ///
+    /// *Errors*: as the source.
+    pub async fn prepare(&mut self, channel: &mut Channel, n: usize) -> Result<(), OtError> {
+        self.correlated.prepare(channel, n).await
+    }
+
     /// Makes `n` more OTs: returns both blocks of each.
     ///
     /// *Errors*: as the source.
@@ -88,6 +95,13 @@ impl<R: CorrelatedReceiver> RotReceiver<R> {
     pub fn new(correlated: R) -> Self {
         let hash = PadHash::new(correlated.session_key());
         RotReceiver { correlated, hash, made: 0 }
+    }
+
+    /// Announces the next `n` OTs to the source.
+    ///
+    /// *Errors*: as the source.
+    pub async fn prepare(&mut self, channel: &mut Channel, n: usize) -> Result<(), OtError> {
+        self.correlated.prepare(channel, n).await
     }
 
     /// Makes `n` more OTs: returns the choices and the chosen blocks.

@@ -48,6 +48,7 @@ pub use consistency::StatisticalSecurity;
 pub use malicious::{Corrected, MaliciousCotReceiver, MaliciousCotSender, ReceiverSeeds, SenderSeeds, Unchecked};
 pub use receiver::CotReceiver;
 pub use sender::CotSender;
+pub(crate) use width::SQUARE;
 pub use width::{BATCH_OTS, Width};
 
 #[cfg(test)]

@@ -97,9 +97,11 @@ impl From<&OtError> for Class {
             | OtError::WrongAnswer
             | OtError::NonZeroPadding { .. }
             | OtError::InconsistentTrees
-            | OtError::InconsistentChoices => Class::Misbehaviour,
+            | OtError::InconsistentChoices
+            | OtError::CoinOpening
+            | OtError::InconsistentLeaves => Class::Misbehaviour,
             OtError::FormMismatch { .. } => Class::Disagreement,
-            OtError::WrongLength { .. } => Class::Other,
+            OtError::WrongLength { .. } | OtError::Ended => Class::Other,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `garblet bench ot`: base OT, and its extension against bare stretching, transposition and hashing.
+//! `garblet bench ot`: base OT, its extension against bare stretching, transposition and hashing, and silent OT.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use garblet_ot::{
 use garblet_primitives::{Aes128, Block, Delta, OtHash, Prg, transpose};
 use serde_json::{Value, json};
 
-use crate::bench::{Engine, Form, Piece};
+use crate::bench::{Engine, Form, Piece, silent};
 
 /// The options of `garblet bench ot`.
 #[derive(clap::Args)]
@@ -55,6 +55,11 @@ pub fn run(options: &Options, form: &impl Form) -> Result<(), Failure> {
             lines.push(line.map_err(failed)?);
         }
     }
+    let mut silent_lines = Vec::new();
+    for (name, set) in silent::SETS {
+        let measured = runtime.block_on(silent::measured(name, set, options.ots as usize, repeat));
+        silent_lines.extend(measured.map_err(failed)?);
+    }
     let value = json!({
         "bench": "ot",
         "engine": Engine::name(),
@@ -62,10 +67,12 @@ pub fn run(options: &Options, form: &impl Form) -> Result<(), Failure> {
         "ots": options.ots,
         "base": { "ots": base::BASE_OTS, "seconds": base.as_secs_f64(), "bytes": base::SENDER_BYTES + base::RECEIVER_BYTES },
         "extension": lines.iter().map(Line::to_json).collect::<Vec<_>>(),
+        "silent": silent_lines.iter().map(silent::Line::to_json).collect::<Vec<_>>(),
     });
     let base =
         format!("{} base OTs, both sides on one thread: {}\n\n", base::BASE_OTS, output::seconds(base.as_secs_f64()));
-    form.show(&value, vec![Engine::line(), Piece::Words(base), Piece::Table(rows(&lines))])
+    let tables = [Piece::Table(rows(&lines)), Piece::Words("\n".into()), Piece::Table(silent::rows(&silent_lines))];
+    form.show(&value, [Engine::line(), Piece::Words(base)].into_iter().chain(tables).collect())
 }
 
 impl Line {
@@ -250,6 +257,19 @@ mod tests {
                 assert!(json["of_bare"].as_f64().is_some_and(|share| share > 0.0));
                 assert_eq!(json["bytes_per_ot"], json["bytes_per_ot_formula"]);
             }
+        }
+    }
+
+    #[test]
+    fn silent_ot_is_measured_for_both_roles_and_bytes_are_the_formula() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let (name, set) = silent::SETS[0];
+        for line in runtime.block_on(silent::measured(name, set, 5000, 2)).unwrap() {
+            let json = line.to_json();
+            for rate in ["sender_ots_per_second", "receiver_ots_per_second"] {
+                assert!(json[rate].as_f64().is_some_and(|rate| rate.is_finite() && rate > 0.0));
+            }
+            assert_eq!(line.bytes_measured, line.bytes_formula);
         }
     }
 }

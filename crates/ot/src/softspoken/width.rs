@@ -3,7 +3,7 @@
 use crate::base::BASE_OTS;
 
 /// OTs in a square, the unit of extension.
-pub(super) const SQUARE: usize = 128;
+pub(crate) const SQUARE: usize = 128;
 
 /// Squares in a batch. Odd multiples of 64 bytes between columns spread them over the sets of the cache.
 pub(super) const BATCH_SQUARES: usize = 60;

@@ -7,6 +7,7 @@ use crate::base::{self, BASE_OTS, RECEIVER_BYTES, SENDER_BYTES};
 use crate::bit_vec::BitVec;
 use crate::error::{OtCheck, OtError};
 use crate::group;
+use crate::silent;
 use crate::softspoken;
 use crate::testing::{block_on, channels};
 
@@ -14,7 +15,7 @@ use crate::testing::{block_on, channels};
 type Run = fn() -> Option<OtError>;
 
 /// Each check, and a run against a peer that trips it.
-const DEVIATIONS: [(OtCheck, Run); 7] = [
+const DEVIATIONS: [(OtCheck, Run); 9] = [
     (OtCheck::PointEncoding, || base_sender_meets([0xff; 32])),
     (OtCheck::PointIdentity, || base_sender_meets([0; 32])),
     (OtCheck::Challenges, base_receiver_meets_wrong_challenges),
@@ -22,6 +23,8 @@ const DEVIATIONS: [(OtCheck, Run); 7] = [
     (OtCheck::Padding, receiver_of_bits_meets_padding),
     (OtCheck::Trees, softspoken::deviations::wrong_trees),
     (OtCheck::Choices, softspoken::deviations::other_choices),
+    (OtCheck::Coin, silent::deviations::another_share),
+    (OtCheck::Leaves, silent::deviations::wrong_correction),
 ];
 
 /// Runs an honest base OT sender against a receiver that sends this value for every point, and zeros for its answer.

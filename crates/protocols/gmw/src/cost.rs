@@ -4,6 +4,7 @@ use garblet_circuit::Party;
 use garblet_net::Hello;
 
 use super::plan::{Form, Plan};
+use super::source::Source;
 use garblet_protocol::{
     phase::{Communication, Phase},
     run_id::RUN_ID_BYTES,
@@ -17,7 +18,9 @@ use garblet_protocol::{
 /// | phase | bytes | rounds |
 /// |---|---|---|
 /// | setup | hello, a seed of 16, set-up of OT as sender and as receiver | 5 |
+/// | setup, silent | also `ceil(M / 128) 240`, for the first `M = 149,292` OTs | 5, for all but party 0 6 |
 /// | prepare | `ceil(N / 128) 16 (128 / k - 1)`; for triples also corrections, `N / 4` rounded | 1, with triples 2 |
+/// | prepare, silent | `128 + 176 (73 ceil(N / 1,693,696) + ceil(N / 2,048))` and the same corrections | 2, for all but the last party 3, with triples two more |
 /// | online | the run's number of 8; per layer `2 ceil(m / 8)`, in the form of 2012 `3 ceil(m / 8)`; then `ceil(o_j / 8)` | layers (twice), and 1 |
 ///
 /// The last round is only counted if the party both learns an output and sends others one, or if it is the first.
@@ -27,17 +30,17 @@ pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) 
 }
 
 fn bytes(plan: &Plan, from: Party, to: Party, phase: Phase, hellos: &[Hello]) -> u64 {
-    let (width, ands) = (plan.config().ot_width, plan.and_count() as u64);
+    let (source, ands) = (plan.source(), plan.and_count() as u64);
     let packed = |bits: usize| bits.div_ceil(8) as u64;
     let triples = plan.config().form == Form::Triples;
     match phase {
         Phase::Setup => {
             let hello = hellos.get(usize::from(from.0)).map_or(0, Hello::encoded_bytes);
-            hello + 16 + width.sender_setup_bytes() + width.receiver_setup_bytes()
+            hello + 16 + source.setup_bytes().iter().sum::<u64>()
         }
         Phase::Prepare => {
             let corrections = if triples { 2 * packed(plan.and_count()) } else { 0 };
-            width.extension_bytes(ands) + corrections
+            source.run_bytes(ands).iter().sum::<u64>() + corrections
         }
         Phase::Build => 0,
         Phase::Online => {
@@ -51,10 +54,13 @@ fn bytes(plan: &Plan, from: Party, to: Party, phase: Phase, hellos: &[Hello]) ->
 fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     let triples = plan.config().form == Form::Triples;
     let layers = plan.layers().count() as u64;
+    let is_silent = matches!(plan.source(), Source::Silent(_));
     match phase {
-        // For hello and seed; as sender of OTs twice, as receiver once.
-        Phase::Setup => 5,
+        // For hello and seed; as sender of OTs twice, as receiver once. With a party before it, it waits at the end for the first silent OTs.
+        Phase::Setup => 5 + u64::from(is_silent && party.0 > 0),
         Phase::Prepare if layers == 0 => 0,
+        // Two tosses of coins, in which the party before another one waits once more; with triples the corrections of choices.
+        Phase::Prepare if is_silent => 2 + u64::from(party.0 + 1 < plan.parties()) + 2 * u64::from(triples),
         Phase::Prepare => 1 + u64::from(triples),
         Phase::Build => 0,
         Phase::Online => {

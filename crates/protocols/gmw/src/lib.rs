@@ -28,6 +28,7 @@
 //! - Triples instead of OTs online are the default: one message per layer, not two. [`Form::Choi2012`] is the form of the
 //!   comparison in the paper.
 //! - Inputs are shared by seeds that each pair has agreed on, which costs no message and no byte.
+//! - Of a run of many gates, [`OtKind::Silent`] makes the random OTs by silent OT; its first ones come from the extension.
 //! - OT extension is SoftSpoken (Roy, CRYPTO 2022), whose choices are the protocol's own; the bit that corrects them is
 //!   sent in step 3.
 //!
@@ -35,7 +36,7 @@
 //!
 //! [`communication`] states bytes and rounds of every phase and party; a test compares it with the measured counts. For each AND gate
 //! and peer a party sends `2 / k` bytes less a bit for OT extension (`128 / k - 1` bits), two bits in step 3, and two (three) bits
-//! online. Online there are as many rounds as layers (twice as many), and one for the outputs.
+//! online. With [`OtKind::Silent`] and many AND gates, a tenth of a byte takes the place of the `128 / k - 1` bits, after 280 KB for each peer in set-up. Online there are as many rounds as layers (twice as many), and one for the outputs.
 //!
 //! # Adversary and assumptions
 //!
@@ -51,11 +52,12 @@ mod party;
 mod plan;
 mod prepare;
 mod protocol;
+mod source;
 mod stored;
 
 pub use cost::communication;
 pub use party::{GmwParty, Prepared};
-pub use plan::{Config, Form, PARTIES_MAX, Plan};
+pub use plan::{Config, Form, OtKind, PARTIES_MAX, Plan, SILENT_FROM};
 pub use protocol::Gmw;
 
 /// The protocol's name on the command line and in results.

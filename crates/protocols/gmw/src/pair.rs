@@ -2,10 +2,11 @@
 
 use garblet_circuit::Bits;
 use garblet_net::Channel;
-use garblet_ot::{BitVec, CotReceiver, CotSender, OtError, RotReceiver, RotSender, Width};
+use garblet_ot::{BitVec, OtError, RotReceiver, RotSender};
 use garblet_primitives::{Block, Delta, Prg};
 
 use super::bits::Packed;
+use super::source::{Receiver, Sender, Source};
 use garblet_protocol::session::Watch;
 
 /// The OTs made at a time; a whole number of squares of the OT extension.
@@ -25,8 +26,10 @@ pub(super) struct Received {
 
 /// A party's state with one peer.
 pub(super) struct Pair {
-    sender: RotSender<CotSender>,
-    receiver: RotReceiver<CotReceiver>,
+    sender: RotSender<Sender>,
+    receiver: RotReceiver<Receiver>,
+    /// Tells whether this party begins as the sender; the peer does not.
+    first: bool,
     /// Gives the seeds of the peer's shares of our inputs.
     ours: Prg,
     /// Gives the seeds of our shares of the peer's inputs.
@@ -44,22 +47,27 @@ pub(super) struct InputSeeds {
 
 impl Pair {
     /// Step 1 with the peer. `first` is true on one side and false on the other.
-    pub(super) async fn setup(channel: &mut Channel, mut rng: Prg, width: Width, first: bool) -> Result<Self, OtError> {
+    pub(super) async fn setup(
+        channel: &mut Channel,
+        mut rng: Prg,
+        source: Source,
+        first: bool,
+    ) -> Result<Self, OtError> {
         let seed = Block::random(&mut rng);
         let mut theirs = [Block::ZERO];
         channel.exchange_bytes(&seed.to_bytes(), bytemuck::cast_slice_mut(&mut theirs)).await?;
         // Every peer has its own delta: nothing requires a common one.
         let delta = Delta::random(&mut rng);
         let (sender, receiver) = if first {
-            let sender = CotSender::setup(channel, &mut rng, &delta, width).await?;
-            (sender, CotReceiver::setup(channel, &mut rng, width).await?)
+            let sender = Sender::setup(channel, &mut rng, &delta, source).await?;
+            (sender, Receiver::setup(channel, &mut rng, source).await?)
         } else {
-            let receiver = CotReceiver::setup(channel, &mut rng, width).await?;
-            (CotSender::setup(channel, &mut rng, &delta, width).await?, receiver)
+            let receiver = Receiver::setup(channel, &mut rng, source).await?;
+            (Sender::setup(channel, &mut rng, &delta, source).await?, receiver)
         };
         channel.flush().await?;
         let (sender, receiver) = (RotSender::new(sender), RotReceiver::new(receiver));
-        Ok(Pair { sender, receiver, ours: Prg::new(seed), theirs: Prg::new(theirs[0]) })
+        Ok(Pair { sender, receiver, first, ours: Prg::new(seed), theirs: Prg::new(theirs[0]) })
     }
 
     /// Step 2 with the peer: `count` random bit OTs in each direction. Corrections of this party's choices to the wanted
@@ -71,7 +79,14 @@ impl Pair {
         wanted: Option<&Packed>,
         watch: &Watch<'_>,
     ) -> Result<(Sent, Received, Packed), OtError> {
-        let Pair { sender, receiver, .. } = self;
+        let Pair { sender, receiver, first, .. } = self;
+        if *first {
+            sender.prepare(channel, count).await?;
+            receiver.prepare(channel, count).await?;
+        } else {
+            receiver.prepare(channel, count).await?;
+            sender.prepare(channel, count).await?;
+        }
         let receive_side = async |out: &mut Channel| {
             let mut bits = Received { choices: Packed::zeros(count), chosen: Packed::zeros(count) };
             for (at, size) in chunks(count) {

@@ -63,9 +63,9 @@ impl JointParty for GmwParty {
     /// Step 1.
     async fn setup(session: &mut MeshSession, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
-        let (own, width) = (session.mesh().party(), plan.config().ot_width);
+        let (own, source) = (session.mesh().party(), plan.source());
         let rngs = session.rng_per_peer();
-        let step = async |peer: u16, mut line: Line, rng: Prg| Pair::setup(&mut line, rng, width, own < peer).await;
+        let step = async |peer: u16, mut line: Line, rng: Prg| Pair::setup(&mut line, rng, source, own < peer).await;
         let pairs = session.mesh().each(rngs, step).await?;
         Ok(GmwParty { plan, pairs, runs_done: 0 })
     }

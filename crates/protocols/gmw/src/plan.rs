@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Circuit, Party, Program, Schedule};
-use garblet_ot::{PAD_BITS, Width};
+use garblet_ot::{LpnSet, PAD_BITS, Width};
 
-use super::NAME;
+use super::{NAME, source::Source};
 use garblet_protocol::{Security, error::ProtocolError, party_io};
 
 /// The most parties of a run.
@@ -21,6 +21,19 @@ pub enum Form {
     Choi2012,
 }
 
+/// The kind of OT that makes the random ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OtKind {
+    /// OT extension.
+    #[default]
+    Extension,
+    /// Silent OT for programs of at least [`SILENT_FROM`] AND gates, which pay for its set-up; else OT extension.
+    Silent,
+}
+
+/// The AND gates from which on silent OT is used, if it is chosen.
+pub const SILENT_FROM: usize = 200_000;
+
 /// The parameters of a run; all parties must choose the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Config {
@@ -28,6 +41,8 @@ pub struct Config {
     pub form: Form,
     /// Field width of the OT extension: larger is fewer bytes and more computation.
     pub ot_width: Width,
+    /// The kind of OT.
+    pub ot: OtKind,
 }
 
 /// A program made ready for `gmw`: flattened, and scheduled by AND depth.
@@ -72,6 +87,14 @@ impl Plan {
     /// AND gates that are computed.
     pub fn and_count(&self) -> usize {
         self.schedule.ands().len()
+    }
+
+    /// The source of OTs.
+    pub(super) fn source(&self) -> Source {
+        match self.config.ot {
+            OtKind::Silent if self.and_count() >= SILENT_FROM => Source::Silent(LpnSet::DEFAULT),
+            OtKind::Silent | OtKind::Extension => Source::Extension(self.config.ot_width),
+        }
     }
 
     /// AND gates of each layer, in order.

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use garblet_net::{Hello, Mesh};
 
-use super::{Config, Form, GmwParty, NAME, PARTIES_MAX, Plan};
+use super::{Config, Form, GmwParty, NAME, OtKind, PARTIES_MAX, Plan};
 use garblet_protocol::{
     Adversary, MeshSession, Protocol, ProtocolError,
     parameters::{Parameter, named, ot_width},
@@ -17,6 +17,8 @@ pub struct Gmw;
 
 const FORMS: [(&str, Form); 2] = [("triples", Form::Triples), ("2012", Form::Choi2012)];
 
+const OTS: [(&str, OtKind); 2] = [("extension", OtKind::Extension), ("silent", OtKind::Silent)];
+
 impl Protocol for Gmw {
     type Link = Mesh;
     type Config = Config;
@@ -26,8 +28,9 @@ impl Protocol for Gmw {
     const NAME: &'static str = NAME;
     const ADVERSARY: Adversary = Adversary::SemiHonest;
     const PARTIES: RangeInclusive<u16> = 2..=PARTIES_MAX;
-    const PARAMETERS: &'static [Parameter<Config>] = &[named!("form", "triples or 2012", form, FORMS), ot_width!()];
-    const SAMPLES: &'static [Sample] = &[&[], &[("form", "2012")]];
+    const PARAMETERS: &'static [Parameter<Config>] =
+        &[named!("form", "triples or 2012", form, FORMS), ot_width!(), named!("ot", "extension or silent", ot, OTS)];
+    const SAMPLES: &'static [Sample] = &[&[], &[("form", "2012"), ("ot", "silent")]];
 
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
         Plan::new(request.program.clone(), request.parties, request.config)

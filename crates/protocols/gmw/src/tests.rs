@@ -1,4 +1,5 @@
 mod recipients;
+mod silent;
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use garblet_synthesis::library;
 use rand::{SeedableRng, rngs::StdRng};
 
 use super::{bits::Packed, prepare::Material, *};
-use garblet_protocol::{MeshSession, PhaseCosts};
+use garblet_protocol::{MeshSession, Phase, PhaseCosts};
 use garblet_runs::{
     joint::JointParty,
     testing::{
@@ -59,7 +60,7 @@ fn any_number_of_parties_computes_what_the_plain_evaluator_does_at_the_stated_co
         for form in FORMS {
             let program = library::find(name).expect("known");
             let inputs = random::inputs(&mut rng, &program);
-            check(&plan(program, parties, Config { form, ot_width: Width::Four }), &inputs, 1);
+            check(&plan(program, parties, Config { form, ot_width: Width::Four, ..Config::default() }), &inputs, 1);
         }
     }
 }
@@ -74,7 +75,7 @@ fn library_circuits() {
     for ((program, parties), form) in small.zip((2..=9).cycle()).zip(FORMS.into_iter().cycle()) {
         let inputs = random::inputs(&mut rng, &program);
         let parties = program.party_count().max(parties);
-        check(&plan(program, parties, Config { form, ot_width: Width::Four }), &inputs, 1);
+        check(&plan(program, parties, Config { form, ot_width: Width::Four, ..Config::default() }), &inputs, 1);
     }
 }
 
@@ -87,7 +88,11 @@ fn random_programs_of_all_owners_and_recipients() {
         let program = random::program(&mut rng, 60, parties);
         let inputs = random::inputs(&mut rng, &program);
         let ot_width = Width::ALL[seed as usize % 3];
-        check(&plan(program, parties, Config { form: FORMS[seed as usize % 2], ot_width }), &inputs, seed);
+        check(
+            &plan(program, parties, Config { form: FORMS[seed as usize % 2], ot_width, ..Config::default() }),
+            &inputs,
+            seed,
+        );
     }
 }
 
@@ -97,7 +102,7 @@ fn rounds_are_the_depth_and_a_constant() {
         let program = library::find(&format!("layered({depth}, {ands})")).expect("known");
         let inputs = random::inputs(&mut StdRng::seed_from_u64(1), &program);
         for (form, per_layer) in [(Form::Triples, 1), (Form::Choi2012, 2)] {
-            let plan = plan(program.clone(), 3, Config { form, ot_width: Width::Four });
+            let plan = plan(program.clone(), 3, Config { form, ot_width: Width::Four, ..Config::default() });
             let costs = run_all(&plan, &inputs, 3).remove(0).1;
             assert_eq!(costs.online.communication.rounds, depth * per_layer + 1);
             assert!(costs.prepare.communication.rounds <= 2);
@@ -182,7 +187,7 @@ fn masks(material: &Material, to: u16) -> Vec<u8> {
 fn views(form: Form, spoil: impl Fn(&mut Material)) -> [View; 2] {
     let program = library::find(&format!("lib:layered({LAYERS}, {})", LAYERS * LAYER)).expect("known");
     let inputs = random::inputs(&mut StdRng::seed_from_u64(4), &program);
-    let plan = plan(program, 3, Config { form, ot_width: Width::Four });
+    let plan = plan(program, 3, Config { form, ot_width: Width::Four, ..Config::default() });
     let part = async |session: &mut MeshSession| {
         let number = session.mesh().party();
         let own = own_inputs(plan.program(), number, &inputs);

@@ -117,6 +117,9 @@ pub(crate) fn ot_place(error: &OtError) -> usize {
         OtError::InconsistentChoices => 7,
         OtError::FormMismatch { .. } => 8,
         OtError::WrongLength { .. } => 9,
+        OtError::CoinOpening => 10,
+        OtError::InconsistentLeaves => 11,
+        OtError::Ended => 12,
     }
 }
 
@@ -131,6 +134,9 @@ pub(crate) fn ot_errors() -> Vec<OtError> {
         OtError::InconsistentChoices,
         OtError::FormMismatch { ours: text(), theirs: text() },
         OtError::WrongLength { what: "x", expected: 1, got: 2 },
+        OtError::CoinOpening,
+        OtError::InconsistentLeaves,
+        OtError::Ended,
     ];
     net_errors().into_iter().map(OtError::Net).chain(own).collect()
 }

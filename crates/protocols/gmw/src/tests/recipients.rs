@@ -17,7 +17,11 @@ impl Case {
     fn new(function: Function, form: Form, parties: u16, coalition: u16) -> Self {
         let first = parties - coalition;
         let program = coalition::program(function, parties, first);
-        Case { plan: plan(program, parties, Config { form, ot_width: Width::Four }), first, known_seeds: false }
+        Case {
+            plan: plan(program, parties, Config { form, ot_width: Width::Four, ..Config::default() }),
+            first,
+            known_seeds: false,
+        }
     }
 }
 

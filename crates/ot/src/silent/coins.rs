@@ -1,0 +1,89 @@
+//! The coin of a batch, which gives each of its rounds a code and a key: step 1.
+
+use garblet_net::Channel;
+use garblet_primitives::{Block, Commitment, Opening, secrets};
+use rand_core::CryptoRng;
+
+use crate::error::OtError;
+
+const SHARE_BYTES: usize = 32;
+const COMMITMENT_BYTES: usize = 32;
+const OPENING_BYTES: usize = SHARE_BYTES + 32;
+
+/// Payload bytes of the party that commits.
+pub(super) const FIRST_BYTES: u64 = (COMMITMENT_BYTES + OPENING_BYTES) as u64;
+/// Payload bytes of the other.
+pub(super) const SECOND_BYTES: u64 = SHARE_BYTES as u64;
+
+/// A coin that neither party chose. Public.
+pub(super) struct Coin([u8; 32]);
+
+/// The public choices of a round.
+pub(super) struct RoundKeys {
+    /// The key of the trees' hash.
+    pub(super) hash: Block,
+    /// The seed of the code.
+    pub(super) code: Block,
+}
+
+impl Coin {
+    /// Tosses as the party that commits.
+    ///
+    /// *Errors*: connection errors.
+    pub(super) async fn toss_first(
+        channel: &mut Channel,
+        session: Block,
+        rng: &mut (impl CryptoRng + ?Sized),
+    ) -> Result<Self, OtError> {
+        let mut share = [0; SHARE_BYTES];
+        rng.fill_bytes(&mut share);
+        let (commitment, opening) = Commitment::new(&context(session), &share, rng);
+        channel.send_bytes(&commitment.to_bytes()).await?;
+        let mut theirs = [0; SHARE_BYTES];
+        channel.receive_bytes(&mut theirs).await?;
+        channel.send_bytes(&share).await?;
+        channel.send_bytes(&opening.to_bytes()).await?;
+        Ok(Coin::of(session, share, theirs))
+    }
+
+    /// Tosses as the other party.
+    ///
+    /// *Errors*: [`OtError::CoinOpening`]; connection errors.
+    pub(super) async fn toss_second(
+        channel: &mut Channel,
+        session: Block,
+        rng: &mut (impl CryptoRng + ?Sized),
+    ) -> Result<Self, OtError> {
+        let mut commitment = [0; COMMITMENT_BYTES];
+        channel.receive_bytes(&mut commitment).await?;
+        let mut share = [0; SHARE_BYTES];
+        rng.fill_bytes(&mut share);
+        channel.send_bytes(&share).await?;
+        let (mut theirs, mut opening) = ([0; SHARE_BYTES], [0; OPENING_BYTES - SHARE_BYTES]);
+        channel.receive_bytes(&mut theirs).await?;
+        channel.receive_bytes(&mut opening).await?;
+        let commitment = Commitment::from_bytes(commitment);
+        let opened = commitment.open(&context(session), &theirs, &Opening::from_bytes(opening));
+        opened.map_err(|_| OtError::CoinOpening)?;
+        Ok(Coin::of(session, theirs, share))
+    }
+
+    /// The coin from the share of the party that commits, and that of the other.
+    fn of(session: Block, first: [u8; SHARE_BYTES], second: [u8; SHARE_BYTES]) -> Self {
+        let mut hash = blake3::Hasher::new_derive_key("garblet silent OT: coin of a batch, v1");
+        hash.update(&session.to_bytes()).update(&first).update(&second);
+        Coin(secrets::public(*hash.finalize().as_bytes(), "coins: both parties know them once both shares are opened"))
+    }
+
+    /// The keys of a round of the batch.
+    pub(super) fn keys(&self, round: u32) -> RoundKeys {
+        let mut hash = blake3::Hasher::new_derive_key("garblet silent OT: keys of a round, v1");
+        hash.update(&self.0).update(&round.to_le_bytes());
+        let [hash, code] = bytemuck::cast(*hash.finalize().as_bytes());
+        RoundKeys { hash: Block::from_bytes(hash), code: Block::from_bytes(code) }
+    }
+}
+
+fn context(session: Block) -> Vec<u8> {
+    [b"silent OT: share of a coin, v1".as_slice(), &session.to_bytes()].concat()
+}

@@ -1,0 +1,133 @@
+//! The party that holds the choices.
+
+use std::marker::PhantomData;
+
+use garblet_net::Channel;
+use garblet_primitives::{Block, Prg};
+use rand_core::CryptoRng;
+use zeroize::Zeroizing;
+
+use super::base::BaseReceiver;
+use super::check::{ANSWER_BYTES, Query};
+use super::coins::Coin;
+use super::parameters::LpnSet;
+use super::round::{self, Masks, Round, Stock};
+use super::supply::Supply;
+use super::tree::ReceivedTrees;
+use crate::bit_vec::BitVec;
+use crate::correlated::CorrelatedReceiver;
+use crate::error::OtError;
+use crate::softspoken::SQUARE;
+
+/// The receiver of silent OTs that began with OTs of `B`: gets `c` and `t = q ^ c * delta`, while the sender has `q` and delta.
+///
+/// *Secret*: all of it. *Unique*: one per session and peer.
+pub struct SilentCotReceiver<B> {
+    pub(super) set: LpnSet,
+    session_key: Block,
+    /// The generator of points and shares of coins.
+    rng: Prg,
+    /// The next round's stock; `None` after a batch that failed.
+    pub(super) stock: Option<Stock>,
+    supply: Supply<ReceivedTrees>,
+    base: PhantomData<fn() -> B>,
+}
+
+/// A batch whose corrections have arrived.
+pub(super) struct Batch {
+    pub(super) rounds: Vec<Round<ReceivedTrees>>,
+    masks: Masks,
+    next: Stock,
+}
+
+impl<B: BaseReceiver> SilentCotReceiver<B> {
+    /// Step 0, with a peer that calls [`SilentCotSender::setup`](super::SilentCotSender::setup) with the same parameters.
+    ///
+    /// *Errors*: as `base`.
+    pub async fn setup(
+        channel: &mut Channel,
+        rng: &mut (impl CryptoRng + ?Sized),
+        mut base: B,
+        set: LpnSet,
+    ) -> Result<Self, OtError> {
+        let (choices, mut stock) = base.extend_random(channel, set.stock()).await?;
+        stock.iter_mut().zip(choices.iter()).for_each(|(block, choice)| *block = block.with_lsb(choice));
+        let (session_key, rng, supply) = (base.session_key(), Prg::random(rng), Supply::empty());
+        Ok(SilentCotReceiver { set, session_key, rng, stock: Some(stock), supply, base: PhantomData })
+    }
+
+    /// Step 5, up to the message.
+    pub(super) fn query(&mut self, batch: &Batch) -> Query {
+        Query::new(self.set, self.rng.next_block(), &batch.rounds, &batch.masks)
+    }
+
+    /// Steps 5 to 7.
+    pub(super) async fn ask(&self, channel: &mut Channel, query: Query) -> Result<(), OtError> {
+        channel.send_bytes(bytemuck::cast_slice(&[query.point, query.masked])).await?;
+        let mut answer = [0; ANSWER_BYTES];
+        channel.receive_bytes(&mut answer).await?;
+        query.check(self.session_key, &answer)
+    }
+
+    pub(super) fn finish(&mut self, batch: Batch, n: usize) {
+        self.stock = Some(batch.next);
+        self.supply = Supply::new(batch.rounds, n);
+    }
+
+    /// Steps 1 and 3.
+    pub(super) async fn receive(&mut self, channel: &mut Channel, n: usize) -> Result<Batch, OtError> {
+        let mut stock = self.stock.take().ok_or(OtError::Ended)?;
+        let coin = Coin::toss_second(channel, self.session_key, &mut self.rng).await?;
+        let (mut rounds, mut masks) = (Vec::new(), Masks::new([Block::ZERO; SQUARE]));
+        for (number, trees) in (0..).zip(self.set.rounds(n)) {
+            let mut corrections = vec![Block::ZERO; trees * self.set.depth];
+            channel.receive_bytes(bytemuck::cast_slice_mut(&mut corrections)).await?;
+            let (round, of_round) = round::received(self.set, &coin.keys(number), &corrections, stock);
+            stock = round.next_stock();
+            if number == 0 {
+                masks = of_round;
+            }
+            rounds.push(round);
+        }
+        Ok(Batch { rounds, masks, next: stock })
+    }
+}
+
+impl<B: BaseReceiver> CorrelatedReceiver for SilentCotReceiver<B> {
+    fn session_key(&self) -> Block {
+        self.session_key
+    }
+
+    /// Makes a batch of `n` OTs, which later calls of `extend_random` draw without traffic; the sender does the same. OTs that are left of an earlier batch are
+    /// dropped.
+    ///
+    /// *Errors*: [`OtError::CoinOpening`]; in the checked form [`OtError::InconsistentLeaves`], which may have told the sender something about this receiver's
+    /// choices; [`OtError::Ended`] after a batch that failed; connection errors.
+    async fn prepare(&mut self, channel: &mut Channel, n: usize) -> Result<(), OtError> {
+        self.supply = Supply::empty();
+        if n == 0 {
+            return Ok(());
+        }
+        let batch = self.receive(channel, n).await?;
+        if B::CHECKED {
+            let query = self.query(&batch);
+            self.ask(channel, query).await?;
+        }
+        self.finish(batch, n);
+        Ok(())
+    }
+
+    /// Draws from the batch, or makes one of `n` OTs if less are left.
+    async fn extend_random(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+    ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
+        if n > self.supply.left() {
+            self.prepare(channel, n).await?;
+        }
+        let mut blocks = Zeroizing::new(Vec::with_capacity(n));
+        self.supply.draw_onto(n, &mut blocks);
+        Ok((BitVec::of_lowest_bits(&blocks), blocks))
+    }
+}
