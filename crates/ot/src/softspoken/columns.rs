@@ -55,11 +55,14 @@ impl Columns {
     pub(super) fn transpose_onto(&self, blocks: &mut Vec<Block>, n: usize) {
         let start = blocks.len();
         blocks.resize(start + SQUARE * self.squares, Block::ZERO);
-        garblet_primitives::transpose(
-            bytemuck::cast_slice(&self.values[..SQUARE * self.squares]),
-            &mut blocks[start..],
-        );
+        self.transpose(&mut blocks[start..]);
         blocks.truncate(start + n);
+    }
+
+    /// Writes the rows of the matrix of columns, which are as many as `blocks`.
+    pub(super) fn transpose(&self, blocks: &mut [Block]) {
+        let columns = &self.values[..SQUARE * self.squares];
+        garblet_primitives::transpose(bytemuck::cast_slice(columns), blocks);
     }
 }
 

@@ -201,7 +201,7 @@ impl MaliciousCotReceiver {
         room: Zeroizing<Vec<Block>>,
     ) -> Result<Corrected, OtError> {
         let mut rows = emptied(room, with_hiding(n));
-        let choices = self.inner.extend_onto(channel, with_hiding(n), &mut rows).await?;
+        let choices = self.inner.extend_onto(channel, with_hiding(n), &mut rows, |_| ()).await?;
         Ok(Corrected { choices, rows, n })
     }
 

@@ -115,12 +115,13 @@ impl ReceiverSetup {
 }
 
 impl CotReceiver {
-    /// Appends the blocks of `n` OTs, and returns their choices.
+    /// Appends the blocks of `n` OTs, batch after batch as `change` leaves them, and returns their choices.
     pub(super) async fn extend_onto(
         &mut self,
         channel: &mut Channel,
         n: usize,
         blocks: &mut Vec<Block>,
+        mut change: impl FnMut(&mut [Block]),
     ) -> Result<BitVec, OtError> {
         let mut choices = Zeroizing::new(Vec::with_capacity(n.next_multiple_of(SQUARE) / 8));
         let end = blocks.len() + n;
@@ -128,8 +129,9 @@ impl CotReceiver {
             self.streams.expand(squares, &mut self.columns);
             let corrections = self.corrections(squares, &mut choices);
             channel.send_bytes(bytemuck::cast_slice(corrections)).await?;
-            let rows = (SQUARE * squares).min(end - blocks.len());
-            self.columns.transpose_onto(blocks, rows);
+            let start = blocks.len();
+            self.columns.transpose_onto(blocks, (SQUARE * squares).min(end - start));
+            change(&mut blocks[start..]);
         }
         channel.flush().await?;
         choices.truncate(n.div_ceil(8));
@@ -162,8 +164,17 @@ impl CorrelatedReceiver for CotReceiver {
         channel: &mut Channel,
         n: usize,
     ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
+        self.extend_random_in_parts(channel, n, |_| ()).await
+    }
+
+    async fn extend_random_in_parts(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        change: impl FnMut(&mut [Block]) + Send,
+    ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
         let mut blocks = Zeroizing::new(with_room(n.next_multiple_of(SQUARE)));
-        let choices = self.extend_onto(channel, n, &mut blocks).await?;
+        let choices = self.extend_onto(channel, n, &mut blocks, change).await?;
         Ok((choices, blocks))
     }
 }
