@@ -51,5 +51,5 @@ pub use ot_hash::OtHash;
 pub use prg::Prg;
 pub use roofline::{RAW_BLOCKS, raw_hash_calls, raw_xors};
 pub use room::with_room;
-pub use transpose::transpose;
+pub use transpose::{transpose, transpose_part};
 pub use universal_hash::{UniversalHash, subset_sums};

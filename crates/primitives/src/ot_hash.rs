@@ -13,8 +13,12 @@ use crate::{
 /// The number of vectors to hash side by side.
 const PIPELINE: usize = 4;
 
-/// The number of vectors whose pairs to hash side by side.
+/// The same where more stay in registers.
+const ROOMY_PIPELINE: usize = 8;
+
+/// The numbers of vectors whose pairs to hash side by side.
 const PAIRS: usize = PIPELINE / 2;
+const ROOMY_PAIRS: usize = ROOMY_PIPELINE / 2;
 
 /// A tweakable hash that stays secure when a secret correlates its inputs, even if an adversary chose part of
 /// them: `H(x, i) = pi(pi(x) ^ i) ^ pi(x)`, where `pi` is AES-128 under a key of the session.
@@ -94,25 +98,30 @@ impl Kernel for HashAll<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<E: Engine>(mut self, e: E) {
+    fn run<E: Engine>(self, e: E) {
+        if E::IS_ROOMY { self.side_by_side::<E, ROOMY_PIPELINE>(e) } else { self.side_by_side::<E, PIPELINE>(e) }
+    }
+}
+
+impl HashAll<'_> {
+    /// Hashes `N` vectors side by side.
+    #[inline(always)]
+    fn side_by_side<E: Engine, const N: usize>(mut self, e: E) {
         let key = e.key_from(self.round_keys);
-        let (wide, rest) = self.blocks.as_chunks_mut::<{ PIPELINE * QUAD_LANES }>();
-        for blocks in wide {
-            let quads = blocks.as_chunks_mut::<QUAD_LANES>().0;
-            let x: [E::Quad; PIPELINE] = std::array::from_fn(
+        let whole = self.blocks.len() / (N * QUAD_LANES) * (N * QUAD_LANES);
+        let (wide, rest) = self.blocks.split_at_mut(whole);
+        for quads in wide.as_chunks_mut::<QUAD_LANES>().0.as_chunks_mut::<N>().0 {
+            let x: [E::Quad; N] = std::array::from_fn(
                 #[inline(always)]
                 |i| e.load(&quads[i]),
             );
-            let tweaks = consecutive(e, self.tweak);
-            for (quad, x) in quads.iter_mut().zip(hash(e, &key, tweaks, x)) {
+            for (quad, x) in quads.iter_mut().zip(hash(e, &key, consecutive(e, self.tweak), x)) {
                 *quad = e.store(x);
             }
-            self.tweak = self.tweak.wrapping_add((PIPELINE * QUAD_LANES) as u64);
+            self.tweak = self.tweak.wrapping_add((N * QUAD_LANES) as u64);
         }
         for blocks in rest.chunks_mut(QUAD_LANES) {
-            let mut padded = [Block::ZERO; QUAD_LANES];
-            padded[..blocks.len()].copy_from_slice(blocks);
-            let [x] = hash(e, &key, consecutive(e, self.tweak), [e.load(&padded)]);
+            let [x] = hash(e, &key, consecutive(e, self.tweak), [e.load(&padded(blocks))]);
             blocks.copy_from_slice(&e.store(x)[..blocks.len()]);
             self.tweak = self.tweak.wrapping_add(QUAD_LANES as u64);
         }
@@ -132,21 +141,28 @@ impl Kernel for HashPairs<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<E: Engine>(mut self, e: E) {
+    fn run<E: Engine>(self, e: E) {
+        if E::IS_ROOMY { self.side_by_side::<E, ROOMY_PAIRS>(e) } else { self.side_by_side::<E, PAIRS>(e) }
+    }
+}
+
+impl HashPairs<'_> {
+    /// Hashes the pairs of `N` vectors side by side.
+    #[inline(always)]
+    fn side_by_side<E: Engine, const N: usize>(mut self, e: E) {
         let (key, delta) = (e.key_from(self.round_keys), e.splat(self.delta));
-        let (wide, rest) = self.blocks.as_chunks::<{ PAIRS * QUAD_LANES }>();
-        let (wide_pairs, rest_pairs) = self.pairs.as_chunks_mut::<{ PAIRS * QUAD_LANES }>();
-        for (blocks, pairs) in wide.iter().zip(wide_pairs) {
-            let quads = blocks.as_chunks::<QUAD_LANES>().0;
-            let q: [E::Quad; PAIRS] = std::array::from_fn(
+        let whole = self.blocks.len() / (N * QUAD_LANES) * (N * QUAD_LANES);
+        let ((wide, rest), (wide_pairs, rest_pairs)) = (self.blocks.split_at(whole), self.pairs.split_at_mut(whole));
+        let (quads, pairs) = (wide.as_chunks::<QUAD_LANES>().0, wide_pairs.as_chunks_mut::<QUAD_LANES>().0);
+        for (quads, pairs) in quads.as_chunks::<N>().0.iter().zip(pairs.as_chunks_mut::<N>().0) {
+            let q: [E::Quad; N] = std::array::from_fn(
                 #[inline(always)]
                 |i| e.load(&quads[i]),
             );
-            let hashed = hash_pairs(e, &key, delta, self.tweak, q);
-            for (pairs, hashed) in pairs.as_chunks_mut::<QUAD_LANES>().0.iter_mut().zip(hashed) {
+            for (pairs, hashed) in pairs.iter_mut().zip(hash_pairs(e, &key, delta, self.tweak, q)) {
                 *pairs = hashed.map(MaybeUninit::new);
             }
-            self.tweak = self.tweak.wrapping_add((PAIRS * QUAD_LANES) as u64);
+            self.tweak = self.tweak.wrapping_add((N * QUAD_LANES) as u64);
         }
         for (blocks, pairs) in rest.chunks(QUAD_LANES).zip(rest_pairs.chunks_mut(QUAD_LANES)) {
             let [hashed] = hash_pairs(e, &key, delta, self.tweak, [e.load(&padded(blocks))]);

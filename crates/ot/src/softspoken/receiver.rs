@@ -115,7 +115,7 @@ impl ReceiverSetup {
 }
 
 impl CotReceiver {
-    /// Appends the blocks of `n` OTs, batch after batch as `change` leaves them, and returns their choices.
+    /// Appends the blocks of `n` OTs, part after part as `change` leaves them, and returns their choices.
     pub(super) async fn extend_onto(
         &mut self,
         channel: &mut Channel,
@@ -129,9 +129,8 @@ impl CotReceiver {
             self.streams.expand(squares, &mut self.columns);
             let corrections = self.corrections(squares, &mut choices);
             channel.send_bytes(bytemuck::cast_slice(corrections)).await?;
-            let start = blocks.len();
-            self.columns.transpose_onto(blocks, (SQUARE * squares).min(end - start));
-            change(&mut blocks[start..]);
+            let rows = (SQUARE * squares).min(end - blocks.len());
+            self.columns.transpose_onto(blocks, rows, &mut change);
         }
         channel.flush().await?;
         choices.truncate(n.div_ceil(8));
@@ -148,7 +147,7 @@ impl CotReceiver {
         for choices in choices.chunks(BATCH_SQUARES) {
             self.streams.expand(choices.len(), &mut self.columns);
             channel.send_bytes(bytemuck::cast_slice(self.corrections_to(choices))).await?;
-            self.columns.transpose_onto(blocks, SQUARE * choices.len());
+            self.columns.transpose_onto(blocks, SQUARE * choices.len(), |_| ());
         }
         Ok(channel.flush().await?)
     }

@@ -9,7 +9,7 @@ use super::columns::{Columns, Streams};
 use super::consistency::StatisticalSecurity;
 use super::hello::SetupHello;
 use super::tree;
-use super::width::{BATCH_OTS, SQUARE, Width, batches};
+use super::width::{PART_SQUARES, SQUARE, Width, batches};
 use crate::base::{self, Chosen};
 use crate::bit_vec::BitVec;
 use crate::correlated::CorrelatedSender;
@@ -135,7 +135,7 @@ impl CotSender {
         for squares in batches(n) {
             self.batch(channel, squares, choices).await?;
             let rows = (SQUARE * squares).min(end - blocks.len());
-            self.columns.transpose_onto(blocks, rows);
+            self.columns.transpose_onto(blocks, rows, |_| ());
         }
         Ok(())
     }
@@ -171,15 +171,17 @@ impl CorrelatedSender for CotSender {
         n: usize,
         mut see: impl FnMut(&[Block]) + Send,
     ) -> Result<(), OtError> {
-        let mut room = Zeroizing::new(vec![Block::ZERO; BATCH_OTS.min(n.next_multiple_of(SQUARE))]);
+        let mut room = Zeroizing::new(vec![Block::ZERO; SQUARE * PART_SQUARES]);
         let mut left = n;
         for squares in batches(n) {
             self.batch(channel, squares, Choices::Drawn).await?;
-            let part = &mut room[..SQUARE * squares];
-            self.columns.transpose(part);
-            let made = left.min(part.len());
-            see(&part[..made]);
-            left -= made;
+            for (first, squares) in self.columns.parts() {
+                let part = &mut room[..SQUARE * squares];
+                self.columns.transpose(first, part);
+                let made = left.min(part.len());
+                see(&part[..made]);
+                left -= made;
+            }
         }
         Ok(())
     }
