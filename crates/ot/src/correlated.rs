@@ -57,16 +57,19 @@ pub trait CorrelatedReceiver: Send {
         n: usize,
     ) -> impl Future<Output = Result<(BitVec, Zeroizing<Vec<Block>>), OtError>> + Send;
 
-    /// The same, with the blocks as `change` leaves them, which gets part after part as soon as it is made.
+    /// The same, with the blocks as `change` leaves them, which gets part after part as soon as it is made. The blocks may take the allocation
+    /// of `room`, whose contents are lost.
     ///
     /// *Errors*: as [`CorrelatedReceiver::extend_random`].
     fn extend_random_in_parts(
         &mut self,
         channel: &mut Channel,
         n: usize,
+        room: Zeroizing<Vec<Block>>,
         mut change: impl FnMut(&mut [Block]) + Send,
     ) -> impl Future<Output = Result<(BitVec, Zeroizing<Vec<Block>>), OtError>> + Send {
         async move {
+            drop(room);
             let (choices, mut blocks) = self.extend_random(channel, n).await?;
             change(&mut blocks);
             Ok((choices, blocks))

@@ -22,6 +22,7 @@ mod group;
 mod pad_hash;
 pub mod precomputed;
 pub mod pvw;
+mod room;
 mod rot;
 pub mod softspoken;
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::bit_vec::BitVec;
 use crate::correlated::{CorrelatedReceiver, CorrelatedSender};
 use crate::error::OtError;
 use crate::pad_hash::PadHash;
+use crate::room::emptied;
 
 /// The blocks of correlated OTs, linear in the receiver's choices. *Secret*.
 pub type Rows = Zeroizing<Vec<Block>>;
@@ -42,7 +43,19 @@ impl<S: CorrelatedSender> RotSender<S> {
     ///
     /// *Errors*: as the source.
     pub async fn extend(&mut self, channel: &mut Channel, n: usize) -> Result<Zeroizing<Vec<[Block; 2]>>, OtError> {
-        let mut pads = Zeroizing::new(with_room(n));
+        self.extend_into(channel, n, Zeroizing::default()).await
+    }
+
+    /// The same in the allocation of `room` if it is large enough; its contents are lost.
+    ///
+    /// *Errors*: as the source.
+    pub async fn extend_into(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        room: Zeroizing<Vec<[Block; 2]>>,
+    ) -> Result<Zeroizing<Vec<[Block; 2]>>, OtError> {
+        let mut pads = emptied(room, n);
         let RotSender { correlated, hash, made } = self;
         let delta = correlated.delta().clone();
         let see = |q: &[Block]| {
@@ -93,12 +106,24 @@ impl<R: CorrelatedReceiver> RotReceiver<R> {
         channel: &mut Channel,
         n: usize,
     ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
+        self.extend_into(channel, n, Zeroizing::default()).await
+    }
+
+    /// The same with the blocks in the allocation of `room` if it is large enough; its contents are lost.
+    ///
+    /// *Errors*: as the source.
+    pub async fn extend_into(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        room: Zeroizing<Vec<Block>>,
+    ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
         let RotReceiver { correlated, hash, made } = self;
         let change = |t: &mut [Block]| {
             hash.hash_batch(*made, t);
             *made += t.len() as u64;
         };
-        correlated.extend_random_in_parts(channel, n, change).await
+        correlated.extend_random_in_parts(channel, n, room, change).await
     }
 
     /// The same, with the rows: the correlated OTs' blocks `t` before hashing.
@@ -138,6 +163,7 @@ mod tests {
         let (mut sender, mut receiver) = (RotSender::new(sender), RotReceiver::new(receiver));
         let without_rows = ideal::pair(Block::ONES, &delta);
         let (mut lone_sender, mut lone_receiver) = (RotSender::new(without_rows.0), RotReceiver::new(without_rows.1));
+        let (mut of_sender, mut of_receiver) = (Zeroizing::default(), Zeroizing::default());
         let (mut ours, mut theirs) = channels();
         let mut tweak = 0;
         for n in [0, 1, 2, 1023, 1024, 1025, 3077] {
@@ -145,9 +171,10 @@ mod tests {
             let (choices, chosen, rows) = block_on(receiver.extend_with_rows(&mut theirs, n)).unwrap();
             let q = block_on(plain.extend(&mut ours, n)).unwrap();
             assert!(zero == q);
-            assert!(block_on(lone_sender.extend(&mut ours, n)).unwrap() == pads);
-            let (same_choices, same) = block_on(lone_receiver.extend(&mut theirs, n)).unwrap();
-            assert!(same == chosen && same_choices.as_bytes() == choices.as_bytes());
+            of_sender = block_on(lone_sender.extend_into(&mut ours, n, of_sender)).unwrap();
+            let same_choices;
+            (same_choices, of_receiver) = block_on(lone_receiver.extend_into(&mut theirs, n, of_receiver)).unwrap();
+            assert!(of_sender == pads && of_receiver == chosen && same_choices.as_bytes() == choices.as_bytes());
             assert_eq!((pads.len(), choices.len(), chosen.len()), (n, n, n));
             for (i, choice) in choices.iter().enumerate() {
                 assert!(chosen[i] == pads[i][usize::from(choice.number())]);

@@ -20,7 +20,7 @@
 mod seeds;
 
 use garblet_net::Channel;
-use garblet_primitives::{Block, Delta, Prg, with_room};
+use garblet_primitives::{Block, Delta, Prg};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -32,21 +32,13 @@ use super::width::{SQUARE, Width};
 use crate::bit_vec::BitVec;
 use crate::correlated::{CorrelatedReceiver, CorrelatedSender};
 use crate::error::{OtError, check_length};
+use crate::room::emptied;
 
 pub use seeds::{ReceiverSeeds, SenderSeeds};
 
 /// The OTs of a checked extension by `n`, including those that hide the others.
 pub(super) const fn with_hiding(n: usize) -> usize {
     if n == 0 { 0 } else { n.next_multiple_of(SQUARE) + SQUARE }
-}
-
-/// Clears an allocation for the blocks of `n` OTs, or makes a new one.
-fn emptied(mut room: Zeroizing<Vec<Block>>, n: usize) -> Zeroizing<Vec<Block>> {
-    room.clear();
-    if room.capacity() < n {
-        return Zeroizing::new(with_room(n));
-    }
-    room
 }
 
 /// The sender of correlated OTs, secure against malicious receivers.

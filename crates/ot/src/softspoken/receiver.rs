@@ -1,7 +1,7 @@
 //! The party that holds the choices.
 
 use garblet_net::Channel;
-use garblet_primitives::{Block, with_room};
+use garblet_primitives::Block;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -14,6 +14,7 @@ use crate::base::{self, Challenged, ReceiverAnswered};
 use crate::bit_vec::BitVec;
 use crate::correlated::CorrelatedReceiver;
 use crate::error::OtError;
+use crate::room::emptied;
 
 /// The receiver of correlated OTs: gets `c` and `t = q ^ c * delta`, while the sender has `q` and delta.
 ///
@@ -163,16 +164,17 @@ impl CorrelatedReceiver for CotReceiver {
         channel: &mut Channel,
         n: usize,
     ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
-        self.extend_random_in_parts(channel, n, |_| ()).await
+        self.extend_random_in_parts(channel, n, Zeroizing::default(), |_| ()).await
     }
 
     async fn extend_random_in_parts(
         &mut self,
         channel: &mut Channel,
         n: usize,
+        room: Zeroizing<Vec<Block>>,
         change: impl FnMut(&mut [Block]) + Send,
     ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
-        let mut blocks = Zeroizing::new(with_room(n.next_multiple_of(SQUARE)));
+        let mut blocks = emptied(room, n.next_multiple_of(SQUARE));
         let choices = self.extend_onto(channel, n, &mut blocks, change).await?;
         Ok((choices, blocks))
     }

@@ -70,7 +70,8 @@ fn ots_in_parts_are_the_same_ots_at_every_boundary() {
                 changed += t.len();
             };
             let Session { sender, receiver, ours, theirs } = &mut parts;
-            tokio::join!(sender.extend_in_parts(ours, n, see), receiver.extend_random_in_parts(theirs, n, change))
+            let room = Zeroizing::new(vec![Block::ONES; BATCH_OTS]);
+            tokio::join!(sender.extend_in_parts(ours, n, see), receiver.extend_random_in_parts(theirs, n, room, change))
         });
         sent.unwrap();
         let (same_choices, blocks) = received.unwrap();

@@ -1,0 +1,13 @@
+//! Room for blocks that is used again.
+
+use garblet_primitives::with_room;
+use zeroize::{Zeroize, Zeroizing};
+
+/// Clears an allocation for `n` values, or makes a new one if it is too small.
+pub(crate) fn emptied<T: Zeroize>(mut room: Zeroizing<Vec<T>>, n: usize) -> Zeroizing<Vec<T>> {
+    room.clear();
+    if room.capacity() < n {
+        return Zeroizing::new(with_room(n));
+    }
+    room
+}
