@@ -10,7 +10,7 @@ use crate::bit_vec::BitVec;
 use crate::error::OtError;
 
 /// The party that holds delta.
-pub trait CorrelatedSender {
+pub trait CorrelatedSender: Send {
     /// The difference between the two blocks of every OT.
     fn delta(&self) -> &Delta;
 
@@ -33,10 +33,25 @@ pub trait CorrelatedSender {
         channel: &mut Channel,
         n: usize,
     ) -> impl Future<Output = Result<Zeroizing<Vec<Block>>, OtError>> + Send;
+
+    /// Makes `n` more OTs and shows their blocks `q` to `see`, part after part, as soon as they are made, and keeps none.
+    ///
+    /// *Errors*: as [`CorrelatedSender::extend`].
+    fn extend_in_parts(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        mut see: impl FnMut(&[Block]) + Send,
+    ) -> impl Future<Output = Result<(), OtError>> + Send {
+        async move {
+            see(&self.extend(channel, n).await?);
+            Ok(())
+        }
+    }
 }
 
 /// The party that holds the choices.
-pub trait CorrelatedReceiver {
+pub trait CorrelatedReceiver: Send {
     /// A public key for hashes over these OTs. *Unique*: one per session; both parties have the same.
     fn session_key(&self) -> Block;
 
@@ -57,4 +72,23 @@ pub trait CorrelatedReceiver {
         channel: &mut Channel,
         n: usize,
     ) -> impl Future<Output = Result<(BitVec, Zeroizing<Vec<Block>>), OtError>> + Send;
+
+    /// The same, with the blocks as `change` leaves them, which gets part after part as soon as it is made. The blocks may take the allocation
+    /// of `room`, whose contents are lost.
+    ///
+    /// *Errors*: as [`CorrelatedReceiver::extend_random`].
+    fn extend_random_in_parts(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        room: Zeroizing<Vec<Block>>,
+        mut change: impl FnMut(&mut [Block]) + Send,
+    ) -> impl Future<Output = Result<(BitVec, Zeroizing<Vec<Block>>), OtError>> + Send {
+        async move {
+            drop(room);
+            let (choices, mut blocks) = self.extend_random(channel, n).await?;
+            change(&mut blocks);
+            Ok((choices, blocks))
+        }
+    }
 }

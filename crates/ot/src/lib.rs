@@ -23,6 +23,7 @@ mod group;
 mod pad_hash;
 pub mod precomputed;
 pub mod pvw;
+mod room;
 mod rot;
 pub mod silent;
 pub mod softspoken;

@@ -3,7 +3,7 @@
 //! A table attack on AES under one key costs 2^128 divided by the number of calls under that key, over all runs of a session
 //! (Guo, Katz, Wang and Yu 2020). So no key serves more than [`OTS_PER_KEY`] OTs, however many a session or a store makes.
 
-use garblet_primitives::{Block, OtHash};
+use garblet_primitives::{Block, Delta, OtHash};
 
 /// The most OTs whose pads are hashed under one key. Each OT takes at most two calls, for both pads of a sender.
 pub const OTS_PER_KEY: u64 = 2048;
@@ -29,13 +29,31 @@ impl PadHash {
     pub fn hash_batch(&self, first_tweak: u64, blocks: &mut [Block]) {
         let (mut tweak, mut rest) = (first_tweak, blocks);
         while !rest.is_empty() {
-            let period = tweak / OTS_PER_KEY;
-            let left = (OTS_PER_KEY - tweak % OTS_PER_KEY) as usize;
+            let (hash, left) = self.of_period(tweak);
             let (now, later) = rest.split_at_mut(left.min(rest.len()));
-            OtHash::new(self.session_key ^ Block::from_u128(period.into())).hash_batch(tweak, now);
+            hash.hash_batch(tweak, now);
             tweak = tweak.wrapping_add(now.len() as u64);
             rest = later;
         }
+    }
+
+    /// Appends both pads of OTs: the hashes of `q` and of `q ^ delta` for every block `q`; block `j` has the tweak `first_tweak + j`.
+    pub fn pads_onto(&self, first_tweak: u64, delta: &Delta, blocks: &[Block], pads: &mut Vec<[Block; 2]>) {
+        let (mut tweak, mut rest) = (first_tweak, blocks);
+        while !rest.is_empty() {
+            let (hash, left) = self.of_period(tweak);
+            let (now, later) = rest.split_at(left.min(rest.len()));
+            hash.pairs_onto(tweak, delta.block(), now, pads);
+            tweak = tweak.wrapping_add(now.len() as u64);
+            rest = later;
+        }
+    }
+
+    /// The hash of a tweak's period, and the number of tweaks that are left in it.
+    fn of_period(&self, tweak: u64) -> (OtHash, usize) {
+        let period = tweak / OTS_PER_KEY;
+        let left = OTS_PER_KEY - tweak % OTS_PER_KEY;
+        (OtHash::new(self.session_key ^ Block::from_u128(period.into())), left as usize)
     }
 }
 
@@ -75,6 +93,12 @@ mod tests {
                 rest = later;
             }
             assert!(parts == whole, "first tweak {first}");
+            let delta = Delta::new(key);
+            let mut ones: Vec<Block> = input.iter().map(|&q| q ^ delta.block()).collect();
+            hash.hash_batch(first, &mut ones);
+            let mut pads = Vec::new();
+            hash.pads_onto(first, &delta, &input, &mut pads);
+            assert!(pads.iter().map(|pad| pad[0]).eq(whole) && pads.iter().map(|pad| pad[1]).eq(ones));
         }
     }
 

@@ -13,9 +13,7 @@ use crate::bit_vec::BitVec;
 use crate::correlated::{CorrelatedReceiver, CorrelatedSender};
 use crate::error::OtError;
 use crate::pad_hash::PadHash;
-
-/// Blocks hashed at a time, so that they stay in the cache.
-const BATCH: usize = 1024;
+use crate::room::emptied;
 
 /// The blocks of correlated OTs, linear in the receiver's choices. *Secret*.
 pub type Rows = Zeroizing<Vec<Block>>;
@@ -52,7 +50,27 @@ impl<S: CorrelatedSender> RotSender<S> {
     ///
     /// *Errors*: as the source.
     pub async fn extend(&mut self, channel: &mut Channel, n: usize) -> Result<Zeroizing<Vec<[Block; 2]>>, OtError> {
-        Ok(self.extend_with_rows(channel, n).await?.0)
+        self.extend_into(channel, n, Zeroizing::default()).await
+    }
+
+    /// The same in the allocation of `room` if it is large enough; its contents are lost.
+    ///
+    /// *Errors*: as the source.
+    pub async fn extend_into(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        room: Zeroizing<Vec<[Block; 2]>>,
+    ) -> Result<Zeroizing<Vec<[Block; 2]>>, OtError> {
+        let mut pads = emptied(room, n);
+        let RotSender { correlated, hash, made } = self;
+        let delta = correlated.delta().clone();
+        let see = |q: &[Block]| {
+            hash.pads_onto(*made, &delta, q, &mut pads);
+            *made += q.len() as u64;
+        };
+        correlated.extend_in_parts(channel, n, see).await?;
+        Ok(pads)
     }
 
     /// The same, with the rows: the correlated OTs' blocks `q` before hashing.
@@ -64,19 +82,9 @@ impl<S: CorrelatedSender> RotSender<S> {
         n: usize,
     ) -> Result<(Zeroizing<Vec<[Block; 2]>>, Rows), OtError> {
         let rows = self.correlated.extend(channel, n).await?;
-        let delta = self.correlated.delta().block();
         let mut pads = Zeroizing::new(Vec::with_capacity(n));
-        let mut halves = Zeroizing::new([Block::ZERO; 2 * BATCH]);
-        for q in rows.chunks(BATCH) {
-            let (zero, one) = halves[..2 * q.len()].split_at_mut(q.len());
-            for ((&q, zero), one) in q.iter().zip(&mut *zero).zip(&mut *one) {
-                (*zero, *one) = (q, q ^ delta);
-            }
-            self.hash.hash_batch(self.made, zero);
-            self.hash.hash_batch(self.made, one);
-            pads.extend(zero.iter().zip(one).map(|(&zero, &mut one)| [zero, one]));
-            self.made += q.len() as u64;
-        }
+        self.hash.pads_onto(self.made, self.correlated.delta(), &rows, &mut pads);
+        self.made += n as u64;
         Ok((pads, rows))
     }
 }
@@ -112,8 +120,24 @@ impl<R: CorrelatedReceiver> RotReceiver<R> {
         channel: &mut Channel,
         n: usize,
     ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
-        let (choices, pads, _) = self.extend_with_rows(channel, n).await?;
-        Ok((choices, pads))
+        self.extend_into(channel, n, Zeroizing::default()).await
+    }
+
+    /// The same with the blocks in the allocation of `room` if it is large enough; its contents are lost.
+    ///
+    /// *Errors*: as the source.
+    pub async fn extend_into(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        room: Zeroizing<Vec<Block>>,
+    ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
+        let RotReceiver { correlated, hash, made } = self;
+        let change = |t: &mut [Block]| {
+            hash.hash_batch(*made, t);
+            *made += t.len() as u64;
+        };
+        correlated.extend_random_in_parts(channel, n, room, change).await
     }
 
     /// The same, with the rows: the correlated OTs' blocks `t` before hashing.
@@ -151,13 +175,20 @@ mod tests {
         };
         let (mut plain, _) = ideal::pair(Block::ONES, &delta);
         let (mut sender, mut receiver) = (RotSender::new(sender), RotReceiver::new(receiver));
+        let without_rows = ideal::pair(Block::ONES, &delta);
+        let (mut lone_sender, mut lone_receiver) = (RotSender::new(without_rows.0), RotReceiver::new(without_rows.1));
+        let (mut of_sender, mut of_receiver) = (Zeroizing::default(), Zeroizing::default());
         let (mut ours, mut theirs) = channels();
         let mut tweak = 0;
-        for n in [0, 1, 2, BATCH - 1, BATCH, BATCH + 1, 3 * BATCH + 5] {
+        for n in [0, 1, 2, 1023, 1024, 1025, 3077] {
             let (pads, zero) = block_on(sender.extend_with_rows(&mut ours, n)).unwrap();
             let (choices, chosen, rows) = block_on(receiver.extend_with_rows(&mut theirs, n)).unwrap();
             let q = block_on(plain.extend(&mut ours, n)).unwrap();
             assert!(zero == q);
+            of_sender = block_on(lone_sender.extend_into(&mut ours, n, of_sender)).unwrap();
+            let same_choices;
+            (same_choices, of_receiver) = block_on(lone_receiver.extend_into(&mut theirs, n, of_receiver)).unwrap();
+            assert!(of_sender == pads && of_receiver == chosen && same_choices.as_bytes() == choices.as_bytes());
             assert_eq!((pads.len(), choices.len(), chosen.len()), (n, n, n));
             for (i, choice) in choices.iter().enumerate() {
                 assert!(chosen[i] == pads[i][usize::from(choice.number())]);

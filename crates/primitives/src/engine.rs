@@ -68,6 +68,8 @@ pub trait Engine: Copy {
     type Mask: Copy;
     /// An expanded AES-128 key.
     type Key: Clone;
+    /// Tells whether a key and sixteen vectors stay in registers together.
+    const IS_ROOMY: bool = false;
 
     /// The four blocks as a vector.
     fn load(self, blocks: &[Block; QUAD_LANES]) -> Self::Quad;

@@ -1,15 +1,24 @@
 //! The hash that turns correlated OTs into random ones.
 
+use std::mem::MaybeUninit;
+
 use crate::{
     backend::Backend,
     block::Block,
-    engine::{Engine, QUAD_LANES},
+    engine::{Engine, QUAD_LANES, padded},
     kernel::Kernel,
     mmo::tmmo,
 };
 
 /// The number of vectors to hash side by side.
 const PIPELINE: usize = 4;
+
+/// The same where more stay in registers.
+const ROOMY_PIPELINE: usize = 8;
+
+/// The numbers of vectors whose pairs to hash side by side.
+const PAIRS: usize = PIPELINE / 2;
+const ROOMY_PAIRS: usize = ROOMY_PIPELINE / 2;
 
 /// A tweakable hash that stays secure when a secret correlates its inputs, even if an adversary chose part of
 /// them: `H(x, i) = pi(pi(x) ^ i) ^ pi(x)`, where `pi` is AES-128 under a key of the session.
@@ -46,6 +55,15 @@ impl OtHash {
         self.backend.run(HashAll { round_keys: &self.round_keys, tweak: first_tweak, blocks });
     }
 
+    /// Appends, for every block `q`, the hashes of `q` and of `q ^ delta`; both of pair `j` have the tweak `first_tweak + j`.
+    pub fn pairs_onto(&self, first_tweak: u64, delta: Block, blocks: &[Block], pairs: &mut Vec<[Block; 2]>) {
+        pairs.reserve(blocks.len());
+        let room = &mut pairs.spare_capacity_mut()[..blocks.len()];
+        self.backend.run(HashPairs { round_keys: &self.round_keys, tweak: first_tweak, delta, blocks, pairs: room });
+        // SAFETY: the kernel writes every pair of the room that it gets, which is the capacity's next `blocks.len()` places.
+        unsafe { pairs.set_len(pairs.len() + blocks.len()) };
+    }
+
     /// Hashes every block in place; block `j` has the tweak `tweaks[j]`.
     ///
     /// # Panics
@@ -80,26 +98,77 @@ impl Kernel for HashAll<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<E: Engine>(mut self, e: E) {
+    fn run<E: Engine>(self, e: E) {
+        if E::IS_ROOMY { self.side_by_side::<E, ROOMY_PIPELINE>(e) } else { self.side_by_side::<E, PIPELINE>(e) }
+    }
+}
+
+impl HashAll<'_> {
+    /// Hashes `N` vectors side by side.
+    #[inline(always)]
+    fn side_by_side<E: Engine, const N: usize>(mut self, e: E) {
         let key = e.key_from(self.round_keys);
-        let (wide, rest) = self.blocks.as_chunks_mut::<{ PIPELINE * QUAD_LANES }>();
-        for blocks in wide {
-            let quads = blocks.as_chunks_mut::<QUAD_LANES>().0;
-            let x: [E::Quad; PIPELINE] = std::array::from_fn(
+        let whole = self.blocks.len() / (N * QUAD_LANES) * (N * QUAD_LANES);
+        let (wide, rest) = self.blocks.split_at_mut(whole);
+        for quads in wide.as_chunks_mut::<QUAD_LANES>().0.as_chunks_mut::<N>().0 {
+            let x: [E::Quad; N] = std::array::from_fn(
                 #[inline(always)]
                 |i| e.load(&quads[i]),
             );
-            let tweaks = consecutive(e, self.tweak);
-            for (quad, x) in quads.iter_mut().zip(hash(e, &key, tweaks, x)) {
+            for (quad, x) in quads.iter_mut().zip(hash(e, &key, consecutive(e, self.tweak), x)) {
                 *quad = e.store(x);
             }
-            self.tweak = self.tweak.wrapping_add((PIPELINE * QUAD_LANES) as u64);
+            self.tweak = self.tweak.wrapping_add((N * QUAD_LANES) as u64);
         }
         for blocks in rest.chunks_mut(QUAD_LANES) {
-            let mut padded = [Block::ZERO; QUAD_LANES];
-            padded[..blocks.len()].copy_from_slice(blocks);
-            let [x] = hash(e, &key, consecutive(e, self.tweak), [e.load(&padded)]);
+            let [x] = hash(e, &key, consecutive(e, self.tweak), [e.load(&padded(blocks))]);
             blocks.copy_from_slice(&e.store(x)[..blocks.len()]);
+            self.tweak = self.tweak.wrapping_add(QUAD_LANES as u64);
+        }
+    }
+}
+
+/// Writes every element of `pairs`, of which there are as many as `blocks`.
+struct HashPairs<'a> {
+    round_keys: &'a [Block; 11],
+    tweak: u64,
+    delta: Block,
+    blocks: &'a [Block],
+    pairs: &'a mut [MaybeUninit<[Block; 2]>],
+}
+
+impl Kernel for HashPairs<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Engine>(self, e: E) {
+        if E::IS_ROOMY { self.side_by_side::<E, ROOMY_PAIRS>(e) } else { self.side_by_side::<E, PAIRS>(e) }
+    }
+}
+
+impl HashPairs<'_> {
+    /// Hashes the pairs of `N` vectors side by side.
+    #[inline(always)]
+    fn side_by_side<E: Engine, const N: usize>(mut self, e: E) {
+        let (key, delta) = (e.key_from(self.round_keys), e.splat(self.delta));
+        let whole = self.blocks.len() / (N * QUAD_LANES) * (N * QUAD_LANES);
+        let ((wide, rest), (wide_pairs, rest_pairs)) = (self.blocks.split_at(whole), self.pairs.split_at_mut(whole));
+        let (quads, pairs) = (wide.as_chunks::<QUAD_LANES>().0, wide_pairs.as_chunks_mut::<QUAD_LANES>().0);
+        for (quads, pairs) in quads.as_chunks::<N>().0.iter().zip(pairs.as_chunks_mut::<N>().0) {
+            let q: [E::Quad; N] = std::array::from_fn(
+                #[inline(always)]
+                |i| e.load(&quads[i]),
+            );
+            for (pairs, hashed) in pairs.iter_mut().zip(hash_pairs(e, &key, delta, self.tweak, q)) {
+                *pairs = hashed.map(MaybeUninit::new);
+            }
+            self.tweak = self.tweak.wrapping_add((N * QUAD_LANES) as u64);
+        }
+        for (blocks, pairs) in rest.chunks(QUAD_LANES).zip(rest_pairs.chunks_mut(QUAD_LANES)) {
+            let [hashed] = hash_pairs(e, &key, delta, self.tweak, [e.load(&padded(blocks))]);
+            for (pair, hashed) in pairs.iter_mut().zip(hashed) {
+                pair.write(hashed);
+            }
             self.tweak = self.tweak.wrapping_add(QUAD_LANES as u64);
         }
     }
@@ -153,6 +222,45 @@ fn consecutive<E: Engine, const N: usize>(e: E, first: u64) -> [E::Quad; N] {
     )
 }
 
+/// The hashes of `q` and of `q ^ delta` for each block `q`.
+#[inline(always)]
+fn hash_pairs<E: Engine, const N: usize>(
+    e: E,
+    key: &E::Key,
+    delta: E::Quad,
+    tweak: u64,
+    q: [E::Quad; N],
+) -> [[[Block; 2]; QUAD_LANES]; N] {
+    let tweaks: [E::Quad; N] = consecutive(e, tweak);
+    let both = q.map(
+        #[inline(always)]
+        |q| [q, e.xor(q, delta)],
+    );
+    let hashed = tmmo(
+        e,
+        key,
+        both,
+        #[inline(always)]
+        |once| {
+            for (pair, tweak) in once.iter_mut().zip(tweaks) {
+                *pair = pair.map(
+                    #[inline(always)]
+                    |x| e.xor(x, tweak),
+                );
+            }
+        },
+    );
+    hashed.map(
+        #[inline(always)]
+        |[zero, one]| {
+            bytemuck::cast(e.interleave(zero, one).map(
+                #[inline(always)]
+                |quad| e.store(quad),
+            ))
+        },
+    )
+}
+
 /// Hashes vectors.
 #[inline(always)]
 fn hash<E: Engine, const N: usize>(e: E, key: &E::Key, tweaks: [E::Quad; N], x: [E::Quad; N]) -> [E::Quad; N] {
@@ -196,6 +304,14 @@ mod tests {
                     let mut batch: Vec<Block> = input[..len].iter().rev().copied().collect();
                     hash.hash_each(&tweaks, &mut batch);
                     assert!((0..len).all(|j| batch[len - 1 - j] == formula(j)), "each of {len} on {backend}");
+                    let delta = input[69];
+                    let mut pairs = vec![[Block::ONES; 2]];
+                    hash.pairs_onto(first, delta, &input[..len], &mut pairs);
+                    let mut ones: Vec<Block> = input[..len].iter().map(|&q| q ^ delta).collect();
+                    hash.hash_batch(first, &mut ones);
+                    assert!(pairs.len() == 1 + len && pairs[0] == [Block::ONES; 2], "{len} pairs on {backend}");
+                    let fits = |j: usize| pairs[1 + j] == [formula(j), ones[j]];
+                    assert!((0..len).all(fits), "pairs of {len} from {first} on {backend}");
                 }
                 assert!(hash.hash(first, input[0]) == formula(0));
             }

@@ -15,21 +15,35 @@ use crate::{
 /// # Panics
 /// If the shape is wrong.
 pub fn transpose(rows: &[u8], columns: &mut [Block]) {
-    transpose_with_backend(Backend::detect(), rows, columns);
+    assert_eq!(rows.len(), columns.len() * BLOCK_BITS / 8, "{BLOCK_BITS} rows of one bit per column");
+    transpose_part(rows, 0, columns);
 }
 
-/// [`transpose`] with a given backend.
+/// Transposes a part of a matrix of 128 rows, the columns from `first` on.
+///
+/// *Shape*: as [`transpose`]; `first` and the number of columns are multiples of 128, too.
 ///
 /// # Panics
 /// If the shape is wrong.
-pub(crate) fn transpose_with_backend(backend: Backend, rows: &[u8], columns: &mut [Block]) {
-    assert!(columns.len().is_multiple_of(BLOCK_BITS), "a multiple of {BLOCK_BITS} columns, not {}", columns.len());
-    assert_eq!(rows.len(), columns.len() * BLOCK_BITS / 8, "{BLOCK_BITS} rows of one bit per column");
-    backend.run(Transpose { rows, columns });
+pub fn transpose_part(rows: &[u8], first: usize, columns: &mut [Block]) {
+    transpose_with_backend(Backend::detect(), rows, first, columns);
+}
+
+/// [`transpose_part`] with a given backend.
+///
+/// # Panics
+/// If the shape is wrong.
+pub(crate) fn transpose_with_backend(backend: Backend, rows: &[u8], first: usize, columns: &mut [Block]) {
+    for count in [first, columns.len(), rows.len() / (BLOCK_BITS / 8)] {
+        assert!(count.is_multiple_of(BLOCK_BITS), "a multiple of {BLOCK_BITS} columns, not {count}");
+    }
+    assert!(rows.len() / (BLOCK_BITS / 8) >= first + columns.len(), "rows of {} columns", first + columns.len());
+    backend.run(Transpose { rows, first_square: first / BLOCK_BITS, columns });
 }
 
 struct Transpose<'a> {
     rows: &'a [u8],
+    first_square: usize,
     columns: &'a mut [Block],
 }
 
@@ -38,8 +52,8 @@ impl Kernel for Transpose<'_> {
 
     #[inline(always)]
     fn run<E: Engine>(self, e: E) {
-        let row_bytes = self.columns.len() / 8;
-        for (square, columns) in self.columns.as_chunks_mut::<BLOCK_BITS>().0.iter_mut().enumerate() {
+        let row_bytes = self.rows.len() / BLOCK_BITS;
+        for (square, columns) in (self.first_square..).zip(self.columns.as_chunks_mut::<BLOCK_BITS>().0) {
             for (i, block) in columns.iter_mut().enumerate() {
                 let bytes = self.rows[i * row_bytes + square * 16..].first_chunk().copied().unwrap_or_default();
                 *block = Block::from_bytes(bytes);
@@ -62,7 +76,12 @@ mod tests {
             let bit = |i: usize, j: usize| rows[i * n / 8 + j / 8] >> (j % 8) & 1;
             for backend in Backend::available() {
                 let mut columns = vec![Block::ZERO; n];
-                transpose_with_backend(backend, &rows, &mut columns);
+                transpose_with_backend(backend, &rows, 0, &mut columns);
+                for (first, end) in [(0, n / 256 * 128), (n / 256 * 128, n), (n, n)] {
+                    let mut part = vec![Block::ZERO; end - first];
+                    transpose_with_backend(backend, &rows, first, &mut part);
+                    assert!(part == columns[first..end], "columns {first} to {end} of {n} on {backend}");
+                }
                 for (j, column) in columns.iter().enumerate() {
                     let expected = (0..BLOCK_BITS).fold(0, |sum, i| sum | u128::from(bit(i, j)) << i);
                     assert_eq!(column.to_u128(), expected, "column {j} of {n} on {backend}");
@@ -81,5 +100,11 @@ mod tests {
     #[should_panic(expected = "128 rows of one bit per column")]
     fn refuses_missing_rows() {
         transpose(&[0; 2047], &mut [Block::ZERO; 128]);
+    }
+
+    #[test]
+    #[should_panic(expected = "rows of 384 columns")]
+    fn refuses_a_part_beyond_the_rows() {
+        transpose_part(&[0; 4096], 128, &mut [Block::ZERO; 256]);
     }
 }

@@ -129,7 +129,7 @@ async fn base_ots() -> Result<Duration, OtError> {
     Ok(begin.elapsed())
 }
 
-/// Correlated and random OTs of one width.
+/// Correlated and random OTs of one width; the random ones in room that is used again, as protocols that extend often have it.
 async fn extensions(width: Width, n: usize, repeat: u32) -> Result<[Line; 2], OtError> {
     let (mut ours, mut theirs) = memory_pair();
     let (mut a, mut b) = (Prg::new(Block::ZERO), Prg::new(Block::ONES));
@@ -146,11 +146,11 @@ async fn extensions(width: Width, n: usize, repeat: u32) -> Result<[Line; 2], Ot
     }
     let received = (ours.traffic() - before).bytes_received as f64;
     let (mut sender, mut receiver) = (RotSender::new(sender), RotReceiver::new(receiver));
+    let (mut pads, mut chosen) = Default::default();
     for _ in 0..repeat {
         let begin = Instant::now();
-        let made = tokio::join!(sender.extend(&mut ours, n), receiver.extend(&mut theirs, n));
-        made.0?;
-        made.1?;
+        let made = tokio::join!(sender.extend_into(&mut ours, n, pads), receiver.extend_into(&mut theirs, n, chosen));
+        (pads, chosen) = (made.0?, made.1?.1);
         times[1] = times[1].min(begin.elapsed());
     }
     let bare = bare(width, n, repeat);

@@ -7,7 +7,7 @@
 use garblet_primitives::{Aes128, Backend, Block, Engine, Kernel};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use super::width::{BATCH_SQUARES, SQUARE, Width};
+use super::width::{BATCH_SQUARES, PART_SQUARES, SQUARE, Width};
 
 /// The streams of the leaves of all trees, and the position in them.
 #[derive(Zeroize, ZeroizeOnDrop)]
@@ -51,15 +51,28 @@ impl Columns {
         self.values[..SQUARE * self.squares].chunks_exact_mut(self.squares)
     }
 
-    /// Appends the first `n` rows of the matrix of columns to `blocks`.
-    pub(super) fn transpose_onto(&self, blocks: &mut Vec<Block>, n: usize) {
-        let start = blocks.len();
-        blocks.resize(start + SQUARE * self.squares, Block::ZERO);
-        garblet_primitives::transpose(
-            bytemuck::cast_slice(&self.values[..SQUARE * self.squares]),
-            &mut blocks[start..],
-        );
-        blocks.truncate(start + n);
+    /// The first square of each part, and the part's number of squares.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let squares = self.squares;
+        (0..squares).step_by(PART_SQUARES).map(move |first| (first, PART_SQUARES.min(squares - first)))
+    }
+
+    /// Writes the rows of the matrix of columns that begin at square `first`, as many as `blocks`.
+    pub(super) fn transpose(&self, first: usize, blocks: &mut [Block]) {
+        let columns = bytemuck::cast_slice(&self.values[..SQUARE * self.squares]);
+        garblet_primitives::transpose_part(columns, SQUARE * first, blocks);
+    }
+
+    /// Appends the first `n` rows of the matrix of columns to `blocks`, part after part as `change` leaves them.
+    pub(super) fn transpose_onto(&self, blocks: &mut Vec<Block>, n: usize, mut change: impl FnMut(&mut [Block])) {
+        let end = blocks.len() + n;
+        for (first, squares) in self.parts() {
+            let start = blocks.len();
+            blocks.resize(start + SQUARE * squares, Block::ZERO);
+            self.transpose(first, &mut blocks[start..]);
+            blocks.truncate(end);
+            change(&mut blocks[start..]);
+        }
     }
 }
 

@@ -32,21 +32,13 @@ use super::width::{SQUARE, Width};
 use crate::bit_vec::BitVec;
 use crate::correlated::{CorrelatedReceiver, CorrelatedSender};
 use crate::error::{OtError, check_length};
+use crate::room::emptied;
 
 pub use seeds::{ReceiverSeeds, SenderSeeds};
 
 /// The OTs of a checked extension by `n`, including those that hide the others.
 pub(super) const fn with_hiding(n: usize) -> usize {
     if n == 0 { 0 } else { n.next_multiple_of(SQUARE) + SQUARE }
-}
-
-/// Clears an allocation for the blocks of `n` OTs, or makes a new one.
-fn emptied(mut room: Zeroizing<Vec<Block>>, n: usize) -> Zeroizing<Vec<Block>> {
-    room.clear();
-    if room.capacity() < n {
-        return Zeroizing::new(Vec::with_capacity(n));
-    }
-    room
 }
 
 /// The sender of correlated OTs, secure against malicious receivers.
@@ -201,7 +193,7 @@ impl MaliciousCotReceiver {
         room: Zeroizing<Vec<Block>>,
     ) -> Result<Corrected, OtError> {
         let mut rows = emptied(room, with_hiding(n));
-        let choices = self.inner.extend_onto(channel, with_hiding(n), &mut rows).await?;
+        let choices = self.inner.extend_onto(channel, with_hiding(n), &mut rows, |_| ()).await?;
         Ok(Corrected { choices, rows, n })
     }
 

@@ -14,6 +14,7 @@ use crate::base::{self, Challenged, ReceiverAnswered};
 use crate::bit_vec::BitVec;
 use crate::correlated::CorrelatedReceiver;
 use crate::error::OtError;
+use crate::room::emptied;
 
 /// The receiver of correlated OTs: gets `c` and `t = q ^ c * delta`, while the sender has `q` and delta.
 ///
@@ -115,12 +116,13 @@ impl ReceiverSetup {
 }
 
 impl CotReceiver {
-    /// Appends the blocks of `n` OTs, and returns their choices.
+    /// Appends the blocks of `n` OTs, part after part as `change` leaves them, and returns their choices.
     pub(super) async fn extend_onto(
         &mut self,
         channel: &mut Channel,
         n: usize,
         blocks: &mut Vec<Block>,
+        mut change: impl FnMut(&mut [Block]),
     ) -> Result<BitVec, OtError> {
         let mut choices = Zeroizing::new(Vec::with_capacity(n.next_multiple_of(SQUARE) / 8));
         let end = blocks.len() + n;
@@ -129,7 +131,7 @@ impl CotReceiver {
             let corrections = self.corrections(squares, &mut choices);
             channel.send_bytes(bytemuck::cast_slice(corrections)).await?;
             let rows = (SQUARE * squares).min(end - blocks.len());
-            self.columns.transpose_onto(blocks, rows);
+            self.columns.transpose_onto(blocks, rows, &mut change);
         }
         channel.flush().await?;
         choices.truncate(n.div_ceil(8));
@@ -146,7 +148,7 @@ impl CotReceiver {
         for choices in choices.chunks(BATCH_SQUARES) {
             self.streams.expand(choices.len(), &mut self.columns);
             channel.send_bytes(bytemuck::cast_slice(self.corrections_to(choices))).await?;
-            self.columns.transpose_onto(blocks, SQUARE * choices.len());
+            self.columns.transpose_onto(blocks, SQUARE * choices.len(), |_| ());
         }
         Ok(channel.flush().await?)
     }
@@ -162,8 +164,18 @@ impl CorrelatedReceiver for CotReceiver {
         channel: &mut Channel,
         n: usize,
     ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
-        let mut blocks = Zeroizing::new(Vec::with_capacity(n.next_multiple_of(SQUARE)));
-        let choices = self.extend_onto(channel, n, &mut blocks).await?;
+        self.extend_random_in_parts(channel, n, Zeroizing::default(), |_| ()).await
+    }
+
+    async fn extend_random_in_parts(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        room: Zeroizing<Vec<Block>>,
+        change: impl FnMut(&mut [Block]) + Send,
+    ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
+        let mut blocks = emptied(room, n.next_multiple_of(SQUARE));
+        let choices = self.extend_onto(channel, n, &mut blocks, change).await?;
         Ok((choices, blocks))
     }
 }

@@ -9,7 +9,7 @@ use super::columns::{Columns, Streams};
 use super::consistency::StatisticalSecurity;
 use super::hello::SetupHello;
 use super::tree;
-use super::width::{SQUARE, Width, batches};
+use super::width::{PART_SQUARES, SQUARE, Width, batches};
 use crate::base::{self, Chosen};
 use crate::bit_vec::BitVec;
 use crate::correlated::CorrelatedSender;
@@ -133,13 +133,19 @@ impl CotSender {
     ) -> Result<(), OtError> {
         let end = blocks.len() + n;
         for squares in batches(n) {
-            self.streams.expand(squares, &mut self.columns);
-            self.corrections.resize((self.width.trees() - choices.uncorrected()) * squares, Block::ZERO);
-            channel.receive_bytes(bytemuck::cast_slice_mut(&mut self.corrections)).await?;
-            self.correct(squares, choices);
+            self.batch(channel, squares, choices).await?;
             let rows = (SQUARE * squares).min(end - blocks.len());
-            self.columns.transpose_onto(blocks, rows);
+            self.columns.transpose_onto(blocks, rows, |_| ());
         }
+        Ok(())
+    }
+
+    /// Steps 3 to 5 of a batch, up to the transposition.
+    async fn batch(&mut self, channel: &mut Channel, squares: usize, choices: Choices) -> Result<(), OtError> {
+        self.streams.expand(squares, &mut self.columns);
+        self.corrections.resize((self.width.trees() - choices.uncorrected()) * squares, Block::ZERO);
+        channel.receive_bytes(bytemuck::cast_slice_mut(&mut self.corrections)).await?;
+        self.correct(squares, choices);
         Ok(())
     }
 }
@@ -157,5 +163,26 @@ impl CorrelatedSender for CotSender {
         let mut blocks = Zeroizing::new(Vec::with_capacity(n.next_multiple_of(SQUARE)));
         self.extend_onto(channel, n, Choices::Drawn, &mut blocks).await?;
         Ok(blocks)
+    }
+
+    async fn extend_in_parts(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        mut see: impl FnMut(&[Block]) + Send,
+    ) -> Result<(), OtError> {
+        let mut room = Zeroizing::new(vec![Block::ZERO; SQUARE * PART_SQUARES]);
+        let mut left = n;
+        for squares in batches(n) {
+            self.batch(channel, squares, Choices::Drawn).await?;
+            for (first, squares) in self.columns.parts() {
+                let part = &mut room[..SQUARE * squares];
+                self.columns.transpose(first, part);
+                let made = left.min(part.len());
+                see(&part[..made]);
+                left -= made;
+            }
+        }
+        Ok(())
     }
 }

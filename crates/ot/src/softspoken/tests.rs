@@ -58,6 +58,31 @@ fn the_correlation_holds_at_every_boundary() {
 }
 
 #[test]
+fn ots_in_parts_are_the_same_ots_at_every_boundary() {
+    let (mut whole, mut parts) = (session(Width::Four), session(Width::Four));
+    for n in [0, 1, 129, BATCH_OTS - 1, BATCH_OTS, 2 * BATCH_OTS + 129] {
+        let (q, choices, t) = whole.extend(n);
+        let (mut seen, mut changed) = (Vec::new(), 0);
+        let (sent, received) = block_on(async {
+            let see = |q: &[Block]| seen.extend_from_slice(q);
+            let change = |t: &mut [Block]| {
+                t.iter_mut().for_each(|t| *t ^= Block::ONES);
+                changed += t.len();
+            };
+            let Session { sender, receiver, ours, theirs } = &mut parts;
+            let room = Zeroizing::new(vec![Block::ONES; BATCH_OTS]);
+            tokio::join!(sender.extend_in_parts(ours, n, see), receiver.extend_random_in_parts(theirs, n, room, change))
+        });
+        sent.unwrap();
+        let (same_choices, blocks) = received.unwrap();
+        assert!(seen == *q && changed == n, "{n} OTs");
+        assert_eq!(same_choices.as_bytes(), choices.as_bytes());
+        assert!(blocks.iter().zip(&*t).all(|(&block, &t)| block == t ^ Block::ONES) && blocks.len() == n, "{n} OTs");
+        assert_eq!(parts.traffic(), whole.traffic());
+    }
+}
+
+#[test]
 fn extensions_by_whole_batches_agree_with_one_extension() {
     let Session { mut sender, mut receiver, mut ours, mut theirs } = session(Width::Four);
     let (all, parts) = block_on(async {

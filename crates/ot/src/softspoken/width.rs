@@ -8,6 +8,9 @@ pub(crate) const SQUARE: usize = 128;
 /// Squares in a batch. Odd multiples of 64 bytes between columns spread them over the sets of the cache.
 pub(super) const BATCH_SQUARES: usize = 60;
 
+/// Squares in a part of a batch, whose blocks stay in the first cache between two steps of work on them.
+pub(super) const PART_SQUARES: usize = 12;
+
 /// OTs in a batch. Extending batch by batch sends the same bytes as one extension by all of them.
 pub const BATCH_OTS: usize = BATCH_SQUARES * SQUARE;
 

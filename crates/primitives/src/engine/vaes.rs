@@ -70,6 +70,7 @@ impl Engine for Vaes {
     type Quad = __m512i;
     type Mask = __mmask8;
     type Key = [__m512i; 11];
+    const IS_ROOMY: bool = true;
 
     #[inline(always)]
     fn load(self, blocks: &[Block; QUAD_LANES]) -> Self::Quad {

@@ -4,6 +4,7 @@ use garblet_circuit::Bits;
 use garblet_net::Channel;
 use garblet_ot::{BitVec, OtError, RotReceiver, RotSender};
 use garblet_primitives::{Block, Delta, Prg};
+use zeroize::Zeroizing;
 
 use super::bits::Packed;
 use super::source::{Receiver, Sender, Source};
@@ -89,9 +90,11 @@ impl Pair {
         }
         let receive_side = async |out: &mut Channel| {
             let mut bits = Received { choices: Packed::zeros(count), chosen: Packed::zeros(count) };
+            let mut chosen = Zeroizing::default();
             for (at, size) in chunks(count) {
                 let before = out.traffic();
-                let (choices, chosen) = receiver.extend(out, size).await?;
+                let choices;
+                (choices, chosen) = receiver.extend_into(out, size, chosen).await?;
                 let choices = packed(&choices);
                 if let Some(wanted) = wanted {
                     let mut correction = wanted.slice(at, size);
@@ -108,9 +111,10 @@ impl Pair {
         let send_side = async |into: &mut Channel| {
             let mut bits = Sent { zero: Packed::zeros(count), one: Packed::zeros(count) };
             let mut corrections = Packed::zeros(count);
+            let mut pads = Zeroizing::default();
             for (at, size) in chunks(count) {
                 let before = into.traffic();
-                let pads = sender.extend(into, size).await?;
+                pads = sender.extend_into(into, size, pads).await?;
                 if wanted.is_some() {
                     let correction = BitVec::receive(into, size, "corrections of choices").await?;
                     corrections.put(at, &packed(&correction));
