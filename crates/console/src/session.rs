@@ -178,19 +178,20 @@ pub fn fill_measured(
     })
 }
 
-/// Fills a store together with a connected peer, which fills its own.
+/// Fills a store together with connected peers, which fill theirs.
 ///
 /// *Errors*: as [`fill`].
 pub async fn fill_with(
     settings: &Settings,
     party: Party,
+    parties: u16,
     folder: &Folder,
-    channel: Channel,
+    ends: Ends,
     below: u8,
 ) -> Result<Filled, Failure> {
     let config = settings.config()?;
-    let order = folder.order(&config, 2)?;
-    fill_met((settings, party, 2), (folder, order), channel.into(), (below, false)).await.map(|(filled, _)| filled)
+    let order = folder.order(&config, parties)?;
+    fill_met((settings, party, parties), (folder, order), ends, (below, false)).await.map(|(filled, _)| filled)
 }
 
 /// Fills a store together with those of connected peers. Opens the store only now, so that other processes can use it until then.
