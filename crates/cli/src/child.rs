@@ -20,7 +20,7 @@ use garblet::{
     circuit::InputId,
     meet::{Listening, Meeting, Peers, Way},
     net::PeersFile,
-    run_report::PartyPart,
+    run_report::{CpuSeconds, PartyPart},
 };
 use garblet_console::{
     args::ProgramArgs,
@@ -58,8 +58,8 @@ pub(crate) struct Job {
     pub(crate) settings: Settings,
     /// The prepared material.
     pub(crate) ahead: Option<Ahead>,
-    /// With runs in stores: do not compute, but prepare up to this number of runs.
-    pub(crate) prepare: Option<u64>,
+    /// Do not compute, but fill the stores up to these amounts by kind.
+    pub(crate) prepare: Option<Vec<(String, u64)>>,
     /// The number of parties.
     pub(crate) parties: u16,
     /// Shows progress.
@@ -109,7 +109,7 @@ fn work() -> Result<Done, Failure> {
     let inputs: Result<Vec<_>, garblet::circuit::NotBits> = inputs.collect();
     let inputs = inputs.map_err(|e| wrong(&e))?;
     // Load before waiting for anyone, so that all parties load at the same time.
-    let task = match job.prepare {
+    let task = match &job.prepare {
         None => Some(Task {
             plan: job.settings.plan(
                 program.clone(),
@@ -141,11 +141,11 @@ fn work() -> Result<Done, Failure> {
     };
     let met = job.meet(meeting);
     let Some(task) = task else {
-        let (Some(Ahead::Stores(stores)), Some(count)) = (&job.ahead, job.prepare) else {
+        let (Some(Ahead::Stores(stores)), Some(amounts)) = (&job.ahead, job.prepare.clone()) else {
             return Err(Failure::no_result("standard input: no stores to prepare for: this is a bug"));
         };
-        let filled = job.fill(stores, program, met, count)?;
-        return Ok(Done { part: part_of_filled(job.party, &filled), security: None, outputs: Vec::new() });
+        let (filled, cpu) = job.fill(stores, program, met, amounts)?;
+        return Ok(Done { part: part_of_filled(job.party, &filled, cpu), security: None, outputs: Vec::new() });
     };
     let outcome = session::compute(task, met)?;
     // All parties are this command's own.
@@ -197,18 +197,17 @@ impl Job {
         listening.meet(&way, self.settings.options(None)?).await.map_err(|e| mesh_failure(&e))
     }
 
-    /// Meets the others and prepares up to this number of runs.
+    /// Meets the others and fills this party's store up to these amounts.
     fn fill(
         &self,
         stores: &Stores,
         program: Program,
         met: impl Future<Output = Result<Ends, Failure>>,
-        count: u64,
-    ) -> Result<Filled, Failure> {
-        let amounts = vec![("runs".to_string(), count)];
+        amounts: Vec<(String, u64)>,
+    ) -> Result<(Filled, Option<CpuSeconds>), Failure> {
         let order = OrderRequest { program: Some(Arc::new(program)), amounts, library: None };
         let folder = stores.store_of(self.party, self.parties, order);
-        session::fill(&self.settings, self.party, self.parties, &folder, met, (100, self.progress))
+        session::fill_measured(&self.settings, self.party, self.parties, &folder, met, (100, self.progress))
     }
 }
 

@@ -197,8 +197,7 @@ impl Options {
 impl Local<'_> {
     /// Fills the stores of all parties and prints the cost.
     fn prepare(&self, count: u64, json: bool) -> Result<(), Failure> {
-        let jobs: Vec<Job> = self.jobs().into_iter().map(|job| Job { prepare: Some(count), ..job }).collect();
-        let parts: Vec<PartyPart> = child::run_all(&jobs, self.slow)?.into_iter().map(|done| done.part).collect();
+        let parts = self.fill(&[("runs".into(), count)])?;
         if json {
             let (protocol, parties) = (&self.settings.protocol, self.inputs.len());
             return print_json(&serde_json::json!({
@@ -208,6 +207,15 @@ impl Local<'_> {
         let slowest = parts.iter().map(|part| total(&part.phases).seconds).fold(0.0, f64::max);
         let (runs, name) = (if count == 1 { "run" } else { "runs" }, self.program.name());
         print(&format!("the stores have {count} {runs} of {name}, after {}\n", seconds(slowest)))
+    }
+
+    /// Fills the stores of all parties up to these amounts by kind, and returns the cost to each.
+    ///
+    /// *Errors*: a party's failure.
+    pub fn fill(&self, amounts: &[(String, u64)]) -> Result<Vec<PartyPart>, Failure> {
+        let job = |job: Job| Job { prepare: Some(amounts.to_vec()), ..job };
+        let jobs: Vec<Job> = self.jobs().into_iter().map(job).collect();
+        Ok(child::run_all(&jobs, self.slow)?.into_iter().map(|done| done.part).collect())
     }
 
     /// Runs `times` times and returns the median run, with the spread in its report.

@@ -22,7 +22,7 @@ use garblet_console::{
 };
 use serde::Serialize;
 
-use crate::meeting::meet;
+use crate::meeting::{meet, meet_to_fill};
 
 /// The options of `garblet prepare`.
 #[derive(clap::Args)]
@@ -168,7 +168,7 @@ impl Options {
         let way = self.peer.to_all(party, &peers)?;
         job.map_or(Ok(()), |job| job.check_names(&way.names))?;
         let folder = self.stock.folder_for(order, mark(&way)?);
-        session::fill(&settings, party, parties, &folder, meet(&settings, &way), (100, true))
+        session::fill(&settings, party, parties, &folder, meet_to_fill(&settings, &way, 100), (100, true))
     }
 
     /// Refuses options for a program where none is prepared for.
@@ -267,7 +267,7 @@ impl FillArgs {
 
     /// Fills every kind below this percentage, with a connected peer.
     pub(crate) async fn fill_with(&self, channel: Channel, folder: &Folder, below: u8) -> Result<Filled, Failure> {
-        let filled = session::fill_with(&self.settings(), self.party(), folder, channel, below).await?;
+        let filled = session::fill_with(&self.settings(), self.party(), 2, folder, channel.into(), below).await?;
         self.remember(filled)
     }
 

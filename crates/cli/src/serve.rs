@@ -174,7 +174,7 @@ fn look(options: &Options) -> Result<(), Failure> {
 
 /// As [`unfinished`], but reports an error and returns `None`.
 fn known_unfinished(settings: &Settings, folder: &Folder) -> Option<u32> {
-    unfinished(settings, folder).inspect_err(Failure::report).ok()
+    unfinished(settings, 2, folder).inspect_err(Failure::report).ok()
 }
 
 /// Waits if the peer has abandoned another order, longer each time: a constructor that leaves once it learns which gates are checked may be cheating.
@@ -350,7 +350,7 @@ mod tests {
         let settings = Settings::of("lego".parse().expect("registered"), Vec::new(), Duration::from_secs(1));
         let (order, peer) = (garblet::OrderRequest::default(), String::new());
         let folder = Folder { order, path, key: Some(key.clone()), peer, recorded: false, again: None };
-        let unfinished = || unfinished(&settings, &folder).map_err(|failure| failure.message);
+        let unfinished = || unfinished(&settings, 2, &folder).map_err(|failure| failure.message);
         assert_eq!(unfinished(), Ok(0), "no store exists yet");
         let made = settings
             .config()

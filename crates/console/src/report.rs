@@ -5,7 +5,7 @@ use garblet::{
     circuit::Output,
     formats::value,
     panicked_rows,
-    run_report::{PartyPart, RunReport},
+    run_report::{CpuSeconds, PartyPart, RunReport},
 };
 use serde::Serialize;
 
@@ -15,10 +15,10 @@ use crate::{
     record,
 };
 
-/// The cost of filling a party's store.
-pub fn part_of_filled(party: Party, filled: &Filled) -> PartyPart {
+/// The cost of filling a party's store, with the processor time if it is known.
+pub fn part_of_filled(party: Party, filled: &Filled, cpu_seconds: Option<CpuSeconds>) -> PartyPart {
     let (party, role, peak_rss_bytes) = (party.0, "party".into(), peak_rss_bytes());
-    PartyPart { party, role, peak_rss_bytes, cpu_seconds: None, load_seconds: None, phases: filled.phases }
+    PartyPart { party, role, peak_rss_bytes, cpu_seconds, load_seconds: None, phases: filled.phases }
 }
 
 /// Checks that the computation did not panic. In a batch each row may panic by itself: if some have a result, this prints a warning.

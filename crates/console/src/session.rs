@@ -156,6 +156,20 @@ pub fn fill(
     met: impl Future<Output = Result<Ends, Failure>>,
     (below, progress): (u8, bool),
 ) -> Result<Filled, Failure> {
+    fill_measured(settings, party, parties, folder, met, (below, progress)).map(|(filled, _)| filled)
+}
+
+/// The same, with the processor time of each phase if the system reports it.
+///
+/// *Errors*: as [`fill`].
+pub fn fill_measured(
+    settings: &Settings,
+    party: Party,
+    parties: u16,
+    folder: &Folder,
+    met: impl Future<Output = Result<Ends, Failure>>,
+    (below, progress): (u8, bool),
+) -> Result<(Filled, Option<CpuSeconds>), Failure> {
     let config = settings.config()?;
     let order = folder.order(&config, parties)?;
     block_on(async {
@@ -164,19 +178,20 @@ pub fn fill(
     })
 }
 
-/// Fills a store together with a connected peer, which fills its own.
+/// Fills a store together with connected peers, which fill theirs.
 ///
 /// *Errors*: as [`fill`].
 pub async fn fill_with(
     settings: &Settings,
     party: Party,
+    parties: u16,
     folder: &Folder,
-    channel: Channel,
+    ends: Ends,
     below: u8,
 ) -> Result<Filled, Failure> {
     let config = settings.config()?;
-    let order = folder.order(&config, 2)?;
-    fill_met((settings, party, 2), (folder, order), channel.into(), (below, false)).await
+    let order = folder.order(&config, parties)?;
+    fill_met((settings, party, parties), (folder, order), ends, (below, false)).await.map(|(filled, _)| filled)
 }
 
 /// Fills a store together with those of connected peers. Opens the store only now, so that other processes can use it until then.
@@ -185,13 +200,14 @@ async fn fill_met(
     (folder, order): (&Folder, Option<Order>),
     ends: Ends,
     (below, progress): (u8, bool),
-) -> Result<Filled, Failure> {
+) -> Result<(Filled, Option<CpuSeconds>), Failure> {
     let config = settings.config()?;
     let mut stock = folder.open(order, (&config, parties), Store::open_or_create)?;
     stock.job.clone_from(&settings.job);
-    let bar = Box::new(Bar::new(progress));
+    let cpu = CpuClock::start();
+    let bar = Box::new(CpuBar::new(Bar::new(progress), cpu.clone(), None));
     let filled = garblet::fill(stock, party, ends, &config, below, rand::rng(), bar).await;
-    filled.map_err(|e| explain(&e))
+    filled.map(|filled| (filled, cpu.seconds())).map_err(|e| explain(&e))
 }
 
 /// Computes with connected peers.

@@ -8,9 +8,7 @@ use std::{
 };
 
 use garblet::{
-    Config, LibraryFile, Order, OrderRequest, Party, Program, ReadInput, SavedValues, Stock, StockKinds,
-    check_kept_name,
-    circuit::InputId,
+    Config, LibraryFile, Order, OrderRequest, Program, ReadInput, SavedValues, Stock, StockKinds, check_kept_name,
     formats::front_end::FrontEnds,
     meet::Way,
     store::{Past, State, Store, StoreError, StoreKey},
@@ -24,9 +22,6 @@ use crate::{
     output::tell,
     settings::Settings,
 };
-
-/// The owner of inputs that are read from a store.
-const NOBODY: Party = Party(u16::MAX);
 
 /// The wait while another process has the store open, as `garblet serve` does briefly.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -73,12 +68,7 @@ fn kept_name(text: &str) -> Result<String, String> {
 /// Parses `PORT=NAME` or `PORT=NAME.OUTPUT`.
 pub fn read_input(text: &str) -> Result<ReadInput, String> {
     let (port, kept) = text.split_once('=').ok_or("expected PORT=NAME or PORT=NAME.OUTPUT")?;
-    let (name, output) = match kept.split_once('.') {
-        Some((name, output)) => (name, Some(output.to_string())),
-        None => (kept, None),
-    };
-    kept_name(name)?;
-    Ok(ReadInput { port: port.into(), name: name.into(), output })
+    ReadInput::parse(port, kept).map_err(|error| error.to_string())
 }
 
 /// An amount to prepare.
@@ -177,13 +167,7 @@ impl SavedArgs {
             return Err(Failure::call(format!("--read: the program has no input `{port}`"))
                 .hint(format!("it has {}", names.join(", "))));
         }
-        let mut asked = program.clone();
-        for (number, input) in program.inputs().iter().enumerate() {
-            if self.read.iter().any(|read| read.port == input.port.name) {
-                asked.set_owner(InputId(number as u32), NOBODY);
-            }
-        }
-        Ok(asked)
+        self.values().asked(program).map_err(|error| explain(&error))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Stores of prepared material: orders for them, and how they are filled.
 
 use garblet_circuit::Party;
-use garblet_net::Hello;
+use garblet_net::{Hello, Options};
 use garblet_primitives::Prg;
 use garblet_protocol::{
     Progress,
@@ -36,6 +36,11 @@ impl Order {
 /// The percentage below which a peer with this hello wants to [`fill`], if it does.
 pub fn wants_to_fill(hello: &Hello) -> Option<u8> {
     hello.parameter(LOW_WATER)?.parse().ok().filter(|below| (1..=100).contains(below))
+}
+
+/// The options with which several parties meet to [`fill`] their stores below this percentage: so a service that one of them is knows it from the first hello.
+pub fn meeting_to_fill(options: Options, below: u8) -> Options {
+    Options { asks: Some((LOW_WATER, below.to_string())), ..options }
 }
 
 /// Refills a store, together with the other parties' stores: every kind below `below` percent of its order, up to the whole order. Runs are prepared up to

@@ -57,12 +57,7 @@ impl Peers {
 
     /// The identities of all others, as a store is marked with them.
     fn mark(&self) -> String {
-        let numbered = self.file.parties().iter().enumerate().filter(|(other, _)| *other != usize::from(self.party.0));
-        let name = |(other, entry): (usize, &PeerEntry)| match entry.fingerprint {
-            Some(fingerprint) => format!("party {other} {fingerprint}"),
-            None => format!("party {other} without identity"),
-        };
-        numbered.map(name).collect::<Vec<_>>().join(", ")
+        mark_of_others(self.party, self.file.parties().iter().map(|entry| entry.fingerprint))
     }
 }
 
@@ -274,6 +269,16 @@ pub fn mark_without_identities(count: u16) -> String {
         2 => "a peer without identity".into(),
         _ => format!("{} peers without identity", count.saturating_sub(1)),
     }
+}
+
+/// The text that binds a store of one of several parties to all others, from the identities of all parties in order.
+pub fn mark_of_others(party: Party, identities: impl IntoIterator<Item = Option<Fingerprint>>) -> String {
+    let numbered = identities.into_iter().enumerate().filter(|(other, _)| *other != usize::from(party.0));
+    let name = |(other, identity): (usize, Option<Fingerprint>)| match identity {
+        Some(fingerprint) => format!("party {other} {fingerprint}"),
+        None => format!("party {other} without identity"),
+    };
+    numbered.map(name).collect::<Vec<_>>().join(", ")
 }
 
 /// The text that binds a store to one peer with this identity.

@@ -8,7 +8,7 @@ use std::{
 use garblet_circuit::{Bits, Output, Party, Port, Program, notes::Panics};
 use garblet_formats::value;
 use garblet_net::Fingerprint;
-use garblet_protocol::{PhaseCosts, Security};
+use garblet_protocol::{Phase, PhaseCosts, Security};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -73,10 +73,29 @@ pub struct PartyPart {
 pub struct CpuSeconds {
     /// Of set-up.
     pub setup: f64,
-    /// Of preparing and building.
+    /// Of preparing.
     pub prepare: f64,
+    /// Of building.
+    pub build: f64,
     /// Of the rest.
     pub online: f64,
+}
+
+impl CpuSeconds {
+    /// Seconds of one phase.
+    pub fn of(&self, phase: Phase) -> f64 {
+        match phase {
+            Phase::Setup => self.setup,
+            Phase::Prepare => self.prepare,
+            Phase::Build => self.build,
+            Phase::Online => self.online,
+        }
+    }
+
+    /// Seconds of all phases.
+    pub fn total(&self) -> f64 {
+        Phase::ALL.iter().map(|phase| self.of(*phase)).sum()
+    }
 }
 
 /// The composition of a program.

@@ -201,7 +201,7 @@ fn measure(options: &Options, function: &'static str, parties: u16, contender: &
         and: outcome.report.program.and,
         and_depth: outcome.report.program.and_depth,
         setup: Part::of(parts, &[Phase::Setup], cpu(|cpu| cpu.setup), link),
-        offline: Part::of(parts, &[Phase::Prepare, Phase::Build], cpu(|cpu| cpu.prepare), link),
+        offline: Part::of(parts, &[Phase::Prepare, Phase::Build], cpu(|cpu| cpu.prepare + cpu.build), link),
         online: Part::of(parts, &[Phase::Online], cpu(|cpu| cpu.online), link),
         published: match options.ladder {
             true => rung(contender.paper, parties, options.link),

@@ -33,6 +33,8 @@ pub struct Options {
     pub session: Option<SessionName>,
     /// The digest of the job, as text, which the parties of a mesh send when they join it, so that a service recognises the request.
     pub job: Option<String>,
+    /// One more parameter of that hello, by which a service recognises what the parties want.
+    pub asks: Option<(&'static str, String)>,
     /// A link to simulate in the direction from us to the peer; the peer simulates the other.
     pub link: SimulatedLink,
     /// Receives refused connections.
@@ -50,6 +52,7 @@ impl Default for Options {
             tls: None,
             session: None,
             job: None,
+            asks: None,
             link: SimulatedLink::default(),
             on_refused: None,
             advice: None,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Program, diagnostic::controls_terminal};
+use garblet_circuit::{Bits, InputId, Party, Program, diagnostic::controls_terminal};
 use garblet_store::Store;
 
 use crate::{PhaseCosts, ProtocolError};
@@ -64,6 +64,20 @@ pub struct ReadInput {
     pub output: Option<String>,
 }
 
+impl ReadInput {
+    /// An input that is read from `NAME` or `NAME.OUTPUT`.
+    ///
+    /// *Errors*: a name that cannot be used.
+    pub fn parse(port: &str, kept: &str) -> Result<Self, ProtocolError> {
+        let (name, output) = match kept.split_once('.') {
+            Some((name, output)) => (name, Some(output.to_string())),
+            None => (kept, None),
+        };
+        check_kept_name(name)?;
+        Ok(ReadInput { port: port.into(), name: name.into(), output })
+    }
+}
+
 /// A name under which a store keeps values.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct SavedNames {
@@ -86,6 +100,9 @@ pub struct SavedState {
     /// Set if it is closed forever.
     pub closed: bool,
 }
+
+/// The owner of inputs that are read from a store.
+const NOBODY: Party = Party(u16::MAX);
 
 /// A notice of a store for its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,6 +157,15 @@ impl SavedValues {
             reason: error.to_string(),
         })?;
         Ok(Arc::new(told))
+    }
+
+    /// The program with the inputs that are read as those of nobody, for asking the parties for theirs.
+    ///
+    /// *Errors*: as [`SavedValues::inputs`].
+    pub fn asked(&self, program: &Program) -> Result<Program, ProtocolError> {
+        let mut asked = program.clone();
+        self.inputs(program)?.iter().for_each(|&at| asked.set_owner(InputId(at as u32), NOBODY));
+        Ok(asked)
     }
 
     /// The numbers of the inputs that are read.

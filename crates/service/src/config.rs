@@ -9,10 +9,10 @@ use std::{
 };
 
 use garblet::{
-    OrderRequest, Party, Plan, Program, SavedValues,
+    OrderRequest, Party, Plan, Program, SavedValues, StockKinds,
     circuit::InputId,
     formats::value::{Arrange, KeyHash, has_use},
-    meet::{mark_of_peer, mark_without_identities},
+    meet::{mark_of_others, mark_of_peer, mark_without_identities},
     net::{Fingerprint, Identity, OnRefused, Options, Tls, check_is_file, read_small_file},
 };
 use garblet_console::{
@@ -328,8 +328,10 @@ fn add_rule(
     for program in of_inputs.into_iter().chain(results.as_ref().and_then(ResultSink::program)) {
         program.check()?;
     }
-    let store =
-        rule.store.as_ref().map(|store| folder(rule, (&reading.path(store), key.clone()), offer, &peers, reading));
+    let store = rule
+        .store
+        .as_ref()
+        .map(|store| folder(rule, (&reading.path(store), key.clone()), (offer, party), &peers, reading));
     let budget = rule.budget.clone().unwrap_or_else(|| offer.digest.clone());
     let store = store
         .transpose()
@@ -337,7 +339,7 @@ fn add_rule(
     if let Some(store) = &store {
         check_one_peer(store, &stores).map_err(|(what, hint)| wrong(what).hint(hint))?;
     }
-    let refill = refill(rule, wrong)?;
+    let refill = refill(rule, offer, wrong)?;
     offer.rules.push(Rule { party, peers, often, budget, addresses, inputs, arrange, beat, results, store, refill });
     Ok(())
 }
@@ -366,11 +368,17 @@ fn own_party(rule: &WrittenRule, offer: &Offer, own: Option<Fingerprint>) -> Res
 }
 
 /// The way to refill the store of a rule.
-fn refill(rule: &WrittenRule, wrong: &dyn Fn(String) -> Failure) -> Result<Option<Refill>, Failure> {
+fn refill(rule: &WrittenRule, offer: &Offer, wrong: &dyn Fn(String) -> Failure) -> Result<Option<Refill>, Failure> {
     let Some(refill) = &rule.refill else { return Ok(None) };
     let every = refill.every.0;
     match (&rule.store, refill.below) {
         (None, _) => Err(wrong("refill: this rule has no store".into())),
+        (Some(_), _) if offer.is_mesh => {
+            let what = format!("refill: {} has several parties, and a service calls one", offer.settings.protocol);
+            Err(wrong(what).hint(
+                "leave refill out; all other parties call this service with `garblet prepare --job --peers --session`",
+            ))
+        }
         (Some(_), 1..=100) if every < LOOK => {
             let (least, got) = (LOOK.as_millis(), every.as_millis());
             Err(wrong(format!("refill: every: expected {least}ms or more, got {got}ms"))
@@ -511,24 +519,19 @@ fn check_one_peer(store: &Folder, others: &[Folder]) -> Result<(), (String, &'st
     }
 }
 
-/// The store of a rule; each store belongs to one peer.
+/// The store of a rule; each store belongs to one peer, or to all others of several parties.
 fn folder(
     rule: &WrittenRule,
     (path, key): (&Path, Option<PathBuf>),
-    offer: &Offer,
+    (offer, party): (&Offer, Party),
     peers: &[(String, Fingerprint)],
     reading: &Reading<'_>,
 ) -> Result<Folder, Failure> {
-    let config = offer.settings.config()?;
-    if config.stock().is_none() {
-        return Err(no_store(&config));
-    }
+    let (config, parties) = (offer.settings.config()?, offer.identities.len() as u16);
+    let Some(kinds) = config.stock() else { return Err(no_store(&config)) };
     let peer = match peers {
-        _ if offer.is_mesh => {
-            return Err(Failure::call("a service uses stores only with one peer, and this protocol is for several")
-                .hint("leave store out"));
-        }
-        [] => mark_without_identities(offer.identities.len() as u16),
+        [] => mark_without_identities(parties),
+        _ if offer.is_mesh => mark_of_others(party, offer.identities.iter().copied()),
         [(_, fingerprint)] => mark_of_peer(*fingerprint),
         _ => {
             return Err(Failure::call("a store belongs to one peer, and this rule names several")
@@ -537,9 +540,10 @@ fn folder(
     };
     let library = rule.library.as_ref().map(|library| library_file(reading.path(library)));
     let amounts = rule.stock.iter().map(|(kind, count)| (kind.clone(), *count)).collect();
-    let order = OrderRequest { library, amounts, program: None };
+    let program = (kinds == StockKinds::Runs).then(|| Arc::new(offer.program.clone()));
+    let order = OrderRequest { library, amounts, program };
     let folder = Folder { order, path: path.into(), key, peer, recorded: true, again: None };
     // Report a mistake in the order before a peer connects.
-    folder.order(&config, offer.identities.len() as u16)?;
+    folder.order(&config, parties)?;
     Ok(folder)
 }

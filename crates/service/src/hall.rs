@@ -255,7 +255,9 @@ impl Hall {
         let Gathered { mut admitted, stay, met, time } = gathered;
         match met {
             Ok(mesh) => {
-                admitted.work = Work::Mesh(Some(Box::new(mesh)));
+                if let Work::Mesh { met, .. } = &mut admitted.work {
+                    *met = Some(Box::new(mesh));
+                }
                 let waiting = Waiting { since: Instant::now(), admitted, stay };
                 let is_full = self.is_full(&waiting.admitted.offer.rules[waiting.admitted.rule]);
                 match () {
@@ -451,9 +453,11 @@ impl Hall {
                 farewells.refuse(channel.refuse(refusal), refusal, refused)
             }
             // The parties have met, so it is too late to send them a reason.
-            Work::Mesh(Some(mesh)) => farewells.refuse(async move { mesh.abort(None).await }, refusal, refused),
+            Work::Mesh { met: Some(mesh), .. } => {
+                farewells.refuse(async move { mesh.abort(None).await }, refusal, refused)
+            }
             // No party waits for an answer.
-            Work::Refill(_) | Work::Mesh(None) => {}
+            Work::Refill(_) | Work::Mesh { met: None, .. } => {}
         }
     }
 }

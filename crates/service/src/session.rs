@@ -67,14 +67,19 @@ pub(super) enum Work {
     Fill(Box<Channel>, u8),
     /// The same with a peer that this service calls.
     Refill(Refill),
-    /// A run with several peers; `None` until all have come.
-    Mesh(Option<Box<Mesh>>),
+    /// With several peers.
+    Mesh {
+        /// `None` until all have come.
+        met: Option<Box<Mesh>>,
+        /// Set to fill all stores, every kind below this percentage; otherwise it is a run.
+        fills: Option<u8>,
+    },
 }
 
 impl Work {
     /// Returns whether it is a run, not the filling of a store.
     pub(super) fn is_run(&self) -> bool {
-        !matches!(self, Work::Fill(..) | Work::Refill(_))
+        !matches!(self, Work::Fill(..) | Work::Refill(_) | Work::Mesh { fills: Some(_), .. })
     }
 
     /// Returns whether the only peer of a session that has not begun has left. Between its hello and ours it sends nothing, except that it gives up.
@@ -156,7 +161,7 @@ impl Stores {
 
     /// Pauses filling a store if its peer has abandoned another order, longer each time.
     fn rest(&self, offer: &Offer, folder: &Folder) {
-        match unfinished(&offer.settings, folder) {
+        match unfinished(&offer.settings, offer.plan.parties(), folder) {
             Ok(now) => self.note_unfinished(&offer.name, &folder.path, now),
             Err(Failure { message: reason, .. }) => {
                 tracing::error!(
@@ -256,11 +261,11 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
         counting,
     };
     match work {
-        Work::Fill(channel, below) => fill((&offer, rule), &request, (*channel, below), &shared).await,
+        Work::Fill(channel, below) => fill_with_one((&offer, rule), &request, (*channel, below), &shared).await,
         Work::Refill(Refill { at, below, .. }) => {
             let channel = connect(&at, &options).await.map_err(|error| net_failure(&error))?;
             match rule.applies_to(channel.peer()) {
-                true => fill((&offer, rule), &request, (channel, below), &shared).await,
+                true => fill_with_one((&offer, rule), &request, (channel, below), &shared).await,
                 false => Err(Failure::no_result(format!("refill: the peer at {at} is not the one in the rule")).into()),
             }
         }
@@ -270,14 +275,17 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
                 Ok(ready) => ready,
                 Err(refusal) => return Err(refuse(*channel, refusal, &shared).await),
             };
-            let computed = compute(&offer, rule, Ends::from(*channel), (inputs, stock), begin(reserved)).await;
-            if let (Some(folder), Err(Stopped::Failed(failure))) = (&rule.store, &computed) {
-                shared.stores.note(folder, failure);
-            }
-            computed
+            compute(&offer, rule, Ends::from(*channel), (inputs, stock), begin(reserved)).await
         }
-        Work::Mesh(mesh) => {
-            let Some(mesh) = mesh else { return Err(Stopped::Refused(Refusal::UnknownJob)) };
+        Work::Mesh { met: None, .. } => Err(Stopped::Refused(Refusal::UnknownJob)),
+        Work::Mesh { met: Some(mesh), fills: Some(below) } => match store_to_fill(rule, &shared) {
+            Ok(folder) => fill((&offer, rule), folder, &request, (Ends::from(*mesh), below), &shared).await,
+            Err(refusal) => {
+                mesh.abort(None).await;
+                Err(Stopped::Refused(refusal))
+            }
+        },
+        Work::Mesh { met: Some(mesh), fills: None } => {
             // Only now that all are there, so that no single peer can cause inputs to be fetched or use up the runs of others.
             match ready().await {
                 Ok((inputs, stock, reserved, _start)) => {
@@ -311,10 +319,10 @@ fn stock(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Shared) ->
     }
 }
 
-/// Opens the store of a rule, for two parties.
+/// Opens the store of a rule.
 fn open_stock(offer: &Offer, folder: &Folder) -> Result<Stock, Failure> {
-    let config = offer.settings.config()?;
-    folder.open(folder.order(&config, 2)?, (&config, 2), Store::open)
+    let (config, parties) = (offer.settings.config()?, offer.plan.parties());
+    folder.open(folder.order(&config, parties)?, (&config, parties), Store::open)
 }
 
 /// Logs why a caller is refused for lack of data, at most once a minute because such calls cost the caller nothing.
@@ -382,7 +390,7 @@ async fn compute(
     (inputs, stock): (PartyInputs, Option<Stock>),
     beginning: Beginning,
 ) -> Result<Done, Stopped> {
-    let refused = Arc::new(Mutex::new(None));
+    let (refused, stores) = (Arc::new(Mutex::new(None)), beginning.shared.stores.clone());
     let told = refused.clone();
     let begins = move || {
         beginning.count().map_err(|refusal| {
@@ -402,27 +410,47 @@ async fn compute(
         begins: Some(Box::new(begins)),
     };
     let computed = compute_opened(task, ends, stock).await;
+    if let (Some(folder), Err(failure)) = (&rule.store, &computed) {
+        stores.note(folder, failure);
+    }
     match refused.lock().unwrap_or_else(PoisonError::into_inner).take() {
         Some(refusal) => Err(Stopped::Refused(refusal)),
         None => Ok(Done::Computed(Box::new(computed?))),
     }
 }
 
-/// Fills the store of a rule together with that of its peer.
-async fn fill(
+/// The store of a rule, if it may be filled now.
+///
+/// *Errors*: the refusal.
+fn store_to_fill<'a>(rule: &'a Rule, shared: &Shared) -> Result<&'a Folder, Refusal> {
+    let folder = rule.store.as_ref().ok_or(Refusal::UnknownJob)?;
+    shared.stores.check(rule)?;
+    if shared.stores.may_be_filled(&folder.path) { Ok(folder) } else { Err(Refusal::Busy) }
+}
+
+/// Fills the store of a rule together with that of its one peer.
+async fn fill_with_one(
     (offer, rule): (&Offer, &Rule),
     request: &RequestWords,
     (channel, below): (Channel, u8),
     shared: &Shared,
 ) -> Result<Done, Stopped> {
-    let Some(folder) = &rule.store else { return Err(refuse(channel, Refusal::UnknownJob, shared).await) };
-    if let Err(refusal) = shared.stores.check(rule) {
-        return Err(refuse(channel, refusal, shared).await);
+    match store_to_fill(rule, shared) {
+        Ok(folder) => fill((offer, rule), folder, request, (Ends::from(channel), below), shared).await,
+        Err(refusal) => Err(refuse(channel, refusal, shared).await),
     }
-    if !shared.stores.may_be_filled(&folder.path) {
-        return Err(refuse(channel, Refusal::Busy, shared).await);
-    }
-    let filled = fill_with(&offer.settings, rule.party, folder, channel, below).await;
+}
+
+/// Fills the store of a rule together with those of all others.
+async fn fill(
+    (offer, rule): (&Offer, &Rule),
+    folder: &Folder,
+    request: &RequestWords,
+    (ends, below): (Ends, u8),
+    shared: &Shared,
+) -> Result<Done, Stopped> {
+    let parties = offer.plan.parties();
+    let filled = fill_with(&offer.settings, rule.party, parties, folder, ends, below).await;
     let done = filled.map(|filled| {
         shared.metrics.stocked(&offer.name, request.peer(), pieces(&filled.store));
         Done::Filled(filled.phases)

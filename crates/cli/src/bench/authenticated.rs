@@ -1,7 +1,7 @@
 //! `garblet bench authenticated`: many copies of AES-128 or SHA-256 as one program, against cheaters.
 //!
 //! Runs two threads over loopback TCP, with a new session for each run: all from nothing, or with triples and masks from stores on disk, filled
-//! beforehand. Times are the evaluator's; bytes are those of both parties.
+//! beforehand. Times are the evaluator's; bytes are those of both parties. More than two parties are processes, see [`several`].
 
 use std::{
     num::NonZeroUsize,
@@ -30,6 +30,7 @@ use serde::Serialize;
 use crate::bench::{
     Engine, Form, Piece,
     loopback::{join, own, random_values},
+    several::{self, Several},
 };
 
 /// Triples and masks per piece of a store.
@@ -48,10 +49,13 @@ pub struct Options {
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "1,32,128",
           value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
     copies: Vec<u32>,
+    /// The number of parties; more than two are measured with authenticated-bmr, each as a process
+    #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u16).range(2..=16))]
+    parties: u16,
     /// Fill stores on disk first, and take triples and masks from them
     #[arg(long)]
     prepared: bool,
-    /// A parameter of the protocol, for instance check=reveal
+    /// A parameter of authenticated, or with several parties of authenticated-bmr, for instance check=reveal
     #[arg(long = "param", value_name = "NAME=VALUE")]
     params: Vec<Param>,
     /// Repeat N times, each in a new session, and report the median
@@ -101,6 +105,15 @@ struct Part {
 
 /// Runs the benchmark.
 pub fn run(options: &Options, form: &impl Form) -> Result<(), Failure> {
+    if options.parties > 2 {
+        let Options { function, copies, parties, prepared, params, repeat, link } = options;
+        let (function, params, prepared) = (function.clone(), params.clone(), *prepared);
+        let (copies, repeat) = (copies.clone(), repeat.get());
+        return several::run(
+            &Several { function, copies, parties: *parties, prepared, params, repeat, link: *link },
+            form,
+        );
+    }
     let protocol = Protocol::of::<Authenticated>();
     let config = Settings::of(protocol, options.params.clone(), DEFAULT_TIMEOUT).config()?;
     let rows: Result<Vec<Row>, Failure> =

@@ -40,6 +40,37 @@ fn authenticated_garbling_reports_the_cost_of_each_phase() {
 }
 
 #[test]
+fn authenticated_garbling_of_several_parties_reports_each_phase_of_each_party() {
+    let phases = ["setup", "prepare", "build", "online", "total"];
+    let bench = ["bench", "authenticated", "--parties", "3", "--copies", "1", "--param", "evaluator=2", "--json"];
+    for prepared in [false, true] {
+        let more: &[&str] = if prepared { &["--prepared", "--repeat", "2"] } else { &[] };
+        let report = garblet(&[&bench[..], more].concat()).json();
+        assert_eq!((&report["protocol"], &report["parties"]), (&"authenticated-bmr".into(), &3.into()));
+        let row = &report["rows"][0];
+        let parties = |of: &str| row[of].as_array().map_or(0, Vec::len);
+        assert_eq!((parties("run"), parties("filling"), &row["and"]), (3, if prepared { 3 } else { 0 }, &6_400.into()));
+        let mut sent = 0.0;
+        for (at, part) in row["run"].as_array().expect("a part for each party").iter().enumerate() {
+            let role = if at == 2 { "evaluator" } else { "garbler" };
+            assert_eq!((&part["party"], &part["role"]), (&at.into(), &role.into()));
+            for phase in phases {
+                assert!(number(&part[phase]["ms"]) >= 0.0 && number(&part[phase]["cpu_ms"]) >= 0.0, "{part}");
+            }
+            sent += number(&part["total"]["sent_per_and"]);
+            assert_eq!(number(&part["prepare"]["bytes_sent"]) == 0.0, prepared, "stores have it all: {part}");
+            assert_eq!(number(&part["build"]["bytes_sent"]) > 48.0 * 6_400.0, at != 2, "{part}");
+        }
+        assert!((sent - number(&row["bytes_per_and"])).abs() < 0.01, "{row}");
+        assert!(number(&row["triples_per_second"]) > 0.0, "{row}");
+    }
+    let text = garblet(&["bench", "authenticated", "--parties", "3", "--copies", "1"]).stdout;
+    assert!(text.contains("sent per AND") && text.contains("1 (evaluator)"), "{text}");
+    let refused = garblet(&["bench", "authenticated", "--parties", "17"]);
+    assert!(refused.stderr.contains("17 is not in 2..=16"), "{}", refused.stderr);
+}
+
+#[test]
 fn a_benchmark_of_the_laboratory_is_refused_with_its_command() {
     for call in [&["bench", "lego", "--copies", "1"][..], &["bench", "lego", "--help"]] {
         garblet(call).fails(

@@ -205,7 +205,7 @@ impl Measured {
                 servers[0].max(servers[1])
             })
         };
-        let cpu = |report: &Ran| part(report, CLIENT).cpu_seconds.map(|cpu| cpu.setup + cpu.prepare + cpu.online);
+        let cpu = |report: &Ran| part(report, CLIENT).cpu_seconds.map(|cpu| cpu.total());
         let cpus: Option<Vec<f64>> = reports.iter().map(cpu).collect();
         let client = total(&part(report, CLIENT).phases).communication;
         let more = |phase: Phase| {

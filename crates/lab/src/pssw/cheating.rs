@@ -103,7 +103,7 @@ fn of_outcome(outcome: &Outcome) -> Measured {
     let online = |party: usize| Some(parts.get(party)?.cpu_seconds.as_ref()?.online);
     let before =
         |party: usize| parts[party].phases.of(Phase::Setup).seconds + parts[party].phases.of(Phase::Prepare).seconds;
-    let processor = parts.iter().map(|part| part.cpu_seconds.map(|cpu| cpu.setup + cpu.prepare + cpu.online));
+    let processor = parts.iter().map(|part| part.cpu_seconds.map(|cpu| cpu.total()));
     let total_seconds = most(&|party| totals[party].seconds);
     Measured {
         precompute_seconds: online(0),

@@ -352,7 +352,8 @@ impl Meeting<'_> {
 
     fn ours(&self) -> Hello {
         let hello = Hello::new(MESH, self.party, self.peers.party_count(), [0; 32]);
-        self.options.job.iter().fold(hello, |hello, job| hello.with(JOB, job))
+        let hello = self.options.job.iter().fold(hello, |hello, job| hello.with(JOB, job));
+        self.options.asks.iter().fold(hello, |hello, (name, value)| hello.with(name, value))
     }
 
     async fn introduce(&self, channel: &mut Channel) -> Result<Hello, NetError> {

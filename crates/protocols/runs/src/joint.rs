@@ -6,7 +6,7 @@ use garblet_circuit::{Bits, Party, Program, ScheduleDigest};
 use garblet_net::{Hello, Mesh, STEP};
 use garblet_store::Store;
 
-use super::{Purpose, RunStore, StoredRun, check_size};
+use super::{Purpose, RunStore, StoredRun, check_size, kind_of, no_run};
 use garblet_protocol::{
     Communication, MeshSession, Phase, Protocol, ProtocolError, Role, Security, parameters,
     protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Terms, tabulate},
@@ -184,6 +184,14 @@ macro_rules! runs_in_stores {
             RunOrder::new(request, config, parties)
         }
 
+        fn check_stock(
+            job: &$crate::protocol::protocol::Job<Self>,
+            store: &$crate::store::Store,
+            _: &RunOrder<Self>,
+        ) -> Result<(), ProtocolError> {
+            $crate::joint::check_stock(job, store)
+        }
+
         fn greet_filling(filling: &$crate::protocol::protocol::Filling<Self>) -> Hello {
             $crate::joint::greet_filling(filling)
         }
@@ -228,6 +236,17 @@ pub async fn set_up<P: Joint>(session: &mut MeshSession, terms: Terms<P>) -> Res
         None => (Some(P::Party::setup(session, plan.clone()).await?), None),
     };
     Ok(Box::new(RunTaker::<P> { plan, party, preparing, stored }))
+}
+
+/// As [`Protocol::check_stock`].
+///
+/// *Errors*: a store without a run of the program.
+pub fn check_stock<P: Joint>(job: &Job<P>, store: &Store) -> Result<(), ProtocolError> {
+    let program = &job.request.program;
+    match store.count(&kind_of(program, P::Party::schedule(&job.plan))) {
+        0 => Err(no_run(store, program.name()).into()),
+        _ => Ok(()),
+    }
 }
 
 /// As [`Protocol::greet_filling`].

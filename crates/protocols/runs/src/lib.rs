@@ -25,6 +25,8 @@ pub mod testing;
 #[doc(hidden)]
 pub use garblet_circuit as circuit;
 pub use garblet_protocol as protocol;
+#[doc(hidden)]
+pub use garblet_store as store;
 
 use garblet_circuit::{Party, Program, ScheduleDigest};
 use garblet_net::Line;
@@ -164,7 +166,7 @@ impl RunStore {
     /// *Errors*: [`NotPrepared::NoRun`]; a piece that was changed on disk, which is also used up.
     pub fn take<R: StoredRun>(&mut self, plan: &R::Plan, party: Party) -> Result<(PieceId, R), ProtocolError> {
         if self.ready() == 0 {
-            return Err(self.no_run().into());
+            return Err(no_run(&self.store, &self.program).into());
         }
         let mut taken = self.store.take_next(&self.kind, 1)?;
         let piece = taken.next().transpose()?;
@@ -178,14 +180,6 @@ impl RunStore {
         })
     }
 
-    /// The error for a program without runs, with the runs of other programs.
-    pub(crate) fn no_run(&self) -> NotPrepared {
-        let others = self.store.stock().into_iter().filter(|stock| !stock.available.is_empty());
-        let name = |kind: &Kind| program_of(&self.store, kind).unwrap_or_else(|| kind.name().into());
-        let others = others.map(|stock| (name(&stock.kind), stock.available.len())).collect();
-        NotPrepared::NoRun { program: self.program.clone(), others }
-    }
-
     /// The number of pieces discarded because not all stores had them.
     pub fn lost(&self) -> u64 {
         self.lost
@@ -195,6 +189,14 @@ impl RunStore {
     pub fn into_store(self) -> Store {
         self.store
     }
+}
+
+/// The error for a program without runs in a store, with the runs of other programs.
+pub(crate) fn no_run(store: &Store, program: &str) -> NotPrepared {
+    let others = store.stock().into_iter().filter(|stock| !stock.available.is_empty());
+    let name = |kind: &Kind| program_of(store, kind).unwrap_or_else(|| kind.name().into());
+    let others = others.map(|stock| (name(&stock.kind), stock.available.len())).collect();
+    NotPrepared::NoRun { program: program.into(), others }
 }
 
 /// Refuses a program whose runs are larger than a piece can be.

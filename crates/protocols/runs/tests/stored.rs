@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex};
 
 use garblet_circuit::{Bits, Party, Program, ScheduleDigest, evaluate, random};
 use garblet_net::Mesh;
-use garblet_ot::Width;
 use garblet_primitives::{Block, Prg};
 use garblet_store::{Binding, PieceId, Store, StoreError};
 use garblet_synthesis::library;
@@ -81,7 +80,7 @@ fn bmr_plan(program: &Arc<Program>, parties: u16, config: bmr::Config) -> Box<dy
 }
 
 fn gmw_plan(program: &Arc<Program>, parties: u16, form: gmw::Form) -> Box<dyn AnyPlan> {
-    let config = gmw::Config { form, ot_width: Width::Four };
+    let config = gmw::Config { form, ..gmw::Config::default() };
     let plan = Arc::new(gmw::Plan::new(program.clone(), parties, config).expect("fits"));
     // A byte of each vector of the first layer.
     let first_bytes = if form == gmw::Form::Triples { |_| 2 } else { |_| 1 };

@@ -7,6 +7,7 @@ use std::{
 };
 
 use garblet::{
+    meeting_to_fill,
     net::{Caller, Fingerprint, Mesh, Refusal},
     wants_to_fill,
 };
@@ -73,7 +74,7 @@ impl Hall {
         }
         let ticket = self.ticket(&offer, identity, named);
         let request = self.request(&ticket, &offer, rule, (identity, Some(caller.from.ip())));
-        let room = match below.is_none() && offer.is_mesh {
+        let room = match offer.is_mesh {
             true => self.has_room_to_gather(&ticket),
             false => self.has_room_for(&ticket, &offer.rules[rule]),
         };
@@ -87,18 +88,21 @@ impl Hall {
         (options.session, options.job) = (caller.channel.session().cloned(), Some(offer.digest.clone()));
         let (mut watched, mut arrivals, mut gathers) = (Watched::default(), None, None);
         let work = match (below, offer.is_mesh) {
-            (Some(below), _) => Work::Fill(Box::new(caller.channel), below),
+            (Some(below), false) => Work::Fill(Box::new(caller.channel), below),
             (None, false) => {
                 watched = Watched::of_watch(caller.watch, offer.rules[rule].party);
                 Work::Compute(Box::new(caller.channel))
             }
-            (None, true) => {
+            (fills, true) => {
+                if let Some(below) = fills {
+                    options = meeting_to_fill(options, below);
+                }
                 let (takes_in, come) = mpsc::channel(offer.identities.len());
                 let first = arrivals.insert(Arrivals { takes_in, here: HashSet::new() });
                 // The channel has room for every party.
                 let _ = first.take_in(caller, &offer);
                 gathers = Some(come);
-                Work::Mesh(None)
+                Work::Mesh { met: None, fills }
             }
         };
         let stay = self.let_in(ticket);

@@ -18,13 +18,18 @@ struct Three {
 
 impl Three {
     fn new(name: &str) -> Self {
+        Three::under(name, ("gmw", PROGRAM), "total = 4", "")
+    }
+
+    /// A job under a protocol, with a limit and more fields of its rule.
+    fn under(name: &str, (protocol, program): (&str, &str), limit: &str, more: &str) -> Self {
         let company = Company::new(name);
         let prints: Vec<String> = ["bob", "carol"].map(|name| keygen(&company.folder, &format!("{name}.pem")).1).into();
         let trust = company.folder.path("trust.toml");
         for (name, print) in ["bob", "carol"].iter().zip(&prints) {
             assert_eq!(garblet(&["trust", "add", name, print, "--trust", &trust]).status, Some(0));
         }
-        let program = company.folder.file("three.garble.rs", PROGRAM);
+        let program = company.folder.file("three.garble.rs", program);
         let (out, all) = (
             company.folder.path("jobs/three.toml"),
             [company.fingerprint.clone(), prints[0].clone(), prints[1].clone()],
@@ -32,14 +37,14 @@ impl Three {
         let parties =
             ["service", "bob", "carol"].iter().zip(&all).map(|(name, print)| format!("--party={name}={print}"));
         let parties: Vec<String> = parties.collect();
-        let job = ["job", "new", &program, "--protocol", "gmw", "--out", &out, &parties[0], &parties[1], &parties[2]];
+        let job =
+            ["job", "new", &program, "--protocol", protocol, "--out", &out, &parties[0], &parties[1], &parties[2]];
         let ran = garblet(&job);
         assert_eq!(ran.status, Some(0), "{}", ran.stderr);
         let three = Three { company };
         three.peers_file("addresses.toml", "127.0.0.1:1", &all);
-        let inputs = "inputs = { file = \"own.json\" }\naddresses = \"addresses.toml\"\n";
-        let rule =
-            format!("[[rule]]\njob = \"three\"\npeers = [\"bob\", \"carol\"]\noften = {{ total = 4 }}\n{inputs}");
+        let inputs = format!("inputs = {{ file = \"own.json\" }}\naddresses = \"addresses.toml\"\n{more}");
+        let rule = format!("[[rule]]\njob = \"three\"\npeers = [\"bob\", \"carol\"]\noften = {{ {limit} }}\n{inputs}");
         three.company.configure("[limits]\nwait = \"4s\"\n", &rule);
         three
     }
@@ -60,6 +65,24 @@ impl Three {
         let identity = folder.path(&format!("{name}.pem"));
         let run = ["run", "--job", &job, "--peers", peers, "--input", &input];
         start(&[&run[..], &["--identity", &identity, "--timeout", "20s"], session].concat())
+    }
+
+    /// A party's call that fills its store with those of the others.
+    fn filler(&self, party: usize, peers: &str, session: &str, triples: u32) -> Child {
+        let (name, folder) = (["bob", "carol"][party - 1], &self.company.folder);
+        let [job, identity] = ["jobs/three.toml".into(), format!("{name}.pem")].map(|name| folder.path(&name));
+        let (number, triples) = (party.to_string(), format!("triples={triples}"));
+        let fill = ["prepare", "--job", &job, "--peers", peers, "--party", &number, "--session", session];
+        let amounts = ["--stock", &triples, "--stock", "masks=160", "--identity", &identity, "--timeout", "20s"];
+        let own = self.store_of(party);
+        let own: Vec<&str> = own.iter().map(|option| &option[..]).collect();
+        start(&[&fill[..], &amounts, &own].concat())
+    }
+
+    /// The options for a party's store.
+    fn store_of(&self, party: usize) -> [String; 4] {
+        let of = |what: &str| self.company.folder.path(&format!("{what}-{party}"));
+        ["--store".into(), of("store"), "--store-key".into(), of("key")]
     }
 
     fn prints(&self) -> Vec<String> {
@@ -169,6 +192,103 @@ fn incomplete_sessions_take_no_place() {
         child.kill().expect("it runs");
         child.wait().expect("ends");
     }
+}
+
+#[test]
+fn three_parties_fill_their_stores_at_a_service_and_run_from_them() {
+    const AND: &str = "pub fn main(a: u32, b: u32, c: u32) -> u32 {\n    (a & b) ^ c\n}\n";
+    let stock = "store = \"store-service\"\nstock = { triples = 64, masks = 160 }\n";
+    let three = Three::under("service-mesh-store", ("authenticated-bmr", AND), "total = 2", stock);
+    let mut service = three.company.start();
+    let prints = three.prints();
+    let address = service.address.clone();
+    let peers = |name: &str| three.peers_file(&format!("{name}.toml"), &address, &prints);
+    let run = |name: &str| {
+        let file = peers(name);
+        [1, 2].map(|party| {
+            let own = three.store_of(party);
+            let more: Vec<&str> = ["--session", name].into_iter().chain(own.iter().map(|option| &option[..])).collect();
+            three.party(party, &file, &more, 16 + party as u32)
+        })
+    };
+    let fill = |name: &str, triples: [u32; 2]| {
+        let file = peers(name);
+        [1, 2].map(|party| three.filler(party, &file, name, triples[party - 1])).map(finish)
+    };
+    // The service has no store yet. The others make theirs, which hold nothing.
+    for party in [1, 2] {
+        let own = three.store_of(party);
+        let [_, folder, option, key] = own.each_ref().map(|option| &option[..]);
+        assert_eq!(garblet(&["store", "init", folder, option, key]).status, Some(0));
+    }
+    run("early").map(finish).iter().for_each(|ran| assert_eq!(ran.status, Some(1), "{}", ran.stderr));
+    assert!(service.wait_for(" no store session=").contains("no store in "), "{}", service.log());
+    // An order that is not the service's fills nothing.
+    fill("other", [64, 80]).iter().for_each(|ran| assert_eq!(ran.status, Some(1), "{}", ran.stderr));
+    for ran in fill("filling", [64, 64]) {
+        assert_eq!(ran.status, Some(0), "{} {}", ran.stderr, service.log());
+    }
+    let expected = format!("out0 = {}\n", (super::PLANTED & 17) ^ 18);
+    let succeeds = |name: &str, log: String| {
+        for ran in run(name).map(finish) {
+            assert_eq!((ran.status, &ran.stdout), (Some(0), &expected), "{} {log}", ran.stderr);
+        }
+    };
+    succeeds("first", service.log());
+    // What is left is too little, which the service knows before it counts a run.
+    run("second").map(finish).iter().for_each(|ran| assert_eq!(ran.status, Some(1), "{}", ran.stderr));
+    let line = service.wait_for(" the store holds too little session=");
+    assert!(line.contains("masks"), "{line}");
+    assert_eq!(service.log().matches(" begins session=").count(), 1, "{}", service.log());
+    fill("again", [64, 64]).iter().for_each(|ran| assert_eq!(ran.status, Some(0), "{}", ran.stderr));
+    succeeds("third", service.log());
+    let late = run("late").map(finish);
+    assert!(late[0].stderr.contains("the peer refuses: the job has used up all its runs"), "{}", late[0].stderr);
+}
+
+#[test]
+fn a_run_that_was_not_prepared_is_refused_before_it_is_counted() {
+    let stock = "store = \"store-service\"\nstock = { runs = 1 }\n";
+    let three = Three::under("service-mesh-runs", ("bmr", PROGRAM), "total = 1", stock);
+    let path = |name: &str| three.company.folder.path(name);
+    let stores = [("store-service", "state.key"), ("store-1", "key-1"), ("store-2", "key-2")];
+    for (store, key) in stores {
+        assert_eq!(garblet(&["store", "init", &path(store), "--store-key", &path(key)]).status, Some(0));
+    }
+    let mut service = three.company.start();
+    let peers = three.peers_file("one.toml", &service.address, &three.prints());
+    let parties = [1, 2].map(|party| {
+        let own = three.store_of(party);
+        let more: Vec<&str> = ["--session", "one"].into_iter().chain(own.iter().map(|option| &option[..])).collect();
+        three.party(party, &peers, &more, 5)
+    });
+    parties.map(finish).iter().for_each(|ran| assert_eq!(ran.status, Some(1), "{}", ran.stderr));
+    let line = service.wait_for(" the store holds too little session=");
+    assert!(line.contains("no run of `three` left"), "{line}");
+    assert!(!service.log().contains(" begins session="), "{}", service.log());
+}
+
+#[test]
+fn a_store_of_several_parties_is_checked_with_the_configuration() {
+    let three = Three::under(
+        "service-mesh-store-rules",
+        ("authenticated-bmr", PROGRAM),
+        "total = 1",
+        "store = \"store-service\"\nstock = { triples = 64 }\n",
+    );
+    let path = three.company.folder.path("serve.toml");
+    let text = std::fs::read_to_string(&path).expect("a configuration");
+    let check = |text: &str| {
+        three.company.folder.file("serve.toml", text);
+        garblet(&["serve", "--config", &path, "--check"])
+    };
+    let good = check(&text);
+    assert_eq!(good.status, Some(0), "{}", good.stderr);
+    let refilled = check(&format!("{text}refill = {{ at = \"127.0.0.1:1\", below = 50 }}\n"));
+    let expected = "refill: authenticated-bmr has several parties, and a service calls one";
+    assert!(refilled.status == Some(2) && refilled.stderr.contains(expected), "{}", refilled.stderr);
+    let unknown = check(&text.replace("triples = 64", "gates = 64"));
+    assert!(unknown.status == Some(2) && unknown.stderr.contains("`gates`"), "{}", unknown.stderr);
 }
 
 #[test]
