@@ -30,6 +30,6 @@ mod _garblet {
         plan::plan,
         program::{Port, Program, compile, load},
         session::Session,
-        store::{check_store, stock},
+        store::{check_store, kept, stock},
     };
 }
