@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-__all__ = ["Identity", "Port", "Program", "Session", "check_store", "compile", "forked", "leave", "load", "plan", "run_local", "stock"]
+__all__ = ["Identity", "Port", "Program", "Session", "check_store", "compile", "forked", "kept", "leave", "load", "plan", "run_local", "stock"]
 
 _Hear = Callable[..., object]
 
@@ -75,6 +75,7 @@ def leave() -> None: ...
 def forked() -> None: ...
 def check_store(place: dict[str, Any]) -> bool: ...
 def stock(place: dict[str, Any]) -> dict[str, tuple[int, int, int]]: ...
+def kept(place: dict[str, Any]) -> dict[str, list[str]]: ...
 
 @final
 class Session:

@@ -61,6 +61,11 @@ class Store:
         """The number of pieces of each kind: available, used, lost."""
         return _garblet.stock(self._place(create=False, top_up=False))
 
+    @property
+    def kept(self) -> dict[str, list[str]]:
+        """The names under which the store keeps outputs, each with the outputs."""
+        return _garblet.kept(self._place(create=False, top_up=False))
+
     def __repr__(self) -> str:
         return f"Store({str(self.folder)!r})"
 
@@ -72,6 +77,9 @@ class Session:
     and pins the peer's fingerprint in `trust`, under a name of its choice. `insecure_plain_tcp` does without both, on one machine. Sessions with
     different `session` names never meet. The first call meets the peer: it waits `patience` seconds for it, and later `timeout` seconds for each of
     its messages; `patience` defaults to `timeout`.
+
+    A run draws on `store`; with `top_up` the parties make what their stores lack. With `keep`, the stores keep the wires of the outputs under this
+    name, and with `read` an input is read from such an output: `read={"x": "name"}`, or `"name.output"` if several were kept.
 
     An exception in a `with` block aborts the session, which the peer notices; otherwise the end of the block closes it. `Panicked` is a result, so it
     closes the session too: after the last run, a peer that must not learn of the panic does not. After an earlier run, the peer would wait for the
@@ -94,12 +102,15 @@ class Session:
         params: Params | None = None,
         store: Store | None = None,
         top_up: bool = False,
+        keep: str | None = None,
+        read: Mapping[str, str] | None = None,
         timeout: float = 60.0,
         patience: float | None = None,
         progress: Progress = False,
     ) -> None:
-        if top_up and store is None:
-            raise UsageError("top_up: there is no store", "give store=")
+        needs_store = {"top_up": top_up, "keep": keep is not None, "read": bool(read)}
+        for name in (name for name, is_given in needs_store.items() if is_given and store is None):
+            raise UsageError(f"{name}: there is no store", "give store=")
         self.program = program
         self.closing: GarbletError | None = None
         self._hear = Hearing(progress)
@@ -118,6 +129,8 @@ class Session:
             "protocol": protocol,
             "params": texts(params),
             "store": None if store is None else store._place(create=False, top_up=top_up),
+            "keep": keep,
+            "read": list((read or {}).items()),
             "timeout": timeout,
             "patience": patience,
         }
@@ -164,6 +177,10 @@ class Session:
     async def aprepare(self, runs: int = 1) -> None:
         """As `prepare`."""
         await self._beside(self.prepare, runs)
+
+    async def afill(self, **amounts: int) -> int:
+        """As `fill`."""
+        return await self._beside(functools.partial(self.fill, **amounts))
 
     async def arun(self, /, **inputs: Value) -> Report:
         """As `run`. Cancelling the task aborts the session."""

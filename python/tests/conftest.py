@@ -29,7 +29,12 @@ def identities(tmp_path: Path) -> list[garblet.Identity]:
 
 def both(one: Callable[[], Any], other: Callable[[], Any]) -> list[Any]:
     """Runs two parties at the same time. Returns an exception in place of a result."""
-    results: list[Any] = [None, None]
+    return together(one, other)
+
+
+def together(*parties: Callable[[], Any]) -> list[Any]:
+    """Runs parties at the same time. Returns an exception in place of a result."""
+    results: list[Any] = [None] * len(parties)
 
     def keep(at: int, party: Callable[[], Any]) -> None:
         try:
@@ -37,7 +42,7 @@ def both(one: Callable[[], Any], other: Callable[[], Any]) -> list[Any]:
         except Exception as error:
             results[at] = error
 
-    threads = [threading.Thread(target=keep, args=(at, party)) for at, party in enumerate((one, other))]
+    threads = [threading.Thread(target=keep, args=(at, party)) for at, party in enumerate(parties)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import os
 import signal
@@ -19,7 +20,7 @@ from typing import Any
 
 import garblet
 import pytest
-from conftest import both
+from conftest import both, together
 
 Pair = list[garblet.Identity]
 
@@ -599,6 +600,90 @@ def test_stores_are_filled_and_drawn_on(tmp_path: Path) -> None:
     assert "create=True" in (caught.value.hint or "") and isinstance(caught.value, OSError)
     with pytest.raises(garblet.UsageError, match="uses no store"):
         plain(program, 0, listen="127.0.0.1:0", store=stores[0])
+
+
+class Three:
+    """Three parties with stores, malicious ones included."""
+
+    def __init__(self, folder: Path) -> None:
+        self.stores = [garblet.Store(folder / f"store-{k}", key=folder / f"key-{k}", create=True) for k in range(3)]
+        self.peers = folder / "peers.toml"
+        self.peers.write_text("".join(f'[[party]]\naddress = "127.0.0.1:{port}"\n' for port in free_ports(3)))
+
+    def session(self, program: garblet.Program, party: int, **more: Any) -> garblet.Session:
+        return plain(program, party, peers=self.peers, protocol="authenticated-bmr", store=self.stores[party], **more)
+
+    def all(self, program: garblet.Program, work: Callable[[garblet.Session, int], Any], **more: Any) -> list[Any]:
+        def part(party: int) -> Any:
+            with self.session(program, party, **more) as session:
+                return work(session, party)
+
+        return together(*(functools.partial(part, party) for party in range(3)))
+
+
+def test_three_parties_fill_stores_keep_values_and_top_up(tmp_path: Path) -> None:
+    three = Three(tmp_path)
+    first = garblet.compile("pub fn main(a: u8, b: u8, c: u8) -> u8 { a + b + c }", name="first")
+    then = garblet.compile("pub fn main(before: u8, d: u8) -> u8 { before & d }", name="then")
+
+    def mine(session: garblet.Session, party: int) -> garblet.Report:
+        return session.run(**{"abc"[party]: party + 1})
+
+    def theirs(session: garblet.Session, party: int) -> garblet.Report:
+        return session.run(**({"d": 12} if party == 1 else {}))
+
+    assert three.all(first, lambda session, _: session.fill(triples=100)) == [0, 0, 0]
+    for store in three.stores:
+        assert all(available > 0 for available, _, _ in store.stock.values()) and set(store.stock) == {"triples", "masks"}
+        assert store.kept == {}
+    reports = three.all(first, mine, keep="sum")
+    assert [report["out0"] for report in reports] == [6, 6, 6], reports
+    assert [report.costs["prepare"].bytes_sent for report in reports] == [0, 0, 0]
+    assert [store.kept for store in three.stores] == [{"sum": ["out0"]}] * 3
+    assert [report["out0"] for report in three.all(then, theirs, read={"before": "sum"})] == [4, 4, 4]
+    assert [report["out0"] for report in three.all(then, theirs, read={"before": "sum.out0"})] == [4, 4, 4]
+
+    long = garblet.load("lib:aes128")
+    own: list[dict[str, bytes]] = [{"key": bytes(16)}, {"block": bytes(16)}, {}]
+
+    def encrypt(session: garblet.Session, party: int) -> garblet.Report:
+        return session.run(**own[party])
+
+    for error in three.all(long, encrypt):
+        assert isinstance(error, garblet.NotPreparedError) and "triples" in str(error), error
+    reports = three.all(long, encrypt, top_up=True)
+    assert {report["ciphertext"] for report in reports} == {bytes.fromhex("66e94bd4ef8a2c3b884cfa59ca342b2e")}
+
+
+def test_what_cannot_be_kept_or_read_is_told_at_once(tmp_path: Path) -> None:
+    three = Three(tmp_path)
+    program = garblet.compile("pub fn main(a: u8, b: u8, c: u8) -> u8 { a ^ b ^ c }", name="first")
+    with pytest.raises(garblet.UsageError, match="keep: there is no store"):
+        plain(program, 0, peers=three.peers, protocol="authenticated-bmr", keep="x")
+    with pytest.raises(garblet.GarbletError, match="without a dot"):
+        three.session(program, 0, keep="x.y")
+    with pytest.raises(garblet.UsageError, match="read: .*without a dot"):
+        three.session(program, 0, read={"a": ".y"})
+    with pytest.raises(garblet.GarbletError, match="`d`"):
+        three.session(program, 0, read={"d": "x"})
+    with pytest.raises(garblet.GarbletError, match="gmw"):
+        plain(program, 0, peers=three.peers, protocol="gmw", store=three.stores[0], keep="x")
+
+
+def test_three_parties_as_tasks(tmp_path: Path) -> None:
+    three = Three(tmp_path)
+    program = garblet.compile("pub fn main(a: u8, b: u8, c: u8) -> u8 { (a & b) ^ c }", name="tasks")
+
+    async def part(party: int) -> Any:
+        async with three.session(program, party) as session:
+            await session.afill(triples=100)
+        async with three.session(program, party) as session:
+            return await session.arun(**{"abc"[party]: 7})
+
+    async def main() -> list[Any]:
+        return await asyncio.gather(*(part(party) for party in range(3)))
+
+    assert [report["out0"] for report in asyncio.run(main())] == [0, 0, 0]
 
 
 def free_ports(count: int) -> list[int]:

@@ -34,6 +34,6 @@ mod _garblet {
         plan::plan,
         program::{Port, Program, compile, load},
         session::Session,
-        store::{check_store, stock},
+        store::{check_store, kept, stock},
     };
 }

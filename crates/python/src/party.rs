@@ -5,6 +5,7 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 use garblet::{
     Bits, Config, Ends, Error, Filled, Order, OrderRequest, Party, Peer, Plan, Prepared, StockKinds,
     meet::{Listening, Way},
+    meeting_to_fill,
     net::Options,
     run_report::PeerPart,
 };
@@ -19,6 +20,9 @@ use crate::{
 
 /// The time to tell the others that this party aborts.
 const PARTING: Duration = Duration::from_secs(2);
+
+/// Every kind below this percentage is filled.
+const ALL: u8 = 100;
 
 /// A task for a party.
 pub(crate) enum Command {
@@ -50,7 +54,6 @@ pub(crate) enum Answer {
 /// All that a party needs.
 pub(crate) struct Seat {
     pub(crate) plan: Plan,
-    pub(crate) program: Arc<garblet::Program>,
     pub(crate) party: Party,
     pub(crate) config: Config,
     pub(crate) way: Way,
@@ -132,8 +135,8 @@ impl Active {
                     None => peer.run(&inputs).await,
                 };
                 let report = report.map_err(|error| Fault::from(&error))?;
-                let Seat { plan, program, config, .. } = &self.seat;
-                let ran = Ran::new(program, config, plan.parties(), report, self.others.clone());
+                let Seat { plan, config, .. } = &self.seat;
+                let ran = Ran::new(plan.program(), config, plan.parties(), report, self.others.clone());
                 Ok(Answer::Ran(Box::new(ran)))
             }
             Command::Fill(amounts) => self.fill(amounts, telling).await.map(|filled| Answer::Filled(filled.lost)),
@@ -157,7 +160,7 @@ impl Active {
                 None => None,
             };
             let (plan, party) = (plan.clone(), *party);
-            let ends = self.meet().await?;
+            let ends = self.meet(self.seat.options.clone()).await?;
             let met = |(other, identity)| PeerPart::met(other, identity, &self.seat.way.names);
             self.others = ends.others(party).into_iter().map(met).collect();
             let (rng, progress) = (rand::rng(), Box::new(telling.clone()));
@@ -170,10 +173,9 @@ impl Active {
         self.peer.as_mut().ok_or_else(lost)
     }
 
-    async fn meet(&mut self) -> Result<Ends, Fault> {
+    async fn meet(&mut self, options: Options) -> Result<Ends, Fault> {
         let listening = self.listening.take().ok_or_else(lost)?;
-        let Seat { way, options, .. } = &self.seat;
-        listening.meet(way, options.clone()).await.map_err(|error| Fault::from(&error))
+        listening.meet(&self.seat.way, options).await.map_err(|error| Fault::from(&error))
     }
 
     async fn fill(&mut self, amounts: Vec<(String, u64)>, telling: Telling<Answer>) -> Result<Filled, Fault> {
@@ -183,15 +185,15 @@ impl Active {
         if self.peer.is_some() {
             return Err(Fault::usage("a session that has run fills no store").hint("fill it in a session of its own"));
         }
-        let Seat { plan, program, config, party, .. } = &self.seat;
+        let Seat { plan, config, party, options, .. } = &self.seat;
         let runs = config.stock() == Some(StockKinds::Runs);
-        let request = OrderRequest { program: runs.then(|| program.clone()), amounts, library: None };
+        let request = OrderRequest { program: runs.then(|| plan.program().clone()), amounts, library: None };
         let stock = place.stock(order(&request, plan, config)?, peer)?;
-        let (config, party) = (config.clone(), *party);
-        let ends = self.meet().await?;
+        let (config, party, options) = (config.clone(), *party, meeting_to_fill(options.clone(), ALL));
+        let ends = self.meet(options).await?;
         // The others have gone when it is done: there is nobody to run with.
         self.over = true;
-        let filled = garblet::fill(stock, party, ends, &config, 100, rand::rng(), Box::new(telling)).await;
+        let filled = garblet::fill(stock, party, ends, &config, ALL, rand::rng(), Box::new(telling)).await;
         filled.map_err(|error| Fault::from(&error))
     }
 

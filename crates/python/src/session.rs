@@ -8,7 +8,7 @@ use std::{
 };
 
 use garblet::{
-    Collusion, Config, Party, Plan,
+    Collusion, Config, Error, Party, Plan, ReadInput, SavedValues,
     meet::{Meeting, Peers, Way},
     net::{Fingerprint, Options, PeersFile, SessionName},
 };
@@ -44,6 +44,10 @@ struct Arguments<'py> {
     protocol: String,
     params: Vec<(String, String)>,
     store: Option<Place>,
+    /// The name under which the store keeps the outputs.
+    keep: Option<String>,
+    /// The inputs that are read from the store, each with `NAME` or `NAME.OUTPUT`.
+    read: Vec<(String, String)>,
     timeout: f64,
     patience: Option<f64>,
 }
@@ -113,6 +117,13 @@ impl Arguments<'_> {
         self.trust.iter().map(read).collect()
     }
 
+    /// The values that runs take from the store and leave there.
+    fn saved(&self) -> Result<SavedValues, Fault> {
+        let read = self.read.iter().map(|(port, kept)| ReadInput::parse(port, kept));
+        let read: Result<Vec<ReadInput>, Error> = read.collect();
+        Ok(SavedValues { keep: self.keep.clone(), read: read.map_err(|error| Fault::usage(format!("read: {error}")))? })
+    }
+
     fn options(&self) -> Result<Options, Fault> {
         let timeout = seconds("timeout", self.timeout)?;
         let patience = self.patience.map_or(Ok(timeout), |patience| seconds("patience", patience))?;
@@ -131,7 +142,10 @@ fn seconds(name: &str, given: f64) -> Result<Duration, Fault> {
 pub(crate) struct Session {
     commands: mpsc::UnboundedSender<Command>,
     waiting: Waiting<Answer>,
+    /// The program as it runs.
     program: Arc<garblet::Program>,
+    /// The same without the inputs that are read from the store.
+    asked: garblet::Program,
     party: Party,
     address: Option<String>,
     thread: JoinHandle<()>,
@@ -150,8 +164,10 @@ impl Session {
         hear: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let program = program.get().0.clone();
-        let seat = seat(py, &program, &arguments)?;
-        let party = seat.party;
+        let saved = arguments.saved().map_err(|fault| fault.raise(py))?;
+        let seat = seat(py, &program, &arguments, saved.clone())?;
+        let (party, program) = (seat.party, seat.plan.program().clone());
+        let asked = saved.asked(&program).map_err(|error| Fault::from(&error).raise(py))?;
         let (commands, told) = mpsc::unbounded_channel();
         let (waiting, working) = waiting();
         let begun = std::thread::Builder::new().name("garblet party".into()).spawn(move || {
@@ -162,7 +178,7 @@ impl Session {
         });
         let thread = begun.map_err(|error| Fault::usage(format!("a thread cannot be started: {error}")).raise(py))?;
         let process = std::process::id();
-        let mut session = Session { commands, waiting, program, party, address: None, thread, process };
+        let mut session = Session { commands, waiting, program, asked, party, address: None, thread, process };
         if let Answer::Bound(address) = session.ask(py, Command::Bind, hear)? {
             session.address = address;
         }
@@ -182,7 +198,7 @@ impl Session {
 
     /// Executes one run.
     fn run<'py>(&self, py: Python<'py>, inputs: &str, hear: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-        let inputs = Call::new().detach(py, || value::of_party(&self.program, self.party, inputs));
+        let inputs = Call::new().detach(py, || value::of_party(&self.asked, self.party, inputs));
         let inputs = inputs.map_err(|fault| fault.raise(py))?;
         match self.ask(py, Command::Run(inputs), hear)? {
             Answer::Ran(ran) => ran.say(py, &self.program),
@@ -248,7 +264,12 @@ impl Session {
     }
 }
 
-fn seat(py: Python<'_>, program: &Arc<garblet::Program>, arguments: &Arguments<'_>) -> PyResult<Seat> {
+fn seat(
+    py: Python<'_>,
+    program: &Arc<garblet::Program>,
+    arguments: &Arguments<'_>,
+    saved: SavedValues,
+) -> PyResult<Seat> {
     let raise = |fault: Fault| fault.raise(py);
     let config = config_of_run(&arguments.protocol, &arguments.params).map_err(raise)?;
     if arguments.store.is_some() && config.stock().is_none() {
@@ -268,6 +289,7 @@ fn seat(py: Python<'_>, program: &Arc<garblet::Program>, arguments: &Arguments<'
         None => None,
     };
     let (of, how) = (program.clone(), config.clone());
-    let plan = beside(py, move || Plan::new(of, parties, &how))?.map_err(|error| raise(Fault::from(&error)))?;
-    Ok(Seat { plan, program: program.clone(), party, config, way, options, store })
+    let plan =
+        beside(py, move || Plan::saving(of, parties, &how, saved))?.map_err(|error| raise(Fault::from(&error)))?;
+    Ok(Seat { plan, party, config, way, options, store })
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use garblet::{
-    Order, Stock,
+    Notice, Order, SavedNames, Stock, notices,
     store::{Past, Store, StoreError, StoreKey},
 };
 use pyo3::prelude::*;
@@ -73,4 +73,15 @@ pub(crate) fn stock(py: Python<'_>, place: Place) -> PyResult<BTreeMap<String, (
         *sum = (sum.0 + kind.available.len(), sum.1 + kind.consumed, sum.2 + kind.dropped);
     }
     Ok(sums)
+}
+
+/// The names under which a store keeps outputs, each with the outputs.
+#[pyfunction]
+pub(crate) fn kept(py: Python<'_>, place: Place) -> PyResult<BTreeMap<String, Vec<String>>> {
+    let (store, _) = Call::new().detach(py, || place.open()).map_err(|fault| fault.raise(py))?;
+    let names = |notice| match notice {
+        Notice::Kept(SavedNames { name, outputs, .. }) => Some((name, outputs)),
+        _ => None,
+    };
+    Ok(notices(&store).into_iter().filter_map(names).collect())
 }
