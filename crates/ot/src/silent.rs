@@ -34,7 +34,7 @@
 //!
 //! # Adversary and assumptions
 //!
-//! Learning parity with noise, for a random code with ten ones in each row of the generator and one noise bit in every `2^d`; AES-128 is an ideal cipher.
+//! Learning parity with noise, for a random code with ten ones in each row of the generator, of which two may fall together and cancel, and one noise bit in every `2^d`; AES-128 is an ideal cipher.
 //! `SilentCotSender<CotSender>` and its receiver: semi-honest. `SilentCotSender<MaliciousCotSender>` and its receiver: malicious; they take their first stock from
 //! checked OTs, and check every batch. There is no checked form on unchecked OTs. Public implementations have had that defect.
 

@@ -1,4 +1,4 @@
-//! A random linear code whose generator has ten ones in every row.
+//! A random linear code whose generator has ten ones in every row. Two may fall together, and cancel.
 //!
 //! *Source*: Yang, Weng, Lan, Zhang and Wang, "Ferret: Fast Extension for Correlated OT with Small Communication" (CCS 2020), section 6 (10-local
 //! linear codes).
@@ -12,10 +12,10 @@ const CHUNK_ROWS: usize = 128;
 /// Blocks of the stream for a chunk: 32 bits per index.
 const CHUNK_BLOCKS: usize = CHUNK_ROWS * ROW_ONES / 4;
 
-/// A public random code of ten ones per row.
+/// A public random code of ten ones per row, of which two may fall together and cancel.
 ///
 /// Index `j` of row `i` is the high half of the product of the number of columns and word `10 i + j` of an AES-128 stream in counter mode, so rows can be made in
-/// any order. The ten may repeat.
+/// any order.
 #[derive(Clone)]
 pub struct SparseCode {
     backend: Backend,

@@ -12,6 +12,7 @@ use garblet_primitives::{Block, gf128, secrets};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
+use super::coins::Coin;
 use super::parameters::LpnSet;
 use super::round::{Masks, Round};
 use super::tree::{ReceivedTrees, SentTrees, Trees};
@@ -75,7 +76,7 @@ fn joined(masks: &Masks) -> Block {
 pub(super) struct Query {
     pub(super) point: Block,
     pub(super) masked: Block,
-    sum: Block,
+    sum: Zeroizing<Block>,
 }
 
 impl Query {
@@ -85,14 +86,14 @@ impl Query {
         let choice = |(at, mask): (usize, &Block)| (mask.to_u128() & 1) << at;
         let choices = Block::from_u128(masks.iter().enumerate().map(choice).sum());
         let (noise, sum) = (weights.noise(rounds), weights.sum(rounds));
-        Query { point, masked: noise ^ choices, sum: sum ^ joined(masks) }
+        Query { point, masked: noise ^ choices, sum: Zeroizing::new(sum ^ joined(masks)) }
     }
 
     /// Step 7.
     ///
     /// *Errors*: [`OtError::InconsistentLeaves`].
-    pub(super) fn check(self, session: Block, answer: &[u8; ANSWER_BYTES]) -> Result<(), OtError> {
-        let fits = hash(session, self.sum).ct_eq(answer);
+    pub(super) fn check(self, coin: &Coin, answer: &[u8; ANSWER_BYTES]) -> Result<(), OtError> {
+        let fits = hash(coin, [self.point, self.masked], *self.sum).ct_eq(answer);
         match secrets::verdict(fits, "silent OT: whether the sender's answer fits all leaves") {
             true => Ok(()),
             false => Err(OtError::InconsistentLeaves),
@@ -105,9 +106,9 @@ pub(super) fn sum(weights: &Weights, masked: Block, delta: Block, rounds: &[Roun
     weights.sum(rounds) ^ joined(masks) ^ gf128::mul(masked, delta)
 }
 
-/// The hash of a sum, which tells nothing about it.
-pub(super) fn hash(session: Block, sum: Block) -> [u8; ANSWER_BYTES] {
+/// The hash of a sum, which tells nothing about it. It depends on the batch and the query: a receiver that asks falsely may test each guess of delta on one batch only.
+pub(super) fn hash(coin: &Coin, query: [Block; 2], sum: Block) -> [u8; ANSWER_BYTES] {
     let mut hash = blake3::Hasher::new_derive_key("garblet silent OT: answer of a check, v1");
-    hash.update(&session.to_bytes()).update(&sum.to_bytes());
+    hash.update(coin.bytes()).update(bytemuck::cast_slice(&query)).update(&sum.to_bytes());
     *hash.finalize().as_bytes()
 }

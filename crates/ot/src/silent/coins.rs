@@ -75,6 +75,11 @@ impl Coin {
         Coin(secrets::public(*hash.finalize().as_bytes(), "coins: both parties know them once both shares are opened"))
     }
 
+    /// The coin, which no other batch has.
+    pub(super) fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// The keys of a round of the batch.
     pub(super) fn keys(&self, round: u32) -> RoundKeys {
         let mut hash = blake3::Hasher::new_derive_key("garblet silent OT: keys of a round, v1");

@@ -17,7 +17,6 @@ use super::tree::ReceivedTrees;
 use crate::bit_vec::BitVec;
 use crate::correlated::CorrelatedReceiver;
 use crate::error::OtError;
-use crate::softspoken::SQUARE;
 
 /// The receiver of silent OTs that began with OTs of `B`: gets `c` and `t = q ^ c * delta`, while the sender has `q` and delta.
 ///
@@ -35,6 +34,7 @@ pub struct SilentCotReceiver<B> {
 
 /// A batch whose corrections have arrived.
 pub(super) struct Batch {
+    coin: Coin,
     pub(super) rounds: Vec<Round<ReceivedTrees>>,
     masks: Masks,
     next: Stock,
@@ -62,11 +62,11 @@ impl<B: BaseReceiver> SilentCotReceiver<B> {
     }
 
     /// Steps 5 to 7.
-    pub(super) async fn ask(&self, channel: &mut Channel, query: Query) -> Result<(), OtError> {
+    pub(super) async fn ask(channel: &mut Channel, batch: &Batch, query: Query) -> Result<(), OtError> {
         channel.send_bytes(bytemuck::cast_slice(&[query.point, query.masked])).await?;
         let mut answer = [0; ANSWER_BYTES];
         channel.receive_bytes(&mut answer).await?;
-        query.check(self.session_key, &answer)
+        query.check(&batch.coin, &answer)
     }
 
     pub(super) fn finish(&mut self, batch: Batch, n: usize) {
@@ -78,7 +78,7 @@ impl<B: BaseReceiver> SilentCotReceiver<B> {
     pub(super) async fn receive(&mut self, channel: &mut Channel, n: usize) -> Result<Batch, OtError> {
         let mut stock = self.stock.take().ok_or(OtError::Ended)?;
         let coin = Coin::toss_second(channel, self.session_key, &mut self.rng).await?;
-        let (mut rounds, mut masks) = (Vec::new(), Masks::new([Block::ZERO; SQUARE]));
+        let (mut rounds, mut masks) = (Vec::with_capacity(self.set.rounds(n).count()), Masks::default());
         for (number, trees) in (0..).zip(self.set.rounds(n)) {
             let mut corrections = vec![Block::ZERO; trees * self.set.depth];
             channel.receive_bytes(bytemuck::cast_slice_mut(&mut corrections)).await?;
@@ -89,7 +89,7 @@ impl<B: BaseReceiver> SilentCotReceiver<B> {
             }
             rounds.push(round);
         }
-        Ok(Batch { rounds, masks, next: stock })
+        Ok(Batch { coin, rounds, masks, next: stock })
     }
 }
 
@@ -111,7 +111,7 @@ impl<B: BaseReceiver> CorrelatedReceiver for SilentCotReceiver<B> {
         let batch = self.receive(channel, n).await?;
         if B::CHECKED {
             let query = self.query(&batch);
-            self.ask(channel, query).await?;
+            Self::ask(channel, &batch, query).await?;
         }
         self.finish(batch, n);
         Ok(())

@@ -44,14 +44,13 @@ impl<T: Trees> Round<T> {
 }
 
 /// The OTs that mask the check, see step 5. *Secret*.
-pub(super) type Masks = Zeroizing<[Block; SQUARE]>;
+pub(super) type Masks = Zeroizing<Vec<Block>>;
 
 /// The parts of a stock: the table, the OTs of the trees' levels, and masks.
 fn parts(set: LpnSet, mut stock: Stock) -> (Stock, Zeroizing<Vec<Block>>, Masks) {
     let (columns, levels) = (set.columns as usize, set.trees * set.depth);
     let of_levels = Zeroizing::new(stock[columns..][..levels].to_vec());
-    let mut masks = Zeroizing::new([Block::ZERO; SQUARE]);
-    masks.copy_from_slice(&stock[columns + levels..]);
+    let masks = Zeroizing::new(stock[columns + levels..][..SQUARE].to_vec());
     stock.truncate(columns);
     (stock, of_levels, masks)
 }

@@ -16,7 +16,6 @@ use super::supply::Supply;
 use super::tree::SentTrees;
 use crate::correlated::CorrelatedSender;
 use crate::error::OtError;
-use crate::softspoken::SQUARE;
 
 /// The sender of silent OTs that began with OTs of `B`: gets `q`, while the receiver gets `q ^ c * delta`.
 ///
@@ -35,6 +34,7 @@ pub struct SilentCotSender<B> {
 
 /// A batch whose corrections are sent.
 pub(super) struct Batch {
+    pub(super) coin: Coin,
     rounds: Vec<Round<SentTrees>>,
     masks: Masks,
     next: Stock,
@@ -42,7 +42,7 @@ pub(super) struct Batch {
 
 impl<B: BaseSender> SilentCotSender<B> {
     /// Step 0, with a peer that calls [`SilentCotReceiver::setup`](super::SilentCotReceiver::setup) with the same parameters. The OTs' difference is that of `base`,
-    /// with bit 0 set.
+    /// with bit 0 set. The one check of a checked base carries all later OTs, so it should be one of 80 bits.
     ///
     /// *Errors*: as `base`.
     pub async fn setup(
@@ -62,7 +62,8 @@ impl<B: BaseSender> SilentCotSender<B> {
     pub(super) async fn correct(&mut self, channel: &mut Channel, n: usize) -> Result<Batch, OtError> {
         let mut stock = self.stock.take().ok_or(OtError::Ended)?;
         let coin = Coin::toss_first(channel, self.session_key, &mut self.rng).await?;
-        let (mut rounds, mut masks) = (Vec::new(), Masks::new([Block::ZERO; SQUARE]));
+        // With room for all, so that none moves: they have delta.
+        let (mut rounds, mut masks) = (Vec::with_capacity(self.set.rounds(n).count()), Masks::default());
         for (number, trees) in (0..).zip(self.set.rounds(n)) {
             let mut seeds = vec![Block::ZERO; trees];
             self.rng.fill_blocks(&mut seeds);
@@ -76,7 +77,7 @@ impl<B: BaseSender> SilentCotSender<B> {
             rounds.push(round);
         }
         channel.flush().await?;
-        Ok(Batch { rounds, masks, next: stock })
+        Ok(Batch { coin, rounds, masks, next: stock })
     }
 
     /// Step 6, up to the hash.
@@ -113,7 +114,7 @@ impl<B: BaseSender> CorrelatedSender for SilentCotSender<B> {
             let mut query = [Block::ZERO; QUERY_BYTES / 16];
             channel.receive_bytes(bytemuck::cast_slice_mut(&mut query)).await?;
             let sum = self.sum(&batch, query);
-            channel.send_bytes(&check::hash(self.session_key, sum)).await?;
+            channel.send_bytes(&check::hash(&batch.coin, query, sum)).await?;
             channel.flush().await?;
         }
         self.finish(batch, n);

@@ -211,7 +211,7 @@ fn deviating(session: &mut Checked, guesses: &[(usize, usize)]) -> Result<(), Ot
                 let first = tree * set.leaves() + leaf;
                 sum ^= gf128::mul(CHANGE, powers[first] ^ powers[first + set.leaves() / 2]);
             }
-            ours.send_bytes(&check::hash(sender.session_key(), sum)).await.unwrap();
+            ours.send_bytes(&check::hash(&batch.coin, query, sum)).await.unwrap();
             ours.flush().await.unwrap();
         };
         tokio::join!(sends, receiver.prepare(theirs, set.round_ots())).1
@@ -275,11 +275,31 @@ fn a_wrong_sum_of_noise_makes_the_receiver_abort_alone() {
             let batch = receiver.receive(theirs, 100).await.unwrap();
             let mut query = receiver.query(&batch);
             query.masked ^= Block::from_u128(1 << 50);
-            receiver.ask(theirs, query).await
+            SilentCotReceiver::<MaliciousCotReceiver>::ask(theirs, &batch, query).await
         };
         tokio::join!(sender.prepare(ours, 100), receives)
     });
     assert!(sent.is_ok() && matches!(received, Err(OtError::InconsistentLeaves)));
+}
+
+/// A receiver that asks falsely knows the sum but for a multiple of delta, and could look up its guesses among the answers of all batches if one hash served them.
+#[test]
+fn the_same_sum_is_another_answer_in_every_batch_and_to_every_query() {
+    let mut session = checked(LpnSet::TOY, 14);
+    let query = [1, 2].map(Block::from_u128);
+    let mut answers = std::collections::HashSet::new();
+    for _ in 0..2 {
+        let (batch, received) = block_on(async {
+            tokio::join!(session.sender.correct(&mut session.ours, 9), session.receiver.receive(&mut session.theirs, 9))
+        });
+        let (batch, received) = (batch.unwrap(), received.unwrap());
+        for query in [query, [query[0], query[0]], [query[1], query[1]]] {
+            answers.insert(check::hash(&batch.coin, query, Block::ONES));
+        }
+        session.sender.finish(batch, 9);
+        session.receiver.finish(received, 9);
+    }
+    assert_eq!(answers.len(), 6);
 }
 
 #[test]

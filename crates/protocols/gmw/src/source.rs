@@ -120,6 +120,18 @@ impl CorrelatedSender for Sender {
             Sender::Silent(sender) => sender.extend(channel, n).await,
         }
     }
+
+    async fn extend_in_parts(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        see: impl FnMut(&[Block]) + Send,
+    ) -> Result<(), OtError> {
+        match self {
+            Sender::Extension(sender) => sender.extend_in_parts(channel, n, see).await,
+            Sender::Silent(sender) => sender.extend_in_parts(channel, n, see).await,
+        }
+    }
 }
 
 impl CorrelatedReceiver for Receiver {
@@ -145,6 +157,19 @@ impl CorrelatedReceiver for Receiver {
         match self {
             Receiver::Extension(receiver) => receiver.extend_random(channel, n).await,
             Receiver::Silent(receiver) => receiver.extend_random(channel, n).await,
+        }
+    }
+
+    async fn extend_random_in_parts(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        room: Zeroizing<Vec<Block>>,
+        change: impl FnMut(&mut [Block]) + Send,
+    ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
+        match self {
+            Receiver::Extension(receiver) => receiver.extend_random_in_parts(channel, n, room, change).await,
+            Receiver::Silent(receiver) => receiver.extend_random_in_parts(channel, n, room, change).await,
         }
     }
 }
