@@ -175,7 +175,7 @@ impl World {
             });
         });
         let (address, told) = std::sync::mpsc::channel();
-        let mut over = stopped.clone();
+        let (entry, mut over) = (free_address(), stopped.clone());
         let visitors = thread::spawn(move || {
             on_runtime(async {
                 let most = service.agreement().frame_bytes_max();
@@ -186,7 +186,7 @@ impl World {
                     message_bytes_max: most,
                     timeout: Duration::from_secs(20),
                 };
-                let visitors = Visitors::bind("127.0.0.1:0", entrance, None).await.expect("a free port");
+                let visitors = Visitors::bind(&entry, entrance, None).await.expect("a free port");
                 address.send(visitors.address().to_string()).expect("it is waited for");
                 tokio::select! {
                     error = service.welcome(visitors, Prg::random(&mut rand::rng())) => {
@@ -366,7 +366,8 @@ pub(crate) fn strangers(address: &str, count: usize) -> Vec<TcpStream> {
     })
 }
 
-/// An address that nobody listens at now, and that nobody else in this process got: servers that are killed come back to theirs, and lives go on side by side.
+/// An address that nobody listens at now, and that nobody else in this process got: servers that are killed come back to theirs, and lives go on side by side. All
+/// listeners have theirs from here: one at any free port could take an address that was given and is not yet listened at.
 pub(crate) fn free_address() -> String {
     static GIVEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     loop {
