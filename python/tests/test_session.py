@@ -634,7 +634,7 @@ def test_three_parties_fill_stores_keep_values_and_top_up(tmp_path: Path) -> Non
 
     assert three.all(first, lambda session, _: session.fill(triples=100)) == [0, 0, 0]
     for store in three.stores:
-        assert all(available > 0 for available, _, _ in store.stock.values()) and set(store.stock) == {"triples", "masks"}
+        assert all(available > 0 for available, _, _ in store.stock.values()) and set(store.stock) == {"triples by 16", "masks by 16"}
         assert store.kept == {}
     reports = three.all(first, mine, keep="sum")
     assert [report["out0"] for report in reports] == [6, 6, 6], reports
