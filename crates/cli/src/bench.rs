@@ -6,7 +6,7 @@ pub mod authenticated;
 pub mod garbling;
 pub mod loopback;
 pub mod ot;
-pub(crate) mod several;
+mod several;
 mod silent;
 pub mod yao;
 

@@ -30,7 +30,7 @@ use serde::Serialize;
 use crate::bench::{
     Engine, Form, Piece,
     loopback::{join, own, random_values},
-    several::{self, Several},
+    several,
 };
 
 /// Triples and masks per piece of a store.
@@ -44,26 +44,26 @@ const PEER: &str = "bench";
 pub struct Options {
     /// The function
     #[arg(long, value_name = "NAME", default_value = "aes128", value_parser = ["aes128", "sha256"])]
-    function: String,
+    pub(super) function: String,
     /// Numbers of copies in one program
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "1,32,128",
           value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
-    copies: Vec<u32>,
+    pub(super) copies: Vec<u32>,
     /// The number of parties; more than two are measured with authenticated-bmr, each as a process
     #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u16).range(2..=16))]
-    parties: u16,
+    pub(super) parties: u16,
     /// Fill stores on disk first, and take triples and masks from them
     #[arg(long)]
-    prepared: bool,
+    pub(super) prepared: bool,
     /// A parameter of authenticated, or with several parties of authenticated-bmr, for instance check=reveal
     #[arg(long = "param", value_name = "NAME=VALUE")]
-    params: Vec<Param>,
+    pub(super) params: Vec<Param>,
     /// Repeat N times, each in a new session, and report the median
     #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroUsize>, default_value = "1")]
-    repeat: NonZeroUsize,
+    pub(super) repeat: NonZeroUsize,
     /// One-way latency and rate of the link, simulated, as 33ms,50mbit
     #[arg(long, value_name = "LATENCY,RATE")]
-    link: Option<SimulatedLink>,
+    pub(super) link: Option<SimulatedLink>,
 }
 
 /// The figures per copy for one number of copies.
@@ -103,16 +103,16 @@ struct Part {
     bytes: f64,
 }
 
+/// The amounts that stores need for this number of runs, each of which takes whole pieces.
+pub(super) fn of_runs(Amounts { triples, masks }: Amounts, runs: u64) -> Amounts {
+    let [triples, masks] = [triples, masks].map(|amount| runs * amount.next_multiple_of(PIECE));
+    Amounts { triples, masks }
+}
+
 /// Runs the benchmark.
 pub fn run(options: &Options, form: &impl Form) -> Result<(), Failure> {
     if options.parties > 2 {
-        let Options { function, copies, parties, prepared, params, repeat, link } = options;
-        let (function, params, prepared) = (function.clone(), params.clone(), *prepared);
-        let (copies, repeat) = (copies.clone(), repeat.get());
-        return several::run(
-            &Several { function, copies, parties: *parties, prepared, params, repeat, link: *link },
-            form,
-        );
+        return several::run(options, form);
     }
     let protocol = Protocol::of::<Authenticated>();
     let config = Settings::of(protocol, options.params.clone(), DEFAULT_TIMEOUT).config()?;
@@ -201,9 +201,7 @@ impl Bench<'_> {
     fn fill(&self, runs: u64) -> Result<(Amounts, PhaseCosts), Failure> {
         let config = self.config.get::<Authenticated>().copied().unwrap_or_default();
         let plan = authenticated::Plan::new(self.program.clone(), config, &[], false).map_err(|e| explain(&e))?;
-        let Amounts { triples, masks } = plan.amounts();
-        let [triples, masks] = [triples, masks].map(|amount| runs * amount.next_multiple_of(PIECE));
-        let amounts = Amounts { triples, masks };
+        let amounts = of_runs(plan.amounts(), runs);
         let party = |party: u16| {
             async move |channel: Channel| {
                 let stock = self.places[usize::from(party)].stock(amounts)?;

@@ -2,17 +2,20 @@
 //!
 //! Every party is a process of its own, joined to the others by loopback TCP, so that its processor time and its memory are its own.
 
+use std::sync::Arc;
+
 use garblet::{
     Bits, Phase, PhaseCost, Program, Protocol,
-    authenticated::many::AuthenticatedBmr,
+    authenticated::many::{self, AuthenticatedBmr},
     circuit::{InputId, evaluate},
     library,
-    net::{DEFAULT_TIMEOUT, SimulatedLink},
+    net::DEFAULT_TIMEOUT,
     run_report::PartyPart,
 };
 use garblet_console::{
-    args::{Param, ProgramArgs},
+    args::ProgramArgs,
     failure::Failure,
+    hints::explain,
     inputs::PartyInputs,
     output::{bytes, count, rate, seconds},
     program,
@@ -23,30 +26,13 @@ use serde::Serialize;
 
 use crate::{
     ahead::{Ahead, Stores},
-    bench::{Engine, Form, Piece, loopback::random_values},
+    bench::{
+        Engine, Form, Piece,
+        authenticated::{Options, of_runs},
+        loopback::random_values,
+    },
     local::{Local, Outcome},
 };
-
-/// Triples and masks per piece of a store.
-const PIECE: u64 = 16;
-
-/// The choices of a measurement.
-pub(crate) struct Several {
-    /// The name of a function of the library.
-    pub(crate) function: String,
-    /// The numbers of copies in one program.
-    pub(crate) copies: Vec<u32>,
-    /// 3 to 16.
-    pub(crate) parties: u16,
-    /// Fills stores first.
-    pub(crate) prepared: bool,
-    /// The parameters of the protocol.
-    pub(crate) params: Vec<Param>,
-    /// The number of runs.
-    pub(crate) repeat: usize,
-    /// The link between all parties.
-    pub(crate) link: Option<SimulatedLink>,
-}
 
 /// The figures per copy for one number of copies.
 #[derive(Serialize)]
@@ -96,7 +82,7 @@ struct Part {
 /// Runs the benchmark.
 ///
 /// *Errors*: parameters that the protocol does not have; a party's failure.
-pub(crate) fn run(options: &Several, form: &impl Form) -> Result<(), Failure> {
+pub(super) fn run(options: &Options, form: &impl Form) -> Result<(), Failure> {
     let link = options.link.map(|link| link.to_string());
     let protocol = Protocol::of::<AuthenticatedBmr>();
     let settings = Settings { link: link.clone(), ..Settings::of(protocol, options.params.clone(), DEFAULT_TIMEOUT) };
@@ -111,15 +97,15 @@ pub(crate) fn run(options: &Several, form: &impl Form) -> Result<(), Failure> {
         "engine": Engine::name(),
         "parameters": config.parameters().into_iter().collect::<std::collections::BTreeMap<_, _>>(),
         "link": link,
-        "repeat": options.repeat,
+        "repeat": options.repeat.get(),
         "rows": rows,
     });
     form.show(&value, pieces(&rows))
 }
 
-impl Several {
+impl Options {
     fn measure(&self, settings: &Settings, copies: u32) -> Result<Row, Failure> {
-        let evaluator = settings.config()?.get::<AuthenticatedBmr>().copied().unwrap_or_default().evaluator;
+        let config = settings.config()?.get::<AuthenticatedBmr>().copied().unwrap_or_default();
         let args = ProgramArgs::plain(&format!("lib:{}", self.function)).of_rows(Some(copies));
         let program = program::load(&args)?;
         let values = random_values(&program);
@@ -137,12 +123,14 @@ impl Several {
         let ahead = self.prepared.then_some(Ahead::Stores(stores));
         let (program, settings, ahead) = (&program, settings, ahead.as_ref());
         let local = Local { args: &args, program, inputs: &inputs, settings, ahead, slow: None };
-        let amounts = Amounts::of(program, self.repeat as u64);
-        let filled = self.prepared.then(|| local.fill(&amounts.by_kind())).transpose()?;
-        let outcome = local.repeat(self.repeat)?;
+        let plan = many::Plan::new(Arc::new(program.clone()), self.parties, config).map_err(|e| explain(&e))?;
+        let amounts = of_runs(plan.amounts(), self.repeat.get() as u64);
+        let by_kind = [("triples".into(), amounts.triples), ("masks".into(), amounts.masks)];
+        let filled = self.prepared.then(|| local.fill(&by_kind)).transpose()?;
+        let outcome = local.repeat(self.repeat.get())?;
         let expected: Vec<Option<Bits>> = evaluate(program, &values).into_iter().map(Some).collect();
         match outcome.outputs == expected {
-            true => self.row((copies, evaluator), &outcome, filled.map(|parts| (amounts.triples, parts))),
+            true => self.row((copies, config.evaluator), &outcome, filled.map(|parts| (amounts.triples, parts))),
             false => Err(Failure::no_result("a wrong result: this is a bug")),
         }
     }
@@ -167,34 +155,13 @@ impl Several {
             function: self.function.clone(),
             copies,
             and,
-            filling: filled.map(|(_, parts)| costs(&parts, times * self.repeat as f64)),
+            filling: filled.map(|(_, parts)| costs(&parts, times * self.repeat.get() as f64)),
             bytes_per_and: run.iter().map(|costs| costs.total.sent_per_and).sum(),
             run,
             triples_per_second: triples as f64 / making,
             online_rounds: parts.iter().map(|part| part.phases.online.communication.rounds).max().unwrap_or(0),
             cheating_log2: outcome.report.security.cheating_log2,
         })
-    }
-}
-
-/// The contents of stores.
-struct Amounts {
-    triples: u64,
-    masks: u64,
-}
-
-impl Amounts {
-    /// The needs of this number of runs, each of which takes whole pieces.
-    fn of(program: &Program, runs: u64) -> Self {
-        let stats = program.stats();
-        let bits: u64 = program.inputs().iter().map(|input| u64::from(input.port.width())).sum();
-        let [triples, masks] = [stats.and, stats.and + bits].map(|amount| runs * amount.next_multiple_of(PIECE));
-        Amounts { triples, masks }
-    }
-
-    /// The same with the names of the kinds.
-    fn by_kind(&self) -> [(String, u64); 2] {
-        [("triples".into(), self.triples), ("masks".into(), self.masks)]
     }
 }
 

@@ -281,7 +281,7 @@ impl Plan {
     }
 
     /// The numbers of triples and masks that a run takes.
-    pub(super) fn amounts(&self) -> Amounts {
+    pub fn amounts(&self) -> Amounts {
         let [gates, inputs] = [self.and_count(), self.given_count()].map(|count| count as u64);
         Amounts { triples: gates, masks: gates + inputs }
     }
