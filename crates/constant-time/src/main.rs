@@ -44,7 +44,7 @@ const SUITES: &[Suite] = &[
     short("base OT", transfers::base),
     short("OT extension", transfers::semi_honest),
     short("OT extension against malicious parties", transfers::malicious),
-    suite("silent OT", transfers::silent),
+    short("silent OT", transfers::silent),
     short("corrected OT", transfers::corrected),
     short("garbling and evaluation", garbling::run),
     suite("garbling and evaluation, portable", || marks::portably(garbling::run)),
