@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use garblet_store::{Kind, Store, StoreKey, Summary, testing};
+use garblet_store::{AHEAD_MAX, Kind, Store, StoreKey, Summary, testing};
 use libfuzzer_sys::fuzz_target;
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
         0 => {
             if let Ok(summary) = postcard::from_bytes::<Summary>(bytes) {
                 let mut store = Store::in_memory(&mut rng()).expect("a store in memory");
-                let _ = store.reconcile(&summary);
+                let _ = store.reconcile(&summary, AHEAD_MAX);
             }
         }
         1 => testing::decode_row(bytes),

@@ -123,11 +123,13 @@ pub enum StoreError {
     },
     /// The stores of several parties claim numbers of pieces that cannot have been made together.
     #[error(
-        "the stores of the parties are too far apart: expected the next piece of {kind} within 2^30 of {least}, got {most}"
+        "the stores of the parties are too far apart: expected the next piece of {kind} within {ahead} of {least}, got {most}"
     )]
     Apart {
         /// The kind of the pieces.
         kind: Kind,
+        /// The largest distance that is possible.
+        ahead: u64,
         /// The smallest next identifier.
         least: PieceId,
         /// The largest next identifier.

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 use rand::{SeedableRng, rngs::StdRng};
 
 use crate::fail_points::FailPoints;
+use crate::reconcile::AHEAD_MAX;
 use crate::{Binding, IdSet, Kind, Past, PieceId, State, Store, StoreError, StoreKey, Summary};
 
 /// The promises made to the scenario before it was cut off.
@@ -73,7 +74,7 @@ fn scenario(folder: &Path, steps: FailPoints, promised: &mut Promised) -> Result
     assert_eq!(store.record_in(&records_of(folder))?, Past::Known);
     fill(&mut store, promised, 4)?;
     take(&mut store, promised, 5)?;
-    store.reconcile(&store.summary_as_peer())?;
+    store.reconcile(&store.summary_as_peer(), AHEAD_MAX)?;
     store.compact(&mut |_, _| {})?;
     take(&mut store, promised, 1)
 }
@@ -85,7 +86,7 @@ fn check_against_lies(folder: &Path, promised: &Promised, step: &str) {
     let Ok(mut store) = Store::open(&lied_to, &key(), &mut rng()) else { return };
     for lie in lies(&store) {
         // It may be refused or accepted.
-        let _ = store.reconcile(&lie);
+        let _ = store.reconcile(&lie, AHEAD_MAX);
         let stock = store.stock_of(&kind());
         let back = promised.given.iter().find(|id| stock.available.contains(**id) || **id >= stock.next);
         assert_eq!(back, None, "cut off at {step}, a lying peer brings a piece back");

@@ -69,8 +69,8 @@
 //!   [older](StoreError::RolledBack) than at the beginning of its last meeting, and pieces that the peer has used are discarded. A peer that lies, or whose store was restored as well,
 //!   detects nothing. Nobody detects a copy that was made just before the last meeting, or later.
 //!
-//! No message of a peer can make a store offer a used piece again, or use up its remaining identifiers or kinds at one meeting: claims beyond the
-//! [possible](AHEAD_MAX) are [refused](StoreError::PeerAhead).
+//! No message of a peer can make a store offer a used piece again, or use up its remaining identifiers or kinds at one meeting: claims beyond what the protocol
+//! [allows](Store::reconcile) are [refused](StoreError::PeerAhead).
 //!
 //! **Taken pieces are overwritten** when they are read, and the key of a segment without pieces is deleted with its file. On storage that keeps old
 //! versions (flash, snapshots, copy-on-write file systems) overwriting is an attempt, not a guarantee; the encryption is one. The expanded keys inside

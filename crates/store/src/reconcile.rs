@@ -17,8 +17,7 @@ pub(crate) const SUMMARY_RANGES_MAX: usize = 1 << 15;
 /// The most peers that a store has.
 pub(crate) const PEERS_MAX: usize = 255;
 
-/// The most identifiers of a kind that an honest peer may have used and this store does not know. They belong to pieces that only the peer wrote before the last
-/// session failed. That number of pieces takes at least 16 GiB on its disk.
+/// A bound for [`Store::reconcile`] where a protocol has none of its own: that number of pieces takes at least 16 GiB on the peer's disk.
 pub const AHEAD_MAX: u64 = 1 << 30;
 
 /// A store's summary for its peers' stores when they meet: no secrets, and at most [`Summary::BYTES_MAX`] encoded.
@@ -115,12 +114,14 @@ impl Store {
     /// Keeps the pieces that both stores have, and discards the rest. Afterwards both have the same available pieces and the
     /// same next identifiers. Kinds of which this store has never had a piece are remembered until it is closed, so a peer cannot fill it with names. The first meeting binds the two stores to each other.
     ///
-    /// *Shape*: the pieces of the store must not change between the [`summary`](Store::summary) that the peer got and this call.
+    /// *Shape*: the pieces of the store must not change between the [`summary`](Store::summary) that the peer got and this call. `ahead` is the most identifiers
+    /// of a kind that an honest peer may have used and this store does not know: those of pieces that only the peer wrote before the last session failed. A peer that
+    /// lies uses up as many at each meeting, so a protocol whose batches are small gives few.
     ///
     /// *Errors*: as [`check_peer`](Store::check_peer); [`StoreError::PeerAhead`] and [`StoreError::PeerKinds`] for claims that no honest peer makes. Then nothing
     /// has changed, and nothing may be taken.
-    pub fn reconcile(&mut self, peer: &Summary) -> Result<Reconciled, StoreError> {
-        self.reconcile_all(std::slice::from_ref(peer))
+    pub fn reconcile(&mut self, peer: &Summary, ahead: u64) -> Result<Reconciled, StoreError> {
+        self.reconcile_all(std::slice::from_ref(peer), ahead)
     }
 
     /// Remembers kinds durably, before any piece of them is made. Stores of several parties must: one that remembers what a peer claimed of a kind, and another
@@ -140,7 +141,7 @@ impl Store {
     ///
     /// *Shape*: the summaries of all peers, always in the same order; otherwise as for [`reconcile`](Store::reconcile). *Errors*: also [`StoreError::Twice`];
     /// [`StoreError::Apart`] in place of [`StoreError::PeerAhead`]: a cheat could have led one store on and not another, so no claim is judged by this store alone.
-    pub fn reconcile_all(&mut self, peers: &[Summary]) -> Result<Reconciled, StoreError> {
+    pub fn reconcile_all(&mut self, peers: &[Summary], ahead: u64) -> Result<Reconciled, StoreError> {
         let mut stores: Vec<_> = peers.iter().map(|peer| peer.store).chain([self.id]).collect();
         stores.sort_unstable();
         if let Some(pair) = stores.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -149,7 +150,7 @@ impl Store {
         for (at, peer) in peers.iter().enumerate() {
             self.check_peer(at, peer)?;
         }
-        self.check_claims(peers)?;
+        self.check_claims(peers, ahead)?;
         let mut told: BTreeMap<KindDigest, IdSet> =
             self.summary().kinds.into_iter().map(|ours| (ours.kind.digest(), ours.available)).collect();
         for peer in peers {
@@ -166,12 +167,12 @@ impl Store {
                 lost.push((row.kind.clone(), gone));
             }
         }
-        let (ahead, new): (Vec<_>, Vec<_>) =
+        let (known, new): (Vec<_>, Vec<_>) =
             self.rows_behind(peers)?.into_iter().partition(|row| self.kinds.contains_key(&row.kind.digest()));
         let seen = peers.iter().map(|peer| PeerSeen { store: peer.store, changes: peer.changes }).collect();
         self.drop_lost(&lost, |edit| {
             edit.head.peers = seen;
-            for row in ahead {
+            for row in known {
                 let next = row.next;
                 edit.kinds.entry(row.kind.digest()).or_insert(row).next = next;
             }
@@ -231,12 +232,12 @@ impl Store {
     }
 
     /// Checks that peers can have used the numbers of identifiers and kinds that they claim.
-    fn check_claims(&self, peers: &[Summary]) -> Result<(), StoreError> {
-        let [peer] = peers else { return self.check_distances(peers) };
+    fn check_claims(&self, peers: &[Summary], ahead: u64) -> Result<(), StoreError> {
+        let [peer] = peers else { return self.check_distances(peers, ahead) };
         let mut kinds = self.kinds.len();
         for KindSummary { kind, next, .. } in &peer.kinds {
             let known = self.kinds.get(&kind.digest());
-            let max = known.map_or(0, |row| row.next) + AHEAD_MAX;
+            let max = known.map_or(0, |row| row.next) + ahead;
             if *next > max {
                 let (max, got) = (PieceId(max), PieceId(*next));
                 return Err(StoreError::PeerAhead { kind: kind.clone(), max, got });
@@ -250,7 +251,7 @@ impl Store {
     }
 
     /// Checks that the stores of all parties can have been filled together, by what all of them heard.
-    fn check_distances(&self, peers: &[Summary]) -> Result<(), StoreError> {
+    fn check_distances(&self, peers: &[Summary], ahead: u64) -> Result<(), StoreError> {
         let own = self.kinds.values().map(|row| (&row.kind, row.next));
         let all = peers.iter().flat_map(|peer| &peer.kinds).map(|theirs| (&theirs.kind, theirs.next)).chain(own);
         let mut ends: BTreeMap<KindDigest, (&Kind, u64, u64, usize)> = BTreeMap::new();
@@ -261,9 +262,9 @@ impl Store {
         for (kind, least, most, count) in ends.into_values() {
             // A store that does not know the kind has made nothing of it.
             let least = if count > peers.len() { least } else { 0 };
-            if most - least > AHEAD_MAX {
+            if most - least > ahead {
                 let (least, most) = (PieceId(least), PieceId(most));
-                return Err(StoreError::Apart { kind: kind.clone(), least, most });
+                return Err(StoreError::Apart { kind: kind.clone(), ahead, least, most });
             }
         }
         Ok(())

@@ -41,6 +41,10 @@ use garblet_protocol::{
 };
 use messages::HasRuns;
 
+/// The most runs of a program by which one store may be ahead of another. A run is written before the next one is prepared, so it is one for each session that broke off
+/// before a party wrote its first run: until then, its store forgets what it heard.
+const AHEAD: u64 = 1 << 10;
+
 /// The version of stored runs.
 pub const VERSION: u32 = 1;
 
@@ -138,7 +142,7 @@ impl RunStore {
             store.check_peer(at, summary).map_err(refuse)?;
         }
         let theirs: Vec<Summary> = theirs.into_iter().map(|(_, summary)| summary).collect();
-        let lost = store.reconcile_all(&theirs)?.dropped.iter().map(|(_, count)| count).sum();
+        let lost = store.reconcile_all(&theirs, AHEAD)?.dropped.iter().map(|(_, count)| count).sum();
         let kind = kind_of(purpose.program, purpose.schedule);
         Ok(RunStore { store, kind, program: purpose.program.name().into(), lost })
     }

@@ -38,7 +38,8 @@ fn meet(a: &mut Store, b: &mut Store) -> Result<(u64, u64), StoreError> {
         postcard::from_bytes::<Summary>(&bytes).expect("decodes")
     };
     let (from_a, from_b) = (over_the_wire(a.summary()), over_the_wire(b.summary()));
-    let lost = |store: &mut Store, peer| Ok(store.reconcile(peer)?.dropped.iter().map(|(_, count)| count).sum());
+    let lost =
+        |store: &mut Store, peer| Ok(store.reconcile(peer, AHEAD_MAX)?.dropped.iter().map(|(_, count)| count).sum());
     let from_b = lost(a, &from_b)?;
     Ok((from_b, lost(b, &from_a)?))
 }
@@ -87,7 +88,7 @@ proptest! {
     #[test]
     fn any_bytes_are_a_summary_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         if let Ok(summary) = postcard::from_bytes::<Summary>(&bytes) {
-            let _ = memory().reconcile(&summary);
+            let _ = memory().reconcile(&summary, AHEAD_MAX);
         }
     }
 }
@@ -121,7 +122,7 @@ fn a_store_that_was_led_on_is_not_blamed_by_one_that_was_not() {
     let others = |own: usize| [0, 1, 2].into_iter().filter(move |&other| other != own);
     for (own, store) in [&mut a, &mut b, &mut c].into_iter().enumerate() {
         store
-            .reconcile_all(&others(own).map(|other| all[other].clone()).collect::<Vec<_>>())
+            .reconcile_all(&others(own).map(|other| all[other].clone()).collect::<Vec<_>>(), AHEAD_MAX)
             .expect("the first meeting");
     }
     let lie = |next: u64, c: &Store| {
@@ -131,15 +132,15 @@ fn a_store_that_was_led_on_is_not_blamed_by_one_that_was_not() {
     };
     // The first time only A goes on.
     let of_b = b.summary();
-    a.reconcile_all(&[of_b, lie(4 + AHEAD_MAX, &c)]).expect("this number is possible");
+    a.reconcile_all(&[of_b, lie(4 + AHEAD_MAX, &c)], AHEAD_MAX).expect("this number is possible");
     // The second time the numbers of all are compared.
     let (of_b, told) = (b.summary(), lie(5 + 2 * AHEAD_MAX, &c));
-    for error in [a.reconcile_all(&[of_b, told.clone()]), b.reconcile_all(&[a.summary(), told])] {
+    for error in [a.reconcile_all(&[of_b, told.clone()], AHEAD_MAX), b.reconcile_all(&[a.summary(), told], AHEAD_MAX)] {
         let error = error.expect_err("nobody has made so many");
         assert!(matches!(error, StoreError::Apart { .. }) && !error.is_misbehaviour(), "{error}");
     }
     let of_a = a.summary();
-    b.reconcile_all(&[of_a, c.summary()]).expect("what A says is possible");
+    b.reconcile_all(&[of_a, c.summary()], AHEAD_MAX).expect("what A says is possible");
 }
 
 /// A peer claims a number of a kind that nobody knows yet. Then one store makes a piece after it, and the other is closed and opened again.
@@ -159,12 +160,12 @@ fn stores_that_know_their_kinds_all_remember_what_a_peer_claimed() {
             told.summary()
         };
         let (of_a, of_b) = (a.summary(), b.summary());
-        a.reconcile_all(&[of_b, lie(AHEAD_MAX)]).expect("this number is possible");
-        b.reconcile_all(&[of_a, lie(AHEAD_MAX)]).expect("this number is possible");
+        a.reconcile_all(&[of_b, lie(AHEAD_MAX)], AHEAD_MAX).expect("this number is possible");
+        b.reconcile_all(&[of_a, lie(AHEAD_MAX)], AHEAD_MAX).expect("this number is possible");
         fill(&mut a, &kind(1), [AHEAD_MAX]);
         drop(b);
         let mut b = Store::open(folder.path().join("b").as_path(), &key, &mut rng()).expect("nobody holds it");
-        let met = b.reconcile_all(&[a.summary(), lie(AHEAD_MAX)]);
+        let met = b.reconcile_all(&[a.summary(), lie(AHEAD_MAX)], AHEAD_MAX);
         assert_eq!(met.is_ok(), knows, "{met:?}");
     }
 }
@@ -175,7 +176,8 @@ fn two_parties_with_one_store_are_refused_without_a_trace() {
     for store in [&a, &b].map(|of| Told::by(of).store) {
         let told = Told { store, ..Told::by(&c) };
         let before = a.summary();
-        let error = a.reconcile_all(&[b.summary(), told.summary()]).expect_err("each has a store of its own");
+        let error =
+            a.reconcile_all(&[b.summary(), told.summary()], AHEAD_MAX).expect_err("each has a store of its own");
         assert!(matches!(error, StoreError::Twice { .. }) && !error.is_misbehaviour(), "{error}");
         assert_eq!(a.summary(), before);
     }
@@ -191,14 +193,36 @@ fn a_peer_that_is_impossibly_far_ahead_is_refused_without_a_trace() {
         told.kinds.retain(|(kept, ..)| *kept != kind(claimed));
         told.kinds.push((kind(claimed), next, IdSet::new()));
         let before = a.summary();
-        let error = a.reconcile(&told.summary()).expect_err("no peer has made this number");
+        let error = a.reconcile(&told.summary(), AHEAD_MAX).expect_err("no peer has made this number");
         assert!(matches!(error, StoreError::PeerAhead { .. }) && error.is_misbehaviour(), "{error}");
         assert_eq!((a.summary(), a.next_id(&kind(claimed))), (before, PieceId(known)));
     }
     let mut told = Told::by(&b);
     told.kinds[0].1 += AHEAD_MAX;
-    a.reconcile(&told.summary()).expect("this number is possible");
+    a.reconcile(&told.summary(), AHEAD_MAX).expect("this number is possible");
     assert_eq!(a.next_id(&kind(1)), PieceId(4 + AHEAD_MAX));
+}
+
+/// With the bound of its protocol, a peer that lies at every meeting uses up no more numbers than it could by making pieces.
+#[test]
+fn a_peer_leads_a_store_on_by_no_more_than_the_protocol_allows() {
+    let [mut a, mut b, mut c] = [memory(), memory(), memory()];
+    [&mut a, &mut b, &mut c].into_iter().for_each(|store| fill(store, &kind(1), 0..4));
+    let lie = |next: u64, of: &Store| {
+        let mut told = Told::by(of);
+        told.kinds[0].1 = next;
+        told.summary()
+    };
+    for meeting in 0..3 {
+        let (of_a, of_b, next) = (a.summary(), b.summary(), 4 + 8 * meeting);
+        let error = a.reconcile_all(&[of_b.clone(), lie(next + 9, &c)], 8).expect_err("nobody has made so many");
+        let expected = format!("expected the next piece of {} within 8 of {next}, got {}", kind(1), next + 9);
+        assert!(error.to_string().ends_with(&expected) && !error.is_misbehaviour(), "{error}");
+        let told = lie(next + 8, &c);
+        a.reconcile_all(&[of_b, told.clone()], 8).expect("this number is possible");
+        b.reconcile_all(&[of_a, told.clone()], 8).expect("this number is possible");
+        assert_eq!((a.next_id(&kind(1)), b.next_id(&kind(1))), (PieceId(next + 8), PieceId(next + 8)));
+    }
 }
 
 #[test]
@@ -216,9 +240,9 @@ fn kinds_known_only_to_the_peer_are_forgotten_when_the_store_is_closed() {
         let all = told.clone().summary();
         told.kinds.push((kind(1 << 20), 7, IdSet::new()));
         told.kinds.remove(0);
-        a.reconcile(&all).expect("as many as there may be");
+        a.reconcile(&all, AHEAD_MAX).expect("as many as there may be");
         assert_eq!((a.stock().len(), a.next_id(&kind(5000 * meeting + 1))), (KINDS_MAX, PieceId(7)));
-        let error = a.reconcile(&told.summary()).expect_err("one more");
+        let error = a.reconcile(&told.summary(), AHEAD_MAX).expect_err("one more");
         assert!(matches!(error, StoreError::PeerKinds { .. }) && error.is_misbehaviour(), "{error}");
         a.clear().expect("durable");
         drop(a);
@@ -234,9 +258,9 @@ fn a_stranger_is_refused_by_both() {
     fill(&mut a, &kind(1), 0..4);
     fill(&mut b, &kind(1), 0..4);
     meet(&mut a, &mut b).expect("the first meeting");
-    let error = a.reconcile(&c.summary()).expect_err("a stranger");
+    let error = a.reconcile(&c.summary(), AHEAD_MAX).expect_err("a stranger");
     assert!(matches!(error, StoreError::OtherPeerStore { .. }), "{error}");
-    let error = c.reconcile(&a.summary()).expect_err("promised to another");
+    let error = c.reconcile(&a.summary(), AHEAD_MAX).expect_err("promised to another");
     assert!(matches!(error, StoreError::OtherStore { .. }), "{error}");
     assert_eq!(a.count(&kind(1)), 4, "nothing is lost by meeting a stranger");
     meet(&mut c, &mut d).expect("two new ones");
@@ -254,7 +278,7 @@ fn several_stores_keep_their_common_pieces_and_strangers_are_refused_by_place() 
         let told: Vec<Summary> = stores.iter().map(Store::summary).collect();
         let lost = |(own, store): (usize, &mut Store)| {
             let peers: Vec<Summary> = (0..3).filter(|peer| *peer != own).map(|peer| told[peer].clone()).collect();
-            Ok(store.reconcile_all(&peers)?.dropped.iter().map(|(_, count)| count).sum())
+            Ok(store.reconcile_all(&peers, AHEAD_MAX)?.dropped.iter().map(|(_, count)| count).sum())
         };
         stores.iter_mut().enumerate().map(lost).collect::<Result<Vec<u64>, StoreError>>()
     };
@@ -294,9 +318,9 @@ fn both_detect_a_restored_store() {
 
     let mut old = Store::open(&backup, &key, &mut rng()).expect("opens");
     assert_eq!(old.count(&kind(1)), 4, "the copy does not know");
-    let error = b.reconcile(&old.summary()).expect_err("older than when we met");
+    let error = b.reconcile(&old.summary(), AHEAD_MAX).expect_err("older than when we met");
     assert!(matches!(error, StoreError::PeerRolledBack { .. }), "{error}");
-    let error = old.reconcile(&b.summary()).expect_err("older than what the peer saw");
+    let error = old.reconcile(&b.summary(), AHEAD_MAX).expect_err("older than what the peer saw");
     assert!(matches!(error, StoreError::RolledBack { .. }), "{error}");
 }
 

@@ -28,6 +28,9 @@ use crate::{
     stock::{kept::Kept, pieces::GROUP},
 };
 
+/// The most pieces of a kind in a batch: when parties part, one of them has written at most one batch that another has not.
+const BATCH_PIECES: u64 = 1 << 17;
+
 /// The word of a party to all others when they meet.
 #[derive(Clone, Serialize, Deserialize)]
 struct Has {
@@ -203,5 +206,25 @@ fn check_peers(store: &Store, theirs: &PerPeer<Has>) -> Result<(), ProtocolError
 /// *Errors*: claims that cannot be true; the store's.
 fn reconcile(store: &mut Store, theirs: &PerPeer<Has>) -> Result<u64, ProtocolError> {
     let summaries: Vec<Summary> = theirs.iter().map(|(_, has)| has.summary.clone()).collect();
-    Ok(store.reconcile_all(&summaries)?.dropped.iter().map(|(_, count)| count).sum())
+    Ok(store.reconcile_all(&summaries, BATCH_PIECES)?.dropped.iter().map(|(_, count)| count).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Statistical;
+
+    #[test]
+    fn no_batch_has_more_pieces_than_a_store_may_be_ahead() {
+        let statistical = [Statistical::Forty, Statistical::SixtyFour, Statistical::Eighty];
+        for (statistical, parties) in statistical.into_iter().flat_map(|bits| [3, 7, 8, 16].map(|n| (bits, n))) {
+            for amount in [0, 1, 100, 300_000, 524_288, 1 << 20, (1 << 20) + 1, 10_000_000] {
+                let all = with_masks(batches(amount, statistical, parties), amount);
+                for pieces in all.into_iter().flat_map(|(batch, masks)| [batch.map_or(0, |batch| batch.triples), masks])
+                {
+                    assert!(pieces.div_ceil(GROUP as u64) <= BATCH_PIECES, "{pieces} of {amount}, {parties}");
+                }
+            }
+        }
+    }
 }

@@ -7,7 +7,7 @@ use garblet_protocol::{
     secrets::{SecretsState, given_up},
     session::Session,
 };
-use garblet_store::{Batch, Binding, Kind, Store, Taken};
+use garblet_store::{AHEAD_MAX, Batch, Binding, Kind, Store, Taken};
 use zeroize::Zeroizing;
 
 use super::{
@@ -68,7 +68,7 @@ impl Stock {
         }
         let settled = last.settle(session, &mut store, theirs.unsettled).await;
         STATE.revoke_if_cheated(&mut store, settled)?;
-        let lost: u64 = store.reconcile(&theirs.summary)?.dropped.iter().map(|(_, count)| count).sum();
+        let lost: u64 = store.reconcile(&theirs.summary, AHEAD_MAX)?.dropped.iter().map(|(_, count)| count).sum();
         let nonces = if party == GARBLER { [nonce, theirs.nonce] } else { [theirs.nonce, nonce] };
         let meeting = SessionId::new(NAME, name.filter(|_| same).unwrap_or_default(), nonces);
         Ok(Stock { store, kept, meeting, same, lost })

@@ -1,7 +1,7 @@
 //! Two parties and their stores meet: step 1.
 
 use garblet_primitives::Block;
-use garblet_store::{Binding, IdSet, PieceId, Reconciled, State, Store};
+use garblet_store::{AHEAD_MAX, Binding, IdSet, PieceId, Reconciled, State, Store};
 use zeroize::Zeroizing;
 
 use crate::pieces::material::Material;
@@ -40,7 +40,7 @@ pub(crate) async fn reconcile(
     let channel = session.channel();
     channel.send(&Has { summary: store.summary() }).await?;
     let theirs: Has = channel.receive().await?;
-    let lost = store.reconcile(&theirs.summary)?;
+    let lost = store.reconcile(&theirs.summary, AHEAD_MAX)?;
     drop_useless(store, material)?;
     Ok(lost)
 }

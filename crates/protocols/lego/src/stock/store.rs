@@ -2,7 +2,7 @@
 
 use garblet_circuit::Party;
 use garblet_homcommit::Code;
-use garblet_store::{Batch, Binding, IdSet, Scratch, State, Store};
+use garblet_store::{AHEAD_MAX, Batch, Binding, IdSet, Scratch, State, Store};
 use zeroize::Zeroizing;
 
 use super::{
@@ -76,7 +76,7 @@ impl Stock {
         rng.fill_bytes(&mut nonce);
         channel.send(&Has { summary: store.summary(), stock, meetings, nonce }).await?;
         let theirs: Has = channel.receive().await?;
-        let lost: u64 = store.reconcile(&theirs.summary)?.dropped.iter().map(|(_, count)| count).sum();
+        let lost: u64 = store.reconcile(&theirs.summary, AHEAD_MAX)?.dropped.iter().map(|(_, count)| count).sum();
         let next = meetings.max(theirs.meetings) + 1;
         let same = theirs.stock.is_some_and(|theirs| stock.is_some_and(|ours| ours.halves() == theirs.halves()));
         let nonces = if party == CONSTRUCTOR { [nonce, theirs.nonce] } else { [theirs.nonce, nonce] };
