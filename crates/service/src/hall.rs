@@ -51,7 +51,10 @@ pub(super) struct Hall {
     /// The current configuration, which others watch too.
     in_force: watch::Sender<Arc<Config>>,
     shared: Shared,
+    /// Sessions that have a place until they end, or longer.
     sessions: JoinSet<Ended>,
+    /// Sessions that end without ever having had a place.
+    unbegun: JoinSet<Ended>,
     /// The sessions that have a place.
     running: usize,
     /// Those of them that were aborted and still run.
@@ -118,6 +121,7 @@ impl Hall {
             in_force,
             shared,
             sessions: JoinSet::new(),
+            unbegun: JoinSet::new(),
             running: 0,
             hanging: 0,
             gathering: JoinSet::new(),
@@ -171,7 +175,8 @@ impl Hall {
 
     /// Returns whether there are no callers and no waiting results.
     pub(super) fn is_empty(&self) -> bool {
-        self.sessions.is_empty() && self.gathering.is_empty() && self.waiting.is_empty() && self.handing.is_empty()
+        let has_ended = self.sessions.is_empty() && self.unbegun.is_empty() && self.handing.is_empty();
+        has_ended && self.gathering.is_empty() && self.waiting.is_empty()
     }
 
     /// Records that a session stays in the hall.
@@ -210,7 +215,7 @@ impl Hall {
     /// Ends a session that never had a place.
     fn end_unbegun(&mut self, admitted: &Admitted, stay: Arc<Stay>, (stopped, time): (Stopped, Duration)) {
         let ending = Ending::of(admitted, stay, self.shared.clone());
-        self.sessions.spawn(ending.conclude(Err(stopped), time));
+        self.unbegun.spawn(ending.conclude(Err(stopped), time));
     }
 
     /// Waits for the next task to end, or the next session to leave; forever if there is none.
@@ -218,6 +223,9 @@ impl Hall {
         tokio::select! {
             Some(event) = self.told.recv() => event,
             Some(ended) = self.sessions.join_next() => {
+                ended.map_or(Event::Panicked(SESSION_PANICKED), |ended| Event::Ended(Box::new(ended)))
+            }
+            Some(ended) = self.unbegun.join_next() => {
                 ended.map_or(Event::Panicked(SESSION_PANICKED), |ended| Event::Ended(Box::new(ended)))
             }
             Some(gathered) = self.gathering.join_next() => {
@@ -408,25 +416,35 @@ impl Hall {
         self.over.send_replace(true);
         self.shared.outbox.end();
         let end = Instant::now() + GIVING_UP;
-        while (self.running > 0 || !self.sessions.is_empty() || !self.handing.is_empty())
+        while (self.running > 0 || self.unended() > 0 || !self.handing.is_empty())
             && let Ok(event) = timeout_at(end, self.next()).await
         {
             self.note(event);
         }
-        if !self.sessions.is_empty() {
+        let unended = self.unended();
+        if unended > 0 {
             tracing::error!(
-                sessions = self.sessions.len(),
+                sessions = unended,
                 "SESSIONS DID NOT END IN TIME: receipts of counted runs that are missing will be written when the service restarts"
             );
         }
-        // Those above still have their places too.
-        let hanging = self.running.saturating_sub(self.sessions.len());
+        let hanging = self.outlasting();
         if hanging > 0 {
             tracing::warn!(
                 sessions = hanging,
                 "aborted sessions still run, perhaps because a file system does not answer: the service ends without them"
             );
         }
+    }
+
+    /// The number of sessions whose end is not recorded.
+    fn unended(&self) -> usize {
+        self.sessions.len() + self.unbegun.len()
+    }
+
+    /// The number of sessions that keep their places after their end was recorded.
+    fn outlasting(&self) -> usize {
+        self.running.saturating_sub(self.sessions.len())
     }
 
     /// Waits a moment for each caller being refused.

@@ -113,6 +113,25 @@ async fn an_aborted_session_keeps_its_place_until_its_thread_has_ended() {
     assert!(receipts.lines().count() == 1 && receipts.contains("it took too long"), "{receipts}");
 }
 
+/// One aborted session hangs after its end was recorded, and the end of another, which never had a place, is not recorded yet.
+#[tokio::test]
+async fn a_session_that_never_began_hides_none_that_hangs_at_the_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut hall = hall(folder.path(), "session = \"2s\"");
+    without_disk(&mut hall, async |hall: &mut Hall| {
+        let (caller, _theirs) = caller(hall);
+        hall.receive(caller);
+        let ended = next(hall).await;
+        hall.note(ended);
+        hall.unbegun.spawn(std::future::pending());
+        assert_eq!((hall.unended(), hall.outlasting()), (1, 1));
+    })
+    .await;
+    let left = next(&mut hall).await;
+    hall.note(left);
+    assert_eq!((hall.unended(), hall.outlasting()), (1, 0));
+}
+
 #[tokio::test]
 async fn a_task_that_panics_keeps_no_place() {
     let folder = tempfile::tempdir().expect("a folder");
