@@ -83,7 +83,7 @@ fn check(CheckOptions { show: options, trust }: &CheckOptions) -> Result<(), Fai
     let job = Job::load(&options.job)?;
     tell_names(&job, &trust.peers()?)?;
     let program = job.program()?;
-    let cost = Cost::of(&program, &job.settings(DEFAULT_TIMEOUT), Some(job.party_count()))?;
+    let cost = Cost::of(&program, &job.settings(DEFAULT_TIMEOUT), Some(job.counted_parties()))?;
     let signatures = Signatures::beside(&job)?;
     if options.json {
         let mut object = object(&job, &signatures);

@@ -20,7 +20,7 @@ use garblet_console::{
     output::{print, print_json, seconds, tell_text},
     record::record_now,
     report::{self, Repeat, check_panics, total},
-    settings::Settings,
+    settings::{PartyCount, Settings},
     stock::{SavedArgs, check_key_for_many, find_store, load_or_create_key, no_store, store_options},
 };
 use garblet_primitives::Backend;
@@ -116,7 +116,8 @@ struct Object<'a> {
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let agreed = options.subject.load(&options.protocol, options.parties)?;
     let Agreed { args, program, settings, job } = &agreed;
-    let parties = settings.parties(program, job.as_ref().map(|job| job.party_count()).or(options.parties))?;
+    let asked = job.as_ref().map(|job| job.counted_parties());
+    let parties = settings.parties(program, asked.or(options.parties.map(PartyCount::Option)))?;
     if let Some(count) = options.prepare {
         let rows = match options.inputs.batch {
             None => None,

@@ -12,7 +12,7 @@ use garblet_console::{
     output::{bytes, count, print, print_json, seconds, table},
     program,
     report::must_not_collude,
-    settings::{Settings, party_range},
+    settings::{PartyCount, Settings, party_range},
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -79,7 +79,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     };
     let (costs, left_out) = match (&job, &options.protocol) {
         (Some(job), _) => {
-            (vec![Cost::of(&program, &job.settings(DEFAULT_TIMEOUT), Some(job.party_count()))?], Vec::new())
+            (vec![Cost::of(&program, &job.settings(DEFAULT_TIMEOUT), Some(job.counted_parties()))?], Vec::new())
         }
         (None, Some(name)) => (vec![options.asked(&program, name)?], Vec::new()),
         (None, None) => options.all(&program),
@@ -121,10 +121,15 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 }
 
 impl Options {
+    /// The requested number of parties, if there is one.
+    fn party_count(&self) -> Option<PartyCount> {
+        self.parties.map(PartyCount::Option)
+    }
+
     /// The requested protocol.
     fn asked(&self, program: &Program, name: &str) -> Result<Cost, Failure> {
         let protocol = name.parse().map_err(|e| Failure::call(format!("--protocol: {e}")))?;
-        Cost::of(program, &Settings::of(protocol, self.params.clone(), DEFAULT_TIMEOUT), self.parties)
+        Cost::of(program, &Settings::of(protocol, self.params.clone(), DEFAULT_TIMEOUT), self.party_count())
     }
 
     /// All protocols that can run the program, and the reasons why others cannot.
@@ -136,7 +141,7 @@ impl Options {
                 Some(reason) => Err(reason),
                 None => {
                     let settings = Settings::of(protocol, Vec::new(), DEFAULT_TIMEOUT);
-                    Cost::of(program, &settings, self.parties).map_err(|f| f.message)
+                    Cost::of(program, &settings, self.party_count()).map_err(|f| f.message)
                 }
             };
             match cost {
@@ -178,7 +183,7 @@ impl Cost {
     /// The cost of a program for this number of parties, or for as many as it needs.
     ///
     /// *Errors*: the protocol cannot run the program, or not with this number of parties.
-    pub(crate) fn of(program: &Program, settings: &Settings, parties: Option<u16>) -> Result<Self, Failure> {
+    pub(crate) fn of(program: &Program, settings: &Settings, parties: Option<PartyCount>) -> Result<Self, Failure> {
         let parties = settings.parties(program, parties)?;
         let plan = settings.plan(program.clone(), parties, SavedValues::default())?;
         let prediction = plan.predict().map_err(|error| explain(&error))?;

@@ -16,7 +16,7 @@ use garblet_console::{
     program,
     report::total,
     session,
-    settings::Settings,
+    settings::{PartyCount, Settings},
     stock::{Amount, Folder, library_file, remember_library, with_stores},
     way::{self, WayArgs},
 };
@@ -157,11 +157,11 @@ impl Options {
         let parties = peers.party_count();
         let order = match program {
             Some(program) => {
-                settings.parties(&program, Some(parties))?;
+                settings.parties(&program, Some(PartyCount::Peers(parties)))?;
                 OrderRequest { program: Some(Arc::new(program)), amounts: self.stock.amounts(), library: None }
             }
             None => {
-                settings.check_parties(parties)?;
+                settings.check_parties(PartyCount::Peers(parties))?;
                 self.stock.order(protocol)?
             }
         };

@@ -23,7 +23,7 @@ use garblet_console::{
     record::record_now,
     report::{self, check_panics},
     session::{self, Outcome, Task, Watched},
-    settings::Settings,
+    settings::{PartyCount, Settings},
     stock::StockArgs,
     way::{self, WayArgs},
 };
@@ -73,7 +73,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     agreed.job.as_ref().map_or(Ok(()), Job::check_unwritable)?;
     let settings = &agreed.settings;
     let peers = peers_of(options, peers, &agreed)?;
-    let asked = agreed.job.as_ref().map(Job::party_count).or(peers.as_ref().map(PeersFile::party_count));
+    let of_job = agreed.job.as_ref().map(Job::counted_parties);
+    let asked = of_job.or(peers.as_ref().map(|peers| PartyCount::Peers(peers.party_count())));
     let parties = settings.parties(&agreed.program, asked)?;
     let party = options.party(&agreed, parties)?;
     let asked = options.stock.saved().asked(&agreed.program)?;

@@ -29,7 +29,7 @@ use crate::{
     failure::Failure,
     hex::{from_hex, to_hex},
     program,
-    settings::Settings,
+    settings::{PartyCount, Settings},
 };
 
 /// The agreement of a run, read from a file.
@@ -160,6 +160,11 @@ impl Job {
     /// The number of parties.
     pub fn party_count(&self) -> u16 {
         self.parties.len() as u16
+    }
+
+    /// The same, with the place that says it.
+    pub fn counted_parties(&self) -> PartyCount {
+        PartyCount::Job(self.party_count())
     }
 
     /// The party that has this identity.

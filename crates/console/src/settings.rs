@@ -1,6 +1,6 @@
 //! The settings of a computation: the protocol, its parameters, the link, the time-out.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use garblet::{
     Config, Plan, Program, Protocol, SavedValues, StockKinds,
@@ -15,6 +15,40 @@ use crate::{
     output::tell,
     stock::no_store,
 };
+
+/// A number of parties, with the place that says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartyCount {
+    /// The option `--parties`.
+    Option(u16),
+    /// The entries of the file of `--peers`.
+    Peers(u16),
+    /// The parties of a job.
+    Job(u16),
+    /// The options `--party`, each with one.
+    Each(u16),
+}
+
+impl PartyCount {
+    fn number(self) -> u16 {
+        let (PartyCount::Option(number)
+        | PartyCount::Peers(number)
+        | PartyCount::Job(number)
+        | PartyCount::Each(number)) = self;
+        number
+    }
+}
+
+impl fmt::Display for PartyCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PartyCount::Option(number) => write!(f, "--parties {number}"),
+            PartyCount::Peers(number) => write!(f, "--peers: the peers file has {number} parties"),
+            PartyCount::Job(number) => write!(f, "the job has {number} parties"),
+            PartyCount::Each(number) => write!(f, "--party given {number} times"),
+        }
+    }
+}
 
 /// The settings of a computation, in a form that can be passed to another process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -124,7 +158,7 @@ impl Settings {
     /// The number of parties: as requested, or as the program needs.
     ///
     /// *Errors*: a number that the protocol or the program does not support.
-    pub fn parties(&self, program: &Program, asked: Option<u16>) -> Result<u16, Failure> {
+    pub fn parties(&self, program: &Program, asked: Option<PartyCount>) -> Result<u16, Failure> {
         let (needed, protocol) = (program.party_count(), self.config()?.protocol());
         let (allowed, name) = (protocol.parties(), program.name());
         let (least, most, range) = (*allowed.start(), *allowed.end(), party_range(protocol));
@@ -135,11 +169,9 @@ impl Settings {
         match asked {
             Some(other) => {
                 self.check_parties(other)?;
-                match other < needed {
-                    true => Err(Failure::call(format!(
-                        "--parties {other}: `{name}` has inputs or outputs of {needed} parties"
-                    ))),
-                    false => Ok(other),
+                match other.number() < needed {
+                    true => Err(Failure::call(format!("{other}: `{name}` has inputs or outputs of {needed} parties"))),
+                    false => Ok(other.number()),
                 }
             }
             None => Ok(needed.max(least)),
@@ -149,14 +181,14 @@ impl Settings {
     /// Checks that the protocol supports this number of parties.
     ///
     /// *Errors*: another number.
-    pub fn check_parties(&self, parties: u16) -> Result<(), Failure> {
+    pub fn check_parties(&self, parties: PartyCount) -> Result<(), Failure> {
         let protocol = self.config()?.protocol();
-        if protocol.parties().contains(&parties) {
+        if protocol.parties().contains(&parties.number()) {
             return Ok(());
         }
         let range = party_range(protocol);
-        let failure = Failure::call(format!("--parties {parties}: expected {range}, the number for {protocol}"));
-        Err(if protocol.is_mesh() || parties < 2 { failure } else { failure.hint(several_hint(protocol)) })
+        let failure = Failure::call(format!("{parties}: expected {range}, the number for {protocol}"));
+        Err(if protocol.is_mesh() || parties.number() < 2 { failure } else { failure.hint(several_hint(protocol)) })
     }
 
     /// The options for connections.

@@ -19,7 +19,7 @@ use garblet_console::{
     inputs::by_owner,
     output::{bytes, seconds, table},
     program,
-    settings::Settings,
+    settings::{PartyCount, Settings},
 };
 use garblet_net::{DEFAULT_TIMEOUT, SimulatedLink};
 use serde::Serialize;
@@ -184,7 +184,7 @@ fn measure(options: &Options, function: &'static str, parties: u16, contender: &
         timeout: DEFAULT_TIMEOUT,
         job: None,
     };
-    let parties = settings.parties(&program, Some(parties))?;
+    let parties = settings.parties(&program, Some(PartyCount::Option(parties)))?;
     let outcome = run_checked(&args, &program, parties, &settings, options.repeat.get())?;
     let parts = &outcome.report.per_party;
     let link = options.link.unwrap_or_default();

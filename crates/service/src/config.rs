@@ -259,7 +259,7 @@ fn offer(file: &Path, timeout: Duration) -> Result<Offer, Failure> {
     let job = Job::load(file)?;
     job.check_unwritable()?;
     let (settings, program) = (job.settings(timeout), job.program()?);
-    let parties = settings.parties(&program, Some(job.party_count()))?;
+    let parties = settings.parties(&program, Some(job.counted_parties()))?;
     let plan = settings.plan(program.clone(), parties, SavedValues::default())?;
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let is_mesh = settings.config()?.protocol().is_mesh();

@@ -17,7 +17,7 @@ use garblet_console::{
     job::{Job, JobParty, file},
     output::tell,
     program,
-    settings::Settings,
+    settings::{PartyCount, Settings},
 };
 
 /// The options of `garblet job new`.
@@ -76,10 +76,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     args.changes.constants = constants(&options.program.changes.constants)?;
     let program = program::load(&args)?;
     let parties = options.parties.iter().map(|party| options.party(party)).collect::<Result<Vec<_>, _>>()?;
-    settings.parties(&program, Some(parties.len() as u16)).map_err(|failure| Failure {
-        message: format!("--party given {} times: {}", parties.len(), failure.message),
-        ..failure
-    })?;
+    settings.parties(&program, Some(PartyCount::Each(parties.len() as u16)))?;
     // A factor of zero means that there is none; no option for it.
     let config = settings.config()?;
     let can_be_said = |(name, value): &(String, String)| Config::of(config.protocol()).set(name, value).is_ok();

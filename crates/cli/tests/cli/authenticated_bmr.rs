@@ -130,4 +130,19 @@ fn other_numbers_of_parties_and_evaluators_are_refused() {
     let ran = of_all("local", &[&own[..], &["--param", "evaluator=3"]].concat());
     assert_eq!(ran.status, Some(2), "{}", ran.stderr);
     assert!(ran.stderr.contains("expected party 0 to 2, got party 3"), "{}", ran.stderr);
+    // The message names what has the number: here no `--parties` was given.
+    let folder = Folder::new("authenticated-bmr-two");
+    let entries = "[[party]]\naddress = \"127.0.0.1:1\"\n[[party]]\naddress = \"127.0.0.1:2\"\n";
+    let (peers, store) = (folder.file("two.toml", entries), folder.path("store"));
+    let own = ["--protocol", "authenticated-bmr", "--party", "0", "--peers", &peers, "--insecure-plain-tcp"];
+    let said = "error: --peers: the peers file has 2 parties: expected 3 to 16, the number for authenticated-bmr\n";
+    garblet(&[&["run", "lib:add(8)"], &own[..]].concat()).fails(2, said);
+    garblet(&[&["prepare", "--stock", "triples=64", "--store", &store], &own[..]].concat()).fails(2, said);
+    let job = folder.path("two.job.toml");
+    let new = ["job", "new", "lib:add(8)", "--party", "anna", "--party", "bob", "--out", &job];
+    assert_eq!(garblet(&[&new[..], &["--protocol", "gmw"]].concat()).status, Some(0));
+    let text = std::fs::read_to_string(&job).expect("a job").replace("\"gmw\"", "\"authenticated-bmr\"");
+    let job = folder.file("other.job.toml", &text);
+    let said = "error: the job has 2 parties: expected 3 to 16, the number for authenticated-bmr\n";
+    garblet(&["local", "--job", &job]).fails(2, said);
 }
