@@ -160,15 +160,15 @@ impl Stores {
     }
 
     /// Pauses filling a store if its peer has abandoned another order, longer each time.
-    fn rest(&self, offer: &Offer, folder: &Folder) {
+    fn rest(&self, offer: &Offer, folder: &Folder, farewells: &Farewells) {
+        let what = "cannot tell how many orders of gates the peer has left unfinished";
         match unfinished(&offer.settings, offer.plan.parties(), folder) {
             Ok(now) => self.note_unfinished(&offer.name, &folder.path, now),
+            // At most once a minute: calls that fail cost the caller nothing.
             Err(Failure { message: reason, .. }) => {
-                tracing::error!(
-                    job = offer.name,
-                    reason,
-                    "cannot tell how many orders of gates the peer has left unfinished"
-                );
+                if let Some(more) = farewells.is_first((folder.peer.clone(), Some(offer.name.clone()), what)) {
+                    tracing::error!(job = offer.name, reason, more, "{what}");
+                }
             }
         }
     }
@@ -457,7 +457,7 @@ async fn fill(
     });
     if let Err(failure) = &done {
         shared.stores.note(folder, failure);
-        shared.stores.rest(offer, folder);
+        shared.stores.rest(offer, folder, &shared.farewells);
     }
     Ok(done?)
 }
