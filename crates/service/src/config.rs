@@ -301,7 +301,7 @@ fn add_rule(
         ));
     }
     let addresses = match (&rule.addresses, offer.is_mesh) {
-        (Some(file), true) => Some(addresses(&reading.path(file), offer, party)?),
+        (Some(file), true) => Some(addresses(&reading.path(file), offer, (party, rule.refill.is_some()))?),
         (None, false) => None,
         (None, true) => {
             return Err(wrong(format!(
@@ -339,7 +339,7 @@ fn add_rule(
     if let Some(store) = &store {
         check_one_peer(store, &stores).map_err(|(what, hint)| wrong(what).hint(hint))?;
     }
-    let refill = refill(rule, offer, wrong)?;
+    let refill = refill(rule, (offer, party), wrong)?;
     offer.rules.push(Rule { party, peers, often, budget, addresses, inputs, arrange, beat, results, store, refill });
     Ok(())
 }
@@ -368,16 +368,26 @@ fn own_party(rule: &WrittenRule, offer: &Offer, own: Option<Fingerprint>) -> Res
 }
 
 /// The way to refill the store of a rule.
-fn refill(rule: &WrittenRule, offer: &Offer, wrong: &dyn Fn(String) -> Failure) -> Result<Option<Refill>, Failure> {
+fn refill(
+    rule: &WrittenRule,
+    (offer, party): (&Offer, Party),
+    wrong: &dyn Fn(String) -> Failure,
+) -> Result<Option<Refill>, Failure> {
     let Some(refill) = &rule.refill else { return Ok(None) };
-    let every = refill.every.0;
+    let (every, last, protocol) = (refill.every.0, offer.last(), &offer.settings.protocol);
+    match (&refill.at, offer.is_mesh) {
+        (Some(_), true) => {
+            let what = format!("refill: at: {protocol} has several parties, whose addresses are in another file");
+            return Err(wrong(what).hint("leave `at` out: `addresses` names the file"));
+        }
+        (None, false) => return Err(wrong("refill: at: expected the address of the peer's service".into())),
+        _ => {}
+    }
     match (&rule.store, refill.below) {
         (None, _) => Err(wrong("refill: this rule has no store".into())),
-        (Some(_), _) if offer.is_mesh => {
-            let what = format!("refill: {} has several parties, and a service calls one", offer.settings.protocol);
-            Err(wrong(what).hint(
-                "leave refill out; all other parties call this service with `garblet prepare --job --peers --session`",
-            ))
+        (Some(_), _) if offer.is_mesh && party != last => {
+            let what = format!("refill: expected it at party {last}, which calls all others; this is party {party}");
+            Err(wrong(what).hint("leave refill out, and give it to the last party's service: this one takes part"))
         }
         (Some(_), 1..=100) if every < LOOK => {
             let (least, got) = (LOOK.as_millis(), every.as_millis());
@@ -436,7 +446,7 @@ fn check_peers(peers: &[(String, Fingerprint)], offer: &Offer, own: Party) -> Re
 }
 
 /// The file of addresses, checked against the job's parties.
-fn addresses(file: &Path, offer: &Offer, own: Party) -> Result<garblet::net::PeersFile, Failure> {
+fn addresses(file: &Path, offer: &Offer, (own, refills): (Party, bool)) -> Result<garblet::net::PeersFile, Failure> {
     let peers = open_peers(file)?;
     check_unwritable_with_folders(file)?;
     let same = peers.parties().iter().map(|party| party.fingerprint).eq(offer.identities.iter().copied());
@@ -444,9 +454,9 @@ fn addresses(file: &Path, offer: &Offer, own: Party) -> Result<garblet::net::Pee
     match same {
         false => Err(wrong(format!("the parties differ from those of the job {}", offer.name))
             .hint("give every party its address and its fingerprint from the job")),
-        true if own.0 + 1 == peers.party_count() => {
+        true if own == offer.last() && !refills => {
             Err(wrong(format!("this is party {own}, the last, which only calls others: a service must be called"))
-                .hint("give the service a smaller number in the job"))
+                .hint("give the service a smaller number in the job, or a store and `refill` to the rule"))
         }
         true => Ok(peers),
     }

@@ -2,6 +2,7 @@
 
 mod door;
 mod ending;
+mod refilling;
 mod stay;
 #[cfg(test)]
 mod tests;
@@ -32,11 +33,9 @@ use self::{
     stay::{Left, Stay, Ticket, tell_if_hanging},
 };
 use super::{
-    config::{Config, Offer},
-    counting::Counting,
+    config::Config,
     farewells::Refused,
     read_ahead::ReadAhead,
-    rule::Rule,
     session::{self, Admitted, InUse, Shared, Stopped, Work},
 };
 
@@ -353,50 +352,6 @@ impl Hall {
         self.shared.metrics.see(sessions, strangers);
     }
 
-    /// Starts to refill stores that are due, if nobody waits and there is still room for a caller.
-    fn refill(&mut self) {
-        let config = self.config();
-        let rules = |offer: &Arc<Offer>| (0..offer.rules.len()).map(|rule| (offer.clone(), rule)).collect::<Vec<_>>();
-        for (offer, rule) in config.offers.iter().flat_map(rules) {
-            let Rule { store: Some(store), refill: Some(refill), peers, .. } = &offer.rules[rule] else { continue };
-            let is_due = match self.refills.get(&store.path) {
-                None => true,
-                Some(None) => false,
-                Some(Some(next)) => *next <= Instant::now(),
-            } && self.shared.stores.may_be_filled(&store.path);
-            let under_way = self.refills.values().filter(|next| next.is_none()).count();
-            // The last place is a caller's, unless nothing that will end has another one.
-            let places = config.limits.sessions.saturating_sub(self.running);
-            let has_room = places > 1 || (places == 1 && !self.is_at_work());
-            if !is_due || !has_room || !self.waiting.is_empty() || under_way >= config.limits.per_peer {
-                continue;
-            }
-            let identity = peers.first().map(|(_, fingerprint)| *fingerprint);
-            let refills = Some((store.path.clone(), refill.every.0));
-            let ticket = Ticket { refills, ..self.ticket(&offer, identity, None) };
-            if self.has_room_for(&ticket, &offer.rules[rule]).is_err() {
-                continue;
-            }
-            let Ok(alone) = self.shared.stores.alone(&offer.rules[rule]) else { continue };
-            self.refills.insert(store.path.clone(), None);
-            let request = self.request(&ticket, &offer, rule, (identity, None));
-            let admitted = Admitted {
-                request,
-                offer: offer.clone(),
-                rule,
-                config: config.clone(),
-                others: vec![identity],
-                work: Work::Refill(refill.clone()),
-                alone,
-                counting: Counting::default(),
-                options: config.options(),
-                watched: Arc::default(),
-            };
-            let stay = self.let_in(ticket);
-            self.start(admitted, stay);
-        }
-    }
-
     /// Starts to stop: refuses waiting and new callers.
     pub(super) fn stop(&mut self) {
         self.is_stopping = true;
@@ -475,7 +430,7 @@ impl Hall {
                 farewells.refuse(async move { mesh.abort(None).await }, refusal, refused)
             }
             // No party waits for an answer.
-            Work::Refill(_) | Work::Mesh { met: None, .. } => {}
+            Work::Refill { .. } | Work::Mesh { met: None, .. } => {}
         }
     }
 }

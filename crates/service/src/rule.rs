@@ -59,6 +59,22 @@ impl Offer {
         numbered.filter(|(party, _)| *party != own).map(|(_, identity)| *identity).collect()
     }
 
+    /// The last party, which calls all others if there are several.
+    pub(super) fn last(&self) -> Party {
+        Party(self.identities.len().saturating_sub(1) as u16)
+    }
+
+    /// The rule that applies to a caller. Nobody calls the last of several parties.
+    ///
+    /// *Errors*: the reason for the log.
+    fn rule_for(&self, applies: impl Fn(&Rule) -> bool) -> Result<usize, &'static str> {
+        match self.rules.iter().position(applies) {
+            Some(rule) if self.is_mesh && self.rules[rule].party == self.last() => Err("calls-all-others"),
+            Some(rule) => Ok(rule),
+            None => Err("not-allowed"),
+        }
+    }
+
     /// Returns whether a hello names this job. Both sides then compare everything.
     fn is_asked_for(&self, hello: &Hello) -> bool {
         hello.parameter(JOB) == Some(&self.digest) && self.is_mesh == (hello.protocol == MESH)
@@ -71,8 +87,7 @@ impl Config {
     /// *Errors*: the reason, for the log; the caller receives [`Refusal::UnknownJob`], so that it cannot discover other peers' jobs.
     pub(super) fn decide(&self, hello: &Hello, peer: Option<Fingerprint>) -> Result<(usize, usize), &'static str> {
         let offer = self.offers.iter().position(|offer| offer.is_asked_for(hello)).ok_or(UNKNOWN)?;
-        let rule = self.offers[offer].rules.iter().position(|rule| rule.applies_to(peer));
-        Ok((offer, rule.ok_or("not-allowed")?))
+        Ok((offer, self.offers[offer].rule_for(|rule| rule.applies_to(peer))?))
     }
 
     /// The rule whose store a caller wants to fill.
@@ -84,9 +99,7 @@ impl Config {
         peer: Option<Fingerprint>,
     ) -> Result<(usize, usize), &'static str> {
         let offer = self.offers.iter().position(|offer| offer.is_asked_for(hello)).ok_or(UNKNOWN)?;
-        let with_store = |rule: &Rule| rule.store.is_some() && rule.applies_to(peer);
-        let rule = self.offers[offer].rules.iter().position(with_store);
-        Ok((offer, rule.ok_or("not-allowed")?))
+        Ok((offer, self.offers[offer].rule_for(|rule| rule.store.is_some() && rule.applies_to(peer))?))
     }
 
     /// Returns whether all these peers may run the job with this digest, or fill a store for it.

@@ -36,7 +36,6 @@ use super::{
     read_ahead::ReadAhead,
     receipt,
     rule::Rule,
-    written::Refill,
 };
 
 /// A session that runs or waits for a place.
@@ -66,7 +65,12 @@ pub(super) enum Work {
     /// Fills both stores with one peer: every kind below this percentage.
     Fill(Box<Channel>, u8),
     /// The same with a peer that this service calls.
-    Refill(Refill),
+    Refill {
+        /// Its address.
+        at: String,
+        /// The percentage below which a kind is filled.
+        below: u8,
+    },
     /// With several peers.
     Mesh {
         /// `None` until all have come.
@@ -79,7 +83,7 @@ pub(super) enum Work {
 impl Work {
     /// Returns whether it is a run, not the filling of a store.
     pub(super) fn is_run(&self) -> bool {
-        !matches!(self, Work::Fill(..) | Work::Refill(_) | Work::Mesh { fills: Some(_), .. })
+        !matches!(self, Work::Fill(..) | Work::Refill { .. } | Work::Mesh { fills: Some(_), .. })
     }
 
     /// Returns whether the only peer of a session that has not begun has left. Between its hello and ours it sends nothing, except that it gives up.
@@ -262,7 +266,7 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
     };
     match work {
         Work::Fill(channel, below) => fill_with_one((&offer, rule), &request, (*channel, below), &shared).await,
-        Work::Refill(Refill { at, below, .. }) => {
+        Work::Refill { at, below } => {
             let channel = connect(&at, &options).await.map_err(|error| net_failure(&error))?;
             match rule.applies_to(channel.peer()) {
                 true => fill_with_one((&offer, rule), &request, (channel, below), &shared).await,

@@ -147,8 +147,8 @@ pub(super) struct WrittenRule {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Refill {
-    /// The address of the peer.
-    pub(super) at: String,
+    /// The address of the peer; those of several parties are in their own file.
+    pub(super) at: Option<String>,
     /// The low-water mark: the percentage below which a kind is refilled.
     #[serde(default = "half")]
     pub(super) below: u8,

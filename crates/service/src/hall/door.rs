@@ -131,7 +131,7 @@ impl Hall {
     }
 
     /// Waits, without a place, until all parties of a session have come.
-    fn gather(&mut self, come: mpsc::Receiver<Caller>, admitted: Admitted, stay: Arc<Stay>) {
+    pub(super) fn gather(&mut self, come: mpsc::Receiver<Caller>, admitted: Admitted, stay: Arc<Stay>) {
         tracing::debug!(session = stay.id, peer = stay.peer, job = stay.job, "gathering its parties");
         let mut stopping = self.stopping.subscribe();
         self.gathering.spawn(async move {
@@ -204,7 +204,7 @@ impl Hall {
     }
 
     /// Checks that another session of several parties may gather.
-    fn has_room_to_gather(&self, ticket: &Ticket) -> Result<(), Refusal> {
+    pub(super) fn has_room_to_gather(&self, ticket: &Ticket) -> Result<(), Refusal> {
         self.may_have_one_more(ticket)?;
         match () {
             () if ticket.named.is_none() => Err(Refusal::Nameless),

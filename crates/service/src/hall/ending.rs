@@ -194,6 +194,10 @@ impl Ending {
             self.shared.metrics.misbehaved(peer);
             let what = "A PEER HAS CHEATED, or its data was changed in transit";
             tracing::error!(session = id, peer, job, digest, protocol, seconds, reason, hint, counted, "{what}");
+        } else if let (Some((_, every)), true) = (&self.stay.refills, self.offer.is_mesh) {
+            let (next, what) =
+                (rounded(*every), "A STORE WAS NOT REFILLED: all parties must come; the next try follows");
+            tracing::error!(session = id, peer, job, digest, protocol, seconds, reason, hint, next, more, "{what}");
         } else {
             tracing::warn!(session = id, peer, job, digest, protocol, seconds, reason, hint, counted, more, "failed");
         }

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::mpsc::channel, thread::spawn};
 
 use garblet::{
-    net::{Caller, Hello, JOB, memory_pair},
+    net::{Caller, Hello, JOB, MESH, memory_pair},
     run_report::digest_text,
 };
 use garblet_console::{args::ProgramArgs, program, receipts::Receipts};
@@ -23,16 +23,22 @@ use super::{
 
 /// The hall of a service with one job for two parties.
 fn hall(folder: &Path, limits: &str) -> Hall {
+    let rule = "party = 0\ninputs = { file = \"own.json\", beat = \"1ms\" }\n";
+    hall_with(folder, ("yao", 2), limits, rule)
+}
+
+/// The hall of a service with one job under this protocol for so many parties, and fields of its rule.
+fn hall_with(folder: &Path, (protocol, parties): (&str, usize), limits: &str, rule: &str) -> Hall {
     let program = program::load(&ProgramArgs::plain("lib:add(8)")).expect("a program");
+    let names = (0..parties).map(|party| format!("[[party]]\nname = \"party-{party}\"\n")).collect::<String>();
     let job = format!(
-        "name = \"sum\"\nprogram = \"lib:add(8)\"\ndigest = \"{}\"\nprotocol = \"yao\"\n\
-         [[party]]\nname = \"service\"\n[[party]]\nname = \"bob\"\n",
+        "name = \"sum\"\nprogram = \"lib:add(8)\"\ndigest = \"{}\"\nprotocol = \"{protocol}\"\n{names}",
         digest_text(&program)
     );
     let file = folder.join("serve.toml");
     let configuration = format!(
-        "listen = \"127.0.0.1:0\"\ninsecure_plain_tcp = true\njobs = \"jobs\"\nstate = \"state\"\n[limits]\n{limits}\n\
-         [[rule]]\njob = \"sum\"\nparty = 0\noften = {{ total = 9 }}\ninputs = {{ file = \"own.json\", beat = \"1ms\" }}\n"
+        "listen = \"127.0.0.1:0\"\ninsecure_plain_tcp = true\njobs = \"jobs\"\nstate = \"state\"\nkey = \"key\"\n[limits]\n{limits}\n\
+         [[rule]]\njob = \"sum\"\noften = {{ total = 9 }}\n{rule}"
     );
     fs::create_dir(folder.join("jobs")).expect("a folder");
     for (name, text) in [("jobs/sum.toml", &job[..]), ("serve.toml", &configuration), ("own.json", "{\"a\": 1}")] {
@@ -52,6 +58,29 @@ fn hall(folder: &Path, limits: &str) -> Hall {
         outbox: Outbox::new(in_force.subscribe()),
     };
     Hall::new(in_force, shared)
+}
+
+/// The rule of a store that is refilled, with these fields.
+fn refilled(fields: &str, refill: &str) -> String {
+    format!(
+        "{fields}\nstore = \"store\"\nstock = {{ triples = 16, masks = 16 }}\nrefill = {{ {refill} every = \"250ms\" }}\n\
+         inputs = {{ file = \"own.json\" }}\n"
+    )
+}
+
+/// A port that takes connections and says nothing, and its address.
+fn silent() -> (std::net::TcpListener, String) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("bound").to_string();
+    (listener, address)
+}
+
+/// Waits until a refill has ended.
+async fn refill_ends(hall: &mut Hall) {
+    while !matches!(hall.refills.values().next(), Some(Some(_))) {
+        let event = next(hall).await;
+        hall.note(event);
+    }
 }
 
 /// A caller that asks for the job, and its own end.
@@ -164,6 +193,52 @@ async fn a_place_is_free_only_after_a_failed_receipt_has_closed_the_service() {
     // Whatever else has happened, in any order, is not noted.
     while !matches!(next(&mut hall).await, Event::Left(_)) {}
     assert!(hall.shared.farewells.is_closed());
+}
+
+/// Parties that are called and say nothing hold up neither the store nor the next try, and nobody calls the party that calls all others.
+#[tokio::test]
+async fn a_refill_with_silent_parties_ends_in_time_and_the_next_begins() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [(_anna, anna), (_bob, bob)] = [silent(), silent()];
+    let peers = [&anna[..], &bob, "127.0.0.1:1"].map(|address| format!("[[party]]\naddress = \"{address}\"\n"));
+    fs::write(folder.path().join("peers.toml"), peers.concat()).expect("written");
+    let rule = refilled("party = 2\naddresses = \"peers.toml\"", "");
+    let mut hall = hall_with(folder.path(), ("authenticated-bmr", 3), "wait = \"1s\"", &rule);
+    for _ in 0..2 {
+        hall.look(0);
+        assert_eq!((hall.gathering.len(), hall.running), (1, 0), "it waits for all without a place");
+        assert!(hall.shared.stores.alone(&hall.config().offers[0].rules[0]).is_ok(), "the store is free");
+        hall.look(0);
+        assert_eq!(hall.gathering.len(), 1, "one try at a time");
+        refill_ends(&mut hall).await;
+        assert!(hall.gathering.is_empty() && hall.of_peer.is_empty());
+        sleep(Duration::from_millis(300)).await;
+    }
+    let config = hall.config();
+    let hello = Hello::new(MESH, 0, 3, [0; 32]).with(JOB, &config.offers[0].digest);
+    for decided in [config.decide(&hello, None), config.decide_filling(&hello, None)] {
+        assert_eq!(decided, Err("calls-all-others"));
+    }
+}
+
+/// It ends by the time-out of a peer that says nothing, and by the longest time of a session otherwise.
+#[tokio::test]
+async fn a_refill_with_a_silent_peer_ends_in_time_and_the_next_begins() {
+    for limits in ["timeout = \"1s\"", "session = \"1s\""] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (_peer, address) = silent();
+        let rule = refilled("party = 0", &format!("at = \"{address}\","));
+        let mut hall = hall_with(folder.path(), ("authenticated", 2), limits, &rule);
+        for _ in 0..2 {
+            hall.look(0);
+            assert_eq!(hall.running, 1, "{limits}");
+            assert!(hall.shared.stores.alone(&hall.config().offers[0].rules[0]).is_err(), "{limits}");
+            refill_ends(&mut hall).await;
+            assert_eq!((hall.running, hall.of_peer.len()), (0, 0), "{limits}");
+            assert!(hall.shared.stores.alone(&hall.config().offers[0].rules[0]).is_ok(), "{limits}");
+            sleep(Duration::from_millis(300)).await;
+        }
+    }
 }
 
 #[tokio::test]
