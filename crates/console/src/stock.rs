@@ -10,6 +10,7 @@ use std::{
 use garblet::{
     Config, LibraryFile, Order, OrderRequest, Program, ReadInput, SavedValues, Stock, StockKinds, check_kept_name,
     formats::front_end::FrontEnds,
+    is_low,
     meet::Way,
     store::{Past, State, Store, StoreError, StoreKey},
 };
@@ -315,6 +316,22 @@ impl Folder {
         let remembered = config.protocol().stock() == Some(StockKinds::Library) && self.order.library.is_none();
         let order = (!remembered).then(|| Order::new(&self.order, parties, config));
         order.transpose().map_err(|e| explain(&e))
+    }
+
+    /// Tells whether the store, which may not exist yet, has less than `below` percent of some kind of its order. It does not say so while another process uses the store.
+    ///
+    /// *Errors*: an unusable store; a wrong library file.
+    pub fn is_low(&self, config: &Config, parties: u16, below: u8) -> Result<bool, Failure> {
+        let Some(order) = self.order(config, parties)? else { return Ok(true) };
+        if matches!(Store::find(&self.path), Err(StoreError::Missing { .. })) {
+            return Ok(true);
+        }
+        let key = load_or_create_key(self.key.as_deref())?;
+        match Store::open(&self.path, &key, &mut rand::rng()) {
+            Ok(store) => Ok(is_low(&Stock::new(order, store, &self.peer[..]), config, below)),
+            Err(StoreError::InUse { .. }) => Ok(false),
+            Err(error) => Err(store_failure(&error)),
+        }
     }
 
     /// Opens the store for an order, waiting briefly if another process has it open.

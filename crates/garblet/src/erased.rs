@@ -154,6 +154,7 @@ pub struct AnyProtocol {
     pub(crate) plan: MakePlan,
     pub(crate) order: fn(&OrderRequest, &dyn Any, u16) -> Result<Order, ProtocolError>,
     pub(crate) fill: Fill,
+    pub(crate) is_low: fn(&Stock, u8) -> bool,
     pub(crate) notices: fn(&Store) -> Vec<Notice>,
     pub(crate) settle: fn(&mut Store, &Notice) -> Result<(), ProtocolError>,
 }
@@ -251,6 +252,9 @@ pub trait Erased: Protocol<Link: OneOfEnds> {
         plan: plan::<Self>,
         order: |request, config, parties| Ok(Order(Box::new(Self::order(request, typed::<Self>(config)?, parties)?))),
         fill: fill::<Self>,
+        is_low: |stock, below| {
+            stock.order.0.downcast_ref().is_none_or(|order| Self::is_low(&stock.store, order, below))
+        },
         notices: Self::notices,
         settle: Self::settle,
     };

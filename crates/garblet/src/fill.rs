@@ -43,6 +43,12 @@ pub fn meeting_to_fill(options: Options, below: u8) -> Options {
     Options { asks: Some((LOW_WATER, below.to_string())), ..options }
 }
 
+/// Tells whether a store has less than `below` percent of some kind of its order, so that [`fill`] would make more. It is also true if that shows only when the
+/// parties meet.
+pub fn is_low(stock: &Stock, config: &Config, below: u8) -> bool {
+    (config.protocol().0.is_low)(stock, below)
+}
+
 /// Refills a store, together with the other parties' stores: every kind below `below` percent of its order, up to the whole order. Runs are prepared up to
 /// their number, whatever `below` is.
 ///

@@ -39,7 +39,7 @@ pub use advice::Advice;
 pub use config::Config;
 pub use erased::Ends;
 pub use explain::Explain;
-pub use fill::{fill, meeting_to_fill, notices, settle, wants_to_fill};
+pub use fill::{fill, is_low, meeting_to_fill, notices, settle, wants_to_fill};
 #[cfg(feature = "lang")]
 pub use load::{LoadError, compile, load};
 pub use memory::{run_in_memory, run_many_in_memory};

@@ -115,6 +115,12 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         Ok(())
     }
 
+    /// Tells whether a store holds less of some kind than this percentage of an order, as far as one party can know without the others.
+    fn is_low(store: &garblet_store::Store, order: &Self::Order, below: u8) -> bool {
+        let _ = (store, order, below);
+        true
+    }
+
     /// The hello before a store is filled.
     fn greet_filling(filling: &Filling<Self>) -> Hello {
         filling.hello()

@@ -92,7 +92,8 @@ struct Waiting {
 pub(super) struct Gathered {
     admitted: Admitted,
     stay: Arc<Stay>,
-    met: Result<Mesh, Failure>,
+    /// `None` if this service called nobody, as its store is not low.
+    met: Option<Result<Mesh, Failure>>,
     time: Duration,
 }
 
@@ -261,7 +262,8 @@ impl Hall {
     fn take_in(&mut self, gathered: Gathered) {
         let Gathered { mut admitted, stay, met, time } = gathered;
         match met {
-            Ok(mesh) => {
+            None => {}
+            Some(Ok(mesh)) => {
                 if let Work::Mesh { met, .. } = &mut admitted.work {
                     *met = Some(Box::new(mesh));
                 }
@@ -274,7 +276,7 @@ impl Hall {
                     () => self.waiting.push_back(waiting),
                 }
             }
-            Err(failure) => self.end_unbegun(&admitted, stay, (Stopped::NotMet(failure), time)),
+            Some(Err(failure)) => self.end_unbegun(&admitted, stay, (Stopped::NotMet(failure), time)),
         }
     }
 

@@ -457,6 +457,10 @@ async fn fill(
     let filled = fill_with(&offer.settings, rule.party, parties, folder, ends, below).await;
     let done = filled.map(|filled| {
         shared.metrics.stocked(&offer.name, request.peer(), pieces(&filled.store));
+        if filled.lost > 0 {
+            let (session, peer, job, lost) = (&request.id, request.peer(), &offer.name, filled.lost);
+            tracing::warn!(session, peer, job, lost, "discarded pieces that not all stores had");
+        }
         Done::Filled(filled.phases)
     });
     if let Err(failure) = &done {

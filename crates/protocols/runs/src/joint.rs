@@ -192,6 +192,10 @@ macro_rules! runs_in_stores {
             $crate::joint::check_stock(job, store)
         }
 
+        fn is_low(store: &$crate::store::Store, order: &RunOrder<Self>, below: u8) -> bool {
+            $crate::joint::is_low(store, order, below)
+        }
+
         fn greet_filling(filling: &$crate::protocol::protocol::Filling<Self>) -> Hello {
             $crate::joint::greet_filling(filling)
         }
@@ -247,6 +251,13 @@ pub fn check_stock<P: Joint>(job: &Job<P>, store: &Store) -> Result<(), Protocol
         0 => Err(no_run(store, program.name()).into()),
         _ => Ok(()),
     }
+}
+
+/// As [`Protocol::is_low`].
+pub fn is_low<P: Joint>(store: &Store, order: &RunOrder<P>, below: u8) -> bool {
+    let Some(job) = &order.job else { return true };
+    let ready = store.count(&kind_of(&job.request.program, P::Party::schedule(&job.plan)));
+    u128::from(ready) * 100 < u128::from(order.count) * u128::from(below)
 }
 
 /// As [`Protocol::greet_filling`].

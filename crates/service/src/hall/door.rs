@@ -8,11 +8,14 @@ use std::{
 
 use garblet::{
     meeting_to_fill,
-    net::{Caller, Fingerprint, Mesh, Refusal},
+    net::{Caller, Fingerprint, Mesh, Options, Refusal},
     wants_to_fill,
 };
 use garblet_console::{failure::Failure, hex::to_hex, hints::mesh_failure, report::rss_bytes, session::Watched};
-use tokio::{sync::mpsc, time::Instant};
+use tokio::{
+    sync::{mpsc, watch},
+    time::Instant,
+};
 
 use super::{
     super::{
@@ -131,21 +134,12 @@ impl Hall {
     }
 
     /// Waits, without a place, until all parties of a session have come.
-    pub(super) fn gather(&mut self, come: mpsc::Receiver<Caller>, admitted: Admitted, stay: Arc<Stay>) {
-        tracing::debug!(session = stay.id, peer = stay.peer, job = stay.job, "gathering its parties");
-        let mut stopping = self.stopping.subscribe();
+    fn gather(&mut self, come: mpsc::Receiver<Caller>, admitted: Admitted, stay: Arc<Stay>) {
+        let stopping = self.stopping.subscribe();
         self.gathering.spawn(async move {
             let begin = Instant::now();
             let rule = &admitted.offer.rules[admitted.rule];
-            let met = match &rule.addresses {
-                None => Err(Failure::no_result("no addresses of the other parties")),
-                Some(peers) => tokio::select! {
-                    met = Mesh::join_callers(rule.party.0, peers, come, &admitted.options) => {
-                        met.map_err(|error| mesh_failure(&error))
-                    }
-                    _ = stopping.wait_for(|stopping| *stopping) => Err(Failure::no_result("the service is stopping")),
-                },
-            };
+            let met = Some(meet_all((rule, &admitted.options), &stay, (come, stopping)).await);
             Gathered { admitted, stay, met, time: begin.elapsed() }
         });
     }
@@ -257,6 +251,20 @@ impl Hall {
             config: self.config(),
             session: None,
         }
+    }
+}
+
+/// Meets all other parties of a session, unless the service stops before they come.
+pub(super) async fn meet_all(
+    (rule, options): (&Rule, &Options),
+    stay: &Stay,
+    (come, mut stopping): (mpsc::Receiver<Caller>, watch::Receiver<bool>),
+) -> Result<Mesh, Failure> {
+    tracing::debug!(session = stay.id, peer = stay.peer, job = stay.job, "gathering its parties");
+    let Some(peers) = &rule.addresses else { return Err(Failure::no_result("no addresses of the other parties")) };
+    tokio::select! {
+        met = Mesh::join_callers(rule.party.0, peers, come, options) => met.map_err(|error| mesh_failure(&error)),
+        _ = stopping.wait_for(|stopping| *stopping) => Err(Failure::no_result("the service is stopping")),
     }
 }
 

@@ -6,8 +6,8 @@ use garblet::{
     meeting_to_fill,
     net::{Options, SessionName},
 };
-use garblet_console::hex::to_hex;
-use tokio::{sync::mpsc, time::Instant};
+use garblet_console::{failure::Failure, hex::to_hex};
+use tokio::{sync::mpsc, task::spawn_blocking, time::Instant};
 
 use super::{
     super::{
@@ -17,7 +17,8 @@ use super::{
         session::{Admitted, Work},
         written::Refill,
     },
-    Hall, Ticket,
+    Gathered, Hall, Ticket,
+    door::meet_all,
 };
 
 impl Hall {
@@ -71,7 +72,8 @@ impl Hall {
         true
     }
 
-    /// Starts to call all other parties, without a place and without the store, which it takes when all have come. Returns whether it has started.
+    /// Starts to call all other parties if the store is low, without a place and without the store, which it takes when all have come. Returns whether it has
+    /// started.
     fn refill_with_all(
         &mut self,
         config: &Arc<Config>,
@@ -84,6 +86,7 @@ impl Hall {
             return false;
         };
         let ticket = Ticket { named: Some((offer.digest.clone(), name.to_string())), ..ticket };
+        let Ok(alone) = self.shared.stores.alone(&offer.rules[rule]) else { return false };
         if self.has_room_to_gather(&ticket).is_err() {
             return false;
         }
@@ -92,9 +95,25 @@ impl Hall {
             (Work::Mesh { met: None, fills: Some(refill.below) }, meeting_to_fill(options, refill.below));
         let admitted = self.refiller(config, (offer, rule), &ticket, (work, options));
         let stay = self.let_in(ticket);
-        // This is the last party, which nobody calls.
-        let (_, come) = mpsc::channel(1);
-        self.gather(come, admitted, stay);
+        let (stopping, below) = (self.stopping.subscribe(), refill.below);
+        self.gathering.spawn(async move {
+            let begin = Instant::now();
+            let offer = admitted.offer.clone();
+            let looked = spawn_blocking(move || {
+                let _alone = alone;
+                is_low(&offer, rule, below)
+            });
+            let met = match looked.await.unwrap_or_else(|error| Err(Failure::no_result(error))) {
+                Ok(false) => None,
+                // This is the last party, which nobody calls.
+                Ok(true) => {
+                    let meeting = (&admitted.offer.rules[rule], &admitted.options);
+                    Some(meet_all(meeting, &stay, (mpsc::channel(1).1, stopping)).await)
+                }
+                Err(failure) => Some(Err(failure)),
+            };
+            Gathered { admitted, stay, met, time: begin.elapsed() }
+        });
         true
     }
 
@@ -120,4 +139,12 @@ impl Hall {
             watched: Arc::default(),
         }
     }
+}
+
+/// Tells whether the store of a rule is to be filled.
+///
+/// *Errors*: a store that cannot be used.
+fn is_low(offer: &Offer, rule: usize, below: u8) -> Result<bool, Failure> {
+    let Some(folder) = &offer.rules[rule].store else { return Ok(false) };
+    folder.is_low(&offer.settings.config()?, offer.plan.parties(), below)
 }

@@ -207,6 +207,7 @@ async fn a_refill_with_silent_parties_ends_in_time_and_the_next_begins() {
     for _ in 0..2 {
         hall.look(0);
         assert_eq!((hall.gathering.len(), hall.running), (1, 0), "it waits for all without a place");
+        sleep(Duration::from_millis(200)).await;
         assert!(hall.shared.stores.alone(&hall.config().offers[0].rules[0]).is_ok(), "the store is free");
         hall.look(0);
         assert_eq!(hall.gathering.len(), 1, "one try at a time");

@@ -246,94 +246,90 @@ fn three_parties_fill_their_stores_at_a_service_and_run_from_them() {
     assert!(late[0].stderr.contains("the peer refuses: the job has used up all its runs"), "{}", late[0].stderr);
 }
 
-/// One of three services, with its own configuration, and its store.
-struct Own {
-    party: usize,
-    name: &'static str,
-    input: String,
+const NAMES: [&str; 3] = ["service", "bob", "carol"];
+
+/// Three services, with their configurations in files `NAME.toml`.
+struct Services {
+    three: Three,
+    addresses: Vec<String>,
+    /// The peers file with all addresses.
+    peers: String,
 }
 
-impl Own {
-    /// Writes the configuration of a party that listens there, with these limits and fields of its rule.
-    fn configure(&self, three: &Three, listen: &str, (limits, more): (&str, &str)) -> String {
-        let (Own { party, name, input }, folder) = (self, &three.company.folder);
-        let others: Vec<String> = NAMES.iter().filter(|other| *other != name).map(|name| format!("{name:?}")).collect();
-        let [file, configuration] = [format!("own-{name}.json"), format!("{name}.toml")];
-        folder.file(&file, input);
-        let text = format!(
-            "listen = \"{listen}\"\nidentity = \"{name}.pem\"\ntrust = \"all.toml\"\njobs = \"jobs\"\nstate = \"state-{name}\"\n\
-             key = \"key-{party}\"\n[limits]\n{limits}\n[[rule]]\njob = \"three\"\npeers = [{}]\noften = {{ total = 9 }}\n\
-             inputs = {{ file = \"{file}\" }}\naddresses = \"addresses.toml\"\nstore = \"store-{party}\"\n\
-             stock = {{ triples = 64, masks = 160 }}\n{more}",
-            others.join(", ")
-        );
-        folder.file(&configuration, &text);
-        configuration
+impl Services {
+    /// All for a job under a protocol, with this stock; the last refills.
+    fn new(name: &str, of_job: (&str, &str), stock: &str) -> Self {
+        let three = Three::under(name, of_job, "total = 2", "");
+        let (prints, folder) = (three.prints(), &three.company.folder);
+        let trust = folder.path("all.toml");
+        for (name, print) in NAMES.iter().zip(&prints) {
+            assert_eq!(garblet(&["trust", "add", name, print, "--trust", &trust]).status, Some(0));
+        }
+        let addresses = free_addresses(3);
+        let entry = |(address, print)| format!("[[party]]\naddress = \"{address}\"\nfingerprint = \"{print}\"\n");
+        let peers = folder.file("addresses.toml", &addresses.iter().zip(&prints).map(entry).collect::<String>());
+        let inputs = [format!("{{\"a\": {}}}", super::PLANTED), "{\"b\": 17}".into(), "{\"c\": 18}".into()];
+        let refills = ["", "", "refill = { below = 60, every = \"500ms\" }\n"];
+        for (party, name) in NAMES.into_iter().enumerate() {
+            let others: Vec<String> = NAMES.iter().filter(|of| **of != name).map(|name| format!("{name:?}")).collect();
+            folder.file(&format!("own-{name}.json"), &inputs[party]);
+            let text = format!(
+                "listen = \"{}\"\nidentity = \"{name}.pem\"\ntrust = \"all.toml\"\njobs = \"jobs\"\nstate = \"state-{name}\"\n\
+                 key = \"key-{party}\"\n[limits]\nwait = \"3s\"\n[[rule]]\njob = \"three\"\npeers = [{}]\noften = {{ total = 9 }}\n\
+                 inputs = {{ file = \"own-{name}.json\" }}\naddresses = \"addresses.toml\"\nstore = \"store-{party}\"\n\
+                 stock = {{ {stock} }}\n{}",
+                addresses[party],
+                others.join(", "),
+                refills[party]
+            );
+            folder.file(&format!("{name}.toml"), &text);
+        }
+        Services { three, addresses, peers }
+    }
+
+    fn start(&self, party: usize) -> super::Running {
+        let name = NAMES[party];
+        self.three.company.start_as(&format!("{name}.toml"), &format!("log-{name}"))
+    }
+
+    /// The last party's run from its store, with the configuration folder of its service, which has the record of the store.
+    fn run(&self, session: &str) -> Ran {
+        let folder = &self.three.company.folder;
+        let [job, identity, input] = ["jobs/three.toml", "carol.pem", "own-carol.json"].map(|name| folder.path(name));
+        let (input, own) = (format!("2={input}"), self.three.store_of(2));
+        let run = ["run", "--job", &job, "--peers", &self.peers, "--input", &input, "--session", session];
+        let more = ["--identity", &identity, "--timeout", "20s", &own[0], &own[1], &own[2], &own[3]];
+        finish(self.three.company.begin(&[&run[..], &more].concat()))
     }
 }
-
-const NAMES: [&str; 3] = ["service", "bob", "carol"];
 
 #[test]
 fn the_last_of_three_services_refills_the_stores_of_all_as_soon_as_all_come() {
     const AND: &str = "pub fn main(a: u32, b: u32, c: u32) -> u32 {\n    (a & b) ^ c\n}\n";
-    let three = Three::under("service-mesh-refill", ("authenticated-bmr", AND), "total = 2", "");
-    let (prints, folder) = (three.prints(), &three.company.folder);
-    let trust = folder.path("all.toml");
-    for (name, print) in NAMES.iter().zip(&prints) {
-        assert_eq!(garblet(&["trust", "add", name, print, "--trust", &trust]).status, Some(0));
-    }
-    let addresses = free_addresses(3);
-    let entry = |(address, print)| format!("[[party]]\naddress = \"{address}\"\nfingerprint = \"{print}\"\n");
-    let peers = folder.file("addresses.toml", &addresses.iter().zip(&prints).map(entry).collect::<String>());
-    let own = |party: usize, input: &str, refill: &str| {
-        let own = Own { party, name: NAMES[party], input: input.into() };
-        own.configure(&three, &addresses[party], ("wait = \"3s\"", refill))
-    };
-    let files = [
-        own(0, &format!("{{\"a\": {}}}", super::PLANTED), ""),
-        own(1, "{\"b\": 17}", ""),
-        own(2, "{\"c\": 18}", "refill = { below = 100, every = \"500ms\" }\n"),
-    ];
-    let start = |party: usize, log: &str| three.company.start_as(&files[party], log);
-    // One party is silent: the refill ends in time, loudly, and the next try follows.
-    let silent = std::net::TcpListener::bind(&addresses[1]).expect("it is free");
-    let service = start(0, "log-0");
-    let mut carol = start(2, "log-2");
-    let line = carol.wait_for(" A STORE WAS NOT REFILLED: ");
-    assert!(line.contains("ERROR") && line.contains("party 1: ") && line.contains("next=0.5"), "{line}");
-    drop(silent);
-    let mut bob = start(1, "log-1");
-    carol.wait_for(" done session=");
-    bob.wait_for(" done session=");
-    carol.kill();
-    // With the configuration folder of its service, which has the record of the store.
-    let run = |name: &str| {
-        let own = three.store_of(2);
-        let [job, identity, input] = ["jobs/three.toml", "carol.pem", "own-carol.json"].map(|name| folder.path(name));
-        let input = format!("2={input}");
-        let of_run = ["run", "--job", &job, "--peers", &peers, "--input", &input, "--session", name];
-        let more = ["--identity", &identity, "--timeout", "20s", &own[0], &own[1], &own[2], &own[3]];
-        finish(three.company.begin(&[&of_run[..], &more].concat()))
-    };
-    for at in 0..2 {
-        let ran = run(&format!("run-{at}"));
+    const XOR: u32 = super::PLANTED ^ 17 ^ 18;
+    for (name, of_job, stock, sum) in [
+        ("pieces", ("authenticated-bmr", AND), "triples = 64, masks = 160", (super::PLANTED & 17) ^ 18),
+        ("runs", ("bmr", PROGRAM), "runs = 1", XOR),
+    ] {
+        let services = Services::new(&format!("service-mesh-refill-{name}"), of_job, stock);
+        // One party is silent: the refill ends in time, loudly, and the next try follows.
+        let silent = std::net::TcpListener::bind(&services.addresses[1]).expect("it is free");
+        let (service, mut carol) = (services.start(0), services.start(2));
+        let line = carol.wait_for(" A STORE WAS NOT REFILLED: ");
+        assert!(line.contains("ERROR") && line.contains("party 1: ") && line.contains("next=0.5"), "{line}");
+        drop(silent);
+        let bob = services.start(1);
         let log = || service.log() + &bob.log();
-        assert_eq!(
-            (ran.status, &ran.stdout),
-            (Some(0), &format!("out0 = {}\n", (super::PLANTED & 17) ^ 18)),
-            "{} {}",
-            ran.stderr,
-            log()
-        );
-        // The next run finds too little, until the service of the last party has refilled.
-        let early = run(&format!("early-{at}"));
-        assert_eq!(early.status, Some(1), "{} {}", early.stderr, log());
-        let mut carol = start(2, &format!("log-2-{at}"));
-        carol.wait_for(" done session=");
-        carol.kill();
+        for at in 0..2 {
+            carol.wait_for_all(" done session=", at + 1);
+            // A store that is not low is left alone.
+            std::thread::sleep(std::time::Duration::from_millis(1200));
+            assert_eq!(carol.log().matches(" done session=").count(), at + 1, "{}", carol.log());
+            let ran = services.run(&format!("run-{at}"));
+            assert_eq!((ran.status, &ran.stdout), (Some(0), &format!("out0 = {sum}\n")), "{} {}", ran.stderr, log());
+        }
+        assert!(!(log() + &carol.log()).contains("CHEATED"), "{} {}", log(), carol.log());
     }
-    assert!(!bob.log().contains("CHEATED") && !service.log().contains("CHEATED"), "{} {}", bob.log(), service.log());
 }
 
 #[test]

@@ -102,6 +102,10 @@ impl Protocol for AuthenticatedBmr {
         stock::check(store, job.plan.amounts())
     }
 
+    fn is_low(store: &Store, order: &Amounts, below: u8) -> bool {
+        order.short_of(stock::kinds().amounts_in(store), below).is_some()
+    }
+
     fn greet_filling(filling: &Filling<Self>) -> Hello {
         with_order(filling.hello(), filling.stock.order)
     }
