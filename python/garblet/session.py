@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 from . import _garblet
 from ._garblet import Identity
-from .errors import GarbletError, Panicked, UsageError
+from .errors import GarbletError, Panicked, StoreError, UsageError
 from .local import Params, Protocol, texts
 from .program import Program
 from .progress import Hearing, Progress, log
@@ -113,6 +113,7 @@ class Session:
             raise UsageError(f"{name}: there is no store", "give store=")
         self.program = program
         self.closing: GarbletError | None = None
+        self._keep = keep
         self._hear = Hearing(progress)
         self._busy = threading.Lock()
         self._open = True
@@ -166,7 +167,8 @@ class Session:
     def close(self) -> None:
         """Closes the session. All parties do this at the same time: each waits for the others' goodbye.
 
-        An error at this point does not change any result; `closing` has it.
+        An error at this point does not change any result; `closing` has it. With `keep`, `StoreError` is raised if the outputs of the last run were not
+        kept: then the value under the name is still the earlier one.
         """
         self._part(abort=False)
 
@@ -222,6 +224,8 @@ class Session:
             self.closing = closing
             if self._gave_up:
                 return
+            if self._keep is not None and isinstance(closing, StoreError):
+                raise closing
             log.warning("the result is final, but the peer did not close the session properly: %s", closing)
 
     def _close(self) -> Exception | None:

@@ -670,6 +670,34 @@ def test_what_cannot_be_kept_or_read_is_told_at_once(tmp_path: Path) -> None:
         plain(program, 0, peers=three.peers, protocol="gmw", store=three.stores[0], keep="x")
 
 
+class Closing:
+    """The native part of a session that closes with an error."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def close(self, _: Any) -> Exception:
+        return self.error
+
+
+def test_outputs_that_were_not_kept_are_told_when_the_session_closes(tmp_path: Path) -> None:
+    three = Three(tmp_path)
+    program = garblet.compile("pub fn main(a: u8, b: u8, c: u8) -> u8 { a ^ b ^ c }", name="first")
+    lost, gone = garblet.StoreError("another party could not keep its part"), garblet.PeerError("the peer is gone")
+    # Only that the outputs were not kept is an exception: the result is final, whatever else happens.
+    for keep, error, is_raised in [("x", lost, True), ("x", gone, False), (None, lost, False)]:
+        session = three.session(program, 0, keep=keep)
+        session.abort()
+        native: Any = Closing(error)
+        session._native, session._open, session._gave_up = native, True, False
+        if is_raised:
+            with pytest.raises(garblet.StoreError, match="keep its part"), session:
+                pass
+        else:
+            session.close()
+        assert session.closing is error
+
+
 def test_three_parties_as_tasks(tmp_path: Path) -> None:
     three = Three(tmp_path)
     program = garblet.compile("pub fn main(a: u8, b: u8, c: u8) -> u8 { (a & b) ^ c }", name="tasks")
