@@ -6,6 +6,7 @@ use garblet_primitives::{Backend, Block};
 use crate::{
     config::GarblingConfig,
     cursor::{ProgramCursor, Workspace},
+    garbler::EVEN_PARTS,
     run::{EvaluatePiece, SchemeKernels},
     schedules::Schedules,
 };
@@ -121,11 +122,55 @@ impl<'p> Evaluator<'p> {
     }
 }
 
-/// Unpacks `count` groups of `bits` bits into a byte each; nothing if `bits` is 0.
+/// Unpacks `count` groups of `bits` bits, at most eight, into a byte each; nothing if `bits` is 0.
 pub(crate) fn unpack(packed: &[u8], bits: usize, count: usize, bytes: &mut Vec<u8>) {
     bytes.clear();
-    if bits > 0 {
-        let bit = |at: usize| packed[at / 8] >> (at % 8) & 1;
-        bytes.extend((0..count).map(|i| (0..bits).fold(0, |sum, b| sum | bit(i * bits + b) << b)));
+    if bits == 0 {
+        return;
+    }
+    bytes.resize(count.next_multiple_of(8), 0);
+    for (place, bytes) in bytes.as_chunks_mut().0.iter_mut().enumerate() {
+        let packed = &packed[place * bits..];
+        let mut word = u64::from_le_bytes(packed.first_chunk().copied().unwrap_or_else(|| {
+            let mut last = [0; 8];
+            last.iter_mut().zip(packed).for_each(|(to, byte)| *to = *byte);
+            last
+        }));
+        for (level, evens) in EVEN_PARTS.into_iter().enumerate().rev() {
+            let part = evens / ((1 << (8 << level)) - 1) * (u64::MAX >> (64 - (bits << level)));
+            word = word & part | (word >> (bits << level) & part) << (8 << level);
+        }
+        *bytes = word.to_le_bytes();
+    }
+    bytes.truncate(count);
+}
+
+#[cfg(test)]
+mod tests {
+    use garblet_primitives::{Block, Prg};
+
+    use super::*;
+    use crate::garbler::pack;
+
+    #[test]
+    fn bits_are_packed_one_after_another_and_unpacked_again() {
+        let mut prg = Prg::new(Block::from_u128(7));
+        for bits in 0..=8 {
+            for count in 0..=67usize {
+                let bytes: Vec<u8> = (0..count).map(|_| prg.next_block().to_bytes()[0]).collect();
+                let mut packed = vec![0xff; (count * bits).div_ceil(8)];
+                pack(&bytes, bits, &mut packed);
+                let bit = |at: usize| packed[at / 8] >> (at % 8) & 1;
+                for at in 0..count * bits {
+                    assert_eq!(bit(at), bytes[at / bits] >> (at % bits) & 1, "{bits} bits, {count} bytes, bit {at}");
+                }
+                assert!((count * bits..8 * packed.len()).all(|at| bit(at) == 0));
+                let mut unpacked = vec![1];
+                unpack(&packed, bits, count, &mut unpacked);
+                let low = |byte: &u8| byte & ((1u16 << bits) - 1) as u8;
+                let expected = if bits == 0 { Vec::new() } else { bytes.iter().map(low).collect() };
+                assert_eq!(unpacked, expected, "{bits} bits, {count} bytes");
+            }
+        }
     }
 }

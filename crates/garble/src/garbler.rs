@@ -149,12 +149,29 @@ impl<'p> Garbler<'p> {
     }
 }
 
-/// Packs the low `bits` bits of each byte one after another, lowest first.
+/// Packs the low `bits` bits of each byte, at most eight, one after another, lowest first.
 pub(crate) fn pack(bytes: &[u8], bits: usize, packed: &mut [u8]) {
-    packed.fill(0);
-    for (i, byte) in bytes.iter().enumerate() {
-        for bit in 0..bits {
-            packed[(i * bits + bit) / 8] |= (byte >> bit & 1) << ((i * bits + bit) % 8);
+    if bits == 0 {
+        return;
+    }
+    // Eight bytes are a word, whose parts move together: bytes to pairs, pairs to fours, fours to eights.
+    let low = u64::MAX / 255 * (255 >> (8 - bits));
+    let (whole, rest) = bytes.as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    for (place, word) in whole.iter().chain([&last]).enumerate() {
+        let mut word = u64::from_le_bytes(*word) & low;
+        for (level, evens) in EVEN_PARTS.into_iter().enumerate() {
+            word = word & evens | (word >> (8 << level) & evens) << (bits << level);
+        }
+        // A whole word where there is room: the next one overwrites its zeros.
+        let room = &mut packed[place * bits..];
+        match room.first_chunk_mut() {
+            Some(room) => *room = word.to_le_bytes(),
+            None => room.iter_mut().zip(word.to_le_bytes()).for_each(|(to, byte)| *to = byte),
         }
     }
 }
+
+/// The parts with even numbers of a word: bytes, pairs of bytes, halves.
+pub(crate) const EVEN_PARTS: [u64; 3] = [0x00ff_00ff_00ff_00ff, 0x0000_ffff_0000_ffff, 0xffff_ffff];
