@@ -122,6 +122,32 @@ pub trait Engine: Copy {
     fn highs(self, low: Self::Quad, high: Self::Quad) -> Self::Quad;
     /// Lane by lane the low half of `low` and the high half of `high`.
     fn join_halves(self, low: Self::Quad, high: Self::Quad) -> Self::Quad;
+    /// Of each lane the halves of `first`, low and high, and the high half of `last`.
+    #[inline(always)]
+    fn store_three_halves(self, first: Self::Quad, last: Self::Quad) -> [[u64; 3]; QUAD_LANES] {
+        let (first, last) = (self.store(first), self.store(last));
+        std::array::from_fn(
+            #[inline(always)]
+            |lane| {
+                let ([low, high], [_, third]) = (first[lane].halves(), last[lane].halves());
+                [low, high, third]
+            },
+        )
+    }
+    /// Undoes [`Engine::store_three_halves`] with the halves of the first vector exchanged; in the last, both halves are the third.
+    #[inline(always)]
+    fn load_three_halves(self, halves: &[[u64; 3]; QUAD_LANES]) -> [Self::Quad; 2] {
+        [
+            self.load(&halves.map(
+                #[inline(always)]
+                |[low, high, _]| Block::from_halves(high, low),
+            )),
+            self.load(&halves.map(
+                #[inline(always)]
+                |[_, _, third]| Block::from_halves(third, third),
+            )),
+        ]
+    }
     /// Lane by lane multiplication by `x` in GF(2^128), see [`crate::gf128`].
     fn double(self, a: Self::Quad) -> Self::Quad;
     /// Lane by lane the carry-less product of `a` and `b`, as the sum of three parts: one from bit 0 on, one from bit 64 on, and one from
@@ -245,6 +271,9 @@ mod tests {
             quads.push(e.splat(Block::from_u128(e.half_bits(a).into())));
             quads.extend(e.interleave(a, b));
             quads.extend(e.deinterleave([a, b]));
+            let three_halves = e.store_three_halves(a, b);
+            quads.extend(e.load_three_halves(&three_halves));
+            quads.push(e.load(&three_halves.map(|[low, _, third]| Block::from_halves(low, third))));
             quads.extend(joined(e, e.products(a, b)));
             quads.extend(e.encrypt(&key, [[a], [b], [c]]).as_flattened());
             quads.extend(e.encrypt_each([a, b], [[b, c], [c, a]]).as_flattened());

@@ -1,6 +1,6 @@
 //! Three halves: one and a half blocks and five bits per AND gate.
 
-use garblet_primitives::{Block, Engine, GateHash, GateNumber, QUAD_LANES};
+use garblet_primitives::{Engine, GateHash, GateNumber};
 
 use super::{EvaluatorKeys, GarblerKeys, Scheme, Table, TableMut};
 
@@ -88,12 +88,8 @@ impl Scheme for ThreeHalves {
         let z = add_if(e, z, [(differ, e.xor(u, s)), (not_p, e.xor(w, delta)), (c, delta)]);
         let z = e.xor_if(e.mask_xor(d, not_q), z, s_delta);
 
-        let first = e.store(e.xor3(e.lows(x, y), e.highs(x, y), e.lows(da, db)));
-        let last = e.store(z);
-        for (bytes, (first, last)) in table.bytes.as_chunks_mut::<24>().0.iter_mut().zip(first.iter().zip(&last)) {
-            let ([t0, t1], [_, t2]) = (first.halves(), last.halves());
-            *bytes = bytemuck::cast([t0, t1, t2]);
-        }
+        let first = e.xor3(e.lows(x, y), e.highs(x, y), e.lows(da, db));
+        table.bytes.copy_from_slice(bytemuck::bytes_of(&e.store_three_halves(first, z)));
 
         let of_label = lowest_bits(e, e.xor3(e.highs(ha, hb), e.highs(hab, hab), random));
         let of_first = lowest_bits(e, e.highs(da, db)) ^ values ^ (3 * LOWEST);
@@ -111,13 +107,7 @@ impl Scheme for ThreeHalves {
     ) -> E::Quad {
         let e = keys.e;
         let [[ha], [hb], [hab]] = keys.hash(gate, [[a], [b], [e.xor(a, b)]]);
-        let mut parts = [[Block::ZERO; QUAD_LANES]; 2];
-        for (lane, bytes) in table.bytes.as_chunks::<24>().0.iter().enumerate().take(QUAD_LANES) {
-            let [t0, t1, t2]: [u64; 3] = bytemuck::cast(*bytes);
-            parts[0][lane] = Block::from_halves(t1, t0);
-            parts[1][lane] = Block::from_halves(t2, t2);
-        }
-        let [first, last] = [e.load(&parts[0]), e.load(&parts[1])];
+        let [first, last] = e.load_three_halves(&bytemuck::pod_read_unaligned(table.bytes));
 
         // The rows are not looked up, since their number must not show in addresses.
         let table = u32::from_le_bytes(table.controls);
@@ -140,7 +130,7 @@ impl Scheme for ThreeHalves {
 mod tests {
     use std::marker::PhantomData;
 
-    use garblet_primitives::{Backend, Bit, FixedKey, Kernel, Prg, Rekeyed};
+    use garblet_primitives::{Backend, Bit, Block, FixedKey, Kernel, Prg, QUAD_LANES, Rekeyed};
 
     use super::*;
 

@@ -161,6 +161,37 @@ impl Engine for Vaes {
     }
 
     #[inline(always)]
+    fn store_three_halves(self, first: Self::Quad, last: Self::Quad) -> [[u64; 3]; QUAD_LANES] {
+        let mut halves = [[0; 3]; QUAD_LANES];
+        let (begin, end) = halves.as_flattened_mut().split_at_mut(8);
+        // Bit 3 of a place is set for those of `last`.
+        have! {
+            let places = [_mm512_set_epi64(5, 4, 11, 3, 2, 9, 1, 0), _mm512_set_epi64(15, 7, 6, 13, 15, 7, 6, 13)];
+            let [to_begin, to_end] = places.map(
+                #[inline(always)]
+                |places| _mm512_permutex2var_epi64(first, places, last),
+            );
+            _mm512_storeu_si512(begin.as_mut_ptr().cast(), to_begin);
+            _mm256_storeu_si256(end.as_mut_ptr().cast(), _mm512_castsi512_si256(to_end));
+        }
+        halves
+    }
+
+    #[inline(always)]
+    fn load_three_halves(self, halves: &[[u64; 3]; QUAD_LANES]) -> [Self::Quad; 2] {
+        let (begin, end) = halves.as_flattened().split_at(8);
+        have! {
+            let begin = _mm512_loadu_si512(begin.as_ptr().cast());
+            let end = _mm512_castsi256_si512(_mm256_loadu_si256(end.as_ptr().cast()));
+            let places = [_mm512_set_epi64(9, 10, 6, 7, 3, 4, 0, 1), _mm512_set_epi64(11, 11, 8, 8, 5, 5, 2, 2)];
+            places.map(
+                #[inline(always)]
+                |places| _mm512_permutex2var_epi64(begin, places, end),
+            )
+        }
+    }
+
+    #[inline(always)]
     fn double(self, a: Self::Quad) -> Self::Quad {
         have! {
             // Dword 0 gets the sign of dword 3, and dword 2 the sign of dword 1: the bits that the shift pushes out.
