@@ -19,6 +19,7 @@ mod predict;
 mod programs;
 mod python;
 mod steps;
+mod test_programs;
 mod tidy;
 mod web;
 
@@ -73,7 +74,7 @@ fn test() -> Vec<Step> {
 
 /// All tests but those on clusters.
 fn quick_tests() -> Vec<Step> {
-    let mut steps = vec![Step::cargo("tests", &["test", "--workspace", "--quiet"])];
+    let mut steps = vec![test_programs::step("tests", "dev", &[])];
     steps.extend(web::steps());
     steps.extend([arm::engines_step(), toy_step(), python::step("debug")]);
     steps
@@ -90,8 +91,8 @@ fn toy_step() -> Step {
 /// More cases of every property, optimised, the examples with every garbling scheme and hash, and parties on Arm. It takes hours, so what fails, a
 /// program or a step, does not end the others.
 fn full_test() -> Vec<Step> {
-    let all = Step::cargo("all tests", &["test", "--workspace", "--profile", "full", "--no-fail-fast", "--quiet"]);
-    let mut steps = vec![all.env("PROPTEST_CASES", "1024").env("GARBLET_TEST_FULL", "1")];
+    let mut steps =
+        vec![test_programs::step("all tests", "full", &[("PROPTEST_CASES", "1024"), ("GARBLET_TEST_FULL", "1")])];
     steps.extend(web::steps());
     steps.extend([arm::engines_step(), arm::parties_step("full")]);
     steps.extend([toy_step(), python::step("full"), clusters::step("full"), constant_time::step()]);

@@ -7,7 +7,10 @@ use std::ops::Range;
 
 use garblet_garble::joint::{AndGates, Gate as Operands, Quad, walk};
 use garblet_primitives::{Backend, Engine, QUAD_LANES};
-use garblet_runs::testing::coalition::{self, FUNCTIONS, bits};
+use garblet_runs::testing::{
+    coalition::{self, FUNCTIONS, bits},
+    is_full,
+};
 
 use super::{lies::Watched, *};
 use crate::many::{
@@ -174,7 +177,10 @@ fn plan_of(function: coalition::Function, (parties, first, evaluator): (u16, u16
 #[test]
 fn no_sum_of_what_a_coalition_sees_tells_inputs() {
     let both = [ResultCheck::Tags, ResultCheck::Reveal];
-    for (coalition, of_gates) in COALITIONS.into_iter().flat_map(|coalition| both.map(|check| (coalition, check))) {
+    let cases = COALITIONS.into_iter().flat_map(|coalition| both.map(|check| (coalition, check))).enumerate();
+    // The short form has every coalition, with both checks in turn.
+    let cases = cases.filter(|(at, _)| is_full() || at % 4 == 0 || at % 4 == 3).map(|(_, case)| case);
+    for (coalition, of_gates) in cases {
         let mut compared = 0;
         for (name, function) in FUNCTIONS {
             let plan = plan_of(function, coalition, of_gates);
