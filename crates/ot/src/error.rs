@@ -55,6 +55,16 @@ pub enum OtError {
     /// An earlier batch of silent OTs failed, so there are no others: a mistake on this side.
     #[error("no OTs are left: expected a session without failures, got one in which a batch of silent OTs failed")]
     Ended,
+    /// The check of the first OTs of silent OT has too few bits for all the OTs that rest on it: a mistake on this side.
+    #[error(
+        "first OTs of silent OT: expected a check of at least {expected} bits, got one of {got} bits; set up the OT extension with more"
+    )]
+    WeakBase {
+        /// The least security in bits.
+        expected: u32,
+        /// The security in bits.
+        got: u32,
+    },
     /// The two parties have different field widths or checks.
     #[error("the peer extends OTs in another form: expected {ours}, got {theirs}")]
     FormMismatch {
@@ -137,7 +147,11 @@ impl OtError {
             OtError::InconsistentChoices => Some(OtCheck::Choices),
             OtError::CoinOpening => Some(OtCheck::Coin),
             OtError::InconsistentLeaves => Some(OtCheck::Leaves),
-            OtError::Net(_) | OtError::Ended | OtError::FormMismatch { .. } | OtError::WrongLength { .. } => None,
+            OtError::Net(_)
+            | OtError::Ended
+            | OtError::WeakBase { .. }
+            | OtError::FormMismatch { .. }
+            | OtError::WrongLength { .. } => None,
         }
     }
 }

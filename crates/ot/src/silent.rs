@@ -36,7 +36,7 @@
 //!
 //! Learning parity with noise, for a random code with ten ones in each row of the generator, of which two may fall together and cancel, and one noise bit in every `2^d`; AES-128 is an ideal cipher.
 //! `SilentCotSender<CotSender>` and its receiver: semi-honest. `SilentCotSender<MaliciousCotSender>` and its receiver: malicious; they take their first stock from
-//! checked OTs, and check every batch. There is no checked form on unchecked OTs. Public implementations have had that defect.
+//! checked OTs, and check every batch. There is no checked form on unchecked OTs, or on OTs with a check of fewer than 80 bits. Public implementations have had the first defect.
 
 mod base;
 mod check;

@@ -101,7 +101,7 @@ impl From<&OtError> for Class {
             | OtError::CoinOpening
             | OtError::InconsistentLeaves => Class::Misbehaviour,
             OtError::FormMismatch { .. } => Class::Disagreement,
-            OtError::WrongLength { .. } | OtError::Ended => Class::Other,
+            OtError::WrongLength { .. } | OtError::WeakBase { .. } | OtError::Ended => Class::Other,
         }
     }
 }

@@ -43,13 +43,14 @@ pub(super) struct Batch {
 impl<B: BaseReceiver> SilentCotReceiver<B> {
     /// Step 0, with a peer that calls [`SilentCotSender::setup`](super::SilentCotSender::setup) with the same parameters.
     ///
-    /// *Errors*: as `base`.
+    /// *Errors*: [`OtError::WeakBase`]; as `base`.
     pub async fn setup(
         channel: &mut Channel,
         rng: &mut (impl CryptoRng + ?Sized),
         mut base: B,
         set: LpnSet,
     ) -> Result<Self, OtError> {
+        base.check_strength()?;
         let (choices, mut stock) = base.extend_random(channel, set.stock()).await?;
         stock.iter_mut().zip(choices.iter()).for_each(|(block, choice)| *block = block.with_lsb(choice));
         let (session_key, rng, supply) = (base.session_key(), Prg::random(rng), Supply::empty());

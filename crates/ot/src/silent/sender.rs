@@ -42,15 +42,16 @@ pub(super) struct Batch {
 
 impl<B: BaseSender> SilentCotSender<B> {
     /// Step 0, with a peer that calls [`SilentCotReceiver::setup`](super::SilentCotReceiver::setup) with the same parameters. The OTs' difference is that of `base`,
-    /// with bit 0 set. The one check of a checked base carries all later OTs, so it should be one of 80 bits.
+    /// with bit 0 set. The one check of a checked base carries all later OTs, so it must be one of 80 bits.
     ///
-    /// *Errors*: as `base`.
+    /// *Errors*: [`OtError::WeakBase`]; as `base`.
     pub async fn setup(
         channel: &mut Channel,
         rng: &mut (impl CryptoRng + ?Sized),
         mut base: B,
         set: LpnSet,
     ) -> Result<Self, OtError> {
+        base.check_strength()?;
         let mut stock = base.extend(channel, set.stock()).await?;
         stock.iter_mut().for_each(|block| *block = block.with_lsb(false));
         let (delta, session_key) = (Delta::new(base.delta().block()), base.session_key());

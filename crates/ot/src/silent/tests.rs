@@ -39,10 +39,22 @@ fn semi_honest(set: LpnSet, seed: u128) -> SemiHonest {
 }
 
 fn checked(set: LpnSet, seed: u128) -> Checked {
+    let (ours, theirs, sender, receiver) = set_up(set, seed, StatisticalSecurity::Eighty);
+    Session { sender: sender.unwrap(), receiver: receiver.unwrap(), ours, theirs }
+}
+
+type SetUp = (
+    Channel,
+    Channel,
+    Result<SilentCotSender<MaliciousCotSender>, OtError>,
+    Result<SilentCotReceiver<MaliciousCotReceiver>, OtError>,
+);
+
+/// Sets up from checked OTs of this security.
+fn set_up(set: LpnSet, seed: u128, sigma: StatisticalSecurity) -> SetUp {
     let (mut ours, mut theirs) = channels();
     let [mut a, mut b] = [0, 1].map(|party| Prg::new(Block::from_u128(2 * seed + party)));
     let delta = Delta::random(&mut a);
-    let sigma = StatisticalSecurity::Eighty;
     block_on(async {
         let sender = async {
             let base = MaliciousCotSender::setup(&mut ours, &mut a, &delta, Width::Eight, sigma).await?;
@@ -53,7 +65,7 @@ fn checked(set: LpnSet, seed: u128) -> Checked {
             SilentCotReceiver::setup(&mut theirs, &mut b, base, set).await
         };
         let (sender, receiver) = tokio::join!(sender, receiver);
-        Session { sender: sender.unwrap(), receiver: receiver.unwrap(), ours, theirs }
+        (ours, theirs, sender, receiver)
     })
 }
 
@@ -300,6 +312,18 @@ fn the_same_sum_is_another_answer_in_every_batch_and_to_every_query() {
         session.receiver.finish(received, 9);
     }
     assert_eq!(answers.len(), 6);
+}
+
+/// The check of the first OTs carries all later ones.
+#[test]
+fn first_ots_with_a_check_of_forty_bits_are_refused_by_both_before_anything_is_sent() {
+    let (ours, theirs, sender, receiver) = set_up(LpnSet::TOY, 15, StatisticalSecurity::Forty);
+    for error in [sender.err(), receiver.err()] {
+        assert!(matches!(error, Some(OtError::WeakBase { expected: 80, got: 40 })));
+    }
+    let width = Width::Eight;
+    let set_up_only = width.sender_setup_bytes() + width.receiver_setup_bytes() + width.malicious_setup_bytes();
+    assert_eq!(ours.traffic().bytes_sent + theirs.traffic().bytes_sent, set_up_only);
 }
 
 #[test]

@@ -126,6 +126,11 @@ impl MaliciousCotSender {
         Ok(release(unchecked, consistent))
     }
 
+    /// The security of the checks.
+    pub(crate) fn security(&self) -> StatisticalSecurity {
+        self.sigma
+    }
+
     /// Bytes of an answer: the hash of the choices, and that of every column.
     pub fn answer_bytes(&self) -> usize {
         self.sigma.digest_bytes()
@@ -213,6 +218,11 @@ impl MaliciousCotReceiver {
         self.inner.extend_to(channel, choices, &mut rows).await?;
         let all = BitVec::from_bytes(bytemuck::cast_slice(choices).to_vec(), SQUARE * choices.len())?;
         Ok(Corrected { choices: all, rows, n: SQUARE * choices.len().saturating_sub(1) })
+    }
+
+    /// The security of the checks.
+    pub(crate) fn security(&self) -> StatisticalSecurity {
+        self.sigma
     }
 
     /// Step e: the answer at the sender's point, and the choices and blocks.

@@ -120,6 +120,7 @@ pub(crate) fn ot_place(error: &OtError) -> usize {
         OtError::CoinOpening => 10,
         OtError::InconsistentLeaves => 11,
         OtError::Ended => 12,
+        OtError::WeakBase { .. } => 13,
     }
 }
 
@@ -137,6 +138,7 @@ pub(crate) fn ot_errors() -> Vec<OtError> {
         OtError::CoinOpening,
         OtError::InconsistentLeaves,
         OtError::Ended,
+        OtError::WeakBase { expected: 80, got: 40 },
     ];
     net_errors().into_iter().map(OtError::Net).chain(own).collect()
 }
