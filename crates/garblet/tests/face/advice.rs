@@ -48,7 +48,7 @@ fn store_errors() -> Vec<StoreError> {
         StoreError::PeerRolledBack { expected: 2, got: 1 },
         StoreError::PeerAhead { kind: kind(), max: PieceId(1), got: PieceId(2) },
         StoreError::Twice { store: text() },
-        StoreError::Apart { kind: kind(), least: PieceId(1), most: PieceId(2) },
+        StoreError::Apart { kind: kind(), ahead: 1, least: PieceId(1), most: PieceId(2) },
         StoreError::PeerKinds { max: 1, got: 2 },
         StoreError::RolledBack { expected: 2, got: 1 },
         StoreError::Restored { folder: folder(), record: record(), expected: 2, got: 1 },
