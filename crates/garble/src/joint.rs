@@ -28,6 +28,11 @@
 //!
 //! If there is only one garbler, nothing is added up, and `L_c` may be the third block with bit 0 cleared. That bit then takes the block's place.
 //!
+//! # Lots
+//!
+//! A circuit may be garbled and evaluated lot by lot, in memory for one lot and for the wires that are still read. Lots may end after any gate; the tables are
+//! those of the whole circuit.
+//!
 //! # Tags
 //!
 //! In the slot of tags the evaluator computes what it computes in all others, with zero for labels. The result is `(v_a v_b + v_c) delta`, where `v_a` and
@@ -47,9 +52,9 @@ mod tests;
 mod wires;
 
 pub use self::{
-    evaluator::{Seen, TagCheck, evaluate, own_shares},
-    garbler::{GarblerPart, garble},
-    wires::{AndGates, Gate, Layer, Quad, Wires, walk},
+    evaluator::{Seen, TagCheck, begin, evaluate, evaluate_lot, own_shares, own_shares_of_lot},
+    garbler::{GarblerPart, garble, garble_lot, width},
+    wires::{AndGates, Gate, Layer, Quad, Walk, Wires, walk},
 };
 
 use garblet_primitives::Block;

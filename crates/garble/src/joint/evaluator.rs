@@ -8,7 +8,7 @@ use super::{
     GateShares, circuit_blocks,
     keys::Keys,
     place,
-    wires::{AndGates, Gate, Quad, walk},
+    wires::{AndGates, Gate, Quad, Walk},
 };
 use crate::masked::NEGATION;
 
@@ -25,15 +25,26 @@ pub fn own_shares(
     inputs: Vec<Quad>,
     circuit: &mut [Block],
 ) {
-    let (slots, gates) = (shares.len(), schedule.ands().len());
+    let mut walk = Walk::new(backend, schedule, shares.len().div_ceil(QUAD_LANES), inputs);
+    own_shares_of_lot(&mut walk, schedule.ands().len(), shares, circuit);
+}
+
+/// The same for the next gates alone, whose shares and circuit these are.
+///
+/// # Panics
+/// If the shape is wrong, or fewer gates are left.
+pub fn own_shares_of_lot(walk: &mut Walk<'_>, gates: usize, shares: Vec<GateShares<'_>>, circuit: &mut [Block]) {
     assert!(shares.iter().flatten().all(|shares| shares.len() == gates), "shares of gates");
-    assert_eq!(circuit.len(), circuit_blocks(slots, gates), "blocks of a circuit");
-    walk(backend, schedule, slots.div_ceil(QUAD_LANES), inputs, &mut Own { shares, circuit });
+    assert_eq!(circuit.len(), circuit_blocks(shares.len(), gates), "blocks of a circuit");
+    let first = walk.done();
+    walk.advance(gates, &mut Own { shares, first, circuit });
 }
 
 /// Wires that carry the shares of `lambda delta^j` by slot.
 struct Own<'a> {
     shares: Vec<GateShares<'a>>,
+    /// The gate to which the first of the shares belong.
+    first: usize,
     circuit: &'a mut [Block],
 }
 
@@ -45,12 +56,12 @@ impl AndGates for Own<'_> {
     #[inline(always)]
     fn and<E: Engine>(&mut self, _e: E, _state: &mut (), gate: Gate<'_>, out: &mut [Quad]) {
         let (a, b, out) = (gate.a.as_flattened(), gate.b.as_flattened(), out.as_flattened_mut());
-        let slots = self.shares.len();
+        let (slots, number) = (self.shares.len(), gate.index - self.first);
         for (slot, [of_gates, of_products]) in self.shares.iter().enumerate() {
-            out[slot] = of_gates[gate.index];
-            let table = [b[slot], a[slot], out[slot] ^ of_products[gate.index]];
+            out[slot] = of_gates[number];
+            let table = [b[slot], a[slot], out[slot] ^ of_products[number]];
             for (block, share) in table.into_iter().enumerate() {
-                self.circuit[place(slots, slot, gate.index, block)] = share;
+                self.circuit[place(slots, slot, number, block)] = share;
             }
         }
     }
@@ -132,21 +143,57 @@ pub fn evaluate(
     check: Option<&mut TagCheck>,
     seen: Option<&mut Seen>,
 ) -> Zeroizing<Vec<Quad>> {
-    let (garblers, slots) = (seeds.len(), seeds.len() + usize::from(check.is_some()));
-    assert_eq!(circuit.len(), circuit_blocks(slots, schedule.ands().len()), "blocks of a circuit");
+    let slots = seeds.len() + usize::from(check.is_some());
+    let mut walk = begin(backend, schedule, (seeds.len(), slots), inputs);
+    evaluate_lot(&mut walk, schedule.ands().len(), seeds, circuit, check, seen);
+    walk.finish()
+}
+
+/// The walk of an evaluation before the first gate, for these numbers of garblers and of slots.
+///
+/// *Shape*: `inputs` as for [`evaluate`].
+///
+/// # Panics
+/// If the shape is wrong.
+pub fn begin<'s>(
+    backend: Backend,
+    schedule: &'s Schedule,
+    (garblers, slots): (usize, usize),
+    inputs: &[Block],
+) -> Walk<'s> {
     assert_eq!(inputs.len(), garblers * schedule.input_count(), "labels of inputs");
     let width = slots.div_ceil(QUAD_LANES);
     let mut padded = vec![[Block::ZERO; QUAD_LANES]; width * schedule.input_count()];
     for (to, labels) in padded.chunks_exact_mut(width).zip(inputs.chunks_exact(garblers)) {
         to.as_flattened_mut()[..garblers].copy_from_slice(labels);
     }
-    walk(backend, schedule, width, padded, &mut Active { seeds, slots, circuit, check, seen })
+    Walk::new(backend, schedule, width, padded)
+}
+
+/// Evaluates the next gates, whose circuit this is.
+///
+/// # Panics
+/// If the shape is wrong, or fewer gates are left.
+pub fn evaluate_lot(
+    walk: &mut Walk<'_>,
+    gates: usize,
+    seeds: &[Block],
+    circuit: &[Block],
+    check: Option<&mut TagCheck>,
+    seen: Option<&mut Seen>,
+) {
+    let slots = seeds.len() + usize::from(check.is_some());
+    assert_eq!(circuit.len(), circuit_blocks(slots, gates), "blocks of a circuit");
+    let first = walk.done();
+    walk.advance(gates, &mut Active { seeds, slots, first, circuit, check, seen });
 }
 
 /// Wires that carry the active labels of all garblers, and zero for tags.
 struct Active<'a> {
     seeds: &'a [Block],
     slots: usize,
+    /// The first gate of the circuit.
+    first: usize,
     circuit: &'a [Block],
     check: Option<&'a mut TagCheck>,
     seen: Option<&'a mut Seen>,
@@ -162,7 +209,7 @@ impl<'a> AndGates for Active<'a> {
 
     #[inline(always)]
     fn and<E: Engine>(&mut self, e: E, keys: &mut Keys<'a, E>, gate: Gate<'_>, out: &mut [Quad]) {
-        let slots = self.slots;
+        let (slots, number) = (self.slots, gate.index - self.first);
         let (first, keys) = keys.of_gate(e, gate.index);
         let [negate_a, negate_b] = gate.inverted.map(|inverted| NEGATION & Block::mask(inverted));
         let [a, b] = [(gate.a, negate_a), (gate.b, negate_b)].map(
@@ -176,7 +223,7 @@ impl<'a> AndGates for Active<'a> {
             let slot = quad * QUAD_LANES;
             let [one, two, three] = [0, 1, 2].map(
                 #[inline(always)]
-                |block| load(e, &self.circuit[place(slots, slot, gate.index, block)..], slots - slot),
+                |block| load(e, &self.circuit[place(slots, slot, number, block)..], slots - slot),
             );
             // For tags there is no label; bit 0 does not count.
             let label_a = e.xor(e.load(&gate.a[quad]), e.splat(negate_a));

@@ -6,7 +6,7 @@ use garblet_primitives::{Backend, Block, Delta, Engine, GateHash, QUAD_LANES, Re
 use super::{
     GateShares, TABLE,
     keys::Keys,
-    wires::{AndGates, Gate, Quad, walk},
+    wires::{AndGates, Gate, Quad, Walk},
 };
 use crate::masked::NEGATION;
 
@@ -36,12 +36,28 @@ pub struct GarblerPart<'a> {
 /// # Panics
 /// If the shape is wrong.
 pub fn garble(backend: Backend, schedule: &Schedule, part: GarblerPart<'_>, inputs: Vec<Quad>) -> Vec<Vec<Block>> {
-    let (slots, gates) = (part.shares.len(), schedule.ands().len());
+    let mut walk = Walk::new(backend, schedule, width(part.shares.len()), inputs);
+    garble_lot(&mut walk, schedule.ands().len(), part)
+}
+
+/// The number of vectors of a garbler's wires.
+pub fn width(slots: usize) -> usize {
+    (slots + 1).div_ceil(QUAD_LANES)
+}
+
+/// The same for the next gates alone. All parts of one garbler have the same seed, delta and slots.
+///
+/// *Shape*: `part` has shares and labels of these gates; the walk has as many vectors as [`width`] says.
+///
+/// # Panics
+/// If the shape is wrong, or fewer gates are left.
+pub fn garble_lot(walk: &mut Walk<'_>, gates: usize, part: GarblerPart<'_>) -> Vec<Vec<Block>> {
     assert!(part.shares.iter().flatten().all(|shares| shares.len() == gates), "shares of gates");
     assert!(part.labels.is_none_or(|labels| labels.len() == gates), "labels of gates");
-    let mut garbling =
-        Garbling { seeds: &[part.hash_seed], part, tables: vec![vec![Block::ZERO; TABLE * gates]; slots] };
-    walk(backend, schedule, (slots + 1).div_ceil(QUAD_LANES), inputs, &mut garbling);
+    let (slots, first) = (part.shares.len(), walk.done());
+    let tables = vec![vec![Block::ZERO; TABLE * gates]; slots];
+    let mut garbling = Garbling { seeds: &[part.hash_seed], part, first, tables };
+    walk.advance(gates, &mut garbling);
     garbling.tables
 }
 
@@ -49,6 +65,8 @@ pub fn garble(backend: Backend, schedule: &Schedule, part: GarblerPart<'_>, inpu
 struct Garbling<'a> {
     seeds: &'a [Block],
     part: GarblerPart<'a>,
+    /// The gate to which the first of the shares belong.
+    first: usize,
     tables: Vec<Vec<Block>>,
 }
 
@@ -62,8 +80,9 @@ impl<'a> AndGates for Garbling<'a> {
 
     #[inline(always)]
     fn and<E: Engine>(&mut self, e: E, keys: &mut Keys<'a, E>, gate: Gate<'_>, out: &mut [Quad]) {
-        let Garbling { part, tables, .. } = self;
-        let (slots, delta, at) = (part.shares.len(), part.delta.block(), TABLE * gate.index);
+        let Garbling { part, first: first_gate, tables, .. } = self;
+        let number = gate.index - *first_gate;
+        let (slots, delta, at) = (part.shares.len(), part.delta.block(), TABLE * number);
         let (first, keys) = keys.of_gate(e, gate.index);
         let operands = [(gate.a, gate.inverted[0]), (gate.b, gate.inverted[1])];
         let [label_a, label_b] = operands.map(
@@ -83,8 +102,8 @@ impl<'a> AndGates for Garbling<'a> {
             ];
             let shares = part.shares[slot..].iter().zip(&mut tables[slot..]).zip(&mut out[slot..slots]);
             for (lane, (([of_gates, of_products], table), out)) in shares.take(QUAD_LANES).enumerate() {
-                *out = of_gates[gate.index];
-                let result = *out ^ of_products[gate.index];
+                *out = of_gates[number];
+                let result = *out ^ of_products[number];
                 let [first, second, third] = blocks.map(
                     #[inline(always)]
                     |quad| quad[lane],
@@ -94,7 +113,7 @@ impl<'a> AndGates for Garbling<'a> {
         }
         let [_, second, third] = &mut tables[part.own][at..at + TABLE] else { unreachable!("three blocks") };
         *second ^= label_a;
-        let label = part.labels.map_or_else(|| third.with_lsb(false), |labels| labels[gate.index]);
+        let label = part.labels.map_or_else(|| third.with_lsb(false), |labels| labels[number]);
         *third ^= label;
         out[slots] = label;
     }

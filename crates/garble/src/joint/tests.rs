@@ -194,6 +194,15 @@ impl Joint {
         circuit
     }
 
+    /// The active labels of inputs of all garblers.
+    fn active(&self, values: &[bool]) -> Vec<Block> {
+        let active = |at: usize| {
+            let shown = Block::mask(values[at] ^ self.masks[at]);
+            self.labels.iter().zip(&self.deltas).map(move |(labels, delta)| labels[at] ^ delta.block() & shown)
+        };
+        (0..values.len()).flat_map(active).collect()
+    }
+
     /// The labels of all slots, and the difference of tags, which are zero if there are none.
     fn evaluate(
         &self,
@@ -202,11 +211,7 @@ impl Joint {
         circuit: &[Block],
         bytes: usize,
     ) -> (Zeroizing<Vec<Quad>>, Block) {
-        let active = |at: usize| {
-            let shown = Block::mask(values[at] ^ self.masks[at]);
-            self.labels.iter().zip(&self.deltas).map(move |(labels, delta)| labels[at] ^ delta.block() & shown)
-        };
-        let inputs: Vec<Block> = (0..values.len()).flat_map(active).collect();
+        let inputs = self.active(values);
         let mut check = self.deltas.get(self.shape.garblers).map(|delta| TagCheck::new(delta.block(), bytes));
         let wires = evaluate(backend, &self.schedule, &self.seeds, &inputs, circuit, check.as_mut(), None);
         (wires, check.map_or(Block::ZERO, |check| check.difference()))
@@ -269,6 +274,74 @@ fn labels_and_public_values_are_those_of_the_plain_circuit() {
             zeros.push(joint.at_outputs(&joint.zeros()));
         }
         assert!(zeros.iter().all(|one| !one.is_empty() && *one == zeros[0]));
+    }
+}
+
+/// The gates of the next lot: few, one, many, and those that are left.
+fn lots(gates: usize) -> Vec<usize> {
+    let mut lots = Vec::new();
+    let mut left = gates;
+    for next in [3, 1, 64, 0, 130].into_iter().cycle() {
+        if left == 0 {
+            break;
+        }
+        lots.push(left.min(next));
+        left -= left.min(next);
+    }
+    lots
+}
+
+#[test]
+fn lots_give_what_the_whole_circuit_gives() {
+    for (shape, seed) in Shape::all().filter(|shape| shape.drawn).zip(80..) {
+        let (joint, [values, _]) = joint(shape, seed);
+        let (slots, gates, garblers) = (shape.slots(), joint.schedule.ands().len(), shape.garblers);
+        let whole = joint.sum(Backend::detect());
+        let (expected, difference) = joint.evaluate(Backend::detect(), &values, &whole, 6);
+        let inputs = joint.schedule.input_count();
+        let start = |own: usize| {
+            let of_inputs = joint.shares[own].inputs.iter().map(|shares| &shares[..]);
+            let labels = joint.labels.get(own).map(|labels| &labels[..inputs]);
+            let columns: Vec<&[Block]> = of_inputs.chain(labels).collect();
+            let of_wires = columns.len().div_ceil(QUAD_LANES);
+            Walk::new(Backend::detect(), &joint.schedule, of_wires, quads(inputs, &columns))
+        };
+        let mut walks: Vec<Walk<'_>> = (0..=garblers).map(start).collect();
+        let mut check = joint.deltas.get(garblers).map(|delta| TagCheck::new(delta.block(), 6));
+        let mut evaluation = begin(Backend::detect(), &joint.schedule, (garblers, slots), &joint.active(&values));
+        let mut first = 0;
+        for lot in lots(gates) {
+            let of_lot = |shares: &[Block]| shares[first..first + lot].to_vec();
+            let mut circuit = vec![Block::ZERO; circuit_blocks(slots, lot)];
+            for own in (0..=garblers).rev() {
+                let Shares { results, products, .. } = &joint.shares[own];
+                let shares: Vec<[Vec<Block>; 2]> = results
+                    .iter()
+                    .zip(products)
+                    .map(|(results, products)| [of_lot(results), of_lot(products)])
+                    .collect();
+                let shares = shares.iter().map(|[results, products]| [&results[..], &products[..]]).collect();
+                if own == garblers {
+                    own_shares_of_lot(&mut walks[own], lot, shares, &mut circuit);
+                    continue;
+                }
+                let labels = of_lot(&joint.labels[own][inputs..]);
+                let (hash_seed, delta) = (joint.seeds[own], &joint.deltas[own]);
+                let part = GarblerPart { hash_seed, delta, own, labels: Some(&labels), shares };
+                for (slot, tables) in garble_lot(&mut walks[own], lot, part).iter().enumerate() {
+                    for (at, block) in tables.iter().enumerate() {
+                        circuit[place(slots, slot, at / TABLE, at % TABLE)] ^= *block;
+                    }
+                }
+            }
+            let at = circuit_blocks(slots, first);
+            assert!(circuit == whole[at..at + circuit.len()], "gates from {first} on");
+            evaluate_lot(&mut evaluation, lot, &joint.seeds, &circuit, check.as_mut(), None);
+            first += lot;
+        }
+        assert_eq!(first, gates);
+        assert!(check.map_or(Block::ZERO, |check| check.difference()) == difference);
+        assert!(joint.at_outputs(&evaluation.finish()) == joint.at_outputs(&expected));
     }
 }
 

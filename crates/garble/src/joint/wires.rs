@@ -116,39 +116,107 @@ pub fn walk(
     inputs: Vec<Quad>,
     gates: &mut impl AndGates,
 ) -> Zeroizing<Vec<Quad>> {
-    let inputs = Zeroizing::new(inputs);
-    assert_eq!(inputs.len(), width * schedule.input_count(), "vectors of inputs");
-    let count = width * schedule.slot_count().max(schedule.input_count());
-    let mut slots = Zeroizing::new(Vec::with_capacity(count));
-    slots.extend_from_slice(&inputs);
-    slots.resize(count, [Block::ZERO; QUAD_LANES]);
-    backend.run(Walk { schedule, width, slots: &mut slots, gates });
-    slots
+    let mut walk = Walk::new(backend, schedule, width, inputs);
+    walk.advance(schedule.ands().len(), gates);
+    walk.finish()
 }
 
-struct Walk<'a, G> {
+/// A walk that may stop after any AND gate.
+///
+/// *Secret*: the values of wires; they are wiped on drop.
+pub struct Walk<'s> {
+    backend: Backend,
+    schedule: &'s Schedule,
+    width: usize,
+    slots: Zeroizing<Vec<Quad>>,
+    at: Place,
+}
+
+/// The place of a walk in a schedule.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    step: usize,
+    xors: usize,
+    ands: usize,
+    /// AND gates left of the step; none if its XOR gates are outstanding.
+    left: Option<usize>,
+}
+
+impl<'s> Walk<'s> {
+    /// Begins before the first gate, as [`walk`].
+    ///
+    /// # Panics
+    /// If there are not as many vectors of inputs as the schedule has inputs.
+    pub fn new(backend: Backend, schedule: &'s Schedule, width: usize, inputs: Vec<Quad>) -> Self {
+        let inputs = Zeroizing::new(inputs);
+        assert_eq!(inputs.len(), width * schedule.input_count(), "vectors of inputs");
+        let count = width * schedule.slot_count().max(schedule.input_count());
+        let mut slots = Zeroizing::new(Vec::with_capacity(count));
+        slots.extend_from_slice(&inputs);
+        slots.resize(count, [Block::ZERO; QUAD_LANES]);
+        Walk { backend, schedule, width, slots, at: Place::default() }
+    }
+
+    /// The number of AND gates that are done.
+    pub fn done(&self) -> usize {
+        self.at.ands
+    }
+
+    /// Does the next AND gates, with the XOR gates up to the AND gate that follows.
+    ///
+    /// # Panics
+    /// If fewer are left.
+    pub fn advance(&mut self, ands: usize, gates: &mut impl AndGates) {
+        let Walk { backend, schedule, width, slots, at } = self;
+        let end = at.ands + ands;
+        assert!(end <= schedule.ands().len(), "{ands} AND gates after {}", at.ands);
+        backend.run(Advance { schedule, width: *width, slots, at, end, gates });
+    }
+
+    /// The values of all slots.
+    ///
+    /// # Panics
+    /// If gates are missing.
+    pub fn finish(self) -> Zeroizing<Vec<Quad>> {
+        assert_eq!(self.at.step, self.schedule.steps().len(), "steps of the schedule");
+        self.slots
+    }
+}
+
+struct Advance<'a, G> {
     schedule: &'a Schedule,
     width: usize,
     slots: &'a mut [Quad],
+    at: &'a mut Place,
+    end: usize,
     gates: &'a mut G,
 }
 
-impl<G: AndGates> Kernel for Walk<'_, G> {
+impl<G: AndGates> Kernel for Advance<'_, G> {
     type Output = ();
 
     #[inline(always)]
     fn run<E: Engine>(self, e: E) {
-        let Walk { schedule, width, slots, gates } = self;
+        let Advance { schedule, width, slots, at, end, gates } = self;
         let mut state = gates.begin(e);
         let mut wires = Wires { width, slots };
-        let (mut xors, mut ands) = (schedule.xors(), schedule.ands());
-        for step in schedule.steps() {
-            let (now, later) = xors.split_at(step.xors as usize);
-            xors = later;
-            wires.xor(e, now);
-            let (ops, later) = ands.split_at(step.ands as usize);
-            gates.layer(e, &mut state, Layer { first: schedule.ands().len() - ands.len(), ops }, &mut wires);
-            ands = later;
+        while let Some(step) = schedule.steps().get(at.step) {
+            let left = at.left.unwrap_or_else(|| {
+                let xors = at.xors..at.xors + step.xors as usize;
+                at.xors = xors.end;
+                wires.xor(e, &schedule.xors()[xors]);
+                step.ands as usize
+            });
+            let now = left.min(end - at.ands);
+            let ops = &schedule.ands()[at.ands..at.ands + now];
+            gates.layer(e, &mut state, Layer { first: at.ands, ops }, &mut wires);
+            at.ands += now;
+            if now < left {
+                at.left = Some(left - now);
+                return;
+            }
+            at.left = None;
+            at.step += 1;
         }
     }
 }
@@ -190,8 +258,19 @@ mod tests {
             let words: Vec<u64> = inputs.iter().map(u64::from).collect();
             let expected = evaluate_circuit(component.circuit(), &words);
             let carried = inputs.iter().flat_map(|bit| vec![[Block::mask(bit); QUAD_LANES]; width]).collect();
-            for backend in Backend::available() {
-                let slots = walk(backend, &schedule, width, Vec::clone(&carried), &mut Plain);
+            for (backend, most) in
+                Backend::available().into_iter().flat_map(|backend| [1, 7, 64, usize::MAX].map(|most| (backend, most)))
+            {
+                let mut walk = Walk::new(backend, &schedule, width, Vec::clone(&carried));
+                loop {
+                    let (done, left) = (walk.done(), schedule.ands().len() - walk.done());
+                    walk.advance(left.min(most), &mut Plain);
+                    assert_eq!(walk.done(), done + left.min(most));
+                    if left <= most {
+                        break;
+                    }
+                }
+                let slots = walk.finish();
                 for (output, expected) in schedule.outputs().iter().zip(expected.iter()) {
                     let got = match output {
                         OutputWire::Constant(value) => Block::mask(*value),
