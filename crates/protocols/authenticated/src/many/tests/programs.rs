@@ -2,7 +2,7 @@
 
 use garblet_circuit::random;
 use garblet_protocol::{conduct::Honest, phase::Phase};
-use garblet_runs::testing::mesh_run::hellos;
+use garblet_runs::testing::{is_full, mesh_run::hellos};
 use garblet_synthesis::library;
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -57,4 +57,16 @@ fn a_program_of_the_library_with_more_than_one_piece_of_tags() {
     let mut rng = StdRng::seed_from_u64(6);
     let inputs = random::inputs(&mut rng, &program);
     check(program, 3, Config::default(), &inputs, 1);
+}
+
+#[test]
+fn thirteen_parties() {
+    let mut rng = StdRng::seed_from_u64(13);
+    let cases = [(ResultCheck::Tags, 12, 40), (ResultCheck::Reveal, 0, 300), (ResultCheck::Tags, 6, 5_000)];
+    for (check_of_gates, evaluator, gates) in cases.into_iter().take(if is_full() { 3 } else { 1 }) {
+        let program = random::program(&mut rng, gates, 13);
+        let inputs = random::inputs(&mut rng, &program);
+        let config = Config { check: check_of_gates, evaluator, ..Config::default() };
+        check(program, 13, config, &inputs, gates as u64);
+    }
 }
