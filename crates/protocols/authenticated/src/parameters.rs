@@ -22,6 +22,12 @@ const BATCH_BYTES: u64 = 544 << 20;
 /// The triples of a batch where there are too many parties for a larger one.
 const BATCH_OF_MANY: u64 = 1 << 15;
 
+/// The most bytes of the blocks of a batch that goes to the store of one of many parties.
+const STORED_BYTES: u64 = 192_000_000;
+
+/// The fewest parties that fill stores in such batches. Their transfers for the fewest triples in buckets of three take more than 400 MB.
+const MANY: u16 = 5;
+
 /// Bits of tags beyond the bound: each party's tags take that share of the sum.
 const TAG_BITS: u32 = 8;
 
@@ -36,6 +42,18 @@ fn batch_max(parties: u16, statistical: Statistical) -> u64 {
     } else {
         BATCH_OF_MANY
     }
+}
+
+/// The most triples of a batch that goes to the store of one of this number of parties.
+fn stored_max(parties: u16, statistical: Statistical) -> u64 {
+    if parties < MANY {
+        return batch_max(parties, statistical);
+    }
+    // Three bits of a leaky triple, each with a key and a MAC for every other party; a block `u` for every other party; a sum.
+    let leaky = 16 * (7 * u64::from(parties - 1) + 1);
+    let fit = |bucket: u32| STORED_BYTES / (leaky * u64::from(bucket));
+    let mut sizes = BUCKETS.filter(|&bucket| fit(bucket) >= Batch::least(bucket, statistical, parties)).map(fit);
+    sizes.next().unwrap_or(BATCH_OF_MANY)
 }
 
 /// Triples that are made at once.
@@ -80,6 +98,15 @@ impl Batch {
 ///
 /// More triples than memory can hold are made in several batches.
 pub fn batches(triples: u64, statistical: Statistical, parties: u16) -> Vec<Batch> {
+    batches_within(triples, statistical, parties, batch_max(parties, statistical))
+}
+
+/// The same for stores, which many parties fill in so little memory that a triple takes more leaky ones.
+pub(crate) fn stored_batches(triples: u64, statistical: Statistical, parties: u16) -> Vec<Batch> {
+    batches_within(triples, statistical, parties, stored_max(parties, statistical))
+}
+
+fn batches_within(triples: u64, statistical: Statistical, parties: u16, most: u64) -> Vec<Batch> {
     let cheapest = |triples: u64| {
         let of = |bucket| Batch { triples: triples.max(Batch::least(bucket, statistical, parties)), bucket };
         BUCKETS.map(of).min_by_key(Batch::leaky).unwrap_or(Batch { triples, bucket: *BUCKETS.end() })
@@ -87,7 +114,7 @@ pub fn batches(triples: u64, statistical: Statistical, parties: u16) -> Vec<Batc
     if triples == 0 {
         return Vec::new();
     }
-    let count = triples.div_ceil(batch_max(parties, statistical));
+    let count = triples.div_ceil(most);
     let share = move |batch: u64| {
         (u128::from(triples) * u128::from(batch + 1) / u128::from(count)
             - u128::from(triples) * u128::from(batch) / u128::from(count)) as u64
@@ -147,6 +174,29 @@ mod tests {
         assert_eq!(batches(6_400, Statistical::Forty, 2), [Batch { triples: 6_400, bucket: 4 }]);
         assert_eq!(batches(1_000_000, Statistical::Forty, 2), [Batch { triples: 500_000, bucket: 3 }; 2]);
         assert_eq!(batches(1_000_000, Statistical::Forty, 5), [Batch { triples: 500_000, bucket: 3 }; 2]);
+    }
+
+    #[test]
+    fn stores_of_many_parties_are_filled_in_little_memory() {
+        let statistical = [Statistical::Forty, Statistical::SixtyFour, Statistical::Eighty];
+        for (statistical, parties) in statistical.into_iter().flat_map(|s| (2..=16).map(move |parties| (s, parties))) {
+            for triples in [1, 100, 6_400, 300_000, 1_000_000, 10_000_000] {
+                let stored = stored_batches(triples, statistical, parties);
+                assert!(stored.iter().map(|batch| batch.triples).sum::<u64>() >= triples);
+                let bound = (-f64::from(statistical.bits())).exp2() * (1.0 - f64::from(parties) / 256.0);
+                assert!(stored.iter().all(|batch| batch.insecure() <= bound && batch.leaky() >= 128));
+                if parties < MANY {
+                    assert_eq!(stored, batches(triples, statistical, parties));
+                    continue;
+                }
+                // Amounts of batches are rounded up.
+                let most = STORED_BYTES + 16 * 8 * 16 * 7 * u64::from(parties);
+                let bytes = |batch: &Batch| batch.leaky() * 16 * (7 * u64::from(parties - 1) + 1);
+                assert!(stored.iter().all(|batch| bytes(batch) <= most), "{parties} parties, {triples}: {stored:?}");
+            }
+        }
+        assert_eq!(stored_batches(1_000_000, Statistical::Forty, 4), [Batch { triples: 500_000, bucket: 3 }; 2]);
+        assert_eq!(stored_batches(1_000_000, Statistical::Forty, 5), [Batch { triples: 100_000, bucket: 4 }; 10]);
     }
 
     /// All sets of known triples and all shifts, for sizes that can be gone through.

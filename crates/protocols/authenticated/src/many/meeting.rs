@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     amounts::Amounts,
-    parameters::batches,
+    parameters::stored_batches,
     plan::with_masks,
     secrets::in_ots,
     stock::{kept::Kept, pieces::GROUP},
@@ -115,7 +115,7 @@ impl<K: Conduct<Step>> Ground<K> {
         session.enter(Phase::Prepare);
         let [triples, masks] = [amounts.triples, amounts.masks].map(|amount| amount.next_multiple_of(GROUP as u64));
         let mut done = 0;
-        for (batch, masks) in with_masks(batches(triples, setting.config.statistical, setting.parties), masks) {
+        for (batch, masks) in with_masks(stored_batches(triples, setting.config.statistical, setting.parties), masks) {
             let masks = masks.next_multiple_of(GROUP as u64) as usize;
             let of_batch = batch.map_or(0, |batch| batch.triples);
             let mut made = Supply::with_room(setting.parties, of_batch as usize, masks);
