@@ -194,42 +194,47 @@ fn many_small_instances_share_chunks() {
     }
 }
 
-/// `width` chains side by side, `length` instances each: four at a time run together where neighbours are independent.
-#[test]
-fn instances_side_by_side_share_chunks() {
-    let mut rng = Prg::new(Block::from_u128(9));
-    // 33 and 34 AND gates, so chunks and hash keys end within four copies of a gate.
-    let components = [and_chain(33), and_chain(34), random::circuit(&mut rng, 5, 60, 5)].map(|circuit| {
-        let width = circuit.outputs().len();
-        Component::new(
-            "step",
-            vec![Port::new("in", Type::Bits(5))],
-            vec![Port::new("out", Type::Bits(width as u32))],
-            circuit,
-        )
-    });
-    for (component, width, length) in [(0, 4, 70), (1, 7, 20), (2, 9, 60)] {
-        let component = components[component].clone().unwrap();
-        let each = component.output_width();
-        let mut program = Program::new("side by side");
-        let component = program.add_component(component);
-        let input = program.add_input(Port::new("in", Type::Bits(5 * width)), Party(0)).unwrap();
-        let of_chain = |k| Link { source: Source::Input(input), start: 5 * k, len: 5 };
-        let mut chains: Vec<Vec<Link>> = (0..width).map(|k| vec![of_chain(k)]).collect();
-        for _ in 0..length {
-            for chain in &mut chains {
-                let instance = program.add_instance(component, chain).unwrap();
-                let link = |start| Link { source: Source::Instance(instance), start, len: 1 };
-                *chain = (0..5).map(|wire| link(wire % each)).collect();
-            }
-        }
-        let links: Vec<Link> = chains.concat();
-        program.add_output(Port::new("out", Type::Bits(5 * width)), Recipients::All, links).unwrap();
-        let inputs = random::inputs(&mut rng, &program);
-        for config in configs() {
-            check(&program, config, &inputs, 1021);
+/// `width` chains side by side, `length` instances of a circuit each: four at a time run together where neighbours are independent.
+fn side_by_side(rng: &mut Prg, circuit: Circuit, [width, length]: [u32; 2]) {
+    let each = circuit.outputs().len() as u32;
+    let [into, out] = [("in", 5), ("out", each)].map(|(name, bits)| vec![Port::new(name, Type::Bits(bits))]);
+    let mut program = Program::new("side by side");
+    let component = program.add_component(Component::new("step", into, out, circuit).unwrap());
+    let input = program.add_input(Port::new("in", Type::Bits(5 * width)), Party(0)).unwrap();
+    let of_chain = |k| Link { source: Source::Input(input), start: 5 * k, len: 5 };
+    let mut chains: Vec<Vec<Link>> = (0..width).map(|k| vec![of_chain(k)]).collect();
+    for _ in 0..length {
+        for chain in &mut chains {
+            let instance = program.add_instance(component, chain).unwrap();
+            let link = |start| Link { source: Source::Instance(instance), start, len: 1 };
+            *chain = (0..5).map(|wire| link(wire % each)).collect();
         }
     }
+    let links: Vec<Link> = chains.concat();
+    program.add_output(Port::new("out", Type::Bits(5 * width)), Recipients::All, links).unwrap();
+    let inputs = random::inputs(rng, &program);
+    for config in configs() {
+        check(&program, config, &inputs, 1021);
+    }
+}
+
+// 33 and 34 AND gates, so chunks and hash keys end within four copies of a gate.
+
+#[test]
+fn four_instances_side_by_side_share_chunks() {
+    side_by_side(&mut Prg::new(Block::from_u128(9)), and_chain(33), [4, 70]);
+}
+
+#[test]
+fn seven_instances_side_by_side_share_chunks() {
+    side_by_side(&mut Prg::new(Block::from_u128(10)), and_chain(34), [7, 20]);
+}
+
+#[test]
+fn nine_random_instances_side_by_side_share_chunks() {
+    let mut rng = Prg::new(Block::from_u128(11));
+    let circuit = random::circuit(&mut rng, 5, 60, 5);
+    side_by_side(&mut rng, circuit, [9, 60]);
 }
 
 #[test]
