@@ -92,7 +92,7 @@ struct Waiting {
 pub(super) struct Gathered {
     admitted: Admitted,
     stay: Arc<Stay>,
-    /// `None` if this service begins nothing: its store is not low, or it stops.
+    /// `None` if this service called nobody, as its store is not low.
     met: Option<Result<Mesh, Failure>>,
     time: Duration,
 }

@@ -107,10 +107,8 @@ impl Hall {
                 Ok(false) => None,
                 // This is the last party, which nobody calls.
                 Ok(true) => {
-                    let (meeting, stops) = ((&admitted.offer.rules[rule], &admitted.options), stopping.clone());
-                    let met = meet_all(meeting, &stay, (mpsc::channel(1).1, stopping)).await;
-                    // A service that stops has nothing to report.
-                    Some(met).filter(|met| met.is_ok() || !*stops.borrow())
+                    let meeting = (&admitted.offer.rules[rule], &admitted.options);
+                    Some(meet_all(meeting, &stay, (mpsc::channel(1).1, stopping)).await)
                 }
                 Err(failure) => Some(Err(failure)),
             };
