@@ -1,7 +1,7 @@
 //! `garblet plan`: the cost of a program under each protocol, without running it.
 
 use garblet::{
-    Adversary, Communication, Config, Phase, Precision, Prediction, Program, Protocol, SavedValues,
+    Adversary, Alternative, Communication, Config, Phase, Precision, Prediction, Program, Protocol, SavedValues,
     net::{DEFAULT_TIMEOUT, SimulatedLink},
     run_report::ProgramPart,
 };
@@ -58,6 +58,8 @@ pub(crate) struct Options {
 pub(crate) struct Cost {
     config: Config,
     prediction: Prediction,
+    /// The ways to run, if the link decides.
+    alternatives: Vec<Alternative>,
 }
 
 /// A protocol that cannot run the program.
@@ -102,6 +104,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         _ => text += &overview(&costs, options.link),
     }
     for cost in &costs {
+        text += &cost.choice();
         if let Some(collusion) = cost.config.protocol().collusion() {
             let parties = cost.prediction.parties.len() as u16;
             text += &format!("{}: {}\n", cost.config.protocol(), must_not_collude(collusion, parties));
@@ -129,7 +132,16 @@ impl Options {
     /// The requested protocol.
     fn asked(&self, program: &Program, name: &str) -> Result<Cost, Failure> {
         let protocol = name.parse().map_err(|e| Failure::call(format!("--protocol: {e}")))?;
-        Cost::of(program, &Settings::of(protocol, self.params.clone(), DEFAULT_TIMEOUT), self.party_count())
+        Cost::of(program, &self.settings(protocol)?, self.party_count())
+    }
+
+    /// The settings of a protocol. Parameters that are not given are those that the link decides.
+    fn settings(&self, protocol: Protocol) -> Result<Settings, Failure> {
+        let mut settings = Settings::of(protocol, self.params.clone(), DEFAULT_TIMEOUT);
+        if let Some(link) = self.link {
+            settings.let_link_decide(link)?;
+        }
+        Ok(settings)
     }
 
     /// All protocols that can run the program, and the reasons why others cannot.
@@ -140,8 +152,8 @@ impl Options {
             let cost = match self.obstacle(program, protocol) {
                 Some(reason) => Err(reason),
                 None => {
-                    let settings = Settings::of(protocol, Vec::new(), DEFAULT_TIMEOUT);
-                    Cost::of(program, &settings, self.party_count()).map_err(|f| f.message)
+                    let settings = self.settings(protocol);
+                    settings.and_then(|settings| Cost::of(program, &settings, self.party_count())).map_err(|f| f.message)
                 }
             };
             match cost {
@@ -187,7 +199,7 @@ impl Cost {
         let parties = settings.parties(program, parties)?;
         let plan = settings.plan(program.clone(), parties, SavedValues::default())?;
         let prediction = plan.predict().map_err(|error| explain(&error))?;
-        Ok(Cost { config: settings.config()?, prediction })
+        Ok(Cost { config: settings.config()?, prediction, alternatives: plan.alternatives() })
     }
 
     /// The total cost of several phases: the most bytes that a party sends, the most rounds that one waits.
@@ -225,6 +237,19 @@ impl Cost {
         format!("{} ({})\n{}", self.config.protocol(), self.config.adversary(), table(&rows))
     }
 
+    /// A line for each way to run, if the link decides: with the computing, as far as it differs.
+    fn choice(&self) -> String {
+        if self.alternatives.is_empty() {
+            return String::new();
+        }
+        let mut rows = vec![vec![format!("{} may take", self.config.protocol()), "expected".into(), String::new()]];
+        for Alternative { parameters, seconds: time, chosen } in &self.alternatives {
+            let values: Vec<String> = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            rows.push(vec![values.join(" "), seconds(*time), if *chosen { "chosen" } else { "" }.into()]);
+        }
+        table(&rows) + "\n"
+    }
+
     /// The object of `--json`.
     pub(crate) fn object(&self, link: Option<SimulatedLink>) -> Value {
         let phases = |of: &dyn Fn(Phase) -> Value| -> Value {
@@ -239,6 +264,14 @@ impl Cost {
             "per_party": self.prediction.parties.iter().enumerate().map(party).collect::<Vec<_>>(),
             "link_seconds": link.map(|link| phases(&|phase| json!(self.prediction.link_seconds(phase, link)))),
         });
+        if !self.alternatives.is_empty() {
+            let alternative = |Alternative { parameters, seconds, chosen }: &Alternative| {
+                let parameters: Map<String, Value> =
+                    parameters.iter().map(|(name, value)| ((*name).into(), json!(value))).collect();
+                json!({ "parameters": parameters, "seconds": seconds, "chosen": chosen })
+            };
+            object["alternatives"] = self.alternatives.iter().map(alternative).collect::<Vec<_>>().into();
+        }
         if let Some(collusion) = self.config.protocol().collusion() {
             object["collusion"] = json!(collusion);
         }

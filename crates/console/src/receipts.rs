@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use garblet::{
     Class, Party, Program, ReadInput, SavedValues, Security,
     net::{ChannelWatch, Fingerprint, JobTerms, WIRE_VERSION},
-    run_report::{PeerPart, Record, outputs_json},
+    run_report::{PeerPart, Record, outputs_json, parameters_of},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -260,7 +260,7 @@ impl Receipt {
             wire_version: WIRE_VERSION,
             protocol: config.protocol().name().into(),
             adversary: config.adversary().name().into(),
-            parameters: config.parameters().into_iter().map(|(name, value)| (name, value.into())).collect(),
+            parameters: parameters_of(&config, ended.ok().map(|outcome| &outcome.part)),
             keep: run.saved.keep.clone(),
             read: run.saved.read.iter().map(read_text).collect(),
             security: ended.ok().map(|outcome| stated(outcome.security)),

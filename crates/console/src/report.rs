@@ -1,5 +1,7 @@
 //! The report of a run and its outputs as readable text; the library provides the object of `--json`.
 
+use std::collections::BTreeMap;
+
 use garblet::{
     Bits, Class, Collusion, Filled, Party, Phase, PhaseCost, PhaseCosts, Program,
     circuit::Output,
@@ -18,7 +20,15 @@ use crate::{
 /// The cost of filling a party's store, with the processor time if it is known.
 pub fn part_of_filled(party: Party, filled: &Filled, cpu_seconds: Option<CpuSeconds>) -> PartyPart {
     let (party, role, peak_rss_bytes) = (party.0, "party".into(), peak_rss_bytes());
-    PartyPart { party, role, peak_rss_bytes, cpu_seconds, load_seconds: None, phases: filled.phases }
+    PartyPart {
+        party,
+        role,
+        decided: BTreeMap::new(),
+        peak_rss_bytes,
+        cpu_seconds,
+        load_seconds: None,
+        phases: filled.phases,
+    }
 }
 
 /// Checks that the computation did not panic. In a batch each row may panic by itself: if some have a result, this prints a warning.

@@ -72,10 +72,10 @@ impl Outcome {
         load: Duration,
         met: Vec<(u16, Option<Fingerprint>)>,
     ) -> Self {
-        let garblet::Outcome { report: Report { party, role, outputs, phases, security }, closing } = outcome;
+        let garblet::Outcome { report: Report { party, role, decided, outputs, phases, security }, closing } = outcome;
         let (party, role, peak_rss_bytes) = (party.0, role.into(), peak_rss_bytes());
         let load_seconds = Some(load.as_secs_f64());
-        let part = PartyPart { party, role, peak_rss_bytes, cpu_seconds, load_seconds, phases };
+        let part = PartyPart { party, role, decided, peak_rss_bytes, cpu_seconds, load_seconds, phases };
         Outcome { outputs, security, part, closing: closing.map(|e| explain(&e)), met }
     }
 

@@ -70,7 +70,10 @@ impl Settings {
     ///
     /// *Errors*: unknown protocols, adversaries or parameters.
     pub fn new(args: &ProtocolArgs, parties: u16) -> Result<Self, Failure> {
-        let chosen = Settings::chosen(&args.choice, parties)?;
+        let mut chosen = Settings::chosen(&args.choice, parties)?;
+        if let Some(link) = args.link {
+            chosen.let_link_decide(link)?;
+        }
         Ok(Settings { link: args.link.map(|l| l.to_string()), timeout: args.timeout.0, ..chosen })
     }
 
@@ -102,6 +105,20 @@ impl Settings {
                 }))
             }
         }
+    }
+
+    /// Lets the link decide all parameters that it may decide and that are not given.
+    ///
+    /// *Errors*: as [`Settings::new`].
+    pub fn let_link_decide(&mut self, link: SimulatedLink) -> Result<(), Failure> {
+        let decided = self.config()?.protocol().link_decides();
+        let told = (!decided.is_empty()).then(|| ("link", link.to_string()));
+        let open = decided.iter().map(|(name, _)| (*name, "auto".into())).chain(told);
+        let given = |name: &str| self.params.iter().any(|param| param.name == name);
+        let missing: Vec<Param> =
+            open.filter(|(name, _)| !given(name)).map(|(name, value)| Param { name: name.into(), value }).collect();
+        self.params.extend(missing);
+        Ok(())
     }
 
     /// The default protocol with its default parameters.

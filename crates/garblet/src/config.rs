@@ -2,23 +2,39 @@
 
 use std::{any::Any, fmt};
 
-use garblet_protocol::{Adversary, parameters::UnknownParameter, protocol::Sample, stock::StockKinds};
+use garblet_net::SimulatedLink;
+use garblet_protocol::{
+    Adversary,
+    choice::{NoRates, Rates},
+    parameters::UnknownParameter,
+    protocol::Sample,
+    stock::StockKinds,
+};
 
 use crate::{
+    choice::Wish,
     erased::{AnyConfig, ConfigOf, Erased},
     registry::Protocol,
 };
+
+/// The value of a parameter that the link decides.
+const AUTO: &str = "auto";
+
+/// The names of what is told to the others, among the parameters.
+const LINK: &str = "link";
+const RATES: &str = "rates";
 
 /// A protocol and its parameters.
 pub struct Config {
     protocol: Protocol,
     parameters: Box<dyn AnyConfig>,
+    wish: Wish,
 }
 
 impl Config {
     /// The standard parameters of a protocol.
     pub fn of(protocol: Protocol) -> Self {
-        Config { protocol, parameters: (protocol.0.standard)() }
+        Config { protocol, parameters: (protocol.0.standard)(), wish: Wish::default() }
     }
 
     /// A protocol with the parameters of its own type.
@@ -30,7 +46,7 @@ impl Config {
     /// assert!(config.parameters().contains(&("build".into(), "ahead".into())));
     /// ```
     pub fn new<P: Erased>(config: P::Config) -> Self {
-        Config { protocol: Protocol::of::<P>(), parameters: Box::new(ConfigOf::<P>(config)) }
+        Config { protocol: Protocol::of::<P>(), parameters: Box::new(ConfigOf::<P>(config)), wish: Wish::default() }
     }
 
     /// The protocol.
@@ -48,16 +64,60 @@ impl Config {
         self.parameters.stock()
     }
 
-    /// Sets one parameter by name.
+    /// Sets one parameter by name. For one that the link may decide, `auto` is a value too: the parties then take what costs least on the
+    /// [link](Config::tell_link) that they know, and the standard value if they know none. Such a protocol has two names more: `link` for [`Config::tell_link`], `rates` for [`Config::tell_rates`].
     ///
     /// *Errors*: an unknown name or value, with the known ones.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), UnknownParameter> {
-        self.parameters.set(name, value)
+        if !self.protocol.0.link_decides.is_empty() && [LINK, RATES].contains(&name) {
+            return self.tell(name, value);
+        }
+        let decided = self.protocol.0.link_decides.iter().find(|(decided, _)| *decided == name);
+        self.wish.open.retain(|open| *open != name);
+        match decided {
+            Some((name, [standard, ..])) if value == AUTO => {
+                self.wish.open.push(name);
+                self.parameters.set(name, standard)
+            }
+            Some(_) => self
+                .parameters
+                .set(name, value)
+                .map_err(|error| UnknownParameter { expected: format!("{AUTO}, {}", error.expected), ..error }),
+            None => self.parameters.set(name, value),
+        }
+    }
+
+    /// Tells the others something by its text.
+    fn tell(&mut self, name: &str, value: &str) -> Result<(), UnknownParameter> {
+        let unknown = |expected: String| UnknownParameter::new(name, value, expected);
+        match name {
+            LINK => {
+                self.tell_link(value.parse().map_err(|_| unknown("LATENCY,RATE, for instance 33ms,50mbit".into()))?)
+            }
+            _ => self.tell_rates(value.parse().map_err(|error: NoRates| unknown(error.to_string()))?),
+        }
+        Ok(())
+    }
+
+    /// Tells the others what this party knows of the link, which decides parameters that are `auto`.
+    pub fn tell_link(&mut self, link: SimulatedLink) {
+        self.wish.told.link = Some(link);
+    }
+
+    /// Tells the others how fast this machine is, for the same use. Without, [`Rates::ASSUMED`] stand for it.
+    pub fn tell_rates(&mut self, rates: Rates) {
+        self.wish.told.rates = Some(rates);
     }
 
     /// All parameters by name, as all parties compare them.
     pub fn parameters(&self) -> Vec<(String, String)> {
-        self.parameters.get()
+        let mut parameters = self.parameters.get();
+        for (name, value) in &mut parameters {
+            if self.wish.open.contains(&name.as_str()) {
+                *value = AUTO.into();
+            }
+        }
+        parameters
     }
 
     /// The parameters of the protocol's own type, if it is that protocol.
@@ -68,6 +128,11 @@ impl Config {
     /// The same, mutable.
     pub fn get_mut<P: garblet_protocol::Protocol>(&mut self) -> Option<&mut P::Config> {
         if self.protocol.name() == P::NAME { self.parameters.as_any_mut().downcast_mut() } else { None }
+    }
+
+    /// The parameters that the link decides.
+    pub(crate) fn wish(&self) -> &Wish {
+        &self.wish
     }
 
     /// The parameters of the protocol's own type.
@@ -84,13 +149,13 @@ impl Default for Config {
 
 impl Clone for Config {
     fn clone(&self) -> Self {
-        Config { protocol: self.protocol, parameters: self.parameters.boxed() }
+        Config { protocol: self.protocol, parameters: self.parameters.boxed(), wish: self.wish.clone() }
     }
 }
 
 impl PartialEq for Config {
     fn eq(&self, other: &Self) -> bool {
-        self.protocol == other.protocol && self.parameters.equals(other.typed())
+        self.protocol == other.protocol && self.wish == other.wish && self.parameters.equals(other.typed())
     }
 }
 

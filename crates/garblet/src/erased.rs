@@ -1,6 +1,6 @@
 //! Type-erased protocols, parameters and plans, so that one [`Peer`](crate::Peer) serves all.
 
-use std::{any::Any, ops::RangeInclusive, pin::Pin, sync::Arc};
+use std::{any::Any, collections::BTreeMap, ops::RangeInclusive, pin::Pin, sync::Arc};
 
 use garblet_circuit::{Bits, Party, Program};
 use garblet_net::{Channel, Fingerprint, Hello, JobTerms, Mesh};
@@ -18,6 +18,7 @@ use garblet_store::Store;
 use rand::CryptoRng;
 
 use crate::{
+    choice::{Alternative, Open, Wish},
     report::Report,
     stock::{LOW_WATER, Order, Stock},
 };
@@ -135,7 +136,7 @@ impl Ends {
 /// A future of any type.
 pub(crate) type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-type MakePlan = fn(Arc<Program>, u16, &dyn Any, SavedValues) -> Result<Arc<dyn AnyPlan>, ProtocolError>;
+type MakePlan = fn(Arc<Program>, u16, &dyn Any, SavedValues, &Wish) -> Result<Arc<dyn AnyPlan>, ProtocolError>;
 
 type Fill = fn((Stock, u8), &dyn Any, Party, Ends, Prg, Box<dyn Progress>) -> Boxed<Result<Filled, ProtocolError>>;
 
@@ -150,6 +151,7 @@ pub struct AnyProtocol {
     pub(crate) precision: Precision,
     pub(crate) stock: Option<StockKinds>,
     pub(crate) samples: &'static [Sample],
+    pub(crate) link_decides: &'static [(&'static str, &'static [&'static str])],
     pub(crate) standard: fn() -> Box<dyn AnyConfig>,
     pub(crate) plan: MakePlan,
     pub(crate) order: fn(&OrderRequest, &dyn Any, u16) -> Result<Order, ProtocolError>,
@@ -176,6 +178,7 @@ pub(crate) trait AnyPlan: Send + Sync {
     fn program(&self) -> &Arc<Program>;
     fn under(&self, job: JobTerms) -> Arc<dyn AnyPlan>;
     fn costs(&self) -> Result<Vec<PhaseFormulas>, ProtocolError>;
+    fn alternatives(&self) -> Vec<Alternative>;
     fn own_stock(&self, rng: &mut dyn CryptoRng) -> Result<Option<Stock>, ProtocolError>;
     fn check_stock(&self, stock: &Stock) -> Result<(), ProtocolError>;
     fn open(
@@ -203,12 +206,14 @@ pub(crate) struct ConfigOf<P: Protocol>(pub(crate) P::Config);
 struct PlanOf<P: Protocol> {
     job: Arc<Job<P>>,
     terms: Option<Arc<JobTerms>>,
+    open: Option<Arc<Open<P>>>,
 }
 
 struct SeatOf<L: Link> {
     session: Session<L>,
     role: BoxedRole<L>,
     party: Party,
+    decided: BTreeMap<String, String>,
 }
 
 /// The parameters of a protocol. Those of another protocol are a caller's mistake.
@@ -248,6 +253,7 @@ pub trait Erased: Protocol<Link: OneOfEnds> {
         precision: Self::PRECISION,
         stock: Self::STOCK,
         samples: Self::SAMPLES,
+        link_decides: Self::LINK_DECIDES,
         standard: || Box::new(ConfigOf::<Self>(Self::standard())),
         plan: plan::<Self>,
         order: |request, config, parties| Ok(Order(Box::new(Self::order(request, typed::<Self>(config)?, parties)?))),
@@ -267,10 +273,13 @@ fn plan<P: Erased>(
     parties: u16,
     config: &dyn Any,
     saved: SavedValues,
+    wish: &Wish,
 ) -> Result<Arc<dyn AnyPlan>, ProtocolError> {
     let config = typed::<P>(config)?.clone();
     let job = Job::new(Request { program, parties, config, saved })?;
-    Ok(Arc::new(PlanOf::<P> { job: Arc::new(job), terms: None }))
+    let job = Arc::new(job);
+    let open = Open::new(wish, &job)?.map(Arc::new);
+    Ok(Arc::new(PlanOf::<P> { job, terms: None, open }))
 }
 
 fn fill<P: Erased>(
@@ -353,12 +362,19 @@ impl<P: Protocol<Link: OneOfEnds>> AnyPlan for PlanOf<P> {
     }
 
     fn under(&self, job: JobTerms) -> Arc<dyn AnyPlan> {
-        Arc::new(PlanOf::<P> { job: self.job.clone(), terms: Some(Arc::new(job)) })
+        Arc::new(PlanOf::<P> { job: self.job.clone(), terms: Some(Arc::new(job)), open: self.open.clone() })
     }
 
     fn costs(&self) -> Result<Vec<PhaseFormulas>, ProtocolError> {
-        let hellos: Vec<Hello> = (0..self.job.request.parties).map(|party| self.hello(Party(party))).collect();
-        P::costs(&self.job, &hellos)
+        let greeted = |hello| self.open.iter().fold(hello, |hello, open| open.greet(hello));
+        let parties = 0..self.job.request.parties;
+        let hellos: Vec<Hello> = parties.map(|party| greeted(self.hello(Party(party)))).collect();
+        let job = self.open.as_ref().map_or_else(|| self.job.clone(), |open| open.expected());
+        P::costs(&job, &hellos)
+    }
+
+    fn alternatives(&self) -> Vec<Alternative> {
+        self.open.iter().flat_map(|open| open.alternatives()).collect()
     }
 
     fn own_stock(&self, rng: &mut dyn CryptoRng) -> Result<Option<Stock>, ProtocolError> {
@@ -388,6 +404,9 @@ impl<P: Protocol<Link: OneOfEnds>> AnyPlan for PlanOf<P> {
         progress: Box<dyn Progress>,
     ) -> Boxed<Result<Box<dyn Seat>, ProtocolError>> {
         let (job, hello) = (self.job.clone(), self.hello(party));
+        let names = self.open.as_ref().map_or_else(Vec::new, |open| open.names().to_vec());
+        // A store was filled under values that stand.
+        let open = self.open.clone().filter(|_| stock.is_none());
         Box::pin(async move {
             let Request { program, parties, .. } = &job.request;
             let stock = match party.0 < *parties {
@@ -398,9 +417,24 @@ impl<P: Protocol<Link: OneOfEnds>> AnyPlan for PlanOf<P> {
             let (program, link) = (program.clone(), ends.into_link::<P>(party, *parties).await?);
             let terms = Terms { job, party, stock };
             let hello = P::greet(&terms, hello.describing(move || program.parts()));
+            let hello = open.iter().fold(hello, |hello, open| open.greet(hello));
             let mut session = link.open(rng, &hello, progress).await?;
+            let chosen = open.map(|open| {
+                let mut hellos = session.hellos().to_vec();
+                hellos.insert(hellos.len().min(party.0.into()), hello);
+                open.choose(&hellos)
+            });
+            let terms = match chosen.transpose() {
+                Ok(chosen) => Terms { job: chosen.unwrap_or_else(|| terms.job.clone()), ..terms },
+                Err(error) => {
+                    P::Link::abort(session, &error).await;
+                    return Err(error);
+                }
+            };
+            let values = parameters::get(P::PARAMETERS, &terms.job.request.config);
+            let decided = values.into_iter().filter(|(name, _)| names.contains(&name.as_str())).collect();
             match P::set_up(&mut session, terms).await {
-                Ok(role) => Ok(Box::new(SeatOf { session, role, party }) as Box<dyn Seat>),
+                Ok(role) => Ok(Box::new(SeatOf { session, role, party, decided }) as Box<dyn Seat>),
                 Err(error) => {
                     P::Link::abort(session, &error).await;
                     Err(error)
@@ -425,7 +459,8 @@ impl<L: Link> Seat for SeatOf<L> {
 
     fn report(&mut self, outputs: Vec<Option<Bits>>) -> Report {
         let (party, role, security) = (self.party, self.role.name(), self.role.security());
-        Report { party, role, outputs, phases: self.session.costs(), security }
+        let decided = self.decided.clone();
+        Report { party, role, decided, outputs, phases: self.session.costs(), security }
     }
 
     fn close(self: Box<Self>) -> Boxed<Result<(), ProtocolError>> {

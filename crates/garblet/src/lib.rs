@@ -15,6 +15,7 @@
 //! ```
 
 mod advice;
+mod choice;
 mod config;
 mod erased;
 mod explain;
@@ -36,6 +37,7 @@ mod stock;
 mod thread;
 
 pub use advice::Advice;
+pub use choice::Alternative;
 pub use config::Config;
 pub use erased::Ends;
 pub use explain::Explain;
@@ -83,6 +85,7 @@ pub use garblet_protocol::{
     Adversary, Class, Collusion, Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Role, RunId,
     Security, Session,
     checks::{Refused, Rejected},
+    choice::Rates,
     conduct::{Conduct, Honest},
     error::{Missing, NotPrepared, StateProblem, Unfinished},
     parameters::UnknownParameter,

@@ -6,7 +6,7 @@ use garblet_circuit::{Party, Program};
 use garblet_net::{JobTerms, SimulatedLink};
 use garblet_protocol::{Communication, Phase, protocol::Precision, stock::SavedValues};
 
-use crate::{config::Config, erased::AnyPlan, registry::Protocol, report::Error, stock::Stock};
+use crate::{choice::Alternative, config::Config, erased::AnyPlan, registry::Protocol, report::Error, stock::Stock};
 
 /// A program made ready for a protocol, its parameters and a number of parties, for any number of sessions.
 #[derive(Clone)]
@@ -34,7 +34,7 @@ impl Plan {
         saved: SavedValues,
     ) -> Result<Self, Error> {
         let protocol = config.protocol();
-        let plan = (protocol.0.plan)(program.into(), parties, config.typed(), saved)?;
+        let plan = (protocol.0.plan)(program.into(), parties, config.typed(), saved, config.wish())?;
         Ok(Plan { protocol, parties, plan })
     }
 
@@ -63,7 +63,12 @@ impl Plan {
         self.plan.check_stock(stock)
     }
 
-    /// Bytes and rounds of each phase of one run.
+    /// The ways to run under parameters that the link decides, if all parties tell what this one tells; none if it decides nothing.
+    pub fn alternatives(&self) -> Vec<Alternative> {
+        self.plan.alternatives()
+    }
+
+    /// Bytes and rounds of each phase of one run, under the alternative that would be taken.
     ///
     /// *Errors*: a program for which stores cannot hold enough.
     pub fn predict(&self) -> Result<Prediction, Error> {

@@ -62,6 +62,11 @@ impl Protocol {
         self.0.name
     }
 
+    /// The parameters that the link may decide, each with its values.
+    pub fn link_decides(self) -> &'static [(&'static str, &'static [&'static str])] {
+        self.0.link_decides
+    }
+
     /// The strongest adversary that the protocol is secure against with its default parameters, see [`Config::adversary`](crate::Config::adversary).
     pub fn adversary(self) -> Adversary {
         self.0.adversary

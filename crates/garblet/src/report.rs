@@ -1,5 +1,7 @@
 //! The results of runs.
 
+use std::collections::BTreeMap;
+
 use garblet_circuit::{Bits, Party};
 use garblet_protocol::{PhaseCosts, ProtocolError, Security};
 
@@ -13,6 +15,8 @@ pub struct Report {
     pub party: Party,
     /// The role that it had.
     pub role: &'static str,
+    /// The values of the parameters that the link has decided.
+    pub decided: BTreeMap<String, String>,
     /// The value of each program output; none if this party is not a recipient.
     pub outputs: Vec<Option<Bits>>,
     /// The cost of each phase.

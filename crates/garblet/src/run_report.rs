@@ -56,6 +56,9 @@ pub struct PartyPart {
     pub party: u16,
     /// The role that it had.
     pub role: String,
+    /// The values of the parameters that the link has decided.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub decided: BTreeMap<String, String>,
     /// `None` if it was not measured.
     pub peak_rss_bytes: Option<u64>,
     /// `None` if it was not measured.
@@ -162,7 +165,7 @@ impl RunReport {
             program: ProgramPart::of(program),
             record,
             security,
-            parameters: config.parameters().into_iter().map(|(name, value)| (name, value.into())).collect(),
+            parameters: parameters_of(config, parts.first()),
             rows: program.notes().rows,
             panicked: panicked_rows(program, outputs),
             outputs: outputs_json(program, outputs),
@@ -173,11 +176,19 @@ impl RunReport {
     }
 }
 
+/// The parameters of a run with their values, those that the link decided for this party too.
+pub fn parameters_of(config: &Config, part: Option<&PartyPart>) -> Map<String, Value> {
+    let decided = |name: &str| part.and_then(|part| part.decided.get(name)).cloned();
+    let value = |(name, value): (String, String)| (name.clone(), decided(&name).unwrap_or(value).into());
+    config.parameters().into_iter().map(value).collect()
+}
+
 impl From<&Report> for PartyPart {
     /// The part of a party of which nothing but the phases was measured.
     fn from(report: &Report) -> Self {
         let (party, role, phases) = (report.party.0, report.role.into(), report.phases);
-        PartyPart { party, role, peak_rss_bytes: None, cpu_seconds: None, load_seconds: None, phases }
+        let decided = report.decided.clone();
+        PartyPart { party, role, decided, peak_rss_bytes: None, cpu_seconds: None, load_seconds: None, phases }
     }
 }
 

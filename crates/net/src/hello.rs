@@ -53,6 +53,30 @@ pub(crate) const SESSION: &str = "session";
 /// The parameter with the digest of a party's job, if it has one.
 pub const JOB: &str = "job";
 
+/// The name of a parameter that a party tells the others and that need not agree.
+pub fn told(name: &str) -> String {
+    format!("{TOLD}{name}")
+}
+
+const TOLD: &str = "told ";
+
+/// The value of a parameter that is decided when all hellos are known, among these values.
+pub fn open_value(values: &[&str]) -> String {
+    format!("{OPEN}{}{CLOSE}", values.join(", "))
+}
+
+const OPEN: &str = "auto (";
+const CLOSE: char = ')';
+
+/// Returns whether one of two values is open and has the other among its values.
+fn fit(a: &str, b: &str) -> bool {
+    let has = |open: &str, value: &str| {
+        let values = open.strip_prefix(OPEN).and_then(|values| values.strip_suffix(CLOSE));
+        values.is_some_and(|values| values.split(", ").any(|one| one == value))
+    };
+    has(a, b) || has(b, a)
+}
+
 /// A job, with which parties have agreed beforehand on everything about a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobTerms {
@@ -223,7 +247,7 @@ pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
         differences.push(Difference { field: field.into(), ours, theirs });
     };
     let mut same = |field: &str, ours: String, theirs: String| {
-        let differ = ours != theirs;
+        let differ = ours != theirs && !fit(&ours, &theirs);
         if differ {
             note(field, ours, theirs);
         }
@@ -238,7 +262,8 @@ pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
     if same(STEP, step(ours), step(theirs)) {
         same("program digest", hex(&ours.program_digest), hex(&theirs.program_digest));
         let all = ours.parameters.iter().chain(&theirs.parameters).filter(|_| same_protocol);
-        let mut names: Vec<&str> = all.map(|(name, _)| &name[..]).filter(|name| *name != STEP).collect();
+        let mut names: Vec<&str> =
+            all.map(|(name, _)| &name[..]).filter(|name| *name != STEP && !name.starts_with(TOLD)).collect();
         names.sort_unstable();
         names.dedup();
         for name in names {

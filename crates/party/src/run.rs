@@ -212,7 +212,7 @@ async fn one_party(
 
 /// The report as JSON, as `Report.to_dict` of the Python package returns it.
 fn said(program: &Arc<garblet::Program>, config: &Config, outcome: &Outcome) -> Result<String, Thrown> {
-    let Report { party, role, outputs, phases, security } = &outcome.report;
+    let Report { party, role, decided: _, outputs, phases, security } = &outcome.report;
     check_panics(program, outputs).map_err(|error| panicked(&error))?;
     let known = results(program).filter_map(|(at, output)| Some((output, outputs.get(at)?.as_ref()?)));
     let known: Map<String, Value> =

@@ -12,6 +12,7 @@
 mod adversary;
 pub mod bulk;
 pub mod checks;
+pub mod choice;
 mod class;
 pub mod coin_toss;
 pub mod conduct;

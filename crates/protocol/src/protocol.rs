@@ -11,6 +11,7 @@ use rand_core::CryptoRng;
 use crate::{
     Adversary, Collusion, Communication, Phase, ProtocolError, Role, Security,
     checks::Check,
+    choice::Operation,
     parameters::{self, Parameter},
     session::{Link, Session},
     stock::{Filled, Notice, SavedValues, Stock, StockKinds},
@@ -39,6 +40,8 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     const PARTIES: RangeInclusive<u16>;
     /// The parameters by name, in the order in which they are printed and compared.
     const PARAMETERS: &'static [Parameter<Self::Config>];
+    /// The parameters that the link may decide, each with its values, all equally secure; the standard value is the first.
+    const LINK_DECIDES: &'static [(&'static str, &'static [&'static str])] = &[];
     /// Settings for tests, small and of every form. The protocol keeps its contract under each of them.
     const SAMPLES: &'static [Sample];
     /// The checks of a peer's behaviour.
@@ -79,6 +82,20 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     ///
     /// *Errors*: a program that needs more than stores can hold.
     fn costs(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError>;
+
+    /// Makes a program ready under other values of [`Protocol::LINK_DECIDES`].
+    ///
+    /// *Errors*: as [`Protocol::plan`].
+    fn plan_otherwise(job: &Job<Self>, request: &Request<Self>) -> Result<Self::Plan, ProtocolError> {
+        let _ = job;
+        Self::plan(request)
+    }
+
+    /// The work of a party in a phase that depends on [`Protocol::LINK_DECIDES`].
+    fn work(job: &Job<Self>, party: Party, phase: Phase) -> Vec<(Operation, u64)> {
+        let _ = (job, party, phase);
+        Vec::new()
+    }
 
     /// Makes a stock in memory for a run without a store, if the protocol needs one.
     ///
@@ -213,6 +230,16 @@ impl<P: Protocol> Job<P> {
         let program = request.saved.program(P::NAME, &request.program)?;
         let request = Request { program, ..request };
         let plan = Arc::new(P::plan(&request)?);
+        Ok(Job { request, plan })
+    }
+
+    /// The same program under other values of [`Protocol::LINK_DECIDES`].
+    ///
+    /// *Errors*: as [`Protocol::plan`].
+    pub fn otherwise(&self, config: P::Config) -> Result<Self, ProtocolError> {
+        let Request { program, parties, saved, .. } = &self.request;
+        let request = Request { program: program.clone(), parties: *parties, config, saved: saved.clone() };
+        let plan = Arc::new(P::plan_otherwise(self, &request)?);
         Ok(Job { request, plan })
     }
 

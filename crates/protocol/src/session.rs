@@ -151,6 +151,7 @@ pub struct Session<C = Channel> {
     progress: Box<dyn Progress>,
     workers: NonZeroUsize,
     scratch: Option<PathBuf>,
+    hellos: Vec<Hello>,
 }
 
 /// The most bytes of kept data that a protocol holds in memory, if a folder takes the rest.
@@ -174,6 +175,11 @@ impl<C: Link> Session<C> {
     /// The generator.
     pub fn rng(&mut self) -> &mut Prg {
         &mut self.rng
+    }
+
+    /// The hellos of the other parties, in their order.
+    pub fn hellos(&self) -> &[Hello] {
+        &self.hellos
     }
 
     /// The number of threads for independent work; by default one per core.
@@ -228,12 +234,12 @@ impl Session<Channel> {
     ) -> Result<Self, ProtocolError> {
         let meter = Meter::start(channel.traffic());
         progress.enter(Phase::Setup);
-        hello.exchange(&mut channel).await?;
+        let theirs = hello.exchange(&mut channel).await?;
         if let Err(declined) = progress.agreed() {
             channel.abort().await;
             return Err(declined.into());
         }
-        Ok(Session { channel, rng, meter, progress, workers: cores(), scratch: None })
+        Ok(Session { channel, rng, meter, progress, workers: cores(), scratch: None, hellos: vec![theirs] })
     }
 
     /// The channel.
@@ -267,7 +273,7 @@ impl Session<Mesh> {
         progress.enter(Phase::Setup);
         let greet = async |_: u16, mut line: Line, ()| hello.greet(&mut line).await;
         let judge = async |peer: u16, mut line: Line, theirs: Hello| match hello.judge(theirs, &mut line).await {
-            Ok(theirs) if theirs.party == peer => Ok(()),
+            Ok(theirs) if theirs.party == peer => Ok(theirs),
             Ok(theirs) => {
                 let (ours, theirs) = (peer.to_string(), theirs.party.to_string());
                 let differences = vec![Difference { field: "party at this end".into(), ours, theirs }];
@@ -282,8 +288,11 @@ impl Session<Mesh> {
             Err(error) => Err(error),
         };
         match judged {
-            Ok(_) => match progress.agreed() {
-                Ok(()) => Ok(Session { channel: mesh, rng, meter, progress, workers: cores(), scratch: None }),
+            Ok(theirs) => match progress.agreed() {
+                Ok(()) => {
+                    let hellos = theirs.iter().map(|(_, theirs)| theirs.clone()).collect();
+                    Ok(Session { channel: mesh, rng, meter, progress, workers: cores(), scratch: None, hellos })
+                }
                 Err(declined) => {
                     mesh.abort(None).await;
                     Err(declined.into())
@@ -324,7 +333,8 @@ impl Session<Mesh> {
         meter.skip_to(phase);
         let progress = std::mem::replace(&mut self.progress, Box::new(()));
         let (rng, scratch) = (Prg::random(&mut self.rng), self.scratch.clone());
-        Ok((Session { channel, rng, meter, progress, workers: self.workers, scratch }, lent))
+        let hellos = Vec::new();
+        Ok((Session { channel, rng, meter, progress, workers: self.workers, scratch, hellos }, lent))
     }
 
     /// Takes a lent session back.

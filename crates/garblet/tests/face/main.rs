@@ -1,6 +1,7 @@
 //! Protocols through the library face: what each gives, costs and refuses.
 
 mod advice;
+mod choice;
 mod closing;
 mod components;
 mod config;

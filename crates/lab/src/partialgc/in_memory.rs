@@ -1,6 +1,7 @@
 //! Chains by `form=partialgc`, whose states live in memory: every party a thread, joined by loopback TCP.
 
 use std::{
+    collections::BTreeMap,
     sync::{
         Arc,
         mpsc::{Receiver, Sender, channel},
@@ -184,7 +185,15 @@ impl Run<'_> {
             // All parties are one process.
             let (peak_rss_bytes, cpu_seconds, load_seconds) = (None, None, None);
             let party = party as u16;
-            ended.per_party.push(PartyPart { party, role, peak_rss_bytes, cpu_seconds, load_seconds, phases });
+            ended.per_party.push(PartyPart {
+                party,
+                role,
+                decided: BTreeMap::new(),
+                peak_rss_bytes,
+                cpu_seconds,
+                load_seconds,
+                phases,
+            });
             ended.outputs.push(outputs);
             ended.states.0 = ended.states.0.or(states.0);
             ended.states.1 = ended.states.1.or(states.1);

@@ -5,7 +5,9 @@ use garblet_net::Hello;
 
 use super::plan::{Form, Plan};
 use super::source::Source;
+use garblet_ot::Width;
 use garblet_protocol::{
+    choice::Operation,
     phase::{Communication, Phase},
     run_id::RUN_ID_BYTES,
 };
@@ -48,6 +50,23 @@ fn bytes(plan: &Plan, from: Party, to: Party, phase: Phase, hellos: &[Hello]) ->
             let gates: u64 = plan.layers().map(|ands| per_gate * packed(ands)).sum();
             RUN_ID_BYTES as u64 + gates + packed(plan.output_bits(to))
         }
+    }
+}
+
+/// The work of a party in a phase that depends on the kind of OT: with each peer it is sender and receiver of as many OTs as there are gates.
+pub(super) fn work(plan: &Plan, phase: Phase) -> Vec<(Operation, u64)> {
+    let peers = u64::from(plan.parties()) - 1;
+    let (operation, in_setup) = match plan.source() {
+        Source::Extension(Width::Two) => (Operation::Ot2, None),
+        Source::Extension(Width::Four) => (Operation::Ot4, None),
+        Source::Extension(Width::Eight) => (Operation::Ot8, None),
+        // The first ones come from the extension.
+        Source::Silent(set) => (Operation::SilentOt, Some((Operation::Ot8, 2 * peers * set.stock() as u64))),
+    };
+    match phase {
+        Phase::Setup => in_setup.into_iter().collect(),
+        Phase::Prepare => vec![(operation, 2 * peers * plan.and_count() as u64)],
+        Phase::Build | Phase::Online => Vec::new(),
     }
 }
 

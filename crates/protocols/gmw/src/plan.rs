@@ -48,7 +48,7 @@ pub struct Config {
 /// A program made ready for `gmw`: flattened, and scheduled by AND depth.
 pub struct Plan {
     program: Arc<Program>,
-    schedule: Schedule,
+    schedule: Arc<Schedule>,
     config: Config,
     parties: u16,
 }
@@ -61,7 +61,12 @@ impl Plan {
     pub fn new(program: Arc<Program>, parties: u16, config: Config) -> Result<Self, ProtocolError> {
         party_io::check_party_count(NAME, &program, parties, 2..=PARTIES_MAX)?;
         let flat = flat_circuit(&program)?;
-        Ok(Plan { schedule: Schedule::by_depth(&flat), program, config, parties })
+        Ok(Plan { schedule: Arc::new(Schedule::by_depth(&flat)), program, config, parties })
+    }
+
+    /// The same program with other parameters, by the same schedule.
+    pub fn otherwise(&self, config: Config) -> Self {
+        Plan { program: self.program.clone(), schedule: self.schedule.clone(), config, parties: self.parties }
     }
 
     /// The program.

@@ -2,13 +2,15 @@
 
 use std::ops::RangeInclusive;
 
+use garblet_circuit::Party;
 use garblet_net::{Hello, Mesh};
 
-use super::{Config, Form, GmwParty, NAME, OtKind, PARTIES_MAX, Plan};
+use super::{Config, Form, GmwParty, NAME, OtKind, PARTIES_MAX, Plan, cost};
 use garblet_protocol::{
-    Adversary, MeshSession, Protocol, ProtocolError,
+    Adversary, MeshSession, Phase, Protocol, ProtocolError,
+    choice::Operation,
     parameters::{Parameter, named, ot_width},
-    protocol::{Request, Sample},
+    protocol::{Job, Request, Sample},
 };
 use garblet_runs::joint::{Joint, RunOrder};
 
@@ -30,10 +32,20 @@ impl Protocol for Gmw {
     const PARTIES: RangeInclusive<u16> = 2..=PARTIES_MAX;
     const PARAMETERS: &'static [Parameter<Config>] =
         &[named!("form", "triples or 2012", form, FORMS), ot_width!(), named!("ot", "extension or silent", ot, OTS)];
+    const LINK_DECIDES: &'static [(&'static str, &'static [&'static str])] =
+        &[("ot", &["extension", "silent"]), ("ot-k", &["4", "2", "8"])];
     const SAMPLES: &'static [Sample] = &[&[], &[("form", "2012"), ("ot", "silent")]];
 
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
         Plan::new(request.program.clone(), request.parties, request.config)
+    }
+
+    fn plan_otherwise(job: &Job<Self>, request: &Request<Self>) -> Result<Plan, ProtocolError> {
+        Ok(job.plan.otherwise(request.config))
+    }
+
+    fn work(job: &Job<Self>, _: Party, phase: Phase) -> Vec<(Operation, u64)> {
+        cost::work(&job.plan, phase)
     }
 
     garblet_runs::runs_in_stores!();

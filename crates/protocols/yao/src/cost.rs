@@ -7,7 +7,11 @@ use super::{
     EVALUATOR, GARBLER,
     plan::{Build, Plan},
 };
-use garblet_protocol::phase::{Communication, Phase};
+use garblet_garble::SchemeKind;
+use garblet_protocol::{
+    choice::Operation,
+    phase::{Communication, Phase},
+};
 
 /// The cost of a phase of one run of `plan` for `party`, given both hellos.
 ///
@@ -51,6 +55,21 @@ fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello]) -> u64 {
         }
         (Phase::Online, false) => packed(choices) + packed(plan.output_bits(GARBLER)),
     }
+}
+
+/// The work of a party in a phase that depends on the scheme.
+pub(super) fn work(plan: &Plan, party: Party, phase: Phase) -> Option<(Operation, u64)> {
+    let when = if plan.config().build == Build::Ahead { Phase::Build } else { Phase::Online };
+    // An evaluator that has all tables evaluates them online.
+    let works = if party == GARBLER { when } else { Phase::Online };
+    let operation = match (plan.config().garbling.scheme, party == GARBLER) {
+        (SchemeKind::HalfGates, true) => Operation::GarbleHalfGates,
+        (SchemeKind::HalfGates, false) => Operation::EvaluateHalfGates,
+        (SchemeKind::ThreeHalves, true) => Operation::GarbleThreeHalves,
+        (SchemeKind::ThreeHalves, false) => Operation::EvaluateThreeHalves,
+        _ => return None,
+    };
+    (phase == works).then(|| (operation, plan.and_count()))
 }
 
 /// The number of times that a party waits after sending.

@@ -34,7 +34,7 @@ pub struct Config {
 /// A program made ready for `yao`: schedules and sizes.
 pub struct Plan {
     program: Arc<Program>,
-    schedules: Schedules,
+    schedules: Arc<Schedules>,
     config: Config,
 }
 
@@ -44,8 +44,16 @@ impl Plan {
     /// *Errors*: an input or a recipient that is neither party 0 nor party 1; a garbler's input under `privacy-free`.
     pub fn new(program: Arc<Program>, config: Config) -> Result<Self, ProtocolError> {
         party_io::check_parties(NAME, &program, config.garbling)?;
-        let schedules = Schedules::new(&program);
+        let schedules = Arc::new(Schedules::new(&program));
         Ok(Plan { program, schedules, config })
+    }
+
+    /// The same program with other parameters, by the same schedules.
+    ///
+    /// *Errors*: as [`Plan::new`].
+    pub fn otherwise(&self, config: Config) -> Result<Self, ProtocolError> {
+        party_io::check_parties(NAME, &self.program, config.garbling)?;
+        Ok(Plan { program: self.program.clone(), schedules: self.schedules.clone(), config })
     }
 
     /// The program.

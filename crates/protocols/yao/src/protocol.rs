@@ -2,12 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use garblet_circuit::ScheduleDigest;
+use garblet_circuit::{Party, ScheduleDigest};
 use garblet_net::{Channel, Hello};
 
-use super::{Build, Config, Evaluator, GARBLER, Garbler, NAME, Plan, communication};
+use super::{Build, Config, Evaluator, GARBLER, Garbler, NAME, Plan, communication, cost};
 use garblet_protocol::{
-    Adversary, Protocol, ProtocolError, Session,
+    Adversary, Phase, Protocol, ProtocolError, Session,
+    choice::Operation,
     parameters::{Parameter, any_hash, any_scheme, named, ot_width},
     protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Step, Terms, tabulate},
 };
@@ -28,10 +29,20 @@ impl Protocol for Yao {
     const PARTIES: RangeInclusive<u16> = 2..=2;
     const PARAMETERS: &'static [Parameter<Config>] =
         &[any_scheme!(), any_hash!(), named!("build", "stream or ahead", build, BUILDS), ot_width!()];
+    const LINK_DECIDES: &'static [(&'static str, &'static [&'static str])] =
+        &[("scheme", &["half-gates", "three-halves"])];
     const SAMPLES: &'static [Sample] = &[&[], &[("build", "ahead")], &[("scheme", "three-halves"), ("ot-k", "8")]];
 
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
         Plan::new(request.program.clone(), request.config)
+    }
+
+    fn plan_otherwise(job: &Job<Self>, request: &Request<Self>) -> Result<Plan, ProtocolError> {
+        job.plan.otherwise(request.config)
+    }
+
+    fn work(job: &Job<Self>, party: Party, phase: Phase) -> Vec<(Operation, u64)> {
+        cost::work(&job.plan, party, phase).into_iter().collect()
     }
 
     fn schedule(plan: &Plan) -> Option<ScheduleDigest> {
