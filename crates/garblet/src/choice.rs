@@ -88,8 +88,8 @@ impl<P: Protocol> Open<P> {
     pub(crate) fn choose(&self, hellos: &[Hello]) -> Result<Arc<Job<P>>, ProtocolError> {
         let fits = |values: &Values| {
             values.iter().all(|(name, value)| {
-                let said = hellos.iter().filter_map(|hello| hello.parameter(name));
-                said.into_iter().all(|said| said == *value || said == self.text(name))
+                let mut said = hellos.iter().filter_map(|hello| hello.parameter(name));
+                said.all(|said| said == *value || said == self.text(name))
             })
         };
         let jobs: Vec<&Arc<Job<P>>> = self.jobs.iter().filter(|(values, _)| fits(values)).map(|(_, job)| job).collect();

@@ -81,7 +81,7 @@ impl FromStr for Rates {
     }
 }
 
-/// What one party tells all others, besides what must agree.
+/// The statements of one party to all others, besides what must agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Told {
     /// The link, if the party knows it.
@@ -101,7 +101,7 @@ impl Told {
         self.rates.iter().fold(hello, |hello, rates| hello.with(&told(RATES), rates))
     }
 
-    /// Reads what a hello tells. A text that cannot be read tells nothing, to whoever reads it.
+    /// Reads it from a hello. A text that cannot be read tells nothing, to whoever reads it.
     pub fn of(hello: &Hello) -> Self {
         let link = hello.parameter(&told(LINK)).and_then(|text| text.parse().ok());
         let rates = hello.parameter(&told(RATES)).and_then(|text| text.parse().ok());
