@@ -153,7 +153,9 @@ impl Options {
                 Some(reason) => Err(reason),
                 None => {
                     let settings = self.settings(protocol);
-                    settings.and_then(|settings| Cost::of(program, &settings, self.party_count())).map_err(|f| f.message)
+                    settings
+                        .and_then(|settings| Cost::of(program, &settings, self.party_count()))
+                        .map_err(|f| f.message)
                 }
             };
             match cost {
