@@ -107,12 +107,14 @@ impl<P: Protocol> Open<P> {
     /// All alternatives, if all others tell what this party tells.
     pub(crate) fn alternatives(&self) -> Vec<Alternative> {
         let (times, chosen) = self.times();
-        let alternative = |(at, ((parameters, _), time)): (usize, (&(Values, Arc<Job<P>>), u128))| Alternative {
-            parameters: parameters.clone(),
-            seconds: time as f64 / 1e9,
-            chosen: at == chosen,
-        };
-        self.jobs.iter().zip(times).enumerate().map(alternative).collect()
+        let timed = self.jobs.iter().zip(times).enumerate();
+        timed
+            .map(|(at, ((parameters, _), time))| Alternative {
+                parameters: parameters.clone(),
+                seconds: time as f64 / 1e9,
+                chosen: at == chosen,
+            })
+            .collect()
     }
 
     /// The times of all alternatives, and the number of the one that is taken.

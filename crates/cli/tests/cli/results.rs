@@ -74,7 +74,7 @@ fn a_plan_shows_the_cost_of_a_run() {
     assert_eq!((protocols.len(), &all["left_out"]), (14, &json!([])));
     for protocol in ["yao", "gmw", "authenticated-bmr"] {
         let planned = protocols.iter().find(|planned| planned["protocol"] == protocol).unwrap();
-        let measured = local(&["--protocol", protocol]);
+        let measured = local(&["--protocol", protocol, "--link", "33ms,50mbit"]);
         for party in [0, 1] {
             for phase in ["setup", "prepare", "build", "online"] {
                 let [planned, measured] = [planned, &measured].map(|run| &run["per_party"][party]["phases"][phase]);

@@ -219,7 +219,7 @@ mod tests {
         let statistical = [Statistical::Forty, Statistical::SixtyFour, Statistical::Eighty];
         for (statistical, parties) in statistical.into_iter().flat_map(|bits| [3, 7, 8, 16].map(|n| (bits, n))) {
             for amount in [0, 1, 100, 300_000, 524_288, 1 << 20, (1 << 20) + 1, 10_000_000] {
-                let all = with_masks(batches(amount, statistical, parties), amount);
+                let all = with_masks(stored_batches(amount, statistical, parties), amount);
                 for pieces in all.into_iter().flat_map(|(batch, masks)| [batch.map_or(0, |batch| batch.triples), masks])
                 {
                     assert!(pieces.div_ceil(GROUP as u64) <= BATCH_PIECES, "{pieces} of {amount}, {parties}");
