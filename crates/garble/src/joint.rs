@@ -52,9 +52,9 @@ mod tests;
 mod wires;
 
 pub use self::{
-    evaluator::{Seen, TagCheck, begin, evaluate, evaluate_lot, own_shares, own_shares_of_lot},
-    garbler::{GarblerPart, garble, garble_lot, width},
-    wires::{AndGates, Gate, Layer, Quad, Walk, Wires, walk},
+    evaluator::{Seen, TagCheck, evaluate, own_shares},
+    garbler::{GarblerPart, garble},
+    wires::{AndGates, Gate, Layer, Quad, Wires, walk},
 };
 
 use garblet_primitives::Block;

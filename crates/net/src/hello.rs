@@ -247,7 +247,7 @@ pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
         differences.push(Difference { field: field.into(), ours, theirs });
     };
     let mut same = |field: &str, ours: String, theirs: String| {
-        let differ = ours != theirs && !fit(&ours, &theirs);
+        let differ = ours != theirs;
         if differ {
             note(field, ours, theirs);
         }
@@ -267,7 +267,11 @@ pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
         names.sort_unstable();
         names.dedup();
         for name in names {
-            same(name, values(ours, name), values(theirs, name));
+            let (ours, theirs) = (values(ours, name), values(theirs, name));
+            // What names a job, an order of gates or a session is never open.
+            if [JOB, SCHEDULE, SESSION].contains(&name) || !fit(&ours, &theirs) {
+                same(name, ours, theirs);
+            }
         }
     }
     if ours.party == theirs.party {
@@ -493,6 +497,16 @@ mod tests {
     fn an_empty_value_is_shown_as_nothing() {
         let differences = agree(&hello(0).with("keep", "first"), &hello(1).with("keep", ""));
         assert_eq!(differences[0].to_string(), "keep: ours first, theirs nothing");
+    }
+
+    #[test]
+    fn an_open_parameter_agrees_with_each_of_its_values_and_nothing_else_is_open() {
+        let with = |name: &str, value: &str| hello(1).with(name, value);
+        let open = hello(0).with("form", "auto (half-gates, three-halves)").with(&told("link"), "1ms");
+        assert_eq!(agree(&open, &with("form", "three-halves")), []);
+        assert_eq!(fields(&agree(&open, &with("form", "grr3"))), ["form"]);
+        assert_eq!(fields(&agree(&hello(0).with(JOB, "1"), &with(JOB, "auto (1)"))), [JOB]);
+        assert_eq!(fields(&agree(&hello(0), &Hello { protocol: "auto (yao)".into(), ..hello(1) })), ["protocol"]);
     }
 
     #[test]

@@ -40,8 +40,9 @@ const STEP_MAX: u8 = 99;
 pub struct Rates([u8; OPERATIONS]);
 
 impl Rates {
-    /// The rates that stand for those of a machine that tells none: one core of a server with VAES, as the chapter on performance has them.
-    pub const ASSUMED: Rates = Rates([53, 54, 50, 52, 51, 49, 46, 49]);
+    /// The rates that stand for those of a machine that tells none: one core of a server with the engine `aes-ni`, rounded from what README's table of rates
+    /// was made of; of OTs, half of both roles' time is one role's.
+    pub const ASSUMED: Rates = Rates([54, 55, 51, 53, 53, 52, 48, 52]);
 
     /// Rounds numbers of operations in a second.
     pub fn rounded(per_second: [f64; OPERATIONS]) -> Self {

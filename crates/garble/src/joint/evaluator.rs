@@ -33,7 +33,7 @@ pub fn own_shares(
 ///
 /// # Panics
 /// If the shape is wrong, or fewer gates are left.
-pub fn own_shares_of_lot(walk: &mut Walk<'_>, gates: usize, shares: Vec<GateShares<'_>>, circuit: &mut [Block]) {
+pub(super) fn own_shares_of_lot(walk: &mut Walk<'_>, gates: usize, shares: Vec<GateShares<'_>>, circuit: &mut [Block]) {
     assert!(shares.iter().flatten().all(|shares| shares.len() == gates), "shares of gates");
     assert_eq!(circuit.len(), circuit_blocks(shares.len(), gates), "blocks of a circuit");
     let first = walk.done();
@@ -155,7 +155,7 @@ pub fn evaluate(
 ///
 /// # Panics
 /// If the shape is wrong.
-pub fn begin<'s>(
+pub(super) fn begin<'s>(
     backend: Backend,
     schedule: &'s Schedule,
     (garblers, slots): (usize, usize),
@@ -174,7 +174,7 @@ pub fn begin<'s>(
 ///
 /// # Panics
 /// If the shape is wrong, or fewer gates are left.
-pub fn evaluate_lot(
+pub(super) fn evaluate_lot(
     walk: &mut Walk<'_>,
     gates: usize,
     seeds: &[Block],

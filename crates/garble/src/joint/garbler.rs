@@ -41,7 +41,7 @@ pub fn garble(backend: Backend, schedule: &Schedule, part: GarblerPart<'_>, inpu
 }
 
 /// The number of vectors of a garbler's wires.
-pub fn width(slots: usize) -> usize {
+fn width(slots: usize) -> usize {
     (slots + 1).div_ceil(QUAD_LANES)
 }
 
@@ -51,7 +51,7 @@ pub fn width(slots: usize) -> usize {
 ///
 /// # Panics
 /// If the shape is wrong, or fewer gates are left.
-pub fn garble_lot(walk: &mut Walk<'_>, gates: usize, part: GarblerPart<'_>) -> Vec<Vec<Block>> {
+pub(super) fn garble_lot(walk: &mut Walk<'_>, gates: usize, part: GarblerPart<'_>) -> Vec<Vec<Block>> {
     assert!(part.shares.iter().flatten().all(|shares| shares.len() == gates), "shares of gates");
     assert!(part.labels.is_none_or(|labels| labels.len() == gates), "labels of gates");
     let (slots, first) = (part.shares.len(), walk.done());

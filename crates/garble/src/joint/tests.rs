@@ -3,7 +3,12 @@ use garblet_primitives::{Backend, Delta, Engine, Prg, QUAD_LANES};
 use rand_core::Rng;
 use zeroize::Zeroizing;
 
-use super::*;
+use super::{
+    evaluator::{begin, evaluate_lot, own_shares_of_lot},
+    garbler::garble_lot,
+    wires::Walk,
+    *,
+};
 use crate::masked::NEGATION;
 
 /// A number of garblers, and what they make.

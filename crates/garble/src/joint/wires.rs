@@ -124,7 +124,7 @@ pub fn walk(
 /// A walk that may stop after any AND gate.
 ///
 /// *Secret*: the values of wires; they are wiped on drop.
-pub struct Walk<'s> {
+pub(super) struct Walk<'s> {
     backend: Backend,
     schedule: &'s Schedule,
     width: usize,
@@ -147,7 +147,7 @@ impl<'s> Walk<'s> {
     ///
     /// # Panics
     /// If there are not as many vectors of inputs as the schedule has inputs.
-    pub fn new(backend: Backend, schedule: &'s Schedule, width: usize, inputs: Vec<Quad>) -> Self {
+    pub(super) fn new(backend: Backend, schedule: &'s Schedule, width: usize, inputs: Vec<Quad>) -> Self {
         let inputs = Zeroizing::new(inputs);
         assert_eq!(inputs.len(), width * schedule.input_count(), "vectors of inputs");
         let count = width * schedule.slot_count().max(schedule.input_count());
@@ -158,7 +158,7 @@ impl<'s> Walk<'s> {
     }
 
     /// The number of AND gates that are done.
-    pub fn done(&self) -> usize {
+    pub(super) fn done(&self) -> usize {
         self.at.ands
     }
 
@@ -166,7 +166,7 @@ impl<'s> Walk<'s> {
     ///
     /// # Panics
     /// If fewer are left.
-    pub fn advance(&mut self, ands: usize, gates: &mut impl AndGates) {
+    pub(super) fn advance(&mut self, ands: usize, gates: &mut impl AndGates) {
         let Walk { backend, schedule, width, slots, at } = self;
         let end = at.ands + ands;
         assert!(end <= schedule.ands().len(), "{ands} AND gates after {}", at.ands);
@@ -177,7 +177,7 @@ impl<'s> Walk<'s> {
     ///
     /// # Panics
     /// If gates are missing.
-    pub fn finish(self) -> Zeroizing<Vec<Quad>> {
+    pub(super) fn finish(self) -> Zeroizing<Vec<Quad>> {
         assert_eq!(self.at.step, self.schedule.steps().len(), "steps of the schedule");
         self.slots
     }

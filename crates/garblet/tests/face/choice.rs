@@ -98,7 +98,7 @@ fn ot_of_gmw_is_decided_by_value_and_link() {
 }
 
 #[test]
-fn without_auto_the_hello_is_as_ever() {
+fn there_are_alternatives_only_with_auto() {
     let plan = |config: &Config| {
         let program = library::find("lib:aes128").expect("it is there");
         Plan::new(program, 2, config).expect("it runs")
