@@ -79,6 +79,8 @@ export interface Report {
   role: string;
   protocol: Protocol;
   adversary: string;
+  /** The parameters that the link decided, with their values. */
+  decided: Record<string, string>;
   costs: Record<Phase, PhaseCost>;
   security: Record<string, unknown>;
   /** The reason why the peer did not close the session in order, if it did not; the result is final all the same. */

@@ -14,6 +14,9 @@ use crate::steps::{Step, cargo};
 /// Test programs that run side by side.
 const SIDE_BY_SIDE: usize = 2;
 
+/// The package whose tests compare times: they run when nothing else does.
+const ALONE: &str = "net";
+
 /// A test program, with the folder in which cargo runs it.
 struct Program {
     name: String,
@@ -73,6 +76,8 @@ fn program(line: &str) -> Option<Program> {
 
 /// Runs test programs, and prints what each says when it has ended. Returns those that failed.
 fn run_all(programs: Vec<Program>, variables: &[(&str, &str)]) -> Vec<String> {
+    let (alone, programs): (Vec<Program>, Vec<Program>) =
+        programs.into_iter().partition(|program| program.folder.ends_with(ALONE));
     let (left, failed) = (Mutex::new(programs.into_iter()), Mutex::new(Vec::new()));
     let next = || left.lock().expect("no thread panics").next();
     std::thread::scope(|scope| {
@@ -86,7 +91,8 @@ fn run_all(programs: Vec<Program>, variables: &[(&str, &str)]) -> Vec<String> {
             });
         }
     });
-    failed.into_inner().expect("no thread panics")
+    let alone = alone.iter().filter_map(|program| run(program, variables).err());
+    failed.into_inner().expect("no thread panics").into_iter().chain(alone).collect()
 }
 
 fn run(program: &Program, variables: &[(&str, &str)]) -> Result<(), String> {

@@ -6,6 +6,7 @@ pub mod authenticated;
 pub mod garbling;
 pub mod loopback;
 pub mod ot;
+pub mod rates;
 mod several;
 mod silent;
 pub mod yao;
@@ -31,6 +32,8 @@ pub(crate) enum Bench {
     Garbling(Measured<garbling::Options, TextOrJson>),
     /// Base oblivious transfer and its extension
     Ot(Measured<ot::Options, TextOrJson>),
+    /// The speeds by which parties choose parameters for a link
+    Rates(Measured<rates::Options, TextOrJson>),
     /// A long computation by two processes over loopback TCP
     Yao(Measured<yao::Options, TextOrJson>),
     /// Authenticated garbling against a malicious party: each phase of many copies of a function
@@ -40,7 +43,7 @@ pub(crate) enum Bench {
 }
 
 /// The names of the measurements.
-const NAMES: [&str; 4] = ["garbling", "ot", "yao", "authenticated"];
+const NAMES: [&str; 5] = ["garbling", "ot", "rates", "yao", "authenticated"];
 
 /// A measurement, the engine that it uses, and the form of its result.
 #[derive(clap::Args)]
@@ -140,6 +143,7 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Failure> {
     match bench {
         Bench::Garbling(call) => call.run(garbling::run),
         Bench::Ot(call) => call.run(ot::run),
+        Bench::Rates(call) => call.run(rates::run),
         Bench::Yao(call) => call.run(yao::run),
         Bench::Authenticated(call) => call.run(authenticated::run),
         Bench::Other(words) => Err(other(&words.first().map(|word| word.to_string_lossy()).unwrap_or_default())),

@@ -5,7 +5,7 @@
 //! | `start` | the beginning and the end of a program |
 //! | `failure`, `hints`, `words` | failures with their exit status, and remedies |
 //! | `output`, `progress`, `hex` | what a program shows |
-//! | `args`, `inputs`, `stock`, `way`, `identity`, `settings` | groups of options |
+//! | `args`, `inputs`, `stock`, `way`, `identity`, `settings`, `rates` | groups of options |
 //! | `written`, `job` | the same options from files; whole agreements |
 //! | `program`, `session`, `cpu` | loading a program, computing it with the other parties, the processor time of each phase |
 //! | `unfinished` | orders of gates that a peer left unfinished, and the pause after them |
@@ -28,6 +28,7 @@ pub mod mark;
 pub mod output;
 pub mod program;
 pub mod progress;
+pub mod rates;
 pub mod receipts;
 pub mod record;
 pub mod report;

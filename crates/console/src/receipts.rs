@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use garblet::{
     Class, Party, Program, ReadInput, SavedValues, Security,
     net::{ChannelWatch, Fingerprint, JobTerms, WIRE_VERSION},
-    run_report::{PeerPart, Record, outputs_json, parameters_of},
+    run_report::{PartyPart, PeerPart, Record, outputs_json, parameters_of},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -196,7 +196,7 @@ impl Receipts {
     /// *Errors*: wrong settings.
     pub fn begun(run: &Run<'_>, watched: &Watched, names: &[(String, Fingerprint)]) -> Result<Receipt, Failure> {
         let unknown = Failure::no_result(UNKNOWN_END).of_class(Class::Other);
-        let receipt = Receipt::of(run, watched, names, Err(&unknown), false)?;
+        let receipt = Receipt::of(run, watched, names, (Err(&unknown), None), false)?;
         // The data so far differs from that in the peer's receipt.
         Ok(Receipt { bytes_sent: 0, bytes_received: 0, transcripts: Vec::new(), ..receipt })
     }
@@ -224,8 +224,9 @@ impl Receipts {
         // The place of a panic is an output, so leave it out.
         let panicked = Failure::no_result("the computation panicked").of_class(Class::Panic);
         let has_panicked = |outcome: &Outcome| has_panicked(run.program, &outcome.outputs);
+        let part = ended.ok().map(|outcome| &outcome.part);
         let ended = if ended.is_ok_and(has_panicked) { Err(&panicked) } else { ended };
-        let receipt = Receipt::of(run, watched, names, ended, self.outputs)?;
+        let receipt = Receipt::of(run, watched, names, (ended, part), self.outputs)?;
         let added = self.log.append(&receipt).map(drop);
         added.map_err(|failure| failure.hint("the run did end, and its peer may have a receipt of it"))
     }
@@ -236,7 +237,7 @@ impl Receipt {
         run: &Run<'_>,
         watched: &Watched,
         names: &[(String, Fingerprint)],
-        ended: Result<&Outcome, &Failure>,
+        (ended, part): (Result<&Outcome, &Failure>, Option<&PartyPart>),
         outputs: bool,
     ) -> Result<Self, Failure> {
         let config = run.settings.config()?;
@@ -260,7 +261,7 @@ impl Receipt {
             wire_version: WIRE_VERSION,
             protocol: config.protocol().name().into(),
             adversary: config.adversary().name().into(),
-            parameters: parameters_of(&config, ended.ok().map(|outcome| &outcome.part)),
+            parameters: parameters_of(&config, part),
             keep: run.saved.keep.clone(),
             read: run.saved.read.iter().map(read_text).collect(),
             security: ended.ok().map(|outcome| stated(outcome.security)),

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use garblet::{
-    Config, Plan, Program, Protocol, SavedValues, StockKinds,
+    AUTO, Config, Plan, Program, Protocol, SavedValues, StockKinds,
     net::{Advice, DEFAULT_TIMEOUT, JobTerms, OnRefused, SimulatedLink, Tls},
 };
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,12 @@ use crate::{
     failure::Failure,
     hints::{explain, refusal_hint, several_hint},
     output::tell,
+    rates,
     stock::no_store,
 };
+
+/// The parameter with the speed of a machine.
+const RATES: &str = "rates";
 
 /// A number of parties, with the place that says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +86,8 @@ impl Settings {
     /// *Errors*: as [`Settings::new`].
     pub fn chosen(args: &ChoiceArgs, parties: u16) -> Result<Self, Failure> {
         let (protocol, params) = (args.name(parties), args.params.clone());
-        let settings = Settings { protocol, params, link: None, timeout: DEFAULT_TIMEOUT, job: None };
+        let mut settings = Settings { protocol, params, link: None, timeout: DEFAULT_TIMEOUT, job: None };
+        settings.tell_kept_rates()?;
         let config = settings.config()?;
         let (protocol, strongest) = (config.protocol(), config.adversary());
         match args.adversary.filter(|asked| *asked > strongest) {
@@ -113,11 +118,21 @@ impl Settings {
     pub fn let_link_decide(&mut self, link: SimulatedLink) -> Result<(), Failure> {
         let decided = self.config()?.protocol().link_decides();
         let told = (!decided.is_empty()).then(|| ("link", link.to_string()));
-        let open = decided.iter().map(|(name, _)| (*name, "auto".into())).chain(told);
+        let open = decided.iter().map(|(name, _)| (*name, AUTO.into())).chain(told);
         let given = |name: &str| self.params.iter().any(|param| param.name == name);
         let missing: Vec<Param> =
             open.filter(|(name, _)| !given(name)).map(|(name, value)| Param { name: name.into(), value }).collect();
         self.params.extend(missing);
+        self.tell_kept_rates()
+    }
+
+    /// Tells the others the speed of this machine if that counts, was kept, and no other is given.
+    fn tell_kept_rates(&mut self) -> Result<(), Failure> {
+        let given = self.params.iter().any(|param| param.name == RATES);
+        if !given && self.config()?.lets_link_decide() {
+            let kept = rates::kept()?;
+            self.params.extend(kept.map(|rates| Param { name: RATES.into(), value: rates.to_string() }));
+        }
         Ok(())
     }
 

@@ -39,11 +39,12 @@ pub(crate) struct Open<P: Protocol> {
 }
 
 impl<P: Protocol> Open<P> {
-    /// The alternatives to a job with standard values, if anything is open.
+    /// The alternatives to a job with standard values, if anything is open between two parties. Among more, who tells one another thing than the rest
+    /// could make them take different values; so standard values stand.
     ///
     /// *Errors*: as [`Protocol::plan`].
     pub(crate) fn new(wish: &Wish, job: &Arc<Job<P>>) -> Result<Option<Self>, ProtocolError> {
-        if wish.open.is_empty() {
+        if wish.open.is_empty() || job.request.parties != 2 {
             return Ok(None);
         }
         let mut rows: Vec<Values> = vec![Vec::new()];
@@ -65,11 +66,6 @@ impl<P: Protocol> Open<P> {
         };
         let jobs = rows.into_iter().map(alternative).collect::<Result<_, ProtocolError>>()?;
         Ok(Some(Open { wish: wish.clone(), jobs }))
-    }
-
-    /// The names of the parameters that are open.
-    pub(crate) fn names(&self) -> &[&'static str] {
-        &self.wish.open
     }
 
     /// A party's hello, in which these parameters are open.
@@ -95,13 +91,19 @@ impl<P: Protocol> Open<P> {
         let jobs: Vec<&Arc<Job<P>>> = self.jobs.iter().filter(|(values, _)| fits(values)).map(|(_, job)| job).collect();
         let told: Vec<Told> = hellos.iter().map(Told::of).collect();
         let terms = ChoiceTerms::new(&told);
-        let times: Vec<u128> = jobs.iter().map(|job| nanoseconds(job, &terms)).collect();
+        let bare: Vec<Hello> = hellos.iter().map(Hello::bare).collect();
+        let times: Vec<u128> = jobs.iter().map(|job| nanoseconds(job, &bare, &terms)).collect();
         jobs.get(terms.cheapest(&times)).map(|job| (*job).clone()).ok_or_else(|| self.torn(hellos))
     }
 
     /// The job that is taken if all others tell what this party tells.
     pub(crate) fn expected(&self) -> Arc<Job<P>> {
         self.jobs[self.times().1].1.clone()
+    }
+
+    /// The jobs of all alternatives.
+    pub(crate) fn jobs(&self) -> impl Iterator<Item = &Arc<Job<P>>> {
+        self.jobs.iter().map(|(_, job)| job)
     }
 
     /// All alternatives, if all others tell what this party tells.
@@ -119,9 +121,12 @@ impl<P: Protocol> Open<P> {
 
     /// The times of all alternatives, and the number of the one that is taken.
     fn times(&self) -> (Vec<u128>, usize) {
-        let parties = self.jobs.first().map_or(0, |(_, job)| job.request.parties);
-        let terms = ChoiceTerms::new(&vec![self.wish.told; parties.into()]);
-        let times: Vec<u128> = self.jobs.iter().map(|(_, job)| nanoseconds(job, &terms)).collect();
+        let hellos: Vec<Hello> = match self.jobs.first() {
+            Some((_, job)) => (0..job.request.parties).map(|party| job.hello(Party(party)).bare()).collect(),
+            None => Vec::new(),
+        };
+        let terms = ChoiceTerms::new(&vec![self.wish.told; hellos.len()]);
+        let times: Vec<u128> = self.jobs.iter().map(|(_, job)| nanoseconds(job, &hellos, &terms)).collect();
         let chosen = terms.cheapest(&times);
         (times, chosen)
     }
@@ -144,11 +149,10 @@ impl<P: Protocol> Open<P> {
     }
 }
 
-/// The time of a job. Both parties have the same hellos in mind, since what is in transit includes them.
-fn nanoseconds<P: Protocol>(job: &Job<P>, terms: &ChoiceTerms) -> u128 {
+/// The time of a job with these hellos, which all parties know alike.
+fn nanoseconds<P: Protocol>(job: &Job<P>, hellos: &[Hello], terms: &ChoiceTerms) -> u128 {
     let parties = job.request.parties;
-    let hellos: Vec<Hello> = (0..parties).map(|party| job.hello(Party(party))).collect();
-    let Ok(costs) = P::costs(job, &hellos) else { return u128::MAX };
+    let Ok(costs) = P::costs(job, hellos) else { return u128::MAX };
     let time = |phase: Phase| {
         let costs: Vec<Communication> = costs.iter().map(|party| party[phase as usize].unwrap_or_default()).collect();
         let work: Vec<_> = (0..parties).map(|party| P::work(job, Party(party), phase)).collect();

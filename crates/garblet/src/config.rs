@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The value of a parameter that the link decides.
-const AUTO: &str = "auto";
+pub const AUTO: &str = "auto";
 
 /// The names of what is told to the others, among the parameters.
 const LINK: &str = "link";
@@ -65,26 +65,33 @@ impl Config {
     }
 
     /// Sets one parameter by name. For one that the link may decide, `auto` is a value too: the parties then take what costs least on the
-    /// [link](Config::tell_link) that they know, and the standard value if they know none. Such a protocol has two names more: `link` for [`Config::tell_link`], `rates` for [`Config::tell_rates`].
+    /// [link](Config::tell_link) that they know, and the standard value if they know none or are more than two. Such a protocol has two names more: `link` for [`Config::tell_link`], `rates` for [`Config::tell_rates`].
     ///
-    /// *Errors*: an unknown name or value, with the known ones.
+    /// *Errors*: an unknown name or value, with the known ones; nothing is changed then.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), UnknownParameter> {
         if !self.protocol.0.link_decides.is_empty() && [LINK, RATES].contains(&name) {
             return self.tell(name, value);
         }
         let decided = self.protocol.0.link_decides.iter().find(|(decided, _)| *decided == name);
-        self.wish.open.retain(|open| *open != name);
         match decided {
             Some((name, [standard, ..])) if value == AUTO => {
+                self.parameters.set(name, standard)?;
+                self.wish.open.retain(|open| open != name);
                 self.wish.open.push(name);
-                self.parameters.set(name, standard)
             }
-            Some(_) => self
-                .parameters
-                .set(name, value)
-                .map_err(|error| UnknownParameter { expected: format!("{AUTO}, {}", error.expected), ..error }),
-            None => self.parameters.set(name, value),
+            Some(_) => {
+                let set = self.parameters.set(name, value);
+                set.map_err(|error| UnknownParameter { expected: format!("{AUTO}, {}", error.expected), ..error })?;
+                self.wish.open.retain(|open| *open != name);
+            }
+            None => self.parameters.set(name, value)?,
         }
+        Ok(())
+    }
+
+    /// Returns whether something is left to the link, or told for its choice.
+    pub fn lets_link_decide(&self) -> bool {
+        self.wish != Wish::default()
     }
 
     /// Tells the others something by its text.

@@ -6,7 +6,7 @@ use garblet_circuit::{Bits, Party, Program};
 use garblet_net::{Channel, Fingerprint, Hello, JobTerms, Mesh};
 use garblet_primitives::Prg;
 use garblet_protocol::{
-    Adversary, Collusion, Link, Progress, Protocol, ProtocolError, Session,
+    Adversary, Collusion, Link, Phase, Progress, Protocol, ProtocolError, Session,
     checks::Check,
     parameters::{self, UnknownParameter},
     protocol::{
@@ -178,6 +178,7 @@ pub(crate) trait AnyPlan: Send + Sync {
     fn program(&self) -> &Arc<Program>;
     fn under(&self, job: JobTerms) -> Arc<dyn AnyPlan>;
     fn costs(&self) -> Result<Vec<PhaseFormulas>, ProtocolError>;
+    fn most_received(&self, party: Party, phase: Phase) -> Option<u64>;
     fn alternatives(&self) -> Vec<Alternative>;
     fn own_stock(&self, rng: &mut dyn CryptoRng) -> Result<Option<Stock>, ProtocolError>;
     fn check_stock(&self, stock: &Stock) -> Result<(), ProtocolError>;
@@ -206,6 +207,8 @@ pub(crate) struct ConfigOf<P: Protocol>(pub(crate) P::Config);
 struct PlanOf<P: Protocol> {
     job: Arc<Job<P>>,
     terms: Option<Arc<JobTerms>>,
+    /// The names of the parameters that are `auto`.
+    names: Vec<&'static str>,
     open: Option<Arc<Open<P>>>,
 }
 
@@ -279,7 +282,7 @@ fn plan<P: Erased>(
     let job = Job::new(Request { program, parties, config, saved })?;
     let job = Arc::new(job);
     let open = Open::new(wish, &job)?.map(Arc::new);
-    Ok(Arc::new(PlanOf::<P> { job, terms: None, open }))
+    Ok(Arc::new(PlanOf::<P> { job, terms: None, names: wish.open.clone(), open }))
 }
 
 fn fill<P: Erased>(
@@ -352,6 +355,8 @@ impl<P: Protocol> AnyConfig for ConfigOf<P> {
 impl<P: Protocol> PlanOf<P> {
     fn hello(&self, party: Party) -> Hello {
         let hello = self.job.hello(party);
+        let decides = if self.job.request.parties == 2 { P::LINK_DECIDES } else { &[] };
+        let hello = hello.open_to(decides.iter().map(|(name, _)| *name).collect());
         self.terms.iter().fold(hello, |hello, terms| hello.under(terms))
     }
 }
@@ -362,7 +367,8 @@ impl<P: Protocol<Link: OneOfEnds>> AnyPlan for PlanOf<P> {
     }
 
     fn under(&self, job: JobTerms) -> Arc<dyn AnyPlan> {
-        Arc::new(PlanOf::<P> { job: self.job.clone(), terms: Some(Arc::new(job)), open: self.open.clone() })
+        let (names, open) = (self.names.clone(), self.open.clone());
+        Arc::new(PlanOf::<P> { job: self.job.clone(), terms: Some(Arc::new(job)), names, open })
     }
 
     fn costs(&self) -> Result<Vec<PhaseFormulas>, ProtocolError> {
@@ -371,6 +377,15 @@ impl<P: Protocol<Link: OneOfEnds>> AnyPlan for PlanOf<P> {
         let hellos: Vec<Hello> = parties.map(|party| greeted(self.hello(Party(party)))).collect();
         let job = self.open.as_ref().map_or_else(|| self.job.clone(), |open| open.expected());
         P::costs(&job, &hellos)
+    }
+
+    fn most_received(&self, party: Party, phase: Phase) -> Option<u64> {
+        let hellos: Vec<Hello> = (0..self.job.request.parties).map(|party| self.hello(Party(party))).collect();
+        let jobs = self.open.as_ref().map_or_else(|| vec![&self.job], |open| open.jobs().collect());
+        let received = |job: &Arc<Job<P>>| {
+            Some(P::costs(job, &hellos).ok()?[usize::from(party.0)][phase as usize]?.bytes_received)
+        };
+        jobs.into_iter().map(received).try_fold(0, |most, received| Some(most.max(received?)))
     }
 
     fn alternatives(&self) -> Vec<Alternative> {
@@ -404,7 +419,7 @@ impl<P: Protocol<Link: OneOfEnds>> AnyPlan for PlanOf<P> {
         progress: Box<dyn Progress>,
     ) -> Boxed<Result<Box<dyn Seat>, ProtocolError>> {
         let (job, hello) = (self.job.clone(), self.hello(party));
-        let names = self.open.as_ref().map_or_else(Vec::new, |open| open.names().to_vec());
+        let names = self.names.clone();
         // A store was filled under values that stand.
         let open = self.open.clone().filter(|_| stock.is_none());
         Box::pin(async move {

@@ -38,7 +38,7 @@ mod thread;
 
 pub use advice::Advice;
 pub use choice::Alternative;
-pub use config::Config;
+pub use config::{AUTO, Config};
 pub use erased::Ends;
 pub use explain::Explain;
 pub use fill::{fill, is_low, meeting_to_fill, notices, settle, wants_to_fill};
@@ -93,6 +93,11 @@ pub use garblet_protocol::{
     session::Declined,
     stock::{Filled, Notice, ReadInput, SavedNames, SavedState, SavedValues, StockKinds, check_kept_name},
 };
+/// The name of the engine whose kernels this process uses.
+pub fn engine() -> &'static str {
+    garblet_primitives::Backend::detect().name()
+}
+
 #[cfg(any(feature = "bmr", feature = "gmw"))]
 pub use garblet_runs as runs;
 pub use garblet_store as store;

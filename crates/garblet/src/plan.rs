@@ -68,6 +68,11 @@ impl Plan {
         self.plan.alternatives()
     }
 
+    /// The most bytes that a party receives in a phase, whatever the link decides. `None` if that depends on what stores have.
+    pub fn most_received(&self, party: Party, phase: Phase) -> Option<u64> {
+        self.plan.most_received(party, phase)
+    }
+
     /// Bytes and rounds of each phase of one run, under the alternative that would be taken.
     ///
     /// *Errors*: a program for which stores cannot hold enough.

@@ -33,6 +33,9 @@ pub struct Hello {
     pub program_digest: [u8; 32],
     /// Everything else that has to be the same on both sides, by name, for instance `("scheme", "half-gates")`.
     pub parameters: Vec<(String, String)>,
+    /// The names of the parameters whose values may be open.
+    #[serde(skip)]
+    open: Vec<&'static str>,
     /// Computes the program's parts, sent if programs differ.
     #[serde(skip)]
     description: Description,
@@ -65,7 +68,8 @@ pub fn open_value(values: &[&str]) -> String {
     format!("{OPEN}{}{CLOSE}", values.join(", "))
 }
 
-const OPEN: &str = "auto (";
+/// The number is that of the rule by which parties decide: whoever decides by another one is refused.
+const OPEN: &str = "auto 1 (";
 const CLOSE: char = ')';
 
 /// Returns whether one of two values is open and has the other among its values.
@@ -106,6 +110,7 @@ impl Hello {
             protocol: protocol.into(),
             program_digest,
             parameters: Vec::new(),
+            open: Vec::new(),
             description: Description::default(),
             job_fields: Description::default(),
         }
@@ -123,6 +128,18 @@ impl Hello {
     pub fn under(self, job: &JobTerms) -> Self {
         let (digest, fields) = (&job.digest, job.fields.clone());
         Hello { job_fields: Description::new(move || parts::of_job(&fields)), ..self.with(JOB, digest) }
+    }
+
+    /// Lets these parameters be open on either side: see [`open_value`].
+    #[must_use]
+    pub fn open_to(self, open: Vec<&'static str>) -> Self {
+        Hello { open, ..self }
+    }
+
+    /// The hello that counts in a choice, equally long for whoever reads it: without parameters, of which a session or a job may be one.
+    #[must_use]
+    pub fn bare(&self) -> Self {
+        Hello { parameters: Vec::new(), ..self.clone() }
     }
 
     /// Adds a parameter that must be equal on both sides.
@@ -267,9 +284,9 @@ pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
         names.sort_unstable();
         names.dedup();
         for name in names {
+            let may_be_open = ours.open.contains(&name);
             let (ours, theirs) = (values(ours, name), values(theirs, name));
-            // What names a job, an order of gates or a session is never open.
-            if [JOB, SCHEDULE, SESSION].contains(&name) || !fit(&ours, &theirs) {
+            if !may_be_open || !fit(&ours, &theirs) {
                 same(name, ours, theirs);
             }
         }
@@ -502,11 +519,19 @@ mod tests {
     #[test]
     fn an_open_parameter_agrees_with_each_of_its_values_and_nothing_else_is_open() {
         let with = |name: &str, value: &str| hello(1).with(name, value);
-        let open = hello(0).with("form", "auto (half-gates, three-halves)").with(&told("link"), "1ms");
+        let text = open_value(&["half-gates", "three-halves"]);
+        let closed = hello(0).with("form", &text).with(&told("link"), "1ms");
+        assert_eq!(fields(&agree(&closed, &with("form", "three-halves"))), ["form"], "nobody said that it may be open");
+        let open = closed.open_to(vec!["form"]);
         assert_eq!(agree(&open, &with("form", "three-halves")), []);
+        assert_eq!(agree(&open, &with("form", &text)), []);
         assert_eq!(fields(&agree(&open, &with("form", "grr3"))), ["form"]);
-        assert_eq!(fields(&agree(&hello(0).with(JOB, "1"), &with(JOB, "auto (1)"))), [JOB]);
-        assert_eq!(fields(&agree(&hello(0), &Hello { protocol: "auto (yao)".into(), ..hello(1) })), ["protocol"]);
+        assert_eq!(fields(&agree(&open, &with("form", &text.replace('1', "2")))), ["form"], "another rule");
+        for name in ["batch", JOB, SCHEDULE, SESSION] {
+            let ours = hello(0).open_to(vec!["form"]).with(name, "1");
+            assert_eq!(fields(&agree(&ours, &with(name, &open_value(&["1"])))), [name]);
+        }
+        assert_eq!(fields(&agree(&hello(0), &Hello { protocol: "auto 1 (yao)".into(), ..hello(1) })), ["protocol"]);
     }
 
     #[test]

@@ -112,9 +112,7 @@ impl Run {
     /// cannot tell the peer to wait.
     #[wasm_bindgen(getter, js_name = waitingMax)]
     pub fn waiting_max(&self) -> f64 {
-        let prediction = self.plan.predict().ok();
-        let received = |phase| Some(prediction.as_ref()?.cost(self.party, phase)?.bytes_received);
-        let all: Option<u64> = Phase::ALL.into_iter().map(received).sum();
+        let all: Option<u64> = Phase::ALL.into_iter().map(|phase| self.plan.most_received(self.party, phase)).sum();
         1.25 * all.unwrap_or(UNKNOWN_BYTES_MAX) as f64 + 2.0 * f64::from(MESSAGE_BYTES_MAX)
     }
 
@@ -212,7 +210,7 @@ async fn one_party(
 
 /// The report as JSON, as `Report.to_dict` of the Python package returns it.
 fn said(program: &Arc<garblet::Program>, config: &Config, outcome: &Outcome) -> Result<String, Thrown> {
-    let Report { party, role, decided: _, outputs, phases, security } = &outcome.report;
+    let Report { party, role, decided, outputs, phases, security } = &outcome.report;
     check_panics(program, outputs).map_err(|error| panicked(&error))?;
     let known = results(program).filter_map(|(at, output)| Some((output, outputs.get(at)?.as_ref()?)));
     let known: Map<String, Value> =
@@ -234,6 +232,7 @@ fn said(program: &Arc<garblet::Program>, config: &Config, outcome: &Outcome) -> 
         "role": role,
         "protocol": config.protocol().name(),
         "adversary": config.adversary().name(),
+        "decided": decided,
         "costs": Phase::ALL.into_iter().map(cost).collect::<Map<_, _>>(),
         "security": security,
         "closing": outcome.closing.as_ref().map(Error::to_string),

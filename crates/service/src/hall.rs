@@ -9,7 +9,6 @@ mod tests;
 
 use std::{
     collections::{HashMap, VecDeque},
-    path::PathBuf,
     sync::Arc,
     time::Duration,
 };
@@ -30,7 +29,7 @@ pub(super) use self::ending::rounded;
 use self::{
     door::Arrivals,
     ending::{Ended, Ending},
-    stay::{Left, Stay, Ticket, tell_if_hanging},
+    stay::{Left, Refiller, Stay, Ticket, tell_if_hanging},
 };
 use super::{
     config::Config,
@@ -67,8 +66,8 @@ pub(super) struct Hall {
     of_peer: HashMap<String, usize>,
     /// Named sessions that run or wait, and the channels by which later parties join them.
     named: HashMap<Named, Option<Arrivals>>,
-    /// The stores to refill, each with the time of its next check; `None` while one is under way.
-    refills: HashMap<PathBuf, Option<Instant>>,
+    /// The rules whose stores are refilled, each with the time of its next check; `None` while one is under way.
+    refills: HashMap<Refiller, Option<Instant>>,
     /// The current check of the input files.
     reading: Option<JoinHandle<()>>,
     is_stopping: bool,
@@ -304,8 +303,8 @@ impl Hall {
     fn release(&mut self, Left { ticket, had_place, was_hanging }: &Left) {
         self.running -= usize::from(*had_place);
         self.hanging -= usize::from(*was_hanging);
-        if let Some((store, every)) = &ticket.refills {
-            self.refills.insert(store.clone(), Some(Instant::now() + *every));
+        if let Some((refiller, every)) = &ticket.refills {
+            self.refills.insert(refiller.clone(), Some(Instant::now() + *every));
         }
         if let Some(named) = &ticket.named {
             self.named.remove(named);

@@ -112,9 +112,20 @@ fn rows(results: &[Line]) -> Vec<Vec<String>> {
 ///
 /// *Errors*: as [`run`].
 pub(super) fn default_rates(chains: Chains) -> Result<[f64; 2], Failure> {
+    rates_of(chains, GarblingConfig::default(), 20)
+}
+
+/// The same of any scheme and hash, in four chains side by side.
+///
+/// *Errors*: as [`run`].
+pub(super) fn rates(config: GarblingConfig, repeat: u32) -> Result<[f64; 2], Failure> {
+    rates_of(Chains { chains: 4 }, config, repeat)
+}
+
+fn rates_of(chains: Chains, config: GarblingConfig, repeat: u32) -> Result<[f64; 2], Failure> {
     let program = chains.program(25 * chains.chains)?;
-    let measured = measure(&program, &Schedules::new(&program), GarblingConfig::default(), Backend::detect(), 20);
-    Ok([1.0 / measured.garble, 1.0 / measured.evaluate])
+    let ands = program.stats().and as f64;
+    Ok(fastest(&program, &Schedules::new(&program), config, repeat).map(|seconds| ands / seconds))
 }
 
 /// Seconds of garbling and of evaluating a program on one thread, chunk by chunk in the cache, each in the fastest of some passes.

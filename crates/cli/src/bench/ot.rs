@@ -75,6 +75,25 @@ pub fn run(options: &Options, form: &impl Form) -> Result<(), Failure> {
     form.show(&value, [Engine::line(), Piece::Words(base)].into_iter().chain(tables).collect())
 }
 
+/// Correlated OTs per second and role: of each width, half of both roles' time; of silent OT, by the slower role.
+///
+/// *Errors*: as [`run`].
+pub(super) fn rates(repeat: u32) -> Result<[f64; 4], Failure> {
+    const OTS: usize = 1 << 19;
+    let failed = |e: OtError| Failure::no_result(format!("bench rates: {e}"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = runtime.map_err(|e| Failure::no_result(format!("cannot start the runtime: {e}")))?;
+    let mut rates = [0.0; 4];
+    for (rate, width) in rates.iter_mut().zip(Width::ALL) {
+        let [correlated, _] = runtime.block_on(extensions(width, OTS, repeat)).map_err(failed)?;
+        *rate = 2.0 / correlated.seconds;
+    }
+    let [(name, set), _] = silent::SETS;
+    let [semi_honest, _] = runtime.block_on(silent::measured(name, set, OTS, repeat)).map_err(failed)?;
+    rates[3] = 1.0 / semi_honest.slower_seconds();
+    Ok(rates)
+}
+
 impl Line {
     fn to_json(&self) -> Value {
         json!({

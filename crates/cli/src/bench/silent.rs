@@ -31,6 +31,11 @@ impl Line {
         if self.checked { "checked" } else { "semi-honest" }
     }
 
+    /// Seconds per OT of the role that needs more.
+    pub(super) fn slower_seconds(&self) -> f64 {
+        self.seconds[0].max(self.seconds[1])
+    }
+
     pub(super) fn to_json(&self) -> Value {
         json!({
             "set": self.set,

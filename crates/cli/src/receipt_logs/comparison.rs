@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
+use garblet::AUTO;
 use garblet_console::receipts::{Ended, Receipt, Transcript, chain::Link};
+use serde_json::Value;
 
 /// The runs of two logs.
 #[derive(Default)]
@@ -58,10 +60,20 @@ fn fits(ours: &Receipt, theirs: &Receipt) -> bool {
         && has_met(ours, theirs)
         && has_met(theirs, ours)
         && agreed(ours) == agreed(theirs)
+        && took_the_same(ours, theirs)
 }
 
 /// The receipt reduced to what all parties agree on.
 fn agreed(receipt: &Receipt) -> impl PartialEq + use<'_> {
-    let Receipt { parties, job, program, wire_version, protocol, adversary, parameters, keep, read, .. } = receipt;
-    ((parties, job, program, wire_version), (protocol, adversary, parameters), (keep, read))
+    let Receipt { parties, job, program, wire_version, protocol, adversary, keep, read, .. } = receipt;
+    ((parties, job, program, wire_version), (protocol, adversary), (keep, read))
+}
+
+/// Returns whether the parameters are the same. A run that ended early does not know what the link decided, and a party may have let it decide what the
+/// other has set.
+fn took_the_same(ours: &Receipt, theirs: &Receipt) -> bool {
+    let fits = |(name, own): (&String, &Value)| {
+        theirs.parameters.get(name).is_some_and(|other| own == other || own == AUTO || other == AUTO)
+    };
+    ours.parameters.len() == theirs.parameters.len() && ours.parameters.iter().all(fits)
 }

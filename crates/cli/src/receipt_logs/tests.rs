@@ -88,6 +88,20 @@ fn common_runs_are_found_at_any_position() {
 }
 
 #[test]
+fn what_the_link_decided_fits_what_was_left_to_it() {
+    let ended = Ended::Ok { closing: None };
+    let with = |number, party, [sent, received]: [u64; 2], scheme: &str| {
+        let mut link = link(number, party, sent, received, &ended);
+        link.receipt.parameters.insert("scheme".into(), scheme.into());
+        link
+    };
+    let [ours, theirs] = [with(1, 0, [1, 2], "three-halves"), with(1, 1, [2, 1], "auto")];
+    assert_eq!(compare(&[&ours], &[&theirs]), (vec![(1, 1)], [0, 0], false));
+    let other = with(1, 1, [2, 1], "half-gates");
+    assert_eq!(compare(&[&ours], &[&other]).0, vec![]);
+}
+
+#[test]
 fn a_run_with_a_lost_end_accuses_nobody() {
     let cut = Ended::Ok { closing: Some("the peer closed the connection".into()) };
     let (ok, failed) = (Ended::Ok { closing: None }, receipt(0).ended);

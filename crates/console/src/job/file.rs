@@ -128,6 +128,11 @@ impl Written {
         for Param { name, value } in &given {
             config.set(name, value).map_err(|what| format!("parameters: {name}: {what}"))?;
         }
+        if config.lets_link_decide() {
+            return Err(
+                "parameters: a job says what is run: give a value in place of auto, and neither link nor rates".into(),
+            );
+        }
         let printed = config.parameters();
         for param in &mut given {
             if let Some((_, value)) = printed.iter().find(|(name, _)| *name == param.name) {
@@ -306,6 +311,8 @@ mod tests {
             (text("panics = 1", &two), "5: invalid type: integer `1`"),
             (text("[parameters]\nshape = \"round\"", &two), "parameters: shape: unknown parameter"),
             (text("[parameters]\nscheme = \"round\"", &two), "parameters: scheme: unknown scheme `round`"),
+            (text("[parameters]\nscheme = \"auto\"", &two), "parameters: a job says what is run: give a value"),
+            (text("[parameters]\nlink = \"1ms,1gbit\"", &two), "parameters: a job says what is run: give a value"),
             (text("[owner]\nx = 2", &two), "owner: x: no party 2; the job has 2, 0 to 1"),
             (text("[owner]\nx = -1", &two), "6: invalid value: integer `-1`"),
             (text("[to]\ny = [0, 2]", &two), "to: y: no party 2; the job has 2, 0 to 1"),

@@ -98,6 +98,34 @@ fn ot_of_gmw_is_decided_by_value_and_link() {
 }
 
 #[test]
+fn among_three_parties_standard_values_stand() {
+    let auto = config("gmw", &[("ot", "auto"), ("ot-k", "auto"), ("link", "1ms,10mbit")]);
+    let program = library::find("lib:aes128").expect("it is there");
+    let plan = Plan::new(program, 3, &auto).expect("it runs");
+    assert!(plan.alternatives().is_empty());
+}
+
+#[test]
+fn a_page_has_room_for_whatever_the_link_decides() {
+    let program = Arc::new(library::find("lib:aes128").expect("it is there"));
+    let most = |params: &[(&str, &str)]| {
+        let plan = Plan::new(program.clone(), 2, &config("yao", params)).expect("it runs");
+        plan.most_received(Party(1), garblet::Phase::Online).expect("known")
+    };
+    let by_hand = [most(&[]), most(&[("scheme", "three-halves")])];
+    assert!(by_hand[1] < by_hand[0]);
+    assert_eq!(most(&[("scheme", "auto"), ("link", GIGABIT)]), by_hand[0]);
+}
+
+#[test]
+fn a_value_that_is_refused_changes_nothing() {
+    let mut auto = config("yao", &[("scheme", "auto")]);
+    let before = auto.clone();
+    assert!(auto.set("scheme", "best").is_err() && auto.set("link", "far").is_err());
+    assert_eq!(auto, before);
+}
+
+#[test]
 fn there_are_alternatives_only_with_auto() {
     let plan = |config: &Config| {
         let program = library::find("lib:aes128").expect("it is there");

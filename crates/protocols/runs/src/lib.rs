@@ -142,8 +142,9 @@ impl RunStore {
             store.check_peer(at, summary).map_err(refuse)?;
         }
         let theirs: Vec<Summary> = theirs.into_iter().map(|(_, summary)| summary).collect();
-        let lost = store.reconcile_all(&theirs, AHEAD)?.dropped.iter().map(|(_, count)| count).sum();
         let kind = kind_of(purpose.program, purpose.schedule);
+        store.know(&[&kind])?;
+        let lost = store.reconcile_all(&theirs, AHEAD)?.dropped.iter().map(|(_, count)| count).sum();
         Ok(RunStore { store, kind, program: purpose.program.name().into(), lost })
     }
 

@@ -28,7 +28,8 @@ impl Hall {
         let rules = |offer: &Arc<Offer>| (0..offer.rules.len()).map(|rule| (offer.clone(), rule)).collect::<Vec<_>>();
         for (offer, rule) in config.offers.iter().flat_map(rules) {
             let Rule { store: Some(store), refill: Some(refill), peers, .. } = &offer.rules[rule] else { continue };
-            let is_due = match self.refills.get(&store.path) {
+            let refiller = (store.path.clone(), offer.digest.clone(), rule);
+            let is_due = match self.refills.get(&refiller) {
                 None => true,
                 Some(None) => false,
                 Some(Some(next)) => *next <= Instant::now(),
@@ -38,14 +39,14 @@ impl Hall {
                 continue;
             }
             let identity = peers.first().map(|(_, fingerprint)| *fingerprint);
-            let refills = Some((store.path.clone(), refill.every.0));
+            let refills = Some((refiller.clone(), refill.every.0));
             let ticket = Ticket { refills, ..self.ticket(&offer, identity, None) };
             let has_begun = match &refill.at {
                 Some(at) => self.refill_with_one(&config, (&offer, rule), ticket, (at, refill.below)),
                 None => self.refill_with_all(&config, (&offer, rule), ticket, refill),
             };
             if has_begun {
-                self.refills.insert(store.path.clone(), None);
+                self.refills.insert(refiller, None);
             }
         }
     }

@@ -29,9 +29,12 @@ pub(super) struct Ticket {
     pub(super) digest: String,
     pub(super) protocol: String,
     pub(super) gates: u64,
-    /// The store that the service refills, and the time until its next check.
-    pub(super) refills: Option<(PathBuf, Duration)>,
+    /// The rule whose store the service refills, and the time until its next check.
+    pub(super) refills: Option<(Refiller, Duration)>,
 }
+
+/// A rule that refills a store: the store, the digest of the job and the number of the rule. Rules that share a store refill it in turn.
+pub(super) type Refiller = (PathBuf, String, usize);
 
 /// A session's stay in the hall: it holds the session's name, one of its caller's sessions, and perhaps a place. All are free once this is dropped, so a
 /// task that panics keeps none of them. If the session was aborted, its own thread keeps them all until it next waits for a message or for another thread.
