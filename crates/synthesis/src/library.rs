@@ -15,6 +15,8 @@
 //! |---|---|---|---|
 //! | `aes128` | `key` bytes 16 (0), `block` bytes 16 (1) | `ciphertext` | 6400 |
 //! | `aes128-expanded` | `round_keys` bytes 176 (0), `block` bytes 16 (1) | `ciphertext` | 5120 |
+//! | `aes192` | `key` bytes 24 (0), `block` bytes 16 (1) | `ciphertext` | 7168 |
+//! | `aes256` | `key` bytes 32 (0), `block` bytes 16 (1) | `ciphertext` | 8832 |
 //! | `aes-round` | `state` bytes 16 (0), `round_key` bytes 16 (1) | `state` | 512 |
 //! | `aes-last-round` | `state` bytes 16 (0), `round_key` bytes 16 (1) | `state` | 512 |
 //! | `aes-key-schedule` | `key` bytes 16 (0) | `round_keys` bytes 176 | 1280 |
@@ -22,6 +24,18 @@
 //! | `aes128-chains(blocks, chains)` | `key` bytes 16 (0), `block` bytes 16 chains (1) | `ciphertext` | 6400 blocks chains |
 //! | `sha256` | `state` bytes 32 (0), `block` bytes 64 (1) | `digest` | 22271 |
 //! | `sha256-message(bytes)` | `message` bytes (0) | `digest` | 22271 ceil((bytes + 9) / 64) |
+//! | `sha512` | `state` bytes 64 (0), `block` bytes 128 (1) | `digest` | 57572 |
+//! | `sha512-message(bytes)` | `message` bytes (0) | `digest` | 57572 ceil((bytes + 17) / 128) |
+//! | `sha384-message(bytes)` | `message` bytes (0) | `digest` | 57572 ceil((bytes + 17) / 128) |
+//! | `hmac-sha256(key_bytes, bytes)` | `key` bytes (0), `message` bytes (1) | `tag` | 22271 (ceil((bytes + 73) / 64) + 2) |
+//! | `keccak-f` | `state` bytes 200 (0) | `state` | 38400 |
+//! | `sha3-256-message(bytes)` | `message` bytes (0) | `digest` | 38400 ceil((bytes + 1) / 136) |
+//! | `sha3-512-message(bytes)` | `message` bytes (0) | `digest` | 38400 ceil((bytes + 1) / 72) |
+//! | `shake128(bytes, output)` | `message` bytes (0) | `digest` | 38400 (ceil((bytes + 1) / 168) + ceil(output / 168) - 1) |
+//! | `shake256(bytes, output)` | `message` bytes (0) | `digest` | 38400 (ceil((bytes + 1) / 136) + ceil(output / 136) - 1) |
+//! | `chacha20-block` | `key` bytes 32 (0), `counter` u (1), `nonce` bytes 12 (1) | `stream` | 10400 |
+//! | `chacha20(bytes)` | `key` bytes 32 (0), `nonce` bytes 12 (1), `text` bytes (1) | `text` | 10400 ceil(bytes / 64) |
+//! | `siphash(bytes)` | `key` bytes 16 (0), `message` bytes (1) | `tag` | 504 floor(bytes / 8) + 1512 |
 //! | `add(bits)` | `a` u (0), `b` u (1) | `sum` | bits - 1 |
 //! | `sub(bits)` | `a` u (0), `b` u (1) | `difference` | bits - 1 |
 //! | `mul(bits)` | `a` u (0), `b` u (1) | `product` | bits^2 - bits + 1, fewer from 27 bits on |
@@ -55,15 +69,17 @@
 //! | `decision-tree(rows, depth, features, bits, class_bits)` | `nodes` 2^depth - 1 of {feature, threshold} (0), `classes` 2^depth u (0), `rows` of as many u as there are features (1) | `class` | rows ((2^depth - depth - 1) (f + bits) + depth features bits + (2^depth - 1) class_bits), f = ceil(log2(features)) |
 //! | `layered(depth, ands)` | `a` 128 bits (0), `b` 128 bits (1) | `out` | ands, at least depth |
 //!
-//! *Source*: FIPS 197 with the S-box of Boyar and Peralta 2012 (22,164 XOR gates in `aes128`); FIPS 180-4; the edit distance by
+//! *Source*: FIPS 197 with the S-box of Boyar and Peralta 2012 (22,164 XOR gates in `aes128`); FIPS 180-4; RFC 2104; FIPS 202; RFC 8439; Aumasson and Bernstein 2012; the edit distance by
 //! differences of Masek and Paterson 1980; Karatsuba and Ofman 1962; Batcher 1968 and Green 1969.
 
 mod aes;
+mod chacha;
 mod compact;
 mod error;
 mod group;
 mod integer;
 mod join;
+mod keccak;
 mod layered;
 mod levenshtein;
 mod lists;
@@ -72,7 +88,8 @@ mod member;
 mod model;
 mod order;
 mod sets;
-mod sha256;
+mod sha2;
+mod siphash;
 mod strings;
 
 pub use error::LibraryError;
@@ -84,9 +101,12 @@ use garblet_circuit::{Component, Program};
 pub const PREFIX: &str = "lib:";
 
 /// All members, by kind.
-static MEMBERS: [&[Member]; 12] = [
+static MEMBERS: [&[Member]; 15] = [
     aes::MEMBERS,
-    sha256::MEMBERS,
+    sha2::MEMBERS,
+    keccak::MEMBERS,
+    chacha::MEMBERS,
+    siphash::MEMBERS,
     integer::MEMBERS,
     strings::MEMBERS,
     levenshtein::MEMBERS,

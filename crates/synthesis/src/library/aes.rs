@@ -1,6 +1,6 @@
-//! AES-128 (FIPS 197).
+//! AES (FIPS 197).
 //!
-//! Only the S-box has AND gates: 32 of them. A block takes 160 S-boxes, the key schedule 40.
+//! Only the S-box has AND gates: 32 of them. A block takes 160 S-boxes with a key of 128 bits, the key schedule 40.
 
 /// One gate per assignment, in the notation of published circuits: `+` is XOR, `*` is AND.
 macro_rules! straight_line {
@@ -22,6 +22,7 @@ use sbox::sub_byte;
 /// - `aes128`: 6,400 AND gates and 22,164 XOR gates, as one component: 200 S-boxes of 32 AND and 81 XOR gates, 36 columns of
 ///   91 XOR gates, 1,408 XOR gates for adding round keys and 1,280 in the key schedule.
 /// - `aes128-expanded`: the same with the key schedule outside, 5,120.
+/// - `aes192`, `aes256`: 7,168 and 8,832 AND gates.
 /// - `aes-round`, `aes-last-round`: 512 each. `aes-key-schedule`: 1,280.
 /// - `aes128-chain(n)`: n instances of `aes128`, each encrypting the ciphertext of the one before.
 /// - `aes128-chains(n, w)`: w such chains side by side, each of its own block, under one key.
@@ -34,7 +35,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[],
         ands: "6400",
         and_count: |_| 6400,
-        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, _| aes128(name) },
+        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, _| aes(name, 16) },
     },
     Member {
         name: "aes128-expanded",
@@ -43,6 +44,22 @@ pub(super) const MEMBERS: &[Member] = &[
         ands: "5120",
         and_count: |_| 5120,
         build: Build::Component { owners: &[Party(0), Party(1)], build: |name, _| expanded(name) },
+    },
+    Member {
+        name: "aes192",
+        summary: "AES-192 of party 1's block under party 0's key",
+        parameters: &[],
+        ands: "7168",
+        and_count: |_| 7168,
+        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, _| aes(name, 24) },
+    },
+    Member {
+        name: "aes256",
+        summary: "AES-256 of party 1's block under party 0's key",
+        parameters: &[],
+        ands: "8832",
+        and_count: |_| 8832,
+        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, _| aes(name, 32) },
     },
     Member {
         name: "aes-round",
@@ -95,12 +112,13 @@ type Block = [Byte; 16];
 /// The approximate number of gates of one AES-128, so that tables grow only once.
 const GATES: usize = 32_000;
 
-fn aes128(name: String) -> Result<Component, CircuitError> {
+/// With a key of 16, 24 or 32 bytes.
+fn aes(name: String, key_bytes: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(name);
     c.reserve(GATES);
-    let key = block_input(&mut c, "key");
+    let key: Bytes = c.input("key", Type::Bytes(key_bytes));
     let block = block_input(&mut c, "block");
-    let keys = expand_key(&mut c, key);
+    let keys = expand_key(&mut c, &key);
     let ciphertext = encrypt(&mut c, &keys, block);
     c.output("ciphertext", &to_bytes(&[ciphertext]));
     c.finish()
@@ -128,15 +146,15 @@ fn one_round(name: String, round: fn(&mut CircuitBuilder, &Block, &Block) -> Blo
 
 fn key_schedule(name: String) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(name);
-    let key = block_input(&mut c, "key");
-    let keys = expand_key(&mut c, key);
+    let key: Bytes = c.input("key", Type::Bytes(16));
+    let keys = expand_key(&mut c, &key);
     c.output("round_keys", &to_bytes(&keys));
     c.finish()
 }
 
 fn chains(name: String, blocks: u32, chains: u32) -> Result<Program, CircuitError> {
     let mut p = ProgramBuilder::new(name);
-    let aes = p.component(aes128("aes128".into())?);
+    let aes = p.component(aes("aes128".into(), 16)?);
     let key = p.input("key", Type::Bytes(16), Party(0))?;
     let block = p.input("block", Type::Bytes(16 * chains), Party(1))?;
     let slice = |k| block.slice(128 * u64::from(k), Type::Bytes(16));
@@ -153,10 +171,11 @@ fn chains(name: String, blocks: u32, chains: u32) -> Result<Program, CircuitErro
 /// FIPS 197, section 5.1.
 fn encrypt(c: &mut CircuitBuilder, keys: &[Block], block: Block) -> Block {
     let mut state = add_round_key(c, &block, &keys[0]);
-    for key in &keys[1..10] {
+    let last = keys.len() - 1;
+    for key in &keys[1..last] {
         state = round(c, &state, key);
     }
-    last_round(c, &state, &keys[10])
+    last_round(c, &state, &keys[last])
 }
 
 fn round(c: &mut CircuitBuilder, state: &Block, key: &Block) -> Block {
@@ -192,28 +211,29 @@ fn add_round_key(c: &mut CircuitBuilder, state: &Block, key: &Block) -> Block {
     std::array::from_fn(|i| xor(c, state[i], key[i]))
 }
 
-/// Section 5.2: each word is the word four before it, plus the word before it. At the start of each key, the latter is
-/// rotated, passes through the S-box, and gets a round constant.
-fn expand_key(c: &mut CircuitBuilder, key: Block) -> Vec<Block> {
-    let mut keys = vec![key];
-    let mut constant = 1u16;
-    for _ in 0..10 {
-        let last = keys[keys.len() - 1];
-        let mut word: [Byte; 4] = [13, 14, 15, 12].map(|i| sub_byte(c, last[i]));
-        for (i, bit) in word[0].iter_mut().enumerate() {
-            *bit = bit.invert_if(constant >> i & 1 == 1);
-        }
-        constant = if constant < 0x80 { constant << 1 } else { 0x1b };
-        let mut next = last;
-        for column in next.chunks_mut(4) {
-            for (byte, before) in column.iter_mut().zip(&mut word) {
-                *byte = xor(c, *byte, *before);
-                *before = *byte;
+/// Section 5.2: each word is the word one key before it, plus the word before it. At the start of each key, the latter is
+/// rotated, passes through the S-box, and gets a round constant; a key of 32 bytes has an S-box in its middle, too.
+fn expand_key(c: &mut CircuitBuilder, key: &Bytes) -> Vec<Block> {
+    let bytes: Vec<Byte> = key.0.chunks(8).map(|bits| std::array::from_fn(|bit| bits[bit])).collect();
+    let mut words: Vec<[Byte; 4]> = bytes.as_chunks().0.to_vec();
+    let (key_words, mut constant) = (words.len(), 1u16);
+    for at in key_words..4 * (key_words + 7) {
+        let mut before = words[at - 1];
+        match at % key_words {
+            0 => {
+                before = [1, 2, 3, 0].map(|i| sub_byte(c, before[i]));
+                for (i, bit) in before[0].iter_mut().enumerate() {
+                    *bit = bit.invert_if(constant >> i & 1 == 1);
+                }
+                constant = if constant < 0x80 { constant << 1 } else { 0x1b };
             }
+            4 if key_words > 6 => before = before.map(|byte| sub_byte(c, byte)),
+            _ => {}
         }
-        keys.push(next);
+        let word = words[at - key_words];
+        words.push(std::array::from_fn(|i| xor(c, word[i], before[i])));
     }
-    keys
+    words.as_flattened().as_chunks().0.to_vec()
 }
 
 fn xor(c: &mut CircuitBuilder, a: Byte, b: Byte) -> Byte {
@@ -270,6 +290,14 @@ mod tests {
             let keys = run("aes-key-schedule", &[&key]);
             assert_eq!(run("aes128-expanded", &[&keys, &block]), hex(ciphertext));
         }
+    }
+
+    #[test]
+    fn longer_keys() {
+        // Appendices C.2 and C.3.
+        let (key, block): (Vec<u8>, _) = ((0..32).collect(), hex("00112233445566778899aabbccddeeff"));
+        assert_eq!(run("aes192", &[&key[..24], &block]), hex("dda97ca4864cdfe06eaf70a0ec0d7191"));
+        assert_eq!(run("aes256", &[&key, &block]), hex("8ea2b7ca516745bfeafc49904b496089"));
     }
 
     #[test]
