@@ -25,15 +25,17 @@ mod head;
 mod lines;
 mod reader;
 mod waiting;
-mod wires;
 mod writer;
 
 use std::{io::BufRead, path::Path};
 
 use garblet_circuit::{Program, diagnostic::Diagnostics};
 
-use self::lines::{BYTE_ORDER_MARK, without_comment};
-use crate::front_end::{FrontEnd, Source};
+use self::lines::without_comment;
+use crate::{
+    front_end::{FrontEnd, Source},
+    whole::BYTE_ORDER_MARK,
+};
 
 pub(super) use writer::{write_fashion, write_old};
 

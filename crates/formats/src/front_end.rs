@@ -15,7 +15,7 @@ use garblet_circuit::{
 };
 use garblet_synthesis::library;
 
-use crate::{Bristol, ProgramFile, foreign};
+use crate::foreign;
 
 /// The depth to which program files may refer to program files.
 const MAX_DEPTH: u32 = 16;
@@ -89,9 +89,9 @@ pub struct FrontEnds {
 }
 
 impl FrontEnds {
-    /// Circuit files (Bristol, Bristol Fashion) and program files.
-    pub fn standard() -> Self {
-        FrontEnds { list: vec![Box::new(ProgramFile), Box::new(Bristol)] }
+    /// These front ends.
+    pub(crate) fn of(list: Vec<Box<dyn FrontEnd>>) -> Self {
+        FrontEnds { list }
     }
 
     /// Adds a front end, to be tried before the others.
@@ -168,12 +168,6 @@ impl FrontEnds {
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let source = Source { file: file.into(), folder, front_ends: self, depth, bound };
         front_end.read(&source, &mut BufReader::with_capacity(1 << 16, beginning.as_slice().chain(text)))
-    }
-}
-
-impl Default for FrontEnds {
-    fn default() -> Self {
-        FrontEnds::standard()
     }
 }
 

@@ -7,8 +7,12 @@ pub mod draw;
 mod foreign;
 pub mod front_end;
 mod json;
+mod kinds;
+mod netlist;
 pub mod program_file;
 pub mod value;
+mod whole;
+mod wires;
 
 use std::{io::Write, path::Path, str::FromStr};
 

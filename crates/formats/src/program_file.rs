@@ -69,26 +69,19 @@ mod reference;
 mod relied;
 mod writer;
 
-use std::{
-    io::{BufRead, Read},
-    path::Path,
-};
+use std::{io::BufRead, path::Path};
 
-use garblet_circuit::{
-    Program, Type,
-    diagnostic::{Diagnostic, Diagnostics},
-    notes::Order,
-};
+use garblet_circuit::{Program, Type, diagnostic::Diagnostics, notes::Order};
 
-use crate::front_end::{FrontEnd, Source};
+use crate::{
+    front_end::{FrontEnd, Source},
+    whole,
+};
 
 pub(super) use writer::write;
 
 /// The front end for [program files](crate::program_file).
 pub struct ProgramFile;
-
-/// The largest program file that is read.
-const MAX_BYTES: u64 = 1 << 30;
 
 impl FrontEnd for ProgramFile {
     fn name(&self) -> &'static str {
@@ -101,14 +94,7 @@ impl FrontEnd for ProgramFile {
     }
 
     fn read(&self, source: &Source<'_>, text: &mut dyn BufRead) -> Result<Program, Diagnostics> {
-        let mut bytes = Vec::new();
-        let read = text.take(MAX_BYTES).read_to_end(&mut bytes);
-        let failed = |message: String| Diagnostic::new(&source.file, message);
-        if read.map_err(|e| failed(format!("cannot be read: {e}")))? as u64 == MAX_BYTES {
-            return Err(failed(format!("is longer than {MAX_BYTES} bytes")).into());
-        }
-        let text = String::from_utf8(bytes)
-            .map_err(|e| failed(format!("is not UTF-8 from byte {} on", e.utf8_error().valid_up_to())))?;
+        let text = whole::text(&source.file, text)?;
         reader::read(source, &text)
     }
 }

@@ -4,6 +4,8 @@ use std::{io::BufRead, ops::Range};
 
 use garblet_circuit::diagnostic::{Diagnostic, Place, clip};
 
+use crate::whole::BYTE_ORDER_MARK;
+
 /// The longest line that is read. A line longer than this is not from a circuit file, or not from an honest one.
 const MAX_LINE_BYTES: u64 = 1 << 24;
 
@@ -13,9 +15,6 @@ pub(super) struct Line {
     text: Box<[u8]>,
     number: u64,
 }
-
-/// The bytes with which some editors begin a text.
-pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The part of a line before any comment.
 pub(super) fn without_comment(line: &[u8]) -> &[u8] {

@@ -4,7 +4,8 @@ use std::{io::BufRead, ops::Range};
 
 use garblet_circuit::{Circuit, CircuitError, Component, Gate, Port, Type, Wire, diagnostic::Diagnostic};
 
-use super::{head::Head, lines::Lines, waiting::Waiting, wires::WireMap};
+use super::{head::Head, lines::Lines, waiting::Waiting};
+use crate::wires::WireMap;
 
 /// Reads a circuit file of either kind. A gate that comes before those that set what it reads waits for them.
 ///

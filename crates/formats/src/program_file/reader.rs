@@ -99,13 +99,9 @@ pub(super) fn read(source: &front_end::Source<'_>, text: &str) -> Result<Program
 
 /// The refusal of JSON that has none of the keys of a program file.
 fn foreign(json: JsonText<'_>, members: &[&str]) -> Diagnostic {
-    if members.contains(&"modules") {
-        return Diagnostic::new(json.file, "is a netlist of Yosys (JSON), which is not supported")
-            .hint("convert it to Bristol Fashion, the supported form of netlists");
-    }
     let keys: Vec<String> = members.iter().take(8).map(|key| clip(key)).collect();
     Diagnostic::new(json.file, format!("is JSON, but not a program file: it has the keys {}", keys.join(", "))).hint(
-        "a program file has components, inputs, instances and outputs, or a source; see the book's chapter on program files",
+        "a program file has components, inputs, instances and outputs, or a source; a netlist of Yosys begins with creator or modules",
     )
 }
 
