@@ -192,7 +192,8 @@ impl WrittenProgram {
     ) -> Result<Offer, Wrong> {
         let WrittenProgram { constants, panics, .. } = self;
         let (owner, to) = (&BTreeMap::new(), &Table::new());
-        let mut changes = WrittenChanges { constants, owner, to, panics: *panics }.read()?;
+        let mut changes =
+            WrittenChanges { ports: None, reversed: &[], constants, owner, to, panics: *panics }.read()?;
         changes.constants.extend(number);
         for (input, owner) in &self.owner {
             let party = one_party(owner.get_ref(), clients.len()).map_err(|got| {

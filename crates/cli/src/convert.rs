@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use garblet::{
     Program,
     formats::{Format, WriteError},
+    run_report::ProgramPart,
     synthesis::optimise::optimise_program,
 };
 use garblet_console::{
@@ -49,11 +50,15 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         false => format!("{} {name} (before: {})", count(after), count(before)),
     };
     tell(&format!(
-        "wrote {}: {}, {}, {}",
+        "wrote {}: {}, {}, {}{}",
         options.out.display(),
         changed("AND", before.and, after.and),
         changed("XOR", before.xor, after.xor),
-        changed("NOT", before.not, after.not)
+        changed("NOT", before.not, after.not),
+        match ProgramPart::of(&program).garbled_and {
+            garbled if garbled == after.and => String::new(),
+            garbled => format!("; garbled: {} AND", count(garbled)),
+        }
     ));
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use garblet::{
     Program,
-    circuit::{Component, Input, InstanceId, Output, Recipients, Schedule},
+    circuit::{Component, Input, InstanceId, Output, Recipients, Type},
     formats::draw,
     run_report::{ProgramPart, digest_text},
 };
@@ -47,13 +47,13 @@ pub(crate) struct Options {
 struct Inspection<'a> {
     name: &'a str,
     program: ProgramPart,
-    /// The number of garbled AND gates.
-    garbled_and: u64,
     program_digest: String,
     inputs: Vec<InputLine<'a>>,
     outputs: Vec<OutputLine<'a>>,
     components: Vec<ComponentLine<'a>>,
     reach: ReachPart<'a>,
+    #[serde(skip)]
+    order_text: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lines: Vec<lines::Line>,
 }
@@ -143,18 +143,25 @@ fn ports_table(inputs: &[InputLine<'_>], outputs: &[OutputLine<'_>]) -> String {
     table(&ports)
 }
 
-/// The garbled AND gates: without those that constants decide or that reach no output.
-pub(crate) fn garbled_ands(program: &Program) -> u64 {
-    let components = program.components().iter().zip(instances_by_component(program));
-    components.map(|(component, instances)| Schedule::new(component.circuit()).and_count() * instances).sum()
+/// The number of garbled AND gates as text, if some are left out.
+pub(crate) fn garbled_text(program: &ProgramPart) -> String {
+    match program.and == program.garbled_and {
+        true => String::new(),
+        false => format!(
+            "garbled: {} AND; without gates that constants decide or that reach no output\n",
+            count(program.garbled_and)
+        ),
+    }
 }
 
-/// The number of garbled AND gates as text, if some are left out.
-pub(crate) fn garbled_text(and: u64, garbled: u64) -> String {
-    match and == garbled {
-        true => String::new(),
-        false => {
-            format!("garbled: {} AND; without gates that constants decide or that reach no output\n", count(garbled))
+/// The sentence on the order of bits, for programs with ports of plain bits, as circuit files have them.
+fn order_text(program: &Program) -> &'static str {
+    let types = program.inputs().iter().map(|input| &input.port.ty);
+    let plain = |ty: &Type| matches!(ty, Type::Bits(2..));
+    match types.chain(program.outputs().iter().map(|output| &output.port.ty)).any(plain) {
+        false => "",
+        true => {
+            "bits: wire 0 is taken as the least significant; if the file begins a port with the most significant, give --reverse PORT\n"
         }
     }
 }
@@ -187,12 +194,12 @@ impl<'a> Inspection<'a> {
         Inspection {
             name: program.name(),
             program: ProgramPart::of(program),
-            garbled_and: garbled_ands(program),
             program_digest: digest_text(program),
             inputs: input_lines(program),
             outputs: output_lines(program),
             components: program.components().iter().zip(instances).map(component).collect(),
             reach: ReachPart::of(program),
+            order_text: order_text(program),
             lines: lines::of(program),
         }
     }
@@ -229,15 +236,16 @@ impl<'a> Inspection<'a> {
     fn text(&self) -> String {
         let total = &self.program;
         format!(
-            "{}: {} AND, {} XOR, {} NOT, AND depth {}\n{}digest {}\n\n{}{}\n{}",
+            "{}: {} AND, {} XOR, {} NOT, AND depth {}\n{}digest {}\n\n{}{}{}\n{}",
             self.name,
             count(total.and),
             count(total.xor),
             count(total.not),
             count(total.and_depth),
-            garbled_text(total.and, self.garbled_and),
+            garbled_text(total),
             self.program_digest,
             ports_table(&self.inputs, &self.outputs),
+            self.order_text,
             self.reach.text(),
             self.components_text()
         )

@@ -17,11 +17,7 @@ use garblet_console::{
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::{
-    inspect::{garbled_ands, garbled_text},
-    jobs::options::SubjectArgs,
-    reach::ReachPart,
-};
+use crate::{inspect::garbled_text, jobs::options::SubjectArgs, reach::ReachPart};
 
 /// The largest program, in gates, that is tried with every protocol, since some need all gates in memory at once.
 const GATES_MAX: u64 = 1 << 27;
@@ -95,7 +91,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         program.name(),
         count(counts.and),
         count(counts.and_depth),
-        garbled_text(counts.and, garbled_ands(&program)),
+        garbled_text(&counts),
         ReachPart::of(&program).text()
     );
     match (options.protocol.is_some() || job.is_some(), &costs[..]) {
@@ -184,7 +180,6 @@ impl Options {
     fn object(&self, program: &Program, costs: &[Cost], left_out: &[LeftOut]) -> Value {
         json!({
             "program": ProgramPart::of(program),
-            "garbled_and": garbled_ands(program),
             "reach": ReachPart::of(program),
             "link": self.link.map(|link| link.to_string()),
             "protocols": costs.iter().map(|cost| cost.object(self.link)).collect::<Vec<_>>(),

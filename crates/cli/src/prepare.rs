@@ -173,9 +173,11 @@ impl Options {
 
     /// Refuses options for a program where none is prepared for.
     fn check_no_program(&self, protocol: Protocol) -> Result<(), Failure> {
-        let ProgramChanges { owners, recipients, constants, panics, .. } = &self.changes;
+        let ProgramChanges { ports, reversed, owners, recipients, constants, panics, .. } = &self.changes;
         let given = [
             ("--batch", self.batch.is_some()),
+            ("--ports", ports.is_some()),
+            ("--reverse", !reversed.is_empty()),
             ("--owner", !owners.is_empty()),
             ("--to", !recipients.is_empty()),
             ("--const", !constants.is_empty()),

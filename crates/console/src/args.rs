@@ -1,14 +1,14 @@
 //! Arguments and options that several commands share.
 
-use std::{path::PathBuf, str::FromStr, time::Duration};
+use std::{num::NonZeroU32, path::PathBuf, str::FromStr, time::Duration};
 
 use clap::Args;
-use garblet::{Adversary, Party, Protocol, circuit::Recipients, net::SimulatedLink};
+use garblet::{Adversary, Party, Protocol, circuit::Recipients, formats::rewire::NewInput, net::SimulatedLink};
 
 /// The program, and changes to who gives and who learns what.
 #[derive(Args, Clone, serde::Serialize, serde::Deserialize)]
 pub struct ProgramArgs {
-    /// A function source (.garble.rs), a circuit file (Bristol, Bristol Fashion), a program file (JSON), or lib:NAME
+    /// A function source (.garble.rs), a circuit file (Bristol, BLIF, AIGER, Yosys, bench, ABY), a program file (JSON), or lib:NAME
     #[arg(value_name = "PROGRAM")]
     pub program: String,
     /// Changes to it.
@@ -19,6 +19,12 @@ pub struct ProgramArgs {
 /// Changes to a program.
 #[derive(Args, Clone, serde::Serialize, serde::Deserialize)]
 pub struct ProgramChanges {
+    /// Cut all input wires of a circuit file into ports of these parties, in order; without a WIDTH, an input of the file
+    #[arg(long, value_name = "NAME[:WIDTH]=K,..")]
+    pub ports: Option<Ports>,
+    /// Turn around an input or an output of a circuit file that begins with its most significant bit
+    #[arg(long = "reverse", value_name = "PORT")]
+    pub reversed: Vec<String>,
     /// Give an input to another party
     #[arg(long = "owner", value_name = "INPUT=K")]
     pub owners: Vec<Owner>,
@@ -44,7 +50,8 @@ impl ProgramArgs {
     pub fn plain(name: &str) -> Self {
         let (owners, recipients, constants) = (Vec::new(), Vec::new(), Vec::new());
         let (panics, effort) = (Switch(true), garblet::lang::Options::EFFORT);
-        let changes = ProgramChanges { owners, recipients, constants, panics, effort, rows: None };
+        let (ports, reversed, rows) = (None, Vec::new(), None);
+        let changes = ProgramChanges { ports, reversed, owners, recipients, constants, panics, effort, rows };
         ProgramArgs { program: name.into(), changes }
     }
 
@@ -141,7 +148,9 @@ pub fn command_line(
     (protocol, params): (&str, &[Param]),
     more: &[(&str, String)],
 ) -> String {
-    let ProgramChanges { owners, recipients, constants, panics, effort, rows } = &program.changes;
+    let ProgramChanges { ports, reversed, owners, recipients, constants, panics, effort, rows } = &program.changes;
+    let ports = ports.as_ref().map(|ports| ("--ports", ports.words()));
+    let reversed = reversed.iter().map(|port| ("--reverse", port.clone()));
     let owners = owners.iter().map(|owner| ("--owner", format!("{}={}", owner.input, owner.party)));
     let recipients = recipients.iter().map(|to| ("--to", format!("{}={}", to.output, to.words())));
     let constants = constants.iter().map(|constant| match constant {
@@ -153,8 +162,15 @@ pub fn command_line(
     let rows = rows.map(|rows| ("--batch", rows.to_string()));
     let params = params.iter().map(|Param { name, value }| ("--param", format!("{name}={value}")));
     let protocol = [("--protocol", protocol.to_string())];
-    let all =
-        owners.chain(recipients).chain(constants).chain(panics).chain(effort).chain(rows).chain(protocol).chain(params);
+    let changed = ports.into_iter().chain(reversed).chain(owners);
+    let all = changed
+        .chain(recipients)
+        .chain(constants)
+        .chain(panics)
+        .chain(effort)
+        .chain(rows)
+        .chain(protocol)
+        .chain(params);
     shell_line(format!("garblet {command} {}", quoted(&program.program)), all.chain(more.iter().cloned()))
 }
 
@@ -172,6 +188,52 @@ fn quoted(argument: &str) -> String {
     match !argument.is_empty() && argument.chars().all(plain) {
         true => argument.into(),
         false => format!("'{}'", argument.replace('\'', r"'\''")),
+    }
+}
+
+/// `NAME=K` and `NAME:WIDTH=K`, with commas between.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Ports(pub Vec<NewInput>);
+
+impl Ports {
+    /// The ports, in the format of [`Ports::from_str`].
+    pub(crate) fn words(&self) -> String {
+        let port = |NewInput { name, width, owner }: &NewInput| match width {
+            Some(width) => format!("{name}:{width}={owner}"),
+            None => format!("{name}={owner}"),
+        };
+        self.0.iter().map(port).collect::<Vec<_>>().join(",")
+    }
+}
+
+impl FromStr for Ports {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let port = |text: &str| {
+            let (port, owner) = pair(text, "NAME=K or NAME:WIDTH=K, for instance key:128=0,block:128=1")?;
+            let (name, width) = match port.rsplit_once(':') {
+                None => (port.clone(), None),
+                Some((name, width)) => (name.into(), Some(at_least_one(width)?)),
+            };
+            Ok(NewInput { name, width: width.map(NonZeroU32::get), owner: read_party(&owner)? })
+        };
+        text.split(',').map(port).collect::<Result<_, String>>().map(Ports)
+    }
+}
+
+impl From<Ports> for String {
+    fn from(ports: Ports) -> String {
+        ports.words()
+    }
+}
+
+impl TryFrom<String> for Ports {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
     }
 }
 
@@ -318,6 +380,20 @@ mod tests {
     }
 
     #[test]
+    fn ports_are_written_as_they_are_read() {
+        let ports: Ports = "key:128=0,block=1".parse().expect("ports");
+        let key = NewInput { name: "key".into(), width: Some(128), owner: Party(0) };
+        let block = NewInput { name: "block".into(), width: None, owner: Party(1) };
+        assert_eq!((&ports.0[..], ports.words()), (&[key, block][..], "key:128=0,block=1".into()));
+        let example = "expected NAME=K or NAME:WIDTH=K, for instance key:128=0,block:128=1";
+        for text in ["", "key", "=0", "a=0,"] {
+            assert_eq!(text.parse::<Ports>().expect_err(text), example);
+        }
+        assert_eq!("a:0=1".parse::<Ports>().expect_err("no wires"), "expected a number of at least 1");
+        assert_eq!("a:8=x".parse::<Ports>().expect_err("no party"), "`x` is no party, expected a number from 0 on");
+    }
+
+    #[test]
     fn a_malformed_pair_is_refused_with_an_example() {
         assert_eq!("in1".parse::<Owner>().unwrap_err(), "expected INPUT=K, for instance in1=0");
         assert_eq!("in1=x".parse::<Owner>().unwrap_err(), "`x` is no party, expected a number from 0 on");
@@ -330,13 +406,15 @@ mod tests {
     #[test]
     fn a_command_line_can_be_copied_into_a_shell() {
         let mut program = ProgramArgs::plain("lib:layered(10, 90)");
+        program.changes.ports = Some("in0=1,in1:8=0".parse().expect("ports"));
+        program.changes.reversed = vec!["in1".into()];
         program.changes.owners = vec!["in1=2".parse().expect("a pair")];
         program.changes.recipients = vec!["o=1,0".parse().expect("a pair"), "p=all".parse().expect("a pair")];
         program.changes.panics = Switch(false);
         let params = ["form=linear".parse().expect("a pair")];
         assert_eq!(
             command_line("prepare", &program, ("bmr", &params), &[("--store", "it's here".into())]),
-            "garblet prepare 'lib:layered(10, 90)' --owner in1=2 --to o=0,1 --to p=all --panics off --protocol bmr \
+            "garblet prepare 'lib:layered(10, 90)' --ports in0=1,in1:8=0 --reverse in1 --owner in1=2 --to o=0,1 --to p=all --panics off --protocol bmr \
              --param form=linear --store 'it'\\''s here'"
         );
     }

@@ -4,14 +4,18 @@ use std::path::Path;
 
 use garblet::{
     LoadError, Program,
-    circuit::{InputId, diagnostic::nearest},
+    circuit::{
+        InputId,
+        diagnostic::{Diagnostic, nearest},
+    },
+    formats::rewire,
     lang::{Constants, Options},
     library, tell_panics,
 };
 use serde_json::Value;
 
 use crate::{
-    args::{Constant, ProgramArgs, ProgramChanges},
+    args::{Constant, Ports, ProgramArgs, ProgramChanges},
     failure::Failure,
     output::tell_lines,
 };
@@ -20,7 +24,7 @@ use crate::{
 ///
 /// *Errors*: the program cannot be read or is inconsistent; unknown names.
 pub fn load_quietly(args: &ProgramArgs) -> Result<Program, Failure> {
-    let ProgramChanges { owners, recipients, constants, panics, effort, rows } = &args.changes;
+    let ProgramChanges { ports, reversed, owners, recipients, constants, panics, effort, rows } = &args.changes;
     let options = Options { constants: read_all(constants)?, panics: panics.0, effort: *effort };
     let mut program = garblet::load(&args.program, options).map_err(|error| match error {
         LoadError::Wrong(diagnostics) => with_defaults(Failure::diagnosed(diagnostics), &args.program),
@@ -29,6 +33,12 @@ pub fn load_quietly(args: &ProgramArgs) -> Result<Program, Failure> {
             Failure::call(format!("{option}: {error}"))
         }
     })?;
+    if let Some(Ports(ports)) = ports {
+        program = rewire::with_inputs(&program, ports).map_err(|error| rewired("--ports", &error))?;
+    }
+    for port in reversed {
+        program = rewire::reversed(&program, port).map_err(|error| rewired("--reverse", &error))?;
+    }
     for change in owners {
         let known: Vec<&str> = program.inputs().iter().map(|i| i.port.name.as_str()).collect();
         let at = position("--owner", "input", &change.input, &known)?;
@@ -41,6 +51,15 @@ pub fn load_quietly(args: &ProgramArgs) -> Result<Program, Failure> {
     }
     tell_panics(&mut program);
     batch(program, *rows)
+}
+
+/// Ports that cannot be changed as an option says.
+fn rewired(option: &str, error: &Diagnostic) -> Failure {
+    let failure = Failure::call(format!("{option}: {error}"));
+    match &error.hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
 }
 
 /// The program, for this number of rows if it is a batch.

@@ -91,14 +91,22 @@ pub fn must_not_collude(collusion: Collusion, parties: u16) -> String {
     }
 }
 
+/// The AND gates that cost something, beside those of the program if it has more.
+fn and_gates(garbled: u64, all: u64) -> String {
+    match garbled == all {
+        true => format!("{} AND gates", count(all)),
+        false => format!("{} AND gates ({} in the program)", count(garbled), count(all)),
+    }
+}
+
 /// The report without the outputs; for repeated runs, with their times.
 pub fn text(report: &RunReport, repeat: Option<&Repeat>) -> String {
     let program = &report.program;
     let mut text = format!(
-        "{} ({}): {} AND gates, AND depth {}, {} components\n",
+        "{} ({}): {}, AND depth {}, {} components\n",
         report.protocol,
         report.adversary,
-        count(program.and),
+        and_gates(program.garbled_and, program.and),
         count(program.and_depth),
         count(program.components)
     );

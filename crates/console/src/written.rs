@@ -17,6 +17,10 @@ pub type Table = BTreeMap<String, toml::Value>;
 
 /// The tables of a file that change a program.
 pub struct WrittenChanges<'a> {
+    /// The input ports of a circuit file, as after `--ports`.
+    pub ports: Option<&'a str>,
+    /// The ports of a circuit file that are turned around.
+    pub reversed: &'a [String],
     /// Constants of a function source; those of one party may be in a separate table.
     pub constants: &'a Table,
     /// The owner of each input.
@@ -46,6 +50,12 @@ impl WrittenChanges<'_> {
             }
         }
         Ok(ProgramChanges {
+            ports: self
+                .ports
+                .map(str::parse)
+                .transpose()
+                .map_err(|what: String| Failure::call(format!("ports: {what}")))?,
+            reversed: self.reversed.to_vec(),
             owners: self.owner.iter().map(owner).collect(),
             recipients: self.to.iter().map(to).collect::<Result<_, _>>()?,
             constants,

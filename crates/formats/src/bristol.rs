@@ -29,7 +29,11 @@ mod writer;
 
 use std::{io::BufRead, path::Path};
 
-use garblet_circuit::{Program, diagnostic::Diagnostics};
+use garblet_circuit::{
+    CircuitError, Program,
+    diagnostic::{Diagnostic, Diagnostics},
+    notes::Notes,
+};
 
 use self::lines::without_comment;
 use crate::{
@@ -55,10 +59,25 @@ impl FrontEnd for Bristol {
     }
 
     fn read(&self, source: &Source<'_>, text: &mut dyn BufRead) -> Result<Program, Diagnostics> {
-        let component = reader::read(&source.file, source.stem(), text)?;
-        Program::from_component(component, &[])
-            .map_err(|e| garblet_circuit::diagnostic::Diagnostic::new(&source.file, e.to_string()).into())
+        let (component, old) = reader::read(&source.file, source.stem(), text)?;
+        let wide = component.inputs().iter().chain(component.outputs()).any(|port| port.width() > 1);
+        let failed = |e: CircuitError| Diagnostic::new(&source.file, e.to_string());
+        let mut program = Program::from_component(component, &[]).map_err(failed)?;
+        if old && wide {
+            program.set_notes(Notes { warnings: vec![unstated_order(&source.file)], ..Notes::default() });
+        }
+        Ok(program)
     }
+}
+
+/// The warning about files of the older format.
+fn unstated_order(file: &str) -> Diagnostic {
+    let message =
+        "the older Bristol format does not say which bit of a port is first: wire 0 is taken as the least significant";
+    Diagnostic::new(file, message).hint(
+        "the older circuits of AES, DES, MD5 and SHA begin with the most significant: give --reverse for each port; \
+         convert a file that begins with the least significant: garblet convert FILE OUT.txt",
+    )
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Files: readers and writers of circuits, programs and values, and drawings.
+//! Files: readers and writers of circuits, programs and values, readers of netlists, and drawings.
 //!
 //! A [front end](front_end) makes a program from a file or a text, a [`Format`] writes one.
 
@@ -10,6 +10,7 @@ mod json;
 mod kinds;
 mod netlist;
 pub mod program_file;
+pub mod rewire;
 pub mod value;
 mod whole;
 mod wires;

@@ -32,7 +32,7 @@ use crate::whole::BYTE_ORDER_MARK;
 const FLATTEN: &str = "make one module of all: yosys -p \'read_verilog FILE.v; synth -flatten -top NAME; abc -g AND,XOR; write_json FILE.json\'";
 
 /// The hint for latches.
-const UNROLL: &str = "unroll it, for instance for 8 steps from its first state: yosys-abc -c \'read FILE; strash; frames -i -F 8; write_blif OUT.blif\'";
+const UNROLL: &str = "unroll it, for instance for 8 steps from its first state: yosys-abc -c \'read FILE.blif; strash; frames -i -F 8; write_blif OUT.blif\'";
 
 /// The parts of a netlist that keep values from step to step.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use garblet_circuit::{Bits, Output, Party, Port, Program, notes::Panics};
+use garblet_circuit::{Bits, InstanceId, Output, Party, Port, Program, Schedule, notes::Panics};
 use garblet_formats::value;
 use garblet_net::Fingerprint;
 use garblet_protocol::{Phase, PhaseCosts, Security};
@@ -106,6 +106,8 @@ impl CpuSeconds {
 pub struct ProgramPart {
     /// AND gates.
     pub and: u64,
+    /// The AND gates that cost something: without those that constants decide or that reach no output.
+    pub garbled_and: u64,
     /// XOR gates.
     pub xor: u64,
     /// NOT gates.
@@ -198,6 +200,7 @@ impl ProgramPart {
         let counts = program.stats();
         ProgramPart {
             and: counts.and,
+            garbled_and: garbled_ands(program),
             xor: counts.xor,
             not: counts.not,
             and_depth: counts.and_depth,
@@ -210,6 +213,16 @@ impl ProgramPart {
             }),
         }
     }
+}
+
+/// The AND gates of the schedules of all instances.
+fn garbled_ands(program: &Program) -> u64 {
+    let mut instances = vec![0u64; program.components().len()];
+    for at in 0..program.instance_count() {
+        instances[program.component_id(InstanceId(at as u32)).0 as usize] += 1;
+    }
+    let components = program.components().iter().zip(instances).filter(|(_, instances)| *instances > 0);
+    components.map(|(component, instances)| Schedule::new(component.circuit()).and_count() * instances).sum()
 }
 
 impl Record {

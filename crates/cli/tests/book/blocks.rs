@@ -145,6 +145,10 @@ fn steps(block: &Block) -> Vec<Step> {
 fn run(block: &Block, scratch: &Path) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut background = Vec::new();
+    if block.text.iter().any(|line| line.starts_with("$ yosys")) && !has_yosys(scratch) {
+        eprintln!("line {}: Yosys is not installed: COMMANDS OF YOSYS WERE NOT RUN", block.line);
+        return wrong;
+    }
     for step in steps(block) {
         if step.command.starts_with("cargo ") {
             assert!(cargo_knows(&step.command), "{}: there is no `{}`", step.line, step.command);
@@ -170,6 +174,11 @@ fn shell(command: &str, scratch: &Path) -> Command {
     shell.args(["-c", command]).current_dir(scratch).stdin(Stdio::null());
     shell.env("PATH", path.expect("folders")).env("XDG_CONFIG_HOME", scratch.join("config"));
     shell
+}
+
+/// Returns whether Yosys is installed.
+fn has_yosys(scratch: &Path) -> bool {
+    shell("yosys --version", scratch).output().is_ok_and(|said| said.status.success())
 }
 
 /// Starts a command with both output streams in one file, so that no reader has to drain them.

@@ -4,7 +4,8 @@
 //! `$ COMMAND`; a command that ends in `&` continues in the background until the end of its block. The lines after a command are
 //! its output on both standard streams: `...` stands for any text within a line, and alone on a line for any lines; without
 //! lines, the output does not matter. A command whose output has a line `error: ` must fail, any other must succeed. A block
-//! ```` ```LANGUAGE file=NAME ```` is a file that the reader writes. `cargo` commands are only looked up.
+//! ```` ```LANGUAGE file=NAME ```` is a file that the reader writes. `cargo` commands are only looked up. A block with a command of
+//! Yosys is left out, loudly, if Yosys is not installed.
 //!
 //! `UPDATE_BOOK=1` updates the output of every `--help` in the book instead of checking it.
 

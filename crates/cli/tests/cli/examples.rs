@@ -17,6 +17,16 @@ const EXAMPLES: &[(&[&str], &str)] = &[
         "alice_richer = true\n",
     ),
     (
+        &[
+            "examples/verilog/auction.blif",
+            "--input",
+            "0=examples/verilog/bid.json",
+            "--input",
+            "1=examples/verilog/reserve.json",
+        ],
+        "sold = 1\nabove = 20\n",
+    ),
+    (
         &["lib:aes128", "--input", "0=examples/aes/key.json", "--input", "1=examples/aes/block.json"],
         "ciphertext = 69c4e0d86a7b0430d8cdb78070b4c55a\n",
     ),

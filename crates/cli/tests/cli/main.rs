@@ -16,6 +16,7 @@ mod kept;
 mod lego;
 mod link_graphs;
 mod many_parties;
+mod netlists;
 mod order;
 mod outsourced;
 mod reach;

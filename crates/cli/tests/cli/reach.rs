@@ -61,7 +61,7 @@ fn gates_that_are_not_garbled_are_reported() {
         ran.stdout,
         ran.stderr
     );
-    assert_eq!(garblet(&["inspect", &file, "--json"]).json()["garbled_and"], 2);
+    assert_eq!(garblet(&["inspect", &file, "--json"]).json()["program"]["garbled_and"], 2);
     let plan = garblet(&["plan", &file, "--protocol", "yao"]);
     assert!(plan.stdout.contains("garbled: 2 AND;"), "{} {}", plan.stdout, plan.stderr);
     let all = garblet(&["inspect", "lib:add(8)"]);

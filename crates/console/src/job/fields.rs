@@ -28,6 +28,8 @@ pub(super) fn of(job: &Job) -> Vec<(String, String)> {
         Constant::File(path) => (path.display().to_string(), String::new()),
     };
     add("const", changes.constants.iter().map(constant).collect());
+    add("ports", changes.ports.iter().map(|ports| ("of inputs".into(), ports.words())).collect());
+    add("reverse", changes.reversed.iter().map(|port| (port.clone(), "turned around".into())).collect());
     add("owner", changes.owners.iter().map(|owner| (owner.input.clone(), owner.party.to_string())).collect());
     add("to", changes.recipients.iter().map(|to| (to.output.clone(), to.words())).collect());
     fields.extend(job.batch.map(|rows| ("batch".into(), rows.to_string())));
@@ -99,6 +101,10 @@ fingerprint = "x2a8-a9kx-ty0r-wt5b-j458-0kbs-s57c-m4r7-hhb5"
             TEXT.replace("panics = true", "panics = false"),
             TEXT.replace("panics = true", "panics = true\nbatch = 8"),
             TEXT.replace("panics = true", "panics = true\nbatch = 9"),
+            TEXT.replace("panics = true", "panics = true\nports = \"x:8=0\""),
+            TEXT.replace("panics = true", "panics = true\nports = \"x:8=1\""),
+            TEXT.replace("panics = true", "panics = true\nreverse = [\"x\"]"),
+            TEXT.replace("panics = true", "panics = true\nreverse = [\"x\", \"y\"]"),
             TEXT.replace("panics = true", "panics = true\nhash_keys = \"text\""),
             TEXT.replace("panics = true", "panics = true\nhash_keys = \"email\""),
             TEXT.replace("check = \"tags\"", "check = \"reveal\""),

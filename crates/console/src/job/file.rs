@@ -13,7 +13,7 @@ use toml::Spanned;
 
 use super::{Job, JobDigest, JobParty};
 use crate::{
-    args::{Constant, Param, ProgramArgs, ProgramChanges, To},
+    args::{Constant, Param, Ports, ProgramArgs, ProgramChanges, To},
     failure::Failure,
     hex::to_hex,
     output::printable,
@@ -42,6 +42,10 @@ struct Written {
     batch: Option<NonZeroU32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hash_keys: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ports: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    reverse: Vec<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     parameters: Table,
     #[serde(default, rename = "const", skip_serializing_if = "BTreeMap::is_empty")]
@@ -99,9 +103,12 @@ pub fn read(path: &Path, text: &str) -> Result<Job, Fault> {
         return Err(format!("party: expected 2 to {PARTIES_MAX} tables [[party]], got {}", parties.len()).into());
     }
     let parameters = written.parameters()?;
-    let Written { constants, owner, to, panics, batch, .. } = &written;
+    let Written { ports, reverse, constants, owner, to, panics, batch, .. } = &written;
     let batch = batch.map(NonZeroU32::get);
-    let changes = WrittenChanges { constants, owner, to, panics: *panics }.read().map_err(|f| f.message)?;
+    let ports = ports.as_deref();
+    let changes = WrittenChanges { ports, reversed: reverse, constants, owner, to, panics: *panics }
+        .read()
+        .map_err(|f| f.message)?;
     check_numbers(&changes, parties.len())?;
     let hash_keys = written.hash_keys.as_deref().map(str::parse::<KeyForm>).transpose();
     let hash_keys = hash_keys.map_err(|what| format!("hash_keys: {what}"))?;
@@ -205,6 +212,11 @@ fn check_numbers(changes: &ProgramChanges, parties: usize) -> Result<(), String>
     let wrong = |place: String, party: Party| {
         Err(format!("{place}: no party {party}; the job has {parties}, 0 to {}", parties - 1))
     };
+    for port in changes.ports.iter().flat_map(|ports| &ports.0) {
+        if strange(&port.owner) {
+            return wrong(format!("ports: {}", port.name), port.owner);
+        }
+    }
     for owner in &changes.owners {
         if strange(&owner.party) {
             return wrong(format!("owner: {}", owner.input), owner.party);
@@ -235,6 +247,8 @@ pub fn write(job: &Job, program: &str) -> Result<String, Failure> {
         panics: Some(changes.panics.0),
         batch: job.batch.and_then(NonZeroU32::new),
         hash_keys: job.hash_keys.map(|form| form.name().into()),
+        ports: changes.ports.as_ref().map(Ports::words),
+        reverse: changes.reversed.clone(),
         parameters: job.parameters.iter().map(|param| (param.name.clone(), text(&param.value))).collect(),
         constants: changes.constants.iter().filter_map(constant).collect(),
         owner: changes.owners.iter().map(|owner| (owner.input.clone(), owner.party.0)).collect(),

@@ -18,6 +18,8 @@ pub(super) struct Head {
     pub(super) wires: u32,
     pub(super) inputs: Vec<u32>,
     pub(super) outputs: Vec<u32>,
+    /// Set for the older format.
+    pub(super) old: bool,
 }
 
 impl Head {
@@ -49,7 +51,7 @@ impl Head {
                 let message = format!("{} outputs, but {} widths", outputs[0], outputs.len() - 1);
                 return Err(lines.error_at(0, message));
             }
-            Head { gates, wires, inputs: first[1..].to_vec(), outputs: outputs[1..].to_vec() }
+            Head { gates, wires, inputs: first[1..].to_vec(), outputs: outputs[1..].to_vec(), old: false }
         } else {
             if second_line {
                 lines.hold();
@@ -63,7 +65,7 @@ impl Head {
             };
             // A second input without wires means that there is only one input.
             let inputs = if b == 0 { vec![a] } else { vec![a, b] };
-            Head { gates, wires, inputs, outputs: vec![out] }
+            Head { gates, wires, inputs, outputs: vec![out], old: true }
         };
         head.check(lines)?;
         Ok(head)

@@ -11,8 +11,10 @@ use crate::wires::WireMap;
 ///
 /// *Cost*: time and memory in proportion to the actual text, whatever its head claims.
 ///
+/// Also returns whether the file is in the older format.
+///
 /// *Errors*: the first thing that is wrong, with its place.
-pub(super) fn read(file: &str, name: &str, text: &mut dyn BufRead) -> Result<Component, Diagnostic> {
+pub(super) fn read(file: &str, name: &str, text: &mut dyn BufRead) -> Result<(Component, bool), Diagnostic> {
     let mut lines = Lines::new(file, text);
     let head = Head::read(&mut lines)?;
     let inputs = head.input_wires() as u32;
@@ -42,6 +44,7 @@ pub(super) fn read(file: &str, name: &str, text: &mut dyn BufRead) -> Result<Com
     };
     Circuit::new(inputs, reader.gates, outputs)
         .and_then(|circuit| Component::new(name, ports("in", &head.inputs), ports("out", &head.outputs), circuit))
+        .map(|component| (component, head.old))
         .map_err(|error| Diagnostic::new(file, error.to_string()))
 }
 

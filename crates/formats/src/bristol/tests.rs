@@ -34,6 +34,16 @@ fn the_old_format_is_read() {
 }
 
 #[test]
+fn the_older_format_is_read_with_a_warning_about_the_order_of_bits() {
+    let warnings = |text: &str| read(text).unwrap().notes().warnings.iter().map(|w| w.render()).collect::<String>();
+    let said = warnings(OLD);
+    assert!(said.contains("wire 0 is taken as the least significant") && said.contains("--reverse"), "{said}");
+    // Nothing can be the wrong way round in ports of one bit, and newer files begin with the least significant bit.
+    assert_eq!(warnings("1 3\n1 1 1\n\n2 1 0 1 2 AND\n"), "");
+    assert_eq!(warnings(FASHION), "");
+}
+
+#[test]
 fn bristol_fashion_is_read_with_every_gate() {
     let program = read(FASHION).unwrap();
     let widths: Vec<u32> = program.outputs().iter().map(|o| o.port.width()).collect();

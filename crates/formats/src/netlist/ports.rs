@@ -1,6 +1,6 @@
 //! Ports made of bits with names.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use garblet_circuit::{Circuit, CircuitError, Component, Port, Type};
 
@@ -31,14 +31,14 @@ impl Side {
     }
 
     /// Ports from the names of bits. `a[0]`, `a[1]`, .. are the wires of a port `a` from its least significant bit on, in any order, if the
-    /// numbers have no gap and nothing else is named `a`; every other bit is a port. Ports come in the order of their first bits. More than
+    /// numbers have no gap and nothing else is named `a`; every other bit is a port. `a[0]_01`, .. are a port `a_01`, as ABC names step 1. Ports come in the order of their first bits. More than
     /// [`MAX_PORTS`] become one port named `whole`.
     pub(super) fn of_names(names: &[&str], whole: &str) -> Self {
-        let mut groups: Vec<(&str, Vec<NamedBit>)> = Vec::new();
+        let mut groups: Vec<(Cow<'_, str>, Vec<NamedBit>)> = Vec::new();
         let mut places = HashMap::new();
         for (bit, name) in names.iter().enumerate() {
-            let (base, index) = indexed(name).map_or((*name, None), |(base, index)| (base, Some(index)));
-            let place = *places.entry(base).or_insert(groups.len());
+            let (base, index) = indexed(name).map_or((Cow::Borrowed(*name), None), |(base, index)| (base, Some(index)));
+            let place = *places.entry(base.clone()).or_insert(groups.len());
             if place == groups.len() {
                 groups.push((base, Vec::new()));
             }
@@ -49,7 +49,7 @@ impl Side {
             bits.sort_unstable();
             let follows = |pair: &[NamedBit]| pair[0].0.and_then(|low| low.checked_add(1)) == pair[1].0;
             if bits[0].0.is_some() && bits.windows(2).all(follows) {
-                ports.push(Port::new(base, Type::Bits(bits.len() as u32)));
+                ports.push(Port::new(&*base, Type::Bits(bits.len() as u32)));
             } else {
                 bits.sort_unstable_by_key(|(_, bit)| *bit);
                 ports.extend(bits.iter().map(|(_, bit)| Port::new(names[*bit], Type::Bits(1))));
@@ -71,12 +71,17 @@ pub(super) fn component(name: &str, [inputs, outputs]: [Side; 2], circuit: Circu
     Component::new(name, inputs.ports, outputs.ports, circuit)
 }
 
-/// `a` and 3 of `a[3]`.
-fn indexed(name: &str) -> Option<(&str, u32)> {
-    let (base, index) = name.strip_suffix(']')?.rsplit_once('[')?;
+/// `a` and 3 of `a[3]`; `a_01` and 3 of `a[3]_01`.
+fn indexed(name: &str) -> Option<(Cow<'_, str>, u32)> {
+    let (name, step) = match name.rsplit_once("]_") {
+        Some((before, step)) if step.bytes().all(|byte| byte.is_ascii_digit()) => (before, Some(step)),
+        _ => (name.strip_suffix(']')?, None),
+    };
+    let (base, index) = name.rsplit_once('[')?;
     let plain = index.bytes().all(|byte| byte.is_ascii_digit()) && (index == "0" || !index.starts_with('0'));
     let index = index.parse().ok().filter(|_| plain)?;
-    (!base.is_empty()).then_some((base, index))
+    let whole = step.map_or(Cow::Borrowed(base), |step| Cow::Owned(format!("{base}_{step}")));
+    (!base.is_empty()).then_some((whole, index))
 }
 
 #[cfg(test)]
@@ -92,6 +97,7 @@ mod tests {
     fn numbered_bits_are_a_port_from_the_least_significant_on() {
         assert_eq!(of(&["a[1]", "b", "a[0]", "a[2]"]), (vec!["a: bits3".into(), "b: bits1".into()], vec![2, 0, 3, 1]));
         assert_eq!(of(&["x[7]", "x[5]", "x[6]"]), (vec!["x: bits3".into()], vec![1, 2, 0]));
+        assert_eq!(of(&["x[0]_00", "x[1]_00", "x[0]_01"]).0, ["x_00: bits2", "x_01: bits1"]);
         assert_eq!(of(&["m[1][0]", "m[1][1]", "m[0][0]"]).0, ["m[1]: bits2", "m[0]: bits1"]);
     }
 

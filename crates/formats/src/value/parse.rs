@@ -74,6 +74,12 @@ impl Reader<'_> {
             (Type::Fixed(_, fraction), Value::NumberLit(_) | Value::StringLit(_)) => {
                 bits.append(&self.fixed(path, value, ty, *fraction)?);
             }
+            (Type::Bits(64), Value::NumberLit(number)) if number.value.contains(['.', 'e', 'E']) => {
+                let double = number.value.parse().ok().filter(|double: &f64| double.is_finite());
+                let error = || self.out_of_range(path, value, ty).hint("a double is less than 1.8e308");
+                let double = double.ok_or_else(error)?;
+                bits.append(&Bits::from_u128(double.to_bits().into(), 64));
+            }
             // Which byte would be the first?
             (Type::Bytes(count), Value::NumberLit(_)) if *count != 1 => return Err(self.mismatch(path, value, ty)),
             (_, Value::NumberLit(number)) => bits.append(&self.integer(path, value, number.value, ty)?),
@@ -338,6 +344,8 @@ mod tests {
             (Type::Unsigned(4), "\"6\"", "0110"),
             (Type::Bits(4), "\"0x6\"", "0110"),
             (Type::Bits(4), "\"0x0006\"", "0110"),
+            // -3 as a double is 0xc008000000000000.
+            (Type::Bits(64), "-3.0", &format!("{}1{}11", "0".repeat(51), "0".repeat(10))),
             (Type::Signed(4), "-2", "0111"),
             (Type::Signed(4), "-8", "0001"),
             (Type::Signed(4), "7", "1110"),
@@ -379,6 +387,8 @@ mod tests {
             (Type::Signed(4), "-9"),
             (Type::Bits(4), "\"0x10\""),
             (Type::Signed(4), "\"0x10\""),
+            (Type::Bits(64), "-3"),
+            (Type::Bits(64), "1e999"),
             (Type::Bool, "2"),
         ] {
             let error = read_value("v.json", text, &ty).unwrap_err();

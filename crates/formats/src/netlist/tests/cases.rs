@@ -244,3 +244,53 @@ fn names_of_aiger_make_ports() {
     // Numbers of states and constraints may be there, if they are 0.
     assert_eq!(outputs("z.aag", "aag 1 1 0 2 0 0 0 0 0\n2\n0\n3\n", &[0]), [2]);
 }
+
+/// The values of `mix.v` as Yosys evaluates the Verilog itself: `a`, `b`, `sel`, then `fixed`, `parity`, `y`.
+const VALUES: &str = include_str!("../../../../../vectors/circuits/yosys/mix.txt");
+
+macro_rules! mix {
+    ($name:literal) => {
+        ($name, &include_bytes!(concat!("../../../../../vectors/circuits/yosys/", $name))[..])
+    };
+}
+
+#[test]
+fn netlists_of_yosys_and_abc_have_the_values_of_the_verilog() {
+    let rows: Vec<Vec<u128>> = VALUES
+        .lines()
+        .skip(1)
+        .map(|line| line.split(' ').map(|bits| u128::from_str_radix(bits, 2).unwrap()).collect())
+        .collect();
+    assert_eq!(rows.len(), 128);
+    for (file, text) in [
+        mix!("mix.json"),
+        mix!("mix.blif"),
+        mix!("mix.aag"),
+        mix!("mix.aig"),
+        mix!("mix.bench"),
+        mix!("mix-lut.bench"),
+        mix!("mix-lut.blif"),
+    ] {
+        let mut ports = ports(&read(file, text).unwrap());
+        assert_eq!(ports[0], ["a: bits3", "b: bits3", "sel: bits1"], "{file}");
+        ports[1].sort_unstable();
+        assert_eq!(ports[1], ["fixed: bits2", "parity: bits1", "y: bits4"], "{file}");
+        let names: Vec<String> =
+            read(file, text).unwrap().outputs().iter().map(|output| output.port.name.clone()).collect();
+        for row in &rows {
+            let got = outputs(file, text, &row[..3]);
+            for (name, got) in names.iter().zip(got) {
+                let expected = ["fixed", "parity", "y"].iter().position(|known| known == name).unwrap();
+                assert_eq!(got, row[3 + expected], "{file} {name} {row:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_input_of_64_wires_takes_a_double() {
+    let program = read("d.txt", "1 65\n1 64\n1 1\n\n2 1 0 63 64 XOR\n").unwrap();
+    let text = include_str!("../../../../../vectors/circuits/foreign/float-input.json");
+    let inputs = crate::value::read_inputs(&program, garblet_circuit::Party(0), "float-input.json", text).unwrap();
+    assert_eq!(inputs[0].1.to_u128(), Some((-3.0f64).to_bits().into()));
+}

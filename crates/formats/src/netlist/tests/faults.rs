@@ -56,7 +56,7 @@ fn faults_of_blif_have_their_place() {
     );
     assert!(
         hint("m.blif", ".latch a b\n")
-            .contains("yosys-abc -c 'read FILE; strash; frames -i -F 8; write_blif OUT.blif'")
+            .contains("yosys-abc -c 'read FILE.blif; strash; frames -i -F 8; write_blif OUT.blif'")
     );
     assert!(hint("m.blif", ".subckt a b\n").contains("synth -flatten -top NAME"));
     assert!(hint("m.blif", ".gate a b\n").contains("abc -g AND,XOR"));

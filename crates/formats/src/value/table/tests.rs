@@ -63,6 +63,16 @@ fn rows_become_elements() {
 }
 
 #[test]
+fn tables_of_other_tools_are_read() {
+    let element = Type::Record(["a", "x"].map(|name| (name.to_string(), Type::Unsigned(8))).to_vec());
+    let port = Port::new("rows", Type::Array(Box::new(element), 3));
+    let semicolons = csv(&port, include_str!("../../../../../vectors/circuits/foreign/semicolon.csv")).unwrap();
+    assert_eq!(semicolons, r#"[{"a":1,"x":2},{"a":2,"x":3},{"a":3,"x":4}]"#);
+    let tabs = csv(&port, include_str!("../../../../../vectors/circuits/foreign/tabs.csv")).unwrap();
+    assert_eq!(tabs, r#"[{"a":1,"x":2},{"a":2,"x":1},{"a":3,"x":1}]"#);
+}
+
+#[test]
 fn semicolons_and_tabs_separate_cells_too() {
     let expected =
         csv(&people(2), "age,balance,kind,code\n42,-3,Guest,ab\n127,4,\"{\"\"Member\"\": 5}\",\"[1, 2]\"\n").unwrap();
