@@ -74,7 +74,7 @@ fn test() -> Vec<Step> {
 
 /// All tests but those on clusters.
 fn quick_tests() -> Vec<Step> {
-    let mut steps = vec![test_programs::step("tests", "dev", &[])];
+    let mut steps = vec![yosys_step(), test_programs::step("tests", "dev", &[])];
     steps.extend(web::steps());
     steps.extend([arm::engines_step(), toy_step(), python::step("debug")]);
     steps
@@ -91,8 +91,10 @@ fn toy_step() -> Step {
 /// More cases of every property, optimised, the examples with every garbling scheme and hash, and parties on Arm. It takes hours, so what fails, a
 /// program or a step, does not end the others.
 fn full_test() -> Vec<Step> {
-    let mut steps =
-        vec![test_programs::step("all tests", "full", &[("PROPTEST_CASES", "1024"), ("GARBLET_TEST_FULL", "1")])];
+    let mut steps = vec![
+        yosys_step(),
+        test_programs::step("all tests", "full", &[("PROPTEST_CASES", "1024"), ("GARBLET_TEST_FULL", "1")]),
+    ];
     steps.extend(web::steps());
     steps.extend([arm::engines_step(), arm::parties_step("full")]);
     steps.extend([toy_step(), python::step("full"), clusters::step("full"), constant_time::step()]);
@@ -131,6 +133,17 @@ fn bench() -> Vec<Step> {
 fn soak_step() -> Step {
     let test = ["test", "--package", "garblet-cli", "--profile", "full", "--test", "soak", "--", "--nocapture"];
     Step::cargo("soak", &test).env("GARBLET_TEST_FULL", "1")
+}
+
+/// Yosys, for the commands of the book's chapter on netlists, which are a test. Without it they are left out, which is reported and is not a
+/// finding.
+fn yosys_step() -> Step {
+    Step::check("Yosys", || {
+        if let Err(reason) = programs::with_debian(&["yosys"], &["yosys"]) {
+            eprintln!("{reason}\nCOMMANDS OF YOSYS WERE NOT RUN");
+        }
+        Vec::new()
+    })
 }
 
 /// The library with one protocol alone.
