@@ -97,8 +97,9 @@ impl<K: Conduct<Step>> Ground<K> {
             let ground = Ground::begin(session, &kept.secrets, deltas, setting, (party, id), conduct)?;
             return Ok(Ground { stock: Some(stock), ..ground });
         }
-        // Nothing was made with secrets of a set-up that fails: the store stays.
-        let (ground, secrets) = Ground::with_new_secrets(session, setting, (party, id), conduct).await?;
+        // Whoever guesses bits of a difference in a set-up has one try. A set-up that is cut off costs nothing.
+        let made = Ground::with_new_secrets(session, setting, (party, id), conduct).await;
+        let (ground, secrets) = STATE.revoke_if_cheated(&mut stock.store, made)?;
         stock.replace(id, secrets)?;
         Ok(Ground { stock: Some(stock), ..ground })
     }

@@ -14,8 +14,10 @@
 //!
 //! A false `y` tells its sender this party's difference from the proofs. That is harmless: nothing has been made with it, and it is never used.
 
+use std::sync::{Mutex, PoisonError};
+
 use garblet_circuit::Party;
-use garblet_net::{Channel, Line, PerPeer};
+use garblet_net::{Channel, Line, PartyError, PerPeer};
 use garblet_ot::{OtError, ReceiverSeeds, SenderSeeds};
 use garblet_primitives::{Block, Delta, Prg, gf128, secrets};
 use garblet_protocol::{MeshSession, Phase, conduct::Conduct, domain::SessionId, error::ProtocolError};
@@ -197,7 +199,7 @@ async fn set_up_pairs(
     let rngs = session.rng_per_peer();
     let mesh = session.mesh();
     let own = mesh.party();
-    let step = async |peer: u16, mut line: Line, (delta, mut rng): (&Delta, Prg)| {
+    let with = async |peer: u16, mut line: Line, (delta, mut rng): (&Delta, Prg)| {
         let channel: &mut Channel = &mut line;
         let (mut ours, mut theirs) = (Zeroizing::new([0; 16]), Zeroizing::new([0; 16]));
         rng.fill_bytes(&mut *ours);
@@ -213,7 +215,40 @@ async fn set_up_pairs(
         channel.flush().await?;
         Ok::<_, OtError>(PairSecrets { sender, receiver, seed })
     };
-    Ok(mesh.each(deltas.as_ref().zip(rngs), step).await?)
+    let failed = FailedCheck::default();
+    let step = async |peer: u16, line: Line, values| failed.kept(peer, with(peer, line, values).await);
+    let made = mesh.each(deltas.as_ref().zip(rngs), step).await;
+    failed.judged(made)
+}
+
+/// The check of a peer that failed while the steps with all peers ran. Of several errors a mesh reports one: a cheat would hide a wrong guess behind another's
+/// malformed message, and could guess again.
+#[derive(Default)]
+struct FailedCheck(Mutex<Option<ProtocolError>>);
+
+impl FailedCheck {
+    /// Passes on the result of a step with a peer, and keeps a failed check.
+    fn kept<T>(&self, peer: u16, result: Result<T, OtError>) -> Result<T, ProtocolError> {
+        result.map_err(|error| {
+            let error = ProtocolError::from(error);
+            if !error.is_evidence() {
+                return error;
+            }
+            let error = ProtocolError::Peer { party: Party(peer), source: Box::new(error) };
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            ProtocolError::Over
+        })
+    }
+
+    /// The result of all steps.
+    ///
+    /// *Errors*: the failed check, if there is one.
+    fn judged<T>(self, result: Result<T, PartyError<ProtocolError>>) -> Result<T, ProtocolError> {
+        match self.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(failed) => Err(failed),
+            None => Ok(result?),
+        }
+    }
 }
 
 /// A party's OTs with another, packed: its choices `x`, the MAC of `x`, and the key of the other's.
@@ -226,7 +261,7 @@ struct Packed {
 
 /// 128 checked OTs of all pairs, both ways.
 async fn correlate(session: &mut MeshSession, pairs: &mut PerPeer<Pair>) -> Result<PerPeer<Packed>, ProtocolError> {
-    let step = async |_: u16, mut line: Line, pair: &mut Pair| {
+    let with = async |mut line: Line, pair: &mut Pair| {
         let channel: &mut Channel = &mut line;
         let Pair { sender, receiver, .. } = pair;
         let correct = async |out: &mut _| receiver.correct(out, PROOF_OTS, Zeroizing::default()).await;
@@ -240,7 +275,10 @@ async fn correlate(session: &mut MeshSession, pairs: &mut PerPeer<Pair>) -> Resu
         let keys = sender.check(unchecked, point, &theirs)?;
         Ok::<_, OtError>(Packed { choices: block_of(choices.as_bytes()), mac: packed(&macs), key: packed(&keys) })
     };
-    Ok(session.mesh().each(pairs.as_mut(), step).await?)
+    let failed = FailedCheck::default();
+    let step = async |peer: u16, line: Line, pair: &mut Pair| failed.kept(peer, with(line, pair).await);
+    let made = session.mesh().each(pairs.as_mut(), step).await;
+    failed.judged(made)
 }
 
 /// The element of the field whose multiples these blocks are multiples of bits of: block `b` times `X^b`, for all `b`.

@@ -6,6 +6,7 @@ mod locks;
 mod programs;
 mod rates;
 mod saved;
+mod set_up;
 mod stores;
 mod triples;
 mod views;
