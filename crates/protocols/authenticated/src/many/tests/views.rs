@@ -1,7 +1,7 @@
 //! No sum of the bits that a coalition sees tells inputs with the same outputs apart, outputs that are sums of inputs included.
 //!
-//! A view has all bits that members have of a run: their shares of triples and masks, and what honest parties open or tell. Of labels there is bit 0, and of hashes,
-//! tags and tables nothing.
+//! A view has all bits that members have of a run: their shares of triples and masks, and what honest parties open or tell. Of labels there is bit 0. Of hashes,
+//! tags and tables there is what is left for whoever has active labels and all parts of the tables: every honest party's share of whether a gate is wrong.
 
 use std::ops::Range;
 
@@ -106,7 +106,9 @@ impl Case<'_> {
             }
         }
         if usize::from(plan.evaluator().0) >= first {
-            view.extend(public_values(plan, inputs, kept));
+            let gates = public_values(plan, inputs, kept);
+            view.extend(shares_of_wrong(plan, kept, &gates)[..first].concat());
+            view.extend(gates.into_iter().map(|[_, _, result]| result));
             view.extend(labels(plan, kept));
         }
         if self.is_planted {
@@ -135,33 +137,75 @@ fn labels(plan: &Plan, kept: &[&Kept]) -> Vec<bool> {
     (0..messages.len()).flat_map(|slot| -> Vec<bool> { of_slot(slot) }).collect()
 }
 
-/// The public values of all gates' results.
-fn public_values(plan: &Plan, inputs: &[Bits], kept: &[&Kept]) -> Vec<bool> {
-    let masks = |at: usize| kept.iter().fold(false, |sum, kept| sum ^ kept.shares[at]);
-    let values = inputs.iter().flat_map(|bits| bits.iter().collect::<Vec<_>>());
-    let carried = values.map(|value| [wire(value); QUAD_LANES]).collect();
-    let mut values = Values(Vec::new());
-    walk(Backend::PORTABLE, plan.schedule(), 1, carried, &mut values);
-    let gates = values.0.into_iter().enumerate();
-    gates.map(|(gate, value)| value ^ masks(plan.input_count() + gate)).collect()
+/// The public values of all gates' operands and results.
+fn public_values(plan: &Plan, inputs: &[Bits], kept: &[&Kept]) -> Vec<[bool; 3]> {
+    let values = inputs.iter().flat_map(|bits| bits.iter().collect::<Vec<_>>()).collect();
+    let values = carried(plan, values, None);
+    let masks =
+        (0..plan.input_count() + plan.and_count()).map(|at| kept.iter().fold(false, |sum, kept| sum ^ kept.shares[at]));
+    let masks: Vec<bool> = masks.collect();
+    let of_wires = carried(plan, masks[..plan.input_count()].to_vec(), Some(&masks[plan.input_count()..]));
+    let both = values.iter().zip(of_wires);
+    both.map(|(value, mask)| [0, 1, 2].map(|wire| value[wire] ^ mask[wire])).collect()
 }
 
-/// Wires that carry their value in bit 0, and the values of all gates' results.
-struct Values(Vec<bool>);
+/// Every party's shares of whether gates are wrong: they add up to zero. The evaluator has a MAC of each if it has all parts of the tables, or if values are
+/// revealed.
+fn shares_of_wrong(plan: &Plan, kept: &[&Kept], gates: &[[bool; 3]]) -> Vec<Vec<bool>> {
+    let (count, inputs) = (plan.and_count(), plan.input_count());
+    let masks =
+        |kept: &&Kept| carried(plan, kept.shares[..inputs].to_vec(), Some(&kept.shares[inputs..inputs + count]));
+    let masks: Vec<Vec<[bool; 3]>> = kept.iter().map(masks).collect();
+    let of_triple =
+        |kept: &Kept, gate: usize| [0, 1, 2].map(|factor| kept.shares[inputs + count + factor * count + gate]);
+    let opened = |gate: usize, wire: usize| {
+        let shares = kept.iter().zip(&masks).map(|(kept, masks)| masks[gate][wire] ^ of_triple(kept, gate)[wire]);
+        shares.fold(false, |sum, share| sum ^ share)
+    };
+    let share = |party: usize, gate: usize| {
+        let ([x, y, z], [a, b, c]) = (of_triple(kept[party], gate), masks[party][gate]);
+        let ([d, e], [shown_a, shown_b, _]) = ([0, 1].map(|wire| opened(gate, wire)), gates[gate]);
+        let product = z ^ d & y ^ e & x ^ (party == 0 && d && e);
+        shown_a & b ^ shown_b & a ^ product ^ c
+    };
+    let all: Vec<Vec<bool>> =
+        (0..kept.len()).map(|party| (0..count).map(|gate| share(party, gate)).collect()).collect();
+    for (gate, [a, b, c]) in gates.iter().enumerate() {
+        assert_eq!(all.iter().fold(false, |sum, shares| sum ^ shares[gate]), a & b ^ c, "gate {gate}");
+    }
+    all
+}
+
+/// The bits that the operands and the result of every gate carry, if inputs carry these: values, or masks if those of results are given.
+fn carried(plan: &Plan, inputs: Vec<bool>, masks: Option<&[bool]>) -> Vec<[bool; 3]> {
+    let inputs = inputs.into_iter().map(|bit| [wire(bit); QUAD_LANES]).collect();
+    let mut carried = Carried { masks, gates: Vec::new() };
+    walk(Backend::PORTABLE, plan.schedule(), 1, inputs, &mut carried);
+    carried.gates
+}
+
+/// Wires that carry a bit in bit 0, and the bits of all gates.
+struct Carried<'a> {
+    masks: Option<&'a [bool]>,
+    gates: Vec<[bool; 3]>,
+}
 
 fn wire(value: bool) -> Block {
     Block::from_u128(value.into())
 }
 
-impl AndGates for Values {
+impl AndGates for Carried<'_> {
     type State<E: Engine> = ();
 
     fn begin<E: Engine>(&self, _e: E) {}
 
     fn and<E: Engine>(&mut self, _e: E, _state: &mut (), gate: Operands<'_>, out: &mut [Quad]) {
-        let [a, b] = [(gate.a, 0), (gate.b, 1)].map(|(operand, at)| operand[0][0].lsb() ^ gate.inverted[at]);
-        self.0.push(a & b);
-        out[0] = [wire(a & b); QUAD_LANES];
+        // An inversion changes a value, and no mask.
+        let operands = [(gate.a, 0), (gate.b, 1)];
+        let [a, b] = operands.map(|(operand, at)| operand[0][0].lsb() ^ (self.masks.is_none() && gate.inverted[at]));
+        let result = self.masks.map_or(a & b, |masks| masks[gate.index]);
+        self.gates.push([a, b, result]);
+        out[0] = [wire(result); QUAD_LANES];
     }
 }
 
