@@ -1,5 +1,6 @@
 //! Runs of all parties in one thread, on batches so small that they hide nothing, or of the normal size.
 
+mod any;
 mod equivocations;
 mod lies;
 mod locks;
