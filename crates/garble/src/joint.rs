@@ -30,8 +30,8 @@
 //!
 //! # Lots
 //!
-//! A circuit may be garbled and evaluated lot by lot, in memory for one lot and for the wires that are still read. Lots may end after any gate; the tables are
-//! those of the whole circuit.
+//! A program may be garbled and evaluated lot by lot, in memory for one lot and for the wires that are still read: see [`Walk`]. Lots may end after any gate;
+//! the tables are those of the whole.
 //!
 //! # Tags
 //!
@@ -47,13 +47,15 @@
 mod evaluator;
 mod garbler;
 mod keys;
+mod program;
 #[cfg(test)]
 mod tests;
 mod wires;
 
 pub use self::{
-    evaluator::{Seen, TagCheck, evaluate, own_shares},
-    garbler::{GarblerPart, garble},
+    evaluator::{Seen, TagCheck, evaluate, evaluate_lot, lanes_of_labels, own_shares, own_shares_of_lot},
+    garbler::{GarblerPart, garble, garble_lot},
+    program::{Circuits, Walk},
     wires::{AndGates, Gate, Layer, Quad, Wires, walk},
 };
 

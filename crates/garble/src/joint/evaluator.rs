@@ -8,7 +8,8 @@ use super::{
     GateShares, circuit_blocks,
     keys::Keys,
     place,
-    wires::{AndGates, Gate, Quad, Walk},
+    program::Walk,
+    wires::{AndGates, Gate, Quad, walk},
 };
 use crate::masked::NEGATION;
 
@@ -25,19 +26,18 @@ pub fn own_shares(
     inputs: Vec<Quad>,
     circuit: &mut [Block],
 ) {
-    let mut walk = Walk::new(backend, schedule, shares.len().div_ceil(QUAD_LANES), inputs);
-    own_shares_of_lot(&mut walk, schedule.ands().len(), shares, circuit);
+    let width = shares.len().div_ceil(QUAD_LANES);
+    let mut own = Own::new(0, schedule.ands().len(), shares, circuit);
+    walk(backend, schedule, width, inputs, &mut own);
 }
 
-/// The same for the next gates alone, whose shares and circuit these are.
+/// The same for the next gates alone, as many as there are shares, whose circuit this is.
 ///
 /// # Panics
 /// If the shape is wrong, or fewer gates are left.
-pub(super) fn own_shares_of_lot(walk: &mut Walk<'_>, gates: usize, shares: Vec<GateShares<'_>>, circuit: &mut [Block]) {
-    assert!(shares.iter().flatten().all(|shares| shares.len() == gates), "shares of gates");
-    assert_eq!(circuit.len(), circuit_blocks(shares.len(), gates), "blocks of a circuit");
-    let first = walk.done();
-    walk.advance(gates, &mut Own { shares, first, circuit });
+pub fn own_shares_of_lot(walk: &mut Walk<'_>, gates: usize, shares: Vec<GateShares<'_>>, circuit: &mut [Block]) {
+    let mut own = Own::new(walk.done(), gates, shares, circuit);
+    walk.advance(gates, &mut own);
 }
 
 /// Wires that carry the shares of `lambda delta^j` by slot.
@@ -46,6 +46,14 @@ struct Own<'a> {
     /// The gate to which the first of the shares belong.
     first: usize,
     circuit: &'a mut [Block],
+}
+
+impl<'a> Own<'a> {
+    fn new(first: usize, gates: usize, shares: Vec<GateShares<'a>>, circuit: &'a mut [Block]) -> Self {
+        assert!(shares.iter().flatten().all(|shares| shares.len() == gates), "shares of gates");
+        assert_eq!(circuit.len(), circuit_blocks(shares.len(), gates), "blocks of a circuit");
+        Own { shares, first, circuit }
+    }
 }
 
 impl AndGates for Own<'_> {
@@ -144,37 +152,33 @@ pub fn evaluate(
     seen: Option<&mut Seen>,
 ) -> Zeroizing<Vec<Quad>> {
     let slots = seeds.len() + usize::from(check.is_some());
-    let mut walk = begin(backend, schedule, (seeds.len(), slots), inputs);
-    evaluate_lot(&mut walk, schedule.ands().len(), seeds, circuit, check, seen);
-    walk.finish()
+    let gates = schedule.ands().len();
+    let inputs = lanes_of_labels((seeds.len(), slots), inputs);
+    let width = slots.div_ceil(QUAD_LANES);
+    walk(backend, schedule, width, inputs, &mut Active::new((0, gates), seeds, circuit, check, seen))
 }
 
-/// The walk of an evaluation before the first gate, for these numbers of garblers and of slots.
+/// The values that wires carry in an evaluation, for these numbers of garblers and of slots.
 ///
-/// *Shape*: `inputs` as for [`evaluate`].
+/// *Shape*: `labels` has those of all garblers for the first wire, then for the next.
 ///
 /// # Panics
 /// If the shape is wrong.
-pub(super) fn begin<'s>(
-    backend: Backend,
-    schedule: &'s Schedule,
-    (garblers, slots): (usize, usize),
-    inputs: &[Block],
-) -> Walk<'s> {
-    assert_eq!(inputs.len(), garblers * schedule.input_count(), "labels of inputs");
+pub fn lanes_of_labels((garblers, slots): (usize, usize), labels: &[Block]) -> Vec<Quad> {
     let width = slots.div_ceil(QUAD_LANES);
-    let mut padded = vec![[Block::ZERO; QUAD_LANES]; width * schedule.input_count()];
-    for (to, labels) in padded.chunks_exact_mut(width).zip(inputs.chunks_exact(garblers)) {
+    let mut padded = vec![[Block::ZERO; QUAD_LANES]; width * (labels.len() / garblers)];
+    assert_eq!(labels.len() % garblers, 0, "labels of wires");
+    for (to, labels) in padded.chunks_exact_mut(width).zip(labels.chunks_exact(garblers)) {
         to.as_flattened_mut()[..garblers].copy_from_slice(labels);
     }
-    Walk::new(backend, schedule, width, padded)
+    padded
 }
 
-/// Evaluates the next gates, whose circuit this is.
+/// Evaluates the next gates, whose circuit this is, as [`evaluate`] does all.
 ///
 /// # Panics
 /// If the shape is wrong, or fewer gates are left.
-pub(super) fn evaluate_lot(
+pub fn evaluate_lot(
     walk: &mut Walk<'_>,
     gates: usize,
     seeds: &[Block],
@@ -182,10 +186,8 @@ pub(super) fn evaluate_lot(
     check: Option<&mut TagCheck>,
     seen: Option<&mut Seen>,
 ) {
-    let slots = seeds.len() + usize::from(check.is_some());
-    assert_eq!(circuit.len(), circuit_blocks(slots, gates), "blocks of a circuit");
-    let first = walk.done();
-    walk.advance(gates, &mut Active { seeds, slots, first, circuit, check, seen });
+    let mut active = Active::new((walk.done(), gates), seeds, circuit, check, seen);
+    walk.advance(gates, &mut active);
 }
 
 /// Wires that carry the active labels of all garblers, and zero for tags.
@@ -197,6 +199,20 @@ struct Active<'a> {
     circuit: &'a [Block],
     check: Option<&'a mut TagCheck>,
     seen: Option<&'a mut Seen>,
+}
+
+impl<'a> Active<'a> {
+    fn new(
+        (first, gates): (usize, usize),
+        seeds: &'a [Block],
+        circuit: &'a [Block],
+        check: Option<&'a mut TagCheck>,
+        seen: Option<&'a mut Seen>,
+    ) -> Self {
+        let slots = seeds.len() + usize::from(check.is_some());
+        assert_eq!(circuit.len(), circuit_blocks(slots, gates), "blocks of a circuit");
+        Active { seeds, slots, first, circuit, check, seen }
+    }
 }
 
 impl<'a> AndGates for Active<'a> {

@@ -6,7 +6,8 @@ use garblet_primitives::{Backend, Block, Delta, Engine, GateHash, QUAD_LANES, Re
 use super::{
     GateShares, TABLE,
     keys::Keys,
-    wires::{AndGates, Gate, Quad, Walk},
+    program::Walk,
+    wires::{AndGates, Gate, Quad, walk},
 };
 use crate::masked::NEGATION;
 
@@ -36,27 +37,22 @@ pub struct GarblerPart<'a> {
 /// # Panics
 /// If the shape is wrong.
 pub fn garble(backend: Backend, schedule: &Schedule, part: GarblerPart<'_>, inputs: Vec<Quad>) -> Vec<Vec<Block>> {
-    let mut walk = Walk::new(backend, schedule, width(part.shares.len()), inputs);
-    garble_lot(&mut walk, schedule.ands().len(), part)
-}
-
-/// The number of vectors of a garbler's wires.
-fn width(slots: usize) -> usize {
-    (slots + 1).div_ceil(QUAD_LANES)
+    let width = (part.shares.len() + 1).div_ceil(QUAD_LANES);
+    let seeds = [part.hash_seed];
+    let mut garbling = Garbling::new((0, schedule.ands().len()), &seeds, part);
+    walk(backend, schedule, width, inputs, &mut garbling);
+    garbling.tables
 }
 
 /// The same for the next gates alone. All parts of one garbler have the same seed, delta and slots.
 ///
-/// *Shape*: `part` has shares and labels of these gates; the walk has as many vectors as [`width`] says.
+/// *Shape*: `part` has shares and labels of these gates.
 ///
 /// # Panics
 /// If the shape is wrong, or fewer gates are left.
-pub(super) fn garble_lot(walk: &mut Walk<'_>, gates: usize, part: GarblerPart<'_>) -> Vec<Vec<Block>> {
-    assert!(part.shares.iter().flatten().all(|shares| shares.len() == gates), "shares of gates");
-    assert!(part.labels.is_none_or(|labels| labels.len() == gates), "labels of gates");
-    let (slots, first) = (part.shares.len(), walk.done());
-    let tables = vec![vec![Block::ZERO; TABLE * gates]; slots];
-    let mut garbling = Garbling { seeds: &[part.hash_seed], part, first, tables };
+pub fn garble_lot(walk: &mut Walk<'_>, gates: usize, part: GarblerPart<'_>) -> Vec<Vec<Block>> {
+    let seeds = [part.hash_seed];
+    let mut garbling = Garbling::new((walk.done(), gates), &seeds, part);
     walk.advance(gates, &mut garbling);
     garbling.tables
 }
@@ -68,6 +64,15 @@ struct Garbling<'a> {
     /// The gate to which the first of the shares belong.
     first: usize,
     tables: Vec<Vec<Block>>,
+}
+
+impl<'a> Garbling<'a> {
+    fn new((first, gates): (usize, usize), seeds: &'a [Block], part: GarblerPart<'a>) -> Self {
+        assert!(part.shares.iter().flatten().all(|shares| shares.len() == gates), "shares of gates");
+        assert!(part.labels.is_none_or(|labels| labels.len() == gates), "labels of gates");
+        let tables = vec![vec![Block::ZERO; TABLE * gates]; part.shares.len()];
+        Garbling { seeds, part, first, tables }
+    }
 }
 
 impl<'a> AndGates for Garbling<'a> {

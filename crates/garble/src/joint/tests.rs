@@ -1,14 +1,11 @@
-use garblet_circuit::{Circuit, OutputWire, Schedule, evaluate_circuit, random};
+use std::ops::Range;
+
+use garblet_circuit::{Circuit, Component, OutputWire, Party, Port, Program, Schedule, Type, evaluate_circuit, random};
 use garblet_primitives::{Backend, Delta, Engine, Prg, QUAD_LANES};
 use rand_core::Rng;
 use zeroize::Zeroizing;
 
-use super::{
-    evaluator::{begin, evaluate_lot, own_shares_of_lot},
-    garbler::garble_lot,
-    wires::Walk,
-    *,
-};
+use super::*;
 use crate::masked::NEGATION;
 
 /// A number of garblers, and what they make.
@@ -296,57 +293,85 @@ fn lots(gates: usize) -> Vec<usize> {
     lots
 }
 
+/// A program of one instance of a circuit.
+fn program_of(circuit: &Circuit) -> Program {
+    let port = |name: &str, bits: u32| Port::new(name, Type::Bits(bits));
+    let (inputs, outputs) = (circuit.input_count(), circuit.outputs().len() as u32);
+    let ports = (vec![port("x", inputs)], vec![port("z", outputs)]);
+    let component = Component::new("test", ports.0, ports.1, circuit.clone()).expect("it fits");
+    Program::from_component(component, &[Party(0)]).expect("a component is a program")
+}
+
 #[test]
 fn lots_give_what_the_whole_circuit_gives() {
     for (shape, seed) in Shape::all().filter(|shape| shape.drawn).zip(80..) {
         let (joint, [values, _]) = joint(shape, seed);
-        let (slots, gates, garblers) = (shape.slots(), joint.schedule.ands().len(), shape.garblers);
-        let whole = joint.sum(Backend::detect());
-        let (expected, difference) = joint.evaluate(Backend::detect(), &values, &whole, 6);
-        let inputs = joint.schedule.input_count();
-        let start = |own: usize| {
-            let of_inputs = joint.shares[own].inputs.iter().map(|shares| &shares[..]);
-            let labels = joint.labels.get(own).map(|labels| &labels[..inputs]);
-            let columns: Vec<&[Block]> = of_inputs.chain(labels).collect();
-            let of_wires = columns.len().div_ceil(QUAD_LANES);
-            Walk::new(Backend::detect(), &joint.schedule, of_wires, quads(inputs, &columns))
+        let program = program_of(&joint.circuit);
+        for circuits in [Circuits::flat(&joint.circuit), Circuits::of_components(&program)] {
+            joint.check_lots((&program, &circuits), &values);
+        }
+    }
+}
+
+impl Joint {
+    /// Garbles and evaluates lot by lot, and compares everything with what the whole circuit gives.
+    fn check_lots(&self, program: (&Program, &Circuits), values: &[bool]) {
+        let (slots, gates, garblers) = (self.shape.slots(), self.schedule.ands().len(), self.shape.garblers);
+        let whole = self.sum(Backend::detect());
+        let (expected, difference) = self.evaluate(Backend::detect(), values, &whole, 6);
+        let inputs = self.schedule.input_count();
+        let start = |inputs: Vec<Quad>, width: usize| {
+            Walk::new(Backend::detect(), program, inputs, vec![[Block::ZERO; QUAD_LANES]; width])
         };
-        let mut walks: Vec<Walk<'_>> = (0..=garblers).map(start).collect();
-        let mut check = joint.deltas.get(garblers).map(|delta| TagCheck::new(delta.block(), 6));
-        let mut evaluation = begin(Backend::detect(), &joint.schedule, (garblers, slots), &joint.active(&values));
+        let of_party = |own: usize| {
+            let of_inputs = self.shares[own].inputs.iter().map(|shares| &shares[..]);
+            let labels = self.labels.get(own).map(|labels| &labels[..inputs]);
+            let columns: Vec<&[Block]> = of_inputs.chain(labels).collect();
+            start(quads(inputs, &columns), columns.len().div_ceil(QUAD_LANES))
+        };
+        let mut walks: Vec<Walk<'_>> = (0..=garblers).map(of_party).collect();
+        let mut check = self.deltas.get(garblers).map(|delta| TagCheck::new(delta.block(), 6));
+        let active = lanes_of_labels((garblers, slots), &self.active(values));
+        let mut evaluation = start(active, self.width());
         let mut first = 0;
         for lot in lots(gates) {
-            let of_lot = |shares: &[Block]| shares[first..first + lot].to_vec();
-            let mut circuit = vec![Block::ZERO; circuit_blocks(slots, lot)];
-            for own in (0..=garblers).rev() {
-                let Shares { results, products, .. } = &joint.shares[own];
-                let shares: Vec<[Vec<Block>; 2]> = results
-                    .iter()
-                    .zip(products)
-                    .map(|(results, products)| [of_lot(results), of_lot(products)])
-                    .collect();
-                let shares = shares.iter().map(|[results, products]| [&results[..], &products[..]]).collect();
-                if own == garblers {
-                    own_shares_of_lot(&mut walks[own], lot, shares, &mut circuit);
-                    continue;
-                }
-                let labels = of_lot(&joint.labels[own][inputs..]);
-                let (hash_seed, delta) = (joint.seeds[own], &joint.deltas[own]);
-                let part = GarblerPart { hash_seed, delta, own, labels: Some(&labels), shares };
-                for (slot, tables) in garble_lot(&mut walks[own], lot, part).iter().enumerate() {
-                    for (at, block) in tables.iter().enumerate() {
-                        circuit[place(slots, slot, at / TABLE, at % TABLE)] ^= *block;
-                    }
-                }
-            }
+            let circuit = self.lot(&mut walks, first..first + lot);
             let at = circuit_blocks(slots, first);
             assert!(circuit == whole[at..at + circuit.len()], "gates from {first} on");
-            evaluate_lot(&mut evaluation, lot, &joint.seeds, &circuit, check.as_mut(), None);
+            evaluate_lot(&mut evaluation, lot, &self.seeds, &circuit, check.as_mut(), None);
             first += lot;
         }
         assert_eq!(first, gates);
         assert!(check.map_or(Block::ZERO, |check| check.difference()) == difference);
-        assert!(joint.at_outputs(&evaluation.finish()) == joint.at_outputs(&expected));
+        let outputs = evaluation.into_outputs();
+        let outputs = self.schedule.outputs().iter().zip(outputs.chunks_exact(self.width()));
+        let of_wires = outputs.filter(|(output, _)| matches!(output, OutputWire::Slot(_)));
+        let labels: Vec<Block> = of_wires.flat_map(|(_, wire)| wire.as_flattened()[..garblers].to_vec()).collect();
+        assert!(labels == self.at_outputs(&expected));
+    }
+
+    /// The sum of all parties' parts of the next gates.
+    fn lot(&self, walks: &mut [Walk<'_>], lot: Range<usize>) -> Vec<Block> {
+        let (slots, garblers, inputs) = (self.shape.slots(), self.shape.garblers, self.schedule.input_count());
+        let mut circuit = vec![Block::ZERO; circuit_blocks(slots, lot.len())];
+        for own in (0..=garblers).rev() {
+            let Shares { results, products, .. } = &self.shares[own];
+            let gates = results.iter().zip(products);
+            let shares = gates.map(|(results, products)| [&results[lot.clone()], &products[lot.clone()]]).collect();
+            if own == garblers {
+                own_shares_of_lot(&mut walks[own], lot.len(), shares, &mut circuit);
+                continue;
+            }
+            let labels = &self.labels[own][inputs..][lot.clone()];
+            let (hash_seed, delta) = (self.seeds[own], &self.deltas[own]);
+            let part = GarblerPart { hash_seed, delta, own, labels: Some(labels), shares };
+            for (slot, tables) in garble_lot(&mut walks[own], lot.len(), part).iter().enumerate() {
+                for (at, block) in tables.iter().enumerate() {
+                    circuit[place(slots, slot, at / TABLE, at % TABLE)] ^= *block;
+                }
+            }
+        }
+        circuit
     }
 }
 

@@ -3,7 +3,7 @@
 //! Labels, shares of permutation bits and OT rows are all linear over XOR gates, so one walk serves them all; only the
 //! value of an AND gate's output differs.
 
-use garblet_circuit::{AndOp, Schedule, XorOp};
+use garblet_circuit::{AndOp, OutputWire, Schedule, XorOp};
 use garblet_primitives::{Backend, Block, Engine, Kernel, QUAD_LANES};
 use zeroize::Zeroizing;
 
@@ -18,7 +18,7 @@ pub trait AndGates {
     /// The state before the first gate.
     fn begin<E: Engine>(&self, e: E) -> Self::State<E>;
 
-    /// The next gate, in the order of the schedule; `out` is for its output wire.
+    /// The next gate, in the order of the walk; `out` is for its output wire.
     fn and<E: Engine>(&mut self, e: E, state: &mut Self::State<E>, gate: Gate<'_>, out: &mut [Quad]);
 
     /// The next gates, which do not depend on one another and may be interleaved.
@@ -34,7 +34,7 @@ pub trait AndGates {
 /// AND gates that do not depend on one another.
 #[derive(Clone, Copy)]
 pub struct Layer<'a> {
-    /// The position of the first one in the schedule.
+    /// The position of the first one among the gates of the walk.
     pub first: usize,
     /// The gates.
     pub ops: &'a [AndOp],
@@ -42,7 +42,7 @@ pub struct Layer<'a> {
 
 /// An AND gate of a circuit, and the values of its operands.
 pub struct Gate<'a> {
-    /// Its position in the schedule.
+    /// Its position among the gates of the walk.
     pub index: usize,
     /// The inversion of its operands.
     pub inverted: [bool; 2],
@@ -116,19 +116,21 @@ pub fn walk(
     inputs: Vec<Quad>,
     gates: &mut impl AndGates,
 ) -> Zeroizing<Vec<Quad>> {
-    let mut walk = Walk::new(backend, schedule, width, inputs);
+    let mut walk = CircuitWalk::new(backend, schedule, width, inputs, 0);
     walk.advance(schedule.ands().len(), gates);
     walk.finish()
 }
 
-/// A walk that may stop after any AND gate.
+/// A walk through one circuit that may stop after any AND gate.
 ///
 /// *Secret*: the values of wires; they are wiped on drop.
-pub(super) struct Walk<'s> {
+pub(super) struct CircuitWalk<'s> {
     backend: Backend,
     schedule: &'s Schedule,
     width: usize,
     slots: Zeroizing<Vec<Quad>>,
+    /// The number of AND gates before this circuit.
+    first: usize,
     at: Place,
 }
 
@@ -142,24 +144,29 @@ struct Place {
     left: Option<usize>,
 }
 
-impl<'s> Walk<'s> {
-    /// Begins before the first gate, as [`walk`].
+impl<'s> CircuitWalk<'s> {
+    /// Begins before the first gate, as [`walk`]; the gates are numbered from `first` on.
     ///
     /// # Panics
     /// If there are not as many vectors of inputs as the schedule has inputs.
-    pub(super) fn new(backend: Backend, schedule: &'s Schedule, width: usize, inputs: Vec<Quad>) -> Self {
+    pub(super) fn new(backend: Backend, schedule: &'s Schedule, width: usize, inputs: Vec<Quad>, first: usize) -> Self {
         let inputs = Zeroizing::new(inputs);
         assert_eq!(inputs.len(), width * schedule.input_count(), "vectors of inputs");
         let count = width * schedule.slot_count().max(schedule.input_count());
         let mut slots = Zeroizing::new(Vec::with_capacity(count));
         slots.extend_from_slice(&inputs);
         slots.resize(count, [Block::ZERO; QUAD_LANES]);
-        Walk { backend, schedule, width, slots, at: Place::default() }
+        CircuitWalk { backend, schedule, width, slots, first, at: Place::default() }
     }
 
-    /// The number of AND gates that are done.
-    pub(super) fn done(&self) -> usize {
-        self.at.ands
+    /// The number of AND gates that are left.
+    pub(super) fn left(&self) -> usize {
+        self.schedule.ands().len() - self.at.ands
+    }
+
+    /// Tells whether all gates are done.
+    pub(super) fn is_done(&self) -> bool {
+        self.at.step == self.schedule.steps().len()
     }
 
     /// Does the next AND gates, with the XOR gates up to the AND gate that follows.
@@ -167,10 +174,10 @@ impl<'s> Walk<'s> {
     /// # Panics
     /// If fewer are left.
     pub(super) fn advance(&mut self, ands: usize, gates: &mut impl AndGates) {
-        let Walk { backend, schedule, width, slots, at } = self;
+        assert!(ands <= self.left(), "{ands} AND gates of {}", self.left());
+        let CircuitWalk { backend, schedule, width, slots, first, at } = self;
         let end = at.ands + ands;
-        assert!(end <= schedule.ands().len(), "{ands} AND gates after {}", at.ands);
-        backend.run(Advance { schedule, width: *width, slots, at, end, gates });
+        backend.run(Advance { schedule, width: *width, slots, first: *first, at, end, gates });
     }
 
     /// The values of all slots.
@@ -178,8 +185,33 @@ impl<'s> Walk<'s> {
     /// # Panics
     /// If gates are missing.
     pub(super) fn finish(self) -> Zeroizing<Vec<Quad>> {
-        assert_eq!(self.at.step, self.schedule.steps().len(), "steps of the schedule");
+        assert!(self.is_done(), "steps of the schedule");
         self.slots
+    }
+
+    /// The number of outputs.
+    pub(super) fn output_count(&self) -> usize {
+        self.schedule.outputs().len()
+    }
+
+    /// Appends the vectors of all outputs. A wire's negation adds `negation`, which is also the value of the constant true; false is zero.
+    ///
+    /// # Panics
+    /// As [`CircuitWalk::finish`].
+    pub(super) fn outputs(self, negation: &[Quad], into: &mut Vec<Quad>) {
+        let (width, outputs) = (self.width, self.schedule.outputs());
+        let slots = self.finish();
+        for output in outputs {
+            let (wire, negated) = match output {
+                OutputWire::Slot(wire) => (Some(wire.slot()), wire.inverted()),
+                OutputWire::Constant(value) => (None, *value),
+            };
+            for q in 0..width {
+                let mut quad = wire.map_or([Block::ZERO; QUAD_LANES], |wire| slots[wire * width + q]);
+                quad.iter_mut().zip(&negation[q]).for_each(|(block, change)| *block ^= *change & Block::mask(negated));
+                into.push(quad);
+            }
+        }
     }
 }
 
@@ -187,6 +219,7 @@ struct Advance<'a, G> {
     schedule: &'a Schedule,
     width: usize,
     slots: &'a mut [Quad],
+    first: usize,
     at: &'a mut Place,
     end: usize,
     gates: &'a mut G,
@@ -197,7 +230,7 @@ impl<G: AndGates> Kernel for Advance<'_, G> {
 
     #[inline(always)]
     fn run<E: Engine>(self, e: E) {
-        let Advance { schedule, width, slots, at, end, gates } = self;
+        let Advance { schedule, width, slots, first, at, end, gates } = self;
         let mut state = gates.begin(e);
         let mut wires = Wires { width, slots };
         while let Some(step) = schedule.steps().get(at.step) {
@@ -209,7 +242,7 @@ impl<G: AndGates> Kernel for Advance<'_, G> {
             });
             let now = left.min(end - at.ands);
             let ops = &schedule.ands()[at.ands..at.ands + now];
-            gates.layer(e, &mut state, Layer { first: at.ands, ops }, &mut wires);
+            gates.layer(e, &mut state, Layer { first: first + at.ands, ops }, &mut wires);
             at.ands += now;
             if now < left {
                 at.left = Some(left - now);
@@ -223,7 +256,7 @@ impl<G: AndGates> Kernel for Advance<'_, G> {
 
 #[cfg(test)]
 mod tests {
-    use garblet_circuit::{OutputWire, evaluate_circuit, random};
+    use garblet_circuit::{evaluate_circuit, random};
     use garblet_primitives::Prg;
 
     use super::*;
@@ -261,14 +294,11 @@ mod tests {
             for (backend, most) in
                 Backend::available().into_iter().flat_map(|backend| [1, 7, 64, usize::MAX].map(|most| (backend, most)))
             {
-                let mut walk = Walk::new(backend, &schedule, width, Vec::clone(&carried));
-                loop {
-                    let (done, left) = (walk.done(), schedule.ands().len() - walk.done());
+                let mut walk = CircuitWalk::new(backend, &schedule, width, Vec::clone(&carried), 0);
+                while !walk.is_done() {
+                    let left = walk.left();
                     walk.advance(left.min(most), &mut Plain);
-                    assert_eq!(walk.done(), done + left.min(most));
-                    if left <= most {
-                        break;
-                    }
+                    assert_eq!(walk.left(), left - left.min(most));
                 }
                 let slots = walk.finish();
                 for (output, expected) in schedule.outputs().iter().zip(expected.iter()) {
