@@ -32,7 +32,8 @@ pub(crate) fn authenticated_bmr() {
     // All parties but the evaluator have inputs.
     let mut program = library::find("lib:add(8)").expect("there is one");
     program.set_owner(InputId(1), Party(2));
-    run_program("authenticated-bmr", &[("check", "reveal")], program);
+    run_program("authenticated-bmr", &[("check", "reveal")], program.clone());
+    run_program("authenticated-bmr", &[("build", "stream")], program);
 }
 
 pub(crate) fn two_garblers() {

@@ -4,11 +4,12 @@ mod after_the_inputs;
 mod build;
 mod coalitions;
 mod prepare;
+mod streams;
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use garblet_authenticated::{
-    ResultCheck, Statistical,
+    Build, ResultCheck, Statistical,
     many::{Config, Step, checks},
 };
 use garblet_cheat::{
@@ -210,9 +211,12 @@ fn honest_parties_get_the_right_result() {
     for (seats, of_gates) in
         SEATS.into_iter().flat_map(|seats| [(seats, ResultCheck::Tags), (seats, ResultCheck::Reveal)])
     {
-        for program in [seats.product(), seats.sum()] {
+        for (program, build) in [seats.product(), seats.sum()]
+            .into_iter()
+            .flat_map(|program| [Build::Ahead, Build::Stream].map(|build| (program.clone(), build)))
+        {
             let none = Case { lies: Vec::new(), expected: Expected::Right };
-            check_all(&program, seats.config(of_gates), (seats, &[none]));
+            check_all(&program, Config { build, ..seats.config(of_gates) }, (seats, &[none]));
         }
     }
 }
@@ -248,6 +252,8 @@ fn all_cases() -> Vec<Case> {
         .chain(after_the_inputs::of_garblers(seats))
         .chain(after_the_inputs::of_evaluator(seats))
         .chain(after_the_inputs::of_revealed_values(seats))
+        .chain(streams::with_tags(seats))
+        .chain(streams::with_revealed_values(seats))
         .chain(coalitions::with_tags())
         .chain(coalitions::with_revealed_values())
         .collect()

@@ -30,6 +30,7 @@ fn three_hospitals_learn_counts_without_the_small_ones() {
         &["--adversary", "malicious"][..],
         &["--adversary", "covert", "--parties", "5"],
         &["--protocol", "authenticated-bmr", "--param", "evaluator=0", "--param", "statistical=64"],
+        &["--protocol", "authenticated-bmr", "--param", "build=stream", "--param", "evaluator=2"],
         &["--protocol", "gmw"],
     ] {
         let ran = of_all("local", more);

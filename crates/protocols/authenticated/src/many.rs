@@ -23,6 +23,9 @@
 //! | | O4 | with `check=reveal`: the evaluator tells all masked values, and the garblers answer with sums of shares | `reveal` |
 //! | | O5 | the evaluator hands over the garblers' outputs | `online` |
 //!
+//! With `build=stream`, B1 opens the masks of inputs alone. All gates go through B1, B2 and O3 online, after O2, lot by lot, in memory for one lot: triples come from a
+//! store or from `supply`, and wires from a walk along the program's instances. Nothing that depends on gates leaves before the last of them is checked.
+//!
 //! With stores, `setup` is a meeting: all tell what their stores have, settle the last test of step P5 if somebody does not know its outcome, and go on with the
 //! secrets of steps S1 and S2 that they have (`meeting`, `stock`, `settle`). Wires of outputs may stay for later programs (`saved`).
 //!
@@ -72,6 +75,7 @@ mod settle;
 mod setup;
 mod shares;
 mod stock;
+mod supply;
 mod wires;
 mod zero;
 
@@ -144,12 +148,17 @@ pub enum Step {
     Tables,
     /// The masked inputs.
     MaskedInputs,
-    /// The labels of all inputs, the digest of masked inputs, keys of locks, and shares of masks of outputs; to other garblers these shares alone.
+    /// The labels of all inputs, the digest of masked inputs, keys of locks, and shares of masks of outputs; to other garblers these shares alone. Without the
+    /// shares if gates are streamed or revealed.
     InputLabels,
-    /// The masked values of all gates, the digest of their labels, and the point of the sum.
+    /// The masked values of gates, the digest of their labels unless these are streamed, and the point of their sum.
     RevealedGates,
+    /// The digest of the labels of all gates, where these are streamed.
+    RevealedLabels,
     /// The sum of a garbler's shares, and shares of masks of outputs; to other garblers these shares alone.
     RevealedSums,
+    /// Where gates are streamed and have tags: shares of masks of outputs.
+    OutputMasks,
     /// Masked outputs, the digest of their labels, and shares of their masks.
     HandedOver,
     /// With stores: the marks of values that the party keeps.

@@ -32,7 +32,7 @@ use crate::{
 pub struct Authenticated;
 
 pub(crate) const CHECKS: [(&str, ResultCheck); 2] = [("tags", ResultCheck::Tags), ("reveal", ResultCheck::Reveal)];
-const BUILDS: [(&str, Build); 2] = [("ahead", Build::Ahead), ("stream", Build::Stream)];
+pub(crate) const BUILDS: [(&str, Build); 2] = [("ahead", Build::Ahead), ("stream", Build::Stream)];
 pub(crate) const STATISTICAL: [(&str, Statistical); 3] =
     [("40", Statistical::Forty), ("64", Statistical::SixtyFour), ("80", Statistical::Eighty)];
 

@@ -50,20 +50,11 @@ pub(super) fn of_evaluator(seats: Seats) -> Vec<Case> {
     ]
 }
 
-/// Lies where all masked values are revealed: those of both gates in a byte, a digest, and the point.
-pub(super) fn of_revealed_values(seats: Seats) -> Vec<Case> {
+/// Lies in the answers to revealed values, and after them.
+pub(super) fn of_revealed_sums(seats: Seats) -> Vec<Case> {
     let [zero, one, evaluator] = seats.roles();
-    let (digest, point) = (1, 33);
-    let but = |party: u16| seats.all_but(&[party, evaluator]);
     let to_evaluator = |step, byte| to(evaluator, step, byte);
     vec![
-        case(evaluator, to(zero, Step::RevealedGates, 0), somebody(checks::REVEALED_LABELS, [zero])),
-        case(evaluator, to(one, Step::RevealedGates, digest), somebody(checks::REVEALED_LABELS, [one])),
-        case(evaluator, to_all(Step::RevealedGates, 0), somebody(checks::REVEALED_LABELS, seats.garblers())),
-        case(evaluator, to(zero, Step::RevealedGates, 0).with(4), at([zero], End::Malformed(evaluator))),
-        case(evaluator, to_all(Step::RevealedGates, 0).with(0x80), at(seats.garblers(), End::Malformed(evaluator))),
-        // Its own check of the sum fails.
-        case(evaluator, to(zero, Step::RevealedGates, point), Expected::Ended),
         case(evaluator, to(zero, Step::HandedOver, 0), somebody(checks::OUTPUT_LABELS, [zero])),
         case(zero, to_evaluator(Step::RevealedSums, 3), somebody(checks::REVEALED_GATES, [evaluator])),
         case(one, to_evaluator(Step::RevealedSums, LAST), somebody(checks::REVEALED_GATES, [evaluator])),
@@ -71,12 +62,31 @@ pub(super) fn of_revealed_values(seats: Seats) -> Vec<Case> {
         case(zero, to_evaluator(Step::RevealedSums, 16).with(2), at([evaluator], End::Malformed(zero))),
         case(zero, to_evaluator(Step::RevealedSums, 17), somebody(checks::OUTPUT_MASKS, [evaluator])),
         case(zero, to(one, Step::RevealedSums, 0), somebody(checks::OUTPUT_MASKS, [one])),
+    ]
+}
+
+/// Lies where all masked values are revealed: those of both gates in a byte, a digest, and the point.
+pub(super) fn of_revealed_values(seats: Seats) -> Vec<Case> {
+    let [zero, one, evaluator] = seats.roles();
+    let (digest, point) = (1, 33);
+    let but = |party: u16| seats.all_but(&[party, evaluator]);
+    let to_evaluator = |step, byte| to(evaluator, step, byte);
+    let mut cases = vec![
+        case(evaluator, to(zero, Step::RevealedGates, 0), somebody(checks::REVEALED_LABELS, [zero])),
+        case(evaluator, to(one, Step::RevealedGates, digest), somebody(checks::REVEALED_LABELS, [one])),
+        case(evaluator, to_all(Step::RevealedGates, 0), somebody(checks::REVEALED_LABELS, seats.garblers())),
+        case(evaluator, to(zero, Step::RevealedGates, 0).with(4), at([zero], End::Malformed(evaluator))),
+        case(evaluator, to_all(Step::RevealedGates, 0).with(0x80), at(seats.garblers(), End::Malformed(evaluator))),
+        // Its own check of the sum fails.
+        case(evaluator, to(zero, Step::RevealedGates, point), Expected::Ended),
         case(zero, to_evaluator(Step::InputLabels, 0), somebody(checks::INPUT_LABELS, [evaluator])),
         // A label that is wrong spoils those of the next gate for all garblers. What is wrong at the liar it finds itself.
         case(zero, to_evaluator(Step::Tables, 16 + block(0, 2)), somebody(checks::REVEALED_LABELS, but(zero))),
         case(one, to(zero, Step::TableParts, block(0, 2) + LAST), somebody(checks::REVEALED_LABELS, but(one))),
         case(one, to_evaluator(Step::Tables, 16 + block(0, 2) + LAST), somebody(checks::REVEALED_LABELS, but(one))),
-    ]
+    ];
+    cases.extend(of_revealed_sums(seats));
+    cases
 }
 
 #[test]
@@ -111,7 +121,9 @@ fn a_false_output_of_any_kind_is_found() {
     let cases: Vec<Case> = (0..outputs.len())
         .map(|bit| case(0, to(1, Step::HandedOver, 0).with(1 << bit), somebody(checks::OUTPUT_LABELS, [1])))
         .collect();
-    for of_gates in [ResultCheck::Tags, ResultCheck::Reveal] {
-        check_all(&program, seats.config(of_gates), (seats, &cases));
+    for (of_gates, build) in
+        [(ResultCheck::Tags, Build::Ahead), (ResultCheck::Reveal, Build::Ahead), (ResultCheck::Tags, Build::Stream)]
+    {
+        check_all(&program, Config { build, ..seats.config(of_gates) }, (seats, &cases));
     }
 }

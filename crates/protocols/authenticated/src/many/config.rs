@@ -2,13 +2,15 @@
 
 use garblet_ot::Width;
 
-use crate::config::{ResultCheck, Statistical};
+use crate::config::{Build, ResultCheck, Statistical};
 
 /// The parameters of a run; all parties must choose the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The check of the result.
     pub check: ResultCheck,
+    /// The time of garbling.
+    pub build: Build,
     /// The party that evaluates; all others garble.
     pub evaluator: u16,
     /// Field width of the OT extension.
@@ -19,6 +21,12 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Config { check: ResultCheck::Tags, evaluator: 1, ot_width: Width::Eight, statistical: Statistical::Forty }
+        Config {
+            check: ResultCheck::Tags,
+            build: Build::Ahead,
+            evaluator: 1,
+            ot_width: Width::Eight,
+            statistical: Statistical::Forty,
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Bytes and rounds of every phase, as formulas.
 
+use std::ops::Range;
+
 use garblet_circuit::Party;
 use garblet_garble::joint::TABLE;
 use garblet_net::Hello;
@@ -12,6 +14,7 @@ use garblet_protocol::{
 use super::{
     bits::{self, squares},
     build::written_bytes,
+    ground::DIGEST_BYTES,
     leaky::HEAD_BYTES,
     online::{handed_over_bytes, label_bytes},
     open::told_bytes,
@@ -20,6 +23,7 @@ use super::{
 };
 use crate::{
     coins::{COMMITMENT_BYTES, OPENING_BYTES},
+    config::Build,
     opening::opened_bytes,
     parameters::Batch,
     secrets::OT_CHECK,
@@ -44,6 +48,9 @@ use crate::{
 /// | evaluator to `p` with `m_p > 0` | `2 m_p / 8 + 32 + t m_p` |
 ///
 /// With `check=reveal` nothing of tags of gates is sent. The evaluator sends every garbler `A / 8 + 48`, and gets 16 from it.
+///
+/// If the circuit is streamed, the build has the masks of inputs and 16, and all else of its rows comes online, lot by lot, with 16 for each opening. With
+/// `check=reveal` the evaluator sends every garbler `l / 8 + 16` for a lot of `l` gates, and 32 after the last.
 ///
 /// Bits that are read count as gates there, and nowhere as inputs. Where outputs are kept, a party sends every other party one more byte at the end.
 ///
@@ -80,26 +87,41 @@ fn batch_bytes(plan: &Plan, batch: Option<Batch>, masks: u64) -> u64 {
 }
 
 fn build_bytes(plan: &Plan, from: Party, to: Party) -> usize {
-    let gates = plan.and_count();
-    let opened = opened_bytes(2 * gates) + told_bytes(plan.tag(), plan.input_bits(to));
-    let tables = 16 * TABLE * gates;
-    opened
+    let masks = told_bytes(plan.tag(), plan.input_bits(to));
+    match plan.config().build {
+        Build::Ahead => masks + gate_bytes(plan, from, to, &(0..plan.and_count())),
+        // For no bits, a digest.
+        Build::Stream => masks + opened_bytes(0),
+    }
+}
+
+/// Bytes of the opening and the tables of some gates.
+fn gate_bytes(plan: &Plan, from: Party, to: Party, lot: &Range<usize>) -> usize {
+    let tables = 16 * TABLE * lot.len();
+    let seed = if lot.start == 0 { 16 } else { 0 };
+    opened_bytes(2 * lot.len())
         + match (plan.slot(from), plan.slot(to)) {
-            (Some(_), Some(slot)) => tables + written_bytes(plan, slot),
-            (Some(slot), None) => 16 + tables + written_bytes(plan, slot),
+            (Some(_), Some(slot)) => tables + written_bytes(plan, slot, lot),
+            (Some(slot), None) => seed + tables + written_bytes(plan, slot, lot),
             (None, _) => 0,
         }
 }
 
 fn online_bytes(plan: &Plan, from: Party, to: Party) -> usize {
     let masks = told_bytes(plan.tag(), plan.output_bits(to));
+    let lots = plan.lots();
+    let streamed = plan.config().build == Build::Stream;
+    let of_gates: usize = lots.iter().filter(|_| streamed).map(|lot| gate_bytes(plan, from, to, lot)).sum();
+    let revealed: usize = lots.iter().map(|lot| reveal::message_bytes(plan, lot.start, lot.len())).sum();
     RUN_ID_BYTES
         + if plan.keeps() { WORD_BYTES } else { 0 }
         + plan.input_bits(from).div_ceil(8)
+        + of_gates
         + match (plan.slot(from), plan.slot(to)) {
             (Some(_), Some(_)) => masks,
             (Some(_), None) => label_bytes(plan) + masks + if plan.has_tags() { 0 } else { reveal::ANSWER_BYTES },
-            (None, _) => handed_over_bytes(plan, to) + if plan.has_tags() { 0 } else { reveal::message_bytes(plan) },
+            (None, _) if plan.has_tags() => handed_over_bytes(plan, to),
+            (None, _) => handed_over_bytes(plan, to) + revealed + if streamed { DIGEST_BYTES } else { 0 },
         }
 }
 
@@ -118,16 +140,39 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
         }
         // For openings, if it has something to hear and to say, and proofs; garblers, for parts of tables.
         Phase::Build => {
-            let gates = plan.and_count() > 0;
             let own = plan.input_bits(party);
-            let opens = gates || own > 0 && own < plan.input_count();
-            1 + u64::from(opens) + u64::from(garbles && gates)
+            let opens = own > 0 && own < plan.input_count();
+            match plan.config().build {
+                Build::Ahead => of_gates(plan, party, plan.and_count()).max(1 + u64::from(opens)),
+                Build::Stream => 1 + u64::from(opens),
+            }
         }
-        // For masked inputs; a garbler, for what it learns. If values are revealed, the evaluator waits for sums, and a garbler for the values.
+        // For masked inputs; a garbler, for what it learns. If values are revealed, the evaluator waits for sums, and a garbler for the values of each lot.
         // Where outputs are kept, all wait for all others' word.
         Phase::Online => {
             let learns = garbles && plan.output_bits(party) > 0;
-            1 + u64::from(!plan.has_tags()) + u64::from(learns) + u64::from(plan.keeps())
+            let of_lots = match plan.config().build {
+                Build::Ahead => 0,
+                Build::Stream => of_streamed_gates(plan, party),
+            };
+            1 + of_lots + u64::from(!plan.has_tags()) + u64::from(learns) + u64::from(plan.keeps())
         }
     }
+}
+
+/// The times that a party waits while gates are streamed: for every lot, and for the flows of the last one. Where gates are revealed, the evaluator has something to send
+/// when it waits for the last sums, unless it has them all at once.
+fn of_streamed_gates(plan: &Plan, party: Party) -> u64 {
+    let lots = plan.lots().len() as u64;
+    match (plan.and_count(), plan.slot(party)) {
+        (0, _) => 1,
+        (_, Some(_)) => lots + 2,
+        (_, None) if plan.has_tags() => lots + 1,
+        (_, None) => lots + 1 + (lots - 1).min(2),
+    }
+}
+
+/// The times that a party waits for openings and proofs of gates, and a garbler for parts of tables.
+fn of_gates(plan: &Plan, party: Party, gates: usize) -> u64 {
+    1 + u64::from(gates > 0) + u64::from(plan.slot(party).is_some() && gates > 0)
 }

@@ -17,8 +17,8 @@ use super::{
     secrets::{Secrets, VERSION},
     settle::{LastTest, Told, settle},
     setup::confirm,
-    shares::Supply,
     stock::{STATE, Stock, kinds},
+    supply::Supply,
 };
 use crate::{
     amounts::Amounts,

@@ -9,13 +9,15 @@
 //! | O4 | with `check=reveal` in place of that: see `reveal` | | |
 //! | O5 | evaluator to every garbler that learns something | masked outputs; a digest of their labels; its shares of their masks | 1/8 a bit; 32; 1/8 and a tag a bit |
 //!
+//! A circuit that is streamed is made after O2, lot by lot, and evaluated as it comes. Shares of the masks of outputs leave after the last lot, where they would leave with O2.
+//!
 //! *Locks*: an owner could tell two garblers different masked inputs, and the evaluator would get labels of both. The published protocol broadcasts them, which
 //! takes a flow more. Here a garbler's labels come under a stream whose key needs the word of every other garbler, for the digest that *it* heard.
 
-use garblet_circuit::{Bits, OutputWire, Party};
-use garblet_garble::joint::{Quad, Seen, TagCheck, evaluate};
+use garblet_circuit::{Bits, Party};
+use garblet_garble::joint::{Quad, Seen, TagCheck, Walk, evaluate_lot, lanes_of_labels};
 use garblet_net::PerPeer;
-use garblet_primitives::{Backend, Block, Prg, QUAD_LANES, secrets};
+use garblet_primitives::{Block, Prg, QUAD_LANES, secrets};
 use garblet_protocol::{
     MeshSession, Phase,
     bulk::check_padding_of,
@@ -30,13 +32,14 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::{
     Step,
-    build::{Built, Circuit},
+    build::{Built, FLOWS, Lot, Made, Making, Revealing, Waiting, Work},
     checks::{INPUT_LABELS, OUTPUT_LABELS, OUTPUT_MASKS, TAGS, Verified, somebody_cheats},
     ground::{DIGEST_BYTES, Ground, check_echo},
     open::{hear, told, told_bytes},
     place::Place,
     plan::Plan,
-    wires::{KeptWires, kept_lane, lane_of},
+    reveal::{Heard, Revealed, message_bytes},
+    wires::{KeptWires, Labels, Masks, kept_lane, lane_of},
 };
 use crate::opening::Packed;
 
@@ -67,7 +70,7 @@ impl<K: Conduct<Step>> Ground<K> {
         &mut self,
         session: &mut MeshSession,
         plan: &Plan,
-        mut built: Built,
+        built: Built,
         values: &[Bits],
     ) -> Result<(Vec<Option<Bits>>, KeptWires), ProtocolError> {
         let own = party_io::own_input(plan.program(), self.party, values)?;
@@ -79,14 +82,9 @@ impl<K: Conduct<Step>> Ground<K> {
         self.over = true;
         session.enter(Phase::Online);
         let told = self.tell_inputs(session, plan, &built, own).await?;
-        let mut kept = std::mem::take(&mut built.masks.kept);
-        let values = match &built.circuit {
-            None => self.garbler_online(session, plan, &built, &told).await?,
-            Some(circuit) => {
-                let (values, labels) = self.evaluator_online(session, plan, (&built, circuit), &told).await?;
-                kept.labels = labels;
-                values
-            }
+        let (values, kept) = match plan.slot(self.party) {
+            Some(_) => self.garbler_online(session, plan, built, &told).await?,
+            None => self.evaluator_online(session, plan, built, &told).await?,
         };
         let gates = plan.and_count() as u64;
         session.advance(gates, gates);
@@ -122,7 +120,7 @@ impl<K: Conduct<Step>> Ground<K> {
             }
         }
         // Only the evaluator knows those of wires that are read.
-        if built.circuit.is_some() {
+        if plan.slot(self.party).is_none() {
             let labels = built.read.labels.first().into_iter().flatten();
             plan.read().zip(labels).for_each(|(at, label)| all[at] = label.lsb());
         }
@@ -138,17 +136,11 @@ impl<K: Conduct<Step>> Ground<K> {
         Block::from_digest(&self.domain(of, Place::Lock, run).digest(&*secret))
     }
 
-    /// A garbler's part. Returns the outputs that it learns, in order.
-    async fn garbler_online(
-        &mut self,
-        session: &mut MeshSession,
-        plan: &Plan,
-        built: &Built,
-        told_inputs: &Told,
-    ) -> Result<Bits, ProtocolError> {
-        let (party, tag, evaluator) = (self.party, plan.tag(), plan.evaluator());
+    /// A garbler's labels of all inputs that are given, under its lock, with the digest of the masked inputs and the keys of the others' locks.
+    fn locked_labels(&self, plan: &Plan, built: &Built, told_inputs: &Told) -> Vec<u8> {
+        let (party, run) = (self.party, built.run);
         let others: Vec<Party> = plan.garblers().filter(|other| *other != party).collect();
-        let locks = others.iter().map(|&other| self.lock(party, other, told_inputs, built.run));
+        let locks = others.iter().map(|&other| self.lock(party, other, told_inputs, run));
         let lock = Zeroizing::new(locks.fold(Block::ZERO, |sum, lock| sum ^ lock));
         let mut labels: Zeroizing<Vec<Block>> = Zeroizing::new(vec![Block::ZERO; plan.given_count()]);
         Prg::new(*lock).fill_blocks(&mut labels);
@@ -156,81 +148,214 @@ impl<K: Conduct<Step>> Ground<K> {
             *label ^= built.labels[at] ^ Block::mask(told_inputs.masked[at]) & self.delta.block();
         }
         let mut keys = Zeroizing::new(Vec::with_capacity(16 * others.len()));
-        keys.extend(others.iter().flat_map(|&other| self.lock(other, other, told_inputs, built.run).to_bytes()));
-        let outgoing = session.mesh().per_peer(|peer| {
-            let masks = if plan.has_tags() { told(tag, built.masks.of_outputs(Party(peer))) } else { Vec::new() };
-            match Party(peer) == evaluator {
-                true => [bytemuck::cast_slice(&labels), &told_inputs.digest, &keys, &masks[..]].concat(),
-                false => masks,
-            }
-        });
-        let count = plan.output_bits(party);
-        let learned =
-            |peer: Party| if peer == evaluator { handed_over_bytes(plan, party) } else { told_bytes(tag, count) };
-        // The evaluator answers when it has the labels of all; what else comes is there by then.
-        let mut masks = match &built.parts {
-            None => self.exchange(session, Step::InputLabels, outgoing, learned).await?,
-            Some(parts) => {
-                self.exchange(session, Step::InputLabels, outgoing, |_| 0).await?;
-                self.answer(session, plan, (built, parts), told_inputs, learned).await?
+        keys.extend(others.iter().flat_map(|&other| self.lock(other, other, told_inputs, run).to_bytes()));
+        [bytemuck::cast_slice(&labels), &told_inputs.digest, &keys[..]].concat()
+    }
+
+    /// A garbler's part. Returns the outputs that it learns, in order, and the wires of those that are kept.
+    async fn garbler_online(
+        &mut self,
+        session: &mut MeshSession,
+        plan: &Plan,
+        built: Built,
+        told_inputs: &Told,
+    ) -> Result<(Bits, KeptWires), ProtocolError> {
+        let labels = self.locked_labels(plan, &built, told_inputs);
+        let Built { run, labels: zero, work, .. } = built;
+        let heard = (!plan.has_tags()).then(|| self.hear_nothing(plan, run));
+        let (mut masks, messages) = match work {
+            Work::Made(made) => self.serve_made(session, plan, *made, (labels, heard), (told_inputs, &zero)).await?,
+            Work::Waiting(waiting) => {
+                self.serve_streamed(session, plan, (run, *waiting), (labels, heard), (told_inputs, &zero)).await?
             }
         };
-        if count == 0 {
-            return Ok(Bits::default());
+        let values = self.handed_outputs(plan, (run, &masks), messages)?;
+        Ok((values, std::mem::take(&mut masks.kept)))
+    }
+
+    /// A garbler's part up to the last messages, once its circuit is made. Returns its shares of the masks of outputs, and these messages.
+    async fn serve_made(
+        &mut self,
+        session: &mut MeshSession,
+        plan: &Plan,
+        Made { masks, lot, .. }: Made,
+        (labels, heard): (Vec<u8>, Option<Heard<'_>>),
+        inputs: (&Told, &Labels),
+    ) -> Result<(Masks, PerPeer<Vec<u8>>), ProtocolError> {
+        let learned = self.learned(plan);
+        // The evaluator answers when it has the labels of all; what else comes is there by then.
+        let Some(mut heard) = heard else {
+            let outgoing = session.mesh().per_peer(|to| match Party(to) == plan.evaluator() {
+                true => [&labels[..], &told_masks(plan, &masks, to)].concat(),
+                false => told_masks(plan, &masks, to),
+            });
+            let messages = self.exchange(session, Step::InputLabels, outgoing, learned).await?;
+            return Ok((masks, messages));
+        };
+        self.send_labels(session, plan, labels).await?;
+        let (nothing, bytes) = to_be_revealed(session, plan, &lot);
+        let expected = |peer| if peer == plan.evaluator() { bytes } else { 0 };
+        let revealed = self.exchange(session, Step::RevealedGates, nothing, expected).await?;
+        self.hear(&mut heard, &lot, inputs, &revealed)?;
+        let messages = self.answer(session, heard, &masks, learned).await?;
+        Ok((masks, messages))
+    }
+
+    /// The same of a garbler that makes its circuit now.
+    async fn serve_streamed(
+        &mut self,
+        session: &mut MeshSession,
+        plan: &Plan,
+        (run, mut waiting): (u64, Waiting),
+        (labels, mut heard): (Vec<u8>, Option<Heard<'_>>),
+        inputs: (&Told, &Labels),
+    ) -> Result<(Masks, PerPeer<Vec<u8>>), ProtocolError> {
+        let learned = self.learned(plan);
+        self.send_labels(session, plan, labels).await?;
+        let mut making = Making::streamed(self, plan, run, (&waiting, inputs.1));
+        let mut made: Option<Lot> = None;
+        for next in steps(plan) {
+            let material = next.map(|gates| waiting.supply.next(gates)).transpose()?;
+            let revealing = made.as_ref().map(|lot| to_be_revealed(session, plan, lot));
+            let (lot, revealed) = making.step(self, session, (material, revealing)).await?;
+            if let (Some(heard), Some(lot), Some(revealed)) = (&mut heard, &made, revealed) {
+                self.hear(heard, lot, inputs, &revealed)?;
+            }
+            report(session, plan, lot.as_ref());
+            made = lot.filter(|_| heard.is_some());
         }
-        let Some(message) = masks.get_mut(evaluator.0) else { return Ok(Bits::default()) };
+        let masks = making.finish();
+        let messages = match heard {
+            Some(heard) => self.answer(session, heard, &masks, learned).await?,
+            None => {
+                let outgoing = session.mesh().per_peer(|to| told_masks(plan, &masks, to));
+                self.exchange(session, Step::OutputMasks, outgoing, learned).await?
+            }
+        };
+        Ok((masks, messages))
+    }
+
+    /// Bytes of the last message that a garbler gets of each other party.
+    fn learned<'p>(&self, plan: &'p Plan) -> impl Fn(Party) -> usize + use<'p, K> {
+        let own = self.party;
+        move |peer| match peer == plan.evaluator() {
+            true => handed_over_bytes(plan, own),
+            false => told_bytes(plan.tag(), plan.output_bits(own)),
+        }
+    }
+
+    /// Sends the evaluator a garbler's labels, alone.
+    async fn send_labels(
+        &mut self,
+        session: &mut MeshSession,
+        plan: &Plan,
+        mut labels: Vec<u8>,
+    ) -> Result<(), ProtocolError> {
+        let outgoing = session.mesh().per_peer(|to| match Party(to) == plan.evaluator() {
+            true => std::mem::take(&mut labels),
+            false => Vec::new(),
+        });
+        self.exchange(session, Step::InputLabels, outgoing, |_| 0).await?;
+        Ok(())
+    }
+
+    /// The outputs that a garbler learns, from the last messages of all others.
+    ///
+    /// *Errors*: [`OUTPUT_LABELS`], [`OUTPUT_MASKS`]; malformed bits.
+    fn handed_outputs(
+        &self,
+        plan: &Plan,
+        (run, masks): (u64, &Masks),
+        mut messages: PerPeer<Vec<u8>>,
+    ) -> Result<Bits, ProtocolError> {
+        let (evaluator, count) = (plan.evaluator(), plan.output_bits(self.party));
+        let Some(message) = messages.get_mut(evaluator.0).filter(|_| count > 0) else { return Ok(Bits::default()) };
         let of_evaluator = message.split_off(count.div_ceil(8) + DIGEST_BYTES);
         let handed_over = std::mem::replace(message, of_evaluator);
         let (masked, digest) = handed_over.split_at(count.div_ceil(8));
         let masked = Packed::received_of(evaluator, masked, count)?;
-        let zero = built.masks.output_labels();
+        let zero = masks.output_labels();
         // Of a constant, too: its label is zero, and another value takes the difference.
         let labels = zero.iter().enumerate().map(|(at, &zero)| zero ^ Block::mask(masked.get(at)) & self.delta.block());
-        let expected = self.digest_of_labels(Place::OutputLabels, party, built.run, labels);
+        let expected = self.digest_of_labels(Place::OutputLabels, self.party, run, labels);
         if !secrets::verdict(expected.ct_eq(digest), "authenticated-bmr: whether the labels of outputs fit") {
             return Err(somebody_cheats(OUTPUT_LABELS, "the digest is of other labels"));
         }
-        self.unmask(plan, built, &masked, &masks)
+        self.unmask(plan, masks, &masked, &messages)
     }
 
-    /// The evaluator's part. Returns the outputs that it learns, in order, and all garblers' labels of wires that are kept.
+    /// The evaluator's part. Returns the outputs that it learns, in order, and the wires of those that are kept.
     async fn evaluator_online(
         &mut self,
         session: &mut MeshSession,
         plan: &Plan,
-        (built, circuit): (&Built, &Circuit),
+        built: Built,
         told_inputs: &Told,
-    ) -> Result<(Bits, Vec<Vec<Block>>), ProtocolError> {
+    ) -> Result<(Bits, KeptWires), ProtocolError> {
+        let Built { run, read, work, .. } = built;
         let count = plan.output_bits(self.party);
         let bytes = label_bytes(plan);
         let nothing = session.mesh().per_peer(|_| Vec::new());
+        let is_made = matches!(work, Work::Made(_));
         let of_masks = if plan.has_tags() { told_bytes(plan.tag(), count) } else { 0 };
-        let mut messages = self.exchange(session, Step::InputLabels, nothing, |_| bytes + of_masks).await?;
+        let with_labels = bytes + if is_made { of_masks } else { 0 };
+        let mut messages = self.exchange(session, Step::InputLabels, nothing, |_| with_labels).await?;
         let rest = messages.iter_mut().map(|(_, message)| message.split_off(bytes)).collect();
-        let mut masks = PerPeer::from_ends(self.party.0, rest);
-        let inputs = self.unlock(plan, (&messages, &built.read), told_inputs);
+        let told_masks = PerPeer::from_ends(self.party.0, rest);
+        let inputs = self.unlock(plan, (&messages, &read), told_inputs);
         messages.iter_mut().for_each(|(_, message)| message.zeroize());
-        let inputs = inputs?;
-        let (wires, verified) = match &built.parts {
-            None => self.evaluate(plan, circuit, &inputs)?,
-            Some(parts) => {
-                let mut seen = Seen::with_room(plan.garbler_count(), plan.and_count());
-                let Circuit { seeds, blocks } = circuit;
-                let backend = Backend::detect();
-                let wires = evaluate(backend, plan.schedule(), seeds, &inputs, blocks, None, Some(&mut seen));
-                let (answers, verified) = self.reveal(session, plan, (built, parts), &seen).await?;
-                masks = answers;
-                (wires, verified)
+        let mut evaluation = Evaluation::new(self, plan, run, &inputs?);
+        let (mut masks, told_masks) = match work {
+            Work::Made(made) => {
+                let Made { masks, seeds, lot } = *made;
+                if let Some(messages) = evaluation.lot(self, session, (&seeds, &lot, &read)) {
+                    self.exchange(session, Step::RevealedGates, messages, |_| 0).await?;
+                }
+                (masks, told_masks)
+            }
+            Work::Waiting(waiting) => {
+                let masks = self.evaluate_streamed(session, (run, *waiting), &mut evaluation, &read).await?;
+                let nothing = session.mesh().per_peer(|_| Vec::new());
+                (masks, self.exchange(session, Step::OutputMasks, nothing, |_| of_masks).await?)
             }
         };
-        let width = plan.slots().len().div_ceil(QUAD_LANES);
-        let outgoing =
-            session.mesh().per_peer(|peer| self.handed_over(plan, built, (Party(peer), &wires[..], width), &verified));
+        let Evaluation { walk, check, revealed, .. } = evaluation;
+        let (told_masks, verified) = match (check, revealed) {
+            (_, Some(revealed)) => self.judge(session, plan, revealed).await?,
+            (check, None) => (told_masks, verified_by_tags(check)?),
+        };
+        let (outputs, width) = (walk.into_outputs(), plan.slots().len().div_ceil(QUAD_LANES));
+        let outgoing = session
+            .mesh()
+            .per_peer(|peer| self.handed_over(plan, (run, &masks), (Party(peer), &outputs[..], width), &verified));
         self.exchange(session, Step::HandedOver, outgoing, |_| 0).await?;
-        let shown = lane_of(plan, (&wires, width), 0, self.party);
+        let shown = lane_of(plan, (&outputs, width), 0, self.party);
         let masked = Packed::collect(count, |at| shown[at].lsb());
-        let values = self.unmask(plan, built, &masked, &masks)?;
-        Ok((values, (0..plan.garbler_count()).map(|slot| kept_lane(plan, (&wires, width), slot)).collect()))
+        let values = self.unmask(plan, &masks, &masked, &told_masks)?;
+        let mut kept = std::mem::take(&mut masks.kept);
+        kept.labels = (0..plan.garbler_count()).map(|slot| kept_lane(plan, (&outputs, width), slot)).collect();
+        Ok((values, kept))
+    }
+
+    /// Makes and evaluates a circuit lot by lot. Returns the evaluator's shares of the masks of outputs.
+    async fn evaluate_streamed(
+        &mut self,
+        session: &mut MeshSession,
+        (run, mut waiting): (u64, Waiting),
+        evaluation: &mut Evaluation<'_>,
+        read: &KeptWires,
+    ) -> Result<Masks, ProtocolError> {
+        let plan = evaluation.plan;
+        let mut making = Making::streamed(self, plan, run, (&waiting, &Labels::default()));
+        let mut revealing = None;
+        for next in steps(plan) {
+            let material = next.map(|gates| waiting.supply.next(gates)).transpose()?;
+            let revealed = revealing.take().map(|messages| (messages, 0));
+            let (lot, _) = making.step(self, session, (material, revealed)).await?;
+            report(session, plan, lot.as_ref());
+            revealing = lot.and_then(|lot| evaluation.lot(self, session, (&making.seeds, &lot, read)));
+        }
+        Ok(making.finish())
     }
 
     /// The labels of all inputs, wire by wire, from the garblers' messages.
@@ -262,38 +387,22 @@ impl<K: Conduct<Step>> Ground<K> {
         }
     }
 
-    /// Evaluates, and checks all gates after the last one.
-    ///
-    /// *Errors*: [`TAGS`].
-    fn evaluate(
-        &self,
-        plan: &Plan,
-        circuit: &Circuit,
-        inputs: &[Block],
-    ) -> Result<(Zeroizing<Vec<Quad>>, Verified), ProtocolError> {
-        let mut check = TagCheck::new(self.delta.block(), plan.tag().bytes);
-        let Circuit { seeds, blocks } = circuit;
-        let wires = evaluate(Backend::detect(), plan.schedule(), seeds, inputs, blocks, Some(&mut check), None);
-        let fits = check.difference().ct_eq(&Block::ZERO);
-        Ok((wires, Verified::of(fits, TAGS, "the tags of a gate do not fit its labels")?))
-    }
-
     /// The evaluator's message to a garbler.
     fn handed_over(
         &self,
         plan: &Plan,
-        built: &Built,
-        (to, wires, width): (Party, &[Quad], usize),
+        (run, masks): (u64, &Masks),
+        (to, outputs, width): (Party, &[Quad], usize),
         _verified: &Verified,
     ) -> Vec<u8> {
         let (count, slot) = (plan.output_bits(to), plan.slot(to).unwrap_or_default());
         if count == 0 {
             return Vec::new();
         }
-        let [shown, labels] = [0, slot].map(|lane| lane_of(plan, (wires, width), lane, to));
+        let [shown, labels] = [0, slot].map(|lane| lane_of(plan, (outputs, width), lane, to));
         let mut message = Packed::collect(count, |at| shown[at].lsb()).0.clone();
-        message.extend_from_slice(&self.digest_of_labels(Place::OutputLabels, to, built.run, labels.iter().copied()));
-        message.extend(told(plan.tag(), built.masks.of_outputs(to)));
+        message.extend_from_slice(&self.digest_of_labels(Place::OutputLabels, to, run, labels.iter().copied()));
+        message.extend(told(plan.tag(), masks.of_outputs(to)));
         message
     }
 
@@ -316,22 +425,88 @@ impl<K: Conduct<Step>> Ground<K> {
     fn unmask(
         &self,
         plan: &Plan,
-        built: &Built,
+        own: &Masks,
         masked: &Packed,
-        masks: &PerPeer<Vec<u8>>,
+        told: &PerPeer<Vec<u8>>,
     ) -> Result<Bits, ProtocolError> {
-        let own = built.masks.of_outputs(self.party);
-        let masks = hear(plan.tag(), own, self.delta.block(), masks, OUTPUT_MASKS)?;
+        let masks = hear(plan.tag(), own.of_outputs(self.party), self.delta.block(), told, OUTPUT_MASKS)?;
         let mut values = masked.sum(&masks.0);
-        for (at, wire) in plan.outputs_of(self.party).enumerate() {
-            let inverted = match wire {
-                OutputWire::Constant(value) => value,
-                OutputWire::Slot(operand) => operand.inverted(),
-            };
-            values.add(at, inverted);
-        }
+        plan.outputs_of(self.party).enumerate().for_each(|(at, bit)| values.add(at, plan.is_negated(bit)));
         Ok(Bits::filled(plan.output_bits(self.party), |own| own.copy_from_slice(&values.0)))
     }
+}
+
+/// The message that opens the masks of its outputs to a party.
+fn told_masks(plan: &Plan, masks: &Masks, to: u16) -> Vec<u8> {
+    told(plan.tag(), masks.of_outputs(Party(to)))
+}
+
+/// The evaluator's walk along the active labels of all garblers, and what it finds on the way.
+struct Evaluation<'p> {
+    plan: &'p Plan,
+    walk: Walk<'p>,
+    /// With tags, the check of all gates.
+    check: Option<TagCheck>,
+    /// Otherwise, what was revealed.
+    revealed: Option<Revealed>,
+}
+
+impl<'p> Evaluation<'p> {
+    /// Begins with the active labels of all input bits.
+    fn new<K: Conduct<Step>>(ground: &Ground<K>, plan: &'p Plan, run: u64, labels: &[Block]) -> Self {
+        let (garblers, slots) = (plan.garbler_count(), plan.slots().len());
+        let mut negation = vec![Block::from_u128(1); garblers];
+        negation.resize(slots, Block::ZERO);
+        let walk = plan.walk(lanes_of_labels((garblers, slots), labels), &negation);
+        let check = plan.has_tags().then(|| TagCheck::new(ground.delta.block(), plan.tag().bytes));
+        let revealed = (!plan.has_tags()).then(|| ground.reveal_nothing(plan, run));
+        Evaluation { plan, walk, check, revealed }
+    }
+
+    /// Evaluates the next gates. Returns the messages that reveal them, if gates are checked by these.
+    fn lot<K: Conduct<Step>>(
+        &mut self,
+        ground: &Ground<K>,
+        session: &mut MeshSession,
+        (seeds, lot, read): (&[Block], &Lot, &KeptWires),
+    ) -> Option<PerPeer<Vec<u8>>> {
+        let Evaluation { plan, walk, check, revealed } = self;
+        let gates = lot.gates.len();
+        let (Some(revealed), Some(parts)) = (revealed, &lot.parts) else {
+            evaluate_lot(walk, gates, seeds, &lot.circuit, check.as_mut(), None);
+            return None;
+        };
+        let mut seen = Seen::with_room(plan.garbler_count(), gates);
+        evaluate_lot(walk, gates, seeds, &lot.circuit, None, Some(&mut seen));
+        Some(ground.reveal(session, plan, revealed, (parts, lot, read, &seen)))
+    }
+}
+
+/// The gates of the next lot, for every flow of a streamed circuit: none after the last lot.
+fn steps(plan: &Plan) -> impl Iterator<Item = Option<usize>> {
+    let after = FLOWS - 1 + usize::from(!plan.has_tags());
+    plan.lots().into_iter().map(|lot| Some(lot.len())).chain(std::iter::repeat_n(None, after))
+}
+
+/// Reports a lot that is made.
+fn report(session: &mut MeshSession, plan: &Plan, lot: Option<&Lot>) {
+    if let Some(lot) = lot {
+        session.advance(lot.gates.end as u64, plan.and_count() as u64);
+    }
+}
+
+/// A garbler's messages where a lot is revealed, which are empty, and the bytes of the evaluator's.
+fn to_be_revealed(session: &mut MeshSession, plan: &Plan, lot: &Lot) -> Revealing {
+    let nothing = session.mesh().per_peer(|_| Vec::new());
+    (nothing, message_bytes(plan, lot.gates.start, lot.gates.len()))
+}
+
+/// The verdict on all gates by their tags, after the last one.
+///
+/// *Errors*: [`TAGS`].
+fn verified_by_tags(check: Option<TagCheck>) -> Result<Verified, ProtocolError> {
+    let fits = check.map_or(Choice::from(0), |check| check.difference().ct_eq(&Block::ZERO));
+    Verified::of(fits, TAGS, "the tags of a gate do not fit its labels")
 }
 
 /// The labels of `inputs` inputs of the garbler in a slot, from the messages of all garblers.

@@ -17,7 +17,12 @@ use garblet_protocol::{
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroizing;
 
-use super::{Step, checks::somebody_cheats, ground::Ground, shares::block_of};
+use super::{
+    Step,
+    checks::somebody_cheats,
+    ground::{DIGEST_BYTES, Ground},
+    shares::block_of,
+};
 use crate::{
     opening::{PROOF_BYTES, Packed, Sums},
     shares::PowerSum,
@@ -38,41 +43,49 @@ impl<K: Conduct<Step>> Ground<K> {
     ) -> Result<(Packed, PerPeer<Vec<u8>>), ProtocolError> {
         let outgoing = more.map(|_, more| [&own.0[..], &more].concat());
         let mut theirs = self.exchange(session, step, outgoing, |_| bits.div_ceil(8) + expected).await?;
-        let mut total = own.first(bits);
-        for (peer, message) in theirs.iter_mut() {
-            let rest = message.split_off(bits.div_ceil(8));
-            check_padding_of(Party(peer), message, bits)?;
-            total = total.sum(message);
-            *message = rest;
-        }
-        Ok((total, theirs))
+        Ok((totals(own, bits, &mut theirs)?, theirs))
     }
 
     /// The second part: sends every party the proof of this party's bits, and checks the others' proofs against this party's own blocks.
     ///
-    /// *Shape*: `sums` by party, this party's own included. `agreed` is hashed with the totals. *Errors*: `check`; the connections'.
+    /// *Shape*: `sums` by party, this party's own included. `digest` as [`point`] gives it. *Errors*: `check`; the connections'.
     pub(super) async fn prove_bits(
         &mut self,
         session: &mut MeshSession,
         (step, check): (Step, Check),
         sums: &[Sums<'_>],
         total: &Packed,
-        (domain, agreed): (Domain, &[u8]),
+        digest: [u8; DIGEST_BYTES],
     ) -> Result<(), ProtocolError> {
-        let mut hasher = domain.hasher();
-        hasher.add(agreed);
-        hasher.add(&total.0);
-        let point = Block::from_digest(&hasher.finish());
-        let own = usize::from(self.party.0);
-        let is_empty = sums[own].len() == 0;
-        let outgoing = self.pairs.map_ref(|peer, _| {
+        let outgoing = self.proofs(sums, digest);
+        let theirs = self.exchange(session, step, outgoing, |_| PROOF_BYTES).await?;
+        self.check_proofs(check, (sums, total), digest, &theirs)
+    }
+
+    /// The proofs of this party's bits for every other party.
+    pub(super) fn proofs(&self, sums: &[Sums<'_>], digest: [u8; DIGEST_BYTES]) -> PerPeer<Vec<u8>> {
+        let point = Block::from_digest(&digest);
+        let is_empty = sums[usize::from(self.party.0)].len() == 0;
+        self.pairs.map_ref(|peer, _| {
             let mut sum = PowerSum::new(point);
             sums[usize::from(peer)].add_to(&mut sum);
             let proof = if is_empty { point } else { sum.finish() };
             proof.to_bytes().to_vec()
-        });
-        let theirs = self.exchange(session, step, outgoing, |_| PROOF_BYTES).await?;
-        let fits = if is_empty {
+        })
+    }
+
+    /// Checks the proofs of all others.
+    ///
+    /// *Errors*: `check`.
+    pub(super) fn check_proofs(
+        &self,
+        check: Check,
+        (sums, total): (&[Sums<'_>], &Packed),
+        digest: [u8; DIGEST_BYTES],
+        theirs: &PerPeer<Vec<u8>>,
+    ) -> Result<(), ProtocolError> {
+        let (point, own) = (Block::from_digest(&digest), usize::from(self.party.0));
+        let fits = if sums[own].len() == 0 {
             theirs.iter().fold(Choice::from(1), |fits, (_, proof)| fits & block_of(proof).ct_eq(&point))
         } else {
             let mut expected = PowerSum::new(point);
@@ -85,6 +98,28 @@ impl<K: Conduct<Step>> Ground<K> {
             false => Err(somebody_cheats(check, "the proofs are of other bits, or others heard other bits")),
         }
     }
+}
+
+/// The totals of all bits, from this party's own and those with which the others' messages begin; the rest of these stays.
+///
+/// *Errors*: malformed bits.
+pub(super) fn totals(own: &Packed, bits: usize, theirs: &mut PerPeer<Vec<u8>>) -> Result<Packed, ProtocolError> {
+    let mut total = own.first(bits);
+    for (peer, message) in theirs.iter_mut() {
+        let rest = message.split_off(bits.div_ceil(8));
+        check_padding_of(Party(peer), message, bits)?;
+        total = total.sum(message);
+        *message = rest;
+    }
+    Ok(total)
+}
+
+/// The digest of what was agreed and of the totals of opened bits, of which the point of proofs is a part.
+pub(super) fn point(domain: Domain, agreed: &[u8], total: &Packed) -> [u8; DIGEST_BYTES] {
+    let mut hasher = domain.hasher();
+    hasher.add(agreed);
+    hasher.add(&total.0);
+    hasher.finish()
 }
 
 /// Bytes of an opening of bits to one party.

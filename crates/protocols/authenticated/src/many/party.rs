@@ -14,9 +14,9 @@ use garblet_protocol::{
 use garblet_store::{IdSet, Store};
 
 use super::{
-    Step, build::Built, ground::Ground, plan::Plan, saved::Read, shares::Supply, stock::Stock, wires::KeptWires,
+    Step, build::Built, ground::Ground, plan::Plan, saved::Read, stock::Stock, supply::Supply, wires::KeptWires,
 };
-use crate::amounts::Amounts;
+use crate::{amounts::Amounts, config::Build};
 
 /// A party of a session.
 pub struct Member<K = Honest> {
@@ -57,8 +57,8 @@ pub struct Drawn {
 
 impl Drawn {
     /// The pieces taken from a store, by kind; empty if everything was made for the run.
-    pub fn pieces(&self) -> &[(&'static str, IdSet)] {
-        &self.supply.pieces
+    pub fn pieces(&self) -> Vec<(&'static str, IdSet)> {
+        self.supply.pieces()
     }
 }
 
@@ -188,7 +188,10 @@ impl<K: Conduct<Step>> Member<K> {
             return stock.take(self.plan.parties(), amounts);
         }
         let ands = amounts.triples as usize;
-        let mut supply = Supply::with_room(self.plan.parties(), ands, amounts.masks as usize);
+        let mut supply = match self.plan.config().build {
+            Build::Stream => Supply::in_lots(session, &self.plan)?,
+            Build::Ahead => Supply::with_room(self.plan.parties(), ands, amounts.masks as usize),
+        };
         let mut done = 0;
         for (batch, masks) in self.plan.batches() {
             // Batches may have some more than is needed.

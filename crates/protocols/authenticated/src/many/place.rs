@@ -27,4 +27,5 @@ pub(crate) enum Place {
     SecretsName,
     KeptEcho,
     KeptMark,
+    LotBits,
 }

@@ -1,9 +1,16 @@
 //! The plan, on which all parties must agree before a run, and the sizes that follow from it.
 
-use std::{ops::RangeInclusive, sync::Arc};
+use std::{
+    ops::{Range, RangeInclusive},
+    sync::Arc,
+};
 
-use garblet_circuit::{Bits, InputId, OutputWire, Party, Program, Schedule};
-use garblet_garble::GarblingConfig;
+use garblet_circuit::{Bits, InputId, OutputWire, Party, Program, ScheduleDigest};
+use garblet_garble::{
+    GarblingConfig,
+    joint::{Circuits, Quad, Walk},
+};
+use garblet_primitives::{Backend, Block, QUAD_LANES};
 use garblet_protocol::{
     Security,
     domain::SessionId,
@@ -15,7 +22,7 @@ use garblet_protocol::{
 use super::{Config, NAME, place::Place};
 use crate::{
     amounts::Amounts,
-    config::ResultCheck,
+    config::{Build, ResultCheck},
     parameters::{self, Batch, batches},
     plan::{check_keeps, check_numbers, with_masks},
     shares::LOT,
@@ -24,6 +31,9 @@ use crate::{
 
 /// The numbers of parties.
 pub(super) const PARTIES: RangeInclusive<u16> = 3..=16;
+
+/// AND gates of a lot, if the circuit is streamed. Tests have few.
+const LOT_GATES: usize = if cfg!(test) { 2 } else { 1 << 14 };
 
 /// Everything that parties must agree on besides the program.
 #[derive(Clone, Copy)]
@@ -57,13 +67,14 @@ impl Setting {
 
     /// The digest of this and of what else is agreed: a program with its schedule, or an order.
     pub(super) fn digest(self, (subject, schedule): ([u8; 32], [u8; 32])) -> [u8; 32] {
-        let Config { check, evaluator, ot_width, statistical } = self.config;
+        let Config { check, build, evaluator, ot_width, statistical } = self.config;
         let mut parameters = [0; 32];
         parameters[0] = ot_width.bits() as u8;
         parameters[1] = statistical.bits() as u8;
         parameters[2..4].copy_from_slice(&evaluator.to_le_bytes());
         parameters[4..6].copy_from_slice(&self.parties.to_le_bytes());
         parameters[6] = check as u8;
+        parameters[7] = build as u8;
         SessionId::new(NAME, subject, [schedule, parameters]).domain(Party(0), Place::Name as u8).digest(b"")
     }
 }
@@ -72,9 +83,13 @@ impl Setting {
 ///
 /// The *base wires* are the input bits, in program order, and after them the outputs of AND gates in the order of the schedule: every other wire is a sum
 /// of some of them, and carries what the sum carries.
+///
+/// A circuit that is made ahead is that of the flattened program. One that is streamed has the program's instances one after another.
 pub struct Plan {
     program: Arc<Program>,
-    schedule: Schedule,
+    circuits: Circuits,
+    /// For every output bit, whether it is the negation of its wire.
+    negated: Vec<bool>,
     setting: Setting,
     /// The owner of every input bit.
     owners: Vec<Party>,
@@ -116,19 +131,14 @@ impl Plan {
             program = Arc::new(changed);
         }
         let setting = Setting::new(parties, config)?;
-        let refuse =
-            |reason| Err(ProtocolError::Unsupported { protocol: NAME, program: program.name().into(), reason });
-        let flat = match program.flatten() {
-            Ok(flat) => flat,
-            Err(error) => return refuse(error.to_string()),
-        };
-        let schedule = Schedule::new(flat.circuit());
-        parameters::check_amount(program.name(), schedule.ands().len() as u64)?;
+        let circuits = circuits(&program, config.build)?;
+        parameters::check_amount(program.name(), circuits.and_count() as u64)?;
+        let negated = negated(&program, &circuits);
         let owner = |input: &garblet_circuit::Input| vec![input.owner; input.port.width() as usize];
         let owners = program.inputs().iter().flat_map(owner).collect();
         let mut reads = read.to_vec();
         reads.sort_unstable();
-        Ok(Plan { program, schedule, setting, owners, reads, kept })
+        Ok(Plan { program, circuits, negated, setting, owners, reads, kept })
     }
 
     /// The program.
@@ -136,9 +146,30 @@ impl Plan {
         &self.program
     }
 
-    /// The flattened program's schedule.
-    pub fn schedule(&self) -> &Schedule {
-        &self.schedule
+    /// The digest of the order of gates.
+    pub fn schedule(&self) -> ScheduleDigest {
+        self.circuits.digest()
+    }
+
+    /// A walk along the wires of the program, which carry `negation.len()` lanes.
+    ///
+    /// *Shape*: `inputs` has the vectors of one input bit after another; `negation` is what a negation adds to each lane. Where the circuit is made ahead, only the
+    /// operands of gates are negated, and outputs have the values of their wires.
+    pub(super) fn walk(&self, inputs: Vec<Quad>, negation: &[Block]) -> Walk<'_> {
+        let mut lanes = vec![[Block::ZERO; QUAD_LANES]; negation.len().div_ceil(QUAD_LANES)];
+        if self.config().build == Build::Stream {
+            lanes.as_flattened_mut()[..negation.len()].copy_from_slice(negation);
+        }
+        Walk::new(Backend::detect(), (&self.program, &self.circuits), inputs, lanes)
+    }
+
+    /// The AND gates that are opened, garbled and evaluated together: all, or lot by lot.
+    pub(super) fn lots(&self) -> Vec<Range<usize>> {
+        let gates = self.and_count();
+        let most = if self.config().build == Build::Stream { LOT_GATES } else { gates.max(1) };
+        let count = gates.div_ceil(most).max(1);
+        let end = |lots: usize| (gates as u128 * lots as u128 / count as u128) as usize;
+        (0..count).map(|lot| end(lot)..end(lot + 1)).collect()
     }
 
     /// The parameters.
@@ -163,7 +194,7 @@ impl Plan {
 
     /// The number of AND gates to garble.
     pub fn and_count(&self) -> usize {
-        self.schedule.ands().len()
+        self.circuits.and_count()
     }
 
     /// The number of bits of all inputs.
@@ -197,12 +228,21 @@ impl Plan {
         ports.map(|port| (&port.name[..], port.width() as usize))
     }
 
-    /// The wires of the outputs that are kept, one output after another.
-    pub(super) fn kept_wires(&self) -> impl Iterator<Item = OutputWire> {
-        let kept = |output: usize| self.kept.contains(&output);
+    /// The output bits that are kept, as positions among all output bits.
+    pub(super) fn kept_bits(&self) -> impl Iterator<Item = usize> {
+        self.output_bits_where(|output| self.kept.contains(&output))
+    }
+
+    /// The bits of the outputs with these numbers.
+    fn output_bits_where(&self, is_meant: impl Fn(usize) -> bool) -> impl Iterator<Item = usize> {
         let outputs = self.program.outputs().iter().enumerate();
-        let is_kept = outputs.flat_map(move |(at, output)| std::iter::repeat_n(kept(at), output.port.width() as usize));
-        is_kept.zip(self.schedule.outputs()).filter(|(is_kept, _)| *is_kept).map(|(_, wire)| *wire)
+        let all = outputs.flat_map(move |(at, output)| std::iter::repeat_n(is_meant(at), output.port.width() as usize));
+        all.enumerate().filter(|(_, is_meant)| *is_meant).map(|(bit, _)| bit)
+    }
+
+    /// Tells whether an output bit has the value of the negation of the wire that a [walk](Plan::walk) gives for it.
+    pub(super) fn is_negated(&self, bit: usize) -> bool {
+        self.negated[bit]
     }
 
     /// Refuses values that a run is to keep or read, if the plan keeps or reads others.
@@ -240,12 +280,9 @@ impl Plan {
         at.into_iter()
     }
 
-    /// The output wires that a party learns, in program order.
-    pub(super) fn outputs_of(&self, party: Party) -> impl Iterator<Item = OutputWire> {
-        let wires = self.program.outputs().iter().flat_map(move |output| {
-            std::iter::repeat_n(output.recipients.contains(party), output.port.width() as usize)
-        });
-        wires.zip(self.schedule.outputs()).filter(|(learns, _)| *learns).map(|(_, wire)| *wire)
+    /// The output bits that a party learns, as positions among all output bits.
+    pub(super) fn outputs_of(&self, party: Party) -> impl Iterator<Item = usize> {
+        self.output_bits_where(move |output| self.program.outputs()[output].recipients.contains(party))
     }
 
     /// The parties that garble, in order.
@@ -294,7 +331,7 @@ impl Plan {
 
     /// The digest of everything that the parties have agreed on.
     pub(super) fn digest(&self) -> [u8; 32] {
-        self.setting.digest((self.program.digest(), *self.schedule.digest().as_bytes()))
+        self.setting.digest((self.program.digest(), *self.schedule().as_bytes()))
     }
 
     /// The security of a run without a store.
@@ -318,6 +355,39 @@ impl Plan {
             statistical_bits: Some(f64::from(self.config().statistical.bits())),
             cheating_log2: Some((prepared + tags + sums).log2()),
             ..Security::default()
+        }
+    }
+}
+
+/// The circuits of a program that is garbled at this time.
+///
+/// *Errors*: a program too large for one circuit.
+fn circuits(program: &Program, build: Build) -> Result<Circuits, ProtocolError> {
+    if build == Build::Stream {
+        return Ok(Circuits::of_components(program));
+    }
+    match program.flatten() {
+        Ok(flat) => Ok(Circuits::flat(flat.circuit())),
+        Err(error) => {
+            let (protocol, program) = (NAME, program.name().into());
+            Err(ProtocolError::Unsupported { protocol, program, reason: error.to_string() })
+        }
+    }
+}
+
+/// For every output bit, whether it is the negation of its wire.
+fn negated(program: &Program, circuits: &Circuits) -> Vec<bool> {
+    match circuits {
+        Circuits::Flat(schedule) => {
+            let is_negated = |output: &OutputWire| match output {
+                OutputWire::Constant(value) => *value,
+                OutputWire::Slot(operand) => operand.inverted(),
+            };
+            schedule.outputs().iter().map(is_negated).collect()
+        }
+        // Negations are on the wires.
+        Circuits::Components { .. } => {
+            vec![false; program.outputs().iter().map(|output| output.port.width() as usize).sum()]
         }
     }
 }

@@ -9,8 +9,10 @@ use super::{
     checks::BUCKET_BITS,
     ground::Ground,
     leaky::Leaky,
+    open::point,
     place::Place,
-    shares::{Shares, Supply},
+    shares::Shares,
+    supply::Supply,
     zero,
 };
 use crate::{
@@ -24,7 +26,7 @@ impl<K: Conduct<Step>> Ground<K> {
     ///
     /// A batch that fails, or whose future is dropped, is the last.
     ///
-    /// *Errors*: somebody who cheats; the connections'; an earlier batch that failed.
+    /// *Errors*: somebody who cheats; the connections' and the disk's; an earlier batch that failed.
     pub(super) async fn make(
         &mut self,
         session: &mut MeshSession,
@@ -41,7 +43,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let Some(batch) = batch else {
             if masks > 0 {
                 let shares = self.masks(session, masks, number).await?;
-                supply.add(&shares, 0, 0, masks);
+                supply.add(&shares, 0, 0, masks)?;
             }
             self.over = false;
             return Ok(());
@@ -50,7 +52,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let checked = self.correlate(session, bits(leaky, masks), number).await?;
         let made = self.leaky_triples(session, checked, (leaky, masks), number).await?;
         let shares = self.join_buckets(session, made, batch, number).await?;
-        supply.add(&shares, leaky, triples, masks);
+        supply.add(&shares, leaky, triples, masks)?;
         self.rooms.extend(shares.into_rooms());
         self.over = false;
         Ok(())
@@ -95,9 +97,8 @@ impl<K: Conduct<Step>> Ground<K> {
             let nothing = session.mesh().per_peer(|_| Vec::new());
             let opened = (sums[0].len(), nothing, 0);
             let (total, _) = self.open_bits(session, Step::BucketBits, &own, opened).await?;
-            let domain = self.common(Place::BucketBits, number);
-            let by = (Step::BucketProof, BUCKET_BITS);
-            self.prove_bits(session, by, &sums, &total, (domain, &coin.to_bytes())).await?;
+            let digest = point(self.common(Place::BucketBits, number), &coin.to_bytes(), &total);
+            self.prove_bits(session, (Step::BucketProof, BUCKET_BITS), &sums, &total, digest).await?;
             total
         };
         for blocks in shares.columns_mut() {

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     amounts::{Amounts, KINDS},
-    protocol::{CHECKS, STATISTICAL, settle_notice, with_order, with_store},
+    protocol::{BUILDS, CHECKS, STATISTICAL, settle_notice, with_order, with_store},
 };
 
 /// Garbled circuits whose masks all parties share, three parties and more, malicious.
@@ -47,11 +47,17 @@ impl Protocol for AuthenticatedBmr {
     const PARTIES: RangeInclusive<u16> = PARTIES;
     const PARAMETERS: &'static [Parameter<Config>] = &[
         named!("check", "tags or reveal", check, CHECKS),
+        named!("build", "ahead or stream", build, BUILDS),
         EVALUATOR,
         named!("statistical", "40, 64 or 80", statistical, STATISTICAL),
         ot_width!(),
     ];
-    const SAMPLES: &'static [Sample] = &[&[], &[("check", "reveal"), ("evaluator", "0"), ("ot-k", "4")]];
+    const SAMPLES: &'static [Sample] = &[
+        &[],
+        &[("check", "reveal"), ("evaluator", "0"), ("ot-k", "4")],
+        &[("build", "stream")],
+        &[("check", "reveal"), ("build", "stream"), ("evaluator", "0")],
+    ];
     const CHECKS: &'static [Check] = checks::ALL;
     const STOCK: Option<StockKinds> = Some(StockKinds::Pieces(&KINDS));
     const SAVES_VALUES: bool = true;
@@ -64,7 +70,7 @@ impl Protocol for AuthenticatedBmr {
     }
 
     fn schedule(plan: &Plan) -> Option<ScheduleDigest> {
-        Some(plan.schedule().digest())
+        Some(plan.schedule())
     }
 
     fn costs(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {
@@ -79,6 +85,7 @@ impl Protocol for AuthenticatedBmr {
 
     fn set_up<'a>(session: &'a mut MeshSession, terms: Terms<Self>) -> Step<'a, BoxedRole<Mesh>> {
         Box::pin(async move {
+            session.set_scratch(std::env::temp_dir());
             let (plan, party) = (terms.job.plan.clone(), terms.party);
             let member = match terms.stock {
                 Some(Stock { store, peer, top_up, retries, .. }) => {

@@ -11,7 +11,6 @@ use std::ops::Range;
 
 use garblet_circuit::Party;
 use garblet_primitives::Block;
-use garblet_store::IdSet;
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -63,9 +62,21 @@ impl Shares {
         self.0[0][at].lsb()
     }
 
-    /// Keeps the first `count` shares.
-    pub(super) fn truncate(&mut self, count: usize) {
-        self.0.iter_mut().for_each(|column| column.truncate(count));
+    /// Takes the first `count` shares.
+    pub(super) fn take_first(&mut self, count: usize) -> Shares {
+        let rest = Shares(self.0.iter_mut().map(|column| column.split_off(count)).collect());
+        std::mem::replace(self, rest)
+    }
+
+    /// Makes room for `more` shares. If they move, the old place is wiped.
+    pub(super) fn reserve(&mut self, more: usize) {
+        for column in &mut self.0 {
+            if column.capacity() - column.len() < more {
+                let mut larger = Vec::with_capacity(column.len() + more);
+                larger.extend_from_slice(column);
+                std::mem::replace(column, larger).zeroize();
+            }
+        }
     }
 
     /// Appends a range of others.
@@ -105,41 +116,17 @@ pub(crate) struct Triples {
     pub(super) c: Shares,
 }
 
-/// Triples and masks.
-#[derive(Default, Zeroize, ZeroizeOnDrop)]
-pub(crate) struct Supply {
-    pub(super) triples: Triples,
-    pub(super) masks: Shares,
-    /// The pieces of a store that these are, by kind; empty if they were made for the run.
-    #[zeroize(skip)]
-    pub(super) pieces: Vec<(&'static str, IdSet)>,
-}
-
-impl Supply {
+impl Triples {
     /// Empty, with room.
-    pub(super) fn with_room(parties: u16, triples: usize, masks: usize) -> Self {
-        let [a, b, c] = [(); 3].map(|()| Shares::with_room(parties, triples));
-        Supply { triples: Triples { a, b, c }, masks: Shares::with_room(parties, masks), pieces: Vec::new() }
+    pub(super) fn with_room(parties: u16, count: usize) -> Self {
+        let [a, b, c] = [(); 3].map(|()| Shares::with_room(parties, count));
+        Triples { a, b, c }
     }
 
-    /// The names of the pieces, of which all parties must have taken the same.
-    pub(super) fn names(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        for (_, ids) in &self.pieces {
-            bytes.extend_from_slice(&(ids.ranges().len() as u64).to_le_bytes());
-            let ends = ids.ranges().iter().flat_map(|range| [range.start, range.end]);
-            ends.for_each(|end| bytes.extend_from_slice(&end.to_le_bytes()));
-        }
-        bytes
-    }
-
-    /// Appends the first `triples` triples and all masks of a batch: `a`, `b` and `c` of all its leaky triples, then the masks.
-    pub(super) fn add(&mut self, batch: &Shares, leaky: usize, triples: usize, masks: usize) {
-        let Triples { a, b, c } = &mut self.triples;
-        for (factor, to) in [a, b, c].into_iter().enumerate() {
-            to.extend(batch, factor * leaky..factor * leaky + triples);
-        }
-        self.masks.extend(batch, 3 * leaky..3 * leaky + masks);
+    /// `a`, `b` and `c`, for changes.
+    pub(super) fn factors_mut(&mut self) -> [&mut Shares; 3] {
+        let Triples { a, b, c } = self;
+        [a, b, c]
     }
 }
 

@@ -9,13 +9,12 @@
 //! | a mask | 16 n |
 
 use garblet_circuit::Party;
-use garblet_primitives::Block;
 use garblet_protocol::{
     domain::SessionId,
     error::ProtocolError,
-    secrets::{SecretsState, given_up, unreadable},
+    secrets::{SecretsState, given_up},
 };
-use garblet_store::{Store, Taken};
+use garblet_store::Store;
 use zeroize::Zeroizing;
 
 use super::{
@@ -23,10 +22,11 @@ use super::{
     place::Place,
     secrets::{Secrets, VERSION},
     settle::LastTest,
-    shares::{Shares, Supply, Triples},
+    shares::Triples,
+    supply::Supply,
 };
 use crate::{
-    amounts::{Amounts, KINDS},
+    amounts::Amounts,
     stock::{
         kept::Kept,
         pieces::{GROUP, Kinds},
@@ -129,40 +129,9 @@ impl Stock {
 
     /// Takes what a run needs. When it returns, it is marked as used, durably.
     ///
-    /// *Errors*: [`NotPrepared`](garblet_protocol::error::NotPrepared) if there is less; pieces that were changed.
+    /// *Errors*: [`NotPrepared`](garblet_protocol::error::NotPrepared) if there is less.
     pub(super) fn take(&mut self, parties: u16, amounts: Amounts) -> Result<Supply, ProtocolError> {
         self.kept.as_ref().ok_or_else(given_up)?;
-        let [of_triples, of_masks] = kinds().take(&mut self.store, amounts)?;
-        let pieces = KINDS.into_iter().zip([&of_triples, &of_masks].map(|pieces| pieces.ids().clone())).collect();
-        let whole = |amount: u64| amount.next_multiple_of(GROUP as u64) as usize;
-        let mut supply = Supply::with_room(parties, whole(amounts.triples), whole(amounts.masks));
-        let Supply { triples: Triples { a, b, c }, masks, .. } = &mut supply;
-        read_pieces(of_triples, KINDS[0], &mut [a, b, c])?;
-        read_pieces(of_masks, KINDS[1], &mut [masks])?;
-        [a, b, c].into_iter().for_each(|factor| factor.truncate(amounts.triples as usize));
-        masks.truncate(amounts.masks as usize);
-        supply.pieces = pieces;
-        Ok(supply)
+        Ok(Supply::stored(parties, kinds().take(&mut self.store, amounts)?))
     }
-}
-
-/// Reads the shares of pieces.
-///
-/// *Errors*: pieces that were changed.
-fn read_pieces(pieces: Taken, kind: &'static str, into: &mut [&mut Shares]) -> Result<(), ProtocolError> {
-    let mut is_sound = true;
-    pieces.each(|_, bytes| is_sound &= read_piece(bytes, into).is_some())?;
-    if is_sound { Ok(()) } else { Err(unreadable(kind)) }
-}
-
-fn read_piece(bytes: &[u8], into: &mut [&mut Shares]) -> Option<()> {
-    let columns: usize = into.iter().map(|shares| shares.columns().len()).sum();
-    if bytes.len() != 16 * GROUP * columns {
-        return None;
-    }
-    let mut pieces = bytes.as_chunks::<16>().0.chunks_exact(GROUP);
-    for column in into.iter_mut().flat_map(|shares| shares.columns_mut()) {
-        column.extend(pieces.next()?.iter().map(|block| Block::from_bytes(*block)));
-    }
-    Some(())
 }

@@ -9,6 +9,7 @@ mod rates;
 mod saved;
 mod set_up;
 mod stores;
+mod streams;
 mod triples;
 mod views;
 
@@ -20,13 +21,7 @@ use garblet_primitives::{Block, Prg};
 use garblet_protocol::{MeshSession, Role, conduct::Conduct, error::ProtocolError, phase::PhaseCosts};
 use garblet_runs::testing::mesh_run::{self, TIMEOUT, block_on};
 
-use super::{
-    Config, Member, Plan, Step,
-    build::Built,
-    ground::Ground,
-    saved::Read,
-    shares::{Supply, Triples},
-};
+use super::{Config, Member, Plan, Step, build::Built, ground::Ground, saved::Read, shares::Triples, supply::Supply};
 use crate::{amounts::Amounts, config::ResultCheck, parameters::Batch};
 
 /// Lets all parties live, each in a session of its own; one that fails tells the others.

@@ -1,8 +1,8 @@
 //! A party's shares of the masks of all wires that matter: operands of gates, and outputs.
 
-use garblet_circuit::{OutputWire, Party};
-use garblet_garble::joint::{AndGates, Gate, Quad, walk};
-use garblet_primitives::{Backend, Block, Engine, QUAD_LANES};
+use garblet_circuit::Party;
+use garblet_garble::joint::{AndGates, Gate, Quad, Walk};
+use garblet_primitives::{Block, Engine, QUAD_LANES};
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -75,33 +75,59 @@ impl KeptWires {
 /// Blocks of wires that are wiped on drop: a garbler's zero labels, or shares of masks.
 pub(super) type Labels = Zeroizing<Vec<Block>>;
 
-impl Masks {
-    /// Follows the wires of a plan from party `own`'s shares of the masks of base wires, and a garbler's zero labels of them. Returns the shares of the masks of
-    /// the first operands of all gates and of the second, too.
-    pub(super) fn of(
-        plan: &Plan,
-        (own, delta): (Party, Block),
-        masks: &Shares,
-        labels: Option<&[Block]>,
-    ) -> ([Shares; 2], Self) {
-        let parties = usize::from(plan.parties());
+/// A party's walk along the wires of a run, which carry its shares of their masks, and a garbler's zero labels.
+pub(super) struct Wiring<'p> {
+    plan: &'p Plan,
+    own: Party,
+    delta: Block,
+    walk: Walk<'p>,
+}
+
+impl<'p> Wiring<'p> {
+    /// Begins with party `own`'s shares of the masks of input bits, and a garbler's zero labels of them.
+    pub(super) fn new(plan: &'p Plan, (own, delta): (Party, Block), masks: &Shares, labels: Option<&[Block]>) -> Self {
         let columns: Vec<&[Block]> = masks.columns().iter().map(|column| &column[..]).chain(labels).collect();
-        let inputs = lanes(plan.input_count(), &columns);
-        let width = columns.len().div_ceil(QUAD_LANES);
-        let [left, right] = [(); 2].map(|()| Shares::with_room(plan.parties(), plan.and_count()));
-        let mut operands = Operands { columns, inputs: plan.input_count(), left, right };
-        let wires = walk(Backend::detect(), plan.schedule(), width, inputs, &mut operands);
-        let lane = |learns: Party, lane: usize| lane_of(plan, (&wires, width), lane, learns);
-        let of_outputs = (0..plan.parties()).map(|party| lane(Party(party), usize::from(party))).collect();
-        let mut shares = Shares::of((0..parties).map(|lane| kept_lane(plan, (&wires, width), lane)).collect());
-        let changed: Vec<bool> = plan.kept_wires().map(value_without_mask).collect();
-        add_public(shares.columns_mut(), own, delta, 0..changed.len(), |at| changed[at]);
-        let of_kept = labels.map(|_| kept_lane(plan, (&wires, width), parties));
-        let kept = KeptWires { shares, labels: of_kept.into_iter().collect() };
-        let labels = labels.map_or_else(Labels::default, |_| lane(own, parties));
-        ([operands.left, operands.right], Masks { of_outputs, labels, kept })
+        let mut negation = vec![Block::ZERO; masks.columns().len()];
+        negation.extend(labels.map(|_| zero_label_negation(delta)));
+        let walk = plan.walk(lanes(plan.input_count(), &columns), &negation);
+        Wiring { plan, own, delta, walk }
     }
 
+    /// Follows the wires along the next gates, whose results have these masks and labels. Returns the shares of the masks of the first operands of all gates and of the
+    /// second.
+    pub(super) fn advance(&mut self, masks: &Shares, labels: Option<&[Block]>) -> [Shares; 2] {
+        let gates = masks.len();
+        let columns: Vec<&[Block]> = masks.columns().iter().map(|column| &column[..]).chain(labels).collect();
+        let [left, right] = [(); 2].map(|()| Shares::with_room(self.plan.parties(), gates));
+        let mut operands = Operands { columns, first: self.walk.done(), left, right };
+        self.walk.advance(gates, &mut operands);
+        [operands.left, operands.right]
+    }
+
+    /// The shares of the masks of outputs, after the last gate.
+    pub(super) fn finish(self) -> Masks {
+        let Wiring { plan, own, delta, walk } = self;
+        let (parties, garbles) = (usize::from(plan.parties()), plan.slot(own).is_some());
+        let width = (parties + usize::from(garbles)).div_ceil(QUAD_LANES);
+        let outputs = walk.into_outputs();
+        let lane = |learns: Party, lane: usize| lane_of(plan, (&outputs, width), lane, learns);
+        let of_outputs = (0..plan.parties()).map(|party| lane(Party(party), usize::from(party))).collect();
+        let mut shares = Shares::of((0..parties).map(|lane| kept_lane(plan, (&outputs, width), lane)).collect());
+        let changed: Vec<bool> = plan.kept_bits().map(|bit| plan.is_negated(bit)).collect();
+        add_public(shares.columns_mut(), own, delta, 0..changed.len(), |at| changed[at]);
+        let of_kept = garbles.then(|| kept_lane(plan, (&outputs, width), parties));
+        let kept = KeptWires { shares, labels: of_kept.into_iter().collect() };
+        let labels = if garbles { lane(own, parties) } else { Labels::default() };
+        Masks { of_outputs, labels, kept }
+    }
+}
+
+/// The block that a negation adds to a zero label: bit 0 of an active label is the masked value.
+pub(super) fn zero_label_negation(delta: Block) -> Block {
+    delta ^ Block::from_u128(1)
+}
+
+impl Masks {
     /// The shares of the masks of the outputs that a party learns, for that party's difference.
     pub(super) fn of_outputs(&self, learns: Party) -> impl ExactSizeIterator<Item = Block> + Clone + '_ {
         self.of_outputs[usize::from(learns.0)].iter().copied()
@@ -113,36 +139,21 @@ impl Masks {
     }
 }
 
-/// One lane of the wires that a party learns; zero for constants.
-pub(super) fn lane_of(plan: &Plan, (wires, width): (&[Quad], usize), lane: usize, learns: Party) -> Labels {
+/// One lane of the output bits that a party learns.
+pub(super) fn lane_of(plan: &Plan, (outputs, width): (&[Quad], usize), lane: usize, learns: Party) -> Labels {
     let mut blocks = Zeroizing::new(Vec::with_capacity(plan.output_bits(learns)));
-    blocks.extend(plan.outputs_of(learns).map(|output| match output {
-        OutputWire::Constant(_) => Block::ZERO,
-        OutputWire::Slot(operand) => wires[operand.slot() * width..][..width].as_flattened()[lane],
-    }));
+    blocks.extend(plan.outputs_of(learns).map(|bit| outputs[bit * width..][..width].as_flattened()[lane]));
     blocks
 }
 
-/// One lane of the wires that are kept; zero for constants.
-pub(super) fn kept_lane(plan: &Plan, (wires, width): (&[Quad], usize), lane: usize) -> Vec<Block> {
-    let blocks = plan.kept_wires().map(|output| match output {
-        OutputWire::Constant(_) => Block::ZERO,
-        OutputWire::Slot(operand) => wires[operand.slot() * width..][..width].as_flattened()[lane],
-    });
-    let mut lane = Vec::with_capacity(plan.kept_wires().count());
-    lane.extend(blocks);
-    lane
+/// One lane of the output bits that are kept.
+pub(super) fn kept_lane(plan: &Plan, (outputs, width): (&[Quad], usize), lane: usize) -> Vec<Block> {
+    let mut blocks = Vec::with_capacity(plan.kept_bits().count());
+    blocks.extend(plan.kept_bits().map(|bit| outputs[bit * width..][..width].as_flattened()[lane]));
+    blocks
 }
 
-/// The value of an output if the values of all wires were zero.
-fn value_without_mask(output: OutputWire) -> bool {
-    match output {
-        OutputWire::Constant(value) => value,
-        OutputWire::Slot(operand) => operand.inverted(),
-    }
-}
-
-/// The first `count` base wires: they carry the values in these columns, one in each lane.
+/// The first `count` input bits: their wires carry the values in these columns, one in each lane.
 pub(super) fn lanes(count: usize, columns: &[&[Block]]) -> Vec<Quad> {
     let width = columns.len().div_ceil(QUAD_LANES);
     let mut wires = vec![[Block::ZERO; QUAD_LANES]; width * count];
@@ -150,15 +161,16 @@ pub(super) fn lanes(count: usize, columns: &[&[Block]]) -> Vec<Quad> {
     wires
 }
 
-/// Writes what base wire `at` carries.
+/// Writes what wire `at` carries.
 fn put(wire: &mut [Quad], columns: &[&[Block]], at: usize) {
     wire.as_flattened_mut().iter_mut().zip(columns).for_each(|(lane, column)| *lane = column[at]);
 }
 
 struct Operands<'a> {
-    /// The shares of the masks of base wires, and a garbler's zero labels.
+    /// The shares of the masks of the results of gates, and a garbler's zero labels.
     columns: Vec<&'a [Block]>,
-    inputs: usize,
+    /// The gate to which the first of them belong.
+    first: usize,
     left: Shares,
     right: Shares,
 }
@@ -174,6 +186,6 @@ impl AndGates for Operands<'_> {
             let lanes = operand.as_flattened().iter().zip(to.columns_mut());
             lanes.for_each(|(block, column)| column.push(*block));
         }
-        put(out, &self.columns, self.inputs + gate.index);
+        put(out, &self.columns, gate.index - self.first);
     }
 }

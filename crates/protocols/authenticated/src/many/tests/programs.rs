@@ -7,7 +7,15 @@ use garblet_synthesis::library;
 use rand::{SeedableRng, rngs::StdRng};
 
 use super::*;
-use crate::many::communication;
+use crate::{config::Build, many::communication};
+
+/// Every check of gates, with circuits that are made ahead and such that are streamed.
+const CHECKS_AND_BUILDS: [(ResultCheck, Build); 4] = [
+    (ResultCheck::Tags, Build::Ahead),
+    (ResultCheck::Tags, Build::Stream),
+    (ResultCheck::Reveal, Build::Ahead),
+    (ResultCheck::Reveal, Build::Stream),
+];
 
 /// Runs a program, and compares results and costs.
 fn check(program: Program, parties: u16, config: Config, inputs: &[Bits], seed: u64) {
@@ -33,8 +41,9 @@ fn random_programs_of_all_parties() {
         let gates = [0, 1, 30, 200, 40, 600, 90, 10][number];
         let program = random::program(&mut rng, gates, parties);
         let inputs = random::inputs(&mut rng, &program);
-        for check_of_gates in [ResultCheck::Tags, ResultCheck::Reveal] {
-            let config = Config { check: check_of_gates, evaluator: number as u16 % parties, ..Config::default() };
+        for (check_of_gates, build) in CHECKS_AND_BUILDS {
+            let evaluator = number as u16 % parties;
+            let config = Config { check: check_of_gates, build, evaluator, ..Config::default() };
             check(program.clone(), parties, config, &inputs, number as u64);
         }
     }
@@ -42,10 +51,10 @@ fn random_programs_of_all_parties() {
 
 #[test]
 fn outputs_that_are_inputs_constants_and_negations() {
-    for check_of_gates in [ResultCheck::Tags, ResultCheck::Reveal] {
+    for (check_of_gates, build) in CHECKS_AND_BUILDS {
         for values in 0..4u128 {
             let inputs = [values & 1, values >> 1].map(|value| Bits::from_u128(value, 1));
-            let config = Config { check: check_of_gates, ..Config::default() };
+            let config = Config { check: check_of_gates, build, ..Config::default() };
             check(Program::clone(&odd_outputs()), 3, config, &inputs, values as u64);
         }
     }

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     coins::SHARE_BYTES,
+    config::Build,
     many::{checks, leaky::HEAD_BYTES, place::Place, shares::Shares},
     prepare::rotate::Rows,
     tests::is_far,
@@ -22,6 +23,7 @@ fn inputs(value: u64) -> Vec<Bits> {
 }
 
 /// A wrong message of a garbler.
+#[derive(Clone)]
 struct Wrong {
     what: &'static str,
     by: u16,
@@ -113,14 +115,19 @@ fn wrong_tables_abort_with_the_same_probability_for_all_inputs() {
     let mut program =
         circuit(&[0, 1], 1, vec![Gate::And(Wire(0), Wire(1)), Gate::And(Wire(2), Wire(0))], vec![Wire(3)]);
     program.set_recipients(0, Recipients::Only(vec![EVALUATOR]));
-    let plan = plan(program, 3, ResultCheck::Tags);
-    for (wrong, rate) in wrong_tables() {
-        for value in 0..4 {
+    let program = Arc::new(program);
+    // Of streamed circuits the garblers' own tables, and nothing of parts.
+    for (build, every) in [(Build::Ahead, 1), (Build::Stream, 7)] {
+        let config = Config { build, evaluator: EVALUATOR.0, ..Config::default() };
+        let plan = Plan::new(program.clone(), 3, config).expect("it can be run");
+        for ((wrong, rate), value) in
+            wrong_tables().into_iter().step_by(every).flat_map(|case| [0, 1, 2, 3].map(|value| (case.clone(), value)))
+        {
             let by = (EVALUATOR, checks::TAGS);
             let ended = ended(&plan, (&wrong, value), TRIALS, by);
             let what = format!("{} at {}, inputs {value:02b}: {ended} of {TRIALS}", wrong.what, wrong.change.at);
             // An abort that is certain has no deviation.
-            assert!(!is_far(ended, TRIALS, rate), "{what}");
+            assert!(!is_far(ended, TRIALS, rate), "{build:?}: {what}");
         }
     }
 }

@@ -11,7 +11,10 @@ use garblet_synthesis::library;
 use rand::{SeedableRng, rngs::StdRng};
 
 use super::*;
-use crate::many::{Drawing, NAME, checks::ECHO};
+use crate::{
+    config::Build,
+    many::{Drawing, NAME, checks::ECHO},
+};
 
 /// A program of a chain: its plan, all inputs, and the values it reads and keeps.
 struct Link {
@@ -99,10 +102,25 @@ fn a_chain_gives_the_right_results_with_both_checks_and_every_evaluator() {
     for (parties, check_of, evaluator) in
         [(3, ResultCheck::Tags, 2), (3, ResultCheck::Reveal, 0), (4, ResultCheck::Reveal, 1), (4, ResultCheck::Tags, 0)]
     {
-        let config = Config { check: check_of, evaluator, ..Config::default() };
-        let mut stores = stores(parties.into());
-        for (seed, (step, right)) in (0..).zip(chain((parties, config))) {
-            stores = check(meet(stores, &step, seed), &right, &format!("{config:?}, {seed}"));
+        for build in [Build::Ahead, Build::Stream] {
+            let config = Config { check: check_of, build, evaluator, ..Config::default() };
+            let mut stores = stores(parties.into());
+            for (seed, (step, right)) in (0..).zip(chain((parties, config))) {
+                stores = check(meet(stores, &step, seed), &right, &format!("{config:?}, {seed}"));
+            }
+        }
+    }
+}
+
+/// What a circuit that was made ahead keeps, one that is streamed reads, and the other way round.
+#[test]
+fn the_time_of_garbling_may_differ_from_run_to_run() {
+    for first in 0..2 {
+        let config = |at| Config { build: [Build::Ahead, Build::Stream][at % 2], ..config(3, ResultCheck::Tags).1 };
+        let mut stores = stores(3);
+        for at in 0..3 {
+            let (step, right) = chain((3, config(first + at))).swap_remove(at);
+            stores = check(meet(stores, &step, at as u64), &right, &format!("{first}, {at}"));
         }
     }
 }
@@ -123,8 +141,9 @@ fn kept_values_can_be_read_any_number_of_times() {
 /// Values that nobody learns are kept, and so are constants, inputs, negations and an output that occurs twice.
 #[test]
 fn outputs_of_every_kind_are_kept() {
-    for (parties, evaluator) in [(3, 0), (3, 2), (4, 1)] {
-        let of = (parties, Config { evaluator, ..Config::default() });
+    let builds = [(3, 0, Build::Ahead), (3, 0, Build::Stream), (3, 2, Build::Ahead), (4, 1, Build::Stream)];
+    for (parties, evaluator, build) in builds {
+        let of = (parties, Config { build, evaluator, ..Config::default() });
         let mut secret = (*odd_outputs()).clone();
         secret.set_recipients(0, Recipients::Only(Vec::new()));
         let width = secret.outputs()[0].port.width();

@@ -16,8 +16,9 @@ use garblet_protocol::{
 };
 use garblet_store::{State, Store, StoreError};
 
-use super::*;
+use super::{streams::chain, *};
 use crate::{
+    config::Build,
     many::{
         Drawing, NAME,
         checks::{ECHO, GATE_BITS, ZERO},
@@ -40,6 +41,22 @@ enum Task {
     Fill,
     /// It runs a program.
     Run { top_up: bool },
+    /// It runs a program in lots.
+    Stream,
+}
+
+impl Task {
+    /// The plan of the program, and the inputs of all.
+    fn job(self, parties: u16) -> (Arc<Plan>, Vec<Bits>) {
+        match self {
+            Task::Stream => {
+                let config = Config { build: Build::Stream, evaluator: parties - 1, ..Config::default() };
+                let plan = Plan::new(Arc::new(chain()), parties, config).expect("it can be run");
+                (Arc::new(plan), vec![Bits::from_iter([true]); 3])
+            }
+            _ => (plan(odd_outputs(), parties, ResultCheck::Tags), inputs().to_vec()),
+        }
+    }
 }
 
 /// A party's deviation.
@@ -48,6 +65,8 @@ enum Does {
     Well,
     /// It is gone when it is to send this.
     LeavesAt(Step),
+    /// It is gone when it is to send this, after so many such messages.
+    LeavesLater(Step, usize),
     /// All its leaky triples are false, and it is gone when it is to open its product.
     FalselyAndLeaves,
     /// The same, and it stays.
@@ -63,7 +82,8 @@ enum Does {
 impl Conduct<Step> for Does {
     fn touch(&mut self, step: Step, peer: usize, bytes: &mut [u8]) {
         match (*self, step) {
-            (Does::LeavesAt(at), step) if at == step => resume_unwind(Box::new(())),
+            (Does::LeavesAt(at) | Does::LeavesLater(at, 0), step) if at == step => resume_unwind(Box::new(())),
+            (Does::LeavesLater(at, left), step) if at == step => *self = Does::LeavesLater(at, left - 1),
             (Does::FalselyAndLeaves, Step::Product) => resume_unwind(Box::new(())),
             (Does::FalselyAndLeaves | Does::Falsely, Step::LeakyBlocks) => {
                 bytes[128..].chunks_exact_mut(16).for_each(|block| block[15] ^= 0x80);
@@ -113,7 +133,7 @@ impl Stores<'_> {
 
     /// A session of all.
     fn meet(&self, seed: u64, task: Task, conduct: impl Fn(Party) -> Does) -> Vec<Ended> {
-        let plan = plan(odd_outputs(), self.parties, ResultCheck::Tags);
+        let (plan, inputs) = task.job(self.parties);
         let live = async |mut mesh: Mesh| {
             mesh.set_timeout(TIMEOUT);
             let (number, party) = (mesh.party(), Party(mesh.party()));
@@ -129,8 +149,8 @@ impl Stores<'_> {
                         member.ground.fill(&mut session, plan.setting(), ORDER).await?;
                         Vec::new()
                     }
-                    Task::Run { .. } => {
-                        let inputs = own_inputs(&plan, party, &inputs());
+                    Task::Run { .. } | Task::Stream => {
+                        let inputs = own_inputs(&plan, party, &inputs);
                         member.run(&mut session, &inputs).await?
                     }
                 };
@@ -152,9 +172,9 @@ impl Stores<'_> {
         let mut amounts = Vec::new();
         for (party, ended) in (0..).zip(self.meet(seed, task, |_| Does::Well)) {
             let (outputs, has) = ended.expect("it stayed").expect("all are honest");
-            if let Task::Run { .. } = task {
-                let plan = plan(odd_outputs(), self.parties, ResultCheck::Tags);
-                assert_eq!(outputs, learned(&plan, Party(party), &inputs()));
+            if let Task::Run { .. } | Task::Stream = task {
+                let (plan, inputs) = task.job(self.parties);
+                assert_eq!(outputs, learned(&plan, Party(party), &inputs));
             }
             amounts.push(has);
         }
@@ -207,6 +227,28 @@ fn what_was_filled_serves_runs_until_it_is_used_up() {
         stores.well(5, Task::Run { top_up: true });
         let plan = plan(odd_outputs(), parties, ResultCheck::Tags);
         assert_eq!(evaluate(plan.program(), &inputs()).len(), plan.program().outputs().len());
+    }
+}
+
+/// Pieces are read lot by lot, but all of a run are used when it begins: whoever leaves in a lot has used them, and the others have too.
+#[test]
+fn a_streamed_run_that_is_cut_off_in_any_lot_has_used_its_pieces() {
+    let steps =
+        [(Step::GateBits, 2), (Step::GateBits, 6), (Step::GateProof, 4), (Step::Tables, 5), (Step::HandedOver, 0)];
+    for (step, after) in steps {
+        let (folder, parties) = filled(3);
+        let stores = Stores { folder: folder.path(), parties };
+        let before = stores.pieces();
+        let ended = stores.meet(2, Task::Stream, last(parties, Does::LeavesLater(step, after)));
+        assert!(ended[2].is_none(), "{step:?}, {after}: it left");
+        for ended in ended.into_iter().flatten() {
+            let error = ended.expect_err("the run was cut off");
+            assert!(!error.is_evidence(), "{step:?}, {after}: {error}");
+        }
+        let after_it = stores.pieces();
+        assert_eq!(after_it, before.iter().map(|pieces| pieces - 2).collect::<Vec<_>>(), "{step:?}, {after}");
+        let has = stores.well(3, Task::Stream);
+        assert_eq!(has.triples, 0, "two pieces of triples, each for one run");
     }
 }
 

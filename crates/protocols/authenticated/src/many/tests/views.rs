@@ -3,20 +3,23 @@
 //! A view has all bits that members have of a run: their shares of triples and masks, and what honest parties open or tell. Of labels there is bit 0. Of hashes,
 //! tags and tables there is what is left for whoever has active labels and all parts of the tables: every honest party's share of whether a gate is wrong.
 
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range};
 
-use garblet_garble::joint::{AndGates, Gate as Operands, Quad, walk};
-use garblet_primitives::{Backend, Engine, QUAD_LANES};
+use garblet_garble::joint::{AndGates, Gate as Operands, Quad};
+use garblet_primitives::{Engine, QUAD_LANES};
 use garblet_runs::testing::{
     coalition::{self, FUNCTIONS, bits},
     is_full,
 };
 
 use super::{lies::Watched, *};
-use crate::many::{
-    ground::DIGEST_BYTES,
-    online::{label_bytes, unlocked},
-    reveal::ANSWER_BYTES,
+use crate::{
+    config::Build,
+    many::{
+        ground::DIGEST_BYTES,
+        online::{label_bytes, unlocked},
+        reveal::ANSWER_BYTES,
+    },
 };
 
 /// More runs than a view has bits, and the margin of hulls.
@@ -50,20 +53,24 @@ async fn runs_of(
     Ok(all)
 }
 
-/// The places of the informative bytes in a message, in up to two pieces.
-fn informative(plan: &Plan, step: Step, to: Party) -> [Range<usize>; 2] {
+/// The places of the informative bytes in a message, in up to two pieces; `number` is that of earlier messages of its step to the party in the run.
+fn informative(plan: &Plan, (step, number): (Step, usize), to: Party) -> [Range<usize>; 2] {
     let gates = plan.and_count();
     let [inputs, outputs] = [plan.input_bits(to), plan.output_bits(to)].map(|bits| bits.div_ceil(8));
     let bytes = match step {
         Step::ProductBits => 0..(2 * gates).div_ceil(8),
         Step::BucketBits => 0..gates.div_ceil(8),
+        // Masks of inputs are opened alone, and then the bits of each lot.
+        Step::GateBits if plan.config().build == Build::Stream => 0..if number == 0 { inputs } else { usize::MAX },
         Step::GateBits => 0..(2 * gates).div_ceil(8) + inputs,
         Step::MaskedInputs => 0..usize::MAX,
-        Step::InputLabels if !plan.has_tags() => 0..0,
+        Step::InputLabels if !plan.has_tags() || plan.config().build == Build::Stream => 0..0,
+        Step::OutputMasks => 0..outputs,
         Step::InputLabels => {
             let masks = if to == plan.evaluator() { label_bytes(plan) } else { 0 };
             masks..masks + outputs
         }
+        Step::RevealedGates if plan.config().build == Build::Stream => 0..1,
         Step::RevealedGates => 0..gates.div_ceil(8),
         Step::RevealedSums => {
             let masks = if to == plan.evaluator() { ANSWER_BYTES } else { 0 };
@@ -98,9 +105,12 @@ impl Case<'_> {
         let mut view: Vec<bool> =
             members.iter().flat_map(|kept| kept.shares.iter().chain(&kept.outputs)).copied().collect();
         for kept in honest {
+            let mut numbers = HashMap::new();
             let seen = kept.sent.iter().filter(|(_, to, _)| *to >= first);
             for (step, to, message) in seen {
-                for places in informative(plan, *step, Party(*to as u16)) {
+                let number = numbers.entry((*step as u8, *to)).or_insert(0);
+                *number += 1;
+                for places in informative(plan, (*step, *number - 1), Party(*to as u16)) {
                     view.extend(bits(&message[places.start..places.end.min(message.len())]));
                 }
             }
@@ -180,7 +190,7 @@ fn shares_of_wrong(plan: &Plan, kept: &[&Kept], gates: &[[bool; 3]]) -> Vec<Vec<
 fn carried(plan: &Plan, inputs: Vec<bool>, masks: Option<&[bool]>) -> Vec<[bool; 3]> {
     let inputs = inputs.into_iter().map(|bit| [wire(bit); QUAD_LANES]).collect();
     let mut carried = Carried { masks, gates: Vec::new() };
-    walk(Backend::PORTABLE, plan.schedule(), 1, inputs, &mut carried);
+    plan.walk(inputs, &[wire(masks.is_none())]).advance(plan.and_count(), &mut carried);
     carried.gates
 }
 
@@ -213,17 +223,26 @@ impl AndGates for Carried<'_> {
 /// party has outputs that tell its input.
 const COALITIONS: [(u16, u16, u16); 5] = [(3, 2, 0), (3, 2, 2), (4, 2, 3), (4, 2, 2), (4, 2, 0)];
 
-fn plan_of(function: coalition::Function, (parties, first, evaluator): (u16, u16, u16), check: ResultCheck) -> Plan {
+fn plan_of(
+    function: coalition::Function,
+    (parties, first, evaluator): (u16, u16, u16),
+    (check, build): (ResultCheck, Build),
+) -> Plan {
     let program = coalition::program(function, parties, first);
-    Plan::new(program.into(), parties, Config { check, evaluator, ..Config::default() }).expect("it can be run")
+    Plan::new(program.into(), parties, Config { check, build, evaluator, ..Config::default() }).expect("it can be run")
 }
 
 #[test]
 fn no_sum_of_what_a_coalition_sees_tells_inputs() {
-    let both = [ResultCheck::Tags, ResultCheck::Reveal];
-    let cases = COALITIONS.into_iter().flat_map(|coalition| both.map(|check| (coalition, check))).enumerate();
-    // The short form has every coalition, with both checks in turn.
-    let cases = cases.filter(|(at, _)| is_full() || at % 4 == 0 || at % 4 == 3).map(|(_, case)| case);
+    let ways = [
+        (ResultCheck::Tags, Build::Ahead),
+        (ResultCheck::Reveal, Build::Stream),
+        (ResultCheck::Tags, Build::Stream),
+        (ResultCheck::Reveal, Build::Ahead),
+    ];
+    let cases = COALITIONS.into_iter().flat_map(|coalition| ways.map(|way| (coalition, way))).enumerate();
+    // The short form has every coalition, each with one of the ways in turn.
+    let cases = cases.filter(|(at, _)| is_full() || at % 4 == at / 4 % 4).map(|(_, case)| case);
     for (coalition, of_gates) in cases {
         let mut compared = 0;
         for (name, function) in FUNCTIONS {
@@ -239,7 +258,7 @@ fn no_sum_of_what_a_coalition_sees_tells_inputs() {
 #[test]
 fn masks_of_inputs_that_are_opened_to_all_tell_inputs() {
     for coalition in [COALITIONS[0], COALITIONS[1], COALITIONS[4]] {
-        let plan = plan_of(FUNCTIONS[0].1, coalition, ResultCheck::Tags);
+        let plan = plan_of(FUNCTIONS[0].1, coalition, (ResultCheck::Tags, Build::Ahead));
         assert_eq!(Case { plan: &plan, first: coalition.1, is_planted: true }.hides(), Some(false), "{coalition:?}");
     }
 }
