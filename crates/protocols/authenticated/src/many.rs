@@ -157,7 +157,7 @@ pub enum Step {
     RevealedLabels,
     /// The sum of a garbler's shares, and shares of masks of outputs; to other garblers these shares alone.
     RevealedSums,
-    /// Where gates are streamed and have tags: shares of masks of outputs.
+    /// Shares of masks of outputs, if gates are streamed and have tags.
     OutputMasks,
     /// Masked outputs, the digest of their labels, and shares of their masks.
     HandedOver,

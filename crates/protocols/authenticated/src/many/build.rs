@@ -209,7 +209,7 @@ fn told_inputs(plan: &Plan, masks: &Shares, owner: Party) -> Vec<u8> {
 struct Opening {
     place: Place,
     run: u64,
-    /// What was agreed before the first lot; then the digest that has this and all bits up to the last lot.
+    /// Everything that was agreed before the first lot; then the digest that has this and all bits up to the last lot.
     agreed: Vec<u8>,
 }
 

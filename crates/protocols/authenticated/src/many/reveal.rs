@@ -68,7 +68,7 @@ impl Parts {
     }
 }
 
-/// What the evaluator has revealed so far.
+/// The gates that the evaluator has revealed so far.
 pub(super) struct Revealed {
     /// The hashes of the labels of every garbler.
     labels: Vec<Hasher>,
@@ -76,7 +76,7 @@ pub(super) struct Revealed {
     sum: Block,
 }
 
-/// What a garbler has heard of the evaluator so far.
+/// The masked values that a garbler has heard so far.
 pub(super) struct Heard<'p> {
     plan: &'p Plan,
     /// The wires, which carry masked values; once those of all inputs are known.

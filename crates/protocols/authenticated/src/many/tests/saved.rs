@@ -112,7 +112,7 @@ fn a_chain_gives_the_right_results_with_both_checks_and_every_evaluator() {
     }
 }
 
-/// What a circuit that was made ahead keeps, one that is streamed reads, and the other way round.
+/// A circuit that is streamed reads values that one made ahead has kept, and the other way round.
 #[test]
 fn the_time_of_garbling_may_differ_from_run_to_run() {
     for first in 0..2 {
