@@ -10,6 +10,8 @@ pub struct Parameter<C> {
     pub name: &'static str,
     /// The values that it takes, for users.
     pub values: &'static str,
+    /// The value that hellos, stores and agreements do not name: those from before there was a choice have it.
+    pub tacit: Option<&'static str>,
     /// Writes the value.
     pub get: fn(&C) -> String,
     /// Sets the value from its text; `None` if there is no such value.
@@ -46,9 +48,15 @@ pub fn set<C>(known: &[Parameter<C>], config: &mut C, name: &str, value: &str) -
     (parameter.set)(config, value).ok_or_else(|| UnknownParameter::new(name, value, parameter.values))
 }
 
-/// All parameters with their values, as parties compare them.
+/// All parameters with their values.
 pub fn get<C>(known: &[Parameter<C>], config: &C) -> Vec<(String, String)> {
     known.iter().map(|parameter| (parameter.name.into(), (parameter.get)(config))).collect()
+}
+
+/// The parameters with their values as parties compare them: without those that have their tacit value.
+pub fn compared<C>(known: &[Parameter<C>], config: &C) -> Vec<(String, String)> {
+    let all = known.iter().zip(get(known, config));
+    all.filter(|(parameter, (_, value))| parameter.tacit != Some(value)).map(|(_, named)| named).collect()
 }
 
 /// Names as a list that ends in "or".
@@ -66,6 +74,7 @@ macro_rules! named {
         $crate::parameters::Parameter {
             name: $name,
             values: $values,
+            tacit: None,
             get: |config| $crate::parameters::name_of(config.$field, &$table),
             set: |config, value| {
                 $crate::parameters::put(&mut config.$field, $crate::parameters::value_of(value, &$table))
@@ -81,6 +90,7 @@ macro_rules! any_scheme {
         $crate::parameters::Parameter {
             name: "scheme",
             values: "half-gates, three-halves, grr3, four-row or privacy-free",
+            tacit: None,
             get: |config| config.garbling.scheme.to_string(),
             set: |config, value| $crate::parameters::put(&mut config.garbling.scheme, value.parse().ok()),
         }
@@ -94,6 +104,7 @@ macro_rules! any_hash {
         $crate::parameters::Parameter {
             name: "hash",
             values: "rekeyed, tmmo, mitccrh, fixed-key or sha256",
+            tacit: None,
             get: |config| config.garbling.hash.to_string(),
             set: |config, value| $crate::parameters::put(&mut config.garbling.hash, value.parse().ok()),
         }
@@ -107,13 +118,43 @@ macro_rules! ot_width {
         $crate::parameters::Parameter {
             name: "ot-k",
             values: "2, 4 or 8",
+            tacit: None,
             get: |config| config.ot_width.bits().to_string(),
             set: |config, value| $crate::parameters::put(&mut config.ot_width, $crate::parameters::width(value)),
         }
     };
 }
 
-pub use crate::{any_hash, any_scheme, named, ot_width};
+/// The kind of OT, and the value that is tacit, if one is.
+#[macro_export]
+macro_rules! ot_kind {
+    ($tacit:expr) => {
+        $crate::parameters::Parameter {
+            name: "ot",
+            values: "extension or silent",
+            tacit: $tacit,
+            get: |config| $crate::parameters::name_of(config.ot, &$crate::parameters::OTS),
+            set: |config, value| {
+                $crate::parameters::put(&mut config.ot, $crate::parameters::value_of(value, &$crate::parameters::OTS))
+            },
+        }
+    };
+}
+
+pub use crate::{any_hash, any_scheme, named, ot_kind, ot_width};
+
+/// The kind of OT that makes the many of a protocol.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OtKind {
+    /// OT extension.
+    #[default]
+    Extension,
+    /// Silent OT where there are enough to pay for its first ones; else OT extension.
+    Silent,
+}
+
+/// The kinds of OT by name.
+pub const OTS: [(&str, OtKind); 2] = [("extension", OtKind::Extension), ("silent", OtKind::Silent)];
 
 /// Puts a value in place, if there is one.
 pub fn put<T>(place: &mut T, value: Option<T>) -> Option<()> {
@@ -140,4 +181,26 @@ pub fn value_of<T: Copy>(name: &str, names: &[(&str, T)]) -> Option<T> {
 /// The name of a value.
 pub fn name_of<T: Copy + PartialEq>(value: T, names: &[(&str, T)]) -> String {
     names.iter().find(|(_, known)| *known == value).map_or_else(String::new, |(name, _)| (*name).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Config {
+        ot: OtKind,
+    }
+
+    #[test]
+    fn a_tacit_value_is_shown_and_not_compared() {
+        let named = |value: &str| vec![("ot".to_string(), value.to_string())];
+        let [tacit, told]: [[Parameter<Config>; 1]; 2] = [[ot_kind!(Some("extension"))], [ot_kind!(None)]];
+        let mut config = Config::default();
+        assert_eq!([get(&tacit, &config), compared(&told, &config)], [named("extension"), named("extension")]);
+        assert!(compared(&tacit, &config).is_empty());
+        set(&tacit, &mut config, "ot", "silent").expect("a kind");
+        assert_eq!([get(&tacit, &config), compared(&tacit, &config)], [named("silent"), named("silent")]);
+        assert!(set(&tacit, &mut config, "ot", "noisy").is_err());
+    }
 }

@@ -308,7 +308,7 @@ pub type LoadProgram = fn(&str) -> Result<Program, Diagnostics>;
 
 /// Adds the parameters of a protocol to a hello.
 pub(crate) fn with_parameters<P: Protocol>(hello: Hello, config: &P::Config) -> Hello {
-    let given = parameters::get(P::PARAMETERS, config);
+    let given = parameters::compared(P::PARAMETERS, config);
     given.iter().fold(hello, |hello, (name, value)| hello.with(name, value))
 }
 

@@ -6,14 +6,12 @@ use rand_core::CryptoRng;
 
 use crate::error::OtError;
 
-const SHARE_BYTES: usize = 32;
-const COMMITMENT_BYTES: usize = 32;
-const OPENING_BYTES: usize = SHARE_BYTES + 32;
-
-/// Payload bytes of the party that commits.
-pub(super) const FIRST_BYTES: u64 = (COMMITMENT_BYTES + OPENING_BYTES) as u64;
-/// Payload bytes of the other.
-pub(super) const SECOND_BYTES: u64 = SHARE_BYTES as u64;
+/// Payload bytes of the share of the party that does not commit.
+pub(super) const SHARE_BYTES: usize = 32;
+/// Payload bytes of the other's commitment.
+pub(super) const COMMITMENT_BYTES: usize = 32;
+/// Payload bytes of its share, with the opening.
+pub(super) const OPENING_BYTES: usize = SHARE_BYTES + 32;
 
 /// A coin that neither party chose. Public.
 pub(super) struct Coin([u8; 32]);

@@ -61,15 +61,28 @@ impl LpnSet {
 
     /// Payload bytes of a batch of `n` OTs: the sender's, and the receiver's.
     pub fn batch_bytes(self, n: u64, checked: bool) -> [u64; 2] {
+        let [commitment, share, corrections, query, answer] = self.batch_messages(n);
+        let [query, answer] = if checked { [query, answer] } else { [0, 0] };
+        [commitment + corrections + answer, share + query]
+    }
+
+    /// Payload bytes of each message of a checked batch of `n` OTs, in order: the sender's and the receiver's in turn.
+    pub fn batch_messages(self, n: u64) -> [u64; 5] {
         if n == 0 {
-            return [0, 0];
+            return [0; 5];
         }
         let (round, leaves) = (self.round_ots() as u64, self.leaves() as u64);
         let trees =
             n.div_ceil(round) * self.stock_trees() as u64 + n / round * (round / leaves) + (n % round).div_ceil(leaves);
         let corrections = 16 * self.depth as u64 * trees;
-        let [answer, query] = if checked { [check::ANSWER_BYTES, check::QUERY_BYTES] } else { [0, 0] };
-        [coins::FIRST_BYTES + corrections + answer as u64, coins::SECOND_BYTES + query as u64]
+        let [query, answer] = [check::QUERY_BYTES, check::ANSWER_BYTES].map(|bytes| bytes as u64);
+        [
+            coins::COMMITMENT_BYTES as u64,
+            coins::SHARE_BYTES as u64,
+            coins::OPENING_BYTES as u64 + corrections,
+            query,
+            answer,
+        ]
     }
 }
 
@@ -103,7 +116,7 @@ mod tests {
             let round = set.round_ots();
             for n in [0, 1, 2047, 2048, 2049, 200_000, round - 1, round, round + 1, 3 * round, 3 * round + 5000] {
                 let trees: usize = set.rounds(n).sum();
-                let fixed = if n == 0 { 0 } else { coins::FIRST_BYTES };
+                let fixed = if n == 0 { 0 } else { (coins::COMMITMENT_BYTES + coins::OPENING_BYTES) as u64 };
                 assert_eq!(set.batch_bytes(n as u64, false)[0], fixed + (16 * set.depth * trees) as u64, "{n} OTs");
                 assert!(set.rounds(n).all(|trees| trees <= set.trees));
             }

@@ -17,6 +17,7 @@ use super::tree::ReceivedTrees;
 use crate::bit_vec::BitVec;
 use crate::correlated::CorrelatedReceiver;
 use crate::error::OtError;
+use crate::room::emptied;
 
 /// The receiver of silent OTs that began with OTs of `B`: gets `c` and `t = q ^ c * delta`, while the sender has `q` and delta.
 ///
@@ -124,11 +125,23 @@ impl<B: BaseReceiver> CorrelatedReceiver for SilentCotReceiver<B> {
         channel: &mut Channel,
         n: usize,
     ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
+        self.extend_random_in_parts(channel, n, Zeroizing::default(), |_| ()).await
+    }
+
+    async fn extend_random_in_parts(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        room: Zeroizing<Vec<Block>>,
+        mut change: impl FnMut(&mut [Block]) + Send,
+    ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
         if n > self.supply.left() {
             self.prepare(channel, n).await?;
         }
-        let mut blocks = Zeroizing::new(Vec::with_capacity(n));
+        let mut blocks = emptied(room, n);
         self.supply.draw_onto(n, &mut blocks);
-        Ok((BitVec::of_lowest_bits(&blocks), blocks))
+        let choices = BitVec::of_lowest_bits(&blocks);
+        change(&mut blocks);
+        Ok((choices, blocks))
     }
 }

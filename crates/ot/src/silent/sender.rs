@@ -16,6 +16,7 @@ use super::supply::Supply;
 use super::tree::SentTrees;
 use crate::correlated::CorrelatedSender;
 use crate::error::OtError;
+use crate::room::emptied;
 
 /// The sender of silent OTs that began with OTs of `B`: gets `q`, while the receiver gets `q ^ c * delta`.
 ///
@@ -91,6 +92,23 @@ impl<B: BaseSender> SilentCotSender<B> {
         self.stock = Some(batch.next);
         self.supply = Supply::new(batch.rounds, n);
     }
+
+    /// As [`CorrelatedSender::extend`]. The blocks may take the allocation of `room`, whose contents are lost.
+    ///
+    /// *Errors*: as [`CorrelatedSender::prepare`].
+    pub async fn extend_into(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        room: Zeroizing<Vec<Block>>,
+    ) -> Result<Zeroizing<Vec<Block>>, OtError> {
+        if n > self.supply.left() {
+            self.prepare(channel, n).await?;
+        }
+        let mut blocks = emptied(room, n);
+        self.supply.draw_onto(n, &mut blocks);
+        Ok(blocks)
+    }
 }
 
 impl<B: BaseSender> CorrelatedSender for SilentCotSender<B> {
@@ -124,11 +142,6 @@ impl<B: BaseSender> CorrelatedSender for SilentCotSender<B> {
 
     /// Draws from the batch, or makes one of `n` OTs if less are left.
     async fn extend(&mut self, channel: &mut Channel, n: usize) -> Result<Zeroizing<Vec<Block>>, OtError> {
-        if n > self.supply.left() {
-            self.prepare(channel, n).await?;
-        }
-        let mut blocks = Zeroizing::new(Vec::with_capacity(n));
-        self.supply.draw_onto(n, &mut blocks);
-        Ok(blocks)
+        self.extend_into(channel, n, Zeroizing::default()).await
     }
 }

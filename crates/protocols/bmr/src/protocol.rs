@@ -60,6 +60,7 @@ const HASH: Parameter<Config> = named!("hash", "rekeyed, fixed-key or aes-256", 
 const OT_WIDTH: Parameter<Config> = Parameter {
     name: "ot-k",
     values: "2, 4 or 8",
+    tacit: None,
     get: |config| config.width().bits().to_string(),
     set: |config, value| parameters::put(&mut config.ot_width, parameters::width(value).map(Some)),
 };

@@ -40,12 +40,14 @@ impl Protocol for Covert {
         Parameter {
             name: "circuits",
             values: "a number from 2 to 256",
+            tacit: None,
             get: |config| config.circuits().to_string(),
             set: |config, value| put(&mut config.circuits, number(value, MIN_CIRCUITS..=MAX_CIRCUITS).map(Some)),
         },
         Parameter {
             name: "shares",
             values: "a number from 2 to 64",
+            tacit: None,
             get: |config| config.shares().to_string(),
             set: |config, value| put(&mut config.shares, number(value, MIN_SHARES..=MAX_SHARES).map(Some)),
         },

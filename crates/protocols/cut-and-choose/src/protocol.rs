@@ -46,18 +46,21 @@ impl Protocol for CutAndChoose {
         Parameter {
             name: "circuits",
             values: CIRCUITS,
+            tacit: None,
             get: |config| config.circuits().to_string(),
             set: |config, value| put(&mut config.circuits, number(value, CIRCUITS_RANGE).map(Some)),
         },
         Parameter {
             name: "supersets",
             values: CIRCUITS,
+            tacit: None,
             get: |config| config.supersets().to_string(),
             set: |config, value| put(&mut config.supersets, number(value, CIRCUITS_RANGE).map(Some)),
         },
         Parameter {
             name: "encoding",
             values: "systematic, random or independent",
+            tacit: None,
             get: |config| name_of(config.input_encoding(), &ENCODINGS),
             set: |config, value| put(&mut config.encoding, value_of(value, &ENCODINGS).map(Some)),
         },

@@ -4,13 +4,13 @@ use garblet_circuit::Party;
 use garblet_net::Hello;
 
 use super::plan::{Form, Plan};
-use super::source::Source;
 use garblet_ot::Width;
 use garblet_protocol::{
     choice::Operation,
     phase::{Communication, Phase},
     run_id::RUN_ID_BYTES,
 };
+use garblet_runs::ots::Source;
 
 /// The cost of a phase of one run of `plan` for `party`, all hellos given by party.
 ///
@@ -73,7 +73,7 @@ pub(super) fn work(plan: &Plan, phase: Phase) -> Vec<(Operation, u64)> {
 fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     let triples = plan.config().form == Form::Triples;
     let layers = plan.layers().count() as u64;
-    let is_silent = matches!(plan.source(), Source::Silent(_));
+    let is_silent = plan.source().is_silent();
     match phase {
         // For hello and seed; as sender of OTs twice, as receiver once. With a party before it, it waits at the end for the first silent OTs.
         Phase::Setup => 5 + u64::from(is_silent && party.0 > 0),

@@ -52,12 +52,12 @@ mod party;
 mod plan;
 mod prepare;
 mod protocol;
-mod source;
 mod stored;
 
 pub use cost::communication;
+pub use garblet_protocol::parameters::OtKind;
 pub use party::{GmwParty, Prepared};
-pub use plan::{Config, Form, OtKind, PARTIES_MAX, Plan, SILENT_FROM};
+pub use plan::{Config, Form, PARTIES_MAX, Plan, SILENT_FROM};
 pub use protocol::Gmw;
 
 /// The protocol's name on the command line and in results.

@@ -7,8 +7,8 @@ use garblet_primitives::{Block, Delta, Prg};
 use zeroize::Zeroizing;
 
 use super::bits::Packed;
-use super::source::{Receiver, Sender, Source};
 use garblet_protocol::session::Watch;
+use garblet_runs::ots::{Receiver, Sender, Source};
 
 /// The OTs made at a time; a whole number of squares of the OT extension.
 const CHUNK: usize = 1 << 14;

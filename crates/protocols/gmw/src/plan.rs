@@ -5,8 +5,9 @@ use std::sync::Arc;
 use garblet_circuit::{Circuit, Party, Program, Schedule};
 use garblet_ot::{LpnSet, PAD_BITS, Width};
 
-use super::{NAME, source::Source};
-use garblet_protocol::{Security, error::ProtocolError, party_io};
+use super::NAME;
+use garblet_protocol::{Security, error::ProtocolError, parameters::OtKind, party_io};
+use garblet_runs::ots::Source;
 
 /// The most parties of a run.
 pub const PARTIES_MAX: u16 = 255;
@@ -21,16 +22,6 @@ pub enum Form {
     Choi2012,
 }
 
-/// The kind of OT that makes the random ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OtKind {
-    /// OT extension.
-    #[default]
-    Extension,
-    /// Silent OT for programs of at least [`SILENT_FROM`] AND gates, which pay for its set-up; else OT extension.
-    Silent,
-}
-
 /// The AND gates from which on silent OT is used, if it is chosen.
 pub const SILENT_FROM: usize = 200_000;
 
@@ -41,7 +32,7 @@ pub struct Config {
     pub form: Form,
     /// Field width of the OT extension: larger is fewer bytes and more computation.
     pub ot_width: Width,
-    /// The kind of OT.
+    /// The kind of OT that makes the random ones: silent for programs of at least [`SILENT_FROM`] AND gates.
     pub ot: OtKind,
 }
 

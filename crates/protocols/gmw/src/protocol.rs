@@ -5,11 +5,11 @@ use std::ops::RangeInclusive;
 use garblet_circuit::Party;
 use garblet_net::{Hello, Mesh};
 
-use super::{Config, Form, GmwParty, NAME, OtKind, PARTIES_MAX, Plan, cost};
+use super::{Config, Form, GmwParty, NAME, PARTIES_MAX, Plan, cost};
 use garblet_protocol::{
     Adversary, MeshSession, Phase, Protocol, ProtocolError,
     choice::Operation,
-    parameters::{Parameter, named, ot_width},
+    parameters::{Parameter, named, ot_kind, ot_width},
     protocol::{Job, Request, Sample},
 };
 use garblet_runs::joint::{Joint, RunOrder};
@@ -18,8 +18,6 @@ use garblet_runs::joint::{Joint, RunOrder};
 pub struct Gmw;
 
 const FORMS: [(&str, Form); 2] = [("triples", Form::Triples), ("2012", Form::Choi2012)];
-
-const OTS: [(&str, OtKind); 2] = [("extension", OtKind::Extension), ("silent", OtKind::Silent)];
 
 impl Protocol for Gmw {
     type Link = Mesh;
@@ -31,7 +29,7 @@ impl Protocol for Gmw {
     const ADVERSARY: Adversary = Adversary::SemiHonest;
     const PARTIES: RangeInclusive<u16> = 2..=PARTIES_MAX;
     const PARAMETERS: &'static [Parameter<Config>] =
-        &[named!("form", "triples or 2012", form, FORMS), ot_width!(), named!("ot", "extension or silent", ot, OTS)];
+        &[named!("form", "triples or 2012", form, FORMS), ot_width!(), ot_kind!(None)];
     const LINK_DECIDES: &'static [(&'static str, &'static [&'static str])] =
         &[("ot", &["extension", "silent"]), ("ot-k", &["4", "2", "8"])];
     const SAMPLES: &'static [Sample] = &[&[], &[("form", "2012"), ("ot", "silent")]];

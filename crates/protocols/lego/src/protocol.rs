@@ -57,6 +57,7 @@ impl Protocol for Lego {
         Parameter {
             name: "buckets",
             values: "least, or gates/checks/checks as 7/4/3",
+            tacit: None,
             get: |config| config.sizing.to_string(),
             set: |config, value| put(&mut config.sizing, value.parse().ok()),
         },

@@ -94,7 +94,7 @@ impl Plan<yao::Plan> {
 
 /// The parameters of a job over a base: the base, and its parameters.
 fn of_base<C>(name: &str, known: &[Parameter<C>], config: &C) -> Vec<(String, String)> {
-    let mut parameters = parameters::get(known, config);
+    let mut parameters = parameters::compared(known, config);
     parameters.push(("base".into(), name.into()));
     parameters
 }

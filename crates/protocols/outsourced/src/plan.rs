@@ -82,7 +82,7 @@ impl Plan {
             Statistical::SixtyFour => client::Statistical::SixtyFour,
             Statistical::Eighty => client::Statistical::Eighty,
         };
-        let parameters = parameters::get(Authenticated::PARAMETERS, &config);
+        let parameters = parameters::compared(Authenticated::PARAMETERS, &config);
         Plan::over(program, parties, (statistical, parameters), saved, |outline| {
             let further = outline.clients.iter().map(|dealt| dealt.masks.len()).sum();
             let others = others::Dealt { outputs: outline.learned.clone(), further };

@@ -80,6 +80,7 @@ macro_rules! of_base {
         Parameter {
             name: Authenticated::PARAMETERS[$number].name,
             values: Authenticated::PARAMETERS[$number].values,
+            tacit: Authenticated::PARAMETERS[$number].tacit,
             get: |config| (Authenticated::PARAMETERS[$number].get)(&config.shares),
             set: |config, value| (Authenticated::PARAMETERS[$number].set)(&mut config.shares, value),
         }
@@ -106,6 +107,7 @@ impl Protocol for Outsourced {
         Parameter {
             name: "circuits",
             values: CIRCUITS,
+            tacit: None,
             get: |config| config.circuits().to_string(),
             set: |config, value| put(&mut config.circuits, number(value, MIN_CIRCUITS..=MAX_CIRCUITS).map(Some)),
         },

@@ -310,7 +310,7 @@ async fn meet<P: Joint>(
 
 /// The name of the protocol with all parameters.
 fn with_parameters<P: Joint>(config: &P::Config) -> String {
-    let parameters = parameters::get(P::PARAMETERS, config);
+    let parameters = parameters::compared(P::PARAMETERS, config);
     let parameters = parameters.iter().map(|(name, value)| format!(", {name} {value}"));
     format!("{}{}", P::NAME, parameters.collect::<String>())
 }

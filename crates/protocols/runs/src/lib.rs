@@ -20,6 +20,7 @@
 
 pub mod joint;
 mod messages;
+pub mod ots;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[doc(hidden)]

@@ -7,6 +7,7 @@ macro_rules! checked_scheme {
         $crate::protocol::parameters::Parameter {
             name: "scheme",
             values: $values,
+            tacit: None,
             get: |config| match config.published {
                 Some(method) => method.name().into(),
                 None => config.garbling.scheme.to_string(),
@@ -34,6 +35,7 @@ macro_rules! checked_hash {
         $crate::protocol::parameters::Parameter {
             name: "hash",
             values: "rekeyed, tmmo, mitccrh, fixed-key or sha256",
+            tacit: None,
             get: |config| match config.published {
                 Some(_) => $crate::garble::HashKind::Sha256.to_string(),
                 None => config.garbling.hash.to_string(),

@@ -32,6 +32,7 @@ pub struct AuthenticatedBmr;
 const EVALUATOR: Parameter<Config> = Parameter {
     name: "evaluator",
     values: "the number of a party",
+    tacit: None,
     get: |config| config.evaluator.to_string(),
     set: |config, value| parameters::put(&mut config.evaluator, parameters::number(value, 0..=15)),
 };

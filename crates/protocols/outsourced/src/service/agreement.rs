@@ -117,7 +117,7 @@ impl Agreement {
         let digested = Digested {
             servers: servers.map(|server| server.0),
             clients: clients.iter().map(String::as_str).collect(),
-            parameters: parameters::get(Authenticated::PARAMETERS, &config),
+            parameters: parameters::compared(Authenticated::PARAMETERS, &config),
             offers: offers.iter().zip(&ready).map(|(offer, ready)| ready.digested(offer)).collect(),
             limits: &limits,
         };

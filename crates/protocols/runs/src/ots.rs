@@ -1,4 +1,4 @@
-//! The correlated OTs with one peer, from either source.
+//! The correlated OTs with one peer, semi-honest, from either source.
 
 use garblet_net::Channel;
 use garblet_ot::{
@@ -8,9 +8,9 @@ use garblet_ot::{
 use garblet_primitives::{Block, Delta, Prg};
 use zeroize::Zeroizing;
 
-/// The source of OTs of a run.
+/// The source of the OTs of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
+pub enum Source {
     /// SoftSpoken of this width.
     Extension(Width),
     /// Silent OT, which begins with SoftSpoken of the greatest width.
@@ -18,8 +18,13 @@ pub(super) enum Source {
 }
 
 impl Source {
+    /// Tells whether OTs are silent.
+    pub fn is_silent(self) -> bool {
+        matches!(self, Source::Silent(_))
+    }
+
     /// The width of the OT extension that begins.
-    pub(super) fn width(self) -> Width {
+    pub fn width(self) -> Width {
         match self {
             Source::Extension(width) => width,
             Source::Silent(_) => Width::Eight,
@@ -27,7 +32,7 @@ impl Source {
     }
 
     /// Payload bytes of set-up that a party sends as sender of correlated OTs, and as receiver.
-    pub(super) fn setup_bytes(self) -> [u64; 2] {
+    pub fn setup_bytes(self) -> [u64; 2] {
         let width = self.width();
         let first = match self {
             Source::Extension(_) => 0,
@@ -37,7 +42,7 @@ impl Source {
     }
 
     /// The same for the OTs of a run.
-    pub(super) fn run_bytes(self, ots: u64) -> [u64; 2] {
+    pub fn run_bytes(self, ots: u64) -> [u64; 2] {
         match self {
             Source::Extension(width) => [0, width.extension_bytes(ots)],
             Source::Silent(set) => set.batch_bytes(ots, false),
@@ -46,7 +51,7 @@ impl Source {
 }
 
 /// The sender of correlated OTs.
-pub(super) enum Sender {
+pub enum Sender {
     /// As [`Source::Extension`].
     Extension(CotSender),
     /// As [`Source::Silent`].
@@ -54,7 +59,7 @@ pub(super) enum Sender {
 }
 
 /// The receiver of correlated OTs.
-pub(super) enum Receiver {
+pub enum Receiver {
     /// As [`Source::Extension`].
     Extension(CotReceiver),
     /// As [`Source::Silent`].
@@ -65,12 +70,7 @@ impl Sender {
     /// Sets up with a peer that calls [`Receiver::setup`].
     ///
     /// *Errors*: as [`CotSender::setup`].
-    pub(super) async fn setup(
-        channel: &mut Channel,
-        rng: &mut Prg,
-        delta: &Delta,
-        source: Source,
-    ) -> Result<Self, OtError> {
+    pub async fn setup(channel: &mut Channel, rng: &mut Prg, delta: &Delta, source: Source) -> Result<Self, OtError> {
         let base = CotSender::setup(channel, rng, delta, source.width()).await?;
         Ok(match source {
             Source::Extension(_) => Sender::Extension(base),
@@ -83,7 +83,7 @@ impl Receiver {
     /// Sets up with a peer that calls [`Sender::setup`].
     ///
     /// *Errors*: as [`CotReceiver::setup`].
-    pub(super) async fn setup(channel: &mut Channel, rng: &mut Prg, source: Source) -> Result<Self, OtError> {
+    pub async fn setup(channel: &mut Channel, rng: &mut Prg, source: Source) -> Result<Self, OtError> {
         let base = CotReceiver::setup(channel, rng, source.width()).await?;
         Ok(match source {
             Source::Extension(_) => Receiver::Extension(base),
