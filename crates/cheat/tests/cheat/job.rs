@@ -33,6 +33,14 @@ pub(crate) fn job() -> Job {
 }
 
 impl Job {
+    /// A program of so many gates that silent OT pays, all in one batch.
+    pub(crate) fn large() -> Self {
+        let program = Arc::new(library::find("lib:layered(2, 17000)").unwrap());
+        let bits = |width| (0..width).map(|at| at % 3 > 0).collect();
+        let inputs = program.inputs().iter().map(|input| bits(input.port.width())).collect();
+        Job { program: program.clone(), other: program, inputs }
+    }
+
     /// The outputs that a party should learn.
     pub(crate) fn right(&self, party: u16) -> Outputs {
         let outputs = self.program.outputs().iter().zip(evaluate(&self.program, &self.inputs));

@@ -4,10 +4,10 @@
 
 use garblet_cheat::{Outcome, authenticated, covert, cut_and_choose, outcome};
 use garblet_net::testing::{Direction, Fault, Frame, flip_of_bulk, intercepted_pair};
-use garblet_ot::{OtCheck, Width};
-use garblet_protocol::conduct::Honest;
+use garblet_ot::{LpnSet, OtCheck, StatisticalSecurity, Width};
+use garblet_protocol::{conduct::Honest, parameters::OtKind};
 
-use crate::job::{job, tries};
+use crate::job::{Job, job, tries};
 
 /// Bytes of the parties' first messages: the nonces of the session.
 const NONCE_BYTES: usize = 32;
@@ -20,20 +20,31 @@ enum Protocol {
     CutAndChoose,
     Covert,
     Authenticated(Width),
+    /// The same with silent OT.
+    Silent,
 }
 
 impl Protocol {
-    const ALL: [Protocol; 5] = [
+    const ALL: [Protocol; 6] = [
         Protocol::CutAndChoose,
         Protocol::Covert,
         Protocol::Authenticated(Width::Two),
         Protocol::Authenticated(Width::Four),
         Protocol::Authenticated(Width::Eight),
+        Protocol::Silent,
     ];
+
+    /// Silent OT needs a program of many gates.
+    fn job(self) -> Job {
+        match self {
+            Protocol::Silent => Job::large(),
+            _ => job(),
+        }
+    }
 
     /// The outcomes of garbler and evaluator with this fault, and the frames sent.
     fn run(self, fault: Option<Fault>, seed: u128) -> ([Outcome; 2], Vec<Frame>) {
-        let job = job();
+        let job = self.job();
         let mut transcript = None;
         let connect = || {
             let (left, right, frames) = intercepted_pair(fault);
@@ -48,6 +59,10 @@ impl Protocol {
                 let config = garblet_authenticated::Config { ot_width, ..Default::default() };
                 authenticated::run_over(connect, program, inputs, config, honest, seed)
             }
+            Protocol::Silent => {
+                let config = garblet_authenticated::Config { ot: OtKind::Silent, ..Default::default() };
+                authenticated::run_over(connect, program, inputs, config, honest, seed)
+            }
         };
         let frames = transcript.map(|transcript| transcript.frames()).unwrap_or_default();
         ([outcome(&garbler, &job.right(0)), outcome(&evaluator, &job.right(1))], frames)
@@ -58,6 +73,7 @@ impl Protocol {
             Protocol::CutAndChoose => cut_config().ot_width,
             Protocol::Covert => covert_config().ot_width,
             Protocol::Authenticated(width) => width,
+            Protocol::Silent => Width::Eight,
         }
     }
 }
@@ -101,6 +117,79 @@ fn deviations_both_ways(width: Width) -> Vec<Deviation> {
     all
 }
 
+/// The bytes of each message of silent OT in a direction, sender's and receiver's in turn: first those of the first OTs, then those of a batch.
+fn silent_messages() -> ([usize; 4], [usize; 5]) {
+    let (width, sigma, set) = (Width::Eight, StatisticalSecurity::Eighty, LpnSet::DEFAULT);
+    let [point, answered] = width.malicious_extension_bytes(set.stock() as u64, sigma);
+    let answer = sigma.digest_bytes() as u64;
+    let first = [0, answered - answer, point, answer];
+    let config = garblet_authenticated::Config { ot: OtKind::Silent, ..Default::default() };
+    let plan = garblet_authenticated::Plan::new(Job::large().program, config, &[], false).expect("it can be run");
+    (first.map(|bytes| bytes as usize), set.batch_messages(plan.ots()).map(|bytes| bytes as usize))
+}
+
+/// The places of the messages of silent OT among all of a party: of its point in the first OTs and of its first OTs' corrections; of commitment, opening, and answer in the
+/// batch in which it is the sender; of the query in the other.
+struct SilentPlaces {
+    corrections: usize,
+    opening: usize,
+    answer: usize,
+    query: usize,
+}
+
+fn silent_places(by: Direction) -> SilentPlaces {
+    let width = Width::Eight;
+    let set_ups = width.receiver_setup_bytes() + width.malicious_setup_bytes() + width.sender_setup_bytes() - 1;
+    let begin = set_ups as usize + NONCE_BYTES;
+    let ([_, corrections, point, digest], [commitment, share, opening, query, answer]) = silent_messages();
+    let batch = begin + corrections + point + digest;
+    match by {
+        Direction::Forth => SilentPlaces {
+            corrections: begin + point,
+            opening: batch + commitment,
+            answer: batch + commitment + opening,
+            query: batch + commitment + opening + answer + share,
+        },
+        Direction::Back => SilentPlaces {
+            corrections: begin,
+            opening: batch + share + query + commitment,
+            answer: batch + share + query + commitment + opening,
+            query: batch + share,
+        },
+    }
+}
+
+fn deviations_of_silent() -> Vec<Deviation> {
+    let mut all = Vec::new();
+    for by in [Direction::Forth, Direction::Back] {
+        let SilentPlaces { corrections, opening, answer, .. } = silent_places(by);
+        let of = |what, at, found_by| Deviation { what, by, at, found_by };
+        all.extend([
+            of("another choice in the first OTs", corrections, OtCheck::Choices),
+            of("another share of the coin than the committed one", opening, OtCheck::Coin),
+            of("the correction of the first level of the first tree", opening + 64, OtCheck::Leaves),
+            of("the correction of the last level of the last tree", answer - 1, OtCheck::Leaves),
+            of("the answer to the check of all trees", answer, OtCheck::Leaves),
+        ]);
+    }
+    all
+}
+
+/// A receiver that asks for another sum of its noise than it has finds no answer that fits, and learns nothing but that.
+#[test]
+fn a_receiver_of_silent_ots_that_asks_falsely_ends_the_run_itself() {
+    let (_, frames) = Protocol::Silent.run(None, 12);
+    for by in [Direction::Forth, Direction::Back] {
+        let fault = flip_of_bulk(&frames, by, silent_places(by).query + 16).expect("as much is sent");
+        let ([garbler, evaluator], _) = Protocol::Silent.run(Some(fault), 12);
+        let (own, other) = match by {
+            Direction::Forth => (garbler, evaluator),
+            Direction::Back => (evaluator, garbler),
+        };
+        assert_eq!([own, other], [Outcome::CaughtInOt(OtCheck::Leaves), Outcome::Ended], "{by:?}");
+    }
+}
+
 fn deviations(width: Width) -> Vec<Deviation> {
     let trees = NONCE_BYTES + width.receiver_setup_bytes() as usize;
     let columns = trees + width.malicious_setup_bytes() as usize;
@@ -123,6 +212,7 @@ fn deviations_inside_oblivious_transfers_are_caught_by_the_intended_check() {
         assert_eq!(outcomes, [Outcome::Right; 2], "{protocol:?}");
         let deviations = match protocol {
             Protocol::Authenticated(width) => deviations_both_ways(width),
+            Protocol::Silent => deviations_of_silent(),
             _ => deviations(protocol.width()),
         };
         for Deviation { what, by, at, found_by } in deviations {

@@ -22,8 +22,9 @@ use rand::{SeedableRng, rngs::StdRng};
 
 use super::{borders, inputs, name, own, party_count, protocols, samples};
 
-/// The settings under which a large program is run as well: what orders gates in each way.
-const LARGE: [(&str, &[(&str, &str)]); 3] = [("yao", &[]), ("yao", &[("scheme", "three-halves")]), ("gmw", &[])];
+/// The settings under which a large program is run as well: what orders gates in each way, and what has so many transfers that they are silent.
+const LARGE: [(&str, &[(&str, &str)]); 4] =
+    [("yao", &[]), ("yao", &[("scheme", "three-halves")]), ("gmw", &[]), ("authenticated", &[("ot", "silent")])];
 
 /// The digests of the file, and the version that they are of.
 #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]

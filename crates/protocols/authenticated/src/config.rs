@@ -1,6 +1,7 @@
 //! The choices of the users of both parties.
 
-use garblet_ot::Width;
+use garblet_ot::{LpnSet, Width};
+use garblet_protocol::parameters::OtKind;
 
 /// The evaluator's check that all gates are right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,8 +58,31 @@ pub struct Config {
     pub check: ResultCheck,
     /// The time of garbling.
     pub build: Build,
-    /// Field width of the OT extension.
+    /// Field width of the OT extension, unless OTs are silent.
     pub ot_width: Width,
     /// The statistical security.
     pub statistical: Statistical,
+    /// The kind of OT: silent for orders and programs that take at least [`SILENT_FROM`] OTs in each direction.
+    pub ot: OtKind,
+}
+
+/// The OTs in each direction from which on silent OT is used, if it is chosen: its first ones cost as much as 158,000 others.
+pub const SILENT_FROM: u64 = 200_000;
+
+/// The parameters of silent OT.
+pub(crate) const LPN: LpnSet = LpnSet::DEFAULT;
+
+impl Config {
+    /// Field width of the OT extension.
+    pub(crate) fn width(self) -> Width {
+        match self.ot {
+            OtKind::Extension => self.ot_width,
+            OtKind::Silent => Width::Eight,
+        }
+    }
+
+    /// Tells whether this number of OTs in each direction is made by silent OT.
+    pub(crate) fn is_silent(self, ots: u64) -> bool {
+        self.ot == OtKind::Silent && ots >= SILENT_FROM
+    }
 }

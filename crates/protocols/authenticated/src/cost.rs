@@ -2,6 +2,7 @@
 
 use garblet_circuit::Party;
 use garblet_net::Hello;
+use garblet_ot::Width;
 use garblet_protocol::{
     kept::WORD_BYTES,
     phase::{Communication, Phase},
@@ -10,7 +11,7 @@ use garblet_protocol::{
 use crate::{
     EVALUATOR, GARBLER,
     coins::{COMMITMENT_BYTES, OPENING_BYTES},
-    config::{Build, ResultCheck},
+    config::{Build, LPN, ResultCheck},
     online::{CHALLENGE_BYTES, DIGEST_BYTES, RUN_BYTES},
     opening::opened_bytes,
     parameters::Batch,
@@ -26,7 +27,9 @@ use crate::{
 /// | phase | garbler to evaluator | evaluator to garbler |
 /// |---|---|---|
 /// | setup | hello, OT set-ups, 32 | hello, OT set-ups, 32 |
+/// | setup, silent OTs | also 16, corrections of 149,292 OTs, 2,064 | the same |
 /// | prepare, for each batch | corrections of `N` OTs, 16, 2,064; `16 B l`, 64; 32; `B l / 8`, 32; 64; 32; 128; `(B - 1) l / 8`, 16 | the same, with 32 and 64 in place of 32 and 128 |
+/// | the same, silent OTs | in place of corrections and 2,064: 192, `176 (73 [N / 1,693,696] + [N / 2,048])` | the same |
 /// | build | `(2 n + i1) / 8`, 16; 16, `(32 + 2 t) n`, `n / 8` in pieces | `(2 n + i0) / 8`, 16 |
 /// | online, tags | 8, `16 (i0 + i1)`, 16, `m1 / 8`, 16 | 8, `i1 / 8`; `2 (m0 / 8)`, 48 |
 /// | online, reveal | 8, `16 (i0 + i1)`; 16, `m1 / 8`, 16 | 8, `i1 / 8`; `n / 8`, 16, 32; `2 (m0 / 8)`, 48 |
@@ -57,17 +60,22 @@ pub fn communication_for_others(
     hello: &[Hello],
     settling: &[(Party, usize)],
 ) -> Communication {
+    let mut tally = Tally { party, at: phase, phase: Phase::Setup, unanswered: false, cost: Communication::default() };
     if phase == Phase::Setup {
-        let width = plan.config().ot_width;
+        let width = plan.config().width();
         let ots = width.sender_setup_bytes() + width.receiver_setup_bytes() + width.malicious_setup_bytes() + 32;
         let [sent, received] = [party.0, 1 - party.0].map(|party| hello[usize::from(party)].encoded_bytes() + ots);
+        if plan.is_silent() {
+            tally.first_silent(width);
+        }
         // The hello, OTs in both directions, the name of the session.
-        return Communication { bytes_sent: sent, bytes_received: received, rounds: 5 };
+        tally.cost += Communication { bytes_sent: sent, bytes_received: received, rounds: 5 };
+        return tally.cost;
     }
-    let mut tally =
-        Tally { party, at: phase, phase: Phase::Prepare, unanswered: false, cost: Communication::default() };
+    tally.phase = Phase::Prepare;
+    let silent = plan.is_silent();
     for (batch, masks) in plan.batches() {
-        tally.batch(plan, batch, masks);
+        tally.batch(plan, batch, masks, silent);
     }
     tally.phase = Phase::Build;
     let streamed = plan.config().build == Build::Stream;
@@ -126,15 +134,35 @@ impl Tally {
         self.exchange(if from == GARBLER { [bytes, 0] } else { [0, bytes] });
     }
 
+    /// Messages of the sender and the receiver of OTs in turn, first in the garbler's direction and then in the evaluator's.
+    fn both_directions(&mut self, messages: &[u64]) {
+        for [sender, receiver] in [[GARBLER, EVALUATOR], [EVALUATOR, GARBLER]] {
+            for (at, &bytes) in messages.iter().enumerate() {
+                self.one_way(if at % 2 == 0 { sender } else { receiver }, bytes as usize);
+            }
+        }
+    }
+
+    /// The OTs with which silent ones begin.
+    fn first_silent(&mut self, width: Width) {
+        let answer = OT_CHECK.digest_bytes() as u64;
+        let [point, answered] = width.malicious_extension_bytes(LPN.stock() as u64, OT_CHECK);
+        self.both_directions(&[0, answered - answer, point, answer]);
+    }
+
     /// Steps P1 to P6.
-    fn batch(&mut self, plan: &Plan, batch: Option<Batch>, masks: u64) {
+    fn batch(&mut self, plan: &Plan, batch: Option<Batch>, masks: u64, silent: bool) {
         let leaky = batch.map_or(0, |batch| batch.leaky() as usize);
-        let [_, answered] = plan.config().ot_width.malicious_extension_bytes(3 * leaky as u64 + masks, OT_CHECK);
-        let answer = OT_CHECK.digest_bytes();
+        let count = 3 * leaky as u64 + masks;
+        if silent {
+            self.both_directions(&LPN.batch_messages(count));
+            self.exchange([16; 2]);
+        } else {
+            let [_, answered] = plan.config().width().malicious_extension_bytes(count, OT_CHECK);
+            let answer = OT_CHECK.digest_bytes();
+            [answered as usize - answer, 16, answer].into_iter().for_each(|bytes| self.exchange([bytes; 2]));
+        }
         let mut both = |bytes: usize| self.exchange([bytes; 2]);
-        both(answered as usize - answer);
-        both(16);
-        both(answer);
         let Some(batch) = batch else { return };
         both(16 * leaky + 2 * COMMITMENT_BYTES);
         both(COMMITMENT_BYTES);

@@ -1,7 +1,6 @@
 //! The state that both parties share: differences, OTs in both directions, and the names of everything.
 
 use garblet_circuit::Party;
-use garblet_ot::{MaliciousCotReceiver, MaliciousCotSender};
 use garblet_primitives::{Block, Delta};
 use garblet_protocol::{
     conduct::Conduct,
@@ -13,8 +12,9 @@ use garblet_protocol::{
 use crate::{
     EVALUATOR, GARBLER, NAME, Step,
     config::Config,
+    ots::Ots,
     place::Place,
-    secrets::{OT_CHECK, Secrets, in_ots},
+    secrets::{Secrets, in_ots},
     shares::Shares,
     stock::store::Stock,
 };
@@ -26,8 +26,7 @@ pub struct Ground<C> {
     pub(crate) in_ots: Delta,
     /// The same with bit 0 set, from which shares are made.
     pub(crate) delta: Delta,
-    pub(crate) sender: MaliciousCotSender,
-    pub(crate) receiver: MaliciousCotReceiver,
+    pub(crate) ots: Ots,
     id: SessionId,
     /// Batches, messages that open masks, and runs so far.
     pub(crate) batches: u64,
@@ -58,15 +57,13 @@ impl<C: Conduct<Step>> Ground<C> {
     ) -> Result<Self, ProtocolError> {
         let in_ots = in_ots(secrets.delta);
         let name = Block::from_digest(&id.domain(GARBLER, Place::Streams as u8).digest(b""));
-        let sender = secrets.sender.session(name, session.rng(), &in_ots, config.ot_width, OT_CHECK)?;
-        let receiver = secrets.receiver.session(name, config.ot_width, OT_CHECK)?;
+        let ots = Ots::new(secrets, name, session.rng(), &in_ots, (config, party == GARBLER))?;
         let delta = Delta::new(secrets.delta);
         Ok(Ground {
             party,
             in_ots,
             delta,
-            sender,
-            receiver,
+            ots,
             id,
             batches: 0,
             openings: 0,

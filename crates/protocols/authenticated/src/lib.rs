@@ -39,14 +39,14 @@
 //!
 //! Malicious, static. The hash of leaky triples is TMMO in the ideal-cipher model, under a key that is fixed after all OTs. The hash of gates is as for half
 //! gates, under a key that the garbler draws after everything that it hashes is fixed. Gates may be sent long before inputs are chosen, which relies on the
-//! ideal cipher too. The point at which tags are summed is a hash of all messages. For OTs see [`garblet_ot::softspoken`].
+//! ideal cipher too. The point at which tags are summed is a hash of all messages. For OTs see [`garblet_ot::softspoken`], and with `ot=silent` also [`garblet_ot::silent`].
 //!
 //! # Beside the paper
 //!
 //! Folders are the paper's phases: `prepare` makes triples, `build` joins them to a function, `online` computes it, each with a file for either role. Code that
 //! both roles share is `participant`, over `Side`; `ground` has their secrets and all names of hashes and keys. `others` serves `garblet_outsourced`.
 //!
-//! 1. Authenticated bits: `shares.rs` has the symbols, `prepare/correlated.rs` makes them (P1), `opening.rs` opens them.
+//! 1. Authenticated bits: `shares.rs` has the symbols, `prepare/correlated.rs` makes them (P1) of the OTs of `ots.rs`, `opening.rs` opens them.
 //! 2. Triples: `prepare/leaky.rs` (P2 to P4), `prepare/equality.rs` (P5) with `stock/unsettled.rs`, `prepare/rotate.rs` (P6). The bound, ours and the
 //!    published one, is `parameters.rs`.
 //! 3. The function: `build.rs` (B1, B3), `build/garbler.rs` (B2), `online/` (O1 to O5). One gate is in `garblet_garble::masked`, as formulas and as code;
@@ -68,6 +68,7 @@ pub mod many;
 mod online;
 mod opening;
 pub mod others;
+mod ots;
 pub mod parameters;
 mod participant;
 mod place;
@@ -86,7 +87,7 @@ mod wires;
 mod tests;
 
 pub use amounts::Amounts;
-pub use config::{Build, Config, ResultCheck, Statistical};
+pub use config::{Build, Config, ResultCheck, SILENT_FROM, Statistical};
 pub use cost::{communication, communication_for_others};
 pub use online::{evaluator::EvaluatorSide, garbler::GarblerSide};
 pub use participant::{Drawn, Evaluator, Garbler, Participant, Prepared, Run};

@@ -22,7 +22,7 @@ use crate::{
     online::{evaluator::EvaluatorSide, garbler::GarblerSide},
     others::{Dealing, FOR_OTHERS, Nothing},
     parameters::batches,
-    plan::{Plan, with_masks},
+    plan::{Plan, ots, with_masks},
     secrets::Secrets,
     shares::{Shares, Triples},
     side::{Computed, Read, Side, Waiting, Work},
@@ -100,12 +100,16 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
     ///
     /// *Errors*: a peer that cheats, and the store is given up; the connection's and the store's. Complete batches stay.
     pub async fn fill(&mut self, session: &mut Session, amounts: Amounts) -> Result<(), ProtocolError> {
-        session.enter(Phase::Prepare);
         let [triples, masks] = [amounts.triples, amounts.masks].map(|amount| amount.next_multiple_of(GROUP as u64));
+        let whole = |(batch, masks): (_, u64)| (batch, masks.next_multiple_of(GROUP as u64));
+        let batches: Vec<_> =
+            with_masks(batches(triples, self.config.statistical, 2), masks).into_iter().map(whole).collect();
+        let begun = self.ground.begin_ots(session, self.config, ots(&batches)).await;
+        self.ground.revoked(begun)?;
+        session.enter(Phase::Prepare);
         let mut done = 0;
-        for (batch, masks) in with_masks(batches(triples, self.config.statistical, 2), masks) {
-            let masks = masks.next_multiple_of(GROUP as u64) as usize;
-            let made = self.ground.make(session, batch, masks).await;
+        for (batch, masks) in batches {
+            let made = self.ground.make(session, batch, masks as usize).await;
             let made = self.ground.revoked(made)?;
             self.ground.stock.as_mut().ok_or_else(kept::no_store)?.put(&made)?;
             self.ground.room = made.shares;
@@ -119,16 +123,18 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
     /// Makes the material of one run, or takes it from the store.
     async fn draw(&mut self, session: &mut Session, plan: &Plan, top_up: bool) -> Result<Supply, ProtocolError> {
         self.ground.check_sound()?;
-        session.enter(Phase::Prepare);
         if let Some(stock) = &mut self.ground.stock {
             let lacks = stock.lacks(plan.amounts());
             if top_up && lacks != Amounts::default() {
                 self.fill(session, lacks).await?;
             }
+            session.enter(Phase::Prepare);
             let pieces = self.ground.stock.as_mut().ok_or_else(kept::no_store)?.take(plan.amounts())?;
             return Ok(Supply::stored(pieces));
         }
         let (ands, mut done, batches) = (plan.and_count(), 0, plan.batches());
+        self.ground.begin_ots(session, self.config, ots(&batches)).await?;
+        session.enter(Phase::Prepare);
         let triples: u64 = batches.iter().filter_map(|(batch, _)| batch.map(|batch| batch.triples)).sum();
         let mut supply = match plan.config().build {
             Build::Stream if triples > 0 => Supply::in_lots(session, plan)?,

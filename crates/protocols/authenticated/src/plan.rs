@@ -133,6 +133,16 @@ impl Plan {
         with_masks(batches(triples, self.config.statistical, 2), masks)
     }
 
+    /// The OTs in each direction of a run without a store.
+    pub fn ots(&self) -> u64 {
+        ots(&self.batches())
+    }
+
+    /// Tells whether a run without a store takes silent OTs.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.config.is_silent(self.ots())
+    }
+
     /// Input bits that a party provides.
     pub(crate) fn given_bits(&self) -> usize {
         [GARBLER, EVALUATOR, OTHERS].map(|giver| self.input_bits(giver)).iter().sum()
@@ -322,6 +332,11 @@ pub(crate) fn check_numbers(what: &str, numbers: &[usize], ports: usize) -> Resu
         }
         None => Ok(()),
     }
+}
+
+/// The OTs of these batches in each direction.
+pub(crate) fn ots(batches: &[(Option<Batch>, u64)]) -> u64 {
+    batches.iter().map(|(batch, masks)| 3 * batch.map_or(0, |batch| batch.leaky()) + masks).sum()
 }
 
 /// The most masks of a batch, which stay in memory together.

@@ -5,11 +5,31 @@ mod equality;
 mod leaky;
 pub(crate) mod rotate;
 
-use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
+use garblet_protocol::{conduct::Conduct, error::ProtocolError, phase::Phase, session::Session};
 
-use crate::{Step, ground::Ground, parameters::Batch, shares::Made, stock::unsettled::LastCheck};
+use crate::{Step, config::Config, ground::Ground, parameters::Batch, shares::Made, stock::unsettled::LastCheck};
 
 impl<C: Conduct<Step>> Ground<C> {
+    /// Makes the first silent OTs, if so many OTs in each direction are to be silent and there are none yet (phase `setup`).
+    ///
+    /// *Errors*: as [`Ground::make`].
+    pub(crate) async fn begin_ots(
+        &mut self,
+        session: &mut Session,
+        config: Config,
+        ots: u64,
+    ) -> Result<(), ProtocolError> {
+        if self.ots.are_silent() || !config.is_silent(ots) {
+            return Ok(());
+        }
+        self.check_settled()?;
+        session.enter(Phase::Setup);
+        self.over = true;
+        self.ots.begin_silent(session).await?;
+        self.over = false;
+        Ok(())
+    }
+
     /// Makes the triples of a batch, if there is one, and `masks` masks.
     ///
     /// A batch that fails, or whose future is dropped, is the last: the garbler may know the outcome of its check when the evaluator does not.
@@ -21,14 +41,20 @@ impl<C: Conduct<Step>> Ground<C> {
         batch: Option<Batch>,
         masks: usize,
     ) -> Result<Made, ProtocolError> {
-        self.check_sound()?;
-        if let Some(stock) = &self.stock {
-            LastCheck::of(&stock.store)?.must_be_settled(&stock.store)?;
-        }
+        self.check_settled()?;
         self.over = true;
         let made = self.make_batch(session, batch, masks).await?;
         self.over = false;
         Ok(made)
+    }
+
+    /// Refuses to make anything after a step that failed, or while a check is not settled.
+    fn check_settled(&self) -> Result<(), ProtocolError> {
+        self.check_sound()?;
+        match &self.stock {
+            Some(stock) => LastCheck::of(&stock.store)?.must_be_settled(&stock.store),
+            None => Ok(()),
+        }
     }
 
     async fn make_batch(

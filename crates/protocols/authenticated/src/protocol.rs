@@ -9,7 +9,7 @@ use garblet_protocol::{
     checks::Check,
     conduct::Honest,
     kept,
-    parameters::{Parameter, named, ot_width},
+    parameters::{Parameter, named, ot_kind, ot_width},
     protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Sample, Step, Terms, tabulate},
     stock::{Filled, Notice, ReadInput, SavedValues, StockKinds, yes_or_no},
 };
@@ -50,12 +50,14 @@ impl Protocol for Authenticated {
         named!("build", "ahead or stream", build, BUILDS),
         named!("statistical", "40, 64 or 80", statistical, STATISTICAL),
         ot_width!(),
+        ot_kind!(Some("extension")),
     ];
     const SAMPLES: &'static [Sample] = &[
         &[],
         &[("build", "stream")],
         &[("check", "reveal"), ("ot-k", "8")],
         &[("check", "reveal"), ("build", "stream"), ("statistical", "64")],
+        &[("ot", "silent")],
     ];
     const CHECKS: &'static [Check] = checks::ALL;
     const STOCK: Option<StockKinds> = Some(StockKinds::Pieces(&KINDS));

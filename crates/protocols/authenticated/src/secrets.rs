@@ -36,7 +36,7 @@ impl Secrets {
         // The sum of both has bit 0 set.
         let mut block = Block::random(rng).with_lsb(party == GARBLER).to_bytes();
         conduct.touch(Step::Difference, 0, &mut block);
-        let (width, delta) = (config.ot_width, in_ots(Block::from_bytes(block)));
+        let (width, delta) = (config.width(), in_ots(Block::from_bytes(block)));
         let (sender, receiver) = if party == GARBLER {
             let sender = SenderSeeds::setup(channel, rng, &delta, width, OT_CHECK).await?;
             (sender, ReceiverSeeds::setup(channel, rng, width, OT_CHECK).await?)

@@ -5,6 +5,7 @@ mod programs;
 pub(crate) mod put_back;
 mod rates;
 mod saved;
+mod silent;
 mod triples;
 pub(crate) mod unsettled;
 mod views;
@@ -34,6 +35,7 @@ use crate::{
     others::Nothing,
     parameters::Batch,
     place::Place,
+    plan::ots,
     secrets::Secrets,
     shares::Made,
     side::{Read, Side},
@@ -137,10 +139,11 @@ async fn live<S: Side, C: Conduct<Step>>(
     ground: Ground<C>,
 ) -> Result<Ran, ProtocolError> {
     let mut participant = Participant::<S, C> { ground, config: plan.config(), side: PhantomData };
-    session.enter(Phase::Prepare);
     let mut supply = Supply::default();
     let masks = plan.amounts().masks;
     let batches = batch.map_or_else(|| plan.batches(), |batch| vec![(Some(batch), masks)]);
+    participant.ground.begin_ots(session, plan.config(), ots(&batches)).await?;
+    session.enter(Phase::Prepare);
     for (batch, masks) in batches {
         supply.add(&participant.ground.make(session, batch, masks as usize).await?)?;
     }

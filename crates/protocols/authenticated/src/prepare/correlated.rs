@@ -5,10 +5,7 @@ use garblet_primitives::Block;
 use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
 use zeroize::Zeroizing;
 
-use crate::{GARBLER, Step, ground::Ground, place::Place, secrets::OT_CHECK, shares::Shares};
-
-/// Bytes of the answer to a check of OTs.
-const ANSWER_BYTES: usize = OT_CHECK.digest_bytes();
+use crate::{GARBLER, Step, ground::Ground, ots::Checked, place::Place, shares::Shares};
 
 /// OTs in both directions, checked by both parties. Nothing that depends on unchecked OTs is sent.
 pub(super) struct CotChecked {
@@ -44,20 +41,9 @@ impl<C: Conduct<Step>> Ground<C> {
         count: usize,
         number: u64,
     ) -> Result<CotChecked, ProtocolError> {
-        let Ground { sender, receiver, room, .. } = self;
-        let [of_keys, of_macs] = [&mut room.own, &mut room.peer].map(|room| Zeroizing::new(std::mem::take(room)));
-        let correct = async |out: &mut _| receiver.correct(out, count, of_macs).await;
-        let receive = async |into: &mut _| sender.receive(into, count, of_keys).await;
-        let (corrected, unchecked) = session.channel().full_duplex(correct, receive).await?;
-        // Points leave once all corrections have arrived.
-        let (point, mut theirs) = (self.sender.point(), [0; 16]);
-        session.channel().exchange_bytes(&point.to_bytes(), &mut theirs).await?;
-        let their_point = Block::from_bytes(theirs);
-        let (answer, bits, macs) = self.receiver.answer(corrected, their_point);
-        let mut theirs = vec![0; ANSWER_BYTES];
-        session.channel().exchange_bytes(&answer, &mut theirs).await?;
-        let keys = self.sender.check(unchecked, point, &theirs)?;
-        let points = if self.party == GARBLER { [point, their_point] } else { [their_point, point] };
+        let Ground { ots, room, .. } = self;
+        let Checked { bits, keys, macs, points: [own, theirs] } = ots.make(session, count, room).await?;
+        let points = if self.party == GARBLER { [own, theirs] } else { [theirs, own] };
         let hash_key =
             Block::from_digest(&self.domain(GARBLER, Place::LeakyHash, number).digest(bytemuck::cast_slice(&points)));
         Ok(CotChecked { bits, keys, macs, hash_key })

@@ -4,6 +4,7 @@ use garblet_circuit::Party;
 use garblet_protocol::{
     error::ProtocolError,
     kept,
+    parameters::OtKind,
     secrets::{SecretsState, given_up},
     session::Session,
 };
@@ -45,10 +46,12 @@ impl Stock {
         party: Party,
         peer: &str,
     ) -> Result<Self, ProtocolError> {
+        let ots = if config.ot == OtKind::Silent { ", silent OT" } else { "" };
+        let (bits, k) = (config.statistical.bits(), config.width().bits());
         store.bind(&Binding {
             peer: peer.into(),
             role: if party == GARBLER { "garbler" } else { "evaluator" }.into(),
-            protocol: format!("{NAME} {VERSION}, {} bits, k = {}", config.statistical.bits(), config.ot_width.bits()),
+            protocol: format!("{NAME} {VERSION}, {bits} bits, k = {k}{ots}"),
             library: String::new(),
         })?;
         let kept = secrets(&store)?;

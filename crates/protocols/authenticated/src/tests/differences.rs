@@ -1,13 +1,14 @@
 //! Parties whose differences are not the OTs' or not of the right kind.
 
 use super::*;
-use crate::checks;
+use crate::{checks, config::SILENT_FROM};
 
 /// The garbler's and the evaluator's results of making a batch, where one of them uses another difference than in the OTs.
-fn with_other_difference(party: Party, seed: u64) -> [Result<(), ProtocolError>; 2] {
+fn with_other_difference(party: Party, config: Config, seed: u64) -> [Result<(), ProtocolError>; 2] {
     let batch = Some(Batch { triples: 64, bucket: 3 });
     let make = async |session: &mut Session, own: Party| {
         let mut ground = ground(session, own, Honest).await;
+        ground.begin_ots(session, config, SILENT_FROM).await?;
         if own == party {
             let other = Block::random(session.rng());
             let old = ground.in_ots.block();
@@ -28,9 +29,10 @@ fn with_other_difference(party: Party, seed: u64) -> [Result<(), ProtocolError>;
 /// The leaves of the set-up bind the difference: no triples can be made with another one.
 #[test]
 fn triples_need_the_difference_of_the_set_up() {
-    for seed in 0..8 {
+    let tries = (0..8).map(|seed| (seed, Config::default())).chain([(8, silent::config()), (9, silent::config())]);
+    for (seed, config) in tries {
         for party in [GARBLER, EVALUATOR] {
-            let [garbler, evaluator] = with_other_difference(party, seed);
+            let [garbler, evaluator] = with_other_difference(party, config, seed);
             let error = garbler.expect_err("it compares first");
             assert!(
                 matches!(&error, ProtocolError::Cheating(cheating) if cheating.check == checks::EQUALITY),
@@ -55,18 +57,20 @@ impl Conduct<Step> for OtherBit {
 /// Nobody proves that the sum of both differences has bit 0 set: if it has not, product bits do not correct products.
 #[test]
 fn differences_whose_sum_has_bit_0_clear_are_caught() {
-    let make = async |session: &mut Session, own: Party, deviant: Party| {
-        let (config, mut conduct) = (Config::default(), OtherBit(own == deviant));
+    let make = async |session: &mut Session, own: Party, (deviant, config): (Party, Config)| {
+        let mut conduct = OtherBit(own == deviant);
         let secrets = Secrets::set_up(session, own, config, &mut conduct).await?;
         let mut ground = Ground::agree(session, &secrets, own, config, conduct).await?;
+        ground.begin_ots(session, config, SILENT_FROM).await?;
         ground.make(session, Some(Batch { triples: 64, bucket: 3 }), 0).await?;
         Ok(session.channel().flush().await?)
     };
-    for deviant in [GARBLER, EVALUATOR] {
+    let configs = [Config::default(), silent::config()];
+    for deviation in configs.into_iter().flat_map(|config| [GARBLER, EVALUATOR].map(|deviant| (deviant, config))) {
         let (garbler, evaluator) = both(
             1,
-            async |session| make(session, GARBLER, deviant).await,
-            async |session| make(session, EVALUATOR, deviant).await,
+            async |session| make(session, GARBLER, deviation).await,
+            async |session| make(session, EVALUATOR, deviation).await,
         );
         let error = garbler.expect_err("it compares first");
         assert!(matches!(&error, ProtocolError::Cheating(cheating) if cheating.check == checks::EQUALITY), "{error}");
