@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use garblet_ot::Width;
 use garblet_primitives::MAX_PARTIES;
+use garblet_protocol::parameters::OtKind;
 
 /// The way to make the joint garbled circuit: the protocol, as named on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,7 +109,12 @@ pub struct Config {
     pub hash: Hash,
     /// Field width of the OT extension; none for the form's own, see [`Config::width`].
     pub ot_width: Option<Width>,
+    /// The kind of OT: silent for programs of at least [`SILENT_FROM`] AND gates.
+    pub ot: OtKind,
 }
+
+/// The AND gates from which on silent OT is used, if it is chosen.
+pub const SILENT_FROM: usize = 100_000;
 
 impl Default for Config {
     fn default() -> Self {
@@ -127,6 +133,6 @@ impl Config {
     /// The standard parameters of a protocol.
     pub fn of(garbling: Garbling) -> Self {
         let form = if garbling == Garbling::Ot { Form::HalfGates } else { Form::Linear };
-        Config { garbling, form, hash: Hash::Rekeyed, ot_width: None }
+        Config { garbling, form, hash: Hash::Rekeyed, ot_width: None, ot: OtKind::Extension }
     }
 }

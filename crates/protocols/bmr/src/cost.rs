@@ -40,6 +40,9 @@ const GREETING_BYTES: u64 = 3 * size_of::<Block>() as u64;
 /// | `bmr-bgw2`, published | | `16 (a + A + 4 n A)` | 2 |
 ///
 /// Without its optimisations ([`Optimisations`]), published `bmr` has four strings, `e(5 A)` and `6 A / 8`, and each string takes 32 bytes.
+/// With silent OT, party `i` sends `s(x) + 32` for `e(x)`, `s(x) = 96 + 176 (73 ceil(x / 1,693,696) + ceil(x / 2,048))` for the `x` OTs that the other receives and 32 for its own,
+/// and in set-up also `ceil(M / 128) 240` for the first `M = 149,292` OTs. `prepare` then takes two rounds more, and one more for all but the last party that sends OTs.
+///
 /// With half gates nothing is opened, `e(x)` is `4 x` bytes at the default width, and with two parties `32 A + A / 8` take the place of
 /// `48 A`; only the evaluator gets labels online.
 ///
@@ -58,21 +61,23 @@ pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) 
 fn one_way(plan: &Plan, from: Party, to: Party, phase: Phase, hello: &Hello) -> u64 {
     let gates = plan.and_count() as u64;
     let packed = |bits: u64| bits.div_ceil(8);
-    let width = plan.config().width();
+    let source = plan.source();
     let has_delta = |party| u64::from(plan.slot(party).is_some());
     match (phase, plan.config().garbling, plan.form()) {
         (Phase::Setup, Garbling::Ot, _) => {
-            let ots = has_delta(from) * width.sender_setup_bytes() + has_delta(to) * width.receiver_setup_bytes();
+            let [as_sender, as_receiver] = source.setup_bytes();
+            let ots = has_delta(from) * as_sender + has_delta(to) * as_receiver;
             hello.encoded_bytes() + ots + GREETING_BYTES
         }
         (Phase::Setup, _, _) => hello.encoded_bytes() + GREETING_BYTES,
         (Phase::Prepare, Garbling::Ot, form) => {
-            let count = match form {
-                Form::Linear | Form::HalfGates => linear::count(plan, from.0),
+            let count = |receiver: Party| match form {
+                Form::Linear | Form::HalfGates => linear::count(plan, receiver.0),
                 Form::Published(optimisations) => published::count(plan, optimisations),
             };
-            let ots = width.extension_bytes((count.chosen + count.later) as u64) + packed(count.chosen as u64);
-            has_delta(to) * ots
+            let ots = |receiver| source.run_bytes(count(receiver).all() as u64);
+            let [[as_sender, _], [_, as_receiver]] = [ots(to), ots(from)];
+            has_delta(from) * as_sender + has_delta(to) * (as_receiver + packed(count(from).chosen as u64))
         }
         (Phase::Prepare, _, Form::Linear | Form::HalfGates) => bgw::share_bits_bytes(plan, from),
         (Phase::Prepare, _, Form::Published(_)) => 0,
@@ -103,6 +108,10 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     match phase {
         // For hellos; base OTs, two rounds for one role and one for the other; greetings.
         Phase::Setup => 1 + if garbling == Garbling::Ot { 3 } else { 0 } + 1,
+        // A coin each way, for which the party before another one waits once more; linear, the corrections of choices.
+        Phase::Prepare if plan.is_silent() => {
+            2 + u64::from(party.0 + 1 < plan.parties()) + u64::from(form == Form::Linear)
+        }
         Phase::Prepare => match (garbling, form) {
             // The last party hears all others before it says anything.
             (Garbling::Ot, Form::Published(optimisations)) if optimisations != Optimisations::BothWays => {

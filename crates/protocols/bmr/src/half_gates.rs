@@ -99,6 +99,12 @@ pub(super) fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     match phase {
         // For hellos; base OTs, two rounds as their receiver and one as the other; greetings.
         Phase::Setup => 2 + 2 * u64::from(garbles) + u64::from(!garbles || among_garblers),
+        Phase::Prepare if plan.is_silent() => match plan.slot(party) {
+            // It answers a coin, and corrects its choices.
+            None => 1,
+            Some(_) if plan.slots() == 1 => 2,
+            Some(slot) => 3 + u64::from(slot + 1 < plan.slots()),
+        },
         Phase::Prepare => u64::from(among_garblers),
         // For products, corrections and sums; the last are the evaluator's alone.
         Phase::Build => 1 + u64::from(!garbles || among_garblers),

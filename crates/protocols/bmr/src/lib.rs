@@ -46,6 +46,9 @@
 //! - `form=linear`, the default of the others, makes the same circuit with fewer bytes: see the modules `linear`, `bgw` and `open`. With `n` parties,
 //!   a gate costs each of them about `144 (n - 1)` bytes in place of `64 n (n - 1)` and more.
 //!
+//! - Of a run of many gates, [`Config::ot`] may make the OTs of `bmr` by silent OT. Bit 0 of its blocks is zero or the choice; each pair adds a stream that it has in
+//!   common, so that it is as random to others as with the extension.
+//!
 //! # Cost
 //!
 //! [`communication`] states bytes and rounds of every phase and party; a test compares it with the measured counts. Evaluating takes `n^2`
@@ -93,7 +96,7 @@ mod source;
 mod stored;
 mod zeros;
 
-pub use config::{Config, Form, Garbling, Hash, Optimisations};
+pub use config::{Config, Form, Garbling, Hash, Optimisations, SILENT_FROM};
 pub use cost::communication;
 pub use party::{BmrParty, Prepared};
 pub use plan::Plan;

@@ -5,15 +5,13 @@
 
 use garblet_circuit::Party;
 use garblet_net::{Channel, Line, Mesh, PerPeer};
-use garblet_ot::{
-    BitVec, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, OtError, PadHash, Width,
-    softspoken::BATCH_OTS,
-};
+use garblet_ot::{BitVec, CorrelatedReceiver, CorrelatedSender, OtError, PadHash, softspoken::BATCH_OTS};
 use garblet_primitives::{Block, Delta, Prg};
 use zeroize::Zeroizing;
 
 use super::secrets::Labels;
 use garblet_protocol::{MeshSession, bulk::check_padding_of, error::ProtocolError, session::Watch};
+use garblet_runs::ots::{Receiver, Sender, Source};
 
 /// The number of OTs made between progress reports.
 const CHUNK: usize = 8 * BATCH_OTS;
@@ -24,9 +22,17 @@ pub(super) const CORRECTIONS: &str = "choice corrections";
 ///
 /// A party without a delta sends no OTs.
 pub(super) struct Pairs {
+    ends: Ends,
     delta: Delta,
-    senders: PerPeer<Option<CotSender>>,
-    receivers: PerPeer<Option<CotReceiver>>,
+    source: Source,
+    /// A generator that each pair has in common. *Secret*: from everybody outside the pair.
+    common: PerPeer<Prg>,
+}
+
+/// The senders and the receivers of OTs.
+pub(super) struct Ends {
+    senders: PerPeer<Option<Sender>>,
+    receivers: PerPeer<Option<Receiver>>,
 }
 
 /// The number of OTs that a party receives from each other party.
@@ -39,7 +45,7 @@ pub(super) struct Count {
 }
 
 impl Count {
-    fn all(self) -> usize {
+    pub(super) fn all(self) -> usize {
         self.chosen + self.later
     }
 }
@@ -60,13 +66,13 @@ pub(super) struct PairHashes {
     pub(super) received: Option<PadHash>,
 }
 
-impl Pairs {
-    /// Base OTs with every other party. Of each pair the lower party is first the sender. `has_delta` tells whether a party sends OTs.
+impl Ends {
+    /// Base OTs, and the first silent ones if OTs are silent, with every other party. Of each pair the lower party is first the sender. `has_delta` tells whether a party sends OTs.
     pub(super) async fn setup(
         mesh: &mut Mesh,
         rng: &mut Prg,
         delta: &Delta,
-        width: Width,
+        source: Source,
         has_delta: impl Fn(u16) -> bool,
     ) -> Result<Self, ProtocolError> {
         let own = mesh.party();
@@ -76,21 +82,29 @@ impl Pairs {
             let (mut sender, mut receiver) = (None, None);
             for sends in [own < peer, own > peer] {
                 if sends && has_delta(own) {
-                    sender = Some(CotSender::setup(channel, &mut rng, delta, width).await?);
+                    sender = Some(Sender::setup(channel, &mut rng, delta, source).await?);
                 } else if !sends && has_delta(peer) {
-                    receiver = Some(CotReceiver::setup(channel, &mut rng, width).await?);
+                    receiver = Some(Receiver::setup(channel, &mut rng, source).await?);
                 }
             }
             channel.flush().await?;
             Ok::<_, OtError>((sender, receiver))
         };
         let (senders, receivers) = unzip(mesh.each(rngs, step).await?);
-        Ok(Pairs { delta: delta.clone(), senders, receivers })
+        Ok(Ends { senders, receivers })
+    }
+}
+
+impl Pairs {
+    /// The OTs of these ends.
+    pub(super) fn new(ends: Ends, delta: Delta, source: Source, common: PerPeer<Prg>) -> Self {
+        Pairs { ends, delta, source, common }
     }
 
     /// The hashes of the OTs with each other party.
     pub(super) fn hashes(&self) -> PerPeer<PairHashes> {
-        self.senders.as_ref().zip(self.receivers.as_ref()).map(|_, (sender, receiver)| PairHashes {
+        let Ends { senders, receivers } = &self.ends;
+        senders.as_ref().zip(receivers.as_ref()).map(|_, (sender, receiver)| PairHashes {
             sent: sender.as_ref().map(|sender| PadHash::new(sender.session_key())),
             received: receiver.as_ref().map(|receiver| PadHash::new(receiver.session_key())),
         })
@@ -114,12 +128,20 @@ impl Pairs {
         let of_pair = |peer, sender: bool, receiver: bool| {
             usize::from(receiver) * own.all() + usize::from(sender) * count(peer).all()
         };
-        let ends = self.senders.iter().zip(self.receivers.iter());
+        let Pairs { ends: Ends { senders, receivers }, delta, source, common } = self;
+        let ends = senders.iter().zip(receivers.iter());
         let all = ends.map(|((peer, sender), (_, receiver))| of_pair(peer, sender.is_some(), receiver.is_some())).sum();
         let (mesh, _, watch) = session.watched(gates, all);
-        let delta = self.delta.block();
-        let step = async |peer: u16, mut line: Line, (sender, receiver): Ends<'_>| {
+        let (delta, source) = (delta.block(), *source);
+        let step = async |peer: u16, mut line: Line, ((mut sender, mut receiver), common): PairEnds<'_>| {
             let channel: &mut Channel = &mut line;
+            for sends in [party < peer, party > peer] {
+                match (&mut sender, &mut receiver) {
+                    (Some(sender), _) if sends => sender.prepare(channel, count(peer).all()).await?,
+                    (_, Some(receiver)) if !sends => receiver.prepare(channel, own.all()).await?,
+                    _ => {}
+                }
+            }
             let send = async |channel: &mut Channel| {
                 let Some(receiver) = receiver else { return Ok(Default::default()) };
                 let (random, t) = receive_ots(receiver, channel, own.all(), &watch).await?;
@@ -143,15 +165,31 @@ impl Pairs {
                     (send(channel).await?, q)
                 }
             };
+            if source.is_silent() {
+                let both = if party < peer { [&mut q, &mut t] } else { [&mut t, &mut q] };
+                both.into_iter().for_each(|blocks| hide_lowest_bits(blocks, common));
+            }
             Ok::<_, OtError>(PairOts { q: Labels(std::mem::take(&mut q)), t: Labels(std::mem::take(&mut t)), later })
         };
-        let ends = self.senders.as_mut().zip(self.receivers.as_mut());
-        Ok(mesh.each(ends.map(|_, (sender, receiver)| (sender.as_mut(), receiver.as_mut())), step).await?)
+        let ends = senders.as_mut().zip(receivers.as_mut());
+        let ends = ends.map(|_, (sender, receiver)| (sender.as_mut(), receiver.as_mut()));
+        Ok(mesh.each(ends.zip(common.as_mut()), step).await?)
     }
 }
 
-/// The ends of the OTs with one other party.
-type Ends<'a> = (Option<&'a mut CotSender>, Option<&'a mut CotReceiver>);
+/// The ends of the OTs with one other party, and the generator in common with it.
+type PairEnds<'a> = ((Option<&'a mut Sender>, Option<&'a mut Receiver>), &'a mut Prg);
+
+/// Adds the same random bits to bit 0 of the blocks of both parties of a pair.
+///
+/// Bit 0 of silent OTs is zero at the sender and the choice at the receiver. With these bits it tells others as little as that of the extension, which is random too.
+fn hide_lowest_bits(blocks: &mut [Block], common: &mut Prg) {
+    for blocks in blocks.chunks_mut(128) {
+        let bits = Zeroizing::new(common.next_block());
+        let bits = bits.to_u128();
+        blocks.iter_mut().enumerate().for_each(|(at, block)| *block ^= Block::from_u128(bits >> at & 1));
+    }
+}
 
 /// The sizes of the chunks of `count` OTs.
 fn chunks(count: usize) -> impl Iterator<Item = usize> {
@@ -160,7 +198,7 @@ fn chunks(count: usize) -> impl Iterator<Item = usize> {
 
 /// Makes `count` OTs as the sender.
 async fn send_ots(
-    sender: &mut CotSender,
+    sender: &mut Sender,
     channel: &mut Channel,
     count: usize,
     watch: &Watch<'_>,
@@ -176,7 +214,7 @@ async fn send_ots(
 
 /// Makes `count` OTs as the receiver, with random choices.
 async fn receive_ots(
-    receiver: &mut CotReceiver,
+    receiver: &mut Receiver,
     channel: &mut Channel,
     count: usize,
     watch: &Watch<'_>,

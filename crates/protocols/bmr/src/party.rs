@@ -17,7 +17,7 @@ use super::{
     half_gates::{self, HalfGates},
     linear::Linear,
     open::open,
-    pairs::{Pairs, bits_of_peer},
+    pairs::{Ends, Pairs, bits_of_peer},
     plan::Plan,
     published::Published,
     rows::Numbered,
@@ -108,10 +108,10 @@ impl JointParty for BmrParty {
         let (mesh, rng) = session.parts();
         let config = plan.config();
         let delta = Delta::random(rng);
-        let pairs = match config.garbling {
+        let ends = match config.garbling {
             Garbling::Ot => {
                 let has_delta = |party| plan.slot(Party(party)).is_some();
-                Some(Box::new(Pairs::setup(mesh, rng, &delta, config.width(), has_delta).await?))
+                Some(Ends::setup(mesh, rng, &delta, plan.source(), has_delta).await?)
             }
             _ => None,
         };
@@ -129,10 +129,13 @@ impl JointParty for BmrParty {
         let own = mesh.party();
         let of = |party| theirs.get(party).map_or_else(|| shares[usize::from(own)], |theirs| theirs.delta);
         let deltas = || Zeroizing::new((0..plan.parties()).map(of).collect::<Vec<Block>>());
-        let rows = match (pairs, plan.form()) {
-            (Some(pairs), Form::Linear) => Rows::Linear(Linear(pairs)),
-            (Some(pairs), Form::Published(optimisations)) => Rows::Published(Published { pairs, optimisations }),
-            (Some(pairs), Form::HalfGates) => Rows::HalfGates(HalfGates(pairs)),
+        let pairs = |ends, common| Box::new(Pairs::new(ends, delta.clone(), plan.source(), common));
+        let rows = match (ends, plan.form()) {
+            (Some(ends), Form::Linear) => Rows::Linear(Linear(pairs(ends, for_rows))),
+            (Some(ends), Form::Published(optimisations)) => {
+                Rows::Published(Published { pairs: pairs(ends, for_rows), optimisations })
+            }
+            (Some(ends), Form::HalfGates) => Rows::HalfGates(HalfGates(pairs(ends, for_rows))),
             (None, Form::Linear | Form::HalfGates) => Rows::Bgw(Bgw::new(&deltas(), own, for_rows)),
             (None, Form::Published(_)) => Rows::BgwPublished(BgwPublished { deltas: deltas() }),
         };

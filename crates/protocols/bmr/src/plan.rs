@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use garblet_circuit::{OutputWire, Party, Program, Schedule};
-use garblet_ot::PAD_BITS;
+use garblet_ot::{LpnSet, PAD_BITS};
 
-use super::config::{Config, Form, Garbling, Hash, Optimisations};
-use garblet_protocol::{Security, error::ProtocolError, party_io};
+use super::config::{Config, Form, Garbling, Hash, Optimisations, SILENT_FROM};
+use garblet_protocol::{Security, error::ProtocolError, parameters::OtKind, party_io};
+use garblet_runs::ots::Source;
 
 /// A program made ready for joint garbling.
 ///
@@ -54,6 +55,21 @@ impl Plan {
     /// The parameters.
     pub fn config(&self) -> Config {
         self.config
+    }
+
+    /// The source of OTs.
+    pub(super) fn source(&self) -> Source {
+        match self.config.ot {
+            OtKind::Silent if self.config.garbling == Garbling::Ot && self.and_count() >= SILENT_FROM => {
+                Source::Silent(LpnSet::DEFAULT)
+            }
+            OtKind::Silent | OtKind::Extension => Source::Extension(self.config.width()),
+        }
+    }
+
+    /// Tells whether OTs are silent.
+    pub(super) fn is_silent(&self) -> bool {
+        self.source().is_silent()
     }
 
     /// The steps in use: `bmr-bgw4` has only the published ones.

@@ -7,7 +7,7 @@ use garblet_net::{Hello, Mesh};
 use super::{BmrParty, Config, Form, Garbling, Hash, Optimisations, Plan};
 use garblet_protocol::{
     Adversary, MeshSession, Protocol, ProtocolError,
-    parameters::{self, Parameter, named},
+    parameters::{self, Parameter, named, ot_kind},
     protocol::{Request, Sample},
 };
 use garblet_runs::joint::{Joint, RunOrder};
@@ -68,11 +68,12 @@ const BGW: &[Parameter<Config>] = &[named!("form", "linear or published", form, 
 
 impl Way for ByOt {
     const GARBLING: Garbling = Garbling::Ot;
-    const SAMPLES: &'static [Sample] = &[&[], &[("form", "linear")], &[("form", "published")]];
+    const SAMPLES: &'static [Sample] = &[&[], &[("form", "linear")], &[("form", "published")], &[("ot", "silent")]];
     const PARAMETERS: &'static [Parameter<Config>] = &[
         named!("form", "half-gates, linear, published, basic, three-strings or correlated", form, OT_FORMS),
         HASH,
         OT_WIDTH,
+        ot_kind!(Some("extension")),
     ];
 }
 

@@ -8,6 +8,7 @@ mod insiders;
 mod insiders_half_gates;
 mod misuse;
 mod recipients;
+mod silent;
 mod tables;
 mod views;
 

@@ -104,7 +104,7 @@ fn round_constants() -> Vec<u64> {
         let bit = register & 1;
         register <<= 1;
         // x^8 + x^6 + x^5 + x^4 + 1, with the newest bit at place 0.
-        register = (register & 0xff) ^ (register >> 8) * 0x71;
+        register = (register & 0xff) ^ ((register >> 8) * 0x71);
         bit
     });
     (0..24)
