@@ -5,7 +5,7 @@ use garblet_console::{failure::Failure, output, rates};
 use garblet_garble::{GarblingConfig, SchemeKind};
 use serde_json::json;
 
-use crate::bench::{Engine, Form, Piece, aes_chains::Chains, garbling, ot};
+use crate::bench::{Engine, Form, Piece, garbling, ot};
 
 /// The options of `garblet bench rates`.
 #[derive(clap::Args)]

@@ -57,7 +57,7 @@ fn programs_of_fewer_gates_cost_the_same_as_with_the_extension() {
     }
 }
 
-/// What a garbler, the evaluator and a party of the linear form send for each gate.
+/// The bytes that a garbler, the evaluator and a party of the linear form send for each gate.
 #[test]
 fn a_million_gates_cost_what_the_book_says() {
     let program = library::find("lib:layered(100, 1000000)").expect("known");
