@@ -46,7 +46,8 @@ async fn compute(party: u16, store: Store, session: &mut MeshSession, log: &Log)
         member.fill(session, short).await?;
     }
     let drawn = member.draw(session).await?;
-    let each = drawn.pieces().iter().flat_map(|(kind, ids)| ids.iter().map(|id| (kind.to_string(), id.0)));
+    let pieces = drawn.pieces();
+    let each = pieces.iter().flat_map(|(kind, ids)| ids.iter().map(|id| (kind.to_string(), id.0)));
     log.write(&each.collect::<Vec<_>>()).expect("a log that can be written");
     let prepared = member.build(session, drawn).await?;
     let values = [Bits::from_u128(37, 8), Bits::from_u128(210, 8)];
