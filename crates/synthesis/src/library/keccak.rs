@@ -11,7 +11,7 @@ use crate::builder::{Bit, Bytes, CircuitBuilder, ProgramBuilder, Wires};
 /// AND gates of the permutation: one for each bit of the state and round.
 const ANDS: u64 = 1600 * 24;
 
-/// - `keccak-f`: the permutation Keccak-f[1600], 38,400 AND gates in 24 layers.
+/// - `keccak-f`: the permutation `Keccak-f[1600]`, 38,400 AND gates in 24 layers.
 /// - `sha3-256-message(n)`, `sha3-512-message(n)`: the digest of a message of n bytes, of which each block takes a permutation.
 /// - `shake128(n, m)`, `shake256(n, m)`: m bytes of output for a message of n bytes.
 ///
