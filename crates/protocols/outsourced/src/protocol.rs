@@ -104,6 +104,7 @@ impl Protocol for Outsourced {
         of_base!(1),
         of_base!(2),
         of_base!(3),
+        of_base!(4),
         Parameter {
             name: "circuits",
             values: CIRCUITS,

@@ -378,17 +378,19 @@ impl<'p> Making<'p> {
         }
         let mut heard = flow.exchange(session).await?;
         let revealed = if is_revealing { heard.next() } else { None };
-        if let Some(next) = next
-            && let Some(mut theirs) = heard.next()
-        {
-            let total = totals(&next.bits(), 2 * next.gates.len(), &mut theirs)?;
-            self.opened = Some(self.conclude(ground, next, total));
-        }
+        let bits = if next.is_some() { heard.next() } else { None };
+        // Before the next bits: whoever sends them in a wrong form hides no proof that failed.
         if let Some(opened) = opened
             && let Some(theirs) = heard.next()
         {
             ground.check_proofs(GATE_BITS, (&opened.sums(), &opened.total), opened.digest, &theirs)?;
             self.garbled = Some(self.garble(ground, session, opened));
+        }
+        if let Some(next) = next
+            && let Some(mut theirs) = bits
+        {
+            let total = totals(&next.bits(), 2 * next.gates.len(), &mut theirs)?;
+            self.opened = Some(self.conclude(ground, next, total));
         }
         if let Some(garbled) = garbled
             && let Some(theirs) = heard.next()

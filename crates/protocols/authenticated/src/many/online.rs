@@ -305,6 +305,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let inputs = self.unlock(plan, (&messages, &read), told_inputs);
         messages.iter_mut().for_each(|(_, message)| message.zeroize());
         let mut evaluation = Evaluation::new(self, plan, run, &inputs?);
+        let mut verdict = None;
         let (mut masks, told_masks) = match work {
             Work::Made(made) => {
                 let Made { masks, seeds, lot } = *made;
@@ -315,6 +316,10 @@ impl<K: Conduct<Step>> Ground<K> {
             }
             Work::Waiting(waiting) => {
                 let masks = self.evaluate_streamed(session, (run, *waiting), &mut evaluation, &read).await?;
+                // Before anybody is heard again: whoever leaves now hides no check that failed.
+                if let Some(check) = evaluation.check.take() {
+                    verdict = Some(verified_by_tags(Some(check))?);
+                }
                 let nothing = session.mesh().per_peer(|_| Vec::new());
                 (masks, self.exchange(session, Step::OutputMasks, nothing, |_| of_masks).await?)
             }
@@ -322,7 +327,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let Evaluation { walk, check, revealed, .. } = evaluation;
         let (told_masks, verified) = match (check, revealed) {
             (_, Some(revealed)) => self.judge(session, plan, revealed).await?,
-            (check, None) => (told_masks, verified_by_tags(check)?),
+            (check, None) => (told_masks, verdict.map_or_else(|| verified_by_tags(check), Ok)?),
         };
         let (outputs, width) = (walk.into_outputs(), plan.slots().len().div_ceil(QUAD_LANES));
         let outgoing = session

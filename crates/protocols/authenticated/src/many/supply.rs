@@ -130,7 +130,8 @@ impl Supply {
     /// *Errors*: pieces that were changed.
     pub(super) fn inputs(&mut self, count: usize) -> Result<Shares, ProtocolError> {
         if let Away::Lots(lots) = &mut self.away {
-            return Ok(lots.inputs.take().unwrap_or_default());
+            // A program without inputs and gates has no batch.
+            return Ok(lots.inputs.take().unwrap_or_else(|| self.masks.take_first(0)));
         }
         self.read_masks(count)?;
         Ok(self.masks.take_first(count))

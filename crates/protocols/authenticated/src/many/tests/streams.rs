@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use garblet_protocol::checks::Check;
+use garblet_protocol::{checks::Check, conduct::Honest};
 
 use super::{lies::found, *};
 use crate::{
@@ -29,6 +29,8 @@ enum Change {
     Flip(usize),
     /// The message of the same step with this number comes once more.
     Replay(usize),
+    /// The last bit of the first byte, which is beyond the bits of a lot.
+    Pad,
 }
 
 /// A lie of a party in one message of a step to a party, or to all.
@@ -65,6 +67,7 @@ impl Conduct<Step> for Late {
         for lie in self.lies.iter().filter(is_meant) {
             match lie.change {
                 Change::Flip(byte) => bytes[byte] ^= 1,
+                Change::Pad => bytes[0] ^= 0x80,
                 Change::Replay(number) => {
                     assert_ne!(before[number], bytes, "it would be no lie");
                     bytes.copy_from_slice(before[number]);
@@ -175,6 +178,27 @@ fn lies_in_the_first_lot_and_in_the_last_end_in_exactly_their_check() {
             let expected: Vec<(u16, Check)> = at.into_iter().map(|party| (party, expected)).collect();
             assert_eq!(found, expected, "{lie:?}, {check:?}");
         }
+    }
+}
+
+/// The proof of a lot comes with the bits of the next one.
+#[test]
+fn malformed_bits_hide_no_false_proof() {
+    let lie = |step, after, change| Lie { by: 0, step, to: None, after, change };
+    let lies = [lie(Step::GateProof, 1, Change::Flip(3)), lie(Step::GateBits, 2, Change::Pad)];
+    let found = finders(&results(ResultCheck::Tags, &lies, 7), 0);
+    assert_eq!(found, [1, EVALUATOR].map(|party| (party, checks::GATE_BITS)));
+    let malformed = results(ResultCheck::Tags, &lies[1..], 7);
+    assert!(malformed.iter().all(|(result, _)| result.is_err()) && finders(&malformed, 0).is_empty());
+}
+
+#[test]
+fn a_program_without_inputs_and_gates_is_streamed() {
+    let program = circuit(&[], 1, vec![Gate::Constant(true)], vec![Wire(0)]);
+    let config = Config { build: Build::Stream, evaluator: EVALUATOR, ..Config::default() };
+    let plan = Arc::new(Plan::new(Arc::new(program), 3, config).expect("it can be run"));
+    for result in run(&plan, 8, &[], |_| Honest) {
+        assert_eq!(result.expect("all are honest").0, [Some(Bits::from_iter([true]))]);
     }
 }
 
