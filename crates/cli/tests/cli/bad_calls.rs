@@ -118,7 +118,7 @@ fn unknown_names() {
     );
     garblet(&["eval", "lib:aes12"]).fails(
         2,
-        "error: no library circuit `aes12`, did you mean `aes128` or `aes128-expanded` or `aes128-chain` or `aes128-chains`?\n --> lib:aes12\n",
+        "error: no library circuit `aes12`, did you mean `aes128` or `aes128-expanded` or `aes192` or `aes128-chain`?\n --> lib:aes12\n",
     );
     let local = |option: &[&str]| garblet(&[&["local", "lib:aes128"], option].concat());
     local(&["--param", "sheme=x"])

@@ -75,7 +75,7 @@ fn a_benchmark_of_the_laboratory_is_refused_with_its_command() {
     for call in [&["bench", "lego", "--copies", "1"][..], &["bench", "lego", "--help"]] {
         garblet(call).fails(
             2,
-            "error: bench lego: expected garbling, ot, yao, authenticated\n\
+            "error: bench lego: expected garbling, ot, rates, yao, authenticated\n\
              hint: the laboratory has all other benchmarks; in a clone of the project: \
              cargo run --release -p garblet-lab -- lego\n",
         );
