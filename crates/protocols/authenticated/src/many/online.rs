@@ -316,12 +316,12 @@ impl<K: Conduct<Step>> Ground<K> {
             }
             Work::Waiting(waiting) => {
                 let masks = self.evaluate_streamed(session, (run, *waiting), &mut evaluation, &read).await?;
-                // Before anybody is heard again: whoever leaves now hides no check that failed.
-                if let Some(check) = evaluation.check.take() {
-                    verdict = Some(verified_by_tags(Some(check))?);
-                }
+                // Judged before anybody is heard again: whoever leaves now hides no check that failed.
+                let judged = evaluation.check.take().map(|check| verified_by_tags(Some(check))).transpose();
                 let nothing = session.mesh().per_peer(|_| Vec::new());
-                (masks, self.exchange(session, Step::OutputMasks, nothing, |_| of_masks).await?)
+                let told_masks = self.exchange(session, Step::OutputMasks, nothing, |_| of_masks).await;
+                verdict = judged?;
+                (masks, told_masks?)
             }
         };
         let Evaluation { walk, check, revealed, .. } = evaluation;
