@@ -3,7 +3,7 @@
 use garblet_primitives::Backend;
 use serde_json::Value;
 
-use crate::invocation::garblet;
+use crate::invocation::{Folder, command, finish, garblet};
 
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is a number"))
@@ -68,6 +68,46 @@ fn authenticated_garbling_of_several_parties_reports_each_phase_of_each_party() 
     assert!(text.contains("sent per AND") && text.contains("1 (evaluator)"), "{text}");
     let refused = garblet(&["bench", "authenticated", "--parties", "17"]);
     assert!(refused.stderr.contains("17 is not in 2..=16"), "{}", refused.stderr);
+}
+
+/// A party that lets the link decide tells its rates, so a plan under it is the one under the same rates by hand.
+#[test]
+fn rates_are_measured_and_kept_for_runs_that_let_the_link_decide() {
+    let folder = Folder::new("rates");
+    let call = |arguments: &[&str]| {
+        let mut command = command(arguments);
+        finish(command.env("XDG_CONFIG_HOME", folder.path("")).spawn().expect("the command starts"))
+    };
+    let measured = call(&["bench", "rates", "--repeat", "1", "--json"]).json();
+    assert_eq!(measured["operations"].as_array().map(Vec::len), Some(8), "{measured}");
+    for operation in measured["operations"].as_array().into_iter().flatten() {
+        assert!(number(&operation["per_second"]) > 0.0, "{measured}");
+    }
+    assert_eq!(measured["kept"], Value::Null);
+    let plan = |more: &[&str]| {
+        let plan = ["plan", "lib:aes128", "--protocol", "yao", "--link", "0.2ms,1gbit", "--json"];
+        call(&[&plan[..], more].concat()).json()["protocols"].take()
+    };
+    let assumed = plan(&[]);
+    let kept = call(&["bench", "rates", "--repeat", "1", "--keep", "--json"]).json();
+    let rates = kept["rates"].as_str().expect("rates");
+    assert_eq!(kept["kept"], folder.path("garblet/rates.json"));
+    let by_hand = |rates: &str| plan(&["--param", &format!("rates={rates}")]);
+    assert_eq!(plan(&[]), by_hand(rates));
+    // A machine that does one operation a second.
+    let file = folder.path("garblet/rates.json");
+    let text = std::fs::read_to_string(&file).expect("kept");
+    std::fs::write(&file, text.replace(rates, "0000000000000000")).expect("written");
+    assert_eq!(plan(&[]), by_hand("0000000000000000"));
+    assert_ne!(plan(&[]), assumed);
+    std::fs::write(&file, "fast").expect("written");
+    let refused = call(&["plan", "lib:aes128", "--protocol", "yao", "--link", "0.2ms,1gbit"]);
+    assert!(
+        refused.stderr.contains("rates.json: no rates: ") && refused.stderr.contains("bench rates --keep"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(call(&["bench", "rates", "--keep", "--engine", "portable"]).status, Some(2));
 }
 
 #[test]

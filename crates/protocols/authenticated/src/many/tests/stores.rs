@@ -58,6 +58,8 @@ enum Does {
     FalselyAndLeaves,
     /// The same, and it stays.
     Falsely,
+    /// A block of its tables in each lot is wrong, and it is gone when it is to open masks of outputs.
+    WronglyAndLeaves,
     /// It tells one party another nonce than all others.
     Equivocates,
     /// It says another commitment to one party than before.
@@ -71,7 +73,13 @@ impl Conduct<Step> for Does {
         match (*self, step) {
             (Does::LeavesAt(at) | Does::LeavesLater(at, 0), step) if at == step => resume_unwind(Box::new(())),
             (Does::LeavesLater(at, left), step) if at == step => *self = Does::LeavesLater(at, left - 1),
-            (Does::FalselyAndLeaves, Step::Product) => resume_unwind(Box::new(())),
+            (Does::FalselyAndLeaves, Step::Product) | (Does::WronglyAndLeaves, Step::OutputMasks) => {
+                resume_unwind(Box::new(()))
+            }
+            // Other garblers get none.
+            (Does::WronglyAndLeaves, Step::Tables) => {
+                bytes.get_mut(super::streams::BLOCK).into_iter().for_each(|byte| *byte ^= 1);
+            }
             (Does::FalselyAndLeaves | Does::Falsely, Step::LeakyBlocks) => {
                 bytes[128..].chunks_exact_mut(16).for_each(|block| block[15] ^= 0x80);
             }

@@ -20,7 +20,7 @@ const EVALUATOR: u16 = 2;
 const LOTS: usize = 3;
 
 /// A byte of a message of tables: the last one of the third block of the first gate, on which all results hang.
-const BLOCK: usize = 16 * 2 + 15;
+pub(super) const BLOCK: usize = 16 * 2 + 15;
 
 /// A change of one message.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Runs whose gates are streamed, and that end before their last lot.
 
 use super::{super::streams::chain, *};
-use crate::config::Build;
+use crate::{config::Build, many::checks::TAGS};
 
 impl Task {
     /// The plan of the program, and the inputs of all.
@@ -37,4 +37,17 @@ fn a_streamed_run_that_is_cut_off_in_any_lot_has_used_its_pieces() {
         let has = stores.well(3, Task::Stream);
         assert_eq!(has.triples, 0, "two pieces of triples, each for one run");
     }
+}
+
+#[test]
+fn whoever_leaves_before_the_verdict_does_not_hide_a_wrong_table() {
+    let (folder, parties) = filled(3);
+    let stores = Stores { folder: folder.path(), parties };
+    let first = |party: Party| if party == Party(0) { Does::WronglyAndLeaves } else { Does::Well };
+    let ended = stores.meet(2, Task::Stream, first);
+    assert!(ended[0].is_none(), "it left");
+    let error = ended[2].as_ref().expect("the evaluator stayed").as_ref().expect_err("a wrong table");
+    assert!(matches!(error, ProtocolError::Unattributed(failed) if failed.check == TAGS), "{error}");
+    let ended = stores.meet(3, Task::Run { top_up: true }, |_| Does::Well);
+    assert!(ended.iter().flatten().all(Result::is_err), "the evaluator has given its store up");
 }
