@@ -50,6 +50,7 @@ struct Contender {
 const CONTENDERS: &[Contender] = &[
     Contender { protocol: "gmw", params: &[("form", "triples")], paper: "GMW" },
     Contender { protocol: "gmw", params: &[("form", "2012")], paper: "GMW" },
+    Contender { protocol: "bmr", params: &[("form", "half-gates")], paper: "BMR OT" },
     Contender { protocol: "bmr", params: &[("form", "linear")], paper: "BMR OT" },
     Contender { protocol: "bmr", params: &[("form", "published"), ("hash", "fixed-key")], paper: "BMR OT" },
     Contender { protocol: "bmr-bgw4", params: &[("hash", "fixed-key")], paper: "BMR BGW4" },
@@ -70,11 +71,23 @@ const LADDER: &[(&str, Contender)] = &[
     (XOR_FREE, Contender { protocol: "bmr", params: &[("form", "linear")], paper: "" }),
 ];
 
+/// The form of a paper.
+const AS_PUBLISHED: &str = "as published";
+
 const FIXED_KEY: (&str, &str) = ("hash", "fixed-key");
 const XOR_GARBLED: &str = "lib:layered(4000, 132854)";
 const XOR_FREE: &str = "lib:layered(4000, 90825)";
 
 impl Contender {
+    /// The name of its form in the rows of a page, where one protocol has several: none for our steps to the paper's circuit.
+    fn form(&self) -> Option<&'static str> {
+        self.params.iter().find_map(|(_, value)| match *value {
+            "published" | "2012" => Some(AS_PUBLISHED),
+            "half-gates" => Some("half gates"),
+            _ => None,
+        })
+    }
+
     /// Tells whether the protocol runs with this number of parties.
     fn has(&self, parties: u16) -> bool {
         self.protocol.parse::<Protocol>().is_ok_and(|protocol| protocol.parties().contains(&parties))
@@ -111,11 +124,11 @@ pub(crate) struct Options {
 struct Row {
     function: &'static str,
     protocol: String,
-    /// The paper's name of the protocol or of the optimisation, and whether this is the paper's form of it.
+    /// The paper's name of the protocol or of the optimisation, and the form of it that runs.
     #[serde(skip)]
     paper: &'static str,
     #[serde(skip)]
-    as_published: bool,
+    form: Option<&'static str>,
     parties: u16,
     and: u64,
     and_depth: u64,
@@ -195,7 +208,7 @@ fn measure(options: &Options, function: &'static str, parties: u16, contender: &
     Ok(Row {
         function,
         paper: contender.paper,
-        as_published: contender.params.iter().any(|(_, value)| ["published", "2012"].contains(value)),
+        form: contender.form(),
         protocol: format!("{} {}", contender.protocol, values.join(" ")).trim().into(),
         parties,
         and: outcome.report.program.and,

@@ -3,7 +3,7 @@
 use garblet_net::SimulatedLink;
 
 use super::{
-    Part, Row,
+    AS_PUBLISHED, Part, Row,
     published::{row as published_row, rung_row},
 };
 use crate::{
@@ -27,7 +27,7 @@ pub(super) fn of(rows: &[Row], link: Option<SimulatedLink>, ladder: bool) -> Vec
         if ladder && own.paper.is_empty() {
             row.keys[0] = Key::named("with", "ours");
         }
-        // The published form and ours are one row.
+        // All forms are one row.
         let at = all.iter().position(|known| known.is(&row)).unwrap_or(all.len());
         if at == all.len() {
             all.push(row);
@@ -52,7 +52,7 @@ fn local_row(own: &Row) -> PageRow {
 }
 
 fn fill(own: &Row, row: &mut PageRow, ladder: bool) {
-    let form = if own.as_published && !ladder { ", as published" } else { "" };
+    let form = own.form.filter(|_| !ladder).map_or_else(String::new, |form| format!(", {form}"));
     let mut add =
         |quantity: &str, unit: Unit, value: f64| row.measure(&format!("{quantity}{form}"), unit, Amount::of(value));
     for (phase, part) in [("offline", &own.offline), ("online", &own.online)] {
@@ -70,8 +70,8 @@ fn elsewhere(own: &Row, link: Option<SimulatedLink>) -> Vec<PageRow> {
     let mut rows = Vec::new();
     let sha = own.function != "lib:aes128" && own.parties == 13;
     let protocol = match own.paper {
-        "BMR OT" if !own.as_published => Some("BMR"),
-        "GMW" if !own.as_published && own.and_depth == 4000 => Some("GMW"),
+        "BMR OT" if own.form.is_none() => Some("BMR"),
+        "GMW" if own.form.is_none() && own.and_depth == 4000 => Some("GMW"),
         _ => None,
     };
     if let (true, true, Some(protocol)) = (sha, link.is_some(), protocol) {
@@ -80,7 +80,7 @@ fn elsewhere(own: &Row, link: Option<SimulatedLink>) -> Vec<PageRow> {
         row.measure("offline and online", Unit::Seconds, Amount::of(own.offline.seconds + own.online.seconds));
         rows.push(row);
     }
-    if sha && link.is_none() && own.paper == "BMR BGW3" && own.as_published {
+    if sha && link.is_none() && own.paper == "BMR BGW3" && own.form == Some(AS_PUBLISHED) {
         let keys = vec![Key::named("with", "two threads"), Key::named("network", NETWORKS[0])];
         let mut row = Paper::Bmr.row("section 4.1, BGW3", keys);
         row.measure("offline", Unit::Seconds, Amount::of(own.offline.seconds));

@@ -248,8 +248,8 @@ fn data_by_parties(rows: &[Row]) -> Plot {
     let rows = of_experiment(rows, "Table 1").filter(|row| ["OT", "BGW3", "GMW"].contains(&row.key("protocol")));
     let points = rows.filter_map(|row| Some((number(row, "parties")?, row))).flat_map(|(parties, row)| {
         let name = row.key("protocol");
-        [("", "sent by a party"), (", as published", "sent by a party, as published")]
-            .map(|(form, quantity)| (format!("{name}{form}"), parties, values(row, quantity)))
+        ["", ", as published", ", half gates"]
+            .map(|form| (format!("{name}{form}"), parties, values(row, &format!("sent by a party{form}"))))
     });
     plot(
         [

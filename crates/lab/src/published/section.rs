@@ -70,7 +70,8 @@ fn about(paper: Paper) -> &'static [&'static str] {
         Paper::Bmr => &[
             "Several parties, semi-honest. All parties garble a circuit together; it is sent offline, and evaluated online in rounds that do not grow with its \
              depth, unlike GMW's. We measure the slowest party's times offline (preparing and building) and online, with 37.5 ms between all of \
-             them (`garblet-lab bmr`). `as published` is the paper's form, the other is `form=linear`, our steps to the same circuit.",
+             them (`garblet-lab bmr`). `as published` is the paper's form, plain figures are of `form=linear`, our steps to the same circuit, and \
+             `half gates` is the form that `bmr` takes by itself.",
         ],
     }
 }
