@@ -15,16 +15,16 @@ const SUPPRESSIONS: &str = "crates/constant-time/valgrind.supp";
 
 /// All suites.
 pub(crate) fn step() -> Step {
-    Step::check("constant time", || check(&crate::root(), "all"))
+    Step::check("constant time", || check(&crate::root(), "all", &[]))
 }
 
 /// Kernels, transfers, garbling, `yao` and `two-garblers`.
 pub(crate) fn short_step() -> Step {
-    Step::check("constant time, short", || check(&crate::root(), "short"))
+    Step::check("constant time, short", || check(&crate::root(), "short", &["--no-default-features"]))
 }
 
 /// Findings, one line each. Without valgrind nothing is examined, which is reported and is not a finding.
-fn check(root: &Path, form: &str) -> Vec<String> {
+fn check(root: &Path, form: &str, features: &[&str]) -> Vec<String> {
     let here = match cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         true => with_debian(&["valgrind"], &["valgrind"]),
         false => Err("secrets are followed only on x86-64 under Linux".into()),
@@ -33,15 +33,16 @@ fn check(root: &Path, form: &str) -> Vec<String> {
         eprintln!("{reason}\nBRANCHES ON SECRETS WERE NOT CHECKED");
         return Vec::new();
     }
-    match build(root).and_then(|()| look(root, form)) {
+    match build(root, features).and_then(|()| look(root, form)) {
         Ok(()) => Vec::new(),
         Err(finding) => vec![finding],
     }
 }
 
-fn build(root: &Path) -> Result<(), String> {
+fn build(root: &Path, features: &[&str]) -> Result<(), String> {
     let mut build = cargo();
     build.args(["build", "--quiet", "--profile", PROFILE, "--package", PACKAGE, "--features", "secrets"]);
+    build.args(features);
     // Reports need only the names of functions, and lines cost time.
     run(build.current_dir(root)).map(drop)
 }

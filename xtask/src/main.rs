@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         ["dist"] => run_all(&dist::steps()),
         ["dist", "--twice"] => run_all(&dist::twice()),
         ["tidy"] => run_all(&[tidy_step()]),
-        ["web"] => run_all(&web::steps()),
+        ["web"] => run_all(&web::steps("release")),
         ["python"] => run_all(&python::steps()),
         ["clusters"] => run_all(&clusters::steps()),
         ["constant-time"] => run_all(&[constant_time::step()]),
@@ -75,7 +75,7 @@ fn test() -> Vec<Step> {
 /// All tests but those on clusters.
 fn quick_tests() -> Vec<Step> {
     let mut steps = vec![yosys_step(), test_programs::step("tests", "dev", &[])];
-    steps.extend(web::steps());
+    steps.extend(web::steps("dev"));
     steps.extend([arm::engines_step(), toy_step(), python::step("debug")]);
     steps
 }
@@ -95,7 +95,7 @@ fn full_test() -> Vec<Step> {
         yosys_step(),
         test_programs::step("all tests", "full", &[("PROPTEST_CASES", "1024"), ("GARBLET_TEST_FULL", "1")]),
     ];
-    steps.extend(web::steps());
+    steps.extend(web::steps("release"));
     steps.extend([arm::engines_step(), arm::parties_step("full")]);
     steps.extend([toy_step(), python::step("full"), clusters::step("full"), constant_time::step()]);
     steps

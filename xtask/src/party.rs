@@ -30,8 +30,8 @@ const CLANG: &str = "clang";
 const FLAGS: (&str, &str) =
     ("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-Ctarget-feature=+simd128 -Clink-arg=-zstack-size=16777216");
 
-pub(crate) fn step() -> Step {
-    Step::check("party for pages", || make(&crate::root()))
+pub(crate) fn step(profile: &'static str) -> Step {
+    Step::check("party for pages", || make(&crate::root(), profile))
 }
 
 /// The folder of the package.
@@ -40,12 +40,12 @@ pub(crate) fn package(root: &Path) -> PathBuf {
 }
 
 /// Findings, one line each. Missing tools are reported loudly and are not findings.
-fn make(root: &Path) -> Vec<String> {
+fn make(root: &Path, profile: &str) -> Vec<String> {
     if let Some(reason) = missing(root) {
         eprintln!("{reason}\nTHE PARTY FOR PAGES WAS NOT MADE");
         return Vec::new();
     }
-    match web::tool(root).and_then(|tool| bundle(root, &tool)) {
+    match web::tool(root).and_then(|tool| bundle(root, &tool, profile)) {
         Ok(()) => Vec::new(),
         Err(finding) => vec![finding],
     }
@@ -57,9 +57,9 @@ pub(crate) fn missing(root: &Path) -> Option<String> {
 }
 
 /// Makes the package, and tries it as npm's users get it.
-fn bundle(root: &Path, tool: &Path) -> Result<(), String> {
+fn bundle(root: &Path, tool: &Path, profile: &str) -> Result<(), String> {
     let (mut build, folder) = (cargo(), package(root));
-    assemble(root, tool, (build.args(["build", "--quiet"]), "release"), &folder)?;
+    assemble(root, tool, (build.args(["build", "--quiet"]), profile), &folder)?;
     eprintln!("{}", folder.display());
     if !["node", "npm"].into_iter().all(programs::is_there) {
         eprintln!("node and npm are not installed\nTHE PACKAGE FOR NPM WAS NOT TRIED");
@@ -79,7 +79,7 @@ pub(crate) fn assemble(
 ) -> Result<(), String> {
     build.args(["--profile", profile, "--target", TARGET, "--package", PACKAGE]).current_dir(root);
     programs::run(build.env(FLAGS.0, FLAGS.1).env("CC_wasm32_unknown_unknown", CLANG))?;
-    let module = programs::target(root).join(TARGET).join(profile).join("garblet_party.wasm");
+    let module = web::built(root, profile).join("garblet_party.wasm");
     programs::run(Command::new(tool).args([module.as_path(), Path::new("party"), folder]))?;
     for path in WRITTEN.iter().map(Path::new) {
         let copied = fs::copy(root.join(path), folder.join(path.file_name().unwrap_or_default()));

@@ -22,22 +22,22 @@ pub(crate) const TOOL: &str = "xtask/bindgen";
 /// The hand-written files.
 const WRITTEN: &[&str] = &["garblet-client.js", "garblet-client.d.ts"];
 
-/// Makes the packages, tries the client in Node, and tries pages with both in a browser.
-pub(crate) fn steps() -> Vec<Step> {
+/// Makes the packages with a profile, tries the client in Node, and tries pages with both in a browser.
+pub(crate) fn steps(profile: &'static str) -> Vec<Step> {
     vec![
-        Step::check("client for pages", || make(&crate::root())),
-        party::step(),
+        Step::check("client for pages", || make(&crate::root(), profile)),
+        party::step(profile),
         Step::check("pages in a browser", || browser::check(&crate::root())),
     ]
 }
 
 /// Findings, one line each. Missing tools are reported loudly and are not findings.
-fn make(root: &Path) -> Vec<String> {
+fn make(root: &Path, profile: &str) -> Vec<String> {
     if let Some(reason) = without_target(root, TARGET) {
         eprintln!("{reason}\nTHE CLIENT FOR PAGES WAS NOT MADE");
         return Vec::new();
     }
-    match tool(root).and_then(|tool| bundle(root, &tool)).and_then(|()| try_in_node(root)) {
+    match tool(root).and_then(|tool| bundle(root, &tool, profile)).and_then(|()| try_in_node(root)) {
         Ok(()) => Vec::new(),
         Err(finding) => vec![finding],
     }
@@ -80,9 +80,9 @@ pub(crate) fn tool(root: &Path) -> Result<PathBuf, String> {
 }
 
 /// Makes the package.
-fn bundle(root: &Path, tool: &Path) -> Result<(), String> {
+fn bundle(root: &Path, tool: &Path, profile: &str) -> Result<(), String> {
     let folder = package(root);
-    assemble(root, tool, (cargo().args(["build", "--quiet"]), "release"), &folder)?;
+    assemble(root, tool, (cargo().args(["build", "--quiet"]), profile), &folder)?;
     eprintln!("{}", folder.display());
     Ok(())
 }
@@ -96,7 +96,7 @@ pub(crate) fn assemble(
 ) -> Result<(), String> {
     build.args(["--profile", profile, "--target", TARGET]).args(PACKAGE);
     run(build.env(WITHOUT_C.0, WITHOUT_C.1).current_dir(root))?;
-    let module = target(root).join(TARGET).join(profile).join("garblet_web.wasm");
+    let module = built(root, profile).join("garblet_web.wasm");
     run(Command::new(tool).args([module.as_path(), Path::new("garblet"), folder]))?;
     for name in WRITTEN {
         let copied = fs::copy(root.join("web").join(name), folder.join(name));
@@ -105,6 +105,11 @@ pub(crate) fn assemble(
     // Makes Node treat the files as modules.
     let package = folder.join("package.json");
     fs::write(&package, "{ \"type\": \"module\" }\n").map_err(|error| format!("{}: {error}", package.display()))
+}
+
+/// The folder of what was built for browsers with a profile.
+pub(crate) fn built(root: &Path, profile: &str) -> PathBuf {
+    target(root).join(TARGET).join(if profile == "dev" { "debug" } else { profile })
 }
 
 fn try_in_node(root: &Path) -> Result<(), String> {

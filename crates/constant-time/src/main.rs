@@ -50,9 +50,13 @@ const SUITES: &[Suite] = &[
     suite("garbling and evaluation, portable", || marks::portably(garbling::run)),
     short("yao", protocols::yao),
     short("two-garblers", protocols::two_garblers),
+    #[cfg(feature = "all")]
     suite("gmw", protocols::gmw),
+    #[cfg(feature = "all")]
     suite("lego", protocols::lego),
+    #[cfg(feature = "all")]
     suite("authenticated", protocols::authenticated),
+    #[cfg(feature = "all")]
     suite("authenticated-bmr", protocols::authenticated_bmr),
 ];
 

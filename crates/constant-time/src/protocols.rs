@@ -14,19 +14,23 @@ pub(crate) fn yao() {
     run("yao", &[("build", "ahead")], "lib:millionaires(8)");
 }
 
+#[cfg(feature = "all")]
 pub(crate) fn gmw() {
     run("gmw", &[], "lib:mul(8)");
 }
 
+#[cfg(feature = "all")]
 pub(crate) fn lego() {
     run("lego", &[], "lib:add(8)");
 }
 
+#[cfg(feature = "all")]
 pub(crate) fn authenticated() {
     run("authenticated", &[], "lib:add(8)");
     run("authenticated", &[("check", "reveal"), ("build", "stream")], "lib:add(8)");
 }
 
+#[cfg(feature = "all")]
 pub(crate) fn authenticated_bmr() {
     run("authenticated-bmr", &[], "lib:add(8)");
     // All parties but the evaluator have inputs.
