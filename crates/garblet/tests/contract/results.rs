@@ -68,7 +68,10 @@ fn library_circuits_by_any_number_of_parties() {
         let program = library::find(name).expect("known");
         let inputs = random::inputs(&mut rng, &program);
         for config in samples() {
-            for parties in party_counts(&config) {
+            // The largest one has the fewest parties, but in the slow form.
+            let counts = party_counts(&config);
+            let few = if !full() && *name == "lib:aes-round" { 1 } else { counts.len() };
+            for parties in counts.into_iter().take(few) {
                 check(&program, parties, &inputs, &config, Waits::Stated);
             }
         }

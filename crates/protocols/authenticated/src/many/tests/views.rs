@@ -241,17 +241,14 @@ fn no_sum_of_what_a_coalition_sees_tells_inputs() {
         (ResultCheck::Reveal, Build::Ahead),
     ];
     let cases = COALITIONS.into_iter().flat_map(|coalition| ways.map(|way| (coalition, way))).enumerate();
-    // The short form has every coalition, each with one of the ways in turn.
-    let cases = cases.filter(|(at, _)| is_full() || at % 4 == at / 4 % 4).map(|(_, case)| case);
-    for (coalition, of_gates) in cases {
-        let mut compared = 0;
-        for (name, function) in FUNCTIONS {
+    // The short form has every coalition, each with one of the ways and every second function, in turn.
+    for (at, (coalition, of_gates)) in cases.filter(|(at, _)| is_full() || at % 4 == at / 4 % 4) {
+        let functions = FUNCTIONS.into_iter().enumerate().filter(|(f, _)| is_full() || (f + at / 4) % 2 == 0);
+        for (_, (name, function)) in functions {
             let plan = plan_of(function, coalition, of_gates);
-            let Some(hides) = (Case { plan: &plan, first: coalition.1, is_planted: false }).hides() else { continue };
-            assert!(hides, "{name}, {of_gates:?}: parties, first member, evaluator: {coalition:?}");
-            compared += 1;
+            let hides = (Case { plan: &plan, first: coalition.1, is_planted: false }).hides();
+            assert_eq!(hides, Some(true), "{name}, {of_gates:?}: parties, first member, evaluator: {coalition:?}");
         }
-        assert_eq!(compared, FUNCTIONS.len(), "{coalition:?}, {of_gates:?}");
     }
 }
 
