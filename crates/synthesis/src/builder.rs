@@ -14,9 +14,11 @@
 //! # Ok::<(), garblet_circuit::CircuitError>(())
 //! ```
 //!
+//! Circuits have few AND gates, or, [if asked](Aim), few layers of them.
+//!
 //! The builder shares equal gates, folds constants, keeps negations out of the gates and removes gates that no output
 //! depends on. *Cost* in the docs of the operations counts AND gates for operands that are neither
-//! constant nor related; it is an upper bound otherwise.
+//! constant nor related; it is an upper bound otherwise. It is the cost of [`Aim::Size`].
 
 mod arithmetic;
 mod bitwise;
@@ -26,6 +28,7 @@ mod constant;
 mod divide;
 mod fixed;
 mod multiply;
+mod prefix;
 mod program;
 mod shift;
 mod sort;
@@ -42,6 +45,8 @@ pub use sort::{merge_comparators, sort_comparators, sort_places};
 pub use table::lookup_ands;
 pub use word::{BitString, Bytes, Integer, Signed, Unsigned, Value, Word};
 
+use std::{cmp::Reverse, collections::BinaryHeap};
+
 use garblet_circuit::{CircuitError, Component, Literal, Port, Type};
 
 use crate::xag::Xag;
@@ -51,6 +56,17 @@ use crate::xag::Xag;
 /// A bit belongs to the builder that made it.
 pub type Bit = Literal;
 
+/// What a circuit has little of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Aim {
+    /// AND gates.
+    #[default]
+    Size,
+    /// Layers of AND gates, for protocols with a round of messages for each: sums by [prefixes](CircuitBuilder::add), products and
+    /// sums of many numbers by columns of full adders and one such sum, quotients two bits at a time.
+    Depth,
+}
+
 /// A component under construction.
 ///
 /// # Panics
@@ -58,15 +74,29 @@ pub type Bit = Literal;
 /// [`Circuit::MAX_WIRES`](garblet_circuit::Circuit::MAX_WIRES) gates. Check values from files before you pass them in.
 pub struct CircuitBuilder {
     name: String,
+    aim: Aim,
     graph: Xag,
+    /// The layer of each node, as far as anything asked, the constant's and the inputs' 0; see [`CircuitBuilder::layer`].
+    layers: Vec<u32>,
     inputs: Vec<Port>,
     outputs: Vec<Port>,
 }
 
 impl CircuitBuilder {
-    /// Begins a component.
+    /// Begins a component with few AND gates.
     pub fn new(name: impl Into<String>) -> Self {
-        CircuitBuilder { name: name.into(), graph: Xag::new(), inputs: Vec::new(), outputs: Vec::new() }
+        Self::with_aim(name, Aim::Size)
+    }
+
+    /// Begins a component with few of what `aim` says.
+    pub fn with_aim(name: impl Into<String>, aim: Aim) -> Self {
+        let (graph, layers) = (Xag::new(), Vec::new());
+        CircuitBuilder { name: name.into(), aim, graph, layers, inputs: Vec::new(), outputs: Vec::new() }
+    }
+
+    /// The aim of the circuit.
+    pub fn aim(&self) -> Aim {
+        self.aim
     }
 
     /// Makes room for this many more gates, which only saves time.
@@ -138,13 +168,35 @@ impl CircuitBuilder {
         self.tree(bits, Bit::FALSE, Self::or)
     }
 
+    /// Or of all bits up to each one. *Cost*: n - 1.
+    fn running_any(&mut self, bits: &[Bit]) -> Vec<Bit> {
+        if self.aim == Aim::Depth {
+            let none: Vec<Bit> = bits.iter().map(|&bit| !bit).collect();
+            return self.running_products(&none).into_iter().map(|none| !none).collect();
+        }
+        let or = |any: &mut Bit, &bit: &Bit| {
+            *any = self.or(*any, bit);
+            Some(*any)
+        };
+        bits.iter().scan(Bit::FALSE, or).collect()
+    }
+
     /// Exclusive or of all bits. *Cost*: 0.
     pub fn parity(&mut self, bits: &[Bit]) -> Bit {
         bits.iter().fold(Bit::FALSE, |sum, &b| self.xor(sum, b))
     }
 
-    /// Combines neighbours until one is left.
+    /// Combines neighbours until one is left; with [`Aim::Depth`] the two that are there first.
     fn tree(&mut self, bits: &[Bit], empty: Bit, combine: fn(&mut Self, Bit, Bit) -> Bit) -> Bit {
+        if self.aim == Aim::Depth {
+            let mut early: BinaryHeap<_> = bits.iter().map(|&bit| Reverse((self.layer(bit), bit))).collect();
+            while let Some(Reverse((_, a))) = early.pop() {
+                let Some(Reverse((_, b))) = early.pop() else { return a };
+                let both = combine(self, a, b);
+                early.push(Reverse((self.layer(both), both)));
+            }
+            return empty;
+        }
         let mut level = bits.to_vec();
         while level.len() > 1 {
             level = level.chunks(2).map(|c| if c.len() == 2 { combine(self, c[0], c[1]) } else { c[0] }).collect();

@@ -1,5 +1,7 @@
 //! Circuits by name: `lib:aes128`, `lib:millionaires(32)`.
 //!
+//! They have few AND gates. `lib:add(64)@depth` is the same function with [few layers of them](crate::builder::Aim::Depth).
+//!
 //! In the table, the number after each input is the party that owns it; all parties learn the outputs. `u` stands for an unsigned
 //! integer, `bytes` for byte strings; symbols of 8 bits are byte strings too. C(n) counts the
 //! comparators of a sorting network, [`sort_comparators`](crate::builder::sort_comparators). M(n) counts the comparators of a merge,
@@ -97,6 +99,8 @@ pub use member::{Member, Parameter};
 
 use garblet_circuit::{Component, Program};
 
+use crate::builder::Aim;
+
 /// The prefix that distinguishes a library name from a file name.
 pub const PREFIX: &str = "lib:";
 
@@ -124,7 +128,8 @@ pub fn list() -> impl Iterator<Item = &'static Member> {
     MEMBERS.into_iter().flatten()
 }
 
-/// The program with this name: `NAME` with default parameters or `NAME(p1, p2)`, with or without [`PREFIX`].
+/// The program with this name: `NAME` with default parameters or `NAME(p1, p2)`, with or without [`PREFIX`], and with `@depth`
+/// behind it for [few layers of AND gates](Aim::Depth) in place of few AND gates.
 ///
 /// *Errors*: an unknown name, or parameters that the member does not accept.
 ///
@@ -134,16 +139,16 @@ pub fn list() -> impl Iterator<Item = &'static Member> {
 /// # Ok::<(), garblet_synthesis::library::LibraryError>(())
 /// ```
 pub fn find(name: &str) -> Result<Program, LibraryError> {
-    let (member, parameters) = resolve(name)?;
-    member.program(&parameters)
+    let (member, parameters, aim) = resolve(name)?;
+    member.program(&parameters, aim)
 }
 
 /// The component with this name, if the member is a single one.
 ///
 /// *Errors*: as [`find`], or a member made of several components.
 pub fn component(name: &str) -> Result<Component, LibraryError> {
-    let (member, parameters) = resolve(name)?;
-    member.component(&parameters)
+    let (member, parameters, aim) = resolve(name)?;
+    member.component(&parameters, aim)
 }
 
 /// Returns whether the library has a member with this name, with or without parameters and [`PREFIX`].
@@ -151,24 +156,28 @@ pub fn has(name: &str) -> bool {
     resolve(name).is_ok()
 }
 
-fn resolve(text: &str) -> Result<(&'static Member, Vec<u32>), LibraryError> {
-    let (name, parameters) = split(text)?;
+fn resolve(text: &str) -> Result<(&'static Member, Vec<u32>, Aim), LibraryError> {
+    let (name, parameters, aim) = split(text)?;
     let member = list().find(|m| m.name == name).ok_or_else(|| LibraryError::unknown(name))?;
-    Ok((member, parameters.unwrap_or_else(|| member.defaults())))
+    Ok((member, parameters.unwrap_or_else(|| member.defaults()), aim))
 }
 
-/// Splits `lib:name(1, 2)` into name and parameters.
-fn split(text: &str) -> Result<(&str, Option<Vec<u32>>), LibraryError> {
+/// Splits `lib:name(1, 2)@depth` into name, parameters and aim.
+fn split(text: &str) -> Result<(&str, Option<Vec<u32>>, Aim), LibraryError> {
     let call = text.trim();
     let call = call.strip_prefix(PREFIX).unwrap_or(call);
-    let Some((name, rest)) = call.split_once('(') else { return Ok((call.trim(), None)) };
+    let (call, aim) = match call.strip_suffix(member::DEPTH) {
+        Some(call) => (call.trim_end(), Aim::Depth),
+        None => (call, Aim::Size),
+    };
+    let Some((name, rest)) = call.split_once('(') else { return Ok((call.trim(), None, aim)) };
     let syntax = || LibraryError::Syntax { text: text.into() };
     let inner = rest.strip_suffix(')').ok_or_else(syntax)?;
     if inner.trim().is_empty() {
-        return Ok((name.trim(), Some(Vec::new())));
+        return Ok((name.trim(), Some(Vec::new()), aim));
     }
     let parameters = inner.split(',').map(|p| p.trim().parse().map_err(|_| syntax())).collect::<Result<_, _>>()?;
-    Ok((name.trim(), Some(parameters)))
+    Ok((name.trim(), Some(parameters), aim))
 }
 
 #[cfg(test)]
@@ -180,7 +189,7 @@ mod tests {
     fn every_member_is_built_and_keeps_its_formula() {
         let mut names = Vec::new();
         for member in list() {
-            let program = member.program(&member.defaults()).unwrap();
+            let program = member.program(&member.defaults(), Aim::Size).unwrap();
             let (ands, stated) = (program.stats().and, member.and_count(&member.defaults()).unwrap());
             let bound = member.ands.contains("at most") || member.ands.contains("fewer");
             assert!(ands == stated || bound && ands < stated, "{}: {ands} of {stated}", member.name);
@@ -188,7 +197,7 @@ mod tests {
             assert!(!member.summary.is_empty() && !member.ands.is_empty());
             assert!(!names.contains(&member.name), "{} twice", member.name);
             names.push(member.name);
-            let single = member.component(&member.defaults());
+            let single = member.component(&member.defaults(), Aim::Size);
             assert_eq!(single.is_ok(), program.instance_count() == 1, "{}", member.name);
             // Runs with all inputs zero.
             let zeros: Vec<Vec<bool>> = program.inputs().iter().map(|i| vec![false; i.port.width() as usize]).collect();
@@ -202,7 +211,7 @@ mod tests {
             include_str!("library.rs").lines().filter_map(|line| line.strip_prefix("//! | `")).collect();
         assert_eq!(rows.len(), list().count());
         for (row, member) in rows.into_iter().zip(list()) {
-            let program = member.program(&member.defaults()).unwrap();
+            let program = member.program(&member.defaults(), Aim::Size).unwrap();
             let cells: Vec<&str> = row.split(" | ").collect();
             assert_eq!(cells[0], format!("{}`", member.signature()));
             assert_eq!(cells[3].trim_end_matches(" |"), member.ands);
@@ -231,11 +240,54 @@ mod tests {
     }
 
     #[test]
+    fn layers_of_the_book_are_those_of_the_programs() {
+        let chapter = include_str!("../../../docs/src/circuits.md");
+        let mut rows = 0;
+        for row in chapter.lines().filter(|line| line.starts_with("| `lib:")) {
+            let name = row.split('`').nth(1).expect("a name");
+            let cells: Vec<String> = row.split('|').map(|cell| cell.trim().replace(',', "")).collect();
+            let [size, depth] = ["", "@depth"].map(|aim| find(&format!("{name}{aim}")).unwrap().stats());
+            let stated: Vec<u64> = cells[2..6].iter().map(|cell| cell.parse().expect(row)).collect();
+            assert_eq!(stated, [size.and, size.and_depth, depth.and, depth.and_depth], "{name}");
+            rows += 1;
+        }
+        assert!(rows > 10);
+    }
+
+    #[test]
+    fn few_layers_are_as_few_as_they_should_be() {
+        for (name, most) in [("add(64)", 7), ("mul(64)", 20), ("div(64)", 300), ("sha256", 1_607 / 2)] {
+            let layers = find(&format!("{name}@depth")).unwrap().stats().and_depth;
+            assert!(layers <= most, "{name}: {layers} layers");
+        }
+    }
+
+    #[test]
+    fn every_member_has_few_layers_too() {
+        for member in list() {
+            let [size, depth] = [Aim::Size, Aim::Depth].map(|aim| member.program(&member.defaults(), aim).unwrap());
+            assert_eq!(depth.name(), format!("{}@depth", size.name()));
+            assert!(depth.stats().and_depth <= size.stats().and_depth, "{}", member.name);
+            let mut bit = 0u64;
+            let mut inputs = |_: usize| {
+                bit = bit.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                bit >> 40 & 1 == 1
+            };
+            let inputs: Vec<Vec<bool>> =
+                size.inputs().iter().map(|i| (0..i.port.width() as usize).map(&mut inputs).collect()).collect();
+            assert_eq!(simulate::program(&depth, &inputs), simulate::program(&size, &inputs), "{}", member.name);
+        }
+    }
+
+    #[test]
     fn names_are_read_with_and_without_decoration() {
-        assert_eq!(split("lib:add(8)").unwrap(), ("add", Some(vec![8])));
-        assert_eq!(split(" levenshtein( 3,4 , 2 ) ").unwrap(), ("levenshtein", Some(vec![3, 4, 2])));
-        assert_eq!(split("lib:aes128").unwrap(), ("aes128", None));
-        assert_eq!(split("lib:aes128()").unwrap(), ("aes128", Some(vec![])));
+        assert_eq!(split("lib:add(8)").unwrap(), ("add", Some(vec![8]), Aim::Size));
+        assert_eq!(split(" levenshtein( 3,4 , 2 ) ").unwrap(), ("levenshtein", Some(vec![3, 4, 2]), Aim::Size));
+        assert_eq!(split("lib:aes128").unwrap(), ("aes128", None, Aim::Size));
+        assert_eq!(split("lib:aes128()").unwrap(), ("aes128", Some(vec![]), Aim::Size));
+        assert_eq!(split("lib:add(8)@depth").unwrap(), ("add", Some(vec![8]), Aim::Depth));
+        assert_eq!(split("lib:aes128 @depth").unwrap(), ("aes128", None, Aim::Depth));
+        assert_eq!(find("lib:add(8)@depth").unwrap().name(), "add(8)@depth");
         assert_eq!(find("lib:add(8)").unwrap().name(), "add(8)");
         assert_eq!(find("lib:add").unwrap().name(), "add(32)");
         assert_eq!(find("lib:aes128()").unwrap().name(), "aes128");
@@ -253,7 +305,7 @@ mod tests {
         assert!(message("lib:qqqqqqqqqqqqq").starts_with("no library circuit `qqqqqqqqqqqqq`, there are `aes128`,"));
         assert_eq!(
             message("lib:add(32"),
-            "`lib:add(32` is not a library name, expected `lib:NAME` or `lib:NAME(NUMBER, ...)`"
+            "`lib:add(32` is not a library name, expected `lib:NAME` or `lib:NAME(NUMBER, ...)`, and perhaps `@depth`"
         );
         assert!(message("lib:add(x)").contains("is not a library name"));
         assert!(message("lib:add(-1)").contains("is not a library name"));

@@ -5,7 +5,16 @@ use garblet_synthesis::library;
 
 #[test]
 fn the_depth_is_the_number_of_layers() {
-    for name in ["aes128", "sha256", "add(64)", "mul(16)", "millionaires(32)", "intersection-size(20,20,16)"] {
+    for name in [
+        "aes128",
+        "sha256",
+        "add(64)",
+        "add(64)@depth",
+        "sha256@depth",
+        "mul(16)",
+        "millionaires(32)",
+        "intersection-size(20,20,16)",
+    ] {
         let program = library::find(name).unwrap_or_else(|e| panic!("{name}: {e}"));
         let schedule = Schedule::by_depth(program.flatten().expect("small enough").circuit());
         let layers = schedule.steps().iter().filter(|step| step.ands > 0).count() as u64;

@@ -1,27 +1,28 @@
 //! Addition, subtraction and negation.
 
 use super::{
-    Bit, CircuitBuilder,
+    Aim, Bit, CircuitBuilder,
     word::{Integer, Signed, Unsigned},
 };
 
 impl CircuitBuilder {
-    /// `a + b` modulo `2^n`, n the greater width. *Cost*: n - 1.
+    /// `a + b` modulo `2^n`, n the greater width. *Cost*: n - 1; with [`Aim::Depth`] ceil(log2(n)) layers, and about
+    /// n log2(n) AND gates (32 bits: 144, 64 bits: 352).
     pub fn add<I: Integer>(&mut self, a: &I, b: &I) -> I {
         let n = a.width().max(b.width());
-        I::new(self.ripple(n, |i| (a.bit(i), b.bit(i)), Bit::FALSE))
+        I::new(self.sum_bits(n, |i| (a.bit(i), b.bit(i)), Bit::FALSE))
     }
 
     /// `a - b` modulo `2^n`, n the greater width. *Cost*: n - 1.
     pub fn sub<I: Integer>(&mut self, a: &I, b: &I) -> I {
         let n = a.width().max(b.width());
-        I::new(self.ripple(n, |i| (a.bit(i), !b.bit(i)), Bit::TRUE))
+        I::new(self.sum_bits(n, |i| (a.bit(i), !b.bit(i)), Bit::TRUE))
     }
 
     /// `a + b + carry` modulo `2^n`, and the carry out of it. *Cost*: n.
     pub fn add_with_carry<I: Integer>(&mut self, a: &I, b: &I, carry: Bit) -> (I, Bit) {
         let n = a.width().max(b.width());
-        let mut bits = self.ripple(n + 1, |i| low(n, i, a.bit(i), b.bit(i)), carry);
+        let mut bits = self.sum_bits(n + 1, |i| low(n, i, a.bit(i), b.bit(i)), carry);
         let out = bits.pop().expect("n + 1 bits");
         (I::new(bits), out)
     }
@@ -29,7 +30,7 @@ impl CircuitBuilder {
     /// `a - b - borrow` modulo `2^n`, and the borrow out of it. *Cost*: n.
     pub fn sub_with_borrow<I: Integer>(&mut self, a: &I, b: &I, borrow: Bit) -> (I, Bit) {
         let n = a.width().max(b.width());
-        let mut bits = self.ripple(n + 1, |i| low(n, i, a.bit(i), !b.bit(i)), !borrow);
+        let mut bits = self.sum_bits(n + 1, |i| low(n, i, a.bit(i), !b.bit(i)), !borrow);
         let no_borrow = bits.pop().expect("n + 1 bits");
         (I::new(bits), !no_borrow)
     }
@@ -37,26 +38,26 @@ impl CircuitBuilder {
     /// `a + b` modulo `2^n`, and whether the true sum is out of range. *Cost*: n.
     pub fn add_overflow<I: Integer>(&mut self, a: &I, b: &I) -> (I, Bit) {
         let n = a.width().max(b.width());
-        let bits = self.ripple(n + 1, |i| (a.bit(i), b.bit(i)), Bit::FALSE);
+        let bits = self.sum_bits(n + 1, |i| (a.bit(i), b.bit(i)), Bit::FALSE);
         self.split_overflow(n, bits)
     }
 
     /// `a - b` modulo `2^n`, and whether the true difference is out of range. *Cost*: n.
     pub fn sub_overflow<I: Integer>(&mut self, a: &I, b: &I) -> (I, Bit) {
         let n = a.width().max(b.width());
-        let bits = self.ripple(n + 1, |i| (a.bit(i), !b.bit(i)), Bit::TRUE);
+        let bits = self.sum_bits(n + 1, |i| (a.bit(i), !b.bit(i)), Bit::TRUE);
         self.split_overflow(n, bits)
     }
 
     /// `-a` modulo `2^n`. *Cost*: n - 2, or 0 if n = 1.
     pub fn neg<I: Integer>(&mut self, a: &I) -> I {
-        I::new(self.ripple(a.width(), |i| (Bit::FALSE, !a.bit(i)), Bit::TRUE))
+        I::new(self.sum_bits(a.width(), |i| (Bit::FALSE, !a.bit(i)), Bit::TRUE))
     }
 
     /// `-a` modulo `2^n` if `condition`, else `a`. *Cost*: n - 1.
     pub fn neg_if<I: Integer>(&mut self, condition: Bit, a: &I) -> I {
         let flipped: Vec<Bit> = a.bits().iter().map(|&bit| self.xor(bit, condition)).collect();
-        I::new(self.ripple(a.width(), |i| (Bit::FALSE, flipped[i]), condition))
+        I::new(self.sum_bits(a.width(), |i| (Bit::FALSE, flipped[i]), condition))
     }
 
     /// The absolute value, unsigned so that it always fits. *Cost*: n - 1.
@@ -66,7 +67,13 @@ impl CircuitBuilder {
     }
 
     /// The low `width` bits of the sum of two numbers and a carry. *Cost*: `width` - 1.
-    pub(super) fn ripple(&mut self, width: usize, bits: impl Fn(usize) -> (Bit, Bit), carry: Bit) -> Vec<Bit> {
+    pub(super) fn sum_bits(&mut self, width: usize, bits: impl Fn(usize) -> (Bit, Bit), carry: Bit) -> Vec<Bit> {
+        if self.aim == Aim::Depth {
+            let pairs: Vec<(Bit, Bit)> = (0..width).map(bits).collect();
+            let carries = self.carries(&pairs[..width.saturating_sub(1)], carry);
+            let carries = [carry].into_iter().chain(carries);
+            return pairs.into_iter().zip(carries).map(|((a, b), carry)| self.parity(&[a, b, carry])).collect();
+        }
         let mut carry = carry;
         let mut sum = Vec::with_capacity(width);
         for i in 0..width {

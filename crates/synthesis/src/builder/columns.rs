@@ -1,7 +1,9 @@
 //! Sums of many numbers, column by column.
 
+use std::{cmp::Reverse, collections::BinaryHeap};
+
 use super::{
-    Bit, CircuitBuilder,
+    Aim, Bit, CircuitBuilder,
     word::{Integer, Unsigned, Word},
 };
 
@@ -54,6 +56,9 @@ impl Columns {
 
     /// The sum.
     pub(super) fn sum(mut self, c: &mut CircuitBuilder) -> Vec<Bit> {
+        if c.aim == Aim::Depth {
+            return self.sum_of_two(c);
+        }
         let mut out = Vec::with_capacity(self.columns.len());
         for i in 0..self.columns.len() {
             let Column { mut bits, ones } = std::mem::take(&mut self.columns[i]);
@@ -70,6 +75,72 @@ impl Columns {
         }
         out
     }
+}
+
+/// Bits of a column, those that are there first on top.
+type Early = BinaryHeap<Reverse<(u32, Bit)>>;
+
+/// Takes the bit that is there first.
+fn first(column: &mut Early) -> Bit {
+    column.pop().map_or(Bit::FALSE, |Reverse((_, bit))| bit)
+}
+
+impl Columns {
+    /// The sum, with [`Aim::Depth`]: layer by layer, full adders reduce the bits of each column that are there, until every column
+    /// has two. The sum of bits costs no layer, so k bits leave one or two in their layer, and k/2 carries in the next.
+    ///
+    /// *Source*: Dadda 1965, with all that a layer can add added in it.
+    fn sum_of_two(self, c: &mut CircuitBuilder) -> Vec<Bit> {
+        let Some(last) = self.columns.len().checked_sub(1) else { return Vec::new() };
+        let mut ones = 0;
+        let with_layers = |column: Column| {
+            ones += column.ones;
+            let one = (ones % 2 == 1).then_some(Bit::TRUE);
+            ones /= 2;
+            column.bits.into_iter().chain(one).map(|bit| Reverse((c.layer(bit), bit))).collect()
+        };
+        let mut columns: Vec<Early> = self.columns.into_iter().map(with_layers).collect();
+        while let Some(layer) = columns[..last].iter().filter_map(third).min() {
+            add_in_layer(c, &mut columns, layer);
+        }
+        let highest: Vec<Bit> = columns.remove(last).into_iter().map(|Reverse((_, bit))| bit).collect();
+        let highest = (c.parity(&highest), Bit::FALSE);
+        let pairs: Vec<(Bit, Bit)> =
+            columns.iter_mut().map(|column| (first(column), first(column))).chain([highest]).collect();
+        c.sum_bits(pairs.len(), |i| pairs[i], Bit::FALSE)
+    }
+}
+
+/// Adds the bits of each column that are there by a layer; the carries are there in the next.
+fn add_in_layer(c: &mut CircuitBuilder, columns: &mut [Early], layer: u32) {
+    let last = columns.len() - 1;
+    let mut carries = Vec::new();
+    for (i, column) in columns.iter_mut().enumerate() {
+        let mut next = Vec::new();
+        while i < last && third(column).is_some_and(|third| third <= layer) {
+            let (sum, carry) = c.full_adder(first(column), first(column), first(column));
+            column.push(Reverse((layer, sum)));
+            next.push(carry);
+        }
+        // A carry to two bits would make the next column wait for its own.
+        let there = |column: &Early| column.iter().all(|Reverse((own, _))| *own <= layer);
+        if i < last && column.len() == 2 && carries.len() == 1 && there(column) {
+            let (sum, carry) = c.full_adder(first(column), first(column), Bit::FALSE);
+            column.push(Reverse((layer, sum)));
+            next.push(carry);
+        }
+        column.extend(carries.drain(..).map(|carry| Reverse((c.layer(carry), carry))));
+        next.retain(|&carry| carry != Bit::FALSE);
+        carries = next;
+    }
+}
+
+/// The layer in which the third bit of a column is there, if it has as many.
+fn third(column: &Early) -> Option<u32> {
+    (column.len() > 2).then(|| {
+        let mut layers: Vec<u32> = column.iter().map(|Reverse((layer, _))| *layer).collect();
+        *layers.select_nth_unstable(2).1
+    })
 }
 
 /// Reduces a column to one bit, oldest bits first so that the adders form a tree, and returns its carries.

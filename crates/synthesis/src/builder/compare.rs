@@ -1,7 +1,7 @@
 //! Comparison, minimum and maximum.
 
 use super::{
-    Bit, CircuitBuilder,
+    Aim, Bit, CircuitBuilder,
     word::{Integer, Word},
 };
 
@@ -9,14 +9,13 @@ impl CircuitBuilder {
     /// `a < b`. *Cost*: n, the greater width.
     pub fn less<I: Integer>(&mut self, a: &I, b: &I) -> Bit {
         let n = a.width().max(b.width());
-        let mut carry = Bit::FALSE;
-        for i in 0..n {
-            // The carry of b + !a is one if a < b. The weight of a sign bit is negative, so there a and b change places.
-            let sign = I::SIGNED && i + 1 == n;
-            let (x, y) = if sign { (b.bit(i), a.bit(i)) } else { (a.bit(i), b.bit(i)) };
-            (_, carry) = self.full_adder(y, !x, carry);
+        // The carry of b + !a is one if a < b. The weight of a sign bit is negative, so there a and b change places.
+        let pairs = (0..n).map(|i| if I::SIGNED && i + 1 == n { (a.bit(i), !b.bit(i)) } else { (b.bit(i), !a.bit(i)) });
+        if self.aim == Aim::Depth {
+            let carries = self.carries(&pairs.collect::<Vec<_>>(), Bit::FALSE);
+            return carries.last().copied().unwrap_or(Bit::FALSE);
         }
-        carry
+        pairs.fold(Bit::FALSE, |carry, (x, y)| self.full_adder(x, y, carry).1)
     }
 
     /// `a <= b`. *Cost*: n.

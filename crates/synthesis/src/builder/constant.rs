@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use garblet_circuit::Type;
 
 use super::{
-    Bit, CircuitBuilder,
+    Aim, Bit, CircuitBuilder,
     columns::Columns,
     word::{BitString, Integer},
 };
@@ -121,7 +121,7 @@ impl CircuitBuilder {
     /// If `ways` is empty.
     pub fn cheapest(&mut self, bits: &[Bit], ways: &[Way<'_>]) -> Vec<Bit> {
         let cost = |way: &&Way<'_>| {
-            let mut trial = CircuitBuilder::new("trial");
+            let mut trial = CircuitBuilder::with_aim("trial", self.aim);
             let mut inputs = HashMap::new();
             let mut input = |bit: Bit| {
                 let next = inputs.len() as u32;
@@ -134,8 +134,12 @@ impl CircuitBuilder {
                 None => wires[place as usize].invert_if(bit.inverted()),
             };
             let own: Vec<Bit> = bits.iter().zip(places).map(stand_in).collect();
-            way(&mut trial, &own);
-            trial.and_count()
+            let made = way(&mut trial, &own);
+            let layers = match trial.aim {
+                Aim::Size => 0,
+                Aim::Depth => made.into_iter().map(|bit| trial.layer(bit)).max().unwrap_or(0),
+            };
+            (layers, trial.and_count())
         };
         let best = ways.iter().min_by_key(cost).expect("a way");
         best(self, bits)
@@ -174,9 +178,9 @@ impl CircuitBuilder {
             let other = if own { x.clone() } else { a.clone() };
             let first = |i: usize| i.checked_sub(shift as usize).map_or(Bit::FALSE, |i| x.bit(i));
             x = I::new(match (minus, turned) {
-                (false, _) => self.ripple(whole, |i| (first(i), other.bit(i)), Bit::FALSE),
-                (true, false) => self.ripple(whole, |i| (first(i), !other.bit(i)), Bit::TRUE),
-                (true, true) => self.ripple(whole, |i| (other.bit(i), !first(i)), Bit::TRUE),
+                (false, _) => self.sum_bits(whole, |i| (first(i), other.bit(i)), Bit::FALSE),
+                (true, false) => self.sum_bits(whole, |i| (first(i), !other.bit(i)), Bit::TRUE),
+                (true, true) => self.sum_bits(whole, |i| (other.bit(i), !first(i)), Bit::TRUE),
             });
         }
         let mut product = x.resize(room);

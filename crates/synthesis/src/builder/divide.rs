@@ -1,7 +1,7 @@
 //! Division.
 
 use super::{
-    Bit, CircuitBuilder,
+    Aim, Bit, CircuitBuilder,
     word::{Integer, Signed, Unsigned},
 };
 
@@ -14,11 +14,16 @@ impl CircuitBuilder {
     /// 2 min(n, m) - 1 more. In general the quotient costs `sum over i < n of min(i + 1, m)` + min(n, m - 1) + max(m - 2, 0), plus
     /// n - m + 1 if n > m > 1 (n - 1 if m = 1).
     ///
+    /// With [`Aim::Depth`] about n/2 (log2(m) + 2) layers (32 bits: 104 layers and 2,979 AND gates, 64 bits: 234 and 13,410).
+    ///
     /// *Source*: non-restoring division, with steps only as wide as the part of `a` read so far.
     pub fn div_rem(&mut self, a: &Unsigned, b: &Unsigned) -> (Unsigned, Unsigned) {
         let (n, m) = (a.width(), b.width());
         if m == 0 {
             return (Unsigned::new(vec![Bit::TRUE; n]), Unsigned::new(Vec::new()));
+        }
+        if self.aim == Aim::Depth {
+            return self.div_rem_by_pairs(a, b);
         }
         let above = self.suffix_any(b.bits());
         let mut quotient = vec![Bit::FALSE; n];
@@ -32,7 +37,7 @@ impl CircuitBuilder {
             let width = (step + 2).min(m + 1);
             let divisor: Vec<Bit> = (0..width).map(|i| self.xor(b.bit(i), subtract)).collect();
             let sign = *rest.last().expect("a remainder has a sign bit");
-            rest = self.ripple(width, |i| (rest.get(i).copied().unwrap_or(sign), divisor[i]), subtract);
+            rest = self.sum_bits(width, |i| (rest.get(i).copied().unwrap_or(sign), divisor[i]), subtract);
             let negative = self.or(rest[width - 1], above.get(step).copied().unwrap_or(Bit::FALSE));
             subtract = !negative;
             quotient[n - 1 - step] = subtract;
@@ -45,6 +50,51 @@ impl CircuitBuilder {
             }
         }
         let remainder = self.restore(&rest, b, !subtract);
+        (Unsigned::new(quotient), remainder)
+    }
+
+    /// The same for a divisor of some bits, two bits of the quotient at a time: while one subtraction decides the first of them,
+    /// both numbers are made that may follow. A negative remainder r is kept as !r, so a pair of steps takes the divisor from
+    /// four times that, and the next bits of `a`, once if the first step went below zero and three times if not.
+    fn div_rem_by_pairs(&mut self, a: &Unsigned, b: &Unsigned) -> (Unsigned, Unsigned) {
+        let (n, m) = (a.width(), b.width());
+        let even = n.next_multiple_of(2);
+        let above = self.suffix_any(b.bits());
+        let wide = b.resize(m + 2);
+        let twice = self.shift_left(&wide, 1);
+        let thrice = self.add(&wide, &twice);
+        let mut quotient = Vec::with_capacity(even);
+        // The remainder is `rest`, or its complement if negative. Its bits and its sign are kept as in `div_rem`.
+        let (mut rest, mut negative) = (vec![Bit::FALSE], Bit::FALSE);
+        for read in (1..=even).step_by(2) {
+            let next = [even - read - 1, even - read].map(|i| self.xor(a.bit(i), negative));
+            let next: Vec<Bit> = next.into_iter().chain(rest).collect();
+            let step = |c: &mut Self, from: &[Bit], taken: &Unsigned, read: usize| {
+                let width = (read + 1).min(m + 1);
+                let bit = |i: usize| (from.get(i).copied().unwrap_or(Bit::FALSE), !taken.bit(i));
+                let left = c.sum_bits(width, bit, Bit::TRUE);
+                let sign = c.xor(left[width - 1], negative);
+                let sign = c.or(sign, above.get(read - 1).copied().unwrap_or(Bit::FALSE));
+                (left, sign)
+            };
+            let (_, first) = step(self, &next[1..], b, read);
+            let (once, sign_once) = step(self, &next, b, read + 1);
+            let (thrice, sign_thrice) = step(self, &next, &thrice, read + 1);
+            let below = self.xor(first, negative);
+            let second = self.mux(below, sign_once, sign_thrice);
+            let flip = self.xor(negative, second);
+            rest = once.iter().zip(&thrice).map(|(&once, &thrice)| self.mux(below, once, thrice)).collect();
+            rest.iter_mut().for_each(|bit| *bit = self.xor(*bit, flip));
+            negative = second;
+            quotient.extend([!first, !second]);
+        }
+        quotient.reverse();
+        // Without a divisor the remainder would exceed its m + 1 bits.
+        let none = self.is_zero(b);
+        quotient[..even.saturating_sub(m)].iter_mut().for_each(|bit| *bit = self.or(*bit, none));
+        quotient.truncate(n);
+        rest.iter_mut().for_each(|bit| *bit = self.xor(*bit, negative));
+        let remainder = self.restore(&rest, b, negative);
         (Unsigned::new(quotient), remainder)
     }
 
@@ -76,10 +126,10 @@ impl CircuitBuilder {
 
     /// Returns for each i whether a bit above bit i is set. *Cost*: m - 2.
     fn suffix_any(&mut self, bits: &[Bit]) -> Vec<Bit> {
-        let mut above = vec![Bit::FALSE; bits.len()];
-        for i in (1..bits.len()).rev() {
-            above[i - 1] = self.or(above[i], bits[i]);
-        }
+        let highest: Vec<Bit> = bits.iter().skip(1).rev().copied().collect();
+        let mut above = self.running_any(&highest);
+        above.reverse();
+        above.push(Bit::FALSE);
         above
     }
 

@@ -51,7 +51,7 @@ impl CircuitBuilder {
                 .into_iter()
                 .chain((0..width - 2).map(|i| self.xor(root.get(i).copied().unwrap_or(Bit::FALSE), subtract)))
                 .collect();
-            rest = self.ripple(width, |i| (rest.get(i).copied().unwrap_or(sign), taken[i]), Bit::FALSE);
+            rest = self.sum_bits(width, |i| (rest.get(i).copied().unwrap_or(sign), taken[i]), Bit::FALSE);
             subtract = !rest[width - 1];
             root.insert(0, subtract);
         }

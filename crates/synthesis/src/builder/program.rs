@@ -7,6 +7,8 @@ use garblet_circuit::{
     notes::{Limit, Ordered},
 };
 
+use super::{Aim, CircuitBuilder};
+
 /// A typed value on wires of a program under construction: an input, an output port of an instance, a part of one,
 /// a constant, or a concatenation.
 ///
@@ -35,12 +37,23 @@ pub struct Wires {
 /// ```
 pub struct ProgramBuilder {
     program: Program,
+    aim: Aim,
 }
 
 impl ProgramBuilder {
     /// Begins a program.
     pub fn new(name: impl Into<String>) -> Self {
-        ProgramBuilder { program: Program::new(name) }
+        Self::with_aim(name, Aim::Size)
+    }
+
+    /// Begins a program [whose circuits](ProgramBuilder::circuit) have few of what `aim` says.
+    pub fn with_aim(name: impl Into<String>, aim: Aim) -> Self {
+        ProgramBuilder { program: Program::new(name), aim }
+    }
+
+    /// Begins a circuit with the program's aim, to become [a component](ProgramBuilder::component).
+    pub fn circuit(&self, name: impl Into<String>) -> CircuitBuilder {
+        CircuitBuilder::with_aim(name, self.aim)
     }
 
     /// Adds a component type, which may be instantiated any number of times.

@@ -35,7 +35,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[],
         ands: "6400",
         and_count: |_| 6400,
-        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, _| aes(name, 16) },
+        build: Build::Component { owners: &[Party(0), Party(1)], build: |c, _| aes(c, 16) },
     },
     Member {
         name: "aes128-expanded",
@@ -43,7 +43,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[],
         ands: "5120",
         and_count: |_| 5120,
-        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, _| expanded(name) },
+        build: Build::Component { owners: &[Party(0), Party(1)], build: |c, _| expanded(c) },
     },
     Member {
         name: "aes192",
@@ -51,7 +51,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[],
         ands: "7168",
         and_count: |_| 7168,
-        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, _| aes(name, 24) },
+        build: Build::Component { owners: &[Party(0), Party(1)], build: |c, _| aes(c, 24) },
     },
     Member {
         name: "aes256",
@@ -59,7 +59,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[],
         ands: "8832",
         and_count: |_| 8832,
-        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, _| aes(name, 32) },
+        build: Build::Component { owners: &[Party(0), Party(1)], build: |c, _| aes(c, 32) },
     },
     Member {
         name: "aes-round",
@@ -67,7 +67,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[],
         ands: "512",
         and_count: |_| 512,
-        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, _| one_round(name, round) },
+        build: Build::Component { owners: &[Party(0), Party(1)], build: |c, _| one_round(c, round) },
     },
     Member {
         name: "aes-last-round",
@@ -75,7 +75,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[],
         ands: "512",
         and_count: |_| 512,
-        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, _| one_round(name, last_round) },
+        build: Build::Component { owners: &[Party(0), Party(1)], build: |c, _| one_round(c, last_round) },
     },
     Member {
         name: "aes-key-schedule",
@@ -83,7 +83,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[],
         ands: "1280",
         and_count: |_| 1280,
-        build: Build::Component { owners: &[Party(0)], build: |name, _| key_schedule(name) },
+        build: Build::Component { owners: &[Party(0)], build: |c, _| key_schedule(c) },
     },
     Member {
         name: "aes128-chain",
@@ -91,7 +91,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[Parameter::new("blocks", 10, 1, 1 << 24)],
         ands: "6400 blocks",
         and_count: |p| 6400 * p[0],
-        build: Build::Program { size: |p| p[0] * 2 + 40_000, build: |name, p| chains(name, p[0], 1) },
+        build: Build::Program { size: |p| p[0] * 2 + 40_000, build: |program, p| chains(program, p[0], 1) },
     },
     Member {
         name: "aes128-chains",
@@ -99,7 +99,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[Parameter::new("blocks", 10, 1, 1 << 24), Parameter::new("chains", 4, 1, 1 << 10)],
         ands: "6400 blocks chains",
         and_count: |p| 6400 * p[0] * p[1],
-        build: Build::Program { size: |p| p[0] * p[1] * 2 + 40_000, build: |name, p| chains(name, p[0], p[1]) },
+        build: Build::Program { size: |p| p[0] * p[1] * 2 + 40_000, build: |program, p| chains(program, p[0], p[1]) },
     },
 ];
 
@@ -113,8 +113,7 @@ type Block = [Byte; 16];
 const GATES: usize = 32_000;
 
 /// With a key of 16, 24 or 32 bytes.
-fn aes(name: String, key_bytes: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
+fn aes(mut c: CircuitBuilder, key_bytes: u32) -> Result<Component, CircuitError> {
     c.reserve(GATES);
     let key: Bytes = c.input("key", Type::Bytes(key_bytes));
     let block = block_input(&mut c, "block");
@@ -124,8 +123,7 @@ fn aes(name: String, key_bytes: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-fn expanded(name: String) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
+fn expanded(mut c: CircuitBuilder) -> Result<Component, CircuitError> {
     c.reserve(GATES);
     let round_keys: Bytes = c.input("round_keys", Type::Bytes(176));
     let block = block_input(&mut c, "block");
@@ -135,8 +133,10 @@ fn expanded(name: String) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-fn one_round(name: String, round: fn(&mut CircuitBuilder, &Block, &Block) -> Block) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
+fn one_round(
+    mut c: CircuitBuilder,
+    round: fn(&mut CircuitBuilder, &Block, &Block) -> Block,
+) -> Result<Component, CircuitError> {
     let state = block_input(&mut c, "state");
     let key = block_input(&mut c, "round_key");
     let state = round(&mut c, &state, &key);
@@ -144,17 +144,15 @@ fn one_round(name: String, round: fn(&mut CircuitBuilder, &Block, &Block) -> Blo
     c.finish()
 }
 
-fn key_schedule(name: String) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
+fn key_schedule(mut c: CircuitBuilder) -> Result<Component, CircuitError> {
     let key: Bytes = c.input("key", Type::Bytes(16));
     let keys = expand_key(&mut c, &key);
     c.output("round_keys", &to_bytes(&keys));
     c.finish()
 }
 
-fn chains(name: String, blocks: u32, chains: u32) -> Result<Program, CircuitError> {
-    let mut p = ProgramBuilder::new(name);
-    let aes = p.component(aes("aes128".into(), 16)?);
+fn chains(mut p: ProgramBuilder, blocks: u32, chains: u32) -> Result<Program, CircuitError> {
+    let aes = p.component(aes(p.circuit("aes128"), 16)?);
     let key = p.input("key", Type::Bytes(16), Party(0))?;
     let block = p.input("block", Type::Bytes(16 * chains), Party(1))?;
     let slice = |k| block.slice(128 * u64::from(k), Type::Bytes(16));

@@ -19,7 +19,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[],
         ands: "10400",
         and_count: |_| BLOCK_ANDS,
-        build: Build::Component { owners: &[Party(0), Party(1), Party(1)], build: |name, _| block(name) },
+        build: Build::Component { owners: &[Party(0), Party(1), Party(1)], build: |c, _| block(c) },
     },
     Member {
         name: "chacha20",
@@ -27,7 +27,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[Parameter::new("bytes", 128, 1, 1 << 26)],
         ands: "10400 ceil(bytes / 64)",
         and_count: |p| BLOCK_ANDS * p[0].div_ceil(64),
-        build: Build::Program { size: |p| 100_000 + 8 * p[0], build: |name, p| cipher(name, p[0]) },
+        build: Build::Program { size: |p| 100_000 + 8 * p[0], build: |program, p| cipher(program, p[0]) },
     },
 ];
 
@@ -46,8 +46,7 @@ const QUARTERS: [[usize; 4]; 8] = [
     [3, 4, 9, 14],
 ];
 
-fn block(name: String) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
+fn block(mut c: CircuitBuilder) -> Result<Component, CircuitError> {
     c.reserve(40_000);
     let key: Bytes = c.input("key", Type::Bytes(32));
     let counter: Unsigned = c.input("counter", Type::Unsigned(32));
@@ -84,9 +83,8 @@ fn words(bytes: &Bytes) -> Vec<Unsigned> {
 }
 
 /// Section 2.4, with 1 as the first counter.
-fn cipher(name: String, bytes: u32) -> Result<Program, CircuitError> {
-    let mut p = ProgramBuilder::new(name);
-    let whole = p.component(encryption("chacha20-encrypt".into())?);
+fn cipher(mut p: ProgramBuilder, bytes: u32) -> Result<Program, CircuitError> {
+    let whole = p.component(encryption(p.circuit("chacha20-encrypt"))?);
     let key = p.input("key", Type::Bytes(32), Party(0))?;
     let nonce = p.input("nonce", Type::Bytes(12), Party(1))?;
     let text = p.input("text", Type::Bytes(bytes), Party(1))?;
@@ -105,8 +103,7 @@ fn cipher(name: String, bytes: u32) -> Result<Program, CircuitError> {
 }
 
 /// A block of text with the key stream added.
-fn encryption(name: String) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
+fn encryption(mut c: CircuitBuilder) -> Result<Component, CircuitError> {
     c.reserve(40_000);
     let key: Bytes = c.input("key", Type::Bytes(32));
     let counter: Unsigned = c.input("counter", Type::Unsigned(32));

@@ -8,7 +8,7 @@
 use garblet_circuit::{CircuitError, Component, Type};
 
 use super::lists::count_bits;
-use crate::builder::{Bit, BitString, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires};
+use crate::builder::{Bit, BitString, Integer, ProgramBuilder, Unsigned, Wires};
 
 /// The marked rows, compacted.
 pub(super) struct Compact {
@@ -59,7 +59,7 @@ pub(super) fn compact(p: &mut ProgramBuilder, rows: Vec<(Wires, Wires)>, most: u
     for step in plan(count, most as usize) {
         let by = 1 << step.number;
         let rest = distance - step.number as u32 - 1;
-        let [moves, stays] = [p.component(moves(rest + width)?), p.component(stays(rest + width)?)];
+        let [moves, stays] = [p.component(moves(p, rest + width)?), p.component(stays(p, rest + width)?)];
         let none = Wires::constant(Type::Bits(rest + width), |_| false);
         // A row that arrives at a place was at one further back.
         let mut coming: Vec<Wires> = vec![none; step.arriving_from];
@@ -85,7 +85,7 @@ fn with_distances(
     distance: u32,
 ) -> Result<(Vec<Wires>, Wires), CircuitError> {
     let bits = count_bits(rows.len() as u64) as u32;
-    let next = p.component(next_distance(bits, distance)?);
+    let next = p.component(next_distance(p, bits, distance)?);
     let mut gaps = Wires::constant(Type::Unsigned(bits), |_| false);
     let mut items = Vec::with_capacity(rows.len());
     for (marked, row) in rows {
@@ -98,8 +98,8 @@ fn with_distances(
 }
 
 /// Counts one more gap if the row is unmarked, and gives the row's distance if it is marked.
-fn next_distance(bits: u32, distance: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("distance({bits})"));
+fn next_distance(p: &ProgramBuilder, bits: u32, distance: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("distance({bits})"));
     let gaps: Unsigned = c.input("gaps", Type::Unsigned(bits));
     let marked: Bit = c.input("marked", Type::Bool);
     let next = c.add(&gaps, &Unsigned::new(vec![!marked]));
@@ -110,8 +110,8 @@ fn next_distance(bits: u32, distance: u32) -> Result<Component, CircuitError> {
 }
 
 /// A place whose row leaves if the lowest bit of its distance is set, and at which another may arrive.
-fn moves(width: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("move({width})"));
+fn moves(p: &ProgramBuilder, width: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("move({width})"));
     let own: BitString = c.input("own", Type::Bits(width + 1));
     let coming: BitString = c.input("coming", Type::Bits(width));
     let row = BitString(own.0[1..].to_vec());
@@ -124,8 +124,8 @@ fn moves(width: u32) -> Result<Component, CircuitError> {
 }
 
 /// A place that no row leaves, because it is too close to the front.
-fn stays(width: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("stay({width})"));
+fn stays(p: &ProgramBuilder, width: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("stay({width})"));
     let own: BitString = c.input("own", Type::Bits(width + 1));
     let coming: BitString = c.input("coming", Type::Bits(width));
     let stayed = c.xor_words(&BitString(own.0[1..].to_vec()), &coming);

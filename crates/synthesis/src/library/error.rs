@@ -16,7 +16,7 @@ pub enum LibraryError {
         known: Vec<&'static str>,
     },
     /// The text is neither a name nor a name with parameters.
-    #[error("`{text}` is not a library name, expected `lib:NAME` or `lib:NAME(NUMBER, ...)`")]
+    #[error("`{text}` is not a library name, expected `lib:NAME` or `lib:NAME(NUMBER, ...)`, and perhaps `@depth`")]
     Syntax {
         /// The text.
         text: String,

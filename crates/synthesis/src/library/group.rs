@@ -12,9 +12,7 @@ use super::{
     lists::{Item, ListInput, both_in_order, count_bits, list_ands, presence_ands, same_key, split_list},
     member::{Build, Member, Parameter},
 };
-use crate::builder::{
-    Bit, BitString, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires, Word, merge_comparators,
-};
+use crate::builder::{Bit, BitString, Integer, ProgramBuilder, Unsigned, Wires, Word, merge_comparators};
 
 /// - `group-sum(n, groups, value bits)`: party 0 has the group of each row, 0 to groups - 1, and party 1 has the row's value.
 ///   Outputs the sum of each group, and whether both have equally many rows. A row counts nowhere if one party lacks it or its
@@ -149,7 +147,7 @@ impl<'a> Total<'a> {
         let adder = match self.adders.get(&(widths[0], widths[1])) {
             Some(&adder) => adder,
             None => {
-                let adder = p.component(adder(self.numbers, widths)?);
+                let adder = p.component(adder(p, self.numbers, widths)?);
                 self.adders.insert((widths[0], widths[1]), adder);
                 adder
             }
@@ -163,8 +161,8 @@ fn numbers(count: u32, bits: u32) -> Type {
 }
 
 /// The sum of two arrays, element by element, with one bit more than the first has.
-fn adder(count: u32, [first, second]: [u32; 2]) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("add({count}, {first})"));
+fn adder(p: &ProgramBuilder, count: u32, [first, second]: [u32; 2]) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("add({count}, {first})"));
     let a: Vec<Unsigned> = c.input("a", numbers(count, first));
     let b: Vec<Unsigned> = c.input("b", numbers(count, second));
     let sums: Vec<Unsigned> = a.iter().zip(&b).map(|(x, y)| c.add(&x.resize(first as usize + 1), y)).collect();
@@ -172,9 +170,8 @@ fn adder(count: u32, [first, second]: [u32; 2]) -> Result<Component, CircuitErro
     c.finish()
 }
 
-fn group_sum(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
+fn group_sum(mut p: ProgramBuilder, parameters: &[u32]) -> Result<Program, CircuitError> {
     let &[n, groups, value] = parameters else { unreachable!("three parameters were checked") };
-    let mut p = ProgramBuilder::new(name);
     let index = group_bits(groups.into()) as u32;
     let mut list = |name, bits, party| {
         let list = p.input(name, Type::List(Box::new(Type::Unsigned(bits)), n), Party(party))?;
@@ -184,9 +181,9 @@ fn group_sum(name: String, parameters: &[u32]) -> Result<Program, CircuitError> 
     let (group_count, groups_present, group_of) = list("groups", index, 0)?;
     let (value_count, values_present, values) = list("values", value, 1)?;
     p.note_limit(Limit { input: "groups".into(), field: "groups".into(), bits: index, below: groups.into() });
-    let same = p.component(same_count(n)?);
+    let same = p.component(same_count(&p, n)?);
     let same = p.instance(same, &[&group_count, &value_count])?.remove(0);
-    let spread = p.component(spread(groups, index, value)?);
+    let spread = p.component(spread(&p, groups, index, value)?);
     let leaf = |p: &mut ProgramBuilder, k: usize| {
         let present = [&groups_present, &values_present].map(|present| present.slice(k as u64, Type::Bool));
         Ok(p.instance(spread, &[&present[0], &present[1], &group_of[k], &values[k]])?.remove(0))
@@ -198,8 +195,8 @@ fn group_sum(name: String, parameters: &[u32]) -> Result<Program, CircuitError> 
 }
 
 /// Returns whether two lists of at most `most` rows have equally many.
-fn same_count(most: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("same({most})"));
+fn same_count(p: &ProgramBuilder, most: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("same({most})"));
     let [a, b]: [Unsigned; 2] = ["a", "b"].map(|name| c.input(name, Type::Unsigned(Type::count_width(most))));
     let same = c.equal(&a, &b);
     c.output("same", &same);
@@ -207,8 +204,8 @@ fn same_count(most: u32) -> Result<Component, CircuitError> {
 }
 
 /// The value at the place of its group, and zeros elsewhere.
-fn spread(groups: u32, index: u32, value: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("spread({groups}, {value})"));
+fn spread(p: &ProgramBuilder, groups: u32, index: u32, value: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("spread({groups}, {value})"));
     let (x, y): (Bit, Bit) = (c.input("group_present", Type::Bool), c.input("value_present", Type::Bool));
     let group: Unsigned = c.input("group", Type::Unsigned(index));
     let value: Unsigned = c.input("value", Type::Unsigned(value));
@@ -228,9 +225,8 @@ fn spread(groups: u32, index: u32, value: u32) -> Result<Component, CircuitError
     c.finish()
 }
 
-fn group_sum_by_key(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
+fn group_sum_by_key(mut p: ProgramBuilder, parameters: &[u32]) -> Result<Program, CircuitError> {
     let &[n, m, groups, key, value] = parameters else { unreachable!("five parameters were checked") };
-    let mut p = ProgramBuilder::new(name);
     let list = |name, party, most| ListInput {
         name,
         party: Party(party),
@@ -244,8 +240,8 @@ fn group_sum_by_key(name: String, parameters: &[u32]) -> Result<Program, Circuit
     let item = Item { key, marked: false, descending: false, payload: value };
     let all = item.merge(&mut p, [&a, &b], None)?;
     let sum = sum_bits((n + m).into(), value.into()) as u32;
-    let step = p.component(running_sum(item, sum)?);
-    let last = p.component(last_of_key(item, sum)?);
+    let step = p.component(running_sum(&p, item, sum)?);
+    let last = p.component(last_of_key(&p, item, sum)?);
     let first = all[0].slice(item.number().into(), Type::Bits(value));
     let mut running =
         Wires::concat(Type::Unsigned(sum), [&first, &Wires::constant(Type::Bits(sum - value), |_| false)]);
@@ -260,7 +256,7 @@ fn group_sum_by_key(name: String, parameters: &[u32]) -> Result<Program, Circuit
     let none = Wires::constant(Type::Bool, |_| false);
     let [mark, row] = pair(p.instance(last, &[&none, &running, &all[all.len() - 1]])?);
     rows.push((mark, row));
-    let count = p.component(count_of(rows.len() as u32, groups)?);
+    let count = p.component(count_of(&p, rows.len() as u32, groups)?);
     let kept = compact(&mut p, rows, groups)?;
     let [count, more] = pair(p.instance(count, &[&kept.gaps])?);
     let fields = [("key", key), ("sum", sum)].map(|(name, bits)| (name.into(), Type::Unsigned(bits)));
@@ -272,8 +268,8 @@ fn group_sum_by_key(name: String, parameters: &[u32]) -> Result<Program, Circuit
 }
 
 /// Returns whether two neighbours have the same key, and gives the running sum of the second one's key.
-fn running_sum(item: Item, sum: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("sum({}, {sum})", item.key));
+fn running_sum(p: &ProgramBuilder, item: Item, sum: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("sum({}, {sum})", item.key));
     let running: Unsigned = c.input("running", Type::Unsigned(sum));
     let a: BitString = c.input("a", item.ty());
     let b: BitString = c.input("b", item.ty());
@@ -287,8 +283,8 @@ fn running_sum(item: Item, sum: u32) -> Result<Component, CircuitError> {
 }
 
 /// Key and sum of a present element if it is the last of its key; otherwise zeros.
-fn last_of_key(item: Item, sum: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("last({}, {sum})", item.key));
+fn last_of_key(p: &ProgramBuilder, item: Item, sum: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("last({}, {sum})", item.key));
     let same: Bit = c.input("same", Type::Bool);
     let running: Unsigned = c.input("running", Type::Unsigned(sum));
     let own: BitString = c.input("item", item.ty());
@@ -304,8 +300,8 @@ fn last_of_key(item: Item, sum: u32) -> Result<Component, CircuitError> {
 }
 
 /// `rows` minus a number of gaps, as a count of at most `most`, and whether it exceeds `most`.
-fn count_of(rows: u32, most: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("count({rows}, {most})"));
+fn count_of(p: &ProgramBuilder, rows: u32, most: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("count({rows}, {most})"));
     let bits = Type::count_width(rows);
     let gaps: Unsigned = c.input("gaps", Type::Unsigned(bits));
     let count = c.sub(&Unsigned::constant(rows.into(), bits as usize), &gaps);
@@ -317,9 +313,8 @@ fn count_of(rows: u32, most: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-fn histogram(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
+fn histogram(mut p: ProgramBuilder, parameters: &[u32]) -> Result<Program, CircuitError> {
     let &[n, m, bits, least, width, buckets] = parameters else { unreachable!("six parameters were checked") };
-    let mut p = ProgramBuilder::new(name);
     let mut values = Vec::with_capacity((n + m) as usize);
     for (name, most, party) in [("a", n, 0), ("b", m, 1)] {
         let list = p.input(name, Type::List(Box::new(Type::Unsigned(bits)), most), Party(party))?;
@@ -327,7 +322,7 @@ fn histogram(name: String, parameters: &[u32]) -> Result<Program, CircuitError> 
         values.extend(rows.into_iter().enumerate().map(|(k, row)| (present.slice(k as u64, Type::Bool), row)));
     }
     let ends: Vec<u64> = (0..=u64::from(buckets)).map(|k| u64::from(least) + k * u64::from(width)).collect();
-    let bucket = p.component(bucket(bits, &ends)?);
+    let bucket = p.component(bucket(&p, bits, &ends)?);
     let leaf = |p: &mut ProgramBuilder, k: usize| Ok(p.instance(bucket, &[&values[k].0, &values[k].1])?.remove(0));
     let counts = Total::new(buckets, 1, leaf).sum(&mut p, 0, values.len())?;
     p.output("counts", &counts, Recipients::All)?;
@@ -335,8 +330,8 @@ fn histogram(name: String, parameters: &[u32]) -> Result<Program, CircuitError> 
 }
 
 /// A one at the place of the value's range, and zeros elsewhere.
-fn bucket(bits: u32, ends: &[u64]) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("bucket({}, {bits})", ends.len() - 1));
+fn bucket(p: &ProgramBuilder, bits: u32, ends: &[u64]) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("bucket({}, {bits})", ends.len() - 1));
     let present: Bit = c.input("present", Type::Bool);
     let value: Unsigned = c.input("value", Type::Unsigned(bits));
     let mut below: Vec<Bit> = Vec::with_capacity(ends.len());

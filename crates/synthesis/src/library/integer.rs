@@ -18,7 +18,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: BITS,
         ands: "bits - 1",
         and_count: |p| p[0] - 1,
-        build: component(|name, p| word(name, p, "sum", |c, a, b| c.add(a, b))),
+        build: component(|c, p| word(c, p, "sum", |c, a, b| c.add(a, b))),
     },
     Member {
         name: "sub",
@@ -26,7 +26,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: BITS,
         ands: "bits - 1",
         and_count: |p| p[0] - 1,
-        build: component(|name, p| word(name, p, "difference", |c, a, b| c.sub(a, b))),
+        build: component(|c, p| word(c, p, "difference", |c, a, b| c.sub(a, b))),
     },
     Member {
         name: "mul",
@@ -34,7 +34,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: BITS,
         ands: "bits^2 - bits + 1, fewer from 27 bits on",
         and_count: |p| p[0] * p[0] - p[0] + 1,
-        build: component(|name, p| word(name, p, "product", |c, a, b| c.mul(a, b))),
+        build: component(|c, p| word(c, p, "product", |c, a, b| c.mul(a, b))),
     },
     Member {
         name: "mul-full",
@@ -42,7 +42,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: BITS,
         ands: "2 bits^2 - bits, fewer from 14 bits on",
         and_count: |p| 2 * p[0] * p[0] - p[0],
-        build: component(|name, p| word(name, p, "product", |c, a, b| c.mul_full(a, b))),
+        build: component(|c, p| word(c, p, "product", |c, a, b| c.mul_full(a, b))),
     },
     Member {
         name: "div",
@@ -50,7 +50,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: BITS,
         ands: "bits (bits + 1) / 2 + 2 bits - 3",
         and_count: |p| div_ands(p[0]),
-        build: component(|name, p| word(name, p, "quotient", |c, a, b| c.div(a, b))),
+        build: component(|c, p| word(c, p, "quotient", |c, a, b| c.div(a, b))),
     },
     Member {
         name: "rem",
@@ -58,7 +58,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: BITS,
         ands: "bits (bits + 1) / 2 + 4 bits - 4",
         and_count: |p| if p[0] == 1 { 1 } else { div_ands(p[0]) + 2 * p[0] - 1 },
-        build: component(|name, p| word(name, p, "remainder", |c, a, b| c.rem(a, b))),
+        build: component(|c, p| word(c, p, "remainder", |c, a, b| c.rem(a, b))),
     },
     Member {
         name: "compare",
@@ -82,7 +82,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: BITS,
         ands: "2 bits",
         and_count: |p| 2 * p[0],
-        build: component(|name, p| word(name, p, "min", |c, a, b| c.min(a, b))),
+        build: component(|c, p| word(c, p, "min", |c, a, b| c.min(a, b))),
     },
     Member {
         name: "max",
@@ -90,7 +90,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: BITS,
         ands: "2 bits",
         and_count: |p| 2 * p[0],
-        build: component(|name, p| word(name, p, "max", |c, a, b| c.max(a, b))),
+        build: component(|c, p| word(c, p, "max", |c, a, b| c.max(a, b))),
     },
     Member {
         name: "millionaires",
@@ -102,19 +102,18 @@ pub(super) const MEMBERS: &[Member] = &[
     },
 ];
 
-type BuildComponent = fn(String, &[u32]) -> Result<Component, CircuitError>;
+type BuildComponent = fn(CircuitBuilder, &[u32]) -> Result<Component, CircuitError>;
 
 const fn component(build: BuildComponent) -> Build {
     Build::Component { owners: OWNERS, build }
 }
 
 fn word(
-    name: String,
+    mut c: CircuitBuilder,
     parameters: &[u32],
     output: &str,
     operation: fn(&mut CircuitBuilder, &Unsigned, &Unsigned) -> Unsigned,
 ) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
     let a: Unsigned = c.input("a", Type::Unsigned(parameters[0]));
     let b: Unsigned = c.input("b", Type::Unsigned(parameters[0]));
     let result = operation(&mut c, &a, &b);
@@ -122,8 +121,7 @@ fn word(
     c.finish()
 }
 
-fn compare(name: String, parameters: &[u32]) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
+fn compare(mut c: CircuitBuilder, parameters: &[u32]) -> Result<Component, CircuitError> {
     let a: Unsigned = c.input("a", Type::Unsigned(parameters[0]));
     let b: Unsigned = c.input("b", Type::Unsigned(parameters[0]));
     let (less, equal) = (c.less(&a, &b), c.equal(&a, &b));
@@ -133,8 +131,7 @@ fn compare(name: String, parameters: &[u32]) -> Result<Component, CircuitError> 
 }
 
 /// *Source*: Pinkas, Schneider, Smart and Williams 2009, section 6, example 1.
-fn compare_and_count(name: String, parameters: &[u32]) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
+fn compare_and_count(mut c: CircuitBuilder, parameters: &[u32]) -> Result<Component, CircuitError> {
     let a: Unsigned = c.input("a", Type::Unsigned(parameters[0]));
     let b: Unsigned = c.input("b", Type::Unsigned(parameters[0]));
     let (less, both) = (c.less(&a, &b), c.and_words(&a, &b));
@@ -144,8 +141,7 @@ fn compare_and_count(name: String, parameters: &[u32]) -> Result<Component, Circ
     c.finish()
 }
 
-fn millionaires(name: String, parameters: &[u32]) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
+fn millionaires(mut c: CircuitBuilder, parameters: &[u32]) -> Result<Component, CircuitError> {
     let alice: Unsigned = c.input("alice", Type::Unsigned(parameters[0]));
     let bob: Unsigned = c.input("bob", Type::Unsigned(parameters[0]));
     let richer: Bit = c.greater(&alice, &bob);

@@ -7,9 +7,7 @@ use super::{
     lists::{Item, ListInput, Sorted, both_in_order, bring_back, count_bits, list_ands, return_comparators, same_key},
     member::{Build, Member, Parameter},
 };
-use crate::builder::{
-    Bit, BitString, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires, Word, merge_comparators,
-};
+use crate::builder::{Bit, BitString, Integer, ProgramBuilder, Unsigned, Wires, Word, merge_comparators};
 
 /// - `intersection-sum(n, m, key bits, value bits)`: the number of keys that party 0's list and party 1's records share, and the
 ///   sum of the values of these records.
@@ -116,15 +114,14 @@ fn two_lists(
     Ok([list("a", 0, n, values[0], first).add(p)?, list("b", 1, m, values[1], Order::Strict).add(p)?])
 }
 
-fn intersection_sum(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
+fn intersection_sum(mut p: ProgramBuilder, parameters: &[u32]) -> Result<Program, CircuitError> {
     let &[n, m, key, value] = parameters else { unreachable!("four parameters were checked") };
-    let mut p = ProgramBuilder::new(name);
     let [a, b] = two_lists(&mut p, [n, m, key], [0, value], Order::Strict)?;
     let in_order = both_in_order(&mut p, &a, &b)?;
     let item = Item { key, marked: false, descending: false, payload: value };
     let all = item.merge(&mut p, [&a, &b], None)?;
     let bits = Type::count_width(n.min(m));
-    let step = p.component(sum_step(item, bits)?);
+    let step = p.component(sum_step(&p, item, bits)?);
     let zero = |ty: Type| Wires::constant(ty, |_| false);
     let mut state = vec![zero(Type::Unsigned(bits)), zero(Type::Unsigned(value + bits))];
     for pair in all.windows(2) {
@@ -137,8 +134,8 @@ fn intersection_sum(name: String, parameters: &[u32]) -> Result<Program, Circuit
 }
 
 /// Counts a pair of neighbours with the same key: one of each list, as no list has a key twice.
-fn sum_step(item: Item, bits: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("count({}, {})", item.key, item.payload));
+fn sum_step(p: &ProgramBuilder, item: Item, bits: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("count({}, {})", item.key, item.payload));
     let size: Unsigned = c.input("size", Type::Unsigned(bits));
     let sum: Unsigned = c.input("sum", Type::Unsigned(item.payload + bits));
     let a: BitString = c.input("a", item.ty());
@@ -160,18 +157,17 @@ fn common_item(key: u32, values: [u32; 2]) -> Item {
     Item { key, marked: values[0] > 0 && values[1] > 0, descending: false, payload: values[0].max(values[1]) }
 }
 
-fn intersection(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
+fn intersection(mut p: ProgramBuilder, parameters: &[u32]) -> Result<Program, CircuitError> {
     let &[n, m, key, a_bits, b_bits] = parameters else { unreachable!("five parameters were checked") };
-    let mut p = ProgramBuilder::new(name);
     let [a, b] = two_lists(&mut p, [n, m, key], [a_bits, b_bits], Order::Strict)?;
     let in_order = both_in_order(&mut p, &a, &b)?;
     let item = common_item(key, [a_bits, b_bits]);
     let all = item.merge(&mut p, [&a, &b], None)?;
-    let pair = p.component(common_row(item, [a_bits, b_bits])?);
+    let pair = p.component(common_row(&p, item, [a_bits, b_bits])?);
     let found: Vec<Vec<Wires>> =
         all.windows(2).map(|pair_of| p.instance(pair, &[&pair_of[0], &pair_of[1]])).collect::<Result<_, _>>()?;
     // An element in two pairs has a partner in at most one of them.
-    let either = p.component(either(key + a_bits + b_bits)?);
+    let either = p.component(either(&p, key + a_bits + b_bits)?);
     let mut rows = Vec::with_capacity(found.len().div_ceil(2));
     for pairs in found.chunks(2) {
         let [mark, row]: [Wires; 2] = match pairs {
@@ -183,7 +179,7 @@ fn intersection(name: String, parameters: &[u32]) -> Result<Program, CircuitErro
         rows.push((mark, row));
     }
     let most = n.min(m);
-    let count = p.component(less_than(rows.len() as u32, most)?);
+    let count = p.component(less_than(&p, rows.len() as u32, most)?);
     let kept = compact(&mut p, rows, most)?;
     let count = p.instance(count, &[&kept.gaps])?.remove(0);
     let fields = [("key", key), ("a", a_bits), ("b", b_bits)].into_iter().filter(|(_, bits)| *bits > 0);
@@ -195,8 +191,8 @@ fn intersection(name: String, parameters: &[u32]) -> Result<Program, CircuitErro
 }
 
 /// Returns whether two neighbours have the same key. If so, gives the key and both values; otherwise zeros.
-fn common_row(item: Item, [a_bits, b_bits]: [u32; 2]) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("pair({}, {a_bits}, {b_bits})", item.key));
+fn common_row(p: &ProgramBuilder, item: Item, [a_bits, b_bits]: [u32; 2]) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("pair({}, {a_bits}, {b_bits})", item.key));
     let a: BitString = c.input("a", item.ty());
     let b: BitString = c.input("b", item.ty());
     let ((key, x), (other, y)) = (item.parts(&a), item.parts(&b));
@@ -217,8 +213,8 @@ fn common_row(item: Item, [a_bits, b_bits]: [u32; 2]) -> Result<Component, Circu
 }
 
 /// Combines two rows, at least one of which is zero.
-fn either(width: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("either({width})"));
+fn either(p: &ProgramBuilder, width: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("either({width})"));
     let x: (Bit, BitString) = (c.input("x", Type::Bool), c.input("x_row", Type::Bits(width)));
     let y: (Bit, BitString) = (c.input("y", Type::Bool), c.input("y_row", Type::Bits(width)));
     let (mark, row) = (c.xor(x.0, y.0), c.xor_words(&x.1, &y.1));
@@ -228,8 +224,8 @@ fn either(width: u32) -> Result<Component, CircuitError> {
 }
 
 /// `rows` minus a number of gaps, as a count of at most `most`.
-fn less_than(rows: u32, most: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("count({rows})"));
+fn less_than(p: &ProgramBuilder, rows: u32, most: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("count({rows})"));
     let gaps: Unsigned = c.input("gaps", Type::Unsigned(Type::count_width(rows)));
     let bits = Type::count_width(most) as usize;
     let count = c.sub(&Unsigned::constant(rows.into(), bits), &gaps.resize(bits));
@@ -237,17 +233,16 @@ fn less_than(rows: u32, most: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-fn join(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
+fn join(mut p: ProgramBuilder, parameters: &[u32]) -> Result<Program, CircuitError> {
     let &[n, m, key, value] = parameters else { unreachable!("four parameters were checked") };
-    let mut p = ProgramBuilder::new(name);
     let [a, b] = two_lists(&mut p, [n, m, key], [0, value], Order::Ascending)?;
     let in_order = both_in_order(&mut p, &a, &b)?;
     // A record precedes the keys that look it up.
     let item = Item { key, marked: true, descending: false, payload: value };
     let mut moves = Vec::new();
     let all = item.merge(&mut p, [&b, &a], Some(&mut moves))?;
-    let first = p.component(first_of_join(item)?);
-    let next = p.component(next_of_join(item)?);
+    let first = p.component(first_of_join(&p, item)?);
+    let next = p.component(next_of_join(&p, item)?);
     let mut found = Vec::with_capacity(all.len());
     let mut state = p.instance(first, &[&all[0]])?;
     found.push(Wires::constant(Type::Bits(value + 1), |_| false));
@@ -265,8 +260,8 @@ fn join(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
 }
 
 /// Returns whether an element is a record, and gives its value.
-fn first_of_join(item: Item) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("first({}, {})", item.key, item.payload));
+fn first_of_join(p: &ProgramBuilder, item: Item) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("first({}, {})", item.key, item.payload));
     let own: BitString = c.input("item", item.ty());
     let (key, value) = item.parts(&own);
     let record = c.and(!own.0[0], !key.to_bits()[item.key as usize]);
@@ -276,8 +271,8 @@ fn first_of_join(item: Item) -> Result<Component, CircuitError> {
 }
 
 /// Passes the value of the preceding record on to an element with the same key.
-fn next_of_join(item: Item) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("next({}, {})", item.key, item.payload));
+fn next_of_join(p: &ProgramBuilder, item: Item) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("next({}, {})", item.key, item.payload));
     let has: Bit = c.input("has", Type::Bool);
     let value: BitString = c.input("value", Type::Bits(item.payload));
     let before: BitString = c.input("before", item.ty());

@@ -23,7 +23,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[],
         ands: "38400",
         and_count: |_| ANDS,
-        build: Build::Component { owners: &[Party(0)], build: |name, _| permutation(name, 0) },
+        build: Build::Component { owners: &[Party(0)], build: |c, _| permutation(c, 0) },
     },
     Member {
         name: "sha3-256-message",
@@ -31,7 +31,10 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[message(136)],
         ands: "38400 ceil((bytes + 1) / 136)",
         and_count: |p| SHA3_256.ands(p[0], 32),
-        build: Build::Program { size: |p| SHA3_256.size(p[0], 32), build: |name, p| SHA3_256.program(name, p[0], 32) },
+        build: Build::Program {
+            size: |p| SHA3_256.size(p[0], 32),
+            build: |program, p| SHA3_256.program(program, p[0], 32),
+        },
     },
     Member {
         name: "sha3-512-message",
@@ -39,7 +42,10 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[message(72)],
         ands: "38400 ceil((bytes + 1) / 72)",
         and_count: |p| SHA3_512.ands(p[0], 64),
-        build: Build::Program { size: |p| SHA3_512.size(p[0], 64), build: |name, p| SHA3_512.program(name, p[0], 64) },
+        build: Build::Program {
+            size: |p| SHA3_512.size(p[0], 64),
+            build: |program, p| SHA3_512.program(program, p[0], 64),
+        },
     },
     Member {
         name: "shake128",
@@ -49,7 +55,7 @@ pub(super) const MEMBERS: &[Member] = &[
         and_count: |p| SHAKE128.ands(p[0], p[1]),
         build: Build::Program {
             size: |p| SHAKE128.size(p[0], p[1]),
-            build: |name, p| SHAKE128.program(name, p[0], p[1]),
+            build: |program, p| SHAKE128.program(program, p[0], p[1]),
         },
     },
     Member {
@@ -60,7 +66,7 @@ pub(super) const MEMBERS: &[Member] = &[
         and_count: |p| SHAKE256.ands(p[0], p[1]),
         build: Build::Program {
             size: |p| SHAKE256.size(p[0], p[1]),
-            build: |name, p| SHAKE256.program(name, p[0], p[1]),
+            build: |program, p| SHAKE256.program(program, p[0], p[1]),
         },
     },
 ];
@@ -113,8 +119,7 @@ fn round_constants() -> Vec<u64> {
 }
 
 /// The permutation of a state, with a block of this many bytes added to its beginning first.
-fn permutation(name: String, rate: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
+fn permutation(mut c: CircuitBuilder, rate: u32) -> Result<Component, CircuitError> {
     c.reserve(200_000);
     let Bytes(mut state) = c.input("state", Type::Bytes(STATE));
     if rate > 0 {
@@ -178,9 +183,8 @@ impl Sponge {
         400_000 + 8 * (self.blocks(bytes) + self.more(output))
     }
 
-    fn program(&self, name: String, bytes: u32, output: u32) -> Result<Program, CircuitError> {
-        let mut p = ProgramBuilder::new(name);
-        let absorb = p.component(permutation("keccak-absorb".into(), self.rate)?);
+    fn program(&self, mut p: ProgramBuilder, bytes: u32, output: u32) -> Result<Program, CircuitError> {
+        let absorb = p.component(permutation(p.circuit("keccak-absorb"), self.rate)?);
         let message = p.input("message", Type::Bytes(bytes), Party(0))?;
         let blocks = self.blocks(bytes.into()) as u32;
         let mut padding = vec![0; (self.rate * blocks - bytes) as usize];
@@ -196,7 +200,7 @@ impl Sponge {
         let mut told = vec![state.slice(0, Type::Bytes(output.min(self.rate)))];
         let more = self.more(output.into()) as u32;
         let squeeze =
-            (more > 0).then(|| permutation("keccak-f".into(), 0)).transpose()?.map(|squeeze| p.component(squeeze));
+            (more > 0).then(|| permutation(p.circuit("keccak-f"), 0)).transpose()?.map(|squeeze| p.component(squeeze));
         for (k, squeeze) in (1..=more).zip(squeeze.iter().cycle()) {
             state = p.instance(*squeeze, &[&state])?.remove(0);
             told.push(state.slice(0, Type::Bytes((output - self.rate * k).min(self.rate))));

@@ -17,11 +17,10 @@ pub(super) const MEMBERS: &[Member] = &[Member {
     parameters: &[Parameter::new("depth", 100, 1, 1 << 20), Parameter::new("ands", 90_825, 1, 1 << 24)],
     ands: "ands, at least depth",
     and_count: |p| p[1].max(p[0]),
-    build: Build::Component { owners: &[Party(0), Party(1)], build: |name, p| layered(name, p[0], p[1]) },
+    build: Build::Component { owners: &[Party(0), Party(1)], build: |c, p| layered(c, p[0], p[1]) },
 }];
 
-fn layered(name: String, depth: u32, ands: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
+fn layered(mut c: CircuitBuilder, depth: u32, ands: u32) -> Result<Component, CircuitError> {
     let a: BitString = c.input("a", Type::Bits(INPUT_BITS));
     let b: BitString = c.input("b", Type::Bits(INPUT_BITS));
     let inputs: Vec<Bit> = a.0.iter().chain(&b.0).copied().collect();

@@ -12,7 +12,7 @@ use garblet_circuit::{
 };
 
 use super::member::{Build, Member, Parameter};
-use crate::builder::{Bit, BitString, CircuitBuilder, Integer, Unsigned};
+use crate::builder::{Bit, BitString, CircuitBuilder, Integer, ProgramBuilder, Unsigned};
 
 /// - `levenshtein(n, m, symbol bits)`: the least number of insertions, deletions and substitutions that turn party 0's
 ///   n symbols into party 1's m. Each of the n m cells takes `bits` + 3 AND gates. The final sum takes min(n, m) minus
@@ -37,10 +37,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[Parameter::new("bits", 2, 1, 64)],
         ands: "bits + 3",
         and_count: |p| p[0] + 3,
-        build: Build::Component {
-            owners: &[Party(0), Party(1), Party(0), Party(1)],
-            build: |name, p| cell(name, p[0]),
-        },
+        build: Build::Component { owners: &[Party(0), Party(1), Party(0), Party(1)], build: |c, p| cell(c, p[0]) },
     },
 ];
 
@@ -52,8 +49,7 @@ fn width(most: u64) -> u64 {
     u64::from(u64::BITS - most.leading_zeros())
 }
 
-fn cell(name: String, bits: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
+fn cell(mut c: CircuitBuilder, bits: u32) -> Result<Component, CircuitError> {
     let row: Unsigned = c.input("row_symbol", Type::Unsigned(bits));
     let column: Unsigned = c.input("column_symbol", Type::Unsigned(bits));
     let left: BitString = c.input("left", Type::Bits(EDGE));
@@ -61,7 +57,8 @@ fn cell(name: String, bits: u32) -> Result<Component, CircuitError> {
 
     let equal = c.equal(&row, &column);
     let (left, top) = ([left.0[0], left.0[1]], [top.0[0], top.0[1]]);
-    let step = c.all(&[!equal, left[0], top[0]]);
+    let step = c.and(!equal, left[0]);
+    let step = c.and(step, top[0]);
     let right = step_less(&mut c, step, top);
     let bottom = step_less(&mut c, step, left);
     c.output("right", &right);
@@ -79,8 +76,8 @@ fn step_less(c: &mut CircuitBuilder, step: Bit, [level, rising]: [Bit; 2]) -> Bi
 }
 
 /// The sum of the steps along a diagonal of this many cells, and of `border` steps before it.
-fn diagonal_sum(cells: u32, border: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("diagonal-sum({cells}, {border})"));
+fn diagonal_sum(p: &ProgramBuilder, cells: u32, border: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("diagonal-sum({cells}, {border})"));
     let width = width(u64::from(cells) + u64::from(border)) as usize;
     let mut terms = vec![Unsigned::constant(border.into(), width)];
     for k in 0..cells {
@@ -105,9 +102,9 @@ fn sum_ands(cells: u64, border: u64) -> u64 {
     ands
 }
 
-fn levenshtein(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
+fn levenshtein(p: ProgramBuilder, parameters: &[u32]) -> Result<Program, CircuitError> {
     let &[n, m, bits] = parameters else { unreachable!("three parameters were checked") };
-    let mut grid = Grid::new(name, n, m, bits)?;
+    let mut grid = Grid::new(p, n, m, bits)?;
     let mut links = Vec::new();
     for (i, j) in (0..n).flat_map(|i| (0..m).map(move |j| (i, j))) {
         links.clear();
@@ -121,6 +118,7 @@ fn levenshtein(name: String, parameters: &[u32]) -> Result<Program, CircuitError
 struct Grid {
     program: Program,
     cell: ComponentId,
+    sum: Component,
     rows: InputId,
     columns: InputId,
     n: u32,
@@ -129,12 +127,14 @@ struct Grid {
 }
 
 impl Grid {
-    fn new(name: String, n: u32, m: u32, bits: u32) -> Result<Self, CircuitError> {
-        let mut program = Program::new(name);
-        let cell = program.add_component(cell(format!("levenshtein-cell({bits})"), bits)?);
+    fn new(p: ProgramBuilder, n: u32, m: u32, bits: u32) -> Result<Self, CircuitError> {
+        let cell = cell(p.circuit(format!("levenshtein-cell({bits})")), bits)?;
+        let sum = diagonal_sum(&p, n.min(m), n.abs_diff(m))?;
+        let mut program = p.finish();
+        let cell = program.add_component(cell);
         let rows = program.add_input(Port::new("a", symbols(n, bits)), Party(0))?;
         let columns = program.add_input(Port::new("b", symbols(m, bits)), Party(1))?;
-        Ok(Grid { program, cell, rows, columns, n, m, bits })
+        Ok(Grid { program, cell, sum, rows, columns, n, m, bits })
     }
 
     fn symbol(&self, of: InputId, k: u32) -> Link {
@@ -159,10 +159,9 @@ impl Grid {
     }
 
     fn finish(mut self) -> Result<Program, CircuitError> {
-        let (cells, border) = (self.n.min(self.m), self.n.abs_diff(self.m));
-        let sum = diagonal_sum(cells, border)?;
-        let ports = sum.outputs().to_vec();
-        let sum = self.program.add_component(sum);
+        let cells = self.n.min(self.m);
+        let ports = self.sum.outputs().to_vec();
+        let sum = self.program.add_component(self.sum.clone());
         let mut links = Vec::new();
         for k in 0..cells {
             let (i, j) = (self.n - cells + k, self.m - cells + k);

@@ -66,13 +66,13 @@ impl ListInput {
         let keys: Vec<Wires> = rows.iter().map(|row| row.slice(0, Type::Unsigned(key))).collect();
         let mut in_order = Wires::constant(Type::Bool, |_| true);
         if most > 1 {
-            let check = p.component(order(key, self.order)?);
+            let check = p.component(order(p, key, self.order)?);
             for (k, pair) in keys.windows(2).enumerate() {
                 let next = present.slice(k as u64 + 1, Type::Bool);
                 in_order = p.instance(check, &[&in_order, &next, &pair[0], &pair[1]])?.remove(0);
             }
         }
-        let absent = p.component(absent(most)?);
+        let absent = p.component(absent(p, most)?);
         let absent = p.instance(absent, &[&present, &in_order])?.remove(0);
         let rows = keys.into_iter().zip(rows).enumerate().map(|(k, (own, row))| Row {
             absent: absent.slice(k as u64, Type::Bool),
@@ -91,15 +91,15 @@ pub(super) fn split_list(
     width: u64,
 ) -> Result<(Wires, Vec<Wires>), CircuitError> {
     let bits = Type::count_width(most);
-    let presence = p.component(presence(most)?);
+    let presence = p.component(presence(p, most)?);
     let present = p.instance(presence, &[&list.slice(0, Type::Unsigned(bits))])?.remove(0);
     let row = |k: u32| list.slice(u64::from(bits) + u64::from(k) * width, Type::Bits(width as u32));
     Ok((present, (0..most).map(row).collect()))
 }
 
 /// Returns for each row whether a list of `most` rows at most has it. A count that is too large means a full list.
-fn presence(most: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("rows({most})"));
+fn presence(p: &ProgramBuilder, most: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("rows({most})"));
     let count: Unsigned = c.input("count", Type::Unsigned(Type::count_width(most)));
     // For each k, whether the bits so far exceed k.
     let mut more: Vec<Bit> = Vec::new();
@@ -119,8 +119,8 @@ fn presence(most: u32) -> Result<Component, CircuitError> {
 }
 
 /// Returns whether a list that was in order so far still is after its next row, if there is one.
-fn order(bits: u32, order: Order) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("order({bits})"));
+fn order(p: &ProgramBuilder, bits: u32, order: Order) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("order({bits})"));
     let before: Bit = c.input("before", Type::Bool);
     let present: Bit = c.input("present", Type::Bool);
     let row: Unsigned = c.input("row", Type::Unsigned(bits));
@@ -137,8 +137,8 @@ fn order(bits: u32, order: Order) -> Result<Component, CircuitError> {
 }
 
 /// Returns for each row whether it is absent or in a list that is out of order.
-fn absent(most: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("absent({most})"));
+fn absent(p: &ProgramBuilder, most: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("absent({most})"));
     let present: BitString = c.input("present", Type::Bits(most));
     let in_order: Bit = c.input("in_order", Type::Bool);
     let kept = c.mask(in_order, &present);
@@ -149,7 +149,7 @@ fn absent(most: u32) -> Result<Component, CircuitError> {
 
 /// Returns whether both lists are in order. *Cost*: 1.
 pub(super) fn both_in_order(p: &mut ProgramBuilder, a: &Sorted, b: &Sorted) -> Result<Wires, CircuitError> {
-    let mut c = CircuitBuilder::new("both");
+    let mut c = p.circuit("both");
     let (x, y): (Bit, Bit) = (c.input("a", Type::Bool), c.input("b", Type::Bool));
     let both = c.and(x, y);
     c.output("both", &both);
@@ -200,8 +200,8 @@ impl Item {
     }
 
     /// Puts two elements in order; `tells` adds an output that says whether they were swapped.
-    pub(super) fn comparator(self, tells: bool) -> Result<Component, CircuitError> {
-        let mut c = CircuitBuilder::new(format!("comparator({}, {})", self.number(), self.payload));
+    pub(super) fn comparator(self, p: &ProgramBuilder, tells: bool) -> Result<Component, CircuitError> {
+        let mut c = p.circuit(format!("comparator({}, {})", self.number(), self.payload));
         let a: BitString = c.input("a", self.ty());
         let b: BitString = c.input("b", self.ty());
         let [x, y] = [&a, &b].map(|item| self.ordered(item));
@@ -248,7 +248,7 @@ impl Item {
         items: &mut [Wires],
         mut moved: Option<&mut Vec<Move>>,
     ) -> Result<(), CircuitError> {
-        let comparator = p.component(self.comparator(moved.is_some())?);
+        let comparator = p.component(self.comparator(p, moved.is_some())?);
         let mut places = Vec::with_capacity(merge_comparators(items.len()) as usize);
         merge_places(items.len(), |low, high| places.push((low, high)));
         for (low, high) in places {
@@ -280,7 +280,7 @@ pub(super) fn bring_back(
     values: &mut [Wires],
     wanted: impl Fn(usize) -> bool,
 ) -> Result<(), CircuitError> {
-    let back = p.component(back(values[0].ty())?);
+    let back = p.component(back(p, values[0].ty())?);
     let used = used(moves.iter().map(|m| (m.low, m.high)), values.len(), wanted);
     for (m, _) in moves.iter().zip(used).rev().filter(|(_, used)| *used) {
         let both: [Wires; 2] = two(p, back, [&m.swapped, &values[m.low], &values[m.high]])?;
@@ -312,8 +312,8 @@ fn used(places: impl Iterator<Item = (usize, usize)>, n: usize, wanted: impl Fn(
 }
 
 /// Two values, exchanged if their elements were swapped.
-fn back(ty: &Type) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("back({})", ty.width()));
+fn back(p: &ProgramBuilder, ty: &Type) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("back({})", ty.width()));
     let swapped: Bit = c.input("swapped", Type::Bool);
     let low: BitString = c.input("low", Type::Bits(ty.width() as u32));
     let high: BitString = c.input("high", Type::Bits(ty.width() as u32));

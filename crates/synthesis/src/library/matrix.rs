@@ -24,7 +24,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[Parameter::new("n", 4, 1, 1 << 16), Parameter::new("bits", 32, 1, 1024)],
         ands: "at most n (bits^2 - bits + 1) + (n - 1) (bits - 1)",
         and_count: |p| dot_ands(p[0], p[1]),
-        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, p| dot(name, p[0], p[1]) },
+        build: Build::Component { owners: &[Party(0), Party(1)], build: |c, p| dot(c, p[0], p[1]) },
     },
 ];
 
@@ -36,8 +36,7 @@ fn vector(n: u32, bits: u32) -> Type {
     Type::Array(Box::new(Type::Unsigned(bits)), n)
 }
 
-fn dot(name: String, n: u32, bits: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
+fn dot(mut c: CircuitBuilder, n: u32, bits: u32) -> Result<Component, CircuitError> {
     let a: Vec<Unsigned> = c.input("a", vector(n, bits));
     let b: Vec<Unsigned> = c.input("b", vector(n, bits));
     let dot = c.dot(&a, &b, bits as usize);
@@ -46,11 +45,10 @@ fn dot(name: String, n: u32, bits: u32) -> Result<Component, CircuitError> {
 }
 
 /// Matrices are arrays of rows.
-fn matrices(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
+fn matrices(mut p: ProgramBuilder, parameters: &[u32]) -> Result<Program, CircuitError> {
     let &[n, bits] = parameters else { unreachable!("two parameters were checked") };
     let matrix = Type::Array(Box::new(vector(n, bits)), n);
-    let mut p = ProgramBuilder::new(name);
-    let dot = p.component(dot(format!("dot-product({n}, {bits})"), n, bits)?);
+    let dot = p.component(dot(p.circuit(format!("dot-product({n}, {bits})")), n, bits)?);
     let a = p.input("a", matrix.clone(), Party(0))?;
     let b = p.input("b", matrix.clone(), Party(1))?;
     let rows: Vec<Wires> = (0..n).map(|i| a.element(i)).collect();

@@ -3,9 +3,16 @@
 use garblet_circuit::{CircuitError, Component, Party, Program};
 
 use super::error::LibraryError;
+use crate::builder::{Aim, CircuitBuilder, ProgramBuilder};
 
 /// The approximate maximum of gates and instances of a library circuit: a few gigabytes of memory.
 const SIZE_LIMIT: u64 = 1 << 26;
+
+/// The greatest factor by which few layers make a circuit larger: a sum has about log2(bits) gates for one.
+const DEPTH_FACTOR: u64 = 8;
+
+/// The end of names of circuits with few layers of AND gates.
+pub(super) const DEPTH: &str = "@depth";
 
 /// A circuit of the library.
 #[derive(Debug)]
@@ -42,9 +49,9 @@ pub struct Parameter {
 #[derive(Debug)]
 pub(super) enum Build {
     /// One component; input `k` belongs to party `owners[k]`.
-    Component { owners: &'static [Party], build: fn(String, &[u32]) -> Result<Component, CircuitError> },
+    Component { owners: &'static [Party], build: fn(CircuitBuilder, &[u32]) -> Result<Component, CircuitError> },
     /// Several instances, with an estimate of gates and instances.
-    Program { size: fn(&[u64]) -> u64, build: fn(String, &[u32]) -> Result<Program, CircuitError> },
+    Program { size: fn(&[u64]) -> u64, build: fn(ProgramBuilder, &[u32]) -> Result<Program, CircuitError> },
 }
 
 impl Parameter {
@@ -69,7 +76,7 @@ impl Member {
         call(self.name, self.parameters.iter().map(|p| p.name.to_string()))
     }
 
-    /// The number of AND gates for these parameters, without building anything.
+    /// The number of AND gates for these parameters with [`Aim::Size`], without building anything.
     ///
     /// Exact, except that it is an upper bound if [`Member::ands`] says `at most` or `fewer`.
     ///
@@ -79,26 +86,28 @@ impl Member {
         Ok((self.and_count)(&wide(parameters)))
     }
 
-    /// The program for these parameters.
+    /// The program for these parameters, with few of what `aim` says.
     ///
     /// *Errors*: a wrong number of parameters, a parameter out of range, or a circuit that would be too large.
-    pub fn program(&self, parameters: &[u32]) -> Result<Program, LibraryError> {
-        let call = self.check(parameters)?;
+    pub fn program(&self, parameters: &[u32], aim: Aim) -> Result<Program, LibraryError> {
+        let call = self.check(parameters, aim)?;
         match self.build {
-            Build::Component { owners, build } => Ok(Program::from_component(build(call, parameters)?, owners)?),
-            Build::Program { build, .. } => Ok(build(call, parameters)?),
+            Build::Component { owners, build } => {
+                Ok(Program::from_component(build(CircuitBuilder::with_aim(call, aim), parameters)?, owners)?)
+            }
+            Build::Program { build, .. } => Ok(build(ProgramBuilder::with_aim(call, aim), parameters)?),
         }
     }
 
-    /// The component for these parameters.
+    /// The component for these parameters, with few of what `aim` says.
     ///
     /// *Errors*: as [`Member::program`], or a member with more than one component.
-    pub fn component(&self, parameters: &[u32]) -> Result<Component, LibraryError> {
-        let call = self.check(parameters)?;
+    pub fn component(&self, parameters: &[u32], aim: Aim) -> Result<Component, LibraryError> {
+        let call = self.check(parameters, aim)?;
         match self.build {
-            Build::Component { build, .. } => Ok(build(call, parameters)?),
+            Build::Component { build, .. } => Ok(build(CircuitBuilder::with_aim(call, aim), parameters)?),
             Build::Program { build, .. } => {
-                let instances = build(call.clone(), parameters)?.instance_count();
+                let instances = build(ProgramBuilder::with_aim(call.clone(), aim), parameters)?.instance_count();
                 Err(LibraryError::NotOneComponent { call, instances })
             }
         }
@@ -124,13 +133,20 @@ impl Member {
     }
 
     /// Checks parameters and returns the name with them.
-    fn check(&self, parameters: &[u32]) -> Result<String, LibraryError> {
+    fn check(&self, parameters: &[u32], aim: Aim) -> Result<String, LibraryError> {
         self.check_ranges(parameters)?;
-        let call = call(self.name, parameters.iter().map(u32::to_string));
+        let mut call = call(self.name, parameters.iter().map(u32::to_string));
         let size = match self.build {
             // Each AND gate comes with a few free ones.
             Build::Component { .. } => (self.and_count)(&wide(parameters)).saturating_mul(5),
             Build::Program { size, .. } => size(&wide(parameters)),
+        };
+        let size = match aim {
+            Aim::Size => size,
+            Aim::Depth => {
+                call.push_str(DEPTH);
+                size.saturating_mul(DEPTH_FACTOR)
+            }
         };
         if size > SIZE_LIMIT {
             return Err(LibraryError::TooLarge { call, size, limit: SIZE_LIMIT });

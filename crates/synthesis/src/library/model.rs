@@ -6,7 +6,7 @@ use super::{
     lists::count_bits,
     member::{Build, Member, Parameter},
 };
-use crate::builder::{CircuitBuilder, Integer, ProgramBuilder, Signed, Unsigned, Wires};
+use crate::builder::{Integer, ProgramBuilder, Signed, Unsigned, Wires};
 
 /// - `linear-model(rows, features, integer bits, fraction bits)`: for each row of party 1, the sum of its features times party 0's
 ///   weights, plus party 0's bias, exact except for one rounding down. The result is wide enough for every case.
@@ -68,14 +68,13 @@ fn array(element: Type, count: u32) -> Type {
     Type::Array(Box::new(element), count)
 }
 
-fn linear(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
+fn linear(mut p: ProgramBuilder, parameters: &[u32]) -> Result<Program, CircuitError> {
     let &[rows, features, integer, fraction] = parameters else { unreachable!("four parameters were checked") };
-    let mut p = ProgramBuilder::new(name);
     let number = Type::Fixed(integer, fraction);
     let weights = p.input("weights", array(number.clone(), features), Party(0))?;
     let bias = p.input("bias", number.clone(), Party(0))?;
     let inputs = p.input("rows", array(array(number, features), rows), Party(1))?;
-    let score = p.component(score(features, integer + fraction, fraction)?);
+    let score = p.component(score(&p, features, integer + fraction, fraction)?);
     let scores: Vec<Wires> = (0..rows)
         .map(|k| Ok(p.instance(score, &[&weights, &bias, &inputs.element(k)])?.remove(0)))
         .collect::<Result<_, CircuitError>>()?;
@@ -86,8 +85,8 @@ fn linear(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
 }
 
 /// The sum of products and bias, without the lowest `fraction` bits.
-fn score(features: u32, width: u32, fraction: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("score({features}, {width})"));
+fn score(p: &ProgramBuilder, features: u32, width: u32, fraction: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("score({features}, {width})"));
     let weights: Vec<Signed> = c.input("weights", array(Type::Signed(width), features));
     let bias: Signed = c.input("bias", Type::Signed(width));
     let row: Vec<Signed> = c.input("row", array(Type::Signed(width), features));
@@ -102,16 +101,15 @@ fn score(features: u32, width: u32, fraction: u32) -> Result<Component, CircuitE
     c.finish()
 }
 
-fn tree(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
+fn tree(mut p: ProgramBuilder, parameters: &[u32]) -> Result<Program, CircuitError> {
     let &[rows, depth, features, bits, class] = parameters else { unreachable!("five parameters were checked") };
-    let mut p = ProgramBuilder::new(name);
     let feature = feature_bits(features.into()) as u32;
     let node = vec![("feature".into(), Type::Unsigned(feature)), ("threshold".into(), Type::Unsigned(bits))];
     let nodes = p.input("nodes", array(Type::Record(node), (1 << depth) - 1), Party(0))?;
     let classes = p.input("classes", array(Type::Unsigned(class), 1 << depth), Party(0))?;
     let inputs = p.input("rows", array(array(Type::Unsigned(bits), features), rows), Party(1))?;
     p.note_limit(Limit { input: "nodes".into(), field: "feature".into(), bits: feature, below: features.into() });
-    let walk = p.component(walk(depth, features, feature, bits, class)?);
+    let walk = p.component(walk(&p, depth, features, feature, bits, class)?);
     let found: Vec<Wires> = (0..rows)
         .map(|k| Ok(p.instance(walk, &[&nodes, &classes, &inputs.element(k)])?.remove(0)))
         .collect::<Result<_, CircuitError>>()?;
@@ -120,8 +118,15 @@ fn tree(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
 }
 
 /// The class of a row.
-fn walk(depth: u32, features: u32, feature: u32, bits: u32, class: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("tree({depth}, {features}, {bits})"));
+fn walk(
+    p: &ProgramBuilder,
+    depth: u32,
+    features: u32,
+    feature: u32,
+    bits: u32,
+    class: u32,
+) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("tree({depth}, {features}, {bits})"));
     let node = vec![("0".into(), Type::Unsigned(feature)), ("1".into(), Type::Unsigned(bits))];
     let nodes: Vec<(Unsigned, Unsigned)> = c.input("nodes", array(Type::Record(node), (1 << depth) - 1));
     let classes: Vec<Unsigned> = c.input("classes", array(Type::Unsigned(class), 1 << depth));

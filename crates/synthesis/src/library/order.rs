@@ -6,9 +6,7 @@ use super::{
     lists::{Item, ListInput, both_in_order, count_bits, list_ands},
     member::{Build, Member, Parameter},
 };
-use crate::builder::{
-    Bit, BitString, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires, Word, merge_comparators,
-};
+use crate::builder::{Bit, BitString, Integer, ProgramBuilder, Unsigned, Wires, Word, merge_comparators};
 
 /// - `top-k(k, value bits, payload bits)`: the k greatest of both parties' values, each with its payload. Each party provides
 ///   its own k greatest, or all if it has fewer, in descending order. Compare the first value of one list with the last of the
@@ -66,9 +64,8 @@ fn quantile_ands(n: u64, m: u64, bits: u64) -> u64 {
     list_ands(n, bits) + list_ands(m, bits) + 2 * (bits + 1) * ((1 << p) - 1) + bits + n + m + rank
 }
 
-fn top(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
+fn top(mut p: ProgramBuilder, parameters: &[u32]) -> Result<Program, CircuitError> {
     let &[k, value, payload] = parameters else { unreachable!("three parameters were checked") };
-    let mut p = ProgramBuilder::new(name);
     let list = |name, party| ListInput {
         name,
         party: Party(party),
@@ -80,20 +77,20 @@ fn top(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
     let (a, b) = (list("a", 0).add(&mut p)?, list("b", 1).add(&mut p)?);
     let in_order = both_in_order(&mut p, &a, &b)?;
     let item = top_item(value, payload);
-    let comparator = p.component(item.comparator(false)?);
+    let comparator = p.component(item.comparator(&p, false)?);
     let mut greatest = Vec::with_capacity(k as usize);
     for (x, y) in a.rows.iter().zip(b.rows.iter().rev()) {
         greatest.push(p.instance(comparator, &[&item.of(x, false), &item.of(y, true)])?.remove(0));
     }
     item.merge_items(&mut p, &mut greatest, None)?;
-    let shown = p.component(shown(item)?);
+    let shown = p.component(shown(&p, item)?);
     let mut absent = Vec::with_capacity(k as usize);
     let mut rows = Vec::with_capacity(k as usize);
     for own in &greatest {
         rows.push(p.instance(shown, &[own])?.remove(0));
         absent.push(own.slice(value.into(), Type::Bool));
     }
-    let count = p.component(present_count(k)?);
+    let count = p.component(present_count(&p, k)?);
     let count = p.instance(count, &[&Wires::concat(Type::Bits(k), &absent)])?.remove(0);
     let row = match payload {
         0 => Type::Unsigned(value),
@@ -108,8 +105,8 @@ fn top(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
 }
 
 /// Value and payload of a present element, zeros of an absent one.
-fn shown(item: Item) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("shown({}, {})", item.key, item.payload));
+fn shown(p: &ProgramBuilder, item: Item) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("shown({}, {})", item.key, item.payload));
     let own: BitString = c.input("item", item.ty());
     let (value, payload) = item.parts(&own);
     let mut row = value.to_bits();
@@ -121,8 +118,8 @@ fn shown(item: Item) -> Result<Component, CircuitError> {
 }
 
 /// The number of present rows.
-fn present_count(rows: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("count({rows})"));
+fn present_count(p: &ProgramBuilder, rows: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("count({rows})"));
     let absent: BitString = c.input("absent", Type::Bits(rows));
     let present = c.not_word(&absent);
     let count = c.popcount(&present);
@@ -130,9 +127,8 @@ fn present_count(rows: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-fn quantile(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
+fn quantile(mut p: ProgramBuilder, parameters: &[u32]) -> Result<Program, CircuitError> {
     let &[n, m, bits, per_mille] = parameters else { unreachable!("four parameters were checked") };
-    let mut p = ProgramBuilder::new(name);
     let list = |name, party, most| ListInput {
         name,
         party: Party(party),
@@ -146,7 +142,7 @@ fn quantile(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
     let absent: Vec<&Wires> = a.rows.iter().chain(&b.rows).map(|row| &row.absent).collect();
     let absent = Wires::concat(Type::Bits(n + m), absent);
     let rank_bits = count_bits(u64::from(n + m) - 1) as u32;
-    let rank = p.component(rank(n + m, rank_bits, per_mille)?);
+    let rank = p.component(rank(&p, n + m, rank_bits, per_mille)?);
     let [found, rank]: [Wires; 2] = p.instance(rank, &[&absent])?.try_into().expect("whether and which");
     let item = Item { key: bits, marked: false, descending: false, payload: 0 };
     // First ascending, then descending; absent elements fill the middle.
@@ -154,7 +150,7 @@ fn quantile(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
     let first = a.rows.iter().map(|row| item.of(row, false));
     let second = b.rows.iter().rev().map(|row| item.of(row, true));
     let mut items: Vec<Wires> = first.chain(between).chain(second).collect();
-    let pick = p.component(pick(item)?);
+    let pick = p.component(pick(&p, item)?);
     for level in (0..rank_bits).rev() {
         let upper = items.split_off(items.len() / 2);
         let greater = rank.slice(level.into(), Type::Bool);
@@ -162,7 +158,7 @@ fn quantile(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
             *low = p.instance(pick, &[&greater, low, high])?.remove(0);
         }
     }
-    let value = p.component(value_if(bits)?);
+    let value = p.component(value_if(&p, bits)?);
     let value = p.instance(value, &[&found, &items[0].slice(0, Type::Unsigned(bits))])?.remove(0);
     p.output("found", &found, Recipients::All)?;
     p.output("value", &value, Recipients::All)?;
@@ -171,8 +167,8 @@ fn quantile(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
 }
 
 /// Returns whether there are any values, and gives the wanted rank, counted from 0.
-fn rank(rows: u32, bits: u32, per_mille: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("rank({rows}, {per_mille})"));
+fn rank(p: &ProgramBuilder, rows: u32, bits: u32, per_mille: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("rank({rows}, {per_mille})"));
     let absent: BitString = c.input("absent", Type::Bits(rows));
     let present = c.not_word(&absent);
     let count = c.popcount(&present);
@@ -191,8 +187,8 @@ fn rank(rows: u32, bits: u32, per_mille: u32) -> Result<Component, CircuitError>
 }
 
 /// The greater of two if `greater` is set, else the lesser.
-fn pick(item: Item) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("pick({})", item.key));
+fn pick(p: &ProgramBuilder, item: Item) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("pick({})", item.key));
     let greater: Bit = c.input("greater", Type::Bool);
     let low: BitString = c.input("low", item.ty());
     let high: BitString = c.input("high", item.ty());
@@ -203,8 +199,8 @@ fn pick(item: Item) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-fn value_if(bits: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("if({bits})"));
+fn value_if(p: &ProgramBuilder, bits: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("if({bits})"));
     let found: Bit = c.input("found", Type::Bool);
     let value: Unsigned = c.input("value", Type::Unsigned(bits));
     let value = c.mask(found, &value);

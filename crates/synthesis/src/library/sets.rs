@@ -25,7 +25,7 @@ pub(super) const MEMBERS: &[Member] = &[
         ],
         ands: "n (key_bits + value_bits) - 1",
         and_count: |p| p[0] * (p[1] + p[2]) - 1,
-        build: Build::Component { owners: OWNERS, build: |name, p| database(name, p[0], p[1], p[2]) },
+        build: Build::Component { owners: OWNERS, build: |c, p| database(c, p[0], p[1], p[2]) },
     },
     Member {
         name: "sort",
@@ -53,9 +53,8 @@ fn integers(n: u32, bits: u32) -> Type {
     Type::Array(Box::new(Type::Unsigned(bits)), n)
 }
 
-fn database(name: String, n: u32, key_bits: u32, value_bits: u32) -> Result<Component, CircuitError> {
+fn database(mut c: CircuitBuilder, n: u32, key_bits: u32, value_bits: u32) -> Result<Component, CircuitError> {
     let record = vec![("key".into(), Type::Unsigned(key_bits)), ("value".into(), Type::Unsigned(value_bits))];
-    let mut c = CircuitBuilder::new(name);
     let records: Vec<(Unsigned, Unsigned)> = c.input("records", Type::Array(Box::new(Type::Record(record)), n));
     let wanted: Unsigned = c.input("key", Type::Unsigned(key_bits));
     let mut level: Vec<(Bit, Unsigned)> = Vec::with_capacity(records.len());
@@ -81,8 +80,8 @@ fn database(name: String, n: u32, key_bits: u32, value_bits: u32) -> Result<Comp
 }
 
 /// Two integers in order.
-fn comparator(bits: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("comparator({bits})"));
+fn comparator(p: &ProgramBuilder, bits: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("comparator({bits})"));
     let a: Unsigned = c.input("a", Type::Unsigned(bits));
     let b: Unsigned = c.input("b", Type::Unsigned(bits));
     let (least, most) = c.min_max(&a, &b);
@@ -91,11 +90,10 @@ fn comparator(bits: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-fn sort(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
+fn sort(mut p: ProgramBuilder, parameters: &[u32]) -> Result<Program, CircuitError> {
     let &[n, bits] = parameters else { unreachable!("two parameters were checked") };
-    let mut p = ProgramBuilder::new(name);
     let mut values = two_lists(&mut p, n.div_ceil(2), n / 2, bits)?.concat();
-    let comparator = p.component(comparator(bits)?);
+    let comparator = p.component(comparator(&p, bits)?);
     p.sort(comparator, &mut values)?;
     p.output("sorted", &Wires::concat(integers(n, bits), &values), Recipients::All)?;
     Ok(p.finish())
@@ -110,9 +108,8 @@ fn two_lists(p: &mut ProgramBuilder, n: u32, m: u32, bits: u32) -> Result<[Vec<W
     Ok([list("a", n, 0)?, list("b", m, 1)?])
 }
 
-fn intersection(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
+fn intersection(mut p: ProgramBuilder, parameters: &[u32]) -> Result<Program, CircuitError> {
     let &[n, m, bits] = parameters else { unreachable!("three parameters were checked") };
-    let mut p = ProgramBuilder::new(name);
     let lists = two_lists(&mut p, n, m, bits)?;
     let shared = match pairs_win(n.into(), m.into(), bits.into()) {
         true => shared_by_pairs(&mut p, lists, bits)?,
@@ -121,15 +118,15 @@ fn intersection(name: String, parameters: &[u32]) -> Result<Program, CircuitErro
     let shared = Wires::concat(Type::Bits(shared.len() as u32), &shared);
     // One type for the size, for either method.
     let width = u32::BITS - n.min(m).leading_zeros();
-    let count = p.component(count(shared.ty(), width)?);
+    let count = p.component(count(&p, shared.ty(), width)?);
     let size = p.instance(count, &[&shared])?.remove(0);
     p.output("size", &size, Recipients::All)?;
     Ok(p.finish())
 }
 
 /// The number of set bits among this many.
-fn count(bits: &Type, width: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("count({})", bits.width()));
+fn count(p: &ProgramBuilder, bits: &Type, width: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("count({})", bits.width()));
     let shared: BitString = c.input("shared", bits.clone());
     let size = c.popcount(&shared).resize(width as usize);
     c.output("size", &size);
@@ -140,13 +137,13 @@ fn count(bits: &Type, width: u32) -> Result<Component, CircuitError> {
 fn shared_by_pairs(p: &mut ProgramBuilder, [a, b]: [Vec<Wires>; 2], bits: u32) -> Result<Vec<Wires>, CircuitError> {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let list = Wires::concat(integers(long.len() as u32, bits), &long);
-    let among = p.component(among(long.len() as u32, bits)?);
+    let among = p.component(among(p, long.len() as u32, bits)?);
     short.iter().map(|x| Ok(p.instance(among, &[x, &list])?.remove(0))).collect()
 }
 
 /// Returns whether a value is in a list without repeats: at most one entry is equal, so the sum of the comparisons suffices.
-fn among(n: u32, bits: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("among({n}, {bits})"));
+fn among(p: &ProgramBuilder, n: u32, bits: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit(format!("among({n}, {bits})"));
     let x: Unsigned = c.input("x", Type::Unsigned(bits));
     let list: Vec<Unsigned> = c.input("list", integers(n, bits));
     let equal: Vec<Bit> = list.iter().map(|y| c.equal(&x, y)).collect();
@@ -157,9 +154,9 @@ fn among(n: u32, bits: u32) -> Result<Component, CircuitError> {
 
 /// Sorts all values; a shared value appears twice, side by side.
 fn shared_by_sorting(p: &mut ProgramBuilder, mut all: Vec<Wires>, bits: u32) -> Result<Vec<Wires>, CircuitError> {
-    let comparator = p.component(comparator(bits)?);
+    let comparator = p.component(comparator(p, bits)?);
     p.sort(comparator, &mut all)?;
-    let mut c = CircuitBuilder::new(format!("equal({bits})"));
+    let mut c = p.circuit(format!("equal({bits})"));
     let a: Unsigned = c.input("a", Type::Unsigned(bits));
     let b: Unsigned = c.input("b", Type::Unsigned(bits));
     let same = c.equal(&a, &b);
@@ -274,7 +271,7 @@ mod tests {
         ] {
             let program = library::find(name).unwrap();
             let gates: usize = program.components().iter().map(|c| c.circuit().gates().len()).sum();
-            let (member, parameters) = library::resolve(name).unwrap();
+            let (member, parameters, _) = library::resolve(name).unwrap();
             let Build::Program { size, .. } = member.build else { panic!("{name} is one component") };
             let stated = size(&parameters.iter().map(|&p| p.into()).collect::<Vec<u64>>());
             assert_eq!(program.instance_count() as u64, instances, "{name}");

@@ -6,7 +6,7 @@
 use garblet_circuit::{CircuitError, Component, ComponentId, Party, Program, Recipients, Type};
 
 use super::member::{Build, Member, Parameter};
-use crate::builder::{Bit, Bytes, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires};
+use crate::builder::{Aim, Bit, Bytes, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires};
 
 /// - `sha256`, `sha512`: the compression functions, 22,271 and 57,572 AND gates. State, block and digest are byte strings as in the
 ///   standard: words with the first byte most significant.
@@ -22,7 +22,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[],
         ands: "22271",
         and_count: |_| SHA256.ands,
-        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, _| SHA256.compression(name) },
+        build: Build::Component { owners: &[Party(0), Party(1)], build: |c, _| SHA256.compression(c) },
     },
     Member {
         name: "sha256-message",
@@ -32,7 +32,7 @@ pub(super) const MEMBERS: &[Member] = &[
         and_count: |p| SHA256.message_ands(p[0]),
         build: Build::Program {
             size: |p| SHA256.size(p[0]),
-            build: |name, p| SHA256.message(name, &INITIAL, 32, p[0]),
+            build: |program, p| SHA256.message(program, &INITIAL, 32, p[0]),
         },
     },
     Member {
@@ -41,7 +41,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[],
         ands: "57572",
         and_count: |_| SHA512.ands,
-        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, _| SHA512.compression(name) },
+        build: Build::Component { owners: &[Party(0), Party(1)], build: |c, _| SHA512.compression(c) },
     },
     Member {
         name: "sha512-message",
@@ -51,7 +51,7 @@ pub(super) const MEMBERS: &[Member] = &[
         and_count: |p| SHA512.message_ands(p[0]),
         build: Build::Program {
             size: |p| SHA512.size(p[0]),
-            build: |name, p| SHA512.message(name, &INITIAL, 64, p[0]),
+            build: |program, p| SHA512.message(program, &INITIAL, 64, p[0]),
         },
     },
     Member {
@@ -62,7 +62,7 @@ pub(super) const MEMBERS: &[Member] = &[
         and_count: |p| SHA512.message_ands(p[0]),
         build: Build::Program {
             size: |p| SHA512.size(p[0]),
-            build: |name, p| SHA512.message(name, &INITIAL_384, 48, p[0]),
+            build: |program, p| SHA512.message(program, &INITIAL_384, 48, p[0]),
         },
     },
     Member {
@@ -71,7 +71,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[Parameter::new("key_bytes", 32, 1, 64), MESSAGE],
         ands: "22271 (ceil((bytes + 73) / 64) + 2)",
         and_count: |p| SHA256.message_ands(64 + p[1]) + SHA256.message_ands(64 + 32),
-        build: Build::Program { size: |p| SHA256.size(p[1]), build: |name, p| SHA256.hmac(name, p[0], p[1]) },
+        build: Build::Program { size: |p| SHA256.size(p[1]), build: |program, p| SHA256.hmac(program, p[0], p[1]) },
     },
 ];
 
@@ -172,8 +172,7 @@ impl Family {
         Unsigned::constant((constant >> (64 - self.width)).into(), self.width)
     }
 
-    fn compression(&self, name: String) -> Result<Component, CircuitError> {
-        let mut c = CircuitBuilder::new(name);
+    fn compression(&self, mut c: CircuitBuilder) -> Result<Component, CircuitError> {
         c.reserve(6 * self.ands as usize);
         let state: Bytes = c.input("state", Type::Bytes(self.width as u32));
         let block: Bytes = c.input("block", Type::Bytes(self.block_bytes() as u32));
@@ -211,18 +210,30 @@ impl Family {
         let [a, b, cc, d, e, f, g, h] = working;
         let sum1 = big_sigma(c, e, self.big[1]);
         let choice = choice(c, e, f, g);
-        let t1 = c.sum(&[h.clone(), sum1, choice, word.clone(), constant], self.width);
-        let next_e = c.add(d, &t1);
+        let terms = [h, &sum1, &choice, word, &constant].map(Unsigned::clone);
+        let (next_e, t1) = match c.aim() {
+            Aim::Size => {
+                let t1 = c.sum(&terms, self.width);
+                (c.add(d, &t1), vec![t1])
+            }
+            // Both sums take the terms of t1, so that neither waits for it.
+            Aim::Depth => (c.sum(&[&terms[..], std::slice::from_ref(d)].concat(), self.width), terms.into()),
+        };
         let sum0 = big_sigma(c, a, self.big[0]);
         let majority = majority(c, a, b, cc);
-        let next_a = c.sum(&[t1, sum0, majority], self.width);
+        let next_a = c.sum(&[&t1[..], &[sum0, majority]].concat(), self.width);
         [&next_a, a, b, cc, &next_e, e, f, g].map(Unsigned::clone)
     }
 
     /// The first bytes of the digest of a message.
-    fn message(&self, name: String, initial: &[u64; 8], digest: u32, bytes: u32) -> Result<Program, CircuitError> {
-        let mut p = ProgramBuilder::new(name);
-        let compression = p.component(self.compression(self.name.into())?);
+    fn message(
+        &self,
+        mut p: ProgramBuilder,
+        initial: &[u64; 8],
+        digest: u32,
+        bytes: u32,
+    ) -> Result<Program, CircuitError> {
+        let compression = p.component(self.compression(p.circuit(self.name))?);
         let message = p.input("message", Type::Bytes(bytes), Party(0))?;
         let state = self.digest(&mut p, compression, initial, message, bytes)?;
         p.output("digest", &state.slice(0, Type::Bytes(digest)), Recipients::All)?;
@@ -230,11 +241,10 @@ impl Family {
     }
 
     /// RFC 2104: the digest of the key's outer block and the digest of its inner block and the message.
-    fn hmac(&self, name: String, key_bytes: u32, bytes: u32) -> Result<Program, CircuitError> {
-        let mut p = ProgramBuilder::new(name);
+    fn hmac(&self, mut p: ProgramBuilder, key_bytes: u32, bytes: u32) -> Result<Program, CircuitError> {
         let (block, digest) = (self.block_bytes() as u32, self.width as u32);
-        let compression = p.component(self.compression(self.name.into())?);
-        let blocks = p.component(key_blocks(key_bytes, block)?);
+        let compression = p.component(self.compression(p.circuit(self.name))?);
+        let blocks = p.component(key_blocks(&p, key_bytes, block)?);
         let key = p.input("key", Type::Bytes(key_bytes), Party(0))?;
         let message = p.input("message", Type::Bytes(bytes), Party(1))?;
         let [inner, outer] = p.instance(blocks, &[&key])?.try_into().expect("two blocks");
@@ -275,8 +285,8 @@ impl Family {
 }
 
 /// The inner and the outer block of a key.
-fn key_blocks(key_bytes: u32, block_bytes: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new("hmac-key");
+fn key_blocks(p: &ProgramBuilder, key_bytes: u32, block_bytes: u32) -> Result<Component, CircuitError> {
+    let mut c = p.circuit("hmac-key");
     let Bytes(mut key) = c.input("key", Type::Bytes(key_bytes));
     key.resize(8 * block_bytes as usize, Bit::FALSE);
     for (name, byte) in [("inner", 0x36), ("outer", 0x5c)] {

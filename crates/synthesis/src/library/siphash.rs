@@ -14,7 +14,7 @@ pub(super) const MEMBERS: &[Member] = &[Member {
     parameters: &[Parameter::new("bytes", 16, 0, 1 << 12)],
     ands: "504 floor(bytes / 8) + 1512",
     and_count: |p| 2 * ROUND_ANDS * (p[0] / 8 + 1) + 4 * ROUND_ANDS,
-    build: Build::Component { owners: &[Party(0), Party(1)], build: |name, p| siphash(name, p[0]) },
+    build: Build::Component { owners: &[Party(0), Party(1)], build: |c, p| siphash(c, p[0]) },
 }];
 
 /// AND gates of a round: four additions.
@@ -24,8 +24,7 @@ const ROUND_ANDS: u64 = 4 * 63;
 const CONSTANTS: [u64; 4] =
     [0x736f_6d65_7073_6575, 0x646f_7261_6e64_6f6d, 0x6c79_6765_6e65_7261, 0x7465_6462_7974_6573];
 
-fn siphash(name: String, bytes: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
+fn siphash(mut c: CircuitBuilder, bytes: u32) -> Result<Component, CircuitError> {
     let key: Bytes = c.input("key", Type::Bytes(16));
     let message: Bytes = c.input("message", Type::Bytes(bytes));
     let key: Vec<Unsigned> = key.0.chunks(64).map(|bits| Unsigned::new(bits.to_vec())).collect();

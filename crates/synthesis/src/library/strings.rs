@@ -22,7 +22,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[Parameter::new("n", 128, 1, 1 << 22)],
         ands: "n - (number of ones in n written in binary)",
         and_count: |p| p[0] - u64::from(p[0].count_ones()),
-        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, p| hamming(name, p[0]) },
+        build: Build::Component { owners: &[Party(0), Party(1)], build: |c, p| hamming(c, p[0]) },
     },
     Member {
         name: "longest-common-substring",
@@ -30,7 +30,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[Parameter::new("n", 16, 1, 4096), Parameter::new("bits", 8, 1, 64)],
         ands: "at most n^2 (bits - 1 + 4 ceil(log2(n + 1)))",
         and_count: |p| p[0] * p[0] * (p[1] - 1 + 4 * u64::from(u64::BITS - p[0].leading_zeros())),
-        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, p| common(name, p[0], p[1]) },
+        build: Build::Component { owners: &[Party(0), Party(1)], build: |c, p| common(c, p[0], p[1]) },
     },
     Member {
         name: "lcs-incremental",
@@ -40,13 +40,12 @@ pub(super) const MEMBERS: &[Member] = &[
         and_count: |p| (4 * p[0] - 2) * u64::from(u64::BITS - p[0].leading_zeros()) - 2 * p[0] + 2,
         build: Build::Component {
             owners: &[Party(0), Party(0), Party(0), Party(1)],
-            build: |name, p| one_symbol_more(name, p[0]),
+            build: |c, p| one_symbol_more(c, p[0]),
         },
     },
 ];
 
-fn hamming(name: String, n: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
+fn hamming(mut c: CircuitBuilder, n: u32) -> Result<Component, CircuitError> {
     let a: BitString = c.input("a", Type::Bits(n));
     let b: BitString = c.input("b", Type::Bits(n));
     let distance = c.hamming_distance(&a, &b);
@@ -54,8 +53,7 @@ fn hamming(name: String, n: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-fn common(name: String, n: u32, bits: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
+fn common(mut c: CircuitBuilder, n: u32, bits: u32) -> Result<Component, CircuitError> {
     let a = symbols_of(&mut c, "a", n, bits);
     let b = symbols_of(&mut c, "b", n, bits);
     let equal = Table::new(n as usize, |i, j| c.equal(&a[i], &b[j]));
@@ -66,10 +64,9 @@ fn common(name: String, n: u32, bits: u32) -> Result<Component, CircuitError> {
 
 /// One row of the table of common runs, from the row before: `runs[j]` is the length of the run that ends at `string[j]` and at
 /// the latest symbol.
-fn one_symbol_more(name: String, n: u32) -> Result<Component, CircuitError> {
+fn one_symbol_more(mut c: CircuitBuilder, n: u32) -> Result<Component, CircuitError> {
     let width = u32::BITS - n.leading_zeros();
     let number = Type::Unsigned(width);
-    let mut c = CircuitBuilder::new(name);
     let string = symbols_of(&mut c, "string", n, 1);
     let runs: Vec<Unsigned> = c.input("runs", Type::Array(Box::new(number.clone()), n));
     let longest: Unsigned = c.input("longest", number);

@@ -119,7 +119,7 @@ fn long_lists_take_little_memory() {
         let gates: usize = program.components().iter().map(|c| c.circuit().gates().len()).sum();
         println!("{name}: {} AND gates, {gates} gates, {} instances", program.stats().and, program.instance_count());
         assert!(gates < 20_000 && program.instance_count() < most, "{name}: {gates} {}", program.instance_count());
-        let (member, parameters) = library::resolve(name).unwrap();
+        let (member, parameters, _) = library::resolve(name).unwrap();
         let library::member::Build::Program { size, .. } = member.build else { panic!("{name} is one component") };
         let stated = size(&parameters.iter().map(|&p| p.into()).collect::<Vec<u64>>());
         assert!(gates + program.instance_count() <= stated as usize, "{name}: {stated} stated");
