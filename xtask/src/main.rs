@@ -11,6 +11,7 @@ mod figures;
 mod image;
 mod layers;
 mod licences;
+mod lost_checks;
 mod modules;
 mod parts;
 mod party;
@@ -27,7 +28,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use crate::steps::{Step, run_all, run_each};
 
-const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice] | tidy | licences | web | python | clusters | constant-time [--short] | arm | predict";
+const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice] | tidy | licences | web | python | clusters | constant-time [--short] | arm | predict | lost-checks [PATH]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -50,6 +51,8 @@ fn main() -> ExitCode {
         ["constant-time", "--short"] => run_all(&[constant_time::short_step()]),
         ["predict"] => run_all(&[predict::step()]),
         ["arm"] => run_all(&arm::steps()),
+        ["lost-checks"] => run_all(&[lost_checks::step(None)]),
+        ["lost-checks", only] => run_all(&[lost_checks::step(Some(only))]),
         ["licences"] => run_all(&[licence_step()]),
         _ => {
             eprintln!("{USAGE}");
