@@ -19,6 +19,7 @@ mod portable;
 mod predict;
 mod programs;
 mod python;
+mod spec;
 mod steps;
 mod test_programs;
 mod tidy;
@@ -28,7 +29,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use crate::steps::{Step, run_all, run_each};
 
-const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice] | tidy | licences | web | python | clusters | constant-time [--short] | arm | predict | lost-checks [PATH]";
+const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice] | tidy | spec | licences | web | python | clusters | constant-time [--short] | arm | predict | lost-checks [PATH]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         ["dist"] => run_all(&dist::steps()),
         ["dist", "--twice"] => run_all(&dist::twice()),
         ["tidy"] => run_all(&[tidy_step()]),
+        ["spec"] => run_all(&[spec_step()]),
         ["web"] => run_all(&web::steps("release")),
         ["python"] => run_all(&python::steps()),
         ["clusters"] => run_all(&clusters::steps()),
@@ -108,6 +110,7 @@ fn ci() -> Vec<Step> {
     let mut steps = vec![
         Step::cargo("format", &["fmt", "--all", "--check"]),
         tidy_step(),
+        spec_step(),
         licence_step(),
         Step::cargo("lints", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"]),
         Step::cargo("documentation", &["doc", "--workspace", "--no-deps", "--document-private-items", "--quiet"])
@@ -167,6 +170,10 @@ fn tidy_step() -> Step {
         findings.extend(python::check_versions(&root()));
         findings
     })
+}
+
+fn spec_step() -> Step {
+    Step::check("specification", || spec::check(&root()))
 }
 
 fn licence_step() -> Step {

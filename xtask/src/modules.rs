@@ -190,7 +190,8 @@ fn joined(module: &[String], name: String) -> Module {
     joined
 }
 
-fn attributes(item: &Item) -> &[Attribute] {
+/// The attributes of an item.
+pub(crate) fn attributes(item: &Item) -> &[Attribute] {
     match item {
         Item::Const(item) => &item.attrs,
         Item::Enum(item) => &item.attrs,
@@ -208,7 +209,7 @@ fn attributes(item: &Item) -> &[Attribute] {
 }
 
 /// Returns whether an item is for tests alone.
-fn is_test(attributes: &[Attribute]) -> bool {
+pub(crate) fn is_test(attributes: &[Attribute]) -> bool {
     let for_tests = |attribute: &Attribute| match &attribute.meta {
         syn::Meta::List(list) => list.path.is_ident("cfg") && list.tokens.to_string() == "test",
         _ => false,
