@@ -27,6 +27,7 @@ mod compare;
 mod constant;
 mod divide;
 mod fixed;
+mod float;
 mod multiply;
 mod prefix;
 mod program;
@@ -39,6 +40,7 @@ mod word;
 pub(crate) mod simulate;
 
 pub use constant::Way;
+pub use float::FloatFormat;
 pub use program::{ProgramBuilder, Wires};
 pub(crate) use sort::merge_places;
 pub use sort::{merge_comparators, sort_comparators, sort_places};

@@ -49,6 +49,62 @@
 //! | `min(bits)` | `a` u (0), `b` u (1) | `min` | 2 bits |
 //! | `max(bits)` | `a` u (0), `b` u (1) | `max` | 2 bits |
 //! | `millionaires(bits)` | `alice` u (0), `bob` u (1) | `alice_richer` | bits |
+//! | `f16-add` | `a` u (0), `b` u (1) | `sum` | 292 |
+//! | `f16-sub` | `a` u (0), `b` u (1) | `difference` | 292 |
+//! | `f16-mul` | `a` u (0), `b` u (1) | `product` | 524 |
+//! | `f16-div` | `a` u (0), `b` u (1) | `quotient` | 521 |
+//! | `f16-sqrt` | `a` u (0) | `root` | 204 |
+//! | `f16-fma` | `a` u (0), `b` u (1), `c` u (1) | `result` | 1054 |
+//! | `f16-compare` | `a` u (0), `b` u (1) | `less`, `equal`, `unordered` | 75 |
+//! | `f16-from-i64` | `a` i64 (0) | `number` | 661 |
+//! | `f16-from-u64` | `a` u (0) | `number` | 684 |
+//! | `f16-to-i64` | `a` u (0) | `integer` i64 | 405 |
+//! | `f16-to-u64` | `a` u (0) | `integer` | 456 |
+//! | `f16-to-bf16` | `a` u (0) | `number` | 138 |
+//! | `f16-to-f32` | `a` u (0) | `number` | 130 |
+//! | `f16-to-f64` | `a` u (0) | `number` | 145 |
+//! | `bf16-add` | `a` u (0), `b` u (1) | `sum` | 286 |
+//! | `bf16-sub` | `a` u (0), `b` u (1) | `difference` | 286 |
+//! | `bf16-mul` | `a` u (0), `b` u (1) | `product` | 400 |
+//! | `bf16-div` | `a` u (0), `b` u (1) | `quotient` | 407 |
+//! | `bf16-sqrt` | `a` u (0) | `root` | 158 |
+//! | `bf16-fma` | `a` u (0), `b` u (1), `c` u (1) | `result` | 756 |
+//! | `bf16-compare` | `a` u (0), `b` u (1) | `less`, `equal`, `unordered` | 81 |
+//! | `bf16-from-i64` | `a` i64 (0) | `number` | 657 |
+//! | `bf16-from-u64` | `a` u (0) | `number` | 693 |
+//! | `bf16-to-i64` | `a` u (0) | `integer` i64 | 420 |
+//! | `bf16-to-u64` | `a` u (0) | `integer` | 483 |
+//! | `bf16-to-f16` | `a` u (0) | `number` | 162 |
+//! | `bf16-to-f32` | `a` u (0) | `number` | 64 |
+//! | `bf16-to-f64` | `a` u (0) | `number` | 118 |
+//! | `f32-add` | `a` u (0), `b` u (1) | `sum` | 613 |
+//! | `f32-sub` | `a` u (0), `b` u (1) | `difference` | 613 |
+//! | `f32-mul` | `a` u (0), `b` u (1) | `product` | 1606 |
+//! | `f32-div` | `a` u (0), `b` u (1) | `quotient` | 1427 |
+//! | `f32-sqrt` | `a` u (0) | `root` | 591 |
+//! | `f32-fma` | `a` u (0), `b` u (1), `c` u (1) | `result` | 2757 |
+//! | `f32-compare` | `a` u (0), `b` u (1) | `less`, `equal`, `unordered` | 145 |
+//! | `f32-from-i64` | `a` i64 (0) | `number` | 673 |
+//! | `f32-from-u64` | `a` u (0) | `number` | 709 |
+//! | `f32-to-i64` | `a` u (0) | `integer` i64 | 542 |
+//! | `f32-to-u64` | `a` u (0) | `integer` | 605 |
+//! | `f32-to-f16` | `a` u (0) | `number` | 190 |
+//! | `f32-to-bf16` | `a` u (0) | `number` | 93 |
+//! | `f32-to-f64` | `a` u (0) | `number` | 263 |
+//! | `f64-add` | `a` u (0), `b` u (1) | `sum` | 1324 |
+//! | `f64-sub` | `a` u (0), `b` u (1) | `difference` | 1324 |
+//! | `f64-mul` | `a` u (0), `b` u (1) | `product` | 5246 |
+//! | `f64-div` | `a` u (0), `b` u (1) | `quotient` | 4805 |
+//! | `f64-sqrt` | `a` u (0) | `root` | 2120 |
+//! | `f64-fma` | `a` u (0), `b` u (1), `c` u (1) | `result` | 7836 |
+//! | `f64-compare` | `a` u (0), `b` u (1) | `less`, `equal`, `unordered` | 279 |
+//! | `f64-from-i64` | `a` i64 (0) | `number` | 708 |
+//! | `f64-from-u64` | `a` u (0) | `number` | 731 |
+//! | `f64-to-i64` | `a` u (0) | `integer` i64 | 713 |
+//! | `f64-to-u64` | `a` u (0) | `integer` | 778 |
+//! | `f64-to-f16` | `a` u (0) | `number` | 241 |
+//! | `f64-to-bf16` | `a` u (0) | `number` | 235 |
+//! | `f64-to-f32` | `a` u (0) | `number` | 373 |
 //! | `hamming(n)` | `a` n bits (0), `b` n bits (1) | `distance` | n - (number of ones in n written in binary) |
 //! | `longest-common-substring(n, bits)` | `a` n symbols (0), `b` n symbols (1) | `length` | at most n^2 (bits - 1 + 4 ceil(log2(n + 1))) |
 //! | `lcs-incremental(n)` | `string` n bits (0), `runs` n u (0), `longest` u (0), `symbol` one bit (1) | `runs`, `longest` | (4 n - 2) ceil(log2(n + 1)) - 2 n + 2 |
@@ -78,6 +134,7 @@ mod aes;
 mod chacha;
 mod compact;
 mod error;
+mod float;
 mod group;
 mod integer;
 mod join;
@@ -105,13 +162,14 @@ use crate::builder::Aim;
 pub const PREFIX: &str = "lib:";
 
 /// All members, by kind.
-static MEMBERS: [&[Member]; 15] = [
+static MEMBERS: [&[Member]; 16] = [
     aes::MEMBERS,
     sha2::MEMBERS,
     keccak::MEMBERS,
     chacha::MEMBERS,
     siphash::MEMBERS,
     integer::MEMBERS,
+    float::MEMBERS,
     strings::MEMBERS,
     levenshtein::MEMBERS,
     matrix::MEMBERS,
