@@ -21,10 +21,10 @@ use garblet_console::{
 pub(crate) struct Options {
     #[command(flatten)]
     program: ProgramArgs,
-    /// The file to write; its extension determines the format: .json, .txt or .bristol
+    /// The file to write; its extension determines the format: .json, .gbc, .txt or .bristol
     #[arg(value_name = "OUT")]
     out: PathBuf,
-    /// The format to write: bristol, bristol-fashion or json
+    /// The format to write: bristol, bristol-fashion, json or gbc
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
     /// Remove gates that compute nothing new: constants, duplicates, dead gates
@@ -80,7 +80,7 @@ impl Options {
 fn format(options: &Options) -> Result<Format, Failure> {
     options.format.or_else(|| Format::of_path(&options.out)).ok_or_else(|| {
         Failure::call(format!("{}: its extension names no known format", options.out.display()))
-            .hint("name it .json, .txt or .bristol, or give --format")
+            .hint("name it .json, .gbc, .txt or .bristol, or give --format")
     })
 }
 

@@ -8,7 +8,7 @@ use garblet::{Adversary, Party, Protocol, circuit::Recipients, formats::rewire::
 /// The program, and changes to who gives and who learns what.
 #[derive(Args, Clone, serde::Serialize, serde::Deserialize)]
 pub struct ProgramArgs {
-    /// A function source (.garble.rs), a circuit file (Bristol, BLIF, AIGER, Yosys, bench, ABY), a program file (JSON), or lib:NAME
+    /// A function source (.garble.rs), a circuit file (Bristol, BLIF, AIGER, Yosys, bench, ABY), a program file (JSON or .gbc), or lib:NAME
     #[arg(value_name = "PROGRAM")]
     pub program: String,
     /// Changes to it.

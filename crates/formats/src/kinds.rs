@@ -2,14 +2,16 @@
 
 use crate::{
     Bristol, ProgramFile,
+    binary::Binary,
     front_end::{FrontEnd, FrontEnds},
     netlist::{Aby, Aiger, Bench, Blif, Yosys},
 };
 
 impl FrontEnds {
-    /// Circuit files (Bristol, Bristol Fashion), netlists of other tools, and program files.
+    /// Circuit files (Bristol, Bristol Fashion), netlists of other tools, program files, and the binary form.
     pub fn standard() -> Self {
-        let list: [Box<dyn FrontEnd>; 7] = [
+        let list: [Box<dyn FrontEnd>; 8] = [
+            Box::new(Binary),
             Box::new(Yosys),
             Box::new(ProgramFile),
             Box::new(Aiger),

@@ -2,6 +2,7 @@
 //!
 //! A [front end](front_end) makes a program from a file or a text, a [`Format`] writes one.
 
+mod binary;
 pub mod bristol;
 pub mod draw;
 mod foreign;
@@ -31,7 +32,12 @@ pub enum Format {
     BristolFashion,
     /// The program file: names, types, owners, recipients, components and links.
     Program,
+    /// The binary form of a program: all that the program file has, in few bytes, with the program's digest.
+    Binary,
 }
+
+/// The highest party that a file may name; one more is still a number of parties.
+pub(crate) const MAX_PARTY: u64 = u16::MAX as u64 - 1;
 
 /// A program that cannot be written, at all or in that format.
 #[derive(Debug, thiserror::Error)]
@@ -59,13 +65,38 @@ pub enum WriteError {
         /// The name.
         name: String,
     },
+    /// The rows of a batch are not in a file.
+    #[error("the program is a batch of {rows} rows, expected the program of one row")]
+    Batch {
+        /// The number of rows.
+        rows: u32,
+    },
+    /// A text that is too long for the binary form.
+    #[error("a {what} has {bytes} bytes, the limit is {limit}")]
+    Length {
+        /// The kind of text.
+        what: &'static str,
+        /// Its bytes.
+        bytes: usize,
+        /// The most allowed.
+        limit: usize,
+    },
+    /// A type that cannot be read back from its text.
+    #[error("port `{port}` has the type {ty}, which no file can express")]
+    Type {
+        /// The port.
+        port: String,
+        /// Its type.
+        ty: String,
+    },
 }
 
 impl Format {
-    /// The format for a file's extension: `.json` a program file, `.bristol` and `.txt` Bristol Fashion.
+    /// The format for a file's extension: `.json` a program file, `.gbc` the binary form, `.bristol` and `.txt` Bristol Fashion.
     pub fn of_path(path: &Path) -> Option<Format> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "json" => Some(Format::Program),
+            "gbc" => Some(Format::Binary),
             "bristol" | "txt" => Some(Format::BristolFashion),
             _ => None,
         }
@@ -79,6 +110,7 @@ impl Format {
             Format::Bristol => bristol::write_old(&program.flatten()?, out)?,
             Format::BristolFashion => bristol::write_fashion(&program.flatten()?, out)?,
             Format::Program => program_file::write(program, out)?,
+            Format::Binary => binary::write(program, out)?,
         }
         out.flush()?;
         Ok(())
@@ -93,6 +125,7 @@ impl FromStr for Format {
             "bristol" => Ok(Format::Bristol),
             "bristol-fashion" => Ok(Format::BristolFashion),
             "program" | "json" => Ok(Format::Program),
+            "gbc" => Ok(Format::Binary),
             _ => Err(UnknownFormat(text.into())),
         }
     }
@@ -100,7 +133,7 @@ impl FromStr for Format {
 
 /// An unknown name of a [`Format`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown format `{0}`, expected `bristol`, `bristol-fashion` or `json`")]
+#[error("unknown format `{0}`, expected `bristol`, `bristol-fashion`, `json` or `gbc`")]
 pub struct UnknownFormat(pub String);
 
 #[cfg(test)]

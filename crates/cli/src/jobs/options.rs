@@ -14,7 +14,7 @@ use garblet_console::{
 /// A program with its changes, or a job.
 #[derive(clap::Args)]
 pub(crate) struct SubjectArgs {
-    /// A function source (.garble.rs), a circuit file (Bristol, BLIF, AIGER, Yosys, bench, ABY), a program file (JSON), or lib:NAME
+    /// A function source (.garble.rs), a circuit file (Bristol, BLIF, AIGER, Yosys, bench, ABY), a program file (JSON or .gbc), or lib:NAME
     #[arg(value_name = "PROGRAM", required_unless_present = "job")]
     program: Option<String>,
     #[command(flatten)]

@@ -1,8 +1,12 @@
 //! Every example, in the clear and by parties.
 
-use garblet::{HashKind, SchemeKind};
+use garblet::{
+    HashKind, SchemeKind,
+    formats::{Format, front_end::FrontEnds},
+    lang::Options,
+};
 
-use crate::invocation::garblet;
+use crate::invocation::{garblet, root};
 
 /// An example's program and inputs, and its expected outputs.
 const EXAMPLES: &[(&[&str], &str)] = &[
@@ -207,6 +211,25 @@ fn sources_give_the_known_answer_with_every_protocol() {
             assert_eq!(ran.stdout, *expected, "{way:?} {source}: {}", ran.stderr);
             assert_eq!(ran.status, Some(0), "{way:?} {source}");
         }
+    }
+}
+
+/// Parties may hold a program in different forms: they compare digests.
+#[test]
+fn every_example_is_the_same_program_in_the_binary_form() {
+    let sources = SOURCES.iter().map(|(name, ..)| format!("{}/examples/{name}", root().display()));
+    let others = EXAMPLES.iter().map(|(arguments, _)| match arguments[0].starts_with("lib:") {
+        true => arguments[0].to_string(),
+        false => format!("{}/{}", root().display(), arguments[0]),
+    });
+    for name in sources.chain(others) {
+        let program = garblet::load(&name, Options::default()).unwrap_or_else(|error| panic!("{error}"));
+        let mut bytes = Vec::new();
+        Format::Binary.write(&program, &mut bytes).expect("memory holds it");
+        let back =
+            FrontEnds::standard().read("back", &mut &bytes[..]).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(back.digest(), program.digest(), "{name}");
+        assert_eq!(back.notes().panics, program.notes().panics, "{name}");
     }
 }
 

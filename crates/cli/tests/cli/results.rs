@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
-use crate::invocation::{Folder, command, finish, garblet};
+use crate::{
+    identities::pair,
+    invocation::{Folder, command, finish, garblet},
+};
 
 const AES: [&str; 5] = ["lib:aes128", "--input", "0=examples/aes/key.json", "--input", "1=examples/aes/block.json"];
 
@@ -192,13 +195,13 @@ fn inspect_draws() {
 #[test]
 fn converted_programs_compute_the_same() {
     let folder = Folder::new("convert");
-    for name in ["aes.txt", "aes.json", "aes.bristol"] {
+    for name in ["aes.txt", "aes.json", "aes.gbc", "aes.bristol"] {
         let path = folder.path(name);
         let ran = garblet(&["convert", "lib:aes128", &path, "--optimise"]);
         assert_eq!(ran.status, Some(0), "{}", ran.stderr);
         assert!(ran.stderr.starts_with(&format!("wrote {path}: 6,400 AND")), "{}", ran.stderr);
         assert_eq!(ran.stdout, "");
-        let names = if name == "aes.json" { ["key", "block"] } else { ["in0", "in1"] };
+        let names = if ["aes.json", "aes.gbc"].contains(&name) { ["key", "block"] } else { ["in0", "in1"] };
         let values = ["000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff"];
         let file =
             |k: usize| folder.file(&format!("{k}.json"), &format!(r#"{{"{}": {{"hex": "{}"}}}}"#, names[k], values[k]));
@@ -208,6 +211,23 @@ fn converted_programs_compute_the_same() {
         let bits = local(&[])["outputs"]["ciphertext"]["bits"].clone();
         assert_eq!(output["bits"], bits, "{name}");
     }
+}
+
+#[test]
+fn parties_with_a_program_in_different_forms_meet() {
+    let folder = Folder::new("forms");
+    let path = folder.path("cbc.gbc");
+    let text = "examples/aes-cbc/aes-cbc.json";
+    assert_eq!(garblet(&["convert", text, &path]).status, Some(0));
+    let digest = |program: &str| garblet(&["inspect", program, "--json"]).json()["program_digest"].clone();
+    assert_eq!(digest(&path), digest(text));
+    let plain = "--insecure-plain-tcp";
+    let (one, other) = pair(
+        &[text, "--party", "0", "--input", "0=examples/aes-cbc/key.json", plain],
+        &[&path, "--party", "1", "--input", "1=examples/aes-cbc/message.json", plain],
+    );
+    assert_eq!([one.status, other.status], [Some(0); 2], "{} {}", one.stderr, other.stderr);
+    assert!(one.stdout.starts_with("ciphertext = 7649abac8119b246") && one.stdout == other.stdout, "{}", one.stdout);
 }
 
 #[test]

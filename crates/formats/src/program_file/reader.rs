@@ -18,7 +18,7 @@ use super::{
     relied::{Relied, inherit},
 };
 use crate::{
-    front_end,
+    MAX_PARTY, front_end,
     json::{JsonText, describe},
 };
 
@@ -311,9 +311,6 @@ fn below_of(json: JsonText<'_>, what: &str, value: &Value<'_>, ty: &Type) -> Res
         )),
     }
 }
-
-/// The highest party; one more is still a number of parties.
-const MAX_PARTY: u64 = u16::MAX as u64 - 1;
 
 /// An instance in the file's order.
 struct Named<'v> {
