@@ -1,6 +1,7 @@
 //! `garblet prepare`: fills the parties' stores before the function is known, or, with protocols that prepare runs, before the inputs are.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -84,6 +85,9 @@ struct Report {
     pieces: u64,
     bytes: u64,
     lost: u64,
+    /// The values of the parameters that the link has decided.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    decided: BTreeMap<String, String>,
     phases: PhaseCosts,
 }
 
@@ -106,6 +110,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         pieces: stock.iter().map(|kind| kind.available.len()).sum(),
         bytes: stock.iter().map(|kind| kind.bytes).sum(),
         lost: filled.lost,
+        decided: filled.decided,
         phases: filled.phases,
     };
     if options.json {
@@ -118,6 +123,10 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         bytes(report.bytes),
         seconds(total(&report.phases).seconds)
     ))?;
+    if !report.decided.is_empty() {
+        let decided: Vec<String> = report.decided.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        tell(&format!("the link decides, for this store: {}", decided.join(" ")));
+    }
     if report.lost > 0 {
         tell(&format!("discarded {} pieces that not all stores had", count(report.lost)));
     }

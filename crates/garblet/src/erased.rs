@@ -18,7 +18,7 @@ use garblet_store::Store;
 use rand::CryptoRng;
 
 use crate::{
-    choice::{Alternative, Open, Wish},
+    choice::{Alternative, Open, OpenJob, Wish, job_loads, may_be_open, values_of},
     report::Report,
     stock::{LOW_WATER, Order, Stock},
 };
@@ -138,7 +138,8 @@ pub(crate) type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 type MakePlan = fn(Arc<Program>, u16, &dyn Any, SavedValues, &Wish) -> Result<Arc<dyn AnyPlan>, ProtocolError>;
 
-type Fill = fn((Stock, u8), &dyn Any, Party, Ends, Prg, Box<dyn Progress>) -> Boxed<Result<Filled, ProtocolError>>;
+type Fill =
+    fn((Stock, u8), (&dyn Any, &Wish), Party, Ends, Prg, Box<dyn Progress>) -> Boxed<Result<Filled, ProtocolError>>;
 
 /// A type-erased [`Protocol`]: its properties and its functions.
 pub struct AnyProtocol {
@@ -209,7 +210,7 @@ struct PlanOf<P: Protocol> {
     terms: Option<Arc<JobTerms>>,
     /// The names of the parameters that are `auto`.
     names: Vec<&'static str>,
-    open: Option<Arc<Open<P>>>,
+    open: Option<Arc<OpenJob<P>>>,
 }
 
 struct SeatOf<L: Link> {
@@ -232,6 +233,13 @@ fn no_such_party<P: Protocol>(party: Party, parties: u16) -> ProtocolError {
 fn other_protocol<P: Protocol>(what: &str) -> ProtocolError {
     let (expected, got) = (format!("those of {}", P::NAME), "another protocol's".into());
     ProtocolError::Input { what: what.into(), expected, got }
+}
+
+/// The hellos of all parties, in order.
+fn in_order<L: Link>(session: &Session<L>, party: Party, own: Hello) -> Vec<Hello> {
+    let mut hellos = session.hellos().to_vec();
+    hellos.insert(hellos.len().min(party.0.into()), own);
+    hellos
 }
 
 fn typed_stock<P: Protocol>(stock: Stock) -> Result<stock::Stock<P::Order>, ProtocolError> {
@@ -281,34 +289,53 @@ fn plan<P: Erased>(
     let config = typed::<P>(config)?.clone();
     let job = Job::new(Request { program, parties, config, saved })?;
     let job = Arc::new(job);
-    let open = Open::new(wish, &job)?.map(Arc::new);
+    let open = OpenJob::of_job(wish, &job)?.map(Arc::new);
     Ok(Arc::new(PlanOf::<P> { job, terms: None, names: wish.open.clone(), open }))
 }
 
 fn fill<P: Erased>(
     (stock, below): (Stock, u8),
-    config: &dyn Any,
+    (config, wish): (&dyn Any, &Wish),
     party: Party,
     ends: Ends,
     rng: Prg,
     progress: Box<dyn Progress>,
 ) -> Boxed<Result<Filled, ProtocolError>> {
     let config = typed::<P>(config).cloned();
-    let job = stock.job.clone();
+    let (job, wish) = (stock.job.clone(), wish.clone());
     Box::pin(async move {
         let parties = if let Ends::Mesh(mesh) = &ends { mesh.party_count() } else { 2 };
         let filling =
             typed_stock::<P>(stock).and_then(|stock| Ok(Filling { config: config?, party, parties, stock, below }));
-        let (ends, filling) = ends.with(filling).await?;
+        let filling = filling.and_then(|filling| {
+            let open = Open::<P, _>::new(&wish, parties, &filling.config, |config| Ok(config.clone()))?;
+            let open = open.and_then(|open| open.with_store(&filling.stock.store));
+            Ok((filling, open))
+        });
+        let (ends, (mut filling, open)) = ends.with(filling).await?;
         let link = ends.into_link::<P>(party, parties).await?;
-        let hello = P::greet_filling(&filling);
+        let hello = P::greet_filling(&filling).open_to(may_be_open::<P>(parties));
         let hello = if P::Link::IS_MESH { hello } else { hello.with(LOW_WATER, below) };
         let hello = job.iter().fold(hello, |hello, job| hello.under(job));
+        let hello = open.iter().fold(hello, |hello, open| open.greet(hello));
         let mut session = link.open(rng, &hello, progress).await?;
+        if let Some(open) = open {
+            let order = &filling.stock.order;
+            let chosen =
+                open.choose(&in_order(&session, party, hello), |config, _| Some(P::order_loads(config, order)));
+            match chosen.cloned() {
+                Ok(chosen) => filling.config = chosen,
+                Err(error) => {
+                    P::Link::abort(session, &error).await;
+                    return Err(error);
+                }
+            }
+        }
+        let decided = values_of::<P>(&filling.config, &wish.open);
         match P::fill(&mut session, filling).await {
             Ok(filled) => {
                 P::Link::close(session).await?;
-                Ok(filled)
+                Ok(Filled { decided, ..filled })
             }
             Err(error) => {
                 P::Link::abort(session, &error).await;
@@ -354,9 +381,7 @@ impl<P: Protocol> AnyConfig for ConfigOf<P> {
 
 impl<P: Protocol> PlanOf<P> {
     fn hello(&self, party: Party) -> Hello {
-        let hello = self.job.hello(party);
-        let decides = if self.job.request.parties == 2 { P::LINK_DECIDES } else { &[] };
-        let hello = hello.open_to(decides.iter().map(|(name, _)| *name).collect());
+        let hello = self.job.hello(party).open_to(may_be_open::<P>(self.job.request.parties));
         self.terms.iter().fold(hello, |hello, terms| hello.under(terms))
     }
 }
@@ -407,7 +432,8 @@ impl<P: Protocol<Link: OneOfEnds>> AnyPlan for PlanOf<P> {
 
     fn check_stock(&self, stock: &Stock) -> Result<(), ProtocolError> {
         let order = stock.order.0.downcast_ref().ok_or_else(|| other_protocol::<P>("order of a store"))?;
-        P::check_stock(&self.job, &stock.store, order)
+        let stored = self.open.as_ref().and_then(|open| open.stored(&stock.store));
+        P::check_stock(stored.as_ref().unwrap_or(&self.job), &stock.store, order)
     }
 
     fn open(
@@ -420,8 +446,10 @@ impl<P: Protocol<Link: OneOfEnds>> AnyPlan for PlanOf<P> {
     ) -> Boxed<Result<Box<dyn Seat>, ProtocolError>> {
         let (job, hello) = (self.job.clone(), self.hello(party));
         let names = self.names.clone();
-        // A store was filled under values that stand.
-        let open = self.open.clone().filter(|_| stock.is_none());
+        let open = match (&self.open, &stock) {
+            (Some(open), Some(stock)) => open.with_store(&stock.store).map(Arc::new),
+            (open, _) => open.clone(),
+        };
         Box::pin(async move {
             let Request { program, parties, .. } = &job.request;
             let stock = match party.0 < *parties {
@@ -434,11 +462,7 @@ impl<P: Protocol<Link: OneOfEnds>> AnyPlan for PlanOf<P> {
             let hello = P::greet(&terms, hello.describing(move || program.parts()));
             let hello = open.iter().fold(hello, |hello, open| open.greet(hello));
             let mut session = link.open(rng, &hello, progress).await?;
-            let chosen = open.map(|open| {
-                let mut hellos = session.hellos().to_vec();
-                hellos.insert(hellos.len().min(party.0.into()), hello);
-                open.choose(&hellos)
-            });
+            let chosen = open.map(|open| open.choose(&in_order(&session, party, hello), job_loads).cloned());
             let terms = match chosen.transpose() {
                 Ok(chosen) => Terms { job: chosen.unwrap_or_else(|| terms.job.clone()), ..terms },
                 Err(error) => {
@@ -446,8 +470,7 @@ impl<P: Protocol<Link: OneOfEnds>> AnyPlan for PlanOf<P> {
                     return Err(error);
                 }
             };
-            let values = parameters::get(P::PARAMETERS, &terms.job.request.config);
-            let decided = values.into_iter().filter(|(name, _)| names.contains(&name.as_str())).collect();
+            let decided = values_of::<P>(&terms.job.request.config, &names);
             match P::set_up(&mut session, terms).await {
                 Ok(role) => Ok(Box::new(SeatOf { session, role, party, decided }) as Box<dyn Seat>),
                 Err(error) => {

@@ -64,7 +64,7 @@ pub fn fill<E: Into<Ends>, R: CryptoRng>(
     progress: Box<dyn Progress>,
 ) -> impl Future<Output = Result<Filled, Error>> + Send + use<E, R> {
     let rng = Prg::random(&mut rng);
-    (config.protocol().0.fill)((stock, below), config.typed(), party, ends.into(), rng, progress)
+    (config.protocol().0.fill)((stock, below), (config.typed(), config.wish()), party, ends.into(), rng, progress)
 }
 
 /// Lists the notices that a store has for its owner.

@@ -17,6 +17,9 @@ pub const WIRE_VERSION: u32 = 2;
 const MAGIC: [u8; 8] = *b"garblet\0";
 const PARAMETERS_MAX: usize = 32;
 
+/// The name of a parameter whose value may be open, with the value of hellos that do not name it.
+pub type MayBeOpen = (&'static str, Option<&'static str>);
+
 /// The statement on which both parties must agree before the first step of a protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
@@ -33,9 +36,9 @@ pub struct Hello {
     pub program_digest: [u8; 32],
     /// Everything else that has to be the same on both sides, by name, for instance `("scheme", "half-gates")`.
     pub parameters: Vec<(String, String)>,
-    /// The names of the parameters whose values may be open.
+    /// The parameters whose values may be open.
     #[serde(skip)]
-    open: Vec<&'static str>,
+    open: Vec<MayBeOpen>,
     /// Computes the program's parts, sent if programs differ.
     #[serde(skip)]
     description: Description,
@@ -132,7 +135,7 @@ impl Hello {
 
     /// Lets these parameters be open on either side: see [`open_value`].
     #[must_use]
-    pub fn open_to(self, open: Vec<&'static str>) -> Self {
+    pub fn open_to(self, open: Vec<MayBeOpen>) -> Self {
         Hello { open, ..self }
     }
 
@@ -284,9 +287,11 @@ pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
         names.sort_unstable();
         names.dedup();
         for name in names {
-            let may_be_open = ours.open.contains(&name);
-            let (ours, theirs) = (values(ours, name), values(theirs, name));
-            if !may_be_open || !fit(&ours, &theirs) {
+            let open = ours.open.iter().find(|(open, _)| *open == name);
+            let [ours, theirs] = [ours, theirs].map(|hello| values(hello, name));
+            let tacit = |value: &Option<String>| value.clone().or_else(|| open?.1.map(Into::into)).unwrap_or_default();
+            if open.is_none() || !fit(&tacit(&ours), &tacit(&theirs)) {
+                let [ours, theirs] = [ours, theirs].map(|value| value.unwrap_or_else(|| "nothing".into()));
                 same(name, ours, theirs);
             }
         }
@@ -304,11 +309,11 @@ fn step(hello: &Hello) -> String {
     hello.parameter(STEP).unwrap_or("run").into()
 }
 
-/// The value of a parameter; if it is given more than once, all its values.
-fn values(hello: &Hello, name: &str) -> String {
+/// The value of a parameter, if it is given; if it is given more than once, all its values.
+fn values(hello: &Hello, name: &str) -> Option<String> {
     let all = hello.parameters.iter().filter(|(other, value)| other == name && !value.is_empty());
     let values: Vec<&str> = all.map(|(_, value)| &value[..]).collect();
-    if values.is_empty() { "nothing".into() } else { values.join(" and ") }
+    (!values.is_empty()).then(|| values.join(" and "))
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -522,16 +527,28 @@ mod tests {
         let text = open_value(&["half-gates", "three-halves"]);
         let closed = hello(0).with("form", &text).with(&told("link"), "1ms");
         assert_eq!(fields(&agree(&closed, &with("form", "three-halves"))), ["form"], "nobody said that it may be open");
-        let open = closed.open_to(vec!["form"]);
+        let open = closed.open_to(vec![("form", None)]);
         assert_eq!(agree(&open, &with("form", "three-halves")), []);
         assert_eq!(agree(&open, &with("form", &text)), []);
         assert_eq!(fields(&agree(&open, &with("form", "grr3"))), ["form"]);
         assert_eq!(fields(&agree(&open, &with("form", &text.replace('1', "2")))), ["form"], "another rule");
         for name in ["batch", JOB, SCHEDULE, SESSION] {
-            let ours = hello(0).open_to(vec!["form"]).with(name, "1");
+            let ours = hello(0).open_to(vec![("form", None)]).with(name, "1");
             assert_eq!(fields(&agree(&ours, &with(name, &open_value(&["1"])))), [name]);
         }
         assert_eq!(fields(&agree(&hello(0), &Hello { protocol: "auto 1 (yao)".into(), ..hello(1) })), ["protocol"]);
+    }
+
+    #[test]
+    fn an_open_parameter_agrees_with_its_value_that_is_not_named() {
+        let open = |tacit| hello(0).open_to(vec![("form", tacit)]).with("form", open_value(&["long", "short"]));
+        assert_eq!(agree(&open(Some("long")), &hello(1)), []);
+        let closed = Hello { party: 1, ..hello(0) }.open_to(vec![("form", Some("long"))]);
+        assert_eq!(agree(&closed, &Hello { party: 0, ..open(None) }), []);
+        for tacit in [None, Some("middle")] {
+            assert_eq!(agree(&open(tacit), &hello(1))[0].theirs, "nothing", "{tacit:?}");
+        }
+        assert_eq!(fields(&agree(&open(Some("long")), &hello(1).with("form", "middle"))), ["form"]);
     }
 
     #[test]

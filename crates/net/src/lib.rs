@@ -64,7 +64,7 @@ pub use connect::{Listener, connect};
 pub use difference::Difference;
 pub use error::NetError;
 pub use fingerprint::{Fingerprint, FingerprintError};
-pub use hello::{Hello, JOB, JobTerms, SCHEDULE, STEP, WIRE_VERSION, agree, open_value, told};
+pub use hello::{Hello, JOB, JobTerms, MayBeOpen, SCHEDULE, STEP, WIRE_VERSION, agree, open_value, told};
 pub use identity::{Identity, IdentityError, SIGNATURE_BYTES, is_signed_by};
 pub use link::{LinkError, SimulatedLink};
 pub use memory::memory_pair;

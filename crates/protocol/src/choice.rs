@@ -4,9 +4,10 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
+use garblet_circuit::Party;
 use garblet_net::{Hello, SimulatedLink, told};
 
-use crate::Communication;
+use crate::{Communication, Phase, protocol::PhaseFormulas};
 
 /// The work whose speed decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,27 @@ pub enum Operation {
     Ot8,
     /// A silent correlated OT.
     SilentOt,
+}
+
+/// What the parameters that the link decides cost a party in a phase.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Bytes and rounds.
+    pub cost: Communication,
+    /// The work, each kind with its amount.
+    pub work: Vec<(Operation, u64)>,
+}
+
+/// The loads of a party, indexed by [`Phase`].
+pub type Loads = [Load; 4];
+
+/// The loads of all parties that have these costs and such work.
+pub fn loads(costs: Vec<PhaseFormulas>, work: impl Fn(Party, Phase) -> Vec<(Operation, u64)>) -> Vec<Loads> {
+    let of = |party, costs: PhaseFormulas| {
+        Phase::ALL
+            .map(|phase| Load { cost: costs[phase as usize].unwrap_or_default(), work: work(Party(party), phase) })
+    };
+    (0..).zip(costs).map(|(party, costs)| of(party, costs)).collect()
 }
 
 /// The number of operations.
@@ -136,18 +158,19 @@ impl ChoiceTerms {
 
     /// The time of a phase in nanoseconds: what is in transit, or the work of the party that needs most, which goes on
     /// at the same time, and a latency for each round, of both parties if there are two.
-    pub fn nanoseconds(&self, costs: &[Communication], work: &[Vec<(Operation, u64)>]) -> u128 {
-        let rounds = costs.iter().map(|cost| u128::from(cost.rounds));
-        let moves: u128 = if costs.len() == 2 { rounds.sum() } else { rounds.max().unwrap_or_default() };
-        let peers = (costs.len() as u128).saturating_sub(1).max(1);
-        let bytes = costs.iter().map(|cost| cost.bytes_sent.max(cost.bytes_received)).max().unwrap_or_default();
+    pub fn nanoseconds(&self, loads: &[&Load]) -> u128 {
+        let rounds = loads.iter().map(|load| u128::from(load.cost.rounds));
+        let moves: u128 = if loads.len() == 2 { rounds.sum() } else { rounds.max().unwrap_or_default() };
+        let peers = (loads.len() as u128).saturating_sub(1).max(1);
+        let bytes = loads.iter().map(|load| load.cost.bytes_sent.max(load.cost.bytes_received));
+        let bytes = bytes.max().unwrap_or_default();
         let (latency, rate) = self.link.unwrap_or_default();
         let transit = rate.map_or(0, |rate| u128::from(bytes) / peers * 8_000_000_000 / rate);
-        let of_party = |(party, work): (usize, &Vec<(Operation, u64)>)| {
+        let of_party = |(party, load): (usize, &&Load)| {
             let rates = self.rates.get(party).unwrap_or(&Rates::ASSUMED);
-            work.iter().map(|(operation, count)| rates.nanoseconds(*operation, *count)).sum()
+            load.work.iter().map(|(operation, count)| rates.nanoseconds(*operation, *count)).sum()
         };
-        moves * latency + transit.max(work.iter().enumerate().map(of_party).max().unwrap_or_default())
+        moves * latency + transit.max(loads.iter().enumerate().map(of_party).max().unwrap_or_default())
     }
 
     /// The number of the alternative with the least time, the first of equals; the first of all if nobody knows the link.
@@ -177,10 +200,10 @@ mod tests {
             let hellos: Vec<Hello> = told.iter().enumerate().map(hello).collect();
             let read: Vec<Told> = hellos.iter().map(Told::of).collect();
             prop_assert!(read.iter().zip(&told).all(|(read, told)| read.rates == told.rates));
-            let costs = vec![Communication { bytes_sent: 1 << 40, bytes_received: 7, rounds: 9 }; told.len()];
-            let work = vec![vec![(Operation::GarbleHalfGates, u64::MAX), (Operation::SilentOt, 5)]; told.len()];
+            let cost = Communication { bytes_sent: 1 << 40, bytes_received: 7, rounds: 9 };
+            let load = Load { cost, work: vec![(Operation::GarbleHalfGates, u64::MAX), (Operation::SilentOt, 5)] };
             // Nothing overflows, whatever was told.
-            prop_assert!(ChoiceTerms::new(&read).nanoseconds(&costs, &work) > 0);
+            prop_assert!(ChoiceTerms::new(&read).nanoseconds(&vec![&load; told.len()]) > 0);
         }
 
         #[test]

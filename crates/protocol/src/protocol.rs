@@ -11,7 +11,7 @@ use rand_core::CryptoRng;
 use crate::{
     Adversary, Collusion, Communication, Phase, ProtocolError, Role, Security,
     checks::Check,
-    choice::Operation,
+    choice::{self, Loads},
     parameters::{self, Parameter},
     session::{Link, Session},
     stock::{Filled, Notice, SavedValues, Stock, StockKinds},
@@ -91,10 +91,24 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         Self::plan(request)
     }
 
-    /// The work of a party in a phase that depends on [`Protocol::LINK_DECIDES`].
-    fn work(job: &Job<Self>, party: Party, phase: Phase) -> Vec<(Operation, u64)> {
-        let _ = (job, party, phase);
+    /// What a run costs each party, as far as it depends on [`Protocol::LINK_DECIDES`]. `hellos` are those of all parties.
+    ///
+    /// *Errors*: as [`Protocol::costs`].
+    fn loads(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<Loads>, ProtocolError> {
+        Ok(choice::loads(Self::costs(job, hellos)?, |_, _| Vec::new()))
+    }
+
+    /// The same of an order for new stores, and of using them up.
+    fn order_loads(config: &Self::Config, order: &Self::Order) -> Vec<Loads> {
+        let _ = (config, order);
         Vec::new()
+    }
+
+    /// The name under which stores are bound that are filled with these parameters ([`Binding::protocol`](garblet_store::Binding)), if it says
+    /// what the link has decided. It is decided when a store is filled first; `None` if stores always have the standard values.
+    fn bound_as(config: &Self::Config) -> Option<String> {
+        let _ = config;
+        None
     }
 
     /// Makes a stock in memory for a run without a store, if the protocol needs one.

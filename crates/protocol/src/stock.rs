@@ -1,6 +1,6 @@
 //! Stores of prepared material, as protocols use them.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use garblet_circuit::{Bits, InputId, Party, Program, diagnostic::controls_terminal};
 use garblet_store::Store;
@@ -42,6 +42,15 @@ pub struct Filled {
     pub lost: u64,
     /// The cost of each phase.
     pub phases: PhaseCosts,
+    /// The values of the parameters that the link has decided, for this store.
+    pub decided: BTreeMap<String, String>,
+}
+
+impl Filled {
+    /// A store that was filled with parameters of which none was left to the link.
+    pub fn new(store: Store, lost: u64, phases: PhaseCosts) -> Self {
+        Filled { store, lost, phases, decided: BTreeMap::new() }
+    }
 }
 
 /// Values on wires that stay in the stores of all parties and that no party knows.

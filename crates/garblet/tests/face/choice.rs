@@ -11,7 +11,7 @@ use rand::{SeedableRng, rngs::StdRng};
 
 const GIGABIT: &str = "200us,1gbit";
 
-fn config(protocol: &str, params: &[(&str, &str)]) -> Config {
+pub(crate) fn config(protocol: &str, params: &[(&str, &str)]) -> Config {
     let mut config = Config::of(protocol.parse().expect("registered"));
     for (name, value) in params {
         config.set(name, value).unwrap_or_else(|error| panic!("{name}={value}: {error}"));
@@ -21,7 +21,10 @@ fn config(protocol: &str, params: &[(&str, &str)]) -> Config {
 
 /// Runs a program between two parties whose parameters need not be the same.
 fn run(configs: [Config; 2]) -> [Result<Report, Error>; 2] {
-    let program = Arc::new(library::find("lib:aes128").expect("it is there"));
+    // Malicious parties take long for more.
+    let (name, bits) =
+        if configs[0].protocol().name() == "authenticated" { ("lib:add(8)", 8) } else { ("lib:aes128", 128) };
+    let program = Arc::new(library::find(name).expect("it is there"));
     let (left, right) = memory_pair();
     let mesh = configs[0].protocol().is_mesh();
     let ends: Vec<garblet::Ends> = match mesh {
@@ -32,7 +35,7 @@ fn run(configs: [Config; 2]) -> [Result<Report, Error>; 2] {
         let plan = Plan::new(program.clone(), 2, &configs[usize::from(party)])?;
         let rng = StdRng::seed_from_u64(party.into());
         let peer = Peer::open(&plan, Party(party), ends, rng, Box::new(())).await?;
-        Ok(peer.finish(&[Bits::zeros(128)]).await?.report)
+        Ok(peer.finish(&[Bits::zeros(bits)]).await?.report)
     };
     let mut ends = ends.into_iter();
     let (first, second) = (ends.next().expect("two"), ends.next().expect("two"));
@@ -95,6 +98,26 @@ fn ot_of_gmw_is_decided_by_value_and_link() {
     assert_eq!(taken([on("1ms,10mbit"), on("1ms,10mbit")], "ot-k"), "8");
     let fixed = config("gmw", &[("ot", "auto"), ("ot-k", "2"), ("link", "1ms,10mbit")]);
     assert_eq!(taken([on("1ms,10mbit"), fixed], "ot-k"), "2");
+}
+
+#[test]
+fn the_link_decides_the_ot_of_authenticated() {
+    let on = |more: &[(&str, &str)]| config("authenticated", &[&[("ot", "auto"), ("ot-k", "auto")], more].concat());
+    let slow = on(&[("link", "1ms,10mbit")]);
+    assert_eq!(taken([slow.clone(), on(&[])], "ot-k"), "8");
+    assert_eq!(taken([on(&[]), on(&[])], "ot-k"), "4", "nobody knows the link");
+    // The kind that hellos do not name.
+    assert_eq!(taken([slow.clone(), config("authenticated", &[])], "ot"), "extension");
+    assert_eq!(taken([config("authenticated", &[("ot", "silent")]), slow.clone()], "ot"), "silent");
+    assert_eq!(taken([slow.clone(), config("authenticated", &[("ot-k", "2")])], "ot-k"), "2");
+}
+
+#[test]
+fn the_link_decides_the_scheme_of_components() {
+    let on = |link| config("components", &[("scheme", "auto"), ("link", link)]);
+    assert_eq!(taken([on("1ms,10mbit"), on("1ms,10mbit")], "scheme"), "three-halves");
+    assert_eq!(taken([on("0ms,100gbit"), config("components", &[("scheme", "auto")])], "scheme"), "half-gates");
+    assert_eq!(taken([on("1ms,10mbit"), config("components", &[])], "scheme"), "half-gates");
 }
 
 #[test]

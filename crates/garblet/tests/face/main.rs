@@ -2,6 +2,7 @@
 
 mod advice;
 mod choice;
+mod choice_stores;
 mod closing;
 mod components;
 mod config;

@@ -4,18 +4,20 @@ use garblet_circuit::Party;
 use garblet_net::Hello;
 use garblet_ot::Width;
 use garblet_protocol::{
+    choice::Operation,
     kept::WORD_BYTES,
     phase::{Communication, Phase},
 };
 
 use crate::{
     EVALUATOR, GARBLER,
+    amounts::Amounts,
     coins::{COMMITMENT_BYTES, OPENING_BYTES},
-    config::{Build, LPN, ResultCheck},
+    config::{Build, Config, LPN, ResultCheck},
     online::{CHALLENGE_BYTES, DIGEST_BYTES, RUN_BYTES},
     opening::opened_bytes,
     parameters::Batch,
-    plan::Plan,
+    plan::{Plan, ordered_batches, ots},
     secrets::OT_CHECK,
 };
 
@@ -60,22 +62,10 @@ pub fn communication_for_others(
     hello: &[Hello],
     settling: &[(Party, usize)],
 ) -> Communication {
-    let mut tally = Tally { party, at: phase, phase: Phase::Setup, unanswered: false, cost: Communication::default() };
+    let hellos = [party.0, 1 - party.0].map(|party| hello[usize::from(party)].encoded_bytes());
+    let mut tally = Tally::of_batches(plan.config(), &plan.batches(), (party, phase), hellos);
     if phase == Phase::Setup {
-        let width = plan.config().width();
-        let ots = width.sender_setup_bytes() + width.receiver_setup_bytes() + width.malicious_setup_bytes() + 32;
-        let [sent, received] = [party.0, 1 - party.0].map(|party| hello[usize::from(party)].encoded_bytes() + ots);
-        if plan.is_silent() {
-            tally.first_silent(width);
-        }
-        // The hello, OTs in both directions, the name of the session.
-        tally.cost += Communication { bytes_sent: sent, bytes_received: received, rounds: 5 };
         return tally.cost;
-    }
-    tally.phase = Phase::Prepare;
-    let silent = plan.is_silent();
-    for (batch, masks) in plan.batches() {
-        tally.batch(plan, batch, masks, silent);
     }
     tally.phase = Phase::Build;
     let streamed = plan.config().build == Build::Stream;
@@ -105,6 +95,26 @@ pub fn communication_for_others(
     tally.cost
 }
 
+/// The cost to `party` of filling new stores up to these amounts, without hellos and what the stores themselves compare.
+pub(crate) fn communication_of_order(config: Config, amounts: Amounts, party: Party, phase: Phase) -> Communication {
+    Tally::of_batches(config, &ordered_batches(config, amounts), (party, phase), [0; 2]).cost
+}
+
+/// The work on OTs of either party in a phase, with as many OTs in each direction: each is sender and receiver.
+pub(crate) fn work(config: Config, ots: u64, phase: Phase) -> Vec<(Operation, u64)> {
+    let extension = match config.width() {
+        Width::Two => Operation::Ot2,
+        Width::Four => Operation::Ot4,
+        Width::Eight => Operation::Ot8,
+    };
+    match (phase, config.is_silent(ots)) {
+        (Phase::Setup, true) => vec![(extension, 2 * LPN.stock() as u64)],
+        (Phase::Prepare, true) => vec![(Operation::SilentOt, 2 * ots)],
+        (Phase::Prepare, false) => vec![(extension, 2 * ots)],
+        _ => Vec::new(),
+    }
+}
+
 /// Counts the bytes sent and received in one phase, step by step.
 struct Tally {
     party: Party,
@@ -117,6 +127,31 @@ struct Tally {
 }
 
 impl Tally {
+    /// Counts until these batches are made, with hellos of so many bytes, this party's first.
+    fn of_batches(
+        config: Config,
+        batches: &[(Option<Batch>, u64)],
+        (party, at): (Party, Phase),
+        [sent, received]: [u64; 2],
+    ) -> Self {
+        let mut tally = Tally { party, at, phase: Phase::Setup, unanswered: false, cost: Communication::default() };
+        let (width, silent) = (config.width(), config.is_silent(ots(batches)));
+        if at == Phase::Setup {
+            let ots = width.sender_setup_bytes() + width.receiver_setup_bytes() + width.malicious_setup_bytes() + 32;
+            if silent {
+                tally.first_silent(width);
+            }
+            // The hello, OTs in both directions, the name of the session.
+            tally.cost += Communication { bytes_sent: sent + ots, bytes_received: received + ots, rounds: 5 };
+            return tally;
+        }
+        tally.phase = Phase::Prepare;
+        for (batch, masks) in batches {
+            tally.batch(width, *batch, *masks, silent);
+        }
+        tally
+    }
+
     /// Both parties send bytes, by their numbers, and then wait for each other.
     fn exchange(&mut self, bytes: [usize; 2]) {
         let [sent, received] = if self.party == GARBLER { bytes } else { [bytes[1], bytes[0]] };
@@ -151,14 +186,14 @@ impl Tally {
     }
 
     /// Steps P1 to P6.
-    fn batch(&mut self, plan: &Plan, batch: Option<Batch>, masks: u64, silent: bool) {
+    fn batch(&mut self, width: Width, batch: Option<Batch>, masks: u64, silent: bool) {
         let leaky = batch.map_or(0, |batch| batch.leaky() as usize);
         let count = 3 * leaky as u64 + masks;
         if silent {
             self.both_directions(&LPN.batch_messages(count));
             self.exchange([16; 2]);
         } else {
-            let [_, answered] = plan.config().width().malicious_extension_bytes(count, OT_CHECK);
+            let [_, answered] = width.malicious_extension_bytes(count, OT_CHECK);
             let answer = OT_CHECK.digest_bytes();
             [answered as usize - answer, 16, answer].into_iter().for_each(|bytes| self.exchange([bytes; 2]));
         }

@@ -21,8 +21,7 @@ use crate::{
     ground::Ground,
     online::{evaluator::EvaluatorSide, garbler::GarblerSide},
     others::{Dealing, FOR_OTHERS, Nothing},
-    parameters::batches,
-    plan::{Plan, ots, with_masks},
+    plan::{Plan, ordered_batches, ots},
     secrets::Secrets,
     shares::{Shares, Triples},
     side::{Computed, Read, Side, Waiting, Work},
@@ -100,10 +99,8 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
     ///
     /// *Errors*: a peer that cheats, and the store is given up; the connection's and the store's. Complete batches stay.
     pub async fn fill(&mut self, session: &mut Session, amounts: Amounts) -> Result<(), ProtocolError> {
-        let [triples, masks] = [amounts.triples, amounts.masks].map(|amount| amount.next_multiple_of(GROUP as u64));
-        let whole = |(batch, masks): (_, u64)| (batch, masks.next_multiple_of(GROUP as u64));
-        let batches: Vec<_> =
-            with_masks(batches(triples, self.config.statistical, 2), masks).into_iter().map(whole).collect();
+        let batches = ordered_batches(self.config, amounts);
+        let triples = amounts.triples.next_multiple_of(GROUP as u64);
         let begun = self.ground.begin_ots(session, self.config, ots(&batches)).await;
         self.ground.revoked(begun)?;
         session.enter(Phase::Prepare);

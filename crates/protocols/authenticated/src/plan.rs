@@ -14,7 +14,7 @@ use crate::{
     config::{Build, Config},
     parameters::{self, Batch, batches},
     shares::LOT,
-    stock::saved,
+    stock::{pieces::GROUP, saved},
 };
 
 /// AND gates that are opened, garbled and evaluated at once if memory must not grow with the program. Tests have few.
@@ -136,11 +136,6 @@ impl Plan {
     /// The OTs in each direction of a run without a store.
     pub fn ots(&self) -> u64 {
         ots(&self.batches())
-    }
-
-    /// Tells whether a run without a store takes silent OTs.
-    pub(crate) fn is_silent(&self) -> bool {
-        self.config.is_silent(self.ots())
     }
 
     /// Input bits that a party provides.
@@ -332,6 +327,13 @@ pub(crate) fn check_numbers(what: &str, numbers: &[usize], ports: usize) -> Resu
         }
         None => Ok(()),
     }
+}
+
+/// The batches that fill stores up to these amounts, in whole pieces.
+pub(crate) fn ordered_batches(config: Config, amounts: Amounts) -> Vec<(Option<Batch>, u64)> {
+    let [triples, masks] = [amounts.triples, amounts.masks].map(|amount| amount.next_multiple_of(GROUP as u64));
+    let whole = |(batch, masks): (_, u64)| (batch, masks.next_multiple_of(GROUP as u64));
+    with_masks(batches(triples, config.statistical, 2), masks).into_iter().map(whole).collect()
 }
 
 /// The OTs of these batches in each direction.

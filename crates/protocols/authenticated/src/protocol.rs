@@ -7,6 +7,7 @@ use garblet_net::{Channel, Hello};
 use garblet_protocol::{
     Adversary, Protocol, ProtocolError, Session,
     checks::Check,
+    choice::{self, Loads},
     conduct::Honest,
     kept,
     parameters::{Parameter, named, ot_kind, ot_width},
@@ -18,12 +19,13 @@ use garblet_store::Store;
 use crate::{
     Amounts, Build, Config, GARBLER, NAME, Participant, Plan, ResultCheck, Run, Statistical,
     amounts::KINDS,
-    checks, communication,
+    checks, communication, cost,
     online::{evaluator::EvaluatorSide, garbler::GarblerSide},
+    plan::{ordered_batches, ots},
     side::Side,
     stock::{
         saved,
-        store::{kinds, secrets},
+        store::{bound_as, kinds, secrets},
         unsettled::LastCheck,
     },
 };
@@ -52,6 +54,8 @@ impl Protocol for Authenticated {
         ot_width!(),
         ot_kind!(Some("extension")),
     ];
+    const LINK_DECIDES: &'static [(&'static str, &'static [&'static str])] =
+        &[("ot", &["extension", "silent"]), ("ot-k", &["4", "2", "8"])];
     const SAMPLES: &'static [Sample] = &[
         &[],
         &[("build", "stream")],
@@ -67,6 +71,21 @@ impl Protocol for Authenticated {
         saved::check_names(&request.saved)?;
         let read = request.saved.inputs(&request.program)?;
         Plan::new(request.program.clone(), request.config, &read, request.saved.keep.is_some())
+    }
+
+    fn loads(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<Loads>, ProtocolError> {
+        let work = |_, phase| cost::work(job.plan.config(), job.plan.ots(), phase);
+        Ok(choice::loads(Self::costs(job, hellos)?, work))
+    }
+
+    fn order_loads(config: &Config, order: &Amounts) -> Vec<Loads> {
+        let costs = tabulate(2, |party, phase| Some(cost::communication_of_order(*config, *order, party, phase)));
+        let ots = ots(&ordered_batches(*config, *order));
+        choice::loads(costs, |_, phase| cost::work(*config, ots, phase))
+    }
+
+    fn bound_as(config: &Config) -> Option<String> {
+        Some(bound_as(*config))
     }
 
     fn schedule(plan: &Plan) -> Option<ScheduleDigest> {
@@ -175,5 +194,5 @@ async fn fill<S: Side>(session: &mut Session, filling: Filling<Authenticated>) -
         role.fill(session, short).await?;
     }
     let lost = role.lost();
-    Ok(Filled { store: role.into_store().ok_or_else(kept::no_store)?, lost, phases: session.costs() })
+    Ok(Filled::new(role.into_store().ok_or_else(kept::no_store)?, lost, session.costs()))
 }

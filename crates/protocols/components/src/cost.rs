@@ -3,13 +3,21 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Party, Program};
+use garblet_garble::{GarblingConfig, SchemeKind};
 
 use crate::config::Config;
 use crate::linking::plan::{Draft, Plan};
 use crate::pieces::stock::{Ids, Stock};
 use crate::{EVALUATOR, GARBLER, Material};
 use garblet_protocol::error::NotPrepared;
-use garblet_protocol::{party_io, phase::Communication};
+use garblet_protocol::{
+    choice::Operation,
+    party_io,
+    phase::{Communication, Phase},
+};
+
+/// More AND gates than any store holds.
+const ANDS_MAX: u64 = 1 << 56;
 
 /// The cost to `party` of the online phase of a program, drawing on full stores. The garbler's first wait, for corrections, is
 /// no round of this phase: whether it follows something sent depends on the preparation just before.
@@ -27,6 +35,27 @@ pub fn communication(
     }
     let plan = Draft::new(program, material, config.linking, stock).map(Draft::plan).map_err(NotPrepared::from)?;
     Ok(online(&plan, party))
+}
+
+/// The tables that a party sends or receives ahead, with as many AND gates, if a store of such pieces is filled.
+pub(crate) fn tables(garbling: GarblingConfig, ands: u64, party: Party) -> Communication {
+    let bytes = garbling.table_bytes(ands.min(ANDS_MAX));
+    match party == GARBLER {
+        true => Communication { bytes_sent: bytes, ..Communication::default() },
+        false => Communication { bytes_received: bytes, ..Communication::default() },
+    }
+}
+
+/// The work of a party on these gates in a phase: they are garbled ahead and evaluated online.
+pub(crate) fn work(garbling: GarblingConfig, ands: u64, party: Party, phase: Phase) -> Vec<(Operation, u64)> {
+    let operation = match (phase, garbling.scheme, party == GARBLER) {
+        (Phase::Prepare, SchemeKind::HalfGates, true) => Operation::GarbleHalfGates,
+        (Phase::Online, SchemeKind::HalfGates, false) => Operation::EvaluateHalfGates,
+        (Phase::Prepare, SchemeKind::ThreeHalves, true) => Operation::GarbleThreeHalves,
+        (Phase::Online, SchemeKind::ThreeHalves, false) => Operation::EvaluateThreeHalves,
+        _ => return Vec::new(),
+    };
+    vec![(operation, ands)]
 }
 
 /// The cost of the online phase of a plan to a party.

@@ -199,6 +199,15 @@ impl Library {
         &self.keyed
     }
 
+    /// AND gates of everything that is kept ready.
+    pub(crate) fn and_count(&self) -> u64 {
+        let of = |ty: &ComponentType| ty.component.stats().and;
+        let single = self.types.iter().map(|ty| ty.count.saturating_mul(of(ty)));
+        let cells = |template: &Template| template.cells().iter().map(|ty| of(&self.types[ty.0 as usize])).sum();
+        let templates = self.templates.iter().map(|template| template.count.saturating_mul(cells(template)));
+        single.chain(templates).fold(0, u64::saturating_add)
+    }
+
     /// The keyed links from a type.
     pub(crate) fn keyed_from(&self, from: TypeId) -> impl Iterator<Item = (usize, &KeyedLink)> {
         self.keyed.iter().enumerate().filter(move |(_, keyed)| keyed.from == from)

@@ -10,11 +10,12 @@ use rand_core::CryptoRng;
 
 use crate::{
     Config, Evaluator, EvaluatorSide, GARBLER, Garbler, GarblerSide, Library, Linking, Material, NAME, Participant,
-    communication, participant::Side, run,
+    communication, cost, participant::Side, pieces::meeting::bound_as, run,
 };
 use garblet_protocol::{
     Adversary, Phase, Protocol, ProtocolError, Role, Security, Session,
     checks::hex,
+    choice::{self, Loads},
     parameters::{Parameter, any_hash, any_scheme, named, ot_width},
     protocol::{
         BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Precision, Request, Sample, Step, Terms, tabulate,
@@ -40,6 +41,8 @@ impl Protocol for Components {
     const PARTIES: RangeInclusive<u16> = 2..=2;
     const PARAMETERS: &'static [Parameter<Config>] =
         &[any_scheme!(), any_hash!(), named!("links", "cheapest, keyed or standard", linking, LINKINGS), ot_width!()];
+    const LINK_DECIDES: &'static [(&'static str, &'static [&'static str])] =
+        &[("scheme", &["half-gates", "three-halves"])];
     const SAMPLES: &'static [Sample] = &[&[], &[("links", "keyed")]];
     const PRECISION: Precision = Precision::Mean(
         "drawing on stores, which say what there is to do ahead; templates in them save bytes, and party 0 may wait once more",
@@ -60,6 +63,26 @@ impl Protocol for Components {
         let online = |party| communication(&material, *config, program, party);
         let online = [online(Party(0))?, online(Party(1))?];
         Ok(tabulate(2, |party, phase| (phase == Phase::Online).then(|| online[usize::from(party.0)])))
+    }
+
+    fn loads(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<Loads>, ProtocolError> {
+        let Request { program, config, .. } = &job.request;
+        let mut costs = Self::costs(job, hellos)?;
+        let ands = Library::of_program(program).and_count();
+        for (party, costs) in (0..).zip(&mut costs) {
+            costs[Phase::Prepare as usize] = Some(cost::tables(config.garbling, ands, Party(party)));
+        }
+        Ok(choice::loads(costs, |party, phase| cost::work(config.garbling, ands, party, phase)))
+    }
+
+    fn order_loads(config: &Config, order: &Library) -> Vec<Loads> {
+        let (garbling, ands) = (config.garbling, order.and_count());
+        let tables = |party, phase| (phase == Phase::Prepare).then(|| cost::tables(garbling, ands, party));
+        choice::loads(tabulate(2, tables), |party, phase| cost::work(garbling, ands, party, phase))
+    }
+
+    fn bound_as(config: &Config) -> Option<String> {
+        Some(bound_as(config.garbling))
     }
 
     fn own_stock(job: &Job<Self>, rng: &mut dyn CryptoRng) -> Result<Option<Stock<Library>>, ProtocolError> {
@@ -139,7 +162,8 @@ async fn fill<S: Side>(session: &mut Session, filling: Filling<Components>) -> R
     let material = Arc::new(Material::new(order, config.garbling));
     let mut role = Participant::<S>::setup(session, material, config, store, &peer).await?;
     role.prepare(session, below).await?;
-    Ok(Filled { lost: role.lost(), store: role.into_store(), phases: session.costs() })
+    let lost = role.lost();
+    Ok(Filled::new(role.into_store(), lost, session.costs()))
 }
 
 /// A role of `components`, which serves any program, with the one of this run.

@@ -2,13 +2,12 @@
 
 use std::ops::RangeInclusive;
 
-use garblet_circuit::Party;
 use garblet_net::{Hello, Mesh};
 
 use super::{Config, Form, GmwParty, NAME, PARTIES_MAX, Plan, cost};
 use garblet_protocol::{
-    Adversary, MeshSession, Phase, Protocol, ProtocolError,
-    choice::Operation,
+    Adversary, MeshSession, Protocol, ProtocolError,
+    choice::{self, Loads},
     parameters::{Parameter, named, ot_kind, ot_width},
     protocol::{Job, Request, Sample},
 };
@@ -42,8 +41,8 @@ impl Protocol for Gmw {
         Ok(job.plan.otherwise(request.config))
     }
 
-    fn work(job: &Job<Self>, _: Party, phase: Phase) -> Vec<(Operation, u64)> {
-        cost::work(&job.plan, phase)
+    fn loads(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<Loads>, ProtocolError> {
+        Ok(choice::loads(Self::costs(job, hellos)?, |_, phase| cost::work(&job.plan, phase)))
     }
 
     garblet_runs::runs_in_stores!();

@@ -168,7 +168,7 @@ async fn fill<S: Side<Conduct = Honest>>(
         role.fill(session, &Order::new(short, config)?).await?;
     }
     let lost = role.lost();
-    Ok(Filled { store: role.into_store().ok_or_else(kept::no_store)?, lost, phases: session.costs() })
+    Ok(Filled::new(role.into_store().ok_or_else(kept::no_store)?, lost, session.costs()))
 }
 
 /// The wires of a run's outputs, on one side.

@@ -264,7 +264,7 @@ impl Protocol for Outsourced {
             let (seat, other) = match party {
                 GENERATOR => (GARBLER, cloud),
                 party if party == cloud => (EVALUATOR, GENERATOR),
-                _ => return Ok(Filled { store: stock.store, lost: 0, phases: session.costs() }),
+                _ => return Ok(Filled::new(stock.store, 0, session.costs())),
             };
             let stock = with_server(session, stock, other);
             let (mut pair, lent) = session.lend(other)?;

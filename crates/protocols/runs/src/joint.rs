@@ -293,7 +293,8 @@ pub async fn fill<P: Joint>(session: &mut MeshSession, filling: Filling<P>) -> R
             runs.keep::<PreparedOf<P>>(&job.plan, party, &run)?;
         }
     }
-    Ok(Filled { lost: runs.lost(), store: runs.into_store(), phases: session.costs() })
+    let lost = runs.lost();
+    Ok(Filled::new(runs.into_store(), lost, session.costs()))
 }
 
 /// All stores keep the runs that all have.

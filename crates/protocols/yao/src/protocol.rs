@@ -2,13 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use garblet_circuit::{Party, ScheduleDigest};
+use garblet_circuit::ScheduleDigest;
 use garblet_net::{Channel, Hello};
 
 use super::{Build, Config, Evaluator, GARBLER, Garbler, NAME, Plan, communication, cost};
 use garblet_protocol::{
-    Adversary, Phase, Protocol, ProtocolError, Session,
-    choice::Operation,
+    Adversary, Protocol, ProtocolError, Session,
+    choice::{self, Loads},
     parameters::{Parameter, any_hash, any_scheme, named, ot_width},
     protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Step, Terms, tabulate},
 };
@@ -41,8 +41,9 @@ impl Protocol for Yao {
         job.plan.otherwise(request.config)
     }
 
-    fn work(job: &Job<Self>, party: Party, phase: Phase) -> Vec<(Operation, u64)> {
-        cost::work(&job.plan, party, phase).into_iter().collect()
+    fn loads(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<Loads>, ProtocolError> {
+        let work = |party, phase| cost::work(&job.plan, party, phase).into_iter().collect();
+        Ok(choice::loads(Self::costs(job, hellos)?, work))
     }
 
     fn schedule(plan: &Plan) -> Option<ScheduleDigest> {

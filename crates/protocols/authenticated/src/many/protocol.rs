@@ -132,7 +132,7 @@ impl Protocol for AuthenticatedBmr {
                 ground.fill(session, setting, short).await?;
             }
             let stock::Stock { store, lost, .. } = ground.stock.ok_or_else(kept::no_store)?;
-            Ok(Filled { store, lost, phases: session.costs() })
+            Ok(Filled::new(store, lost, session.costs()))
         })
     }
 

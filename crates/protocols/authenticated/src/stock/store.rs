@@ -46,12 +46,10 @@ impl Stock {
         party: Party,
         peer: &str,
     ) -> Result<Self, ProtocolError> {
-        let ots = if config.ot == OtKind::Silent { ", silent OT" } else { "" };
-        let (bits, k) = (config.statistical.bits(), config.width().bits());
         store.bind(&Binding {
             peer: peer.into(),
             role: if party == GARBLER { "garbler" } else { "evaluator" }.into(),
-            protocol: format!("{NAME} {VERSION}, {bits} bits, k = {k}{ots}"),
+            protocol: bound_as(config),
             library: String::new(),
         })?;
         let kept = secrets(&store)?;
@@ -145,6 +143,13 @@ impl Stock {
     pub(crate) fn lacks(&self, amounts: Amounts) -> Amounts {
         kinds().lacks(&self.store, amounts)
     }
+}
+
+/// The name of the protocol, with everything that must be the same as long as a store lasts.
+pub(crate) fn bound_as(config: Config) -> String {
+    let ots = if config.ot == OtKind::Silent { ", silent OT" } else { "" };
+    let (bits, k) = (config.statistical.bits(), config.width().bits());
+    format!("{NAME} {VERSION}, {bits} bits, k = {k}{ots}")
 }
 
 /// Appends a piece to a batch.

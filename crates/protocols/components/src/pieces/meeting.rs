@@ -1,5 +1,6 @@
 //! Two parties and their stores meet: step 1.
 
+use garblet_garble::GarblingConfig;
 use garblet_primitives::Block;
 use garblet_store::{AHEAD_MAX, Binding, IdSet, PieceId, Reconciled, State, Store};
 use zeroize::Zeroizing;
@@ -22,13 +23,13 @@ pub(crate) fn bind(store: &mut Store, material: &Material, role: &str, peer: &st
         return Err(ProtocolError::Unsupported { protocol: NAME, program: "of any kind".into(), reason });
     }
     let library: String = material.digest().iter().map(|byte| format!("{byte:02x}")).collect();
-    store.bind(&Binding {
-        peer: peer.into(),
-        role: role.into(),
-        protocol: format!("{NAME} {VERSION}, {}, {}", garbling.scheme, garbling.hash),
-        library,
-    })?;
+    store.bind(&Binding { peer: peer.into(), role: role.into(), protocol: bound_as(garbling), library })?;
     Ok(())
+}
+
+/// The name of the protocol, with what must be the same as long as a store lasts.
+pub(crate) fn bound_as(garbling: GarblingConfig) -> String {
+    format!("{NAME} {VERSION}, {}, {}", garbling.scheme, garbling.hash)
 }
 
 /// Both stores keep the pieces that both have. Also discards cells that are no longer usable. Returns the number of discarded pieces.
