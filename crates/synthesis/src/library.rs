@@ -24,19 +24,31 @@
 //! | `aes-key-schedule` | `key` bytes 16 (0) | `round_keys` bytes 176 | 1280 |
 //! | `aes128-chain(blocks)` | `key` bytes 16 (0), `block` bytes 16 (1) | `ciphertext` | 6400 blocks |
 //! | `aes128-chains(blocks, chains)` | `key` bytes 16 (0), `block` bytes 16 chains (1) | `ciphertext` | 6400 blocks chains |
+//! | `aes128-ctr(bytes)` | `key` bytes 16 (0), `nonce` bytes 12 (1), `text` bytes (1) | `text` | 5120 ceil(bytes / 16) + 1280 |
+//! | `aes256-ctr(bytes)` | `key` bytes 32 (0), `nonce` bytes 12 (1), `text` bytes (1) | `text` | 7168 ceil(bytes / 16) + 1664 |
+//! | `aes128-cmac(bytes)` | `key` bytes 16 (0), `message` bytes (1) | `tag` | 5120 max(ceil(bytes / 16), 1) + 6400 |
+//! | `ghash(blocks)` | `key` bytes 16 (0), `data` bytes 16 blocks (1) | `hash` | 751 blocks |
+//! | `aes128-gcm(data_bytes, bytes)` | `key` bytes 16 (0), `nonce` bytes 12 (1), `data` bytes (1), `text` bytes (1) | `ciphertext`, `tag` | 5871 ceil(bytes / 16) + 751 ceil(data_bytes / 16) + 12271 |
+//! | `aes256-gcm(data_bytes, bytes)` | `key` bytes 32 (0), `nonce` bytes 12 (1), `data` bytes (1), `text` bytes (1) | `ciphertext`, `tag` | 7919 ceil(bytes / 16) + 751 ceil(data_bytes / 16) + 16751 |
 //! | `sha256` | `state` bytes 32 (0), `block` bytes 64 (1) | `digest` | 22271 |
 //! | `sha256-message(bytes)` | `message` bytes (0) | `digest` | 22271 ceil((bytes + 9) / 64) |
 //! | `sha512` | `state` bytes 64 (0), `block` bytes 128 (1) | `digest` | 57572 |
 //! | `sha512-message(bytes)` | `message` bytes (0) | `digest` | 57572 ceil((bytes + 17) / 128) |
 //! | `sha384-message(bytes)` | `message` bytes (0) | `digest` | 57572 ceil((bytes + 17) / 128) |
+//! | `sha512-256-message(bytes)` | `message` bytes (0) | `digest` | 57572 ceil((bytes + 17) / 128) |
 //! | `hmac-sha256(key_bytes, bytes)` | `key` bytes (0), `message` bytes (1) | `tag` | 22271 (ceil((bytes + 73) / 64) + 2) |
+//! | `hkdf-sha256(key_bytes, salt_bytes, info_bytes, output)` | `key` bytes (0), `salt` bytes (1), `info` bytes (1) | `okm` | 22271 (ceil((key_bytes + 73) / 64) + ceil((info_bytes + 74) / 64) + 4 + (ceil(output / 32) - 1) ceil((info_bytes + 106) / 64)) |
 //! | `keccak-f` | `state` bytes 200 (0) | `state` | 38400 |
 //! | `sha3-256-message(bytes)` | `message` bytes (0) | `digest` | 38400 ceil((bytes + 1) / 136) |
 //! | `sha3-512-message(bytes)` | `message` bytes (0) | `digest` | 38400 ceil((bytes + 1) / 72) |
 //! | `shake128(bytes, output)` | `message` bytes (0) | `digest` | 38400 (ceil((bytes + 1) / 168) + ceil(output / 168) - 1) |
 //! | `shake256(bytes, output)` | `message` bytes (0) | `digest` | 38400 (ceil((bytes + 1) / 136) + ceil(output / 136) - 1) |
+//! | `blake2b-message(bytes, output)` | `message` bytes (0) | `digest` | 36089 max(ceil(bytes / 128), 1) |
+//! | `blake3-message(bytes)` | `message` bytes (0) | `digest` | 10298 (max(ceil(bytes / 64), 1) + max(ceil(bytes / 1024), 1) - 1) |
 //! | `chacha20-block` | `key` bytes 32 (0), `counter` u (1), `nonce` bytes 12 (1) | `stream` | 10400 |
 //! | `chacha20(bytes)` | `key` bytes 32 (0), `nonce` bytes 12 (1), `text` bytes (1) | `text` | 10400 ceil(bytes / 64) |
+//! | `poly1305(bytes)` | `key` bytes 32 (0), `message` bytes (1) | `tag` | 16900 ceil(bytes / 16) + 513 |
+//! | `chacha20-poly1305(data_bytes, bytes)` | `key` bytes 32 (0), `nonce` bytes 12 (1), `data` bytes (1), `text` bytes (1) | `ciphertext`, `tag` | 10400 ceil(bytes / 64) + 16900 (ceil(data_bytes / 16) + ceil(bytes / 16)) + 27813 |
 //! | `siphash(bytes)` | `key` bytes 16 (0), `message` bytes (1) | `tag` | 504 floor(bytes / 8) + 1512 |
 //! | `add(bits)` | `a` u (0), `b` u (1) | `sum` | bits - 1 |
 //! | `sub(bits)` | `a` u (0), `b` u (1) | `difference` | bits - 1 |
@@ -127,10 +139,13 @@
 //! | `decision-tree(rows, depth, features, bits, class_bits)` | `nodes` 2^depth - 1 of {feature, threshold} (0), `classes` 2^depth u (0), `rows` of as many u as there are features (1) | `class` | rows ((2^depth - depth - 1) (f + bits) + depth features bits + (2^depth - 1) class_bits), f = ceil(log2(features)) |
 //! | `layered(depth, ands)` | `a` 128 bits (0), `b` 128 bits (1) | `out` | ands, at least depth |
 //!
-//! *Source*: FIPS 197 with the S-box of Boyar and Peralta 2012 (22,164 XOR gates in `aes128`); FIPS 180-4; RFC 2104; FIPS 202; RFC 8439; Aumasson and Bernstein 2012; the edit distance by
+//! *Source*: FIPS 197 with the S-box of Boyar and Peralta 2012 (22,164 XOR gates in `aes128`); NIST SP 800-38A and 38D; RFC 3686;
+//! RFC 4493; Cenk and Ozbudak 2010; FIPS 180-4; RFC 2104; RFC 5869; FIPS 202; RFC 7693; O'Connor, Aumasson, Neves and Wilcox-O'Hearn 2020; RFC 8439; Aumasson and Bernstein 2012; the edit distance by
 //! differences of Masek and Paterson 1980; Karatsuba and Ofman 1962; Batcher 1968 and Green 1969.
 
 mod aes;
+mod binary;
+mod blake;
 mod chacha;
 mod compact;
 mod error;
@@ -146,6 +161,7 @@ mod matrix;
 mod member;
 mod model;
 mod order;
+mod poly1305;
 mod sets;
 mod sha2;
 mod siphash;
@@ -162,11 +178,15 @@ use crate::builder::Aim;
 pub const PREFIX: &str = "lib:";
 
 /// All members, by kind.
-static MEMBERS: [&[Member]; 16] = [
+static MEMBERS: [&[Member]; 20] = [
     aes::MEMBERS,
+    aes::modes::MEMBERS,
     sha2::MEMBERS,
+    sha2::hkdf::MEMBERS,
     keccak::MEMBERS,
+    blake::MEMBERS,
     chacha::MEMBERS,
+    poly1305::MEMBERS,
     siphash::MEMBERS,
     integer::MEMBERS,
     float::MEMBERS,
@@ -241,7 +261,21 @@ fn split(text: &str) -> Result<(&str, Option<Vec<u32>>, Aim), LibraryError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builder::simulate;
+    use crate::builder::simulate::{self, bits_to_bytes, bytes_to_bits};
+
+    /// Bytes in hexadecimal.
+    pub(super) fn hex(text: &str) -> Vec<u8> {
+        (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect()
+    }
+
+    /// The outputs of a program on byte strings, after a check of its number of AND gates.
+    pub(super) fn outputs(name: &str, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
+        let (member, parameters) = resolve(name).unwrap();
+        let program = member.program(&parameters).unwrap();
+        assert_eq!(program.stats().and, member.and_count(&parameters).unwrap(), "{name}");
+        let inputs: Vec<Vec<bool>> = inputs.iter().map(|bytes| bytes_to_bits(bytes)).collect();
+        simulate::program(&program, &inputs).iter().map(|bits| bits_to_bytes(bits)).collect()
+    }
 
     #[test]
     fn every_member_is_built_and_keeps_its_formula() {

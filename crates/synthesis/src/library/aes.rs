@@ -10,6 +10,7 @@ macro_rules! straight_line {
 }
 
 mod mix_columns;
+pub(super) mod modes;
 mod sbox;
 
 use garblet_circuit::{CircuitError, Component, Party, Program, Recipients, Type};

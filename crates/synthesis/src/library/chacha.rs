@@ -1,12 +1,12 @@
 //! ChaCha20 (RFC 8439).
 
-use garblet_circuit::{CircuitError, Component, Party, Program, Recipients, Type};
+use garblet_circuit::{CircuitError, Component, ComponentId, Party, Program, Recipients, Type};
 
 use super::member::{Build, Member, Parameter};
 use crate::builder::{Bytes, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires};
 
 /// AND gates of a block: four additions in each of 80 quarter rounds, of which some begin with constants, and sixteen at the end.
-const BLOCK_ANDS: u64 = 10400;
+pub(super) const BLOCK_ANDS: u64 = 10400;
 
 /// - `chacha20-block`: 64 bytes of key stream.
 /// - `chacha20(n)`: n bytes of party 1, encrypted or decrypted.
@@ -46,7 +46,7 @@ const QUARTERS: [[usize; 4]; 8] = [
     [3, 4, 9, 14],
 ];
 
-fn block(mut c: CircuitBuilder) -> Result<Component, CircuitError> {
+pub(super) fn block(mut c: CircuitBuilder) -> Result<Component, CircuitError> {
     c.reserve(40_000);
     let key: Bytes = c.input("key", Type::Bytes(32));
     let counter: Unsigned = c.input("counter", Type::Unsigned(32));
@@ -82,28 +82,37 @@ fn words(bytes: &Bytes) -> Vec<Unsigned> {
     bytes.0.chunks(32).map(|bits| Unsigned::new(bits.to_vec())).collect()
 }
 
-/// Section 2.4, with 1 as the first counter.
 fn cipher(mut p: ProgramBuilder, bytes: u32) -> Result<Program, CircuitError> {
     let whole = p.component(encryption(p.circuit("chacha20-encrypt"))?);
     let key = p.input("key", Type::Bytes(32), Party(0))?;
     let nonce = p.input("nonce", Type::Bytes(12), Party(1))?;
     let text = p.input("text", Type::Bytes(bytes), Party(1))?;
+    let text = encrypted(&mut p, whole, [&key, &nonce, &text], bytes)?;
+    p.output("text", &text, Recipients::All)?;
+    Ok(p.finish())
+}
+
+/// Section 2.4, with 1 as the first counter; `whole` encrypts a block.
+pub(super) fn encrypted(
+    p: &mut ProgramBuilder,
+    whole: ComponentId,
+    [key, nonce, text]: [&Wires; 3],
+    bytes: u32,
+) -> Result<Wires, CircuitError> {
     let blocks = bytes.div_ceil(64);
     let rest = 64 * blocks - bytes;
-    let padded = Wires::concat(Type::Bytes(64 * blocks), [&text, &Wires::constant_bytes(&vec![0; rest as usize])]);
+    let padded = Wires::concat(Type::Bytes(64 * blocks), [text, &Wires::constant_bytes(&vec![0; rest as usize])]);
     let mut made = Vec::new();
     for k in 0..blocks {
         let counter = Wires::constant(Type::Unsigned(32), |bit| (k + 1) >> bit & 1 == 1);
         let block = padded.slice(512 * u64::from(k), Type::Bytes(64));
-        made.push(p.instance(whole, &[&key, &counter, &nonce, &block])?.remove(0));
+        made.push(p.instance(whole, &[key, &counter, nonce, &block])?.remove(0));
     }
-    let all = Wires::concat(Type::Bytes(64 * blocks), &made);
-    p.output("text", &all.slice(0, Type::Bytes(bytes)), Recipients::All)?;
-    Ok(p.finish())
+    Ok(Wires::concat(Type::Bytes(64 * blocks), &made).slice(0, Type::Bytes(bytes)))
 }
 
 /// A block of text with the key stream added.
-fn encryption(mut c: CircuitBuilder) -> Result<Component, CircuitError> {
+pub(super) fn encryption(mut c: CircuitBuilder) -> Result<Component, CircuitError> {
     c.reserve(40_000);
     let key: Bytes = c.input("key", Type::Bytes(32));
     let counter: Unsigned = c.input("counter", Type::Unsigned(32));

@@ -3,6 +3,8 @@
 //! Sums of several words are computed column by column, which takes fewer AND gates than a chain of adders; round
 //! constants with zeros at the low end save more.
 
+pub(super) mod hkdf;
+
 use garblet_circuit::{CircuitError, Component, ComponentId, Party, Program, Recipients, Type};
 
 use super::member::{Build, Member, Parameter};
@@ -10,11 +12,11 @@ use crate::builder::{Aim, Bit, Bytes, CircuitBuilder, Integer, ProgramBuilder, U
 
 /// - `sha256`, `sha512`: the compression functions, 22,271 and 57,572 AND gates. State, block and digest are byte strings as in the
 ///   standard: words with the first byte most significant.
-/// - `sha256-message(n)`, `sha384-message(n)`, `sha512-message(n)`: the digest of a message of n bytes: one compression per block
+/// - `sha256-message(n)`, `sha384-message(n)`, `sha512-message(n)`, `sha512-256-message(n)`: the digest of a message of n bytes: one compression per block
 ///   of 64 or 128 bytes of the padded message.
 /// - `hmac-sha256(k, n)`: the tag of n bytes under a key of k bytes.
 ///
-/// *Source*: FIPS 180-4, sections 5.1, 5.3 and 6.2 to 6.5; RFC 2104.
+/// *Source*: FIPS 180-4, sections 5.1, 5.3 and 6.2 to 6.7; RFC 2104.
 pub(super) const MEMBERS: &[Member] = &[
     Member {
         name: "sha256",
@@ -66,6 +68,17 @@ pub(super) const MEMBERS: &[Member] = &[
         },
     },
     Member {
+        name: "sha512-256-message",
+        summary: "SHA-512/256 of a message of party 0",
+        parameters: &[LONG_MESSAGE],
+        ands: "57572 ceil((bytes + 17) / 128)",
+        and_count: |p| SHA512.message_ands(p[0]),
+        build: Build::Program {
+            size: |p| SHA512.size(p[0]),
+            build: |name, p| SHA512.message(name, &INITIAL_512_256, 32, p[0]),
+        },
+    },
+    Member {
         name: "hmac-sha256",
         summary: "HMAC-SHA256 of party 1's message under party 0's key",
         parameters: &[Parameter::new("key_bytes", 32, 1, 64), MESSAGE],
@@ -114,7 +127,7 @@ const SHA512: Family = Family {
 
 /// The first 64 bits of the fractional parts of the square roots of the first 8 primes. The standard's words of 32 bits are the first halves.
 #[rustfmt::skip]
-const INITIAL: [u64; 8] = [
+pub(super) const INITIAL: [u64; 8] = [
     0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
     0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179,
 ];
@@ -124,6 +137,13 @@ const INITIAL: [u64; 8] = [
 const INITIAL_384: [u64; 8] = [
     0xcbbb9d5dc1059ed8, 0x629a292a367cd507, 0x9159015a3070dd17, 0x152fecd8f70e5939,
     0x67332667ffc00b31, 0x8eb44a8768581511, 0xdb0c2e0d64f98fa7, 0x47b5481dbefa4fa4,
+];
+
+/// Those of SHA-512/256, section 5.3.6.2.
+#[rustfmt::skip]
+const INITIAL_512_256: [u64; 8] = [
+    0x22312194fc2bf72c, 0x9f555fa3c84c64c2, 0x2393b86b6f53b151, 0x963877195940eabd,
+    0x96283ee2a88effe3, 0xbe5e1e2553863992, 0x2b0199fc2c85b8aa, 0x0eb72ddc81c52ca2,
 ];
 
 /// The first 64 bits of the fractional parts of the cube roots of the first 80 primes. The standard's words of 32 bits are the first halves.
@@ -265,17 +285,32 @@ impl Family {
         message: Wires,
         bytes: u32,
     ) -> Result<Wires, CircuitError> {
-        let (blocks, block_bytes) = (self.blocks(bytes.into()) as u32, self.block_bytes() as u32);
+        self.digest_from(p, compression, (self.initial(initial), 0), message, bytes)
+    }
+
+    /// The state that a hash begins with.
+    fn initial(&self, words: &[u64; 8]) -> Wires {
+        let word_bytes = self.width / 8;
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes().into_iter().take(word_bytes)).collect();
+        Wires::constant_bytes(&bytes)
+    }
+
+    /// The same from a state on, after whole blocks of so many bytes.
+    fn digest_from(
+        &self,
+        p: &mut ProgramBuilder,
+        compression: ComponentId,
+        (mut state, before): (Wires, u32),
+        message: Wires,
+        bytes: u32,
+    ) -> Result<Wires, CircuitError> {
+        let block_bytes = self.block_bytes() as u32;
+        let blocks = self.blocks((before + bytes).into()) as u32 - before / block_bytes;
         let mut padding = vec![0; (block_bytes * blocks - bytes) as usize];
         padding[0] = 0x80;
         let length = padding.len() - 8;
-        padding[length..].copy_from_slice(&(8 * u64::from(bytes)).to_be_bytes());
+        padding[length..].copy_from_slice(&(8 * u64::from(before + bytes)).to_be_bytes());
         let padded = [message, Wires::constant_bytes(&padding)];
-
-        let word_bytes = self.width / 8;
-        let initial: Vec<u8> =
-            initial.iter().flat_map(|word| word.to_be_bytes().into_iter().take(word_bytes)).collect();
-        let mut state = Wires::constant_bytes(&initial);
         for k in 0..blocks {
             let block = slice(&padded, bytes, [block_bytes * k, block_bytes * (k + 1)]);
             state = p.instance(compression, &[&state, &block])?.remove(0);
@@ -433,6 +468,19 @@ mod tests {
             let out = simulate::program(&program, &[bytes_to_bits(key), bytes_to_bits(message)]);
             let tag: String = bits_to_bytes(&out[0]).iter().map(|b| format!("{b:02x}")).collect();
             assert_eq!(tag, expected);
+        }
+    }
+
+    #[test]
+    fn sha_512_256_at_the_borders_of_blocks() {
+        // Of `abc` in the examples of FIPS 180-4; the others are of the module `hashlib` of Python.
+        for (message, expected) in [
+            (&b"abc"[..], "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23"),
+            (b"", "c672b8d1ef56ed28ab87c3622c5114069bdd3ad7b8f9737498d0c01ecef0967a"),
+            (&[b'a'; 111], "0239e429f98d0ed61ee8e2a7c30afe98c1c3a80ce5dff62a107e9c538f7632ce"),
+            (&[b'a'; 112], "9216b5303edb66504570bee90e48ea5beaa5e9fe9f760bbd3e0460559fc005f6"),
+        ] {
+            assert_eq!(digest("sha512-256", message), expected, "{} bytes", message.len());
         }
     }
 
