@@ -124,13 +124,14 @@ def compile(
     constants: Mapping[str, int | bool] | None = None,
     panics: bool = True,
     effort: int | None = None,
+    function: str = "main",
 ) -> Program:
-    """Compiles a source in the function language, a subset of Rust, whose function `main` defines the computation.
+    """Compiles a source in the function language, a subset of Rust, whose public function `function` defines the computation.
 
     `constants` are values for names like `PARTY_0::ROWS` or `ROWS`. Without `panics`, arithmetic wraps around.
     Compilation may take `effort` units of work, 200 million by default.
     """
-    return _compiled(source, name, _texts(constants), panics, _units(effort))
+    return _compiled(source, name, _texts(constants), panics, _units(effort), function)
 
 
 def load(
@@ -139,9 +140,10 @@ def load(
     constants: Mapping[str, int | bool] | None = None,
     panics: bool = True,
     effort: int | None = None,
+    function: str = "main",
 ) -> Program:
     """Loads a program: a file in any format that the command reads, or `lib:NAME` from the library."""
-    return _loaded(os.fspath(path), _texts(constants), panics, _units(effort))
+    return _loaded(os.fspath(path), _texts(constants), panics, _units(effort), function)
 
 
 def _units(effort: int | None) -> int | None:
@@ -157,15 +159,20 @@ def _texts(constants: Mapping[str, int | bool] | None) -> list[tuple[str, str]]:
     return [(name, text(value)) for name, value in (constants or {}).items()]
 
 
-def _compiled(source: str, name: str, constants: list[tuple[str, str]], panics: bool, effort: int | None) -> Program:
-    compiled = _garblet.compile(source, name, constants, panics, effort)
-    return _told(compiled, (_compiled, source, name, constants, panics, effort))
+def _compiled(
+    source: str, name: str, constants: list[tuple[str, str]], panics: bool, effort: int | None, function: str
+) -> Program:
+    compiled = _garblet.compile(source, name, constants, panics, effort, function)
+    return _told(compiled, (_compiled, source, name, constants, panics, effort, function))
 
 
-def _loaded(name: str, constants: list[tuple[str, str]], panics: bool, effort: int | None) -> Program:
+def _loaded(
+    name: str, constants: list[tuple[str, str]], panics: bool, effort: int | None, function: str
+) -> Program:
     # Another process may have another working directory.
     again = name if name.startswith("lib:") else os.path.abspath(name)
-    return _told(_garblet.load(name, constants, panics, effort), (_loaded, again, constants, panics, effort))
+    loaded = _garblet.load(name, constants, panics, effort, function)
+    return _told(loaded, (_loaded, again, constants, panics, effort, function))
 
 
 def _again(digest: bytes, make: Callable[..., Program], *arguments: Any) -> Program:

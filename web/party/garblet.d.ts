@@ -36,6 +36,8 @@ export type ProgramSource =
       panics?: boolean;
       /** The most units of work that compiling may take. Default: 200 million. */
       effort?: number;
+      /** The public function to compile. Default: `main`. */
+      function?: string;
     }
   | { library: string };
 
@@ -127,7 +129,7 @@ export function load(wasm?: string | URL): Promise<WebAssembly.Module>;
 /** Compiles a source of the function language, and describes the program. */
 export function compile(
   source: string,
-  options?: { name?: string; constants?: Record<string, number | bigint | boolean>; panics?: boolean; effort?: number },
+  options?: { name?: string; constants?: Record<string, number | bigint | boolean>; panics?: boolean; effort?: number; function?: string },
 ): Promise<Program>;
 
 /** Describes a program. */

@@ -44,8 +44,8 @@ async function fetchModule(wasm) {
 }
 
 /** Compiles a source of the function language, and describes the program. */
-export function compile(source, { name, constants, panics, effort } = {}) {
-  return describe({ source, name, constants, panics, effort });
+export function compile(source, { name, constants, panics, effort, function: compiled } = {}) {
+  return describe({ source, name, constants, panics, effort, function: compiled });
 }
 
 /** Describes a program. */
@@ -102,11 +102,11 @@ function trusted(trust) {
 
 /** A program as the worker takes it. */
 function written(program) {
-  const { source, library, name = "program", constants = {}, panics = true, effort } = typed("object", "program", program);
+  const { source, library, name = "program", constants = {}, panics = true, effort, function: compiled = "main" } = typed("object", "program", program);
   if (library === undefined) text("source", source);
   else text("library", library);
   if (effort !== undefined) typed("number", "effort", effort);
-  return { source, library, name: text("name", name), constants: json(constants, "constants"), panics, effort };
+  return { source, library, name: text("name", name), constants: json(constants, "constants"), panics, effort, compiled: text("function", compiled) };
 }
 
 function text(what, value) {

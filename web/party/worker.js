@@ -60,8 +60,8 @@ async function using(object, use) {
   }
 }
 
-function build({ source, library, name, constants, panics, effort }) {
-  return library === undefined ? Program.compile(name, source, constants, panics, effort) : Program.library(library);
+function build({ source, library, name, constants, panics, effort, compiled }) {
+  return library === undefined ? Program.compile(name, source, constants, panics, effort, compiled) : Program.library(library);
 }
 
 /** Computes with the peer at `url`. Reports every mistake in the options before it connects. */

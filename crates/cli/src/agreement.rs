@@ -81,6 +81,7 @@ struct WrittenProgram {
     /// The parties that learn each output.
     #[serde(default)]
     to: BTreeMap<String, Spanned<toml::Value>>,
+    function: Option<String>,
     panics: Option<bool>,
     #[serde(default)]
     read: Vec<String>,
@@ -191,9 +192,10 @@ impl WrittenProgram {
         number: Option<Constant>,
     ) -> Result<Offer, Wrong> {
         let WrittenProgram { constants, panics, .. } = self;
+        let function = self.function.as_deref();
         let (owner, to) = (&BTreeMap::new(), &Table::new());
         let mut changes =
-            WrittenChanges { ports: None, reversed: &[], constants, owner, to, panics: *panics }.read()?;
+            WrittenChanges { ports: None, reversed: &[], constants, owner, to, function, panics: *panics }.read()?;
         changes.constants.extend(number);
         for (input, owner) in &self.owner {
             let party = one_party(owner.get_ref(), clients.len()).map_err(|got| {

@@ -34,6 +34,9 @@ pub struct ProgramChanges {
     /// Set a constant that a function source takes from a party, or read constants from a JSON file
     #[arg(long = "const", value_name = "NAME=VALUE|FILE.json")]
     pub constants: Vec<Constant>,
+    /// Compile this function of a function source
+    #[arg(long, value_name = "NAME", default_value = garblet::lang::Options::FUNCTION)]
+    pub function: String,
     /// Check for overflow, division by zero and indices out of bounds in a function source
     #[arg(long, value_name = "on|off", default_value = "on")]
     pub panics: Switch,
@@ -51,7 +54,8 @@ impl ProgramArgs {
         let (owners, recipients, constants) = (Vec::new(), Vec::new(), Vec::new());
         let (panics, effort) = (Switch(true), garblet::lang::Options::EFFORT);
         let (ports, reversed, rows) = (None, Vec::new(), None);
-        let changes = ProgramChanges { ports, reversed, owners, recipients, constants, panics, effort, rows };
+        let function = garblet::lang::Options::FUNCTION.into();
+        let changes = ProgramChanges { ports, reversed, owners, recipients, constants, function, panics, effort, rows };
         ProgramArgs { program: name.into(), changes }
     }
 
@@ -148,7 +152,8 @@ pub fn command_line(
     (protocol, params): (&str, &[Param]),
     more: &[(&str, String)],
 ) -> String {
-    let ProgramChanges { ports, reversed, owners, recipients, constants, panics, effort, rows } = &program.changes;
+    let ProgramChanges { ports, reversed, owners, recipients, constants, function, panics, effort, rows } =
+        &program.changes;
     let ports = ports.as_ref().map(|ports| ("--ports", ports.words()));
     let reversed = reversed.iter().map(|port| ("--reverse", port.clone()));
     let owners = owners.iter().map(|owner| ("--owner", format!("{}={}", owner.input, owner.party)));
@@ -157,6 +162,7 @@ pub fn command_line(
         Constant::Value(name, value) => ("--const", format!("{name}={value}")),
         Constant::File(path) => ("--const", path.display().to_string()),
     });
+    let function = (*function != garblet::lang::Options::FUNCTION).then(|| ("--function", function.clone()));
     let panics = (!panics.0).then(|| ("--panics", "off".to_string()));
     let effort = (*effort != garblet::lang::Options::EFFORT).then(|| ("--effort", effort.to_string()));
     let rows = rows.map(|rows| ("--batch", rows.to_string()));
@@ -166,6 +172,7 @@ pub fn command_line(
     let all = changed
         .chain(recipients)
         .chain(constants)
+        .chain(function)
         .chain(panics)
         .chain(effort)
         .chain(rows)
@@ -410,11 +417,12 @@ mod tests {
         program.changes.reversed = vec!["in1".into()];
         program.changes.owners = vec!["in1=2".parse().expect("a pair")];
         program.changes.recipients = vec!["o=1,0".parse().expect("a pair"), "p=all".parse().expect("a pair")];
+        program.changes.function = "score".into();
         program.changes.panics = Switch(false);
         let params = ["form=linear".parse().expect("a pair")];
         assert_eq!(
             command_line("prepare", &program, ("bmr", &params), &[("--store", "it's here".into())]),
-            "garblet prepare 'lib:layered(10, 90)' --ports in0=1,in1:8=0 --reverse in1 --owner in1=2 --to o=0,1 --to p=all --panics off --protocol bmr \
+            "garblet prepare 'lib:layered(10, 90)' --ports in0=1,in1:8=0 --reverse in1 --owner in1=2 --to o=0,1 --to p=all --function score --panics off --protocol bmr \
              --param form=linear --store 'it'\\''s here'"
         );
     }

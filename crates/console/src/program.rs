@@ -24,14 +24,18 @@ use crate::{
 ///
 /// *Errors*: the program cannot be read or is inconsistent; unknown names.
 pub fn load_quietly(args: &ProgramArgs) -> Result<Program, Failure> {
-    let ProgramChanges { ports, reversed, owners, recipients, constants, panics, effort, rows } = &args.changes;
-    let options = Options { constants: read_all(constants)?, panics: panics.0, effort: *effort };
+    let ProgramChanges { ports, reversed, owners, recipients, constants, function, panics, effort, rows } =
+        &args.changes;
+    let constants = read_all(constants)?;
+    let option = match (constants.is_empty(), panics.0) {
+        (false, _) => "--const",
+        (true, false) => "--panics off",
+        (true, true) => "--function",
+    };
+    let options = Options { constants, function: function.clone(), panics: panics.0, effort: *effort };
     let mut program = garblet::load(&args.program, options).map_err(|error| match error {
         LoadError::Wrong(diagnostics) => with_defaults(Failure::diagnosed(diagnostics), &args.program),
-        LoadError::NoSource { .. } => {
-            let option = if constants.is_empty() { "--panics off" } else { "--const" };
-            Failure::call(format!("{option}: {error}"))
-        }
+        LoadError::NoSource { .. } => Failure::call(format!("{option}: {error}")),
     })?;
     if let Some(Ports(ports)) = ports {
         program = rewire::with_inputs(&program, ports).map_err(|error| rewired("--ports", &error))?;

@@ -27,6 +27,8 @@ pub struct WrittenChanges<'a> {
     pub owner: &'a BTreeMap<String, u16>,
     /// The recipients of each output: numbers, or a word for all or none.
     pub to: &'a Table,
+    /// The function of a source that is compiled; `None` means `main`.
+    pub function: Option<&'a str>,
     /// `None` means on.
     pub panics: Option<bool>,
 }
@@ -59,6 +61,7 @@ impl WrittenChanges<'_> {
             owners: self.owner.iter().map(owner).collect(),
             recipients: self.to.iter().map(to).collect::<Result<_, _>>()?,
             constants,
+            function: self.function.unwrap_or(garblet::lang::Options::FUNCTION).into(),
             panics: Switch(self.panics.unwrap_or(true)),
             // Each machine sets its own limit for compiling; no file does.
             effort: garblet::lang::Options::EFFORT,

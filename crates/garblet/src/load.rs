@@ -22,7 +22,7 @@ pub enum LoadError {
 ///
 /// *Errors*: a program that cannot be read or is inconsistent; options for what is not a function source.
 pub fn load(name: &str, options: Options) -> Result<Program, LoadError> {
-    let has_options = !(options.constants.is_empty() && options.panics);
+    let has_options = !(options.constants.is_empty() && options.panics && options.function == Options::FUNCTION);
     let program = FrontEnds::standard().with(Language { options }).load(name)?;
     match program.notes().panics.is_none() && has_options {
         true => Err(LoadError::NoSource { program: name.into() }),
@@ -53,6 +53,8 @@ mod tests {
         let without = || Options { panics: false, ..Options::default() };
         let error = load("lib:millionaires(8)", without()).expect_err("no source");
         assert_eq!(error.to_string(), "lib:millionaires(8) is not a function source");
+        let another = Options { function: "score".into(), ..Options::default() };
+        assert!(matches!(load("lib:millionaires(8)", another), Err(LoadError::NoSource { .. })));
         assert!(load("lib:millionaires(8)", Options::default()).is_ok());
     }
 }

@@ -24,11 +24,14 @@ pub(crate) struct Bound {
 pub(crate) fn check(tree: &Tree, circuits: &[(String, Program)]) -> Result<Vec<Bound>, Vec<SourceError>> {
     let mut bound = Vec::new();
     let mut faults = Vec::new();
-    // The last function is `main`, which no circuit replaces.
-    let callable = &tree.functions[..tree.functions.len() - 1];
+    // The last function is the one that is compiled, which no circuit replaces.
+    let (main, callable) = match tree.functions.split_last() {
+        Some((main, callable)) => (main.name.as_str(), callable),
+        None => return Ok(bound),
+    };
     for (name, circuit) in circuits {
         match callable.iter().position(|function| function.name == *name) {
-            None => faults.push(unknown(name, callable)),
+            None => faults.push(unknown(name, main, callable)),
             Some(at) => match bind(at as FnId, &callable[at], circuit) {
                 Ok(one) => bound.push(one),
                 Err(fault) => faults.push(fault),
@@ -38,8 +41,8 @@ pub(crate) fn check(tree: &Tree, circuits: &[(String, Program)]) -> Result<Vec<B
     if faults.is_empty() { Ok(bound) } else { Err(faults) }
 }
 
-fn unknown(name: &str, callable: &[Function]) -> SourceError {
-    let fault = SourceError::general(format!("externs: there is no function `{name}` that `main` calls"));
+fn unknown(name: &str, main: &str, callable: &[Function]) -> SourceError {
+    let fault = SourceError::general(format!("externs: there is no function `{name}` that `{main}` calls"));
     let names: Vec<&str> = callable.iter().map(|f| f.name.as_str()).collect();
     match nearest(name, &names) {
         Some(near) => fault.hint(format!("did you mean `{near}`?")),

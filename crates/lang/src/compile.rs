@@ -12,7 +12,7 @@ use crate::{
     front,
     machine::{Machine, Slot},
     panic::Panics,
-    ports::{InputReader, port_type},
+    ports::{InputReader, port_type, with_bytes},
     source_error::SourceError,
     trace::Read,
     tree::{Function, Scalar, Tree, Ty},
@@ -26,6 +26,8 @@ pub(crate) const PANIC_PORT: &str = "panic";
 pub struct Options {
     /// Constants that parties give.
     pub constants: Constants,
+    /// The function to compile, which must be public: `main` unless another one is named.
+    pub function: String,
     /// Detect and report overflow, division by zero and indices out of bounds.
     pub panics: bool,
     /// The most units of work that compiling may take. The compiler charges for expressions that it runs, words that it copies,
@@ -37,11 +39,14 @@ pub struct Options {
 impl Options {
     /// The default effort: at most a few seconds and a few hundred megabytes.
     pub const EFFORT: u64 = 200_000_000;
+    /// The function that is compiled by default.
+    pub const FUNCTION: &str = "main";
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { constants: Constants::default(), panics: true, effort: Options::EFFORT }
+        let function = Options::FUNCTION.into();
+        Options { constants: Constants::default(), function, panics: true, effort: Options::EFFORT }
     }
 }
 
@@ -56,7 +61,7 @@ pub(crate) fn compile(
     circuits: &[(String, Program)],
 ) -> Result<(Program, Vec<SourceError>), Vec<SourceError>> {
     let work = || {
-        let (tree, warnings) = front::read(text, &options.constants)?;
+        let (tree, warnings) = front::read(text, &options.function, &options.constants)?;
         let bound = bound::check(&tree, circuits)?;
         let program = lower(name, file, &tree, options, &bound).map_err(|fault| vec![fault])?;
         Ok((program, warnings))
@@ -79,7 +84,7 @@ pub(crate) fn compile(
 
 /// The program of a tree, some of whose functions are bound to circuits.
 fn lower(name: &str, file: &str, tree: &Tree, options: &Options, bound: &[Bound]) -> Result<Program, SourceError> {
-    let Some(main) = tree.functions.last() else { return Err(SourceError::general("there is no function `main`")) };
+    let Some(main) = tree.functions.last() else { return Err(SourceError::general("there is no function")) };
     let mut program = Program::new(name);
     let mut wires = InputWires::new();
     let mut externs = vec![None; tree.functions.len()];
@@ -110,7 +115,9 @@ fn assemble(
 ) -> Result<Program, SourceError> {
     let component_name = |line: u32| {
         let own = tree.functions.iter().find(|f| f.span.line <= line && line <= f.span.end_line);
-        format!("{}:{line}", own.map_or("main", |f| &f.name))
+        // The instances of a function over sizes share its lines.
+        let name = own.map_or(Options::FUNCTION, |f| &f.name).split("::").next().unwrap_or_default();
+        format!("{name}:{line}")
     };
     let reads: Vec<Vec<Read>> = outputs.iter().map(|(_, reads)| reads.clone()).collect();
     let mut budget = std::mem::take(&mut machine.trace.budget);
@@ -138,12 +145,13 @@ fn inputs(
     let mut add = |name: String, ty: &Ty, program: &mut Program, machine: &mut Machine<'_>, words: &mut Vec<_>| {
         let owner = u16::try_from(next).map_err(|_| {
             let message = format!(
-                "`main` has too many inputs: expected at most 65536, one per party, got more, such as `{name}`"
+                "`{}` has too many inputs: expected at most 65536, one per party, got more, such as `{name}`",
+                main.name
             );
             SourceError::new(main.span, message).hint("combine the inputs of a party into one parameter")
         })?;
         next += 1;
-        let input = program.add_input(Port::new(name, port_type(ty)), Party(owner)).map_err(taken)?;
+        let input = program.add_input(Port::new(name, main_type(main, ty)), Party(owner)).map_err(taken)?;
         let first = words.len();
         InputReader { input, wires }.words(ty, 0, words);
         machine.clamp_counts(ty, &mut words[first..], main.span);
@@ -170,13 +178,18 @@ fn inputs(
     Ok(arguments)
 }
 
+/// The type of a port of the function that is compiled.
+fn main_type(main: &Function, ty: &Ty) -> Type {
+    if main.hex { with_bytes(port_type(ty)) } else { port_type(ty) }
+}
+
 /// The outputs: a struct has one per field, a tuple `out0`, `out1` and so on, everything else `out0`; and what panicked.
 fn outputs(main: &Function, machine: &mut Machine<'_>, result: Slot) -> Result<Vec<PortReads>, SourceError> {
     let mut outputs: Vec<PortReads> = Vec::new();
     let mut add = |name: String, ty: &Ty, slot: Slot, machine: &mut Machine<'_>| {
         let mut reads = Vec::new();
         let end = machine.wires_of(ty, slot, main.span, &mut reads)?;
-        outputs.push((Port::new(name, port_type(ty)), reads));
+        outputs.push((Port::new(name, main_type(main, ty)), reads));
         Ok::<Slot, SourceError>(end)
     };
     match &main.result {

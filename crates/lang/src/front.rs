@@ -14,6 +14,8 @@ mod types;
 
 use std::collections::HashMap;
 
+use garblet_circuit::diagnostic::nearest;
+
 pub(crate) use check::{MAX_BYTES, stack_bytes};
 
 use ast::{FnDef, Program};
@@ -25,24 +27,38 @@ use crate::{
     tree::{FnId, Function, Param, Span, Tree, Ty, VarId},
 };
 
-/// The tree of a source, with `main` as its last function, and the warnings.
+/// The tree of a source, with the function to compile, `entry`, as its last function, and the warnings.
 ///
 /// *Errors*: everything wrong with the source, and constants that are missing or of the wrong type.
-pub(crate) fn read(text: &str, constants: &Constants) -> Result<(Tree, Vec<SourceError>), Vec<SourceError>> {
-    let (program, values, warnings) = check::checked(text, constants)?;
-    let Some(main) = program.functions.get("main") else {
-        let fault = SourceError::general("there is no function `main`").hint("write `pub fn main(...)`");
-        return Err(vec![fault]);
-    };
-    let mut context = Context::new(&program, &values);
+pub(crate) fn read(
+    text: &str,
+    entry: &str,
+    constants: &Constants,
+) -> Result<(Tree, Vec<SourceError>), Vec<SourceError>> {
+    let (program, values, warnings) = check::checked(text, entry, constants)?;
+    let Some(main) = program.functions.get(entry) else { return Err(vec![no_function(entry, &program)]) };
+    let mut context = Context::new(&program, values);
     context.function(main).map_err(|fault| vec![fault])?;
     Ok((Tree { functions: context.functions }, warnings))
+}
+
+/// The fault for a source that does not have the function to compile.
+fn no_function(entry: &str, program: &Program) -> SourceError {
+    let fault = SourceError::general(format!("there is no function `{entry}`"));
+    let mut others: Vec<&str> =
+        program.functions.values().filter(|other| other.is_pub).map(|other| other.name.as_str()).collect();
+    others.sort_unstable();
+    match nearest(entry, &others).or(others.first().copied()) {
+        None => fault.hint(format!("write `pub fn {entry}(...)`")),
+        Some(near) => fault.hint(format!("compile another one: `--function {near}`, elsewhere the option `function`")),
+    }
 }
 
 /// The state of the walk through a program.
 struct Context<'a> {
     program: &'a Program,
-    constants: &'a Values,
+    /// Constants, and the sizes of the function that is being lowered.
+    constants: Values,
     known: HashMap<String, FnId>,
     /// The types of structs and enums that have been asked for.
     types: HashMap<String, Ty>,
@@ -56,7 +72,7 @@ struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    fn new(program: &'a Program, constants: &'a Values) -> Self {
+    fn new(program: &'a Program, constants: Values) -> Self {
         Context {
             program,
             constants,
@@ -91,6 +107,8 @@ impl<'a> Context<'a> {
         self.running.push(definition.name.clone());
         let outer = std::mem::replace(&mut self.scopes, vec![HashMap::new()]);
         let outer_vars = std::mem::take(&mut self.vars);
+        let sizes = self.constants.with(&definition.sizes);
+        let outer_sizes = std::mem::replace(&mut self.constants, sizes);
         let mut params = Vec::new();
         for param in &definition.params {
             let ty = self.ty(&param.ty, span)?;
@@ -101,9 +119,11 @@ impl<'a> Context<'a> {
         let (body, cost) = self.block(&definition.body)?;
         self.running.pop();
         self.scopes = outer;
+        self.constants = outer_sizes;
         let vars = std::mem::replace(&mut self.vars, outer_vars);
         let name = definition.name.clone();
-        self.functions.push(Function { name: name.clone(), params, result, body, vars, span, cost });
+        let hex = definition.hex;
+        self.functions.push(Function { name: name.clone(), hex, params, result, body, vars, span, cost });
         let id = self.functions.len() as FnId - 1;
         self.known.insert(name, id);
         Ok(id)

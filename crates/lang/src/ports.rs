@@ -33,6 +33,19 @@ pub(crate) fn port_type(ty: &Ty) -> Type {
     }
 }
 
+/// The type with byte strings in the place of arrays of u8, on the same wires.
+pub(crate) fn with_bytes(ty: Type) -> Type {
+    let fields = |fields: Vec<Type>| fields.into_iter().map(with_bytes).collect();
+    match ty {
+        Type::Array(element, count) if *element == Type::Unsigned(8) => Type::Bytes(count),
+        Type::Array(element, count) => Type::Array(Box::new(with_bytes(*element)), count),
+        Type::List(element, most) => Type::List(Box::new(with_bytes(*element)), most),
+        Type::Record(fields) => Type::Record(fields.into_iter().map(|(name, ty)| (name, with_bytes(ty))).collect()),
+        Type::Enum(variants) => Type::Enum(variants.into_iter().map(|(name, types)| (name, fields(types))).collect()),
+        other => other,
+    }
+}
+
 /// Makes words of inputs.
 pub(crate) struct InputReader<'a> {
     pub(crate) input: InputId,

@@ -206,6 +206,8 @@ pub(crate) struct Tree {
 
 pub(crate) struct Function {
     pub(crate) name: String,
+    /// Set if its arrays of u8 are byte strings at ports.
+    pub(crate) hex: bool,
     pub(crate) params: Vec<Param>,
     pub(crate) result: Ty,
     pub(crate) body: Vec<Stmt>,

@@ -19,16 +19,18 @@ pub struct Program(pub(crate) Arc<garblet::Program>);
 #[wasm_bindgen]
 impl Program {
     /// Compiles a source of the function language; `constants` is a JSON object, of numbers and Boolean values by name. It may use
-    /// `effort` units of work.
+    /// `effort` units of work. The function is `main` unless another one is named.
     pub fn compile(
         name: &str,
         source: &str,
         constants: &str,
         panics: bool,
         effort: Option<f64>,
+        function: Option<String>,
     ) -> Result<Program, Thrown> {
         let effort = effort.map_or(Options::EFFORT, |units| units as u64);
-        let options = Options { constants: read(constants)?, panics, effort };
+        let function = function.unwrap_or_else(|| Options::FUNCTION.into());
+        let options = Options { constants: read(constants)?, function, panics, effort };
         let mut program = garblet::compile(name, source, options).map_err(|wrong| diagnosed(&wrong))?;
         tell_panics(&mut program);
         Ok(Program(Arc::new(program)))

@@ -82,8 +82,9 @@ pub(crate) fn compile(
     constants: Vec<(String, String)>,
     panics: bool,
     effort: Option<u64>,
+    function: String,
 ) -> PyResult<Program> {
-    let options = options(&constants, panics, effort).map_err(|fault| fault.raise(py))?;
+    let options = options(&constants, panics, effort, function).map_err(|fault| fault.raise(py))?;
     let compiled = beside(py, move || garblet::compile(&name, &source, options))?;
     compiled.map(|program| Program(Arc::new(program))).map_err(|wrong| Fault::compile(&wrong).raise(py))
 }
@@ -96,22 +97,23 @@ pub(crate) fn load(
     constants: Vec<(String, String)>,
     panics: bool,
     effort: Option<u64>,
+    function: String,
 ) -> PyResult<Program> {
-    let options = options(&constants, panics, effort).map_err(|fault| fault.raise(py))?;
+    let options = options(&constants, panics, effort, function).map_err(|fault| fault.raise(py))?;
     let fault = |error| match error {
         LoadError::Wrong(wrong) => Fault::compile(&wrong),
-        other => Fault::usage(other).hint("constants= and panics= are for function sources (.garble.rs)"),
+        other => Fault::usage(other).hint("constants=, panics= and function= are for function sources (.garble.rs)"),
     };
     let loaded = beside(py, move || garblet::load(&name, options))?;
     loaded.map(|program| Program(Arc::new(program))).map_err(|error| fault(error).raise(py))
 }
 
-fn options(given: &[(String, String)], panics: bool, effort: Option<u64>) -> Result<Options, Fault> {
+fn options(given: &[(String, String)], panics: bool, effort: Option<u64>, function: String) -> Result<Options, Fault> {
     let mut constants = Constants::default();
     for (name, value) in given {
         constants.set(name, value).map_err(Fault::usage)?;
     }
-    Ok(Options { constants, panics, effort: effort.unwrap_or(Options::EFFORT) })
+    Ok(Options { constants, function, panics, effort: effort.unwrap_or(Options::EFFORT) })
 }
 
 /// The index of a name in a list.

@@ -1,6 +1,6 @@
 //! The fields of a job: those that its digest covers, and those that are sent to a party with another job.
 
-use garblet::Party;
+use garblet::{Party, lang::Options};
 
 use super::{Job, JobDigest};
 use crate::{args::Constant, hex::to_hex};
@@ -32,6 +32,8 @@ pub(super) fn of(job: &Job) -> Vec<(String, String)> {
     add("reverse", changes.reversed.iter().map(|port| (port.clone(), "turned around".into())).collect());
     add("owner", changes.owners.iter().map(|owner| (owner.input.clone(), owner.party.to_string())).collect());
     add("to", changes.recipients.iter().map(|to| (to.output.clone(), to.words())).collect());
+    let function = (changes.function != Options::FUNCTION).then(|| changes.function.clone());
+    fields.extend(function.map(|function| ("function".into(), function)));
     fields.extend(job.batch.map(|rows| ("batch".into(), rows.to_string())));
     fields.extend(job.hash_keys.map(|form| ("hash-keys".into(), form.name().into())));
     fields.extend(job.parties.iter().enumerate().map(|(number, party)| {
@@ -99,6 +101,8 @@ fingerprint = "x2a8-a9kx-ty0r-wt5b-j458-0kbs-s57c-m4r7-hhb5"
             TEXT.replace("aa0", "ab0"),
             TEXT.replace("\"authenticated\"", "\"lego\"").replace("check = \"tags\"", ""),
             TEXT.replace("panics = true", "panics = false"),
+            TEXT.replace("panics = true", "panics = true\nfunction = \"score\""),
+            TEXT.replace("panics = true", "panics = true\nfunction = \"least\""),
             TEXT.replace("panics = true", "panics = true\nbatch = 8"),
             TEXT.replace("panics = true", "panics = true\nbatch = 9"),
             TEXT.replace("panics = true", "panics = true\nports = \"x:8=0\""),
@@ -142,6 +146,7 @@ fingerprint = "x2a8-a9kx-ty0r-wt5b-j458-0kbs-s57c-m4r7-hhb5"
             format!("# a remark\n{TEXT}"),
             TEXT.replace("N = 8", "N = \"8\""),
             TEXT.replace("panics = true\n", ""),
+            TEXT.replace("panics = true", "function = \"main\""),
             TEXT.replace("[0, 1]", "[1, 0, 1]"),
             reordered,
         ] {

@@ -37,6 +37,8 @@ struct Written {
     program: String,
     digest: String,
     protocol: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<String>,
     panics: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     batch: Option<NonZeroU32>,
@@ -103,10 +105,10 @@ pub fn read(path: &Path, text: &str) -> Result<Job, Fault> {
         return Err(format!("party: expected 2 to {PARTIES_MAX} tables [[party]], got {}", parties.len()).into());
     }
     let parameters = written.parameters()?;
-    let Written { ports, reverse, constants, owner, to, panics, batch, .. } = &written;
+    let Written { ports, reverse, constants, owner, to, function, panics, batch, .. } = &written;
     let batch = batch.map(NonZeroU32::get);
-    let ports = ports.as_deref();
-    let changes = WrittenChanges { ports, reversed: reverse, constants, owner, to, panics: *panics }
+    let (ports, function) = (ports.as_deref(), function.as_deref());
+    let changes = WrittenChanges { ports, reversed: reverse, constants, owner, to, function, panics: *panics }
         .read()
         .map_err(|f| f.message)?;
     check_numbers(&changes, parties.len())?;
@@ -244,6 +246,7 @@ pub fn write(job: &Job, program: &str) -> Result<String, Failure> {
         program: program.into(),
         digest: to_hex(&job.program_digest),
         protocol: job.protocol.clone(),
+        function: (changes.function != garblet::lang::Options::FUNCTION).then(|| changes.function.clone()),
         panics: Some(changes.panics.0),
         batch: job.batch.and_then(NonZeroU32::new),
         hash_keys: job.hash_keys.map(|form| form.name().into()),

@@ -18,6 +18,8 @@ pub(super) struct Program {
     pub(super) structs: HashMap<String, StructDef>,
     pub(super) enums: HashMap<String, EnumDef>,
     pub(super) functions: HashMap<String, FnDef>,
+    /// The types in parentheses, `(T)`.
+    pub(super) lone: Vec<Span>,
 }
 
 #[derive(Clone, Debug)]
@@ -95,11 +97,26 @@ impl<T> Fields<T> {
 #[derive(Clone, Debug)]
 pub(super) struct FnDef {
     pub(super) is_pub: bool,
+    /// Set if `#[hex]` is before it.
+    pub(super) hex: bool,
     pub(super) name: String,
+    /// The sizes that a function over sizes leaves open, and an instance of it fixes.
+    pub(super) sizes: Vec<SizeParam>,
+    /// The number of its tokens.
+    pub(super) tokens: usize,
     pub(super) params: Vec<Param>,
     pub(super) result: Type,
     pub(super) body: Vec<Stmt>,
     pub(super) span: Span,
+}
+
+/// `const NAME: usize`, a parameter of a function over sizes.
+#[derive(Clone, Debug)]
+pub(super) struct SizeParam {
+    pub(super) name: String,
+    pub(super) span: Span,
+    /// Its value in an instance.
+    pub(super) value: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -136,6 +153,9 @@ pub(super) enum ConstKind {
     Min(Vec<ConstExpr>),
     Add(Box<ConstExpr>, Box<ConstExpr>),
     Sub(Box<ConstExpr>, Box<ConstExpr>),
+    Mul(Box<ConstExpr>, Box<ConstExpr>),
+    Div(Box<ConstExpr>, Box<ConstExpr>),
+    Rem(Box<ConstExpr>, Box<ConstExpr>),
     Neg(Box<ConstExpr>),
     Not(Box<ConstExpr>),
 }
@@ -145,7 +165,11 @@ impl ConstExpr {
     pub(super) fn parts(&self) -> Vec<&ConstExpr> {
         match &self.kind {
             ConstKind::Max(args) | ConstKind::Min(args) => args.iter().collect(),
-            ConstKind::Add(a, b) | ConstKind::Sub(a, b) => vec![a, b],
+            ConstKind::Add(a, b)
+            | ConstKind::Sub(a, b)
+            | ConstKind::Mul(a, b)
+            | ConstKind::Div(a, b)
+            | ConstKind::Rem(a, b) => vec![a, b],
             ConstKind::Neg(a) | ConstKind::Not(a) => vec![a],
             ConstKind::Bool(_)
             | ConstKind::Number(_)
@@ -160,9 +184,14 @@ impl std::fmt::Display for ConstExpr {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let list = |list: &[ConstExpr]| list.iter().map(ConstExpr::to_string).collect::<Vec<_>>().join(", ");
         // An operand that binds tighter than a sum.
-        let operand = |expr: &ConstExpr| match expr.kind {
+        let factor = |expr: &ConstExpr| match expr.kind {
             ConstKind::Add(..) | ConstKind::Sub(..) => format!("({expr})"),
             _ => expr.to_string(),
+        };
+        // An operand that binds tighter than a product.
+        let tight = |expr: &ConstExpr| match expr.kind {
+            ConstKind::Mul(..) | ConstKind::Div(..) | ConstKind::Rem(..) => format!("({expr})"),
+            _ => factor(expr),
         };
         match &self.kind {
             ConstKind::Bool(value) => value.fmt(f),
@@ -172,10 +201,13 @@ impl std::fmt::Display for ConstExpr {
             ConstKind::Constant(name) => f.write_str(name),
             ConstKind::Max(args) => write!(f, "max({})", list(args)),
             ConstKind::Min(args) => write!(f, "min({})", list(args)),
-            ConstKind::Add(a, b) => write!(f, "{a} + {}", operand(b)),
-            ConstKind::Sub(a, b) => write!(f, "{a} - {}", operand(b)),
-            ConstKind::Neg(a) => write!(f, "-{}", operand(a)),
-            ConstKind::Not(a) => write!(f, "!{}", operand(a)),
+            ConstKind::Add(a, b) => write!(f, "{a} + {}", factor(b)),
+            ConstKind::Sub(a, b) => write!(f, "{a} - {}", factor(b)),
+            ConstKind::Mul(a, b) => write!(f, "{} * {}", factor(a), tight(b)),
+            ConstKind::Div(a, b) => write!(f, "{} / {}", factor(a), tight(b)),
+            ConstKind::Rem(a, b) => write!(f, "{} % {}", factor(a), tight(b)),
+            ConstKind::Neg(a) => write!(f, "-{}", tight(a)),
+            ConstKind::Not(a) => write!(f, "!{}", tight(a)),
         }
     }
 }
@@ -271,6 +303,15 @@ impl Expr {
     }
 }
 
+/// The function that a call names.
+#[derive(Clone, Debug)]
+pub(super) struct Callee {
+    /// Its name; the type checker puts the name of an instance in the place of that of a function over sizes.
+    pub(super) name: String,
+    /// The sizes that are stated, `None` for `_`; all are to be inferred if the list is empty.
+    pub(super) sizes: Vec<Option<ConstExpr>>,
+}
+
 #[derive(Clone, Debug)]
 pub(super) enum ExprKind {
     Bool(bool),
@@ -298,7 +339,7 @@ pub(super) enum ExprKind {
     Neg(Box<Expr>),
     Op(Op, Box<Expr>, Box<Expr>),
     Block(Vec<Stmt>),
-    Call(String, Vec<Expr>),
+    Call(Callee, Vec<Expr>),
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     Cast(Type, Box<Expr>),
     /// Numbers from the first constant to the second one, which is included if the flag is set.

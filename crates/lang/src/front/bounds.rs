@@ -254,7 +254,7 @@ impl<'a> Body<'a, '_> {
     /// The shape of the elements that a loop runs over.
     fn iterated(&mut self, over: &'a Expr) -> Result<Shape, SourceError> {
         match &over.kind {
-            ExprKind::Call(name, arguments) if self.built_in(name) == Some(BuiltIn::JoinIter) => {
+            ExprKind::Call(callee, arguments) if self.built_in(&callee.name) == Some(BuiltIn::JoinIter) => {
                 let pair = self.all(arguments)?.iter().map(Shape::element).collect();
                 Ok(self.shapes.tuple(pair))
             }
@@ -345,10 +345,10 @@ impl<'a> Body<'a, '_> {
                 self.all(fields.all())?;
                 Shape::Named(name.as_str().into())
             }
-            ExprKind::Call(name, arguments) => {
+            ExprKind::Call(callee, arguments) => {
                 let arguments = self.all(arguments)?;
-                self.calls.push((name, self.depth, expr.span));
-                self.called(name, &arguments)
+                self.calls.push((&callee.name, self.depth, expr.span));
+                self.called(&callee.name, &arguments)
             }
             ExprKind::Block(body) => self.block(body)?,
             ExprKind::If(condition, then, other) => {

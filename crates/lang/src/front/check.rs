@@ -10,6 +10,7 @@ mod numbers;
 mod parts;
 mod patterns;
 mod settle;
+mod sizes;
 mod statements;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -19,7 +20,7 @@ use super::{
     bounds::{self, Found},
     built_in::BuiltIn,
     constants::Values,
-    parser::{self, names::in_source},
+    parser::{self, Lone, names::in_source},
     scanner,
 };
 use crate::{
@@ -40,13 +41,37 @@ pub(crate) fn stack_bytes(text: &str) -> usize {
     nested.clamp(STACK_BYTES.0, STACK_BYTES.1)
 }
 
+/// A typed program, the values of its constants, and warnings.
+type Typed = (Program, Values, Vec<SourceError>);
+
 /// The typed program, the values of its constants, and warnings: functions that are never called, which are left out and not checked,
-/// and arms that are never reached. `given` are the constants of parties.
+/// and arms that are never reached. `given` are the constants of parties, and `entry` names the function to compile.
+///
+/// A source that is wrong by Rust's rules may be one for `garble_lang`, which reads the type `(T)` as a tuple of one. If it is right
+/// so, it is taken, with a warning at each such type.
 ///
 /// *Errors*: everything that is wrong with the source.
-pub(super) fn checked(text: &str, given: &Constants) -> Result<(Program, Values, Vec<SourceError>), Vec<SourceError>> {
+pub(super) fn checked(text: &str, entry: &str, given: &Constants) -> Result<Typed, Vec<SourceError>> {
     let tokens = scanner::scan(text).map_err(|fault| vec![fault])?;
-    let mut program = parser::parse(tokens)?;
+    let program = parser::parse(tokens.clone(), Lone::Itself)?;
+    let lone = program.lone.clone();
+    let faults = match typed(program, entry, given) {
+        Err(faults) if !lone.is_empty() => faults,
+        result => return result,
+    };
+    let theirs = parser::parse(tokens, Lone::Tuple).and_then(|program| typed(program, entry, given));
+    let Ok((program, values, mut warnings)) = theirs else { return Err(faults) };
+    warnings.extend(lone.into_iter().map(read_as_tuple));
+    warnings.sort_by_key(|warning| warning.span);
+    Ok((program, values, warnings))
+}
+
+fn read_as_tuple(span: Span) -> SourceError {
+    let warning = SourceError::new(span, "this type is read as a tuple of one, as `garble_lang` does");
+    warning.hint("write `(T,)`: in Rust, `(T)` is T")
+}
+
+fn typed(mut program: Program, entry: &str, given: &Constants) -> Result<Typed, Vec<SourceError>> {
     let found = bounds::check(&program)?;
     let values = Values::of(&program, given)?;
     let faults = values.fix_definitions(&mut program);
@@ -56,12 +81,14 @@ pub(super) fn checked(text: &str, given: &Constants) -> Result<(Program, Values,
     let called = called(&program, &found);
     let (functions, uncalled): (HashMap<_, _>, HashMap<_, _>) =
         std::mem::take(&mut program.functions).into_iter().partition(|(name, _)| called.contains(name));
-    let mut functions: BTreeMap<_, _> = functions.into_iter().collect();
-    let (mut faults, mut warnings) = Checker::faults(&program, &values, &mut functions, &uncalled, &found.names);
+    let (mut functions, over): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        functions.into_iter().partition(|(_, function)| function.sizes.is_empty());
+    let (mut faults, mut warnings) =
+        Checker::faults(&program, &values, (&mut functions, &over), &uncalled, &found.names);
     // A function may seem uncalled because its call is wrong or misspelt.
     warnings.extend(uncalled.values().map(never_called));
     warnings.sort_by_key(|fault| fault.span);
-    faults.extend(uncalled.get("main").map(private_main));
+    faults.extend(uncalled.get(entry).map(no_entry));
     if !faults.is_empty() {
         faults.sort_by_key(|fault| fault.span);
         faults.dedup();
@@ -74,7 +101,9 @@ pub(super) fn checked(text: &str, given: &Constants) -> Result<(Program, Values,
 /// The public functions, and all that they call, directly or through others.
 fn called(program: &Program, found: &Found) -> HashSet<String> {
     let mut called: HashSet<String> = HashSet::new();
-    let mut open: Vec<&str> = program.functions.values().filter(|f| f.is_pub).map(|f| f.name.as_str()).collect();
+    // A function over sizes has no instance unless something calls it.
+    let open = program.functions.values().filter(|f| f.is_pub && f.sizes.is_empty());
+    let mut open: Vec<&str> = open.map(|f| f.name.as_str()).collect();
     while let Some(name) = open.pop() {
         if called.insert(name.into()) {
             open.extend(found.calls.get(name).into_iter().flatten().map(String::as_str));
@@ -85,12 +114,22 @@ fn called(program: &Program, found: &Found) -> HashSet<String> {
 
 fn never_called(function: &FnDef) -> SourceError {
     let name = &function.name;
-    SourceError::new(function.span, format!("the function `{name}` is never called"))
-        .hint(format!("call `{name}`, make it `pub`, or remove it"))
+    let fault = SourceError::new(function.span, format!("the function `{name}` is never called"));
+    fault.hint(match function.sizes.is_empty() {
+        true => format!("call `{name}`, make it `pub`, or remove it"),
+        false => format!("call `{name}`, or remove it: without a call its sizes are not known"),
+    })
 }
 
-fn private_main(main: &FnDef) -> SourceError {
-    SourceError::new(main.span, "`main` is not public").hint("write `pub fn main(..)`")
+/// The fault for a function to compile that is private or over sizes.
+fn no_entry(function: &FnDef) -> SourceError {
+    let name = &function.name;
+    match function.sizes.first() {
+        None => SourceError::new(function.span, format!("`{name}` is not public"))
+            .hint(format!("write `pub fn {name}(..)`")),
+        Some(size) => SourceError::new(size.span, format!("the size `{}` of `{name}` is not known", size.name))
+            .hint(format!("make it a constant of a party: `const {}: usize = PARTY_0::{};`", size.name, size.name)),
+    }
 }
 
 /// An error that has already been reported.
@@ -111,11 +150,19 @@ struct Signature {
     result: Type,
 }
 
+impl Signature {
+    fn of(function: &FnDef) -> Self {
+        let params = function.params.iter().map(|param| param.ty.clone()).collect();
+        Signature { params, result: function.result.clone() }
+    }
+}
+
 /// The state while a program is checked.
 struct Checker<'p> {
     program: &'p Program,
-    values: &'p Values,
+    values: Values,
     functions: HashMap<String, Signature>,
+    instances: sizes::Instances<'p>,
     /// Functions that nothing calls.
     uncalled: &'p HashMap<String, FnDef>,
     /// The names of all variables.
@@ -136,20 +183,18 @@ impl<'p> Checker<'p> {
     /// Checks functions and infers their types. Returns the errors and the warnings.
     fn faults(
         program: &'p Program,
-        values: &'p Values,
-        functions: &mut BTreeMap<String, FnDef>,
+        values: &Values,
+        (functions, over): (&mut BTreeMap<String, FnDef>, &'p BTreeMap<String, FnDef>),
         uncalled: &'p HashMap<String, FnDef>,
         names: &'p BTreeSet<String>,
     ) -> (Vec<SourceError>, Vec<SourceError>) {
-        let signature = |function: &FnDef| Signature {
-            params: function.params.iter().map(|param| param.ty.clone()).collect(),
-            result: function.result.clone(),
-        };
-        let signatures = functions.iter().map(|(name, function)| (name.clone(), signature(function))).collect();
+        let all = functions.iter().chain(over);
+        let signatures = all.map(|(name, function)| (name.clone(), Signature::of(function))).collect();
         let mut checker = Checker {
             program,
-            values,
+            values: values.clone(),
             functions: signatures,
+            instances: sizes::Instances::of(over),
             uncalled,
             names,
             scopes: Vec::new(),
@@ -162,6 +207,7 @@ impl<'p> Checker<'p> {
         };
         checker.definitions();
         functions.values_mut().for_each(|function| checker.function(function));
+        checker.check_instances(functions);
         let warnings = std::mem::take(&mut checker.warnings);
         (checker.told(), warnings)
     }
@@ -197,6 +243,7 @@ impl<'p> Checker<'p> {
             let _: Checked = self.refuse(fault.hint("each parameter of `main` is a party's input"));
             return;
         }
+        self.values = self.values.with(&function.sizes);
         self.scopes = vec![HashMap::new()];
         self.open = inference::Inference::default();
         let before = (self.faults.len(), self.unknown.len());
@@ -282,9 +329,9 @@ impl<'p> Checker<'p> {
 
     /// The type of the variable or constant of that name.
     fn named(&mut self, name: &str, span: Span) -> Checked<Type> {
-        match (self.variable(name), self.program.constants.get(name)) {
+        match (self.variable(name), self.values.get(name)) {
             (Some(variable), _) => variable.ty.clone().ok_or(Failed),
-            (None, Some(constant)) => Ok(constant.ty.clone()),
+            (None, Some((ty, _))) => Ok(ty.clone()),
             (None, None) => self.unknown(in_source(name), span),
         }
     }

@@ -2,29 +2,30 @@
 //!
 //! As in Rust, every step of a computation must be a value of the type. Nothing wraps.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, rc::Rc};
 
 use super::{
-    ast::{ConstDef, ConstExpr, ConstKind, Fields, Int, Program, Size, Type},
+    ast::{ConstDef, ConstExpr, ConstKind, Fields, Int, Program, Size, SizeParam, Type},
     types::scalar,
 };
 use crate::{
     constants::Constants,
-    number::{Decimal, Number, ONE, ZERO, number},
+    number::{Decimal, Number, ONE, ZERO, number, power},
     source_error::{SourceError, Suggestions},
     tree::{Scalar, Span},
 };
 
 const USIZE: Type = Type::Int(Int::Usize);
 
-/// The constants of a source.
-#[derive(Debug, Default)]
+/// The constants of a source, and the sizes of the instance that is at hand, which hide constants of the same names.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Values {
-    list: HashMap<String, Value>,
-    suggestions: Suggestions,
+    list: Rc<HashMap<String, Value>>,
+    sizes: HashMap<String, Value>,
+    suggestions: Rc<Suggestions>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Value {
     ty: Type,
     /// `None` if its definition is wrong, which has been reported.
@@ -57,7 +58,7 @@ impl Values {
                 }
             };
             let value = Value { ty: definition.ty.clone(), number, declared: definition.span };
-            values.list.insert(name.clone(), value);
+            Rc::make_mut(&mut values.list).insert(name.clone(), value);
         }
         parties.known.sort_unstable();
         faults.extend(given.unknown(&parties.known));
@@ -65,14 +66,34 @@ impl Values {
         if faults.is_empty() { Ok(values) } else { Err(faults) }
     }
 
+    /// The same constants, with the sizes of an instance.
+    pub(super) fn with(&self, sizes: &[SizeParam]) -> Self {
+        let value = |size: &SizeParam| Value {
+            ty: USIZE,
+            number: size.value.map(|value| number(value as i128)),
+            declared: size.span,
+        };
+        let sizes = sizes.iter().map(|size| (size.name.clone(), value(size))).collect();
+        Values { list: self.list.clone(), sizes, suggestions: self.suggestions.clone() }
+    }
+
+    fn value(&self, name: &str) -> Option<&Value> {
+        self.sizes.get(name).or_else(|| self.list.get(name))
+    }
+
+    /// Returns whether the name is that of a size of the instance at hand.
+    pub(super) fn is_size(&self, name: &str) -> bool {
+        self.sizes.contains_key(name)
+    }
+
     /// The type and the value of a constant.
     pub(super) fn get(&self, name: &str) -> Option<(&Type, Number)> {
-        self.list.get(name).and_then(|value| Some((&value.ty, value.number?)))
+        self.value(name).and_then(|value| Some((&value.ty, value.number?)))
     }
 
     /// The line in which a constant is declared.
     pub(super) fn line(&self, name: &str) -> u32 {
-        self.list.get(name).map_or(0, |value| value.declared.line)
+        self.value(name).map_or(0, |value| value.declared.line)
     }
 
     /// The value of an expression of that type, outside of the definition of a constant.
@@ -90,7 +111,8 @@ impl Values {
             ConstKind::Constant(name) => self.get(name).map(|(_, value)| value),
             kind => {
                 let parts: Option<Vec<Number>> = expr.parts().into_iter().map(|part| self.plain(part, ty)).collect();
-                applied(kind, &parts?, scalar(ty))
+                // Steps out of range stay so, and computations with them stay within what a number holds.
+                applied(kind, &parts?, scalar(ty)).map(|value| value.clamp(-power(130), power(130)))
             }
         }
     }
@@ -128,7 +150,7 @@ impl Values {
                     return Err(Some(fault.hint(format!("`const {name}: usize = {party}::{name};`"))));
                 }
             },
-            ConstKind::Constant(name) => match self.list.get(name) {
+            ConstKind::Constant(name) => match self.value(name) {
                 Some(value) if value.ty == *ty => return value.number.ok_or(None),
                 Some(value) => return Err(fault(format!("expected {ty}, got {}", value.ty))),
                 None => return Err(Some(self.unknown(name, expr.span))),
@@ -136,18 +158,12 @@ impl Values {
             kind => {
                 let parts = expr.parts().into_iter().map(|part| self.number(part, ty, definition));
                 let parts = parts.collect::<Result<Vec<_>, Fault>>()?;
-                let own = scalar(ty);
-                let is_signed = own.is_some_and(|own| own.signed);
-                match (kind, applied(kind, &parts, own)) {
-                    (ConstKind::Neg(_), _) if !is_signed => {
-                        return Err(fault(format!("expected a signed number, got {ty}")));
-                    }
-                    (ConstKind::Not(_), Some(value)) if own.is_some_and(|own| own.fraction.is_none()) => {
-                        return Ok(value);
-                    }
-                    (ConstKind::Not(_), _) => return Err(fault(format!("expected a bool or an integer, got {ty}"))),
-                    (_, value) => value.unwrap_or(ZERO),
+                let value = computed(kind, &parts, ty)
+                    .map_err(|what| fault(what.unwrap_or_else(|| format!("`{expr}` divides by zero"))))?;
+                if let ConstKind::Not(_) = kind {
+                    return Ok(value);
                 }
+                value
             }
         };
         match scalar(ty).filter(|ty| !ty.boolean) {
@@ -160,7 +176,12 @@ impl Values {
     /// The fault for an unknown name.
     fn unknown(&self, name: &str, span: Span) -> SourceError {
         let fault = SourceError::new(span, format!("there is no variable, constant or function `{name}`"));
-        let others = self.list.keys().map(String::as_str).filter(|other| other.len() > 2 && name.len() > 2);
+        let others = self
+            .list
+            .keys()
+            .chain(self.sizes.keys())
+            .map(String::as_str)
+            .filter(|other| other.len() > 2 && name.len() > 2);
         match self.suggestions.hint(name, others) {
             Some(hint) => fault.hint(hint),
             None => fault,
@@ -209,7 +230,8 @@ impl Values {
             let fields = definition.variants.iter_mut().flat_map(|(_, fields)| Fields::all_mut(fields));
             types.extend(fields.map(|ty| (ty, definition.span)));
         }
-        for function in program.functions.values_mut() {
+        // Those of a function over sizes are known in its instances.
+        for function in program.functions.values_mut().filter(|function| function.sizes.is_empty()) {
             types.extend(function.params.iter_mut().map(|param| (&mut param.ty, function.span)));
             types.push((&mut function.result, function.span));
         }
@@ -221,6 +243,28 @@ impl Values {
     }
 }
 
+/// The value of an operation, which may be out of range, unless it is a complement.
+///
+/// *Errors*: an operation that the type does not have; `None` for a division by zero.
+fn computed(kind: &ConstKind, parts: &[Number], ty: &Type) -> Result<Number, Option<String>> {
+    let own = scalar(ty);
+    let refuse = |expected: &str| Err(Some(format!("expected {expected}, got {ty}")));
+    match (kind, applied(kind, parts, own)) {
+        (ConstKind::Mul(..) | ConstKind::Div(..) | ConstKind::Rem(..), _)
+            if own.is_some_and(|own| own.fraction.is_some()) =>
+        {
+            refuse("a constant integer")
+        }
+        (ConstKind::Div(..) | ConstKind::Rem(..), _) if parts[1] == ZERO => Err(None),
+        // As in Rust, the quotient overflows.
+        (ConstKind::Rem(..), _) if own.is_some_and(|own| parts[0] == own.min()) && parts[1] == -ONE => Ok(-parts[0]),
+        (ConstKind::Neg(_), _) if !own.is_some_and(|own| own.signed) => refuse("a signed number"),
+        (ConstKind::Not(_), Some(value)) if own.is_some_and(|own| own.fraction.is_none()) => Ok(value),
+        (ConstKind::Not(_), _) => refuse("a bool or an integer"),
+        (_, value) => Ok(value.unwrap_or(ZERO)),
+    }
+}
+
 /// The value of an operation; a complement depends on the type.
 fn applied(kind: &ConstKind, parts: &[Number], ty: Option<Scalar>) -> Option<Number> {
     match (kind, parts) {
@@ -228,6 +272,10 @@ fn applied(kind: &ConstKind, parts: &[Number], ty: Option<Scalar>) -> Option<Num
         (ConstKind::Min(_), _) => parts.iter().min().copied(),
         (ConstKind::Add(..), [a, b]) => Some(*a + *b),
         (ConstKind::Sub(..), [a, b]) => Some(*a - *b),
+        (ConstKind::Mul(..), [a, b]) => Some(a.saturating_mul(*b)),
+        // A quotient by zero is refused where its type is known.
+        (ConstKind::Div(..), [a, b]) => Some(a.checked_div(*b).unwrap_or(ZERO)),
+        (ConstKind::Rem(..), [a, b]) => Some(a.checked_rem(*b).unwrap_or(ZERO)),
         (ConstKind::Neg(_), [a]) => Some(-*a),
         (ConstKind::Not(_), [a]) => ty.map(|ty| ty.min() + ty.max() - *a),
         _ => None,

@@ -65,7 +65,7 @@ impl Context<'_> {
                         let ty = over.ty.element().map_or(Ok(Ty::Scalar(Scalar::USIZE)), |ty| self.ty(ty, at))?;
                         (Over::Range(from, to, ty), 0)
                     }
-                    ast::ExprKind::Call(name, arguments) if self.is_join_iter(name) => {
+                    ast::ExprKind::Call(callee, arguments) if self.is_join_iter(&callee.name) => {
                         let (a, b, cost) = self.two(arguments, at)?;
                         (Over::Join(a, b), cost)
                     }
@@ -256,9 +256,9 @@ impl Context<'_> {
                 (ExprKind::If(condition, then, other), sum(&[a, b, c, ty.width()]))
             }
             ast::ExprKind::Match(value, arms) => self.match_arms(value, arms, ty)?,
-            ast::ExprKind::Call(name, arguments) => match BuiltIn::called(name, &self.program.functions) {
+            ast::ExprKind::Call(callee, arguments) => match BuiltIn::called(&callee.name, &self.program.functions) {
                 Some(built_in) => self.built_in(built_in, arguments, ty, at)?,
-                None => self.call(name, arguments, at)?,
+                None => self.call(&callee.name, arguments, at)?,
             },
         })
     }

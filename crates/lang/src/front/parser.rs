@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 use garblet_circuit::diagnostic::clip;
 
 use super::{
-    ast::{ConstDef, EnumDef, Fields, FnDef, Param, Program, StructDef, Type},
+    ast::{ConstDef, EnumDef, Fields, FnDef, Param, Program, SizeParam, StructDef, Type},
     scanner::{Kind, Token},
 };
 use crate::{source_error::SourceError, tree::Span};
@@ -37,11 +37,20 @@ pub(super) const KEYWORDS: &[&str] =
 /// A construct, or its fault.
 type Parsed<T> = Result<T, SourceError>;
 
+/// The meaning of a type in parentheses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lone {
+    /// As in Rust, `(T)` is T.
+    Itself,
+    /// As in `garble_lang`, `(T)` is a tuple of one.
+    Tuple,
+}
+
 /// Parses tokens into a program.
 ///
 /// *Errors*: the first thing wrong with each definition.
-pub(super) fn parse(tokens: Vec<Token<'_>>) -> Result<Program, Vec<SourceError>> {
-    let mut parser = Parser::new(tokens);
+pub(super) fn parse(tokens: Vec<Token<'_>>, lone: Lone) -> Result<Program, Vec<SourceError>> {
+    let mut parser = Parser::new(tokens, lone);
     parser.look_ahead();
     parser.program()
 }
@@ -56,6 +65,9 @@ struct Parser<'t> {
     structs_allowed: bool,
     /// Set while the parser only collects definitions.
     looking_ahead: bool,
+    lone: Lone,
+    /// The types in parentheses so far.
+    lone_types: Vec<Span>,
     names: names::Names,
     /// The fields of all structs, and of the variants with named fields, as `ENUM::VARIANT`.
     fields: HashMap<String, Vec<String>>,
@@ -67,7 +79,7 @@ struct Parser<'t> {
 
 // Tokens.
 impl<'t> Parser<'t> {
-    fn new(tokens: Vec<Token<'t>>) -> Self {
+    fn new(tokens: Vec<Token<'t>>, lone: Lone) -> Self {
         Parser {
             tokens,
             at: 0,
@@ -75,6 +87,8 @@ impl<'t> Parser<'t> {
             operators: 0,
             structs_allowed: true,
             looking_ahead: false,
+            lone,
+            lone_types: Vec::new(),
             names: names::Names::default(),
             fields: HashMap::new(),
             constants: HashMap::new(),
@@ -243,6 +257,7 @@ impl Parser<'_> {
         }
         self.at = 0;
         self.operators = 0;
+        self.lone_types.clear();
         self.structs_allowed = true;
         self.looking_ahead = false;
     }
@@ -258,6 +273,7 @@ impl Parser<'_> {
             }
             self.operators = 0;
         }
+        program.lone = std::mem::take(&mut self.lone_types);
         if faults.is_empty() { Ok(program) } else { Err(faults) }
     }
 
@@ -273,6 +289,7 @@ impl Parser<'_> {
     }
 
     fn definition(&mut self, program: &mut Program) -> Parsed<()> {
+        let hex = self.hex()?;
         let public = self.eat_word("pub");
         let token = self.ahead(0);
         let begin = public.unwrap_or(token.span);
@@ -303,7 +320,7 @@ impl Parser<'_> {
                 }
             }
             Kind::Word("fn") => {
-                let definition = self.function(public.is_some(), begin)?;
+                let definition = FnDef { hex, ..self.function(public.is_some(), begin)? };
                 if program.constants.contains_key(&definition.name) {
                     return Err(defined_twice(&definition.name, at));
                 }
@@ -322,6 +339,20 @@ impl Parser<'_> {
                     _ => "definitions begin with `fn`, `struct`, `enum` or `const`",
                 }))
             }
+        }
+    }
+
+    /// `#[hex]` before a function, or nothing.
+    fn hex(&mut self) -> Parsed<bool> {
+        const FORM: &str =
+            "the only attribute is `#[hex]`, before a function: its arrays of u8 are given and shown as hex";
+        if self.eat("#").is_none() {
+            return Ok(false);
+        }
+        let named = self.eat("[").and_then(|_| self.eat_word("hex")).and_then(|_| self.eat("]"));
+        match named.is_some() && (self.is_word("fn") || self.is_word("pub") && self.ahead(1).kind == Kind::Word("fn")) {
+            true => Ok(true),
+            false => Err(self.unexpected(if named.is_some() { "a function" } else { "`#[hex]`" }).hint(FORM)),
         }
     }
 
@@ -414,14 +445,49 @@ impl Parser<'_> {
         }
     }
 
-    /// `fn NAME(PARAM: TYPE, ..) -> TYPE { .. }`, after its first word.
+    /// `fn NAME<const SIZE: usize, ..>(PARAM: TYPE, ..) -> TYPE { .. }`, after its first word.
     fn function(&mut self, is_pub: bool, begin: Span) -> Parsed<FnDef> {
+        let first = self.at;
         let (name, _) = self.name("the name of a function")?;
-        if self.is("<") {
-            return Err(self
-                .unexpected("`(`")
-                .hint("there are no generics: use constants as sizes, and write types out"));
+        let sizes = self.size_params()?;
+        // As in Rust, they hide constants of the same names.
+        let hidden: Vec<(String, Option<Span>)> =
+            sizes.iter().map(|own| (own.name.clone(), self.constants.insert(own.name.clone(), own.span))).collect();
+        let parsed = self.signature_and_body(name);
+        for (name, before) in hidden {
+            match before {
+                Some(span) => self.constants.insert(name, span),
+                None => self.constants.remove(&name),
+            };
         }
+        let (function, end) = parsed?;
+        Ok(FnDef { is_pub, sizes, tokens: self.at - first, span: begin.to(end), ..function })
+    }
+
+    /// `<const SIZE: usize, ..>`, or nothing.
+    fn size_params(&mut self) -> Parsed<Vec<SizeParam>> {
+        const FORM: &str = "only sizes can be left open: `fn sum<const N: usize>(data: [u16; N]) -> u32 { .. }`";
+        if self.eat("<").is_none() {
+            return Ok(Vec::new());
+        }
+        let mut names = HashSet::new();
+        let (sizes, _) = self.list(">", |parser| {
+            if parser.eat_word("const").is_none() {
+                return Err(parser.unexpected("`const`").hint(FORM));
+            }
+            let (name, span) = parser.name("the name of a size")?;
+            only_once(&mut names, &name, span)?;
+            parser.expect(":")?;
+            match parser.eat_word("usize") {
+                Some(_) => Ok(SizeParam { name, span, value: None }),
+                None => Err(parser.unexpected("`usize`").hint(FORM)),
+            }
+        })?;
+        Ok(sizes)
+    }
+
+    /// `(PARAM: TYPE, ..) -> TYPE { .. }` of a function, and its end.
+    fn signature_and_body(&mut self, name: String) -> Parsed<(FnDef, Span)> {
         self.expect("(")?;
         self.names = names::Names::default();
         let mut names = HashSet::new();
@@ -448,7 +514,8 @@ impl Parser<'_> {
         let (result, _) = self.ty()?;
         self.names.declare();
         let (body, end) = self.block()?;
-        Ok(FnDef { is_pub, name, params, result, body, span: begin.to(end) })
+        let (sizes, tokens) = (Vec::new(), 0);
+        Ok((FnDef { is_pub: false, hex: false, name, sizes, tokens, params, result, body, span: end }, end))
     }
 }
 

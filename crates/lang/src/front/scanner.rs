@@ -10,8 +10,9 @@ const LONG_SYMBOLS: &[&str] = &[
     "..=", "<<=", ">>=", "..", "::", "->", "=>", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>", "+=", "-=", "*=",
     "/=", "%=", "^=", "&=", "|=",
 ];
-const SYMBOLS: &[&str] =
-    &["(", ")", "{", "}", "[", "]", ",", ";", ".", "^", "&", "|", "!", "=", ":", ">", "<", "%", "*", "+", "/", "-"];
+const SYMBOLS: &[&str] = &[
+    "#", "(", ")", "{", "}", "[", "]", ",", ";", ".", "^", "&", "|", "!", "=", ":", ">", "<", "%", "*", "+", "/", "-",
+];
 
 /// A token and its place.
 #[derive(Clone, Copy, Debug)]
@@ -142,7 +143,6 @@ impl<'t> Scanner<'t> {
         let fault = SourceError::new(self.span_of(1), message);
         Err(match c {
             '"' | '\'' => fault.hint("there are no strings, characters or macros; text is an array of u8"),
-            '#' => fault.hint("there are no attributes"),
             '?' => fault.hint("there are no errors to propagate: use a `match`"),
             _ => fault,
         })

@@ -21,4 +21,5 @@ mod rows;
 mod rustc;
 mod same_results;
 mod scale;
+mod sizes;
 mod wide_and_named;

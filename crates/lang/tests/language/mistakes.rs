@@ -113,7 +113,9 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: [u8; ..], b: u8) -> u8 {\n    b\n}",
-        &["expected a size, got `]` @ 1:23 ? a size is a number, or the name of a `const` of type usize"],
+        &[
+            "expected a size, got `]` @ 1:23 ? a size is a number, a `const` of type usize, or computed from them, as in `N + 1`",
+        ],
     ),
     (
         "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    let mut s = 0u8;\n    for k in 0..b { s += a[k]; }\n    s\n}",
@@ -419,8 +421,8 @@ const MISTAKES: &[(&str, &[&str])] = &[
         &["expected (), got u8 @ 2:5 ? this value is not used: add a semicolon after it"],
     ),
     (
-        "pub fn main(a: u8, b: u8) -> u8 {\n    let x: (u8) = (a,);\n    b\n}",
-        &["expected u8, got (u8,) @ 2:19 ? a type in parentheses is the type itself; a one-element tuple is `(u8,)`"],
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let x: u8 = (a,);\n    b\n}",
+        &["expected u8, got (u8,) @ 2:17 ? a type in parentheses is the type itself; a one-element tuple is `(u8,)`"],
     ),
     (
         "const N: u8 = 3;\npub fn main(a: u8, b: u8) -> u8 {\n    let N = a;\n    b\n}",

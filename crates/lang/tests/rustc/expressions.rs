@@ -1,7 +1,7 @@
 //! Random expressions.
 
 use crate::{
-    generator::{Generator, Variable},
+    generator::{Generator, SIZE, Variable},
     tree::{Block, Expr, Fields, Int, Size, Ty, USIZE},
 };
 
@@ -150,6 +150,9 @@ impl Generator {
         if !variables.is_empty() && self.dice.chance(65) {
             return Expr::Name(self.dice.pick(&variables).name);
         }
+        if self.open.is_some() && *ty == USIZE && self.dice.chance(30) {
+            return Expr::Name(SIZE.into());
+        }
         let constants: Vec<String> =
             self.constants.iter().filter(|(_, own, _)| own == ty).map(|(name, ..)| name.clone()).collect();
         if !constants.is_empty() && self.dice.chance(25) {
@@ -169,8 +172,9 @@ impl Generator {
     fn made(&mut self, ty: &Ty, depth: usize) -> Expr {
         match ty {
             Ty::Tuple(parts) => Expr::Tuple(parts.iter().map(|ty| self.value(ty, depth)).collect()),
-            Ty::Array(element, size) if self.dice.chance(35) => {
-                let size = match self.dice.chance(50) {
+            // An array of open size has no elements that could be listed.
+            Ty::Array(element, size) if size.text == SIZE || self.dice.chance(35) => {
+                let size = match size.text == SIZE || self.dice.chance(50) {
                     true => size.clone(),
                     false => Size { text: size.count.to_string(), ..size.clone() },
                 };

@@ -8,6 +8,22 @@ use crate::{
 /// Runs of each program.
 const RUNS: usize = 4;
 
+/// The name of the size that a function leaves open.
+pub(crate) const SIZE: &str = "M";
+
+/// The type with a size in the place of `M`.
+fn with_size(ty: &Ty, size: &Size) -> Ty {
+    match ty {
+        Ty::Array(element, own) => {
+            let own = if own.text == SIZE { size } else { own };
+            Ty::Array(Box::new(with_size(element, size)), own.clone())
+        }
+        Ty::List(element, most) => Ty::List(Box::new(with_size(element, size)), *most),
+        Ty::Tuple(parts) => Ty::Tuple(parts.iter().map(|part| with_size(part, size)).collect()),
+        other => other.clone(),
+    }
+}
+
 pub(crate) struct Generator {
     pub(crate) dice: Dice,
     /// Percents of numbers that have a suffix, and of variables that are declared with their type.
@@ -20,6 +36,10 @@ pub(crate) struct Generator {
     /// Constants with their types and values.
     pub(crate) constants: Vec<(String, Ty, u128)>,
     pub(crate) functions: Vec<(String, Vec<Ty>, Ty)>,
+    /// Functions over the size `M`.
+    over: Vec<(String, Vec<Ty>, Ty)>,
+    /// The value that `M` is taken to have in the function over it that is being made.
+    pub(crate) open: Option<usize>,
     pub(crate) scope: Vec<Variable>,
     /// The variables before those of the pattern that is being made, whose names are all different.
     pub(crate) before: usize,
@@ -54,6 +74,8 @@ impl Program {
             enums: Vec::new(),
             constants: Vec::new(),
             functions: Vec::new(),
+            over: Vec::new(),
+            open: None,
             scope: Vec::new(),
             before: 0,
             decided: true,
@@ -143,6 +165,16 @@ impl Generator {
                 let (other, more) = self.number(int);
                 (value.wrapping_add(other), Expr::Binary("+", Box::new(text), Box::new(more)))
             }
+            7 => {
+                let (other, more) = self.number(int);
+                (value.wrapping_mul(other), Expr::Binary("*", Box::new(text), Box::new(more)))
+            }
+            8 if !int.signed => {
+                let by = self.dice.below(4) as u128;
+                let op = self.dice.pick(&["/", "%"]);
+                let quotient = if op == "/" { value.checked_div(by) } else { value.checked_rem(by) };
+                (quotient.unwrap_or(0), Expr::Binary(op, Box::new(text), Box::new(self.literal(int, by))))
+            }
             // That of a usize has other bits.
             5 if int.name != "usize" => {
                 let value = !value & u128::MAX >> (128 - int.bits);
@@ -161,12 +193,40 @@ impl Generator {
 
     fn function(&mut self) -> Item {
         let name = format!("f{}", self.functions.len());
-        let params: Vec<Ty> = (0..1 + self.dice.below(3)).map(|_| self.whole_type(1)).collect();
+        let before = self.functions.len();
+        self.open = self.dice.chance(40).then(|| 1 + self.dice.below(3));
+        let mut params: Vec<Ty> = (0..1 + self.dice.below(3)).map(|_| self.whole_type(1)).collect();
+        if let Some(count) = self.open {
+            // What the size is follows from an argument.
+            let element = Box::new(self.scalar());
+            params.push(Ty::Array(element, Size { text: SIZE.into(), count }));
+            let own = Size { text: SIZE.into(), count };
+            let over = self.over.iter().map(|(name, params, result)| {
+                (name.clone(), params.iter().map(|ty| with_size(ty, &own)).collect(), with_size(result, &own))
+            });
+            self.functions.extend(over);
+        }
         let result = self.ty(1);
         let patterns = self.params(&params);
         let body = self.body(2, Some(&result));
-        self.functions.push((name.clone(), params.clone(), result.clone()));
-        Item::Fn { name, params: patterns.into_iter().zip(params).collect(), result, body }
+        self.functions.truncate(before);
+        let sizes = match self.open.take() {
+            None => {
+                self.functions.push((name.clone(), params.clone(), result.clone()));
+                Vec::new()
+            }
+            Some(count) => {
+                self.over.push((name.clone(), params.clone(), result.clone()));
+                for count in [count, count + 1] {
+                    let size = Size { text: count.to_string(), count };
+                    let stated = if self.dice.chance(30) { format!("{name}::<{count}>") } else { name.clone() };
+                    let params = params.iter().map(|ty| with_size(ty, &size)).collect();
+                    self.functions.push((stated, params, with_size(&result, &size)));
+                }
+                vec![SIZE.into()]
+            }
+        };
+        Item::Fn { name, sizes, params: patterns.into_iter().zip(params).collect(), result, body }
     }
 
     fn params(&mut self, types: &[Ty]) -> Vec<Pattern> {
@@ -206,8 +266,8 @@ impl Generator {
         let values = results.iter().map(|variable| Expr::Name(variable.name.clone())).collect();
         let result = Ty::Tuple(results.into_iter().map(|variable| variable.ty).collect());
         body.value = Some(Box::new(Expr::Tuple(values)));
-        let item =
-            Item::Fn { name: "main".into(), params: patterns.into_iter().zip(params.clone()).collect(), result, body };
+        let named = patterns.into_iter().zip(params.clone()).collect();
+        let item = Item::Fn { name: "main".into(), sizes: Vec::new(), params: named, result, body };
         (item, params)
     }
 
@@ -280,10 +340,14 @@ impl Generator {
     }
 
     pub(crate) fn size(&mut self) -> Size {
+        if let Some(count) = self.open.filter(|_| self.dice.chance(60)) {
+            return Size { text: SIZE.into(), count };
+        }
         let constant = self.constants.iter().find(|(name, _, count)| name == "N" && *count > 0).map(|c| c.2 as usize);
         match (constant, self.dice.below(6)) {
             (Some(count), 0 | 1) => Size { text: "N".into(), count },
             (Some(count), 2) => Size { text: "const { N + 1 }".into(), count: count + 1 },
+            (Some(count), 3) => Size { text: "3 * N - 2 * N % 4".into(), count: 3 * count - 2 * count % 4 },
             _ => {
                 let count = 1 + self.dice.below(4);
                 let text = if self.dice.chance(30) { format!("{count}usize") } else { count.to_string() };

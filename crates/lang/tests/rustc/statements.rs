@@ -1,7 +1,7 @@
 //! Random statements.
 
 use crate::{
-    generator::Generator,
+    generator::{Generator, SIZE},
     tree::{Expr, Int, Pattern, Stmt, Ty, USIZE},
 };
 
@@ -95,25 +95,37 @@ impl Generator {
     }
 
     fn range(&mut self, int: Int) -> Expr {
-        let constants: Vec<(String, u128)> = self
+        let mut constants: Vec<(String, u128)> = self
             .constants
             .iter()
             .filter(|(_, own, value)| *own == Ty::Int(int) && *value <= 5)
             .map(|(name, _, value)| (name.clone(), *value))
             .collect();
+        let open = self.open.filter(|_| Ty::Int(int) == USIZE);
+        constants.extend(open.map(|count| (SIZE.into(), count as u128)));
         let low = self.dice.pick(&[0, 0, 0, 1, 2]);
         let high = self.dice.below(5) as u128;
         let from = self.literal(int, low);
         let end = match !constants.is_empty() && self.dice.chance(50) {
             true => {
-                let name = Expr::Name(self.dice.pick(&constants).0);
-                match self.dice.chance(30) {
-                    true => Expr::Binary("+", Box::new(name), Box::new(self.literal(int, 1))),
-                    false => name,
-                }
+                let (name, value) = self.dice.pick(&constants);
+                let name = Expr::Name(name);
+                let (op, by) = match self.dice.below(8) {
+                    0 => ("+", 1),
+                    1 if value > 0 => ("-", 1),
+                    2 => ("*", 2),
+                    3 => ("/", 2),
+                    4 => ("%", 2),
+                    _ => return self.range_to(from, name),
+                };
+                Expr::Binary(op, Box::new(name), Box::new(self.literal(int, by)))
             }
             false => self.literal(int, high),
         };
+        self.range_to(from, end)
+    }
+
+    fn range_to(&mut self, from: Expr, end: Expr) -> Expr {
         Expr::Range(Box::new(from), self.dice.pick(&["..", "..", "..", "..="]), Box::new(end))
     }
 

@@ -65,11 +65,14 @@ fn item(item: &Item, text: &mut String) {
                 .collect();
             writeln!(text, "enum {name} {{ {} }}", variants.join(", ")).unwrap();
         }
-        Item::Fn { name, params, result, body } => {
+        Item::Fn { name, sizes, params, result, body } => {
             let public = if name == "main" { "pub " } else { "" };
             let params: Vec<String> =
                 params.iter().map(|(name, ty)| format!("{}: {}", pattern(name), self::ty(ty))).collect();
-            writeln!(text, "{public}fn {name}({}) -> {} {}", params.join(", "), ty(result), block(body, 0)).unwrap();
+            let sizes: Vec<String> = sizes.iter().map(|size| format!("const {size}: usize")).collect();
+            let sizes = if sizes.is_empty() { String::new() } else { format!("<{}>", sizes.join(", ")) };
+            let (params, result) = (params.join(", "), ty(result));
+            writeln!(text, "{public}fn {name}{sizes}({params}) -> {result} {}", block(body, 0)).unwrap();
         }
     }
 }

@@ -138,7 +138,14 @@ pub(crate) enum Item {
     Const(String, Ty, Expr),
     Struct(String, Vec<(String, Ty)>),
     Enum(String, Vec<(String, Fields)>),
-    Fn { name: String, params: Vec<(Pattern, Ty)>, result: Ty, body: Block },
+    /// The names of its open sizes come second.
+    Fn {
+        name: String,
+        sizes: Vec<String>,
+        params: Vec<(Pattern, Ty)>,
+        result: Ty,
+        body: Block,
+    },
 }
 
 /// A value that is given to `main`.

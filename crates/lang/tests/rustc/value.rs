@@ -117,6 +117,10 @@ pub(crate) fn is(ty: &Type, bits: &Bits, printed: &Printed) -> bool {
                 Printed::Fields(word, _) => word == name && types.len() == 1 && part(&mut start, &types[0], printed),
             }
         }
+        // A number beyond 32 bits is a `usize`, of which the function language has the low ones.
+        (Type::Unsigned(32), Printed::Word(word)) => {
+            word.parse::<u64>().is_ok_and(|value| bits.to_u128() == Some((value as u32).into()))
+        }
         (_, Printed::Word(word)) => number(ty, bits).as_ref() == Some(word),
         _ => false,
     }

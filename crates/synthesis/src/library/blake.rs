@@ -19,7 +19,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[Parameter::new("bytes", 200, 0, 1 << 27), Parameter::new("output", 64, 1, 64)],
         ands: "36089 max(ceil(bytes / 128), 1)",
         and_count: |p| BLAKE2B_ANDS * p[0].div_ceil(128).max(1),
-        build: Build::Program { size: |p| 400_000 + p[0], build: |name, p| blake2b(name, p[0], p[1]) },
+        build: Build::Program { size: |p| 400_000 + p[0], build: |program, p| blake2b(program, p[0], p[1]) },
     },
     Member {
         name: "blake3-message",
@@ -27,7 +27,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[Parameter::new("bytes", 1100, 0, 1 << 26)],
         ands: "10298 (max(ceil(bytes / 64), 1) + max(ceil(bytes / 1024), 1) - 1)",
         and_count: |p| BLAKE3_ANDS * (p[0].div_ceil(64).max(1) + p[0].div_ceil(CHUNK.into()).max(1) - 1),
-        build: Build::Program { size: |p| 200_000 + p[0], build: |name, p| blake3(name, p[0]) },
+        build: Build::Program { size: |p| 200_000 + p[0], build: |program, p| blake3(program, p[0]) },
     },
 ];
 
@@ -88,8 +88,7 @@ fn words(bytes: &Bytes, width: usize) -> Vec<Unsigned> {
 }
 
 /// RFC 7693, section 3.2. The count of bytes so far has 64 bits, and `last` is all ones for the last block.
-fn compression_of_blake2b() -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new("blake2b");
+fn compression_of_blake2b(mut c: CircuitBuilder) -> Result<Component, CircuitError> {
     c.reserve(200_000);
     let state: Bytes = c.input("state", Type::Bytes(64));
     let block: Bytes = c.input("block", Type::Bytes(128));
@@ -115,9 +114,8 @@ fn compression_of_blake2b() -> Result<Component, CircuitError> {
 }
 
 /// RFC 7693, section 3.3, without a key.
-fn blake2b(name: String, bytes: u32, output: u32) -> Result<Program, CircuitError> {
-    let mut p = ProgramBuilder::new(name);
-    let compression = p.component(compression_of_blake2b()?);
+fn blake2b(mut p: ProgramBuilder, bytes: u32, output: u32) -> Result<Program, CircuitError> {
+    let compression = p.component(compression_of_blake2b(p.circuit("blake2b"))?);
     let message = p.input("message", Type::Bytes(bytes), Party(0))?;
     let blocks = bytes.div_ceil(128).max(1);
     let padded = padded(&message, bytes, 128 * blocks);
@@ -152,8 +150,7 @@ const PARENT: u64 = 4;
 const ROOT: u64 = 8;
 
 /// Section 2.2: the first eight words.
-fn compression_of_blake3() -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new("blake3");
+fn compression_of_blake3(mut c: CircuitBuilder) -> Result<Component, CircuitError> {
     c.reserve(60_000);
     let state: Bytes = c.input("state", Type::Bytes(32));
     let block: Bytes = c.input("block", Type::Bytes(64));
@@ -233,9 +230,8 @@ fn initial() -> Wires {
     Wires::constant_bytes(&INITIAL.map(|word| ((word >> 32) as u32).to_le_bytes()).concat())
 }
 
-fn blake3(name: String, bytes: u32) -> Result<Program, CircuitError> {
-    let mut p = ProgramBuilder::new(name);
-    let compression = p.component(compression_of_blake3()?);
+fn blake3(mut p: ProgramBuilder, bytes: u32) -> Result<Program, CircuitError> {
+    let compression = p.component(compression_of_blake3(p.circuit("blake3"))?);
     let message = p.input("message", Type::Bytes(bytes), Party(0))?;
     let tree = Tree { compression, message, bytes };
     let digest = tree.node(&mut p, [0, bytes.div_ceil(CHUNK).max(1)], ROOT)?;

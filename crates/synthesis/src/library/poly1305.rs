@@ -19,7 +19,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[Parameter::new("bytes", 34, 0, 1 << 26)],
         ands: "16900 ceil(bytes / 16) + 513",
         and_count: |p| STEP_ANDS * p[0].div_ceil(16) + LAST_ANDS,
-        build: Build::Program { size: |p| 100_000 + 8 * p[0], build: |name, p| poly1305(name, p[0]) },
+        build: Build::Program { size: |p| 100_000 + 8 * p[0], build: |program, p| poly1305(program, p[0]) },
     },
     Member {
         name: "chacha20-poly1305",
@@ -32,7 +32,7 @@ pub(super) const MEMBERS: &[Member] = &[
         },
         build: Build::Program {
             size: |p| 200_000 + 8 * (p[0] + p[1]),
-            build: |name, p| authenticated(name, [p[0], p[1]]),
+            build: |program, p| authenticated(program, [p[0], p[1]]),
         },
     },
 ];
@@ -55,7 +55,7 @@ struct Authenticator {
 
 impl Authenticator {
     fn of(p: &mut ProgramBuilder) -> Result<Self, CircuitError> {
-        Ok(Authenticator { step: p.component(step()?), last: p.component(last()?) })
+        Ok(Authenticator { step: p.component(step(p.circuit("poly1305-block"))?), last: p.component(last(p.circuit("poly1305-last"))?) })
     }
 
     /// The tag of parts, each of which ends a block.
@@ -78,8 +78,7 @@ impl Authenticator {
 }
 
 /// Section 2.5.1: the state plus a block, times r.
-fn step() -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new("poly1305-block");
+fn step(mut c: CircuitBuilder) -> Result<Component, CircuitError> {
     let state: Unsigned = c.input("state", Type::Unsigned(STATE as u32));
     let r: Bytes = c.input("r", Type::Bytes(16));
     let block: Bytes = c.input("block", Type::Bytes(17));
@@ -106,8 +105,7 @@ fn clamped(r: &Bytes) -> Unsigned {
 }
 
 /// The state modulo 2^130 - 5, plus s modulo 2^128.
-fn last() -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new("poly1305-last");
+fn last(mut c: CircuitBuilder) -> Result<Component, CircuitError> {
     let state: Unsigned = c.input("state", Type::Unsigned(STATE as u32));
     let s: Bytes = c.input("s", Type::Bytes(16));
     // Below 2^130 + 5.
@@ -124,8 +122,7 @@ fn last() -> Result<Component, CircuitError> {
     c.finish()
 }
 
-fn poly1305(name: String, bytes: u32) -> Result<Program, CircuitError> {
-    let mut p = ProgramBuilder::new(name);
+fn poly1305(mut p: ProgramBuilder, bytes: u32) -> Result<Program, CircuitError> {
     let authenticator = Authenticator::of(&mut p)?;
     let key = p.input("key", Type::Bytes(32), Party(0))?;
     let message = p.input("message", Type::Bytes(bytes), Party(1))?;
@@ -135,10 +132,9 @@ fn poly1305(name: String, bytes: u32) -> Result<Program, CircuitError> {
 }
 
 /// Section 2.8.
-fn authenticated(name: String, [beside, bytes]: [u32; 2]) -> Result<Program, CircuitError> {
-    let mut p = ProgramBuilder::new(name);
-    let (stream, whole) =
-        (p.component(block("chacha20-block".into())?), p.component(encryption("chacha20-encrypt".into())?));
+fn authenticated(mut p: ProgramBuilder, [beside, bytes]: [u32; 2]) -> Result<Program, CircuitError> {
+    let stream = p.component(block(p.circuit("chacha20-block"))?);
+    let whole = p.component(encryption(p.circuit("chacha20-encrypt"))?);
     let authenticator = Authenticator::of(&mut p)?;
     let key = p.input("key", Type::Bytes(32), Party(0))?;
     let nonce = p.input("nonce", Type::Bytes(12), Party(1))?;

@@ -3,7 +3,7 @@
 use super::{Checked, Checker, Failed};
 use crate::{
     front::{
-        ast::{ConstExpr, ConstKind, Expr, ExprKind, Int, Op, Open, Pattern, Size, StmtKind, Type},
+        ast::{Callee, ConstExpr, ConstKind, Expr, ExprKind, Int, Op, Open, Pattern, Size, StmtKind, Type},
         built_in::BuiltIn,
         parser::names::in_source,
     },
@@ -70,7 +70,7 @@ impl Checker<'_> {
             ExprKind::Neg(x) => self.negated(x)?,
             ExprKind::Op(op, a, b) => self.operation(*op, a, b, span)?,
             ExprKind::Block(body) => self.block(body)?,
-            ExprKind::Call(name, arguments) => self.call(name, arguments, span)?,
+            ExprKind::Call(callee, arguments) => self.call(callee, arguments, span)?,
             ExprKind::If(condition, then, other) => {
                 self.all([&mut **condition, &mut **then, &mut **other])?;
                 self.check(condition, &Type::Bool)?;
@@ -220,15 +220,17 @@ impl Checker<'_> {
         Ok(ty.clone())
     }
 
-    fn call(&mut self, name: &str, arguments: &mut [Expr], span: Span) -> Checked<Type> {
+    fn call(&mut self, callee: &mut Callee, arguments: &mut [Expr], span: Span) -> Checked<Type> {
+        let name = &callee.name;
         let is_variable = self.variable(name).is_some();
-        if is_variable || self.program.constants.contains_key(name) {
+        if is_variable || self.values.get(name).is_some() {
             let what = if is_variable { "variable" } else { "constant" };
             let message = format!("expected a function, got the {what} `{}`", in_source(name));
             return self.refuse(SourceError::new(span, message).hint(format!("rename the {what}, or the function")));
         }
         if let Some(built_in) = self.built_in(name) {
             self.all(arguments.iter_mut())?;
+            self.expect_no_sizes(callee, span)?;
             self.arity(built_in.arity(), arguments.len(), span)?;
             return match built_in {
                 BuiltIn::Min | BuiltIn::Max | BuiltIn::Sqrt => self.of_numbers(built_in, arguments, span),
@@ -244,7 +246,8 @@ impl Checker<'_> {
             };
         }
         self.all(arguments.iter_mut())?;
-        let Some(signature) = self.functions.get(name) else { return self.unknown(name, span) };
+        self.instantiate(callee, arguments, span)?;
+        let Some(signature) = self.functions.get(&callee.name) else { return self.unknown(&callee.name, span) };
         let (params, result) = (signature.params.clone(), signature.result.clone());
         self.arity(params.len(), arguments.len(), span)?;
         let mut all = Ok(());

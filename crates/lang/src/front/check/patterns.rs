@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{Checked, Checker};
 use crate::{
     front::{
-        ast::{ConstExpr, Fields, Pattern, PatternKind, Type, field_of},
+        ast::{ConstExpr, ConstKind, Fields, Pattern, PatternKind, Type, field_of},
         parser::names::of_constant,
     },
     number::ONE,
@@ -51,7 +51,8 @@ impl Checker<'_> {
 
     /// A pattern that compares with a constant.
     fn constant_pattern(&mut self, name: &str, ty: Option<&Type>, span: Span) -> Checked<PatternKind> {
-        let values = self.values;
+        self.expect_no_size(name, span)?;
+        let values = self.values.clone();
         let Some((own, value)) = values.get(name) else { return self.unknown(name, span) };
         if own.is_fixed() {
             let fault = SourceError::new(span, format!("expected a pattern, got `{name}`, a decimal number"));
@@ -72,6 +73,11 @@ impl Checker<'_> {
         ty: Option<&Type>,
         span: Span,
     ) -> Checked<PatternKind> {
+        for end in ends {
+            if let ConstKind::Constant(name) = &end.kind {
+                self.expect_no_size(name, end.span)?;
+            }
+        }
         let integer = self.some_integer();
         let [from, to] = self.range_of(ends, &integer)?;
         if let Some(ty) = ty {

@@ -122,7 +122,7 @@ impl Checker<'_> {
     /// The type of the items that a loop iterates over.
     fn iterated(&mut self, over: &mut Expr, span: Span) -> Checked<Type> {
         let arguments = match &mut over.kind {
-            ExprKind::Call(name, arguments) if self.built_in(name) == Some(BuiltIn::JoinIter) => arguments,
+            ExprKind::Call(callee, arguments) if self.built_in(&callee.name) == Some(BuiltIn::JoinIter) => arguments,
             _ => {
                 self.expr(over)?;
                 return self.expect_array(&over.ty.clone(), span);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{Parsed, Parser, only_once};
 use crate::{
     front::{
-        ast::{ConstExpr, ConstKind, Expr, ExprKind, Fields, Int, Literal},
+        ast::{Callee, ConstExpr, ConstKind, Expr, ExprKind, Fields, Int, Literal},
         scanner::{Kind, Unsigned},
     },
     source_error::SourceError,
@@ -109,25 +109,52 @@ impl Parser<'_> {
         let (name, at) = self.name("an expression")?;
         match self.peek() {
             Kind::Symbol("::") => self.variant(name, at),
-            Kind::Symbol("(") => {
-                self.next();
-                let (arguments, end) = self.list(")", Self::expression)?;
-                // As in Rust, a variable hides the function of its name.
-                Ok(Expr::new(ExprKind::Call(self.names.resolve(name), arguments), at.to(end)))
-            }
+            Kind::Symbol("(") => self.call(name, at, Vec::new()),
             Kind::Symbol("{") if self.structs_allowed => self.struct_literal(name, at),
             Kind::Symbol(".." | "..=") => self.range(ConstExpr { kind: ConstKind::Constant(name), span: at }),
             _ => Ok(self.variable(name, at)),
         }
     }
 
+    /// `(ARGUMENT, ..)` of a call, after the name and the sizes that it states.
+    fn call(&mut self, name: String, begin: Span, sizes: Vec<Option<ConstExpr>>) -> Parsed<Expr> {
+        self.expect("(")?;
+        let (arguments, end) = self.list(")", Self::expression)?;
+        // As in Rust, a variable hides the function of its name.
+        let callee = Callee { name: self.names.resolve(name), sizes };
+        Ok(Expr::new(ExprKind::Call(callee, arguments), begin.to(end)))
+    }
+
+    /// A size that a call states: a number, a constant, `{ .. }`, or `_` for one that is inferred.
+    fn stated_size(&mut self) -> Parsed<Option<ConstExpr>> {
+        if self.eat_word("_").is_some() {
+            return Ok(None);
+        }
+        let size = match self.peek() {
+            Kind::Symbol("{") => {
+                self.next();
+                let size = self.constant_expression()?;
+                self.expect("}")?;
+                size
+            }
+            Kind::Number(_) | Kind::Word(_) => self.constant_term()?,
+            _ => return Err(self.unexpected("a size").hint("state it as in `f::<4>(x)` or `f::<{ N + 1 }>(x)`")),
+        };
+        Ok(Some(size))
+    }
+
     fn variable(&self, name: String, at: Span) -> Expr {
         Expr::new(ExprKind::Variable(self.names.resolve(name)), at)
     }
 
-    /// `ENUM::VARIANT`, `ENUM::VARIANT(..)`, `ENUM::VARIANT { .. }`, or the greatest and least number of a type.
+    /// `ENUM::VARIANT`, `ENUM::VARIANT(..)`, `ENUM::VARIANT { .. }`, the greatest and least number of a type, or a call that
+    /// states sizes, `NAME::<SIZE, ..>(..)`.
     fn variant(&mut self, name: String, begin: Span) -> Parsed<Expr> {
         self.expect("::")?;
+        if self.eat("<").is_some() {
+            let (sizes, _) = self.list(">", Self::stated_size)?;
+            return self.call(name, begin, sizes);
+        }
         let (variant, end) = self.name("the name of a variant")?;
         if let Some(bound) = bound(&name, &variant) {
             return Ok(Expr::new(ExprKind::Number(bound), begin.to(end)));
@@ -182,7 +209,7 @@ impl Parser<'_> {
         Ok(Expr::new(kind, number.span))
     }
 
-    /// `FROM..END` or `FROM..=END`, after its beginning; the end may be a sum of constants.
+    /// `FROM..END` or `FROM..=END`, after its beginning; the end may be computed from constants.
     fn range(&mut self, from: ConstExpr) -> Parsed<Expr> {
         let inclusive = self.next().kind == Kind::Symbol("..=");
         if !matches!(self.peek(), Kind::Number(_) | Kind::Word(_) | Kind::Symbol("(" | "-" | "!")) {
@@ -203,13 +230,7 @@ impl Parser<'_> {
                     "the length of a loop must be known: loop up to the largest possible value, with an `if` inside",
                 ))
             }
-            ConstKind::Add(a, b) | ConstKind::Sub(a, b) => {
-                self.range_end(a)?;
-                self.range_end(b)
-            }
-            ConstKind::Neg(a) | ConstKind::Not(a) => self.range_end(a),
-            ConstKind::Max(list) | ConstKind::Min(list) => list.iter().try_for_each(|end| self.range_end(end)),
-            _ => Ok(()),
+            _ => end.parts().into_iter().try_for_each(|part| self.range_end(part)),
         }
     }
 

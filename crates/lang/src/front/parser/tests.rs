@@ -8,7 +8,7 @@ use crate::front::scanner;
 mod theirs;
 
 fn ours(text: &str) -> UntypedProgram {
-    let program = parse(scanner::scan(text).unwrap());
+    let program = parse(scanner::scan(text).unwrap(), Lone::Itself);
     theirs::program(&program.unwrap_or_else(|faults| panic!("{faults:?}\n{text}")))
 }
 
@@ -161,7 +161,7 @@ fn a_comparison_does_not_copy_its_operands() {
 fn nesting_is_bounded() {
     let refused = |inner: &str| {
         let text = format!("fn f(a: u8) -> u8 {{ {inner} }}");
-        let faults = parse(scanner::scan(&text).unwrap()).unwrap_err();
+        let faults = parse(scanner::scan(&text).unwrap(), Lone::Itself).unwrap_err();
         assert!(faults[0].message.starts_with("this is nested too deep: expected at most "), "{}", faults[0].message);
     };
     for (open, middle, close) in [

@@ -1,6 +1,6 @@
 //! Types and sizes.
 
-use super::{Parsed, Parser, literals::bound};
+use super::{Lone, Parsed, Parser, literals::bound};
 use crate::{
     front::{
         ast::{ConstExpr, ConstKind, Int, Literal, Name, Size, Type},
@@ -22,8 +22,13 @@ impl Parser<'_> {
                     lone = !parser.is(",");
                     Ok(field)
                 })?;
-                // As in Rust, `(T)` is T and `(T,)` a tuple.
-                let ty = if lone && fields.len() == 1 { fields.remove(0) } else { Type::Tuple(fields) };
+                let is_lone = lone && fields.len() == 1;
+                if is_lone {
+                    parser.lone_types.push(begin.to(end));
+                }
+                // As in Rust, `(T,)` is a tuple.
+                let is_itself = is_lone && parser.lone == Lone::Itself;
+                let ty = if is_itself { fields.remove(0) } else { Type::Tuple(fields) };
                 Ok((ty, begin.to(end)))
             } else if let Some(begin) = parser.eat("[") {
                 let (element, _) = parser.ty()?;
@@ -99,7 +104,7 @@ impl Parser<'_> {
         Ok(Type::Array(element.into(), self.size()?))
     }
 
-    /// A size: a number, the name of a constant, or `const { .. }`.
+    /// A size: a number, the name of a constant, or an expression of constants, perhaps in `const { .. }`.
     pub(super) fn size(&mut self) -> Parsed<Size> {
         if self.eat_word("const").is_some() {
             self.expect("{")?;
@@ -108,58 +113,80 @@ impl Parser<'_> {
             return Ok(Size::Computed(size.into()));
         }
         let token = self.ahead(0);
-        let size = match token.kind {
-            Kind::Number(Unsigned { value, suffix: None | Some(Int::Usize) }) => {
-                let large = || {
-                    SourceError::new(
-                        token.span,
-                        format!("this size is too large: expected at most {}, got {value}", usize::MAX),
-                    )
-                };
-                Size::Number(usize::try_from(value).map_err(|_| large())?)
-            }
-            Kind::Word(name) if self.looking_ahead || self.constants.contains_key(name) => Size::Constant(name.into()),
-            Kind::Word(name) => {
-                let fault = SourceError::new(token.span, format!("a size must be constant, and `{name}` is not"));
-                return Err(fault.hint(format!("declare it: `const {name}: usize = ...;`")));
-            }
+        match token.kind {
+            Kind::Number(Unsigned { suffix: None | Some(Int::Usize), .. }) | Kind::Symbol("(") | Kind::Word(_) => {}
             _ => {
                 return Err(self
                     .unexpected("a size")
-                    .hint("a size is a number, or the name of a `const` of type usize"));
+                    .hint("a size is a number, a `const` of type usize, or computed from them, as in `N + 1`"));
             }
-        };
-        self.next();
-        match self.is("]") {
-            true => Ok(size),
-            false => Err(self.unexpected("`]`").hint("a size that is computed is written `const { N + 1 }`")),
+        }
+        let size = self.constant_expression()?;
+        self.constant_names(&size)?;
+        Ok(match size.kind {
+            ConstKind::Number(literal) => {
+                let message = format!("this size is too large: expected at most {}, got {}", usize::MAX, literal.value);
+                Size::Number(usize::try_from(literal.value).map_err(|_| SourceError::new(token.span, message))?)
+            }
+            ConstKind::Constant(name) => Size::Constant(name),
+            _ => Size::Computed(size.into()),
+        })
+    }
+
+    /// Checks that all names in a size are those of constants.
+    fn constant_names(&self, size: &ConstExpr) -> Parsed<()> {
+        match &size.kind {
+            ConstKind::Constant(name) if !self.looking_ahead && !self.constants.contains_key(name) => {
+                let fault = SourceError::new(size.span, format!("a size must be constant, and `{name}` is not"));
+                Err(fault.hint(format!("declare it: `const {name}: usize = ...;`")))
+            }
+            _ => size.parts().into_iter().try_for_each(|part| self.constant_names(part)),
         }
     }
 
-    /// An expression of constants: numbers, names, `PARTY::NAME`, `min(..)`, `max(..)`, sums, differences, `-` and `!`.
+    /// An expression of constants: numbers, names, `PARTY::NAME`, `min(..)`, `max(..)`, `+`, `-`, `*`, `/`, `%`, `!` and
+    /// parentheses.
     ///
     /// *Errors*: anything else.
     pub(super) fn constant_expression(&mut self) -> Parsed<ConstExpr> {
-        let mut sum = self.constant_term()?;
-        let mut terms = 0;
-        while self.is("+") || self.is("-") {
-            let minus = self.next().kind == Kind::Symbol("-");
-            let term = self.constant_term()?;
-            let at = sum.span.to(term.span);
-            let (a, b) = (Box::new(sum), Box::new(term));
-            let kind = if minus { ConstKind::Sub(a, b) } else { ConstKind::Add(a, b) };
-            sum = ConstExpr { kind, span: at };
-            terms += 1;
-            if terms > super::MAX_NESTING {
+        self.constant_chain(&["+", "-"], |parser| parser.constant_chain(&["*", "/", "%"], Self::constant_term))
+    }
+
+    /// Operands with such operators between them, from left to right.
+    fn constant_chain(
+        &mut self,
+        operators: &[&'static str],
+        mut operand: impl FnMut(&mut Self) -> Parsed<ConstExpr>,
+    ) -> Parsed<ConstExpr> {
+        let mut whole = operand(self)?;
+        let mut operands = 1;
+        while let Kind::Symbol(operator) = self.peek()
+            && operators.contains(&operator)
+        {
+            self.next();
+            let right = operand(self)?;
+            let span = whole.span.to(right.span);
+            let (a, b) = (Box::new(whole), Box::new(right));
+            let kind = match operator {
+                "+" => ConstKind::Add(a, b),
+                "-" => ConstKind::Sub(a, b),
+                "*" => ConstKind::Mul(a, b),
+                "/" => ConstKind::Div(a, b),
+                _ => ConstKind::Rem(a, b),
+            };
+            whole = ConstExpr { kind, span };
+            operands += 1;
+            if operands > super::MAX_NESTING + 1 {
+                let what = if operators.contains(&"+") { "sum" } else { "product" };
                 let message =
-                    format!("this sum of constants is too long: expected at most {} terms", super::MAX_NESTING + 1);
+                    format!("this {what} of constants is too long: expected at most {} terms", super::MAX_NESTING + 1);
                 return Err(SourceError::new(self.ahead(0).span, message).hint("declare constants for parts of it"));
             }
         }
-        Ok(sum)
+        Ok(whole)
     }
 
-    fn constant_term(&mut self) -> Parsed<ConstExpr> {
+    pub(super) fn constant_term(&mut self) -> Parsed<ConstExpr> {
         self.nested("declare a constant for a part of it", |parser| {
             let token = parser.ahead(0);
             match token.kind {
@@ -275,4 +302,5 @@ pub(super) fn is_built_in(name: &str) -> bool {
 }
 
 /// The parts that a constant is made of.
-pub(super) const CONSTANTS: &str = "a constant is made of numbers, names, PARTY_0::NAME, min(..), max(..), +, - and !";
+pub(super) const CONSTANTS: &str =
+    "a constant is made of numbers, names, PARTY_0::NAME, min(..), max(..), +, -, *, /, % and !";

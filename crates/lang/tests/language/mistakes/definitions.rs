@@ -16,7 +16,7 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
     (
         "const N: i16 = 1;\nconst K: i16 = -(N as i16);\npub fn main(a: i16, b: u8) -> i16 {\n    a ^ K\n}",
         &[
-            "expected `)`, got `as` @ 2:20 ? a constant is made of numbers, names, PARTY_0::NAME, min(..), max(..), +, - and !",
+            "expected `)`, got `as` @ 2:20 ? a constant is made of numbers, names, PARTY_0::NAME, min(..), max(..), +, -, *, /, % and !",
         ],
     ),
     (
@@ -29,7 +29,9 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
     ),
     (
         "fn f<T>(a: T) -> T { a }\npub fn main(a: u8, b: u8) -> u8 { a }",
-        &["expected `(`, got `<` @ 1:5 ? there are no generics: use constants as sizes, and write types out"],
+        &[
+            "expected `const`, got `T` @ 1:6 ? only sizes can be left open: `fn sum<const N: usize>(data: [u16; N]) -> u32 { .. }`",
+        ],
     ),
     (
         "struct P(u8, u8);\npub fn main(a: u8, b: u8) -> u8 { a }",
@@ -48,9 +50,9 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
         &["`A` appears twice @ 1:13 ? rename or remove one of them"],
     ),
     (
-        "const N: u8 = 3 * 4;\npub fn main(a: u8, b: u8) -> u8 { a }",
+        "const N: u8 = 3 << 4;\npub fn main(a: u8, b: u8) -> u8 { a }",
         &[
-            "expected `;`, got `*` @ 1:17 ? a constant is made of numbers, names, PARTY_0::NAME, min(..), max(..), +, - and !",
+            "expected `;`, got `<<` @ 1:17 ? a constant is made of numbers, names, PARTY_0::NAME, min(..), max(..), +, -, *, /, % and !",
         ],
     ),
     (
@@ -61,10 +63,7 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
         "const N: u8 = M;\npub fn main(a: u8, b: u8) -> u8 { a }",
         &["there is no variable, constant or function `M` @ 1:15"],
     ),
-    (
-        "pub fn main(a: [u8; 2 + 2], b: u8) -> u8 { a[0] }",
-        &["expected `]`, got `+` @ 1:23 ? a size that is computed is written `const { N + 1 }`"],
-    ),
+    ("pub fn main(a: [u8; 2 << 2], b: u8) -> u8 { a[0] }", &["expected `]`, got `<<` @ 1:23"]),
     (
         "impl S { }\npub fn main(a: u8, b: u8) -> u8 { a }",
         &["expected a definition, got `impl` @ 1:1 ? there are no methods: write functions"],
@@ -120,11 +119,80 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
     (
         "fn f(x: u8) -> u8 { x }\nconst N: u8 = sqrt(4);\npub fn main(a: u8, b: u8) -> u8 { a }",
         &[
-            "expected `min` or `max`, got `sqrt` @ 2:15 ? a constant is made of numbers, names, PARTY_0::NAME, min(..), max(..), +, - and !",
+            "expected `min` or `max`, got `sqrt` @ 2:15 ? a constant is made of numbers, names, PARTY_0::NAME, min(..), max(..), +, -, *, /, % and !",
         ],
     ),
     (
         "pub fn main(a: u32, b: u32) -> u32 {\n    sqr(a)\n}",
         &["there is no variable, constant or function `sqr` @ 2:5 ? did you mean `sqrt`?"],
+    ),
+    (
+        "fn f<const N: u8>(a: u8) -> u8 { a }\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &[
+            "expected `usize`, got `u8` @ 1:15 ? only sizes can be left open: `fn sum<const N: usize>(data: [u16; N]) -> u32 { .. }`",
+        ],
+    ),
+    (
+        "fn f<const N: usize, const N: usize>(a: [u8; N]) -> u8 { a[0] }\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &["`N` appears twice @ 1:28 ? rename or remove one of them"],
+    ),
+    (
+        "fn f<const N: usize, const M: usize>(a: [u8; N]) -> u8 { a[0] }\npub fn main(a: [u8; 3], b: u8) -> u8 {\n    f(a)\n}",
+        &["the size `M` of `f` does not follow from the arguments @ 3:5 ? state it, as in `f::<3, 8>(..)`"],
+    ),
+    (
+        "fn f<const N: usize>(a: [u8; N]) -> u8 { a[0] }\npub fn main(a: [u8; 3], b: u8) -> u8 {\n    f::<2, 3>(a)\n}",
+        &["expected sizes for N, got 2 sizes @ 3:5 ? `_` stands for a size that is inferred"],
+    ),
+    (
+        "fn f<const N: usize>(a: [u8; N]) -> u8 { a[0] }\npub fn main(a: [u8; 3], b: u8) -> u8 {\n    f::<&3>(a)\n}",
+        &["expected a size, got `&` @ 3:9 ? state it as in `f::<4>(x)` or `f::<{ N + 1 }>(x)`"],
+    ),
+    (
+        "fn f<const N: usize>(a: [u8; N], b: [u8; N]) -> u8 { a[0] }\npub fn main(a: [u8; 3], b: [u8; 2]) -> u8 {\n    f(a, b)\n}",
+        &["expected [u8; 3], got [u8; 2] @ 3:10 ? arrays of different sizes have different types"],
+    ),
+    (
+        "fn f(a: u8) -> u8 { a }\npub fn main(a: u8, b: u8) -> u8 {\n    f::<3>(a) ^ min::<3>(a, b)\n}",
+        &[
+            "the function `f` is not over sizes @ 3:5 ? leave out `::<..>`",
+            "the function `min` is not over sizes @ 3:17 ? leave out `::<..>`",
+        ],
+    ),
+    (
+        "fn f<const N: usize>(a: [u8; N]) -> [u8; N] {\n    let mut s = a;\n    s[0] = N;\n    [0; 3]\n}\npub fn main(a: [u8; 2], b: [u8; 4]) -> u8 { f(a)[0] ^ f(b)[0] }",
+        &["`f::<2>`: expected u8, got usize @ 3:12 ? convert one of them with `as`"],
+    ),
+    (
+        "fn f<const N: usize>(a: [u8; N], b: [u8; N - 2]) -> u8 { a[0] }\npub fn main(a: [u8; 1], b: u8) -> u8 { f(a, []) }",
+        &["`f::<1>`: `N - 2` is out of range for usize: expected 0 to 4294967295, got -1 @ 1:42"],
+    ),
+    (
+        "fn f<const N: usize>(a: [u8; N]) -> u8 { let mut s = 0; for i in 0..N - 2 { s ^= a[i]; } s }\npub fn main(a: [u8; 1], b: u8) -> u8 { f(a) }",
+        &["`f::<1>`: `N - 2` is out of range for usize: expected 0 to 4294967295, got -1 @ 1:69"],
+    ),
+    (
+        "pub fn main<const N: usize>(a: [u8; N], b: u8) -> u8 { b }",
+        &["the size `N` of `main` is not known @ 1:19 ? make it a constant of a party: `const N: usize = PARTY_0::N;`"],
+    ),
+    (
+        "const N: usize = 3 / (2 - 2);\nconst M: usize = 4 % 0;\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &["`3 / (2 - 2)` divides by zero @ 1:18", "`4 % 0` divides by zero @ 2:18"],
+    ),
+    (
+        "const N: fixed<8, 8> = 1.5 * 2.0;\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &["expected a constant integer, got fixed<8, 8> @ 1:24"],
+    ),
+    (
+        "#[inline]\nfn f(a: u8) -> u8 { a }\npub fn main(a: u8, b: u8) -> u8 { f(a) }",
+        &[
+            "expected `#[hex]`, got `inline` @ 1:3 ? the only attribute is `#[hex]`, before a function: its arrays of u8 are given and shown as hex",
+        ],
+    ),
+    (
+        "#[hex]\nstruct S { x: [u8; 4] }\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &[
+            "expected a function, got `struct` @ 2:1 ? the only attribute is `#[hex]`, before a function: its arrays of u8 are given and shown as hex",
+        ],
     ),
 ];

@@ -411,9 +411,62 @@ pub(super) const REFUSED: &[(&str, &str, &str)] = &[
     ("pub fn main(a: u8, b: u8) -> () { a }", "expected (), got u8", "mismatched types"),
     // Tuples of one.
     (
-        "pub fn main(a: u8, b: u8) -> u8 {\n    let x: (u8) = (a,);\n    b\n}",
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let x: u8 = (a,);\n    b\n}",
         "expected u8, got (u8,)",
         "mismatched types",
     ),
     ("pub fn main(a: u8, b: u8) -> u8 { let x: (u8,) = (a); b }", "expected (u8,), got u8", "mismatched types"),
+    // Functions over sizes.
+    (
+        "fn f<const N: usize>(a: u8) -> u8 { a }\npub fn main(a: u8, b: u8) -> u8 { f(a) }",
+        "the size `N` of `f` does not follow from the arguments",
+        "type annotations needed",
+    ),
+    (
+        "fn f<const N: usize>(a: [u8; N], b: [u8; N]) -> u8 { a[0] }\npub fn main(a: [u8; 2], b: [u8; 3]) -> u8 { f(a, b) }",
+        "expected [u8; 2], got [u8; 3]",
+        "mismatched types",
+    ),
+    (
+        "fn f(a: u8) -> u8 { a }\npub fn main(a: u8, b: u8) -> u8 { f::<3>(a) }",
+        "the function `f` is not over sizes",
+        "takes 0 generic arguments but 1 generic argument was supplied",
+    ),
+    (
+        "fn f<const N: usize>(a: [u8; N]) -> u8 { a[0] }\npub fn main(a: [u8; 2], b: u8) -> u8 { f::<2, 3>(a) }",
+        "expected sizes for N, got 2 sizes",
+        "takes 1 generic argument but 2 generic arguments were supplied",
+    ),
+    (
+        "fn f<const N: usize>(a: [u8; N]) -> u8 { a[0] }\npub fn main(a: [u8; 2], b: u8) -> u8 { f::<3>(a) }",
+        "expected [u8; 3], got [u8; 2]",
+        "mismatched types",
+    ),
+    (
+        "fn f<const N: usize>(a: [u8; N], k: usize) -> u8 { match k { N => 1, _ => 2 } }\npub fn main(a: [u8; 2], b: usize) -> u8 { f(a, b) }",
+        "expected a pattern, got the size `N`",
+        "in patterns",
+    ),
+    (
+        "fn f<const N: usize>(a: [u8; N]) -> u8 { let N = 3; a[0] }\npub fn main(a: [u8; 2], b: u8) -> u8 { f(a) }",
+        "`N` is a constant, declared in line 1",
+        "constant parameters cannot be referenced in patterns",
+    ),
+    (
+        "fn f<const N: usize>(a: [u8; N]) -> [u8; N] { [0; 3] }\npub fn main(a: [u8; 2], b: u8) -> u8 { f(a)[0] ^ b }",
+        "`f::<2>`: expected [u8; 2], got [integer; 3]",
+        "mismatched types",
+    ),
+    // Constants.
+    ("const K: u8 = 5 / 0;\npub fn main(a: u8, b: u8) -> u8 { a ^ b ^ K }", "`5 / 0` divides by zero", "by zero"),
+    (
+        "const K: i8 = -128 % -1;\npub fn main(a: i8, b: i8) -> i8 { a ^ b ^ K }",
+        "is out of range for i8",
+        "which would overflow",
+    ),
+    (
+        "const K: u8 = 20 * 20;\npub fn main(a: u8, b: u8) -> u8 { a ^ b ^ K }",
+        "`20 * 20` is out of range for u8",
+        "which would overflow",
+    ),
 ];

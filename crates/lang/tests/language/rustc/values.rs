@@ -418,4 +418,63 @@ pub(super) const VALUES: &[(&str, &[Run])] = &[
     ("pub fn main(x: i8, y: i8) -> i16 { -x as i16 - -1 }", &[("-127, 2", "128")]),
     // Tuples of one.
     ("pub fn main(x: u8, y: u8) -> u8 { let a: (u8,) = (x,); let b: (u8) = (y); a.0 ^ b }", &[("1, 2", "3")]),
+    // Functions over sizes: each call has those of its arguments, or those that it states.
+    (
+        "fn sum<const N: usize>(data: [u16; N]) -> u32 { let mut s = 0u32; for x in data { s += x as u32; } s }\npub fn main(a: [u16; 4], b: [u16; 2]) -> u32 { sum(a) + sum(b) }",
+        &[("[1, 2, 3, 65535], [5, 6]", "65552")],
+    ),
+    (
+        "fn last<const N: usize>(a: [u8; N]) -> u8 { a[N - 1] }\npub fn main(a: [u8; 3], b: [u8; 1]) -> u8 { last(a) ^ last(b) }",
+        &[("[1, 2, 3], [4]", "7")],
+    ),
+    (
+        "fn mix<const N: usize, const M: usize>(a: [[u8; N]; M], b: [u8; M]) -> [u8; N] { let mut r = [0; N]; for i in 0..M { for j in 0..N { r[j] ^= a[i][j] & b[i]; } } r }\npub fn main(a: [[u8; 2]; 3], b: [u8; 3]) -> [u8; 2] { mix(a, b) }",
+        &[("[[1, 2], [4, 8], [16, 32]], [255, 0, 255]", "17 34")],
+    ),
+    (
+        "fn zeros<const N: usize>() -> [u8; N] { [0; N] }\npub fn main(a: u8, b: u8) -> u8 { let z = zeros::<2>(); let y = zeros::<{ 1 + 2 }>(); z[1] ^ y[2] ^ a ^ b }",
+        &[("5, 3", "6")],
+    ),
+    (
+        "fn f<const N: usize>(a: [u8; N]) -> u8 { a[0] ^ N as u8 }\npub fn main(a: u8, b: u8) -> u8 { f([a, b, 1]) ^ f::<_>([b, 1]) }",
+        &[("5, 3", "7")],
+    ),
+    (
+        "const N: usize = 5;\nfn f<const N: usize>(a: [u8; N]) -> usize { N }\npub fn main(a: [u8; 2], b: u8) -> usize { f(a) + N }",
+        &[("[1, 2], 3", "7")],
+    ),
+    (
+        "fn g<const N: usize>(a: [u8; N]) -> usize { N * 2 }\nfn f<const M: usize>(a: [u8; M], b: [u8; M]) -> usize { g(a) + g([1; 3]) }\npub fn main(a: [u8; 2], b: [u8; 2]) -> usize { f(a, b) }",
+        &[("[1, 2], [3, 4]", "10")],
+    ),
+    (
+        "fn at<const N: usize>(a: [u8; N], k: usize) -> u8 { a[k] }\npub fn main(a: [u8; 3], b: usize) -> u8 { at(a, b) ^ at([1, 2], b) }",
+        &[("[1, 2, 3], 1", "0"), ("[1, 2, 3], 2", "1: index out of bounds")],
+    ),
+    (
+        "fn f<const N: usize>(a: [u8; N], t: ([u16; N], u8)) -> (u8,) { let b: [u8; N] = a; let u = t.0; (b[N - 1] ^ t.1 ^ u[0] as u8,) }\npub fn main(a: [u8; 2], b: u8) -> u8 { let (x,) = f(a, ([7; 2], b)); x }",
+        &[("[1, 2], 3", "6")],
+    ),
+    (
+        "fn min<const N: usize>(a: [u8; N], b: u8) -> u8 { a[0] ^ b }\npub fn main(a: u8, b: u8) -> u8 { min([a], b) }",
+        &[("5, 3", "6")],
+    ),
+    // Ends of loops, and sizes, are computed from constants and sizes.
+    (
+        "fn f<const N: usize>(a: [u8; N]) -> u8 { let mut s = 0; for i in 0..N - 1 { s ^= a[i + 1] - a[i]; } for i in 0..N / 2 { s ^= a[N - 1 - i]; } for i in 1..=2 * N % 5 { s ^= i as u8; } s }\npub fn main(a: [u8; 4], b: u8) -> u8 { f(a) ^ b }",
+        &[("[1, 3, 6, 10], 0", "9"), ("[3, 1, 6, 10], 0", "1: arithmetic overflow")],
+    ),
+    (
+        "const K: usize = 7 * 3 / 2 % 6;\nconst L: i32 = (2 - 9) / 2 * -3 + -7 % 4;\npub fn main(a: [u8; K], b: i32) -> (usize, i32) { (a.len(), b - L) }",
+        &[("[1, 2, 3, 4], 10", "4 4")],
+    ),
+    (
+        "const N: usize = 2;\npub fn main(a: [u8; 2 * N - 1], b: u8) -> u8 { let x = [b; N + 1]; let y: [u8; (N + 1) * 1] = x; y[N] ^ a[2] }",
+        &[("[1, 2, 3], 4", "7")],
+    ),
+    // A type in parentheses is the type.
+    (
+        "fn f(x: (u8)) -> (u8) { x }\npub fn main(a: (u8), b: u8) -> (u8) { let x: (u8) = (a); f(x) ^ b }",
+        &[("5, 3", "6")],
+    ),
 ];

@@ -24,7 +24,7 @@ pub(in crate::library) const MEMBERS: &[Member] = &[
         parameters: &[TEXT],
         ands: "5120 ceil(bytes / 16) + 1280",
         and_count: |p| AES128.ands(p[0].div_ceil(16)),
-        build: Build::Program { size: |p| size(p[0]), build: |name, p| AES128.counter_mode(name, p[0]) },
+        build: Build::Program { size: |p| size(p[0]), build: |program, p| AES128.counter_mode(program, p[0]) },
     },
     Member {
         name: "aes256-ctr",
@@ -32,7 +32,7 @@ pub(in crate::library) const MEMBERS: &[Member] = &[
         parameters: &[TEXT],
         ands: "7168 ceil(bytes / 16) + 1664",
         and_count: |p| AES256.ands(p[0].div_ceil(16)),
-        build: Build::Program { size: |p| size(p[0]), build: |name, p| AES256.counter_mode(name, p[0]) },
+        build: Build::Program { size: |p| size(p[0]), build: |program, p| AES256.counter_mode(program, p[0]) },
     },
     Member {
         name: "aes128-cmac",
@@ -40,7 +40,7 @@ pub(in crate::library) const MEMBERS: &[Member] = &[
         parameters: &[Parameter::new("bytes", 40, 0, 1 << 26)],
         ands: "5120 max(ceil(bytes / 16), 1) + 6400",
         and_count: |p| AES128.ands(p[0].div_ceil(16).max(1) + 1),
-        build: Build::Program { size: |p| size(p[0]), build: |name, p| AES128.cmac(name, p[0]) },
+        build: Build::Program { size: |p| size(p[0]), build: |program, p| AES128.cmac(program, p[0]) },
     },
     Member {
         name: "ghash",
@@ -48,7 +48,7 @@ pub(in crate::library) const MEMBERS: &[Member] = &[
         parameters: &[Parameter::new("blocks", 2, 1, 1 << 22)],
         ands: "751 blocks",
         and_count: |p| PRODUCT_128 * p[0],
-        build: Build::Program { size: |p| GHASH_GATES + 8 * p[0], build: |name, p| ghash(name, p[0]) },
+        build: Build::Program { size: |p| GHASH_GATES + 8 * p[0], build: |program, p| ghash(program, p[0]) },
     },
     Member {
         name: "aes128-gcm",
@@ -58,7 +58,7 @@ pub(in crate::library) const MEMBERS: &[Member] = &[
         and_count: |p| AES128.gcm_ands(p),
         build: Build::Program {
             size: |p| GHASH_GATES + size(p[0] + p[1]),
-            build: |name, p| AES128.gcm(name, [p[0], p[1]]),
+            build: |program, p| AES128.gcm(program, [p[0], p[1]]),
         },
     },
     Member {
@@ -69,7 +69,7 @@ pub(in crate::library) const MEMBERS: &[Member] = &[
         and_count: |p| AES256.gcm_ands(p),
         build: Build::Program {
             size: |p| GHASH_GATES + size(p[0] + p[1]),
-            build: |name, p| AES256.gcm(name, [p[0], p[1]]),
+            build: |program, p| AES256.gcm(program, [p[0], p[1]]),
         },
     },
 ];
@@ -130,22 +130,20 @@ impl Cipher {
 
     /// Expands the key of party 0.
     fn expanded(&self, p: &mut ProgramBuilder, added: Added) -> Result<Expanded, CircuitError> {
-        let schedule = p.component(self.schedule()?);
-        let block = p.component(self.block(added)?);
+        let schedule = p.component(self.schedule(p.circuit("aes-key-schedule"))?);
+        let block = p.component(self.block(p.circuit("aes-block"), added)?);
         let key = p.input("key", Type::Bytes(self.key_bytes), Party(0))?;
         Ok(Expanded { block, keys: p.instance(schedule, &[&key])?.remove(0) })
     }
 
-    fn schedule(&self) -> Result<Component, CircuitError> {
-        let mut c = CircuitBuilder::new("aes-key-schedule");
+    fn schedule(&self, mut c: CircuitBuilder) -> Result<Component, CircuitError> {
         let key: Bytes = c.input("key", Type::Bytes(self.key_bytes));
         let keys = expand_key(&mut c, &key);
         c.output("round_keys", &to_bytes(&keys));
         c.finish()
     }
 
-    fn block(&self, added: Added) -> Result<Component, CircuitError> {
-        let mut c = CircuitBuilder::new("aes-block");
+    fn block(&self, mut c: CircuitBuilder, added: Added) -> Result<Component, CircuitError> {
         let keys: Bytes = c.input("round_keys", Type::Bytes(4 * self.key_bytes + 112));
         let (block, text) = (block_input(&mut c, "block"), block_input(&mut c, "text"));
         let keys: Vec<Block> = keys.0.chunks(128).map(to_block).collect();
@@ -164,8 +162,7 @@ impl Cipher {
     }
 
     /// NIST SP 800-38A, section 6.5, with the counter blocks of RFC 3686: twelve bytes of party 1, then a number from 1 on.
-    fn counter_mode(&self, name: String, bytes: u32) -> Result<Program, CircuitError> {
-        let mut p = ProgramBuilder::new(name);
+    fn counter_mode(&self, mut p: ProgramBuilder, bytes: u32) -> Result<Program, CircuitError> {
         let key = self.expanded(&mut p, Added::After)?;
         let nonce = p.input("nonce", Type::Bytes(12), Party(1))?;
         let text = p.input("text", Type::Bytes(bytes), Party(1))?;
@@ -175,13 +172,12 @@ impl Cipher {
     }
 
     /// RFC 4493, section 2.4.
-    fn cmac(&self, name: String, bytes: u32) -> Result<Program, CircuitError> {
-        let mut p = ProgramBuilder::new(name);
+    fn cmac(&self, mut p: ProgramBuilder, bytes: u32) -> Result<Program, CircuitError> {
         let key = self.expanded(&mut p, Added::Before)?;
         let message = p.input("message", Type::Bytes(bytes), Party(1))?;
         let blocks = bytes.div_ceil(16).max(1);
         let is_whole = bytes == 16 * blocks;
-        let last = p.component(last_block(if is_whole { 1 } else { 2 })?);
+        let last = p.component(last_block(p.circuit("cmac-last-block"), if is_whole { 1 } else { 2 })?);
         let mut padding = vec![0; (16 * blocks - bytes) as usize];
         padding.iter_mut().take(1).for_each(|byte| *byte = 0x80);
         let padded = Wires::concat(Type::Bytes(16 * blocks), [&message, &Wires::constant_bytes(&padding)]);
@@ -200,10 +196,9 @@ impl Cipher {
     }
 
     /// NIST SP 800-38D, section 7.1, with nonces of twelve bytes.
-    fn gcm(&self, name: String, [beside, bytes]: [u32; 2]) -> Result<Program, CircuitError> {
-        let mut p = ProgramBuilder::new(name);
+    fn gcm(&self, mut p: ProgramBuilder, [beside, bytes]: [u32; 2]) -> Result<Program, CircuitError> {
         let key = self.expanded(&mut p, Added::After)?;
-        let hash = p.component(hash_block()?);
+        let hash = p.component(hash_block(p.circuit("ghash-block"))?);
         let nonce = p.input("nonce", Type::Bytes(12), Party(1))?;
         let data = p.input("data", Type::Bytes(beside), Party(1))?;
         let text = p.input("text", Type::Bytes(bytes), Party(1))?;
@@ -251,8 +246,7 @@ fn padded(text: &Wires, bytes: u32) -> Wires {
 }
 
 /// RFC 4493, section 2.3: a block with a subkey added, which is the encryption of zero, doubled once or twice.
-fn last_block(doublings: usize) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new("cmac-last-block");
+fn last_block(mut c: CircuitBuilder, doublings: usize) -> Result<Component, CircuitError> {
     let zero: Bytes = c.input("zero", Type::Bytes(16));
     let block: Bytes = c.input("block", Type::Bytes(16));
     // The most significant bit of the first byte is that of x^127.
@@ -278,9 +272,8 @@ const FIELD: [bool; 129] = {
     terms
 };
 
-fn ghash(name: String, blocks: u32) -> Result<Program, CircuitError> {
-    let mut p = ProgramBuilder::new(name);
-    let hash = p.component(hash_block()?);
+fn ghash(mut p: ProgramBuilder, blocks: u32) -> Result<Program, CircuitError> {
+    let hash = p.component(hash_block(p.circuit("ghash-block"))?);
     let key = p.input("key", Type::Bytes(16), Party(0))?;
     let data = p.input("data", Type::Bytes(16 * blocks), Party(1))?;
     let state = hash_of(&mut p, hash, &key, &[data])?;
@@ -301,8 +294,7 @@ fn hash_of(p: &mut ProgramBuilder, hash: ComponentId, key: &Wires, parts: &[Wire
 }
 
 /// A step of GHASH: (state + block) key in the field, whose elements have the term of 1 in the most significant bit of their first byte.
-fn hash_block() -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new("ghash-block");
+fn hash_block(mut c: CircuitBuilder) -> Result<Component, CircuitError> {
     c.reserve(GHASH_GATES as usize);
     let [state, key, block] = ["state", "key", "block"].map(|name| c.input::<Bytes>(name, Type::Bytes(16)));
     let state = c.xor_words(&state, &block);

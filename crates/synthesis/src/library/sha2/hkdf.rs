@@ -29,7 +29,7 @@ pub(in crate::library) const MEMBERS: &[Member] = &[Member {
     },
     build: Build::Program {
         size: |p| SHA256.size(p[0]) + SHA256.size((p[2] + 128) * p[3].div_ceil(32)),
-        build: |name, p| SHA256.hkdf(name, [p[0], p[1], p[2], p[3]]),
+        build: |program, p| SHA256.hkdf(program, [p[0], p[1], p[2], p[3]]),
     },
 }];
 
@@ -37,12 +37,11 @@ impl Family {
     /// RFC 5869, section 2.
     fn hkdf(
         &self,
-        name: String,
+        mut p: ProgramBuilder,
         [key_bytes, salt_bytes, info_bytes, output]: [u32; 4],
     ) -> Result<Program, CircuitError> {
-        let mut p = ProgramBuilder::new(name);
         let digest = self.width as u32;
-        let compression = p.component(self.compression(self.name.into())?);
+        let compression = p.component(self.compression(p.circuit(self.name))?);
         let key = p.input("key", Type::Bytes(key_bytes), Party(0))?;
         let salt = p.input("salt", Type::Bytes(salt_bytes), Party(1))?;
         let info = p.input("info", Type::Bytes(info_bytes), Party(1))?;

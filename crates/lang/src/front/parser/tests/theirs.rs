@@ -124,7 +124,9 @@ fn constant(own: &ConstExpr) -> theirs::ConstExpr {
             Err(own) => theirs::ConstExprEnum::NumSigned(literal.value.as_i64(), own),
         },
         ConstKind::Decimal(_) => panic!("they have no numbers with a point"),
-        ConstKind::Neg(_) | ConstKind::Not(_) => panic!("they have no `{own}`"),
+        ConstKind::Neg(_) | ConstKind::Not(_) | ConstKind::Mul(..) | ConstKind::Div(..) | ConstKind::Rem(..) => {
+            panic!("they have no `{own}`")
+        }
         ConstKind::External(party, name) => {
             theirs::ConstExprEnum::ExternalValue { party: party.clone(), identifier: name.clone() }
         }
@@ -269,10 +271,12 @@ fn expr(own: &Expr) -> UntypedExpr {
         ExprKind::Neg(x) => E::UnaryOp(theirs::UnaryOp::Neg, boxed(x)),
         ExprKind::Op(op, a, b) => E::Op(operator(*op), boxed(a), boxed(b)),
         ExprKind::Block(body) => E::Block(stmts(body)),
-        ExprKind::Call(name, arguments) => match theirs::BuiltInFnCall::try_from_ident_args(name, exprs(arguments)) {
-            Ok(call) => E::BuiltInFnCall(call),
-            Err(arguments) => E::FnCall(name.clone(), arguments),
-        },
+        ExprKind::Call(callee, arguments) => {
+            match theirs::BuiltInFnCall::try_from_ident_args(&callee.name, exprs(arguments)) {
+                Ok(call) => E::BuiltInFnCall(call),
+                Err(arguments) => E::FnCall(callee.name.clone(), arguments),
+            }
+        }
         ExprKind::If(condition, then, other) => E::If(boxed(condition), boxed(then), boxed(other)),
         ExprKind::Cast(to, x) => E::Cast(ty(to), boxed(x)),
         ExprKind::Range(from, to, inclusive) => {

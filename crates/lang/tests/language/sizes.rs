@@ -1,0 +1,143 @@
+//! Functions over sizes, functions other than `main`, types in parentheses, and byte strings at ports.
+
+use garblet_circuit::{Bits, Program, Type, evaluate};
+use garblet_formats::{front_end::FrontEnds, value::to_json};
+use garblet_lang::{Language, Options};
+
+use crate::reference::compile;
+
+const SUM: &str =
+    "fn sum<const N: usize>(data: [u16; N]) -> u32 { let mut s = 0u32; for x in data { s += x as u32; } s }
+pub fn main(a: [u16; 4], b: [u16; 8]) -> u32 { sum(a) + sum(b) }";
+
+fn program(text: &str) -> Program {
+    compile(text, &[], true).unwrap_or_else(|error| panic!("{}", error.render()))
+}
+
+fn refusal(text: &str) -> String {
+    compile(text, &[], true).err().unwrap_or_else(|| panic!("accepted: {text}")).render()
+}
+
+/// Compiles a function of a source.
+fn function(text: &str, function: &str) -> Result<Program, String> {
+    let options = Options { function: function.into(), ..Options::default() };
+    let front_ends = FrontEnds::standard().with(Language { options });
+    front_ends.read("main.garble.rs", &mut text.as_bytes()).map_err(|error| error.render())
+}
+
+#[test]
+fn a_function_over_sizes_costs_what_its_instances_cost_written_out() {
+    let out = |n: usize| {
+        format!("fn sum{n}(data: [u16; {n}]) -> u32 {{ let mut s = 0u32; for x in data {{ s += x as u32; }} s }}\n")
+    };
+    let written = out(4) + &out(8) + "pub fn main(a: [u16; 4], b: [u16; 8]) -> u32 { sum4(a) + sum8(b) }";
+    assert_eq!(program(SUM).stats().and, program(&written).stats().and);
+}
+
+#[test]
+fn a_list_gives_its_room_and_an_array_its_length() {
+    let text = "fn most<const N: usize>(data: [u8; ..N]) -> usize { data.len() * 100 + N }
+pub fn main(a: [u8; ..3], b: u8) -> (usize, usize) { (most(a), most([b, b])) }";
+    let own = program(text);
+    // Two values of three.
+    let list = Bits::from_u128(2 | 7 << 2 | 8 << 10, 26);
+    let outputs = evaluate(&own, &[list, Bits::from_u128(9, 8)]);
+    let shown: Vec<String> =
+        outputs.iter().take(2).map(|bits| to_json(&Type::Unsigned(32), bits).to_string()).collect();
+    assert_eq!(shown, ["203", "202"]);
+}
+
+#[test]
+fn sizes_of_results_may_be_computed() {
+    let text = "fn ends<const N: usize>(a: [u8; N]) -> [u8; 2 * N] { let mut r = [0; N + N]; for i in 0..N { r[2 * i] = a[i]; } r }
+pub fn main(a: [u8; 2], b: u8) -> [u8; 4] { ends(a) }";
+    let outputs = evaluate(&program(text), &[Bits::from_u128(0x0201, 16), Bits::from_u128(0, 8)]);
+    assert_eq!(outputs[0].to_u128(), Some(0x0002_0001));
+}
+
+#[test]
+fn what_nothing_calls_is_warned_about_even_if_it_is_public() {
+    let text = "pub fn f<const N: usize>(a: [u8; N]) -> u8 { wrong }\npub fn main(a: u8, b: u8) -> u8 { a ^ b }";
+    let warnings: Vec<String> = program(text).notes().warnings.iter().map(|warning| warning.render()).collect();
+    assert!(warnings[0].contains("the function `f` is never called"), "{warnings:?}");
+    assert!(
+        warnings[0].contains("hint: call `f`, or remove it: without a call its sizes are not known"),
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn recursion_over_sizes_is_refused() {
+    let text = "fn f<const N: usize>(a: [u8; N]) -> u8 { f::<{ N - 1 }>([0; N - 1]) }\npub fn main(a: [u8; 3], b: u8) -> u8 { f(a) }";
+    assert!(refusal(text).contains("the function `f` is recursive"), "{}", refusal(text));
+}
+
+#[test]
+fn instances_are_bounded() {
+    // Each function calls the next one with two sizes, so that the last would have 2^24 instances.
+    let mut text = String::new();
+    for k in 0..24 {
+        let (next, more) = (k + 1, 1 << k);
+        text +=
+            &format!("fn f{k}<const N: usize>(a: u8) -> u8 {{ f{next}::<N>(a) ^ f{next}::<{{ N + {more} }}>(a) }}\n");
+    }
+    text += "fn f24<const N: usize>(a: u8) -> u8 { a }\npub fn main(a: u8, b: u8) -> u8 { f0::<1>(a) ^ b }";
+    let error = refusal(&text);
+    assert!(error.contains("functions over sizes have too many instances"), "{error}");
+    assert!(error.contains("hint: call them with fewer different sizes"), "{error}");
+}
+
+#[test]
+fn any_public_function_can_be_compiled() {
+    let text = "pub fn score(a: u8, b: u8) -> u8 { double(a) ^ b }\npub fn double(a: u8) -> u8 { a << 1 }\nfn own(a: u8) -> u8 { a }";
+    let own = function(text, "score").expect("a program");
+    assert_eq!(own.inputs().len(), 2);
+    assert_eq!(evaluate(&own, &[5, 3].map(|x| Bits::from_u128(x, 8)))[0].to_u128(), Some(9));
+    assert_eq!(function(text, "double").expect("a program").inputs().len(), 1);
+    for (name, message, hint) in [
+        ("main", "there is no function `main`", "compile another one: `--function double`"),
+        ("scor", "there is no function `scor`", "compile another one: `--function score`"),
+        ("own", "`own` is not public", "write `pub fn own(..)`"),
+    ] {
+        let error = function(text, name).expect_err("no such function");
+        assert!(error.contains(message) && error.contains(hint), "{error}");
+    }
+}
+
+#[test]
+fn a_type_in_parentheses_is_a_tuple_where_only_that_is_right() {
+    for text in [
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let x: (u8) = (a,);\n    b ^ x.0\n}",
+        "fn f(x: (u8)) -> (u8) { (x.0,) }\npub fn main(a: u8, b: u8) -> u8 { f((a,)).0 ^ b }",
+        "struct S { x: (u8) }\npub fn main(a: u8, b: u8) -> u8 { let s = S { x: (a,) }; s.x.0 ^ b }",
+    ] {
+        let own = program(text);
+        assert_eq!(evaluate(&own, &[5, 3].map(|x| Bits::from_u128(x, 8)))[0].to_u128(), Some(6), "{text}");
+        let warnings: Vec<String> = own.notes().warnings.iter().map(|warning| warning.render()).collect();
+        assert_eq!(warnings.len(), text.matches("(u8)").count(), "{warnings:?}");
+        assert!(warnings[0].contains("this type is read as a tuple of one, as `garble_lang` does"), "{warnings:?}");
+        assert!(warnings[0].contains("hint: write `(T,)`: in Rust, `(T)` is T"), "{warnings:?}");
+    }
+    // By Rust's rules it is right, or by neither.
+    let right = "pub fn main(a: (u8), b: u8) -> u8 { let x: (u8) = a; x ^ b }";
+    assert!(program(right).notes().warnings.is_empty());
+    let error = refusal("pub fn main(a: u8, b: u16) -> u8 {\n    let x: (u8) = (b,);\n    a\n}");
+    assert!(error.contains("expected u8, got (u16,)"), "{error}");
+}
+
+#[test]
+fn arrays_of_bytes_are_byte_strings_where_the_source_says_hex() {
+    let text = "struct Out { digest: [u8; 4], parts: [[u8; 2]; 2], count: u8, wide: [u16; 2] }
+#[hex]
+pub fn main(a: [u8; 4], b: u8) -> Out { Out { digest: a, parts: [[b, a[1]], [0x10, 0xff]], count: b, wide: [1, 2] } }";
+    let own = program(text);
+    let plain = program(&text.replace("#[hex]", ""));
+    assert_eq!(own.inputs()[0].port.ty, Type::Bytes(4));
+    let inputs = [Bits::from_u128(0x4433_2211, 32), Bits::from_u128(0xab, 8)];
+    let outputs = evaluate(&own, &inputs);
+    // The wires are the same.
+    assert_eq!(outputs, evaluate(&plain, &inputs));
+    let shown = own.outputs().iter().zip(&outputs);
+    let shown: Vec<String> = shown.map(|(output, bits)| to_json(&output.port.ty, bits).to_string()).collect();
+    assert_eq!(shown, ["171", r#"{"hex":"11223344"}"#, r#"[{"hex":"ab22"},{"hex":"10ff"}]"#, "[1,2]"]);
+}
