@@ -270,8 +270,8 @@ mod tests {
 
     /// The outputs of a program on byte strings, after a check of its number of AND gates.
     pub(super) fn outputs(name: &str, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
-        let (member, parameters) = resolve(name).unwrap();
-        let program = member.program(&parameters).unwrap();
+        let (member, parameters, aim) = resolve(name).unwrap();
+        let program = member.program(&parameters, aim).unwrap();
         assert_eq!(program.stats().and, member.and_count(&parameters).unwrap(), "{name}");
         let inputs: Vec<Vec<bool>> = inputs.iter().map(|bytes| bytes_to_bits(bytes)).collect();
         simulate::program(&program, &inputs).iter().map(|bits| bits_to_bytes(bits)).collect()

@@ -55,7 +55,10 @@ struct Authenticator {
 
 impl Authenticator {
     fn of(p: &mut ProgramBuilder) -> Result<Self, CircuitError> {
-        Ok(Authenticator { step: p.component(step(p.circuit("poly1305-block"))?), last: p.component(last(p.circuit("poly1305-last"))?) })
+        Ok(Authenticator {
+            step: p.component(step(p.circuit("poly1305-block"))?),
+            last: p.component(last(p.circuit("poly1305-last"))?),
+        })
     }
 
     /// The tag of parts, each of which ends a block.

@@ -69,7 +69,7 @@ impl Family {
         key: &Wires,
         key_bytes: u32,
     ) -> Result<[Wires; 2], CircuitError> {
-        let blocks = p.component(key_blocks(key_bytes, self.block_bytes() as u32)?);
+        let blocks = p.component(key_blocks(p, key_bytes, self.block_bytes() as u32)?);
         let mut states = p.instance(blocks, &[key])?;
         for state in &mut states {
             *state = p.instance(compression, &[&self.initial(&INITIAL), state])?.remove(0);
