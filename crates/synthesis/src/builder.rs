@@ -58,7 +58,7 @@ use crate::xag::Xag;
 /// A bit belongs to the builder that made it.
 pub type Bit = Literal;
 
-/// What a circuit has little of.
+/// The measure that a circuit keeps small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Aim {
     /// AND gates.

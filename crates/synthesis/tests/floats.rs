@@ -146,7 +146,7 @@ fn run(component: &Component, inputs: &[[u64; 64]]) -> Vec<[u64; 64]> {
     component.outputs().iter().map(|port| take(port.width())).collect()
 }
 
-/// How often to run 64 cases: 10,240 cases, or a million.
+/// The number of runs of 64 cases: 10,240 cases, or a million.
 fn rounds() -> usize {
     if std::env::var_os("GARBLET_TEST_FULL").is_some() { 15_625 } else { 160 }
 }

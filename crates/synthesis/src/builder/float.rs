@@ -56,12 +56,12 @@ struct Parts {
     exponent: Vec<Bit>,
     /// The fraction, and above it a bit that only subnormal numbers and zero lack.
     significand: Vec<Bit>,
-    /// Whether the exponent is that of infinity and NaN.
+    /// Set if the exponent is that of infinity and NaN.
     extreme: Bit,
 }
 
 impl Parts {
-    /// Whether the number is subnormal or zero.
+    /// Returns whether the number is subnormal or zero.
     fn subnormal(&self) -> Bit {
         !*self.significand.last().expect("a bit above the fraction")
     }
@@ -79,9 +79,9 @@ struct Unrounded {
     /// Guard bit, fraction, and the bit above it.
     significand: Vec<Bit>,
     sticky: Bit,
-    /// Whether the result is infinite or NaN, whatever the rest says.
+    /// Set if the result is infinite or NaN, whatever the rest says.
     extreme: Bit,
-    /// Whether it is NaN; `extreme` is set then.
+    /// Set if it is NaN; `extreme` is set then.
     nan: Bit,
 }
 
@@ -110,7 +110,7 @@ impl CircuitBuilder {
         (exponent, significand.bits().to_vec())
     }
 
-    /// Whether a bit is set, and the number of zeros above the highest one; of no account if none is set.
+    /// Returns whether a bit is set, and the number of zeros above the highest one; of no account if none is set.
     ///
     /// *Cost*: about 2n.
     fn leading_zeros(&mut self, bits: &[Bit]) -> (Bit, Unsigned) {

@@ -19,7 +19,7 @@ struct Position {
     layer: u32,
 }
 
-/// Whether a row generates a carry, and whether it passes one on.
+/// A row: it may generate a carry, and it may pass one on.
 #[derive(Clone, Copy)]
 struct Row {
     generates: Bit,
@@ -37,7 +37,7 @@ fn part(layer: u32, due: u32) -> u64 {
     }
 }
 
-/// How many positions from the first on make a product that is there when it is due: at least one, and not all.
+/// The number of positions from the first on that make a product that is there when it is due: at least one, and not all.
 fn in_time(positions: &[Position], before: u64, due: u32) -> usize {
     let mut taken = before;
     let fits = |position: &&Position| {

@@ -4,7 +4,8 @@ use super::{FloatFormat, Unrounded};
 use crate::builder::{Bit, CircuitBuilder, Integer, Signed, Unsigned};
 
 impl CircuitBuilder {
-    /// The number next to an integer.
+    /// The number next to an integer of n bits. *Cost*: about n (log2(n) + 4); 64 bits: 661 for `f16`, 657 for `bf16`, 673 for `f32`, 708 for
+    /// `f64`.
     pub fn float_from_int(&mut self, format: FloatFormat, integer: &Signed) -> Unsigned {
         let n = integer.width();
         let sign = integer.bits().last().copied().unwrap_or(Bit::FALSE);
@@ -27,7 +28,7 @@ impl CircuitBuilder {
     }
 
     /// The integer of this many bits, at least two, that a number has before the point. The least or the greatest integer if it is beyond
-    /// all, and 0 for NaN.
+    /// all, and 0 for NaN. *Cost*: 64 bits: 405 for `f16`, 420 for `bf16`, 542 for `f32`, 713 for `f64`.
     pub fn float_to_int(&mut self, format: FloatFormat, number: &Unsigned, bits: usize) -> Signed {
         let number = self.parts(format, number);
         let [nan, _] = self.wrong_and_zero(&number);
@@ -49,7 +50,7 @@ impl CircuitBuilder {
         self.mask(!nan, &value)
     }
 
-    /// The number of another format next to one.
+    /// The number of another format next to one. *Cost*: at most 373, from `f64` to `f32`.
     pub fn float_convert(&mut self, from: FloatFormat, to: FloatFormat, number: &Unsigned) -> Unsigned {
         let number = self.parts(from, number);
         let [nan, _] = self.wrong_and_zero(&number);

@@ -4,7 +4,7 @@ use super::{FloatFormat, Parts, Unrounded};
 use crate::builder::{Bit, CircuitBuilder, Integer, Signed, Unsigned};
 
 impl CircuitBuilder {
-    /// `a * b + c`, rounded once.
+    /// `a * b + c`, rounded once. *Cost*: 1,054 for `f16`, 756 for `bf16`, 2,757 for `f32`, 7,836 for `f64`.
     pub fn float_mul_add(&mut self, format: FloatFormat, a: &Unsigned, b: &Unsigned, c: &Unsigned) -> Unsigned {
         let [a, b, c] = [a, b, c].map(|number| self.parts(format, number));
         let sign = self.xor(a.sign, b.sign);

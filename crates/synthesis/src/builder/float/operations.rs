@@ -4,7 +4,7 @@ use super::{FloatFormat, Parts, Unrounded};
 use crate::builder::{Bit, CircuitBuilder, Integer, Signed, Unsigned};
 
 impl CircuitBuilder {
-    /// `a + b`.
+    /// `a + b`. *Cost*: 292 for `f16`, 286 for `bf16`, 613 for `f32`, 1,324 for `f64`.
     pub fn float_add(&mut self, format: FloatFormat, a: &Unsigned, b: &Unsigned) -> Unsigned {
         let width = format.width() - 1;
         let [magnitude_a, magnitude_b] = [a, b].map(|number| number.resize(width));
@@ -44,7 +44,7 @@ impl CircuitBuilder {
         self.round_float(format, &Unrounded { sign, exponent, significand, sticky, extreme: great.extreme, nan })
     }
 
-    /// `a - b`.
+    /// `a - b`. *Cost*: as [`CircuitBuilder::float_add`].
     pub fn float_sub(&mut self, format: FloatFormat, a: &Unsigned, b: &Unsigned) -> Unsigned {
         let mut bits = b.bits().to_vec();
         let sign = bits.pop().expect("a sign");
@@ -52,7 +52,9 @@ impl CircuitBuilder {
         self.float_add(format, a, &Unsigned::new(bits))
     }
 
-    /// `a * b`.
+    /// `a * b`. *Cost*: 524 for `f16`, 400 for `bf16`, 1,606 for `f32`, 5,246 for `f64`.
+    ///
+    /// Only one of two subnormal numbers is made normal, since the product of two is too small to be told from zero.
     pub fn float_mul(&mut self, format: FloatFormat, a: &Unsigned, b: &Unsigned) -> Unsigned {
         let [a, b] = [a, b].map(|number| self.parts(format, number));
         let sign = self.xor(a.sign, b.sign);
@@ -90,7 +92,7 @@ impl CircuitBuilder {
         (exponent, product.bits().to_vec())
     }
 
-    /// Whether a product is infinite or NaN, and whether it is NaN; and whether one of the numbers is zero.
+    /// Returns whether a product is infinite or NaN, and whether it is NaN; and whether one of the numbers is zero.
     pub(super) fn product_extremes(&mut self, a: &Parts, b: &Parts) -> ([Bit; 2], Bit) {
         let [[wrong_a, zero_a], [wrong_b, zero_b]] = [a, b].map(|parts| self.wrong_and_zero(parts));
         let extreme = self.or(a.extreme, b.extreme);
@@ -98,13 +100,13 @@ impl CircuitBuilder {
         ([extreme, self.any(&[wrong_a, wrong_b, a_by_zero, b_by_zero])], self.or(zero_a, zero_b))
     }
 
-    /// Whether a number is NaN, and whether it is zero.
+    /// Returns whether a number is NaN, and whether it is zero.
     pub(super) fn wrong_and_zero(&mut self, parts: &Parts) -> [Bit; 2] {
         let fraction = self.any(parts.fraction());
         [self.and(parts.extreme, fraction), self.and(parts.subnormal(), !fraction)]
     }
 
-    /// `a / b`.
+    /// `a / b`. *Cost*: 521 for `f16`, 407 for `bf16`, 1,427 for `f32`, 4,805 for `f64`.
     ///
     /// *Source*: non-restoring division, as in [`CircuitBuilder::div_rem`].
     pub fn float_div(&mut self, format: FloatFormat, a: &Unsigned, b: &Unsigned) -> Unsigned {
@@ -154,7 +156,8 @@ impl CircuitBuilder {
         (quotient, !self.is_zero(&rest))
     }
 
-    /// The square root of `a`: NaN for a negative number, and -0 for -0.
+    /// The square root of `a`: NaN for a negative number, and -0 for -0. *Cost*: 204 for `f16`, 158 for `bf16`, 591 for
+    /// `f32`, 2,120 for `f64`.
     pub fn float_sqrt(&mut self, format: FloatFormat, a: &Unsigned) -> Unsigned {
         let a = self.parts(format, a);
         let [wrong, zero] = self.wrong_and_zero(&a);
@@ -176,7 +179,8 @@ impl CircuitBuilder {
         self.round_float(format, &Unrounded { sign: a.sign, exponent, significand, sticky, extreme, nan })
     }
 
-    /// `a < b`, `a == b`, and whether one of them is NaN, so that they have no order.
+    /// `a < b`, `a == b`, and whether one of them is NaN, so that they have no order. *Cost*: 75 for `f16`, 81 for `bf16`,
+    /// 145 for `f32`, 279 for `f64`.
     pub fn float_compare(&mut self, format: FloatFormat, a: &Unsigned, b: &Unsigned) -> [Bit; 3] {
         let ([x, y], [a, b]) = ([a, b], [a, b].map(|number| self.parts(format, number)));
         let [[wrong_a, zero_a], [wrong_b, zero_b]] = [&a, &b].map(|parts| self.wrong_and_zero(parts));
