@@ -227,7 +227,8 @@ fn parties_with_a_program_in_different_forms_meet() {
         &[&path, "--party", "1", "--input", "1=examples/aes-cbc/message.json", plain],
     );
     assert_eq!([one.status, other.status], [Some(0); 2], "{} {}", one.stderr, other.stderr);
-    assert!(one.stdout.starts_with("ciphertext = 7649abac8119b246") && one.stdout == other.stdout, "{}", one.stdout);
+    // Party 1 alone learns it.
+    assert!(one.stdout.is_empty() && other.stdout.starts_with("ciphertext = 7649abac8119b246"), "{}", other.stdout);
 }
 
 #[test]
