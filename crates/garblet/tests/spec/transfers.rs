@@ -40,7 +40,8 @@ fn run<A, B>(
         let (mut ours, mut theirs, transcript) = intercepted_pair(None);
         let [one, two] = generators();
         let results = tokio::join!(first(&mut ours, one), second(&mut theirs, two));
-        (ours.flush().await.expect("sent"), theirs.flush().await.expect("sent"));
+        ours.flush().await.expect("sent");
+        theirs.flush().await.expect("sent");
         (results, [Direction::Forth, Direction::Back].map(|way| bulk(&transcript, way)))
     })
 }
