@@ -6,7 +6,7 @@ use garblet::{
     Program,
     formats::{Format, WriteError},
     run_report::ProgramPart,
-    synthesis::optimise::optimise_program,
+    synthesis::optimise::{Effort, optimise_program},
 };
 use garblet_console::{
     args::ProgramArgs,
@@ -27,9 +27,15 @@ pub(crate) struct Options {
     /// The format to write: bristol, bristol-fashion, json or gbc
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// Remove gates that compute nothing new: constants, duplicates, dead gates
-    #[arg(long)]
-    optimise: bool,
+    /// Remove AND gates, with this effort: quick, usual (if it is not given) or thorough
+    #[arg(
+        long,
+        value_name = "EFFORT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "usual"
+    )]
+    optimise: Option<Effort>,
     /// Replace an existing file
     #[arg(long)]
     force: bool,
@@ -40,8 +46,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let mut program = program::load(&options.program)?;
     options.check_free()?;
     let before = program.counts();
-    if options.optimise {
-        program = optimise_program(&program).map_err(|e| Failure::call(format!("{}: {e}", program.name())))?;
+    if let Some(effort) = options.optimise {
+        program = optimise_program(&program, effort).map_err(|e| Failure::call(format!("{}: {e}", program.name())))?;
     }
     let after = program.counts();
     write(&program, &options.out, format(options)?)?;

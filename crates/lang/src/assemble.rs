@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use garblet_circuit::{ComponentId, InputId, Link, Program, Source};
-use garblet_synthesis::optimise::optimise_component;
+use garblet_synthesis::optimise::{Effort, optimise_component};
 
 use crate::{
     bound::Bound,
@@ -304,7 +304,7 @@ fn optimise(built: &mut [Option<Built>], uses: &[u64]) -> Result<(), SourceError
             continue;
         }
         gates += own;
-        let better = optimise_component(&built.component)?;
+        let better = optimise_component(&built.component, Effort::Quick)?;
         done += ands[k];
         let saved = ands[k].saturating_sub(better.stats().and);
         vain = if saved * 100 >= ands[k].max(1) { 0 } else { vain + ands[k] };

@@ -1,4 +1,4 @@
-//! The optimiser: the same function with fewer gates, and never more AND gates.
+//! The optimiser: the same function with never more AND gates. XOR gates cost next to nothing, and there may be more of them.
 //!
 //! A circuit becomes a graph of XOR and AND nodes whose edges may be inverted, so negations are free and each
 //! function of the same operands exists once. Passes over the graph
@@ -17,58 +17,123 @@
 //! to take fewer AND gates than the node and the gates that only it needs, the pass computes it anew from the
 //! cut. *Source*: Testa, Soeken, Amarù and De Micheli, "Reducing the multiplicative complexity in logic networks for
 //! cryptography and security applications", 2019; the local rewrites are folklore of XOR-AND graphs.
+//!
+//! With more [`Effort`], cuts are also replaced at equal cost, and nodes are [resubstituted](resubstitute): computed from other
+//! nodes that are there already, where it matters. *Source*: Testa, Soeken, Riener, Amarù and De Micheli, "A logic synthesis toolbox
+//! for reducing the multiplicative complexity in logic networks", DATE 2020.
 
 mod affine4;
 mod cuts;
 mod dead;
+mod effort;
 mod functions;
 mod merge_sums;
+mod plan;
 mod products;
+mod resubstitute;
 mod rewrite;
+mod space;
 
-use garblet_circuit::{Circuit, CircuitError, Component, Program};
+use garblet_circuit::{Circuit, CircuitError, Component, Program, evaluate_circuit};
 
 use dead::Needs;
+pub use effort::Effort;
+use effort::Pass;
 use products::Finder;
 
 use crate::xag::Xag;
 
-/// Passes repeat while they save AND gates, but at most this often.
-const MAX_PASSES: u32 = 8;
-
 /// A circuit with the same inputs and outputs and no more AND gates. Every gate reaches an output, and only AND gates
 /// and outputs read constants or negations.
 ///
-/// *Cost*: time and memory in proportion to the circuit's gates.
-pub fn optimise(circuit: &Circuit) -> Circuit {
-    optimise_with(&mut Finder::default(), circuit)
+/// *Cost*: time and memory in proportion to the circuit's gates, with a factor for the effort.
+///
+/// *Panics*: the result differs from the circuit at one of a few hundred points, a mistake of the optimiser.
+pub fn optimise(circuit: &Circuit, effort: Effort) -> Circuit {
+    optimise_with(&mut Finder::default(), circuit, effort)
 }
 
-fn optimise_with(finder: &mut Finder, circuit: &Circuit) -> Circuit {
-    let mut best = Xag::from_circuit(circuit);
-    for _ in 0..MAX_PASSES {
-        let merged = merge_sums::run(&best, false);
-        if merged.live_and_count() <= best.live_and_count() {
-            best = merged;
+fn optimise_with(finder: &mut Finder, circuit: &Circuit, effort: Effort) -> Circuit {
+    let graph = Xag::from_circuit(circuit);
+    let mut best = Best { ands: graph.live_and_count(), graph, work: 0 };
+    for phase in effort.phases() {
+        for _ in 0..phase.most {
+            let mut saves = false;
+            for &pass in phase.passes {
+                let work = best.graph.len().saturating_mul(pass.work());
+                if !phase.always && best.work.saturating_add(work) > effort.most_work() {
+                    break;
+                }
+                best.work += work;
+                let before = best.ands;
+                best.apply(pass, finder);
+                // Merged products may make a gain possible, but alone do not call for another round.
+                saves |= best.ands < before && pass != Pass::Merge;
+            }
+            if !saves {
+                break;
+            }
         }
-        let merged = merge_sums::run(&best, true);
-        if merged.live_and_count() < best.live_and_count() {
-            best = merged;
-        }
-        let rewritten = rewrite::run(&best, finder);
-        if rewritten.live_and_count() >= best.live_and_count() {
-            break;
-        }
-        best = rewritten;
     }
-    best.into_circuit().expect("nodes come after their operands")
+    let better = best.graph.into_circuit().expect("nodes come after their operands");
+    assert!(agree(circuit, &better), "the optimiser changed a function");
+    better
+}
+
+/// Returns whether two circuits agree at points that are spread at random, 64 in each of a few rounds.
+fn agree(one: &Circuit, other: &Circuit) -> bool {
+    const ROUNDS: usize = 8;
+    let mut state = 0u64;
+    // SplitMix64 (Steele, Lea and Flood 2014): the same points for everybody, and no secrets.
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    };
+    (0..ROUNDS).all(|_| {
+        let inputs: Vec<u64> = (0..one.input_count()).map(|_| next()).collect();
+        evaluate_circuit(one, &inputs) == evaluate_circuit(other, &inputs)
+    })
+}
+
+/// The best graph so far.
+struct Best {
+    graph: Xag,
+    ands: usize,
+    /// The work done, in the unit of [`Pass::work`].
+    work: usize,
+}
+
+impl Best {
+    fn apply(&mut self, pass: Pass, finder: &mut Finder) {
+        match pass {
+            Pass::Merge => {
+                self.take(merge_sums::run(&self.graph, false), true);
+                self.take(merge_sums::run(&self.graph, true), false);
+            }
+            Pass::Rewrite(cuts, choice) => {
+                self.take(rewrite::run(&self.graph, finder, cuts, choice), choice != rewrite::Choice::Better);
+            }
+            Pass::Resubstitute(levels) => self.take(resubstitute::run::<4>(&self.graph, levels), false),
+            Pass::Wide(levels) => self.take(resubstitute::run::<16>(&self.graph, levels), false),
+        }
+    }
+
+    /// Takes a graph if it has fewer AND nodes, or if that is enough as many.
+    fn take(&mut self, graph: Xag, equal: bool) {
+        let ands = graph.live_and_count();
+        if ands < self.ands + usize::from(equal) {
+            (self.graph, self.ands) = (graph, ands);
+        }
+    }
 }
 
 /// A component with its circuit [optimised](optimise).
 ///
 /// *Errors*: none for a valid component.
-pub fn optimise_component(component: &Component) -> Result<Component, CircuitError> {
-    with_circuit(component, optimise(component.circuit()))
+pub fn optimise_component(component: &Component, effort: Effort) -> Result<Component, CircuitError> {
+    with_circuit(component, optimise(component.circuit(), effort))
 }
 
 fn with_circuit(component: &Component, circuit: Circuit) -> Result<Component, CircuitError> {
@@ -80,14 +145,14 @@ fn with_circuit(component: &Component, circuit: Circuit) -> Result<Component, Ci
 /// that nothing reads in any instance become the constant false.
 ///
 /// *Errors*: none for a valid program.
-pub fn optimise_program(program: &Program) -> Result<Program, CircuitError> {
+pub fn optimise_program(program: &Program, effort: Effort) -> Result<Program, CircuitError> {
     let needs = Needs::of(program);
     let finder = &mut Finder::default();
     let mut better = Program::new(program.name());
     for (number, component) in program.components().iter().enumerate() {
         let circuit = match needs.without_dead_outputs(number, component) {
-            Some(circuit) => optimise_with(finder, &circuit),
-            None => optimise_with(finder, component.circuit()),
+            Some(circuit) => optimise_with(finder, &circuit, effort),
+            None => optimise_with(finder, component.circuit(), effort),
         };
         better.add_component(with_circuit(component, circuit)?);
     }

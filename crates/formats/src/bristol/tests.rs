@@ -1,5 +1,5 @@
 use garblet_circuit::{Bits, Circuit, CircuitError, Component, Gate, Party, Port, Type, Wire, evaluate, random};
-use garblet_synthesis::optimise::optimise_program;
+use garblet_synthesis::optimise::{Effort, optimise_program};
 use proptest::prelude::*;
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -333,7 +333,7 @@ fn files_full_of_mand_and_eq_are_optimised() {
     let text =
         text.replace("6 10", "6 11").replace("8 EQW", "9 EQW").replace("4 9 XOR", "4 10 XOR").replace(" 99 ", " 8 ");
     let program = FrontEnds::standard().read("m.txt", &mut text.as_bytes()).unwrap();
-    let better = optimise_program(&program).unwrap();
+    let better = optimise_program(&program, Effort::Quick).unwrap();
     assert_eq!((program.stats().and, better.stats().and), (3, 1));
     for x in 0..8 {
         let input = [Bits::from_u128(x, 3)];

@@ -5,9 +5,6 @@ use garblet_circuit::Literal;
 use super::functions::{AFFINE, VARIABLE, VARIABLES, exchanged, polynomial};
 use crate::xag::{Node, Xag};
 
-/// The most cuts to keep per node.
-const MOST: usize = 6;
-
 /// Volumes above this count as equal: the double counts of a long shared path carry no information.
 const MOST_VOLUME: u32 = 40;
 
@@ -94,6 +91,8 @@ impl Cut {
 
 /// The cuts of nodes that later nodes still need.
 pub(super) struct Cuts {
+    /// The most cuts to keep per node.
+    most: usize,
     of: Vec<Vec<Cut>>,
     last_reader: Vec<u32>,
     /// The cuts of the current node, with the cuts of its operands that they join; kept to save allocations.
@@ -101,8 +100,8 @@ pub(super) struct Cuts {
 }
 
 impl Cuts {
-    /// The cuts of a graph, whose nodes are then [added](Cuts::add) in order.
-    pub(super) fn new(graph: &Xag) -> Self {
+    /// At most this many cuts of each node of a graph, whose nodes are then [added](Cuts::add) in order.
+    pub(super) fn new(graph: &Xag, most: usize) -> Self {
         let mut last_reader = vec![0; graph.len()];
         for (at, node) in graph.nodes().enumerate() {
             node.operands().for_each(|edge| last_reader[edge.node()] = at as u32);
@@ -111,7 +110,7 @@ impl Cuts {
         for (at, cuts) in of.iter_mut().enumerate().take(graph.leaves().len()) {
             cuts.push(Cut::of_itself(at));
         }
-        Cuts { of, last_reader, found: Vec::with_capacity(MOST + 1) }
+        Cuts { most, of, last_reader, found: Vec::with_capacity(most + 1) }
     }
 
     /// Finds the cuts of a node, and returns those other than the node itself.
@@ -122,7 +121,7 @@ impl Cuts {
         for (i, x) in self.of[a.node()].iter().enumerate() {
             for (j, y) in self.of[b.node()].iter().enumerate() {
                 if let Some(cut) = x.joined(y) {
-                    keep(&mut self.found, (cut, i, j));
+                    keep(&mut self.found, (cut, i, j), self.most);
                 }
             }
         }
@@ -151,15 +150,15 @@ impl Cuts {
 }
 
 /// Keeps a cut, unless there are enough better ones or it contains another; drops cuts that contain it.
-fn keep(found: &mut Vec<(Cut, usize, usize)>, new: (Cut, usize, usize)) {
+fn keep(found: &mut Vec<(Cut, usize, usize)>, new: (Cut, usize, usize), most: usize) {
     if found.iter().any(|(cut, ..)| cut.is_within(&new.0)) {
         return;
     }
     found.retain(|(cut, ..)| !new.0.is_within(cut));
     let place = found.partition_point(|(cut, ..)| cut.rank() <= new.0.rank());
-    if place < MOST {
+    if place < most {
         found.insert(place, new);
-        found.truncate(MOST);
+        found.truncate(most);
     }
 }
 
@@ -175,7 +174,7 @@ mod tests {
         let mut gates = gates.to_vec();
         gates.extend([Gate::Not(Wire(3)), Gate::And(Wire(5), Wire(4)), Gate::Xor(Wire(6), Wire(1))]);
         let graph = Xag::from_circuit(&Circuit::new(3, gates, vec![Wire(7)]).unwrap());
-        let mut cuts = Cuts::new(&graph);
+        let mut cuts = Cuts::new(&graph, 6);
         let last = (4..graph.len()).map(|at| cuts.add(&graph, at).to_vec()).last().unwrap();
         let [a, b, c, ..] = VARIABLE;
         let cut = last.iter().find(|cut| cut.leaves() == [1, 2, 3]).unwrap();

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::{
         builder::{CircuitBuilder, ProgramBuilder, Unsigned},
-        optimise::optimise_program,
+        optimise::{Effort, optimise_program},
     };
 
     /// Products and sums; a chain uses only the sums.
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn outputs_that_no_instance_is_asked_for_cost_nothing() {
         let program = chain_of_sums();
-        let better = optimise_program(&program).unwrap();
+        let better = optimise_program(&program, Effort::Quick).unwrap();
         assert_eq!(better.stats().and, 3 * 7);
         assert!(program.stats().and >= 3 * 57);
         let inputs = [Bits::from_u128(17, 8), Bits::from_u128(5, 8)];

@@ -1,13 +1,15 @@
-use garblet_circuit::{Gate, Type, Wire, evaluate, evaluate_circuit, random};
+use garblet_circuit::{Gate, Type, Wire, evaluate, random};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::*;
 use crate::builder::{Bit, CircuitBuilder, Integer, Unsigned};
 
+mod efforts;
+
 /// Optimises and checks: the same function on random inputs, no more ANDs, no dead gates, and no gain in a second run.
 fn check(circuit: &Circuit, rng: &mut StdRng) -> Circuit {
-    let better = optimise(circuit);
+    let better = optimise(circuit, Effort::Quick);
     assert_eq!(better.input_count(), circuit.input_count());
     for _ in 0..4 {
         let inputs: Vec<u64> = (0..circuit.input_count()).map(|_| rng.random()).collect();
@@ -18,7 +20,7 @@ fn check(circuit: &Circuit, rng: &mut StdRng) -> Circuit {
     better.outputs().iter().for_each(|w| read[w.index()] = true);
     better.gates().iter().flat_map(|g| g.operands()).for_each(|w| read[w.index()] = true);
     assert!(read[better.input_count() as usize..].iter().all(|&r| r), "no dead gates");
-    assert!(optimise(&better).stats().and <= better.stats().and);
+    assert!(optimise(&better, Effort::Quick).stats().and <= better.stats().and);
     better
 }
 
@@ -42,6 +44,12 @@ fn xor(a: u32, b: u32) -> Gate {
 
 fn not(a: u32) -> Gate {
     Gate::Not(Wire(a))
+}
+
+#[test]
+fn circuits_that_differ_do_not_agree() {
+    let (one, other) = (built(2, &[and(0, 1)]), built(2, &[xor(0, 1)]));
+    assert!(agree(&one, &one) && !agree(&one, &other));
 }
 
 #[test]
@@ -206,8 +214,8 @@ fn long_sums_and_chains_take_linear_time() {
         let gates: Vec<Gate> = (0..300_000).map(|g| gate(g % 64, if g == 0 { 1 } else { 63 + g })).collect();
         Circuit::new(64, gates, vec![Wire(300_063)]).unwrap()
     };
-    assert_eq!(optimise(&chain(xor)).stats().and, 0);
-    assert!(optimise(&chain(and)).stats().and <= 300_000);
+    assert_eq!(optimise(&chain(xor), Effort::Quick).stats().and, 0);
+    assert!(optimise(&chain(and), Effort::Quick).stats().and <= 300_000);
 }
 
 proptest! {
@@ -223,7 +231,7 @@ proptest! {
     fn programs_keep_ports_links_and_results(seed: u64) {
         let rng = &mut StdRng::seed_from_u64(seed);
         let program = random::program(rng, 80, 3);
-        let better = optimise_program(&program).unwrap();
+        let better = optimise_program(&program, Effort::Quick).unwrap();
         prop_assert_eq!(better.inputs(), program.inputs());
         prop_assert_eq!(better.outputs(), program.outputs());
         prop_assert!(better.stats().and <= program.stats().and);

@@ -2,7 +2,10 @@ use garblet_circuit::{evaluate_circuit, random};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::*;
-use crate::{library, optimise::optimise};
+use crate::{
+    library,
+    optimise::{Effort, optimise},
+};
 
 /// Both forms equal the circuit's function: on all inputs if these are few, on random ones otherwise.
 fn check(circuit: &Circuit, rng: &mut StdRng) -> [TableCircuit; 2] {
@@ -137,7 +140,7 @@ fn a_circuit_written_without_care_becomes_as_good_as_one_written_with() {
     let before = as_written(&plain).counts();
     assert!(two.non_xor() * 2 < before.non_xor(), "{two:?} of {before:?}");
     assert!(three.gates * 2 < before.gates, "{three:?} of {before:?}");
-    assert!(two.non_xor() <= optimise(&plain).stats().and + 40);
+    assert!(two.non_xor() <= optimise(&plain, Effort::Quick).stats().and + 40);
 }
 
 /// Compares two numbers and counts their common bits, by textbook gates: the comparison of each bit with OR and AND, a number

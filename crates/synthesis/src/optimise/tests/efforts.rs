@@ -1,0 +1,144 @@
+//! More effort: fewer AND gates, the same function, the same circuit on every machine.
+
+use batsat::{BasicSolver, Lit, SolverInterface, lbool};
+
+use super::*;
+use crate::library;
+
+/// A circuit of AND and NOT alone: three ANDs for each XOR.
+fn without_xor(circuit: &Circuit) -> Circuit {
+    let inputs = circuit.input_count();
+    let mut gates = Vec::new();
+    let mut wires: Vec<Wire> = (0..inputs).map(Wire).collect();
+    let mut push = |gate: Gate| {
+        gates.push(gate);
+        Wire(inputs + gates.len() as u32 - 1)
+    };
+    for gate in circuit.gates() {
+        let at = |wire: Wire| wires[wire.index()];
+        let wire = match *gate {
+            Gate::Xor(a, b) => {
+                let (a, b) = (at(a), at(b));
+                let [not_a, not_b] = [a, b].map(|wire| push(Gate::Not(wire)));
+                let [left, right] = [(a, not_b), (not_a, b)].map(|(a, b)| push(Gate::And(a, b)));
+                let [left, right] = [left, right].map(|wire| push(Gate::Not(wire)));
+                let neither = push(Gate::And(left, right));
+                push(Gate::Not(neither))
+            }
+            Gate::And(a, b) => push(Gate::And(at(a), at(b))),
+            Gate::Not(a) => push(Gate::Not(at(a))),
+            Gate::Constant(value) => push(Gate::Constant(value)),
+        };
+        wires.push(wire);
+    }
+    let outputs = circuit.outputs().iter().map(|wire| wires[wire.index()]).collect();
+    Circuit::new(inputs, gates, outputs).unwrap()
+}
+
+fn of_library(name: &str) -> Circuit {
+    library::find(name).unwrap().flatten().unwrap().circuit().clone()
+}
+
+/// Variables for the wires of a circuit whose inputs have these.
+fn wires(solver: &mut BasicSolver, inputs: &[Lit], circuit: &Circuit) -> Vec<Lit> {
+    let mut wires = inputs.to_vec();
+    for gate in circuit.gates() {
+        let z = Lit::new(solver.new_var_default(), true);
+        let at = |wire: Wire| wires[wire.index()];
+        let clauses = match *gate {
+            Gate::Xor(a, b) => {
+                let (a, b) = (at(a), at(b));
+                vec![vec![!z, a, b], vec![!z, !a, !b], vec![z, !a, b], vec![z, a, !b]]
+            }
+            Gate::And(a, b) => vec![vec![!z, at(a)], vec![!z, at(b)], vec![z, !at(a), !at(b)]],
+            Gate::Not(a) => vec![vec![z, at(a)], vec![!z, !at(a)]],
+            Gate::Constant(value) => vec![vec![if value { z } else { !z }]],
+        };
+        for mut clause in clauses {
+            solver.add_clause_reuse(&mut clause);
+        }
+        wires.push(z);
+    }
+    wires
+}
+
+/// Returns whether two circuits are equal, by a solver.
+fn are_equal(one: &Circuit, other: &Circuit) -> bool {
+    let mut solver = BasicSolver::default();
+    let inputs: Vec<Lit> = (0..one.input_count()).map(|_| Lit::new(solver.new_var_default(), true)).collect();
+    let [left, right] = [one, other].map(|circuit| wires(&mut solver, &inputs, circuit));
+    one.outputs().iter().zip(other.outputs()).all(|(a, b)| {
+        let (a, b) = (left[a.index()], right[b.index()]);
+        solver.solve_limited(&[a, !b]) == lbool::FALSE && solver.solve_limited(&[!a, b]) == lbool::FALSE
+    })
+}
+
+/// The AND gates of a library circuit, of the same without XOR, and of that with each effort, all proved equal.
+fn counts(name: &str) -> [u64; 5] {
+    let made = of_library(name);
+    let plain = without_xor(&made);
+    let better = Effort::NAMED.map(|(_, effort)| optimise(&plain, effort));
+    for circuit in &better {
+        assert!(are_equal(circuit, &made), "{name}");
+    }
+    let [quick, usual, thorough] = better.map(|circuit| circuit.stats().and);
+    [made.stats().and, plain.stats().and, quick, usual, thorough]
+}
+
+#[test]
+fn the_solver_tells_circuits_apart() {
+    let one = built(2, &[and(0, 1)]);
+    assert!(are_equal(&one, &one));
+    assert!(!are_equal(&one, &built(2, &[xor(0, 1)])));
+}
+
+#[test]
+fn circuits_without_xor_become_as_small_as_the_library_makes_them() {
+    // AND gates: made by the library, without XOR, and of that with each effort.
+    let expected = [
+        ("add(16)", [15, 192, 15, 15, 15]),
+        ("mul(6)", [31, 142, 31, 31, 31]),
+        ("div(6)", [30, 342, 31, 30, 30]),
+        ("max(8)", [16, 127, 16, 16, 16]),
+    ];
+    assert_eq!(expected.map(|(name, _)| (name, counts(name))), expected);
+}
+
+#[test]
+fn small_circuits_are_right_with_every_effort() {
+    let rng = &mut StdRng::seed_from_u64(11);
+    for _ in 0..40 {
+        let circuit = random::circuit(rng, 6, 60, 4);
+        let inputs: Vec<u64> = (0..6).map(|i| (0..64).fold(0, |table, x: u64| table | (x >> i & 1) << x)).collect();
+        let better = Effort::NAMED.map(|(_, effort)| optimise(&circuit, effort));
+        for circuit_now in &better {
+            assert_eq!(evaluate_circuit(circuit_now, &inputs), evaluate_circuit(&circuit, &inputs));
+        }
+        assert!(better.is_sorted_by_key(|circuit| std::cmp::Reverse(circuit.stats().and)));
+    }
+}
+
+#[test]
+fn the_same_circuit_becomes_the_same_circuit() {
+    let plain = without_xor(&of_library("add(16)"));
+    let [one, two] = [(); 2].map(|()| optimise(&plain, Effort::Usual));
+    assert!(one.gates() == two.gates() && one.outputs() == two.outputs());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 20 } else { 200 }))]
+
+    #[test]
+    fn random_circuits_keep_their_function(seed: u64, inputs in 1u32..14, gates in 1usize..200, outputs in 1usize..12) {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let circuit = random::circuit(rng, inputs, gates, outputs);
+        let words: Vec<u64> = (0..inputs).map(|_| rng.random()).collect();
+        let mut ands = circuit.stats().and;
+        for (name, effort) in Effort::NAMED {
+            let better = optimise(&circuit, effort);
+            prop_assert_eq!(evaluate_circuit(&better, &words), evaluate_circuit(&circuit, &words), "{}", name);
+            prop_assert!(better.stats().and <= ands, "{}", name);
+            ands = better.stats().and;
+        }
+    }
+}
