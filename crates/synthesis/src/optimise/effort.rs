@@ -14,7 +14,7 @@ pub enum Effort {
     /// After that resubstitution, and other structures of the same size.
     #[default]
     Usual,
-    /// After that wider windows and more structures: ten times as long.
+    /// After that wider windows and more structures: up to ten times as long.
     Thorough,
 }
 

@@ -94,7 +94,7 @@ impl<const WORDS: usize> Space<WORDS> {
         self.rows.push((rest, pivot, combination));
     }
 
-    /// What is left of a table, and the combination of tables that was subtracted.
+    /// The rest of a table, and the combination of tables that was subtracted.
     fn reduce(&self, table: &Table<WORDS>) -> (Table<WORDS>, u64) {
         let (mut rest, mut combination) = (*table, 0);
         for (row, pivot, of) in &self.rows {
