@@ -1,0 +1,1 @@
+"""An independent peer for Garblet, written from the specification of the wire alone."""
