@@ -35,6 +35,10 @@ const REASONS: &[(&str, &[&str])] = &[
     ("authenticated-bmr: whether every party has one difference", &["protocols/authenticated/src/many/setup.rs"]),
     ("authenticated-bmr: whether labels of inputs fit", &["protocols/authenticated/src/many/online.rs"]),
     ("authenticated-bmr: whether opened masks are right", &["protocols/authenticated/src/many/open.rs"]),
+    (
+        "authenticated-bmr: whether silent OTs have the bits that were told",
+        &["protocols/authenticated/src/many/ots.rs"],
+    ),
     ("authenticated-bmr: whether the labels of outputs fit", &["protocols/authenticated/src/many/online.rs"]),
     ("authenticated-bmr: whether the labels of revealed values fit", &["protocols/authenticated/src/many/reveal.rs"]),
     ("authenticated-bmr: whether the proofs of opened bits are right", &["protocols/authenticated/src/many/open.rs"]),

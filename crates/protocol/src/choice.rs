@@ -30,7 +30,7 @@ pub enum Operation {
     SilentOt,
 }
 
-/// What the parameters that the link decides cost a party in a phase.
+/// The cost of the parameters that the link decides to a party in a phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Load {
     /// Bytes and rounds.

@@ -91,7 +91,7 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         Self::plan(request)
     }
 
-    /// What a run costs each party, as far as it depends on [`Protocol::LINK_DECIDES`]. `hellos` are those of all parties.
+    /// The cost of a run to each party, as far as it depends on [`Protocol::LINK_DECIDES`]. `hellos` are those of all parties.
     ///
     /// *Errors*: as [`Protocol::costs`].
     fn loads(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<Loads>, ProtocolError> {

@@ -1,4 +1,4 @@
-//! What the link decides for stores: it is decided when they are filled first, and read from them afterwards.
+//! Parameters of stores are decided by the link when the stores are filled first, and read from them afterwards.
 
 use std::{collections::BTreeMap, sync::Arc};
 

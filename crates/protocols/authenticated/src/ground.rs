@@ -14,7 +14,7 @@ use crate::{
     config::Config,
     ots::Ots,
     place::Place,
-    secrets::{Secrets, in_ots},
+    secrets::{OT_CHECK, Secrets, in_ots},
     shares::Shares,
     stock::store::Stock,
 };
@@ -57,7 +57,9 @@ impl<C: Conduct<Step>> Ground<C> {
     ) -> Result<Self, ProtocolError> {
         let in_ots = in_ots(secrets.delta);
         let name = Block::from_digest(&id.domain(GARBLER, Place::Streams as u8).digest(b""));
-        let ots = Ots::new(secrets, name, session.rng(), &in_ots, (config, party == GARBLER))?;
+        let sender = secrets.sender.session(name, session.rng(), &in_ots, config.width(), OT_CHECK)?;
+        let receiver = secrets.receiver.session(name, config.width(), OT_CHECK)?;
+        let ots = Ots::new(sender, receiver, party == GARBLER);
         let delta = Delta::new(secrets.delta);
         Ok(Ground {
             party,

@@ -12,7 +12,7 @@
 //! |---|---|---|---|
 //! | `setup` | S0 | the name of the session, from nonces of all | `setup` |
 //! | | S1, S2 | OTs of all pairs; the proof that every party has one difference | `setup` |
-//! | `prepare` | P1 | authenticated bits, the same towards all | `bits` |
+//! | `prepare` | P1 | authenticated bits, the same towards all | `bits`, `ots` |
 //! | | P2 to P4 | leaky triples: products of uniform bits | `leaky` |
 //! | | P5 | all are products, or somebody is caught | `zero` |
 //! | | P6 | leaky triples are joined to triples in buckets | `prepare` |
@@ -47,7 +47,7 @@
 //! # Adversary and assumptions
 //!
 //! Malicious, static, any number of the parties; security with abort, without fairness. The outputs of honest parties are right, or they have none;
-//! some may have theirs when others do not. Links must be private and authentic. Assumptions are those of [`crate`].
+//! some may have theirs when others do not. Links must be private and authentic. Assumptions are those of [`crate`]; with `ot=silent` every link has a code and noise of its own.
 //!
 //! A check of one link names the party at its other end. All other checks are of sums over all parties, and name nobody: see [`checks`].
 
@@ -63,6 +63,7 @@ mod meeting;
 mod messages;
 mod online;
 mod open;
+mod ots;
 mod party;
 mod place;
 mod plan;

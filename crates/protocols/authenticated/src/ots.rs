@@ -1,4 +1,4 @@
-//! The correlated OTs of a session in both directions: by the extension, or silent ones that begin with it.
+//! The correlated OTs of a session with a peer in both directions: by the extension, or silent ones that begin with it.
 //!
 //! The first silent OTs come from the extension of the session, so from the leaves of the set-up and fresh nonces of both parties: they have the difference of the store,
 //! and nothing of them is kept. Once there are any, all later OTs of the session are silent.
@@ -8,70 +8,65 @@ use garblet_ot::{
     BitVec, CorrelatedReceiver, CorrelatedSender, MaliciousCotReceiver, MaliciousCotSender, OtError, SilentCotReceiver,
     SilentCotSender,
 };
-use garblet_primitives::{Block, Delta};
+use garblet_primitives::Block;
 use garblet_protocol::session::Session;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use crate::{
-    config::{Config, LPN},
-    secrets::{OT_CHECK, Secrets},
-    shares::Shares,
-};
+use crate::{config::LPN, secrets::OT_CHECK, shares::Shares};
 
 /// Bytes of the answer to a check of the extension.
 const ANSWER_BYTES: usize = OT_CHECK.digest_bytes();
 
 /// Both directions: as sender, and as receiver.
 pub(crate) struct Ots {
-    kind: Kind,
-    /// Tells whether this is the garbler, which begins as the sender.
-    is_garbler: bool,
+    pub(crate) kind: Kind,
+    /// Tells whether this party begins as the sender.
+    is_first: bool,
 }
 
-enum Kind {
+pub(crate) enum Kind {
     Extension(Box<Extension>),
     Silent(Box<Silent>),
     /// The first silent OTs failed.
     Ended,
 }
 
-struct Extension {
-    sender: MaliciousCotSender,
-    receiver: MaliciousCotReceiver,
+pub(crate) struct Extension {
+    pub(crate) sender: MaliciousCotSender,
+    pub(crate) receiver: MaliciousCotReceiver,
 }
 
-struct Silent {
+pub(crate) struct Silent {
     sender: SilentCotSender<MaliciousCotSender>,
     receiver: SilentCotReceiver<MaliciousCotReceiver>,
+    is_first: bool,
+    /// This party's difference. The OTs have it with bit 0 set.
+    pub(crate) delta: Block,
+    /// Tells whether bit 0 of the peer's difference is not set. Then that of the MACs is cleared.
+    clears: bool,
 }
 
-/// Checked OTs in both directions. *Secret*.
-pub(crate) struct Checked {
+/// A block for each OT. *Secret*.
+pub(crate) type Blocks = Zeroizing<Vec<Block>>;
+
+/// OTs in both directions. *Secret*.
+pub(crate) struct Drawn {
     /// This party's choices.
     pub(crate) bits: BitVec,
     /// The keys of the peer's.
-    pub(crate) keys: Zeroizing<Vec<Block>>,
+    pub(crate) keys: Blocks,
     /// The MACs of this party's.
-    pub(crate) macs: Zeroizing<Vec<Block>>,
-    /// A random block of each party, this party's first. Nobody knew both before all OTs were fixed. Public.
-    pub(crate) points: [Block; 2],
+    pub(crate) macs: Blocks,
 }
 
+/// Checked OTs in both directions, with a random block of each party, this party's first. Nobody knew both before all OTs were fixed. Public.
+pub(crate) type Checked = (Drawn, [Block; 2]);
+
 impl Ots {
-    /// Begins with the extension, in a session of that name.
-    ///
-    /// *Errors*: [`OtError::WrongLength`] for secrets of another width.
-    pub(crate) fn new(
-        secrets: &Secrets,
-        name: Block,
-        rng: &mut (impl CryptoRng + ?Sized),
-        delta: &Delta,
-        (config, is_garbler): (Config, bool),
-    ) -> Result<Self, OtError> {
-        let sender = secrets.sender.session(name, rng, delta, config.width(), OT_CHECK)?;
-        let receiver = secrets.receiver.session(name, config.width(), OT_CHECK)?;
-        Ok(Ots { kind: Kind::Extension(Box::new(Extension { sender, receiver })), is_garbler })
+    /// Begins with the extension of a session.
+    pub(crate) fn new(sender: MaliciousCotSender, receiver: MaliciousCotReceiver, is_first: bool) -> Self {
+        Ots { kind: Kind::Extension(Box::new(Extension { sender, receiver })), is_first }
     }
 
     /// Tells whether the next OTs are silent.
@@ -79,16 +74,31 @@ impl Ots {
         matches!(self.kind, Kind::Silent(_))
     }
 
-    /// Makes the first silent OTs in both directions. The peer does the same at this moment.
+    /// The extension, as long as OTs are not silent.
+    ///
+    /// *Errors*: [`OtError::Ended`].
+    pub(crate) fn extension(&mut self) -> Result<&mut Extension, OtError> {
+        match &mut self.kind {
+            Kind::Extension(extension) => Ok(extension),
+            Kind::Silent(_) | Kind::Ended => Err(OtError::Ended),
+        }
+    }
+
+    /// Makes the first silent OTs in both directions. The peer does the same at this moment. `clears` tells whether bit 0 of its difference is not set.
     ///
     /// *Errors*: those of checked OTs; [`OtError::Ended`] after a call that failed.
-    pub(crate) async fn begin_silent(&mut self, session: &mut Session) -> Result<(), OtError> {
+    pub(crate) async fn begin_silent(
+        &mut self,
+        channel: &mut Channel,
+        rng: &mut (impl CryptoRng + ?Sized),
+        clears: bool,
+    ) -> Result<(), OtError> {
         let Kind::Extension(extension) = std::mem::replace(&mut self.kind, Kind::Ended) else {
             return Err(OtError::Ended);
         };
-        let Extension { sender, receiver } = *extension;
-        let (channel, rng) = session.parts();
-        let (sender, receiver) = if self.is_garbler {
+        let (Extension { sender, receiver }, is_first) = (*extension, self.is_first);
+        let delta = sender.delta().block();
+        let (sender, receiver) = if is_first {
             let sender = SilentCotSender::setup(channel, rng, sender, LPN).await?;
             (sender, SilentCotReceiver::setup(channel, rng, receiver, LPN).await?)
         } else {
@@ -96,7 +106,7 @@ impl Ots {
             (SilentCotSender::setup(channel, rng, sender, LPN).await?, receiver)
         };
         channel.flush().await?;
-        self.kind = Kind::Silent(Box::new(Silent { sender, receiver }));
+        self.kind = Kind::Silent(Box::new(Silent { sender, receiver, is_first, delta, clears }));
         Ok(())
     }
 
@@ -112,7 +122,7 @@ impl Ots {
         let rooms = [&mut room.own, &mut room.peer].map(|room| Zeroizing::new(std::mem::take(room)));
         match &mut self.kind {
             Kind::Extension(extension) => extension.make(session.channel(), count, rooms).await,
-            Kind::Silent(silent) => silent.make(session, count, rooms, self.is_garbler).await,
+            Kind::Silent(silent) => silent.make(session, count, rooms).await,
             Kind::Ended => Err(OtError::Ended),
         }
     }
@@ -123,7 +133,7 @@ impl Extension {
         &mut self,
         channel: &mut Channel,
         count: usize,
-        [of_keys, of_macs]: [Zeroizing<Vec<Block>>; 2],
+        [of_keys, of_macs]: [Blocks; 2],
     ) -> Result<Checked, OtError> {
         let Extension { sender, receiver } = self;
         let correct = async |out: &mut _| receiver.correct(out, count, of_macs).await;
@@ -137,38 +147,49 @@ impl Extension {
         let mut theirs = vec![0; ANSWER_BYTES];
         channel.exchange_bytes(&answer, &mut theirs).await?;
         let keys = sender.check(unchecked, point, &theirs)?;
-        Ok(Checked { bits, keys, macs, points: [point, their_point] })
+        Ok((Drawn { bits, keys, macs }, [point, their_point]))
     }
 }
 
 impl Silent {
-    /// Bit 0 of these OTs' difference is set, and that of the evaluator's is not: so the garbler clears bit 0 of its MACs.
-    async fn make(
-        &mut self,
-        session: &mut Session,
-        count: usize,
-        [of_keys, of_macs]: [Zeroizing<Vec<Block>>; 2],
-        is_garbler: bool,
-    ) -> Result<Checked, OtError> {
-        let Silent { sender, receiver } = self;
+    async fn make(&mut self, session: &mut Session, count: usize, rooms: [Blocks; 2]) -> Result<Checked, OtError> {
         let (channel, rng) = session.parts();
-        if is_garbler {
-            sender.prepare(channel, count).await?;
-            receiver.prepare(channel, count).await?;
-        } else {
-            receiver.prepare(channel, count).await?;
-            sender.prepare(channel, count).await?;
-        }
+        self.prepare(channel, count).await?;
         // Points leave once both have all corrections and have checked them.
         let (point, mut theirs) = (Block::random(rng), [0; 16]);
         channel.exchange_bytes(&point.to_bytes(), &mut theirs).await?;
+        Ok((self.draw(channel, count, rooms).await?, [point, Block::from_bytes(theirs)]))
+    }
+
+    /// Makes a batch of `count` OTs in each direction, checked by both parties.
+    ///
+    /// *Errors*: those of silent OTs.
+    pub(crate) async fn prepare(&mut self, channel: &mut Channel, count: usize) -> Result<(), OtError> {
+        let Silent { sender, receiver, is_first, .. } = self;
+        if *is_first {
+            sender.prepare(channel, count).await?;
+            receiver.prepare(channel, count).await
+        } else {
+            receiver.prepare(channel, count).await?;
+            sender.prepare(channel, count).await
+        }
+    }
+
+    /// The OTs of a batch, with this party's difference and the peer's as they are. Nothing is sent.
+    pub(crate) async fn draw(
+        &mut self,
+        channel: &mut Channel,
+        count: usize,
+        [of_keys, of_macs]: [Blocks; 2],
+    ) -> Result<Drawn, OtError> {
+        let Silent { sender, receiver, clears, .. } = self;
         let keys = sender.extend_into(channel, count, of_keys).await?;
         let clear = |macs: &mut [Block]| {
-            if is_garbler {
+            if *clears {
                 macs.iter_mut().for_each(|mac| *mac = mac.with_lsb(false));
             }
         };
         let (bits, macs) = receiver.extend_random_in_parts(channel, count, of_macs, clear).await?;
-        Ok(Checked { bits, keys, macs, points: [point, Block::from_bytes(theirs)] })
+        Ok(Drawn { bits, keys, macs })
     }
 }

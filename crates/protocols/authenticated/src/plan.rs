@@ -40,7 +40,7 @@ pub struct Dealt {
 /// A program made ready for `authenticated`.
 pub struct Plan {
     program: Arc<Program>,
-    schedules: Schedules,
+    schedules: Arc<Schedules>,
     config: Config,
     /// The outputs that are kept, by their numbers.
     kept: Vec<usize>,
@@ -96,9 +96,15 @@ impl Plan {
             program = Arc::new(changed);
         }
         saved::check_room(&program, &kept)?;
-        let schedules = Schedules::new(&program);
+        let schedules = Arc::new(Schedules::new(&program));
         parameters::check_amount(program.name(), schedules.and_count())?;
         Ok(Plan { program, schedules, config, kept, dealt })
+    }
+
+    /// The same program with other parameters, by the same schedules.
+    pub fn otherwise(&self, config: Config) -> Self {
+        let (program, schedules) = (self.program.clone(), self.schedules.clone());
+        Plan { program, schedules, config, kept: self.kept.clone(), dealt: self.dealt.clone() }
     }
 
     /// The program. Inputs that are read belong to neither party.

@@ -7,7 +7,9 @@ pub(crate) mod rotate;
 
 use garblet_protocol::{conduct::Conduct, error::ProtocolError, phase::Phase, session::Session};
 
-use crate::{Step, config::Config, ground::Ground, parameters::Batch, shares::Made, stock::unsettled::LastCheck};
+use crate::{
+    GARBLER, Step, config::Config, ground::Ground, parameters::Batch, shares::Made, stock::unsettled::LastCheck,
+};
 
 impl<C: Conduct<Step>> Ground<C> {
     /// Makes the first silent OTs, if so many OTs in each direction are to be silent and there are none yet (phase `setup`).
@@ -25,7 +27,9 @@ impl<C: Conduct<Step>> Ground<C> {
         self.check_settled()?;
         session.enter(Phase::Setup);
         self.over = true;
-        self.ots.begin_silent(session).await?;
+        let (channel, rng) = session.parts();
+        // Bit 0 of the evaluator's difference is not set.
+        self.ots.begin_silent(channel, rng, self.party == GARBLER).await?;
         self.over = false;
         Ok(())
     }

@@ -73,6 +73,10 @@ impl Protocol for Authenticated {
         Plan::new(request.program.clone(), request.config, &read, request.saved.keep.is_some())
     }
 
+    fn plan_otherwise(job: &Job<Self>, request: &Request<Self>) -> Result<Plan, ProtocolError> {
+        Ok(job.plan.otherwise(request.config))
+    }
+
     fn loads(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<Loads>, ProtocolError> {
         let work = |_, phase| cost::work(job.plan.config(), job.plan.ots(), phase);
         Ok(choice::loads(Self::costs(job, hellos)?, work))

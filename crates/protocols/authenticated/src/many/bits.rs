@@ -1,39 +1,34 @@
 //! Step P1: bits that are the same towards all other parties.
 //!
-//! A party draws its bits once, and the square that hides them, and corrects all trees of all its OTs to them. All checks of OTs are at one point, to which
+//! A party draws its bits once, and the square that hides them, and corrects all its OTs to them, see `ots`. All checks of corrections are at one point, to which
 //! every party has contributed, and a party answers at no other: two answers would tell the hiding square. An answer begins with the hash of
 //! the bits, which must be the same for all: the parties compare what they heard.
 //!
 //! | flow | to every other party | bytes |
 //! |---|---|---|
-//! | 1 | commitment to a share of the point; corrections | 32; see [`garblet_ot`] |
+//! | 1 | commitment to a share of the point; corrections | 32; see `ots` |
 //! | 2 | the share | 64 |
-//! | 3 | the answer; a digest of all commitments and shares heard | 2,064; 32 |
+//! | 3 | the answer; a digest of all commitments and shares heard | 2,064, or 32 with silent OT; 32 |
 //! | 4 | a digest of all hashes of bits heard | 32 |
 
 use garblet_circuit::Party;
-use garblet_net::{Channel, Line, PerPeer};
-use garblet_ot::{OtError, softspoken::Corrected};
+use garblet_net::{Line, PerPeer};
+use garblet_ot::OtError;
 use garblet_primitives::{Bit, Block};
 use garblet_protocol::{MeshSession, conduct::Conduct, error::ProtocolError};
 use zeroize::Zeroizing;
 
 use super::{
     Step,
+    checks::FailedCheck,
     ground::{DIGEST_BYTES, Ground, Pair, check_echo},
+    ots::{First, Outstanding, SQUARE, answer_bytes},
     place::Place,
     shares::Shares,
 };
-use crate::{coins::COMMITMENT_BYTES, secrets::OT_CHECK};
-
-/// Bytes of an answer to a check of OTs.
-pub(super) const ANSWER_BYTES: usize = OT_CHECK.digest_bytes();
 
 /// Bytes of the hash of bits, with which an answer begins.
 const HASH_BYTES: usize = 16;
-
-/// Bits of a square.
-const SQUARE: usize = 128;
 
 /// The squares of this number of bits, with the one that hides them.
 pub(super) fn squares(bits: usize) -> usize {
@@ -93,19 +88,6 @@ impl CotChecked {
 /// Memory of the last batch's blocks, in which the next batch has its own.
 pub(super) type Room = Zeroizing<Vec<Block>>;
 
-/// A party's first message to another: a commitment to its share of the point, and the bits that it corrects trees to.
-struct First {
-    commitment: Vec<u8>,
-    bits: Zeroizing<Vec<Block>>,
-}
-
-/// OTs with another party whose check is outstanding, and the other's commitment.
-struct Unchecked {
-    corrected: Corrected,
-    received: garblet_ot::softspoken::Unchecked,
-    commitment: Vec<u8>,
-}
-
 impl<K: Conduct<Step>> Ground<K> {
     /// Flows 1 to 3: makes `count` authenticated bits of each party.
     ///
@@ -122,8 +104,8 @@ impl<K: Conduct<Step>> Ground<K> {
         let (coin, commitment) = self.commit_coin(session, Place::Point, number);
         let unchecked = self.correct(session, &bits, &commitment).await?;
         let (mut ots, mut commitments) = (Vec::new(), Vec::new());
-        for (_, Unchecked { corrected, received, commitment }) in unchecked {
-            ots.push((corrected, received));
+        for (_, Outstanding { corrected, unchecked, commitment }) in unchecked {
+            ots.push((corrected, unchecked));
             commitments.push(commitment);
         }
         let commitments = PerPeer::from_ends(self.party.0, commitments);
@@ -137,21 +119,22 @@ impl<K: Conduct<Step>> Ground<K> {
         let heard = heard.finish();
         let (mut answers, mut macs, mut unchecked) = (Vec::new(), Vec::new(), Vec::new());
         for ((_, pair), (corrected, received)) in self.pairs.iter().zip(ots) {
-            let (mut answer, _, of_peer) = pair.receiver.answer(corrected, point);
+            let (mut answer, of_peer) = pair.ots.answer(corrected, point)?;
             answer.extend_from_slice(&heard);
             answers.push(answer);
             macs.push(of_peer);
             unchecked.push(received);
         }
         let own = answers[0][..HASH_BYTES].to_vec();
+        let length = answer_bytes(self.pairs.iter().any(|(_, pair)| pair.ots.are_silent()));
         let answers = PerPeer::from_ends(self.party.0, answers);
-        let theirs = self.exchange(session, Step::Answers, answers, |_| ANSWER_BYTES + DIGEST_BYTES).await?;
-        let digests = theirs.iter().map(|(_, message)| &message[ANSWER_BYTES..]);
+        let theirs = self.exchange(session, Step::Answers, answers, |_| length + DIGEST_BYTES).await?;
+        let digests = theirs.iter().map(|(_, message)| &message[length..]);
         // Before the answers are judged: whoever told others another share would have this party accuse somebody honest.
         check_echo(&heard, digests, "the shares of the point of the checks of OTs")?;
         let mut keys = Vec::new();
         for (((peer, pair), received), (_, message)) in self.pairs.iter().zip(unchecked).zip(theirs.iter()) {
-            let checked = pair.sender.check(received, point, &message[..ANSWER_BYTES]);
+            let checked = pair.ots.check(received, point, &message[..length]);
             let named = |error: OtError| ProtocolError::Peer { party: Party(peer), source: Box::new(error.into()) };
             keys.push(checked.map_err(named)?);
         }
@@ -167,7 +150,7 @@ impl<K: Conduct<Step>> Ground<K> {
         session: &mut MeshSession,
         bits: &[Block],
         commitment: &[u8],
-    ) -> Result<PerPeer<Unchecked>, ProtocolError> {
+    ) -> Result<PerPeer<Outstanding>, ProtocolError> {
         let Ground { pairs, conduct, rooms, .. } = self;
         let mut first = |peer: u16| {
             let mut first = First { commitment: commitment.to_vec(), bits: Zeroizing::new(bits.to_vec()) };
@@ -177,23 +160,12 @@ impl<K: Conduct<Step>> Ground<K> {
         };
         let of_pairs =
             pairs.as_mut().map(|peer, pair| (pair, first(peer), [(); 2].map(|()| rooms.pop().unwrap_or_default())));
-        let n = SQUARE * (bits.len() - 1);
-        let step = async |_: u16, mut line: Line, (pair, first, rooms): (&mut Pair, First, [Room; 2])| {
-            let [of_sender, of_receiver] = rooms;
-            let Pair { sender, receiver, .. } = pair;
-            let correct = async |out: &mut Channel| {
-                out.send_bytes(&first.commitment).await?;
-                receiver.correct_to(out, &first.bits, of_receiver).await
-            };
-            let receive = async |into: &mut Channel| {
-                let mut commitment = vec![0; COMMITMENT_BYTES];
-                into.receive_bytes(&mut commitment).await?;
-                Ok::<_, OtError>((commitment, sender.receive_given(into, n, of_sender).await?))
-            };
-            let (corrected, (commitment, received)) = line.full_duplex(correct, receive).await?;
-            Ok::<_, OtError>(Unchecked { corrected, received, commitment })
+        let failed = FailedCheck::default();
+        let step = async |peer: u16, mut line: Line, (pair, first, rooms): (&mut Pair, First, [Room; 2])| {
+            failed.kept(peer, pair.ots.correct(&mut line, first, rooms).await)
         };
-        Ok(session.mesh().each(of_pairs, step).await?)
+        let corrected = session.mesh().each(of_pairs, step).await;
+        failed.judged(corrected)
     }
 }
 

@@ -2,6 +2,11 @@
 //!
 //! Only what one link alone decides names a party: the check of OTs, and the opening of a commitment. All other checks are of sums over all parties.
 
+use std::sync::{Mutex, PoisonError};
+
+use garblet_circuit::Party;
+use garblet_net::PartyError;
+use garblet_ot::OtError;
 use garblet_primitives::secrets;
 use garblet_protocol::{
     checks::{Check, Unattributed},
@@ -65,4 +70,34 @@ impl Verified {
 /// The error of a check that does not tell which party cheats.
 pub(super) fn somebody_cheats(check: Check, detail: &str) -> ProtocolError {
     Unattributed::new(check, detail).into()
+}
+
+/// The check of a peer that failed while the steps with all peers ran. Of several errors a mesh reports one: a cheat would hide a wrong guess behind another's
+/// malformed message, and could guess again.
+#[derive(Default)]
+pub(super) struct FailedCheck(Mutex<Option<ProtocolError>>);
+
+impl FailedCheck {
+    /// Passes on the result of a step with a peer, and keeps a failed check.
+    pub(super) fn kept<T>(&self, peer: u16, result: Result<T, OtError>) -> Result<T, ProtocolError> {
+        result.map_err(|error| {
+            let error = ProtocolError::from(error);
+            if !error.is_evidence() {
+                return error;
+            }
+            let error = ProtocolError::Peer { party: Party(peer), source: Box::new(error) };
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            ProtocolError::Over
+        })
+    }
+
+    /// The result of all steps.
+    ///
+    /// *Errors*: the failed check, if there is one.
+    pub(super) fn judged<T>(self, result: Result<T, PartyError<ProtocolError>>) -> Result<T, ProtocolError> {
+        match self.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(failed) => Err(failed),
+            None => Ok(result?),
+        }
+    }
 }

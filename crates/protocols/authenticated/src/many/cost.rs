@@ -5,6 +5,7 @@ use std::ops::Range;
 use garblet_circuit::Party;
 use garblet_garble::joint::TABLE;
 use garblet_net::Hello;
+use garblet_ot::Width;
 use garblet_protocol::{
     kept::WORD_BYTES,
     phase::{Communication, Phase},
@@ -12,18 +13,20 @@ use garblet_protocol::{
 };
 
 use super::{
-    bits::{self, squares},
+    Config,
+    bits::squares,
     build::written_bytes,
     ground::DIGEST_BYTES,
     leaky::HEAD_BYTES,
     online::{handed_over_bytes, label_bytes},
     open::told_bytes,
+    ots::answer_bytes,
     plan::Plan,
     prepare, reveal, setup, zero,
 };
 use crate::{
     coins::{COMMITMENT_BYTES, OPENING_BYTES},
-    config::Build,
+    config::{Build, LPN},
     opening::opened_bytes,
     parameters::Batch,
     secrets::OT_CHECK,
@@ -38,6 +41,8 @@ use crate::{
 /// | phase | |
 /// |---|---|
 /// | setup | hello, OT set-ups and 256 checked OTs both ways, `160 + 16 n` |
+/// | setup, silent OTs | also 16, corrections of 149,292 OTs, 2,064 |
+/// | prepare, silent OTs | in place of `c` and 4,640: 1/8, and for each batch 192, `176 (73 [N / 1,693,696] + [N / 2,048])` for its `N` OTs, 2,608 |
 /// | prepare, for each batch | `c` for each of `3 B l + k + 256`, rounded up to whole squares of 128; `16 B l`; `B l / 8`, `(B - 1) l / 8`; 4,640 |
 /// | build: any party to party `p` | `2 A / 8`, 16; `a_p / 8`, `t a_p` |
 /// | garbler to garbler | `48 A`; `3 t` for each gate whose tags the other collects |
@@ -58,24 +63,41 @@ use crate::{
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
     let sent = |from: Party, to: Party| match phase {
         Phase::Setup => {
-            let width = plan.config().ot_width;
+            let (width, silent) = (plan.config().width(), is_silent(plan));
             let seeds = width.sender_setup_bytes() + width.receiver_setup_bytes() + width.malicious_setup_bytes();
             let ots: u64 = width.malicious_extension_bytes(setup::PROOF_OTS as u64, OT_CHECK).iter().sum();
-            hellos[usize::from(from.0)].encoded_bytes() + seeds + ots + setup::sent_bytes(plan.parties())
+            let first = if silent { first_silent_bytes() } else { 0 };
+            hellos[usize::from(from.0)].encoded_bytes() + seeds + ots + setup::sent_bytes(plan.parties()) + first
         }
-        Phase::Prepare => plan.batches().into_iter().map(|(batch, masks)| batch_bytes(plan, batch, masks)).sum(),
+        Phase::Prepare => {
+            let of_batch = |(batch, masks)| batch_bytes(plan.config(), batch, masks, is_silent(plan));
+            plan.batches().into_iter().map(of_batch).sum()
+        }
         Phase::Build => build_bytes(plan, from, to) as u64,
         Phase::Online => online_bytes(plan, from, to) as u64,
     };
     Communication::among(plan.parties(), party, sent, rounds(plan, party, phase))
 }
 
+/// Tells whether a run without a store takes silent OTs.
+fn is_silent(plan: &Plan) -> bool {
+    plan.config().is_silent(prepare::ots(&plan.batches()))
+}
+
+/// Bytes to each other party for the first silent OTs, as sender and as receiver.
+pub(super) fn first_silent_bytes() -> u64 {
+    Width::Eight.malicious_extension_bytes(LPN.stock() as u64, OT_CHECK).iter().sum()
+}
+
 /// Bytes to each other party for a batch.
-fn batch_bytes(plan: &Plan, batch: Option<Batch>, masks: u64) -> u64 {
+pub(super) fn batch_bytes(config: Config, batch: Option<Batch>, masks: u64, silent: bool) -> u64 {
     let leaky = batch.map_or(0, |batch| batch.leaky() as usize);
-    let ots = squares(prepare::bits(leaky, masks as usize)) as u64;
-    let corrections = plan.config().ot_width.given_extension_bytes(ots);
-    let bits = COMMITMENT_BYTES + OPENING_BYTES + bits::ANSWER_BYTES + 2 * COMMITMENT_BYTES;
+    let squares = squares(prepare::bits(leaky, masks as usize)) as u64;
+    let corrections = match silent {
+        true => LPN.batch_bytes(128 * squares, true).iter().sum::<u64>() + 16 * squares,
+        false => config.width().given_extension_bytes(squares),
+    };
+    let bits = COMMITMENT_BYTES + OPENING_BYTES + answer_bytes(silent) + 2 * COMMITMENT_BYTES;
     let of_triples = batch.map_or(0, |batch| {
         let opened = (batch.bucket as usize - 1) * batch.triples as usize;
         let blocks = HEAD_BYTES - COMMITMENT_BYTES + 16 * leaky;
@@ -130,12 +152,9 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     let garbles = plan.slot(party).is_some();
     match phase {
         // For hellos, nonces, names and seeds; OTs, one after the other in both directions; the proof, six.
-        Phase::Setup => 13,
+        Phase::Setup => 13 + if is_silent(plan) { first_silent_rounds(party) } else { 0 },
         Phase::Prepare => {
-            let of_batch = |(batch, masks): (Option<Batch>, u64)| match batch {
-                Some(_) => 13,
-                None => 4 * u64::from(masks > 0),
-            };
+            let of_batch = |(batch, masks)| batch_rounds((party, plan.parties()), batch, masks, is_silent(plan));
             plan.batches().into_iter().map(of_batch).sum()
         }
         // For openings, if it has something to hear and to say, and proofs; garblers, for parts of tables.
@@ -157,6 +176,23 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
             };
             1 + of_lots + u64::from(!plan.has_tags()) + u64::from(learns) + u64::from(plan.keeps())
         }
+    }
+}
+
+/// The times that a party waits while the first silent OTs are made.
+fn first_silent_rounds(party: Party) -> u64 {
+    // As receiver of OTs, which send first, the higher one of a pair waits once more.
+    2 + u64::from(party.0 > 0)
+}
+
+/// The times that a party waits while a batch is made.
+pub(super) fn batch_rounds((party, parties): (Party, u16), batch: Option<Batch>, masks: u64, silent: bool) -> u64 {
+    // For coins and checks of silent OT in both directions; whoever begins in a pair waits once more.
+    let of_silent = if silent { 4 + u64::from(party.0 + 1 < parties) } else { 0 };
+    match batch {
+        Some(_) => 13 + of_silent,
+        None if masks > 0 => 4 + of_silent,
+        None => 0,
     }
 }
 

@@ -2,7 +2,6 @@
 
 use garblet_circuit::Party;
 use garblet_net::PerPeer;
-use garblet_ot::{MaliciousCotReceiver, MaliciousCotSender};
 use garblet_primitives::{Block, Commitment, Delta, Opening, Prg, secrets};
 use garblet_protocol::{
     MeshSession,
@@ -22,15 +21,17 @@ use super::{
     place::Place,
     stock::Stock,
 };
-use crate::coins::{self, COMMITMENT_BYTES, Coin, OPENING_BYTES, SHARE_BYTES};
+use crate::{
+    coins::{self, COMMITMENT_BYTES, Coin, OPENING_BYTES, SHARE_BYTES},
+    ots::Ots,
+};
 
 /// Bytes of a digest.
 pub(super) const DIGEST_BYTES: usize = 32;
 
 /// The OTs of two parties in both directions, and a secret that they have in common.
 pub(super) struct Pair {
-    pub(super) sender: MaliciousCotSender,
-    pub(super) receiver: MaliciousCotReceiver,
+    pub(super) ots: Ots,
     /// *Secret*: from everybody outside the pair.
     pub(super) seed: Zeroizing<Block>,
 }

@@ -6,7 +6,9 @@
 
 use garblet_circuit::Party;
 use garblet_net::{Line, Message, PerPeer};
-use garblet_protocol::{MeshSession, Phase, conduct::Conduct, error::ProtocolError, kept, secrets::unreadable};
+use garblet_protocol::{
+    MeshSession, Phase, conduct::Conduct, error::ProtocolError, kept, parameters::OtKind, secrets::unreadable,
+};
 use garblet_store::{Binding, Store, StoreError, Summary};
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +16,7 @@ use super::{
     NAME, Step,
     ground::Ground,
     plan::Setting,
+    prepare::ots,
     secrets::{Secrets, VERSION},
     settle::{LastTest, Told, settle},
     setup::confirm,
@@ -113,11 +116,16 @@ impl<K: Conduct<Step>> Ground<K> {
         setting: Setting,
         amounts: Amounts,
     ) -> Result<(), ProtocolError> {
-        session.enter(Phase::Prepare);
         let [triples, masks] = [amounts.triples, amounts.masks].map(|amount| amount.next_multiple_of(GROUP as u64));
+        let whole = |(batch, masks): (_, u64)| (batch, masks.next_multiple_of(GROUP as u64));
+        let batches = with_masks(stored_batches(triples, setting.config.statistical, setting.parties), masks);
+        let batches: Vec<_> = batches.into_iter().map(whole).collect();
+        let begun = self.begin_ots(session, setting, ots(&batches)).await;
+        self.revoked(begun)?;
+        session.enter(Phase::Prepare);
         let mut done = 0;
-        for (batch, masks) in with_masks(stored_batches(triples, setting.config.statistical, setting.parties), masks) {
-            let masks = masks.next_multiple_of(GROUP as u64) as usize;
+        for (batch, masks) in batches {
+            let masks = masks as usize;
             let of_batch = batch.map_or(0, |batch| batch.triples);
             let mut made = Supply::with_room(setting.parties, of_batch as usize, masks);
             let ended = self.make(session, (batch, of_batch as usize, masks), &mut made).await;
@@ -136,11 +144,12 @@ impl<K: Conduct<Step>> Ground<K> {
 /// *Errors*: a store for something else.
 fn bind(store: &mut Store, setting: Setting, party: Party, peers: &str) -> Result<(), ProtocolError> {
     let (parties, config) = (setting.parties, setting.config);
-    let [bits, width] = [config.statistical.bits(), config.ot_width.bits() as u32];
+    let [bits, width] = [config.statistical.bits(), config.width().bits() as u32];
+    let ots = if config.ot == OtKind::Silent { ", silent OT" } else { "" };
     store.bind(&Binding {
         peer: peers.into(),
         role: format!("party {party} of {parties}, evaluator {}", config.evaluator),
-        protocol: format!("{NAME} {VERSION}, {bits} bits, k = {width}"),
+        protocol: format!("{NAME} {VERSION}, {bits} bits, k = {width}{ots}"),
         library: String::new(),
     })?;
     let kinds = kinds();

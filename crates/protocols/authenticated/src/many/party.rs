@@ -14,7 +14,8 @@ use garblet_protocol::{
 use garblet_store::{IdSet, Store};
 
 use super::{
-    Step, build::Built, ground::Ground, plan::Plan, saved::Read, stock::Stock, supply::Supply, wires::KeptWires,
+    Step, build::Built, ground::Ground, plan::Plan, prepare::ots, saved::Read, stock::Stock, supply::Supply,
+    wires::KeptWires,
 };
 use crate::{amounts::Amounts, config::Build};
 
@@ -192,8 +193,11 @@ impl<K: Conduct<Step>> Member<K> {
             Build::Stream => Supply::in_lots(session, &self.plan)?,
             Build::Ahead => Supply::with_room(self.plan.parties(), ands, amounts.masks as usize),
         };
+        let batches = self.plan.batches();
+        self.ground.begin_ots(session, self.plan.setting(), ots(&batches)).await?;
+        session.enter(Phase::Prepare);
         let mut done = 0;
-        for (batch, masks) in self.plan.batches() {
+        for (batch, masks) in batches {
             // Batches may have some more than is needed.
             let triples = batch.map_or(0, |batch| (batch.triples as usize).min(ands - done));
             self.ground.make(session, (batch, triples, masks as usize), &mut supply).await?;

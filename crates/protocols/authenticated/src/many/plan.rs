@@ -67,14 +67,15 @@ impl Setting {
 
     /// The digest of this and of what else is agreed: a program with its schedule, or an order.
     pub(super) fn digest(self, (subject, schedule): ([u8; 32], [u8; 32])) -> [u8; 32] {
-        let Config { check, build, evaluator, ot_width, statistical } = self.config;
+        let Config { check, build, evaluator, statistical, ot, .. } = self.config;
         let mut parameters = [0; 32];
-        parameters[0] = ot_width.bits() as u8;
+        parameters[0] = self.config.width().bits() as u8;
         parameters[1] = statistical.bits() as u8;
         parameters[2..4].copy_from_slice(&evaluator.to_le_bytes());
         parameters[4..6].copy_from_slice(&self.parties.to_le_bytes());
         parameters[6] = check as u8;
         parameters[7] = build as u8;
+        parameters[8] = ot as u8;
         SessionId::new(NAME, subject, [schedule, parameters]).domain(Party(0), Place::Name as u8).digest(b"")
     }
 }

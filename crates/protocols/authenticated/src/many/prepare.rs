@@ -1,16 +1,19 @@
 //! Steps P1 to P6: triples and masks before the function is known, batch by batch.
 
+use garblet_circuit::Party;
+use garblet_net::Line;
 use garblet_primitives::{Block, Prg};
-use garblet_protocol::{MeshSession, conduct::Conduct, error::ProtocolError};
+use garblet_protocol::{MeshSession, Phase, conduct::Conduct, error::ProtocolError};
 
 use super::{
     Step,
     bits::{AllBitsChecked, CotChecked, check_bits},
-    checks::BUCKET_BITS,
-    ground::Ground,
+    checks::{BUCKET_BITS, FailedCheck},
+    ground::{Ground, Pair},
     leaky::Leaky,
     open::point,
     place::Place,
+    plan::Setting,
     shares::Shares,
     supply::Supply,
     zero,
@@ -22,6 +25,35 @@ use crate::{
 };
 
 impl<K: Conduct<Step>> Ground<K> {
+    /// Makes the first silent OTs with all others, if so many OTs in each direction are to be silent and there are none yet (phase `setup`). They come from
+    /// the extension of the session: from the leaves of the set-up and fresh nonces of all, under the difference that was proved.
+    ///
+    /// *Errors*: as [`Ground::make`].
+    pub(super) async fn begin_ots(
+        &mut self,
+        session: &mut MeshSession,
+        setting: Setting,
+        ots: u64,
+    ) -> Result<(), ProtocolError> {
+        let are_silent = self.pairs.iter().any(|(_, pair)| pair.ots.are_silent());
+        if are_silent || !setting.config.is_silent(ots) {
+            return Ok(());
+        }
+        self.check_sound()?;
+        session.enter(Phase::Setup);
+        self.over = true;
+        let rngs = session.rng_per_peer();
+        let is_even = |peer: u16| Party(peer) == setting.evaluator() && setting.parties.is_multiple_of(2);
+        let failed = FailedCheck::default();
+        let step = async |peer: u16, mut line: Line, (pair, mut rng): (&mut Pair, Prg)| {
+            failed.kept(peer, pair.ots.begin_silent(&mut line, &mut rng, is_even(peer)).await)
+        };
+        let begun = session.mesh().each(self.pairs.as_mut().zip(rngs), step).await;
+        failed.judged(begun)?;
+        self.over = false;
+        Ok(())
+    }
+
     /// Makes a batch of triples, if there is one, and `masks` masks, and adds the first `triples` of them to a supply.
     ///
     /// A batch that fails, or whose future is dropped, is the last.
@@ -112,6 +144,14 @@ fn join_rows(blocks: &mut [Block], rows: Rows, shifts: &[usize], differences: &P
     for (row, &shift) in (1..).zip(shifts) {
         join(blocks, rows, row, shift, differences);
     }
+}
+
+/// The OTs of these batches between two parties in each direction, without those that hide others.
+pub(super) fn ots(batches: &[(Option<Batch>, u64)]) -> u64 {
+    let of_batch = |(batch, masks): &(Option<Batch>, u64)| {
+        bits(batch.map_or(0, |batch| batch.leaky() as usize), *masks as usize) as u64
+    };
+    batches.iter().map(of_batch).sum()
 }
 
 /// The bits that a party draws for leaky triples and masks.

@@ -9,7 +9,7 @@ use garblet_protocol::{
     checks::Check,
     conduct::Honest,
     kept,
-    parameters::{self, Parameter, named, ot_width},
+    parameters::{self, Parameter, named, ot_kind, ot_width},
     protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Sample, Step, Terms, tabulate},
     stock::{Filled, Notice, SavedValues, Stock, StockKinds},
 };
@@ -52,12 +52,14 @@ impl Protocol for AuthenticatedBmr {
         EVALUATOR,
         named!("statistical", "40, 64 or 80", statistical, STATISTICAL),
         ot_width!(),
+        ot_kind!(Some("extension")),
     ];
     const SAMPLES: &'static [Sample] = &[
         &[],
         &[("check", "reveal"), ("evaluator", "0"), ("ot-k", "4")],
         &[("build", "stream")],
         &[("check", "reveal"), ("build", "stream"), ("evaluator", "0")],
+        &[("ot", "silent")],
     ];
     const CHECKS: &'static [Check] = checks::ALL;
     const STOCK: Option<StockKinds> = Some(StockKinds::Pieces(&KINDS));

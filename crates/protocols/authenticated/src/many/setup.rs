@@ -14,10 +14,8 @@
 //!
 //! A false `y` tells its sender this party's difference from the proofs. That is harmless: nothing has been made with it, and it is never used.
 
-use std::sync::{Mutex, PoisonError};
-
 use garblet_circuit::Party;
-use garblet_net::{Channel, Line, PartyError, PerPeer};
+use garblet_net::{Channel, Line, PerPeer};
 use garblet_ot::{OtError, ReceiverSeeds, SenderSeeds};
 use garblet_primitives::{Block, Delta, Prg, gf128, secrets};
 use garblet_protocol::{MeshSession, Phase, conduct::Conduct, domain::SessionId, error::ProtocolError};
@@ -26,9 +24,10 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{
     NAME, Step,
-    checks::{DIFFERENCES, DIFFERENCES_OPENING, somebody_cheats},
+    checks::{DIFFERENCES, DIFFERENCES_OPENING, FailedCheck, somebody_cheats},
     ground::{DIGEST_BYTES, Ground, Opened, Pair, check_echo},
     messages::broadcast,
+    ots::packed,
     place::Place,
     plan::{Plan, Setting},
     secrets::{PairSecrets, Secrets},
@@ -36,6 +35,7 @@ use super::{
 };
 use crate::{
     coins::COMMITMENT_BYTES,
+    ots::{Extension, Ots},
     secrets::{OT_CHECK, in_ots},
 };
 
@@ -104,12 +104,13 @@ impl<K: Conduct<Step>> Ground<K> {
         conduct: K,
     ) -> Result<Self, ProtocolError> {
         let name = Block::from_digest(&id.domain(Party(0), Place::Streams as u8).digest(b""));
-        let width = setting.config.ot_width;
+        let width = setting.config.width();
         let mut pairs = Vec::with_capacity(secrets.pairs.len());
-        for ((_, delta), pair) in deltas.into_iter().zip(&secrets.pairs) {
+        for ((peer, delta), pair) in deltas.into_iter().zip(&secrets.pairs) {
             let sender = pair.sender.session(name, session.rng(), &delta, width, OT_CHECK)?;
             let receiver = pair.receiver.session(name, width, OT_CHECK)?;
-            pairs.push(Pair { sender, receiver, seed: Zeroizing::new(pair.seed) });
+            let ots = Ots::new(sender, receiver, party.0 < peer);
+            pairs.push(Pair { ots, seed: Zeroizing::new(pair.seed) });
         }
         Ok(Ground {
             party,
@@ -195,7 +196,7 @@ async fn set_up_pairs(
     setting: Setting,
     deltas: &PerPeer<Delta>,
 ) -> Result<PerPeer<PairSecrets>, ProtocolError> {
-    let width = setting.config.ot_width;
+    let width = setting.config.width();
     let rngs = session.rng_per_peer();
     let mesh = session.mesh();
     let own = mesh.party();
@@ -221,36 +222,6 @@ async fn set_up_pairs(
     failed.judged(made)
 }
 
-/// The check of a peer that failed while the steps with all peers ran. Of several errors a mesh reports one: a cheat would hide a wrong guess behind another's
-/// malformed message, and could guess again.
-#[derive(Default)]
-struct FailedCheck(Mutex<Option<ProtocolError>>);
-
-impl FailedCheck {
-    /// Passes on the result of a step with a peer, and keeps a failed check.
-    fn kept<T>(&self, peer: u16, result: Result<T, OtError>) -> Result<T, ProtocolError> {
-        result.map_err(|error| {
-            let error = ProtocolError::from(error);
-            if !error.is_evidence() {
-                return error;
-            }
-            let error = ProtocolError::Peer { party: Party(peer), source: Box::new(error) };
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-            ProtocolError::Over
-        })
-    }
-
-    /// The result of all steps.
-    ///
-    /// *Errors*: the failed check, if there is one.
-    fn judged<T>(self, result: Result<T, PartyError<ProtocolError>>) -> Result<T, ProtocolError> {
-        match self.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(failed) => Err(failed),
-            None => Ok(result?),
-        }
-    }
-}
-
 /// A party's OTs with another, packed: its choices `x`, the MAC of `x`, and the key of the other's.
 #[derive(Zeroize, ZeroizeOnDrop)]
 struct Packed {
@@ -263,7 +234,7 @@ struct Packed {
 async fn correlate(session: &mut MeshSession, pairs: &mut PerPeer<Pair>) -> Result<PerPeer<Packed>, ProtocolError> {
     let with = async |mut line: Line, pair: &mut Pair| {
         let channel: &mut Channel = &mut line;
-        let Pair { sender, receiver, .. } = pair;
+        let Extension { sender, receiver } = pair.ots.extension()?;
         let correct = async |out: &mut _| receiver.correct(out, PROOF_OTS, Zeroizing::default()).await;
         let receive = async |into: &mut _| sender.receive(into, PROOF_OTS, Zeroizing::default()).await;
         let (corrected, unchecked) = channel.full_duplex(correct, receive).await?;
@@ -279,10 +250,4 @@ async fn correlate(session: &mut MeshSession, pairs: &mut PerPeer<Pair>) -> Resu
     let step = async |peer: u16, line: Line, pair: &mut Pair| failed.kept(peer, with(line, pair).await);
     let made = session.mesh().each(pairs.as_mut(), step).await;
     failed.judged(made)
-}
-
-/// The element of the field whose multiples these blocks are multiples of bits of: block `b` times `X^b`, for all `b`.
-fn packed(blocks: &[Block]) -> Block {
-    let basis: Vec<Block> = (0..blocks.len()).map(|bit| Block::from_u128(1 << bit)).collect();
-    gf128::inner_product(blocks, &basis)
 }

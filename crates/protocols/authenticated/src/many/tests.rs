@@ -8,6 +8,7 @@ mod programs;
 mod rates;
 mod saved;
 mod set_up;
+mod silent;
 mod stores;
 mod streams;
 mod triples;

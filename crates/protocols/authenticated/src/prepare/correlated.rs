@@ -5,7 +5,7 @@ use garblet_primitives::Block;
 use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
 use zeroize::Zeroizing;
 
-use crate::{GARBLER, Step, ground::Ground, ots::Checked, place::Place, shares::Shares};
+use crate::{GARBLER, Step, ground::Ground, ots::Drawn, place::Place, shares::Shares};
 
 /// OTs in both directions, checked by both parties. Nothing that depends on unchecked OTs is sent.
 pub(super) struct CotChecked {
@@ -42,7 +42,7 @@ impl<C: Conduct<Step>> Ground<C> {
         number: u64,
     ) -> Result<CotChecked, ProtocolError> {
         let Ground { ots, room, .. } = self;
-        let Checked { bits, keys, macs, points: [own, theirs] } = ots.make(session, count, room).await?;
+        let (Drawn { bits, keys, macs }, [own, theirs]) = ots.make(session, count, room).await?;
         let points = if self.party == GARBLER { [own, theirs] } else { [theirs, own] };
         let hash_key =
             Block::from_digest(&self.domain(GARBLER, Place::LeakyHash, number).digest(bytemuck::cast_slice(&points)));

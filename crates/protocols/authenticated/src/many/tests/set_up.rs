@@ -7,7 +7,7 @@ use garblet_protocol::{kept, stock::SavedValues};
 
 use super::*;
 use crate::{
-    many::{Drawing, bits::ANSWER_BYTES},
+    many::{Drawing, ots::answer_bytes},
     tests::put_back::open,
 };
 
@@ -73,7 +73,7 @@ fn a_failed_check_is_not_hidden_behind_a_malformed_message_of_another() {
     let answer = |low, high, direction, kind| {
         let (_, transcript) = transcripts.iter().find(|(pair, _)| *pair == (low, high)).expect("a pair");
         let frames: Vec<_> = transcript.frames().into_iter().filter(|frame| frame.direction == direction).collect();
-        let frame = frames.iter().rposition(|frame| frame.payload.len() >= ANSWER_BYTES).expect("an answer");
+        let frame = frames.iter().rposition(|frame| frame.payload.len() >= answer_bytes(false)).expect("an answer");
         PairFault { low, high, fault: Fault { direction, frame, kind } }
     };
     let malformed = answer(0, 1, Direction::Forth, FaultKind::Oversize);

@@ -6,7 +6,7 @@ use super::*;
 use crate::many::shares::{Shares, Triples};
 
 /// The bits that all parties' shares stand for. Every party's blocks must add up to the bit times its difference.
-fn values<K: Conduct<Step>>(made: &[Made<K>], shares: impl Fn(&Made<K>) -> &Shares) -> Vec<bool> {
+pub(super) fn values<K: Conduct<Step>>(made: &[Made<K>], shares: impl Fn(&Made<K>) -> &Shares) -> Vec<bool> {
     let count = shares(&made[0]).len();
     (0..count)
         .map(|at| {
