@@ -1,5 +1,6 @@
 //! Silent OT gives the same shares as the extension, at the stated cost; whoever corrects otherwise by link is found.
 
+use garblet_net::testing::{Direction, Fault, Frame, FrameKind, flip_of_bulk, intercepted_pair};
 use garblet_ot::OtError;
 use garblet_protocol::{Phase, checks::Unattributed, conduct::Honest, parameters::OtKind};
 
@@ -9,7 +10,7 @@ use super::{
     *,
 };
 use crate::{
-    config::SILENT_FROM,
+    config::{LPN, SILENT_FROM},
     many::{NAME, checks::ECHO, cost, plan::Setting},
     tests::put_back::open,
 };
@@ -248,4 +249,50 @@ fn stores_are_given_up_after_a_false_share_of_a_coin() {
         let error = refused.expect_err("the store was given up").to_string();
         assert!(error.contains("given up"), "party {at}: {error}");
     }
+}
+
+/// Parties that make 100 masks by silent OT, where a message may be changed on its way between the first two, and all frames between them.
+fn with_fault(fault: Option<Fault>) -> (Vec<Result<(), ProtocolError>>, Vec<Frame>) {
+    let part = async |session: &mut MeshSession| {
+        let party = Party(session.mesh().party());
+        let plan = Plan::new(product(), 3, config(3))?;
+        let mut ground = Ground::set_up(session, &plan, party, Honest).await?;
+        ground.begin_ots(session, setting(3), SILENT_FROM).await?;
+        ground.make(session, (None, 0, 100), &mut Supply::with_room(3, 0, 0)).await
+    };
+    block_on(async {
+        let mut transcripts = Vec::new();
+        let meshes = Mesh::of_pairs(3, |low, high| {
+            let (one, two, transcript) = intercepted_pair(fault.filter(|_| (low, high) == (0, 1)));
+            transcripts.push(transcript);
+            (one, two)
+        });
+        (mesh_run::run(meshes, 1, TIMEOUT, part).await, transcripts[0].frames())
+    })
+}
+
+/// The check of silent OT finds changed corrections half the time, and a changed answer always, and names the sender.
+#[test]
+fn corrections_and_answers_of_silent_ot_that_are_changed_on_their_way_are_found() {
+    let (ended, frames) = with_fault(None);
+    assert!(ended.iter().all(Result::is_ok), "{ended:?}");
+    let sent = frames.iter().filter(|frame| frame.direction == Direction::Forth && frame.kind == FrameKind::Bulk);
+    let all: usize = sent.map(|frame| frame.payload.len()).sum();
+    // After corrections and answer: a share and a query for the other direction; a commitment, corrections to given bits, a share of the point, an answer, digests.
+    let [_, share, opened, query, answer] = LPN.batch_messages(256).map(|bytes| bytes as usize);
+    let after = share + query + 32 + 32 + 64 + 2 * 16 + 32 + 32;
+    let (corrections, answers) = (all - after - answer - (opened - 64), all - after - answer);
+    let found = |at: usize| {
+        let (ended, _) = with_fault(flip_of_bulk(&frames, Direction::Forth, at));
+        match &ended[1] {
+            Ok(()) => false,
+            Err(ProtocolError::Peer { party: Party(0), source }) => {
+                assert!(matches!(**source, ProtocolError::Ot(OtError::InconsistentLeaves)), "{source}");
+                true
+            }
+            Err(other) => panic!("{at}: {other}"),
+        }
+    };
+    assert!(found(answers), "the answer");
+    assert!([corrections, corrections + 5_000, answers - 1].into_iter().any(found), "corrections");
 }
