@@ -80,7 +80,7 @@ pub fn batch(program: Program, rows: Option<u32>) -> Result<Program, Failure> {
 
 /// Adds a hint with the default parameters of a library circuit that was given none.
 fn with_defaults(failure: Failure, program: &str) -> Failure {
-    let name = program.strip_prefix(library::PREFIX).and_then(|call| call.split(["(", "@"]).next()).map(str::trim);
+    let name = program.strip_prefix(library::PREFIX).and_then(|call| call.split(['(', '@']).next()).map(str::trim);
     let Some(member) = library::list().find(|member| name == Some(member.name)) else { return failure };
     let defaults: Vec<String> = member.defaults().iter().map(u32::to_string).collect();
     match defaults.is_empty() {
