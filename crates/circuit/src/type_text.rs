@@ -8,7 +8,7 @@ use crate::types::Type;
 /// The depth to which arrays and records may be nested.
 const MAX_DEPTH: u32 = 32;
 
-/// The most wires of a type, and the most elements of an array, in a text.
+/// The most wires of a type in a text. A value without wires counts as one: reading and showing it takes memory too.
 const MAX_WIDTH: u64 = 1 << 26;
 
 /// A text that does not denote a type.
@@ -23,7 +23,7 @@ pub enum TypeError {
         got: String,
     },
     /// The type has too many wires or elements.
-    #[error("the type is too wide, the limit is {MAX_WIDTH} wires")]
+    #[error("the type is too wide, the limit is {MAX_WIDTH} wires, where a value without wires counts as one")]
     TooWide,
     /// Arrays and records are nested too deeply.
     #[error("the type is nested deeper than {MAX_DEPTH}")]
@@ -110,7 +110,7 @@ impl<'a> Parser<'a> {
         } else {
             self.word(depth)?
         };
-        if ty.width() > MAX_WIDTH { Err(TypeError::TooWide) } else { Ok(ty) }
+        if ty.width().max(values(&ty)) > MAX_WIDTH { Err(TypeError::TooWide) } else { Ok(ty) }
     }
 
     fn fields(&mut self, depth: u32) -> Result<Vec<(String, Type)>, TypeError> {
@@ -197,6 +197,18 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// The most values in one of this type, without those that are made of others.
+fn values(ty: &Type) -> u64 {
+    let sum = |sum: u64, ty| sum.saturating_add(values(ty));
+    match ty {
+        Type::Array(element, count) | Type::List(element, count) => values(element).saturating_mul((*count).into()),
+        Type::Record(fields) => fields.iter().map(|(_, ty)| ty).fold(0, sum),
+        Type::Enum(variants) => variants.iter().map(|(_, types)| types.iter().fold(0, sum)).max().unwrap_or_default(),
+        _ => 1,
+    }
+    .max(1)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -258,6 +270,16 @@ mod tests {
         for wide in ["u99999999999999", "u67108865", "[[u8; 65536]; 65536]", "[u0; 4294967295]"] {
             assert!(fails(wide).contains("too wide"), "{wide}");
         }
+        // Values without wires.
+        for many in [
+            "[[{}; 8192]; 8193]",
+            "[[u0; ..8192]; 8193]",
+            "[{a: [enum {A}; 8192], b: {}}; 8192]",
+            "[[[bool; 0]; 8192]; 8193]",
+        ] {
+            assert!(fails(many).contains("too wide"), "{many}");
+        }
+        assert!("[[{}; 8192]; 8192]".parse::<Type>().is_ok());
         assert!(fails(&"[".repeat(100_000)).contains("nested deeper than 32"));
     }
 
