@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Bits, Type, diagnostic::Diagnostic};
+use crate::{Bits, Port, Type, diagnostic::Diagnostic};
 
 /// A front end's knowledge of a program beyond its graph. [`Program::digest`](crate::Program::digest) covers only its requirements on
 /// inputs: the order of lists, and limits.
@@ -146,6 +146,15 @@ pub enum Panics {
 }
 
 impl Panics {
+    /// The name of the output that tells which check failed.
+    pub const OUTPUT: &str = "panic";
+
+    /// Returns whether a port can tell which of the checks at so many places failed, and no more.
+    pub fn are_told_by(port: &Port, places: usize) -> bool {
+        let most = usize::BITS - places.leading_zeros();
+        port.name == Self::OUTPUT && matches!(port.ty, Type::Unsigned(bits) if (1..=most).contains(&bits))
+    }
+
     /// The place and reason for a value of the output.
     pub fn reason(&self, code: u128) -> Option<&str> {
         let Panics::On { places, .. } = self else { return None };
@@ -204,6 +213,17 @@ mod tests {
         ] {
             assert_eq!(misplaced(order, keys), expected, "{order:?} {keys:?}");
         }
+    }
+
+    #[test]
+    fn the_output_of_checks_has_their_name_and_no_bit_too_many() {
+        let told = |name: &str, ty, places| Panics::are_told_by(&Port::new(name, ty), places);
+        for (bits, places, fits) in
+            [(1, 1, true), (2, 1, false), (2, 3, true), (2, 4, true), (3, 3, false), (0, 0, false), (0, 1, false)]
+        {
+            assert_eq!(told("panic", Type::Unsigned(bits), places), fits, "{bits} {places}");
+        }
+        assert!(!told("y", Type::Unsigned(1), 1) && !told("panic", Type::Bool, 1));
     }
 
     #[test]

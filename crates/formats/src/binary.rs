@@ -26,7 +26,7 @@
 //!   the bits of the number, the least number that is too large, and the number's name.
 //! - Recipients are 0 for all, or else one more than their number, and the parties in ascending order.
 //! - Panics are 0 for none, 1 for checks that are off, 2 for checks none of which can fail, or else `3 + k` if output `k` tells of them, and
-//!   the list of places, each a text.
+//!   the list of places, each a text. That output is `panic`, an unsigned integer of no more bits than the number of places.
 //!
 //! A program has one such file: the same program gives the same bytes. The checksum tells accidents; it does not tell who made the file.
 

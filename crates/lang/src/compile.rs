@@ -18,9 +18,6 @@ use crate::{
     tree::{Function, Scalar, Tree, Ty},
 };
 
-/// The name of the output that reports which check failed.
-pub(crate) const PANIC_PORT: &str = "panic";
-
 /// Options for compiling a source.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -207,13 +204,14 @@ fn outputs(main: &Function, machine: &mut Machine<'_>, result: Slot) -> Result<V
     }
     let code = machine.panics.code();
     if code.known().is_none() {
-        if outputs.iter().any(|(port, _)| port.name == PANIC_PORT) {
-            let message = format!("a field of the result is named `{PANIC_PORT}`, like the output that reports panics");
+        if outputs.iter().any(|(port, _)| port.name == PanicNotes::OUTPUT) {
+            let message =
+                format!("a field of the result is named `{}`, like the output that reports panics", PanicNotes::OUTPUT);
             return Err(SourceError::new(main.span, message).hint("rename the field"));
         }
         let mut reads = Vec::new();
         crate::control::push_wires(code, Scalar::unsigned(code.width()), &mut reads);
-        outputs.push((Port::new(PANIC_PORT, Type::Unsigned(code.width().into())), reads));
+        outputs.push((Port::new(PanicNotes::OUTPUT, Type::Unsigned(code.width().into())), reads));
     }
     Ok(outputs)
 }

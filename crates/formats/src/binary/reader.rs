@@ -3,8 +3,8 @@
 use std::io::BufRead;
 
 use garblet_circuit::{
-    Circuit, CircuitError, Component, ComponentId, Gate, Input, InputId, InstanceId, Link, Party, Port, Program,
-    Recipients, Source, Type, Wire,
+    Circuit, CircuitError, Component, ComponentId, Gate, Input, InputId, InstanceId, Link, Output, Party, Port,
+    Program, Recipients, Source, Type, Wire,
     diagnostic::Diagnostic,
     notes::{Limit, Notes, Ordered, Panics},
 };
@@ -40,7 +40,7 @@ pub(super) fn read(file: &str, text: &mut dyn BufRead) -> Result<Program, Diagno
         let links = links(&mut bytes, program.instance_count() as u32)?;
         program.add_output(port, recipients, links).map_err(|error| bytes.error_at(begin, error))?;
     }
-    notes.panics = panics(&mut bytes, program.outputs().len())?;
+    notes.panics = panics(&mut bytes, program.outputs())?;
     program.set_notes(notes);
     tail(&mut bytes, &program)?;
     Ok(program)
@@ -242,8 +242,8 @@ fn recipients(bytes: &mut Bytes<'_>) -> Result<Recipients, Diagnostic> {
     Ok(Recipients::Only(parties))
 }
 
-fn panics(bytes: &mut Bytes<'_>, outputs: usize) -> Result<Option<Panics>, Diagnostic> {
-    let most = panics::SILENT + outputs as u64;
+fn panics(bytes: &mut Bytes<'_>, outputs: &[Output]) -> Result<Option<Panics>, Diagnostic> {
+    let (begin, most) = (bytes.at(), panics::SILENT + outputs.len() as u64);
     let output = match bytes.number("the output that tells of failed checks", most)? {
         panics::NONE => return Ok(None),
         panics::OFF => return Ok(Some(Panics::Off)),
@@ -253,6 +253,19 @@ fn panics(bytes: &mut Bytes<'_>, outputs: usize) -> Result<Option<Panics>, Diagn
     let mut places = Vec::new();
     for _ in 0..bytes.count("the number of places of checks")? {
         places.push(bytes.text("the place of a check")?);
+    }
+    // A result that counts as the place of a check would not be shown.
+    if let Some(Output { port, .. }) = output.and_then(|output: usize| outputs.get(output))
+        && !Panics::are_told_by(port, places.len())
+    {
+        let (name, bits) = (Panics::OUTPUT, usize::BITS - places.len().leading_zeros());
+        let message = format!(
+            "the output that tells which of {} checks has failed is `{}`, of type {}, expected `{name}`, an unsigned integer of 1 to {bits} bits",
+            places.len(),
+            port.name,
+            port.ty
+        );
+        return Err(bytes.error_at(begin, message));
     }
     Ok(Some(Panics::On { output, places }))
 }

@@ -1,5 +1,5 @@
 use garblet_circuit::{
-    Bits, Circuit, Component, Gate, Party, Port, Recipients, Type, Wire,
+    Bits, Circuit, Component, Gate, Link, Party, Port, Recipients, Source, Type, Wire,
     diagnostic::Diagnostic,
     evaluate,
     notes::{Limit, Notes, Ordered, Panics},
@@ -82,8 +82,11 @@ fn everything(rng: &mut StdRng) -> Program {
     program.add_input(Port::new("small", Type::Array(Box::new(Type::Unsigned(64)), 2)), Party(1)).unwrap();
     let none = Recipients::Only(Vec::new());
     program.add_output(Port::new("a name\n", Type::Array(Box::new(Type::Bool), 0)), none, Vec::new()).unwrap();
+    let told = Some(program.outputs().len());
+    let links = vec![Link { source: Source::Constant(true), start: 0, len: 2 }];
+    program.add_output(Port::new(Panics::OUTPUT, Type::Unsigned(2)), Recipients::All, links).unwrap();
     program.set_notes(Notes {
-        panics: Some(Panics::On { output: Some(0), places: vec!["a.rs:1:2: ü".into(), String::new()] }),
+        panics: Some(Panics::On { output: told, places: vec!["a.rs:1:2: ü".into(), String::new()] }),
         ordered: vec![Ordered { input: "sorted".into(), key_bits: 7, order: Order::Descending }],
         limits: vec![Limit { input: "small".into(), field: "group".into(), bits: 64, below: u64::MAX }],
         ..Notes::default()
@@ -182,7 +185,7 @@ fn replaced(at: usize, old: &[u8], new: &[u8]) -> Vec<u8> {
 #[test]
 fn faults_have_their_place() {
     let most = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
-    let cases: [(usize, &[u8], &[u8], &str); 31] = [
+    let cases: [(usize, &[u8], &[u8], &str); 32] = [
         (1, &[0x89], &[0x09], "byte 1: is 09, expected 89, as every binary program begins"),
         (6, &[10], &[13, 10], "byte 6: is 0d, expected 0a, as every binary program begins"),
         (8, &[1], &[2], "byte 8: the file has version 2, expected 1"),
@@ -219,6 +222,12 @@ fn faults_have_their_place() {
         (74, &[6], &[7], "byte 75: the instance of a link is 1, expected at most 0"),
         (85, &[0], &[3, 1, 1], "byte 87: recipient 1 after 1, expected them in ascending order"),
         (90, &[0], &[4], "byte 90: the output that tells of failed checks is 4, expected at most 3"),
+        (
+            90,
+            &[0],
+            &[3, 1, 0],
+            "byte 90: the output that tells which of 1 checks has failed is `y`, of type bool, expected `panic`, an unsigned integer of 1 to 1 bits",
+        ),
     ];
     let wrong: Vec<String> = cases
         .into_iter()
