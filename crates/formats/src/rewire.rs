@@ -49,7 +49,10 @@ pub fn with_inputs(program: &Program, inputs: &[NewInput]) -> Result<Program, Di
     }
     let owners: Vec<Party> = inputs.iter().map(|input| input.owner).collect();
     let component = Component::new(circuit.name(), ports, circuit.outputs().to_vec(), circuit.circuit().clone());
-    again(program, component.and_then(|component| Program::from_component(component, &owners)))
+    let mut cut = again(program, component.and_then(|component| Program::from_component(component, &owners)))?;
+    // Other ports do not say which bit is first either.
+    cut.set_notes(program.notes().clone());
+    Ok(cut)
 }
 
 /// Turns the wires of an input or an output of a circuit around.
@@ -167,6 +170,14 @@ mod tests {
         // An input that is there keeps its type.
         let kept = with_inputs(&program, &[input("in0", None, 2), input("rest", Some(2), 0)]).unwrap();
         assert_eq!((kept.inputs()[0].owner, kept.inputs()[0].port.width()), (Party(2), 6));
+    }
+
+    #[test]
+    fn cutting_inputs_says_no_more_of_the_order_of_bits_and_turning_a_port_does() {
+        let old = FrontEnds::standard().read("c.txt", &mut &b"1 5\n2 2 1\n2 1 0 3 4 AND\n"[..]).unwrap();
+        let cut = with_inputs(&old, &[input("a", Some(4), 0)]).unwrap();
+        assert_eq!((&cut.notes().warnings, old.notes().warnings.len()), (&old.notes().warnings, 1));
+        assert!(reversed(&cut, "a").unwrap().notes().warnings.is_empty());
     }
 
     #[test]

@@ -51,14 +51,17 @@ impl FrontEnd for Bench {
         let text = whole::text(&source.file, text)?;
         let text = Text { file: &source.file, text: &text };
         let mut reader = Reader { text, named: Named::default(), memory: Memory::default() };
-        let (mut lines, mut words) = (text.lines("(),="), Vec::new());
+        let (mut lines, mut words) = (text.lines(MARKS), Vec::new());
         while lines.next(&mut words) {
             reader.line(&words)?;
         }
         reader.memory.check(|at, message| text.error(at, message))?;
-        reader.named.program(text, source.stem())
+        reader.named.program(text, source.stem(), "OUTPUT(y)")
     }
 }
+
+/// The marks between names.
+const MARKS: &str = "(),=";
 
 struct Reader<'a> {
     text: Text<'a>,
@@ -73,6 +76,7 @@ impl<'a> Reader<'a> {
     fn line(&mut self, words: &[Word<'a>]) -> Result<(), Diagnostic> {
         let texts: Vec<&str> = words.iter().map(|word| word.text).collect();
         match texts[..] {
+            [mark, ..] | [_, "(", mark, ..] if MARKS.contains(mark) => return Err(self.unexpected(words[0])),
             [side, "(", _, ")"] if side.eq_ignore_ascii_case("INPUT") => {
                 self.named.input(words[2]).map_err(|fault| self.text.fault(fault))?;
             }
@@ -90,12 +94,14 @@ impl<'a> Reader<'a> {
                     self.set(words[0], value)?;
                 }
             }
-            _ => {
-                let message = "expected INPUT(NAME), OUTPUT(NAME) or NAME = GATE(NAME, ..)";
-                return Err(self.text.error(words[0].at, message));
-            }
+            _ => return Err(self.unexpected(words[0])),
         }
         Ok(())
+    }
+
+    /// A line of no known form, which begins with this word.
+    fn unexpected(&self, first: Word<'a>) -> Diagnostic {
+        self.text.error(first.at, "expected INPUT(NAME), OUTPUT(NAME) or NAME = GATE(NAME, ..)")
     }
 
     fn set(&mut self, name: Word<'a>, value: Literal) -> Result<(), Diagnostic> {
@@ -108,7 +114,7 @@ impl<'a> Reader<'a> {
         for (k, word) in words.iter().enumerate() {
             match (k % 2, word.text) {
                 (1, ",") => (),
-                (0, name) if !"(),=".contains(name) => operands.push(self.named.signal(*word)),
+                (0, name) if !MARKS.contains(name) => operands.push(self.named.signal(*word)),
                 (_, got) => {
                     let expected = ["a name", "a comma"][k % 2];
                     return Err(self.text.error(word.at, format!("expected {expected}, got `{}`", clip(got))));

@@ -54,7 +54,7 @@ impl FrontEnd for Blif {
         let mut reader = Reader { text, named: Named::default(), cover: None, memory: Memory::default() };
         reader.read()?;
         reader.memory.check(|at, message| text.error(at, message))?;
-        reader.named.program(text, source.stem())
+        reader.named.program(text, source.stem(), ".outputs y")
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use garblet_circuit::{Literal, Program, diagnostic::Diagnostics};
+use garblet_circuit::{
+    Literal, Program,
+    diagnostic::{Diagnostic, Diagnostics},
+};
 
 use super::{
     graph::{Fault, Graph},
@@ -44,10 +47,15 @@ impl<'a> Named<'a> {
         self.outputs.push((name.text, signal));
     }
 
-    /// The program of all signals.
+    /// The program of all signals; `example` is a line that makes an output.
     ///
-    /// *Errors*: signals that nothing sets or that are set twice, cycles, too many wires, ports with one name.
-    pub(super) fn program(self, text: Text<'a>, name: &str) -> Result<Program, Diagnostics> {
+    /// *Errors*: no outputs, as if the file were cut off; signals that nothing sets or that are set twice, cycles, too many wires, ports with one name.
+    pub(super) fn program(self, text: Text<'a>, name: &str, example: &str) -> Result<Program, Diagnostics> {
+        if self.outputs.is_empty() {
+            return Err(
+                Diagnostic::new(text.file, format!("has no outputs, expected a line such as `{example}`")).into()
+            );
+        }
         let (names, outputs): (Vec<&str>, Vec<Literal>) = self.outputs.into_iter().unzip();
         let sides = [Side::of_names(&self.inputs, "in0"), Side::of_names(&names, "out0")];
         let circuit = self.graph.circuit(&outputs).map_err(|fault| text.fault(fault))?;

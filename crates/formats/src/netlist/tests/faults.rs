@@ -60,6 +60,9 @@ fn faults_of_blif_have_their_place() {
     );
     assert!(hint("m.blif", ".subckt a b\n").contains("synth -flatten -top NAME"));
     assert!(hint("m.blif", ".gate a b\n").contains("abc -g AND,XOR"));
+    let no_outputs = "m.blif: has no outputs, expected a line such as `.outputs y`";
+    assert_eq!(fails("m.blif", ".inputs a\n.names a y\n1 1\n"), no_outputs);
+    assert_eq!(fails("m.blif", "# cut off"), no_outputs);
     assert_eq!(fails("m.blif", b".inputs \xff\n"), "m.blif: is not UTF-8 from byte 8 on");
     assert_eq!(fails("m.blif", ".inputs a\n.outputs a a\n"), "m.blif: component `m`: output port `a` appears twice");
 }
@@ -84,12 +87,16 @@ fn faults_of_bench_have_their_place() {
         ("y = AND(a, y)", "4:1: `y` depends on itself: gates feed one another in a cycle"),
         ("y = DFF(a)", "4:5: has 1 flip-flop, but a circuit has no memory"),
         ("INPUT c", "4:1: expected INPUT(NAME), OUTPUT(NAME) or NAME = GATE(NAME, ..)"),
+        ("INPUT(()", "4:1: expected INPUT(NAME), OUTPUT(NAME) or NAME = GATE(NAME, ..)"),
+        ("OUTPUT(,)", "4:1: expected INPUT(NAME), OUTPUT(NAME) or NAME = GATE(NAME, ..)"),
+        (", = gnd", "4:1: expected INPUT(NAME), OUTPUT(NAME) or NAME = GATE(NAME, ..)"),
     ];
     assert_refused(
         "m.bench",
         cases.map(|(line, expected)| (format!("INPUT(a)\nINPUT(b)\nOUTPUT(y)\n{line}\n"), expected.to_string())),
     );
     assert!(hint("m.bench", "y = DFF(a)\n").contains("frames -i -F 8"));
+    assert_eq!(fails("m.bench", "INPUT(a)\n"), "m.bench: has no outputs, expected a line such as `OUTPUT(y)`");
 }
 
 #[test]
@@ -216,6 +223,10 @@ fn faults_of_yosys_have_their_place() {
     assert_refused("m.json", cases.map(|(cells, expected)| (yosys(&cells), expected.to_string())));
     let text = yosys(&and);
     assert!(read("m.json", &text).is_ok());
+    // Yosys takes the last of two.
+    for twice in [text.replace("\"Y\":", "\"A\": [3], \"Y\":"), text.replace("\"y\":", "\"a\":")] {
+        assert!(fails("m.json", &twice).to_lowercase().ends_with("`a` appears twice in one object, expected it once"));
+    }
     let changed = [
         ("\"input\"", "\"inout\"", "2:2: port `a` is inout, expected input or output"),
         ("[2, 3]", "[2, \"0\"]", "2:2: input `a` has the constant 0, expected the number of a bit"),

@@ -1,6 +1,6 @@
 //! The parts of the JSON that are read, gate by gate.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, collections::HashSet, fmt};
 
 use garblet_circuit::diagnostic::{Diagnostic, clip};
 use serde::{
@@ -159,8 +159,11 @@ impl<T> Default for Members<'_, T> {
 
 impl<'de: 'a, 'a, T: Deserialize<'de>> Deserialize<'de> for Members<'a, T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let mut members = Vec::new();
+        let (mut members, mut names) = (Vec::new(), HashSet::new());
         each_member(from, |name: Name<'a>, member: T| {
+            if !names.insert(name.0.clone()) {
+                return Err(format!("`{}` appears twice in one object, expected it once", clip(&name.0)));
+            }
             members.push((name.0, member));
             Ok(())
         })?;
