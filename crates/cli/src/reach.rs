@@ -2,7 +2,10 @@
 
 use garblet::{
     Program,
-    circuit::reach::{Exposed, Form, Reach},
+    circuit::{
+        diagnostic::one_line,
+        reach::{Exposed, Form, Reach},
+    },
 };
 use serde::Serialize;
 
@@ -70,6 +73,6 @@ impl<'a> ReachPart<'a> {
             format!("inputs may reach {output} unchanged: the program is too large to follow it back to them")
         });
         let all: Vec<String> = exposed.chain(unused).chain(unfollowed).collect();
-        if all.is_empty() { String::new() } else { format!("note: {}\n", all.join("; ")) }
+        if all.is_empty() { String::new() } else { format!("note: {}\n", one_line(&all.join("; "))) }
     }
 }

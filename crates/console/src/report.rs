@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use garblet::{
     Bits, Class, Collusion, Filled, Party, Phase, PhaseCost, PhaseCosts, Program,
-    circuit::Output,
+    circuit::{Output, diagnostic::one_line},
     formats::value,
     panicked_rows,
     run_report::{CpuSeconds, PartyPart, RunReport},
@@ -71,8 +71,8 @@ pub struct Repeat {
 
 /// The known outputs, one per line.
 pub fn outputs_text(program: &Program, outputs: &[Option<Bits>]) -> String {
-    let lines =
-        results(program, outputs).map(|(o, bits)| format!("{} = {}\n", o.port.name, value::to_text(&o.port.ty, bits)));
+    let lines = results(program, outputs)
+        .map(|(o, bits)| format!("{} = {}\n", one_line(&o.port.name), value::to_text(&o.port.ty, bits)));
     lines.collect()
 }
 
@@ -136,9 +136,9 @@ pub fn text(report: &RunReport, repeat: Option<&Repeat>) -> String {
     }
     for (name, learned) in report.recipients.iter().filter(|(name, _)| !report.outputs.contains_key(*name)) {
         text.push_str(&match &learned[..] {
-            [] => format!("nobody learned {name}\n"),
-            [one] => format!("only party {one} learned {name}\n"),
-            some => format!("only parties {} learned {name}\n", numbers(some)),
+            [] => format!("nobody learned {}\n", one_line(name)),
+            [one] => format!("only party {one} learned {}\n", one_line(name)),
+            some => format!("only parties {} learned {}\n", numbers(some), one_line(name)),
         });
     }
     if report.security.peer_exposed {
@@ -218,7 +218,10 @@ fn status_bytes(field: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use garblet::Communication;
+    use garblet::{
+        Communication,
+        circuit::{Link, Port, Recipients, Source, Type},
+    };
 
     #[test]
     fn phases_add_up() {
@@ -227,6 +230,14 @@ mod tests {
         let total = total(&PhaseCosts { setup: cost, online: cost, ..PhaseCosts::default() });
         assert_eq!(total.seconds, 1.0);
         assert_eq!(total.communication, Communication { bytes_sent: 2, bytes_received: 4, rounds: 6 });
+    }
+
+    #[test]
+    fn a_line_end_in_the_name_of_an_output_begins_no_line() {
+        let mut program = Program::new("p");
+        let link = Link { source: Source::Constant(true), start: 0, len: 1 };
+        program.add_output(Port::new("a = 1\nb", Type::Bool), Recipients::All, vec![link]).expect("one bit");
+        assert_eq!(outputs_text(&program, &[Some("1".parse().expect("a bit"))]), "a = 1\\u{a}b = true\n");
     }
 
     #[cfg(target_os = "linux")]
