@@ -1,11 +1,15 @@
 //! Silent OT gives the same shares as the extension, at the stated cost, in sessions with and without stores.
 
 use garblet_ot::{OtError, Width};
-use garblet_protocol::parameters::OtKind;
+use garblet_protocol::{
+    parameters::OtKind,
+    protocol::{Job, Request},
+    stock::SavedValues,
+};
 use garblet_store::Store;
 
 use super::{put_back::open, triples::check, *};
-use crate::config::SILENT_FROM;
+use crate::{Authenticated, config::SILENT_FROM};
 
 pub(super) fn config() -> Config {
     Config { ot: OtKind::Silent, ..Config::default() }
@@ -73,6 +77,16 @@ fn the_bits_of_either_party_are_uniform() {
 fn layered(ands: u64, config: Config) -> Plan {
     let program = library::find(&format!("layered(2, {ands})")).expect("known");
     Plan::new(program.into(), config, &[], false).expect("can be run")
+}
+
+#[test]
+fn a_plan_with_other_parameters_has_the_same_schedules() {
+    let program = library::find("layered(2, 50)").expect("known").into();
+    let request = Request { program, parties: 2, config: Config::default(), saved: SavedValues::default() };
+    let job = Job::<Authenticated>::new(request).expect("can be run");
+    let other = job.otherwise(config()).expect("can be run");
+    assert!(std::ptr::eq(job.plan.schedules(), other.plan.schedules()));
+    assert_eq!((job.plan.config().ot, other.plan.config().ot), (OtKind::Extension, OtKind::Silent));
 }
 
 /// A whole session of both parties, from the set-up on.
