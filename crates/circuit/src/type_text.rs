@@ -8,8 +8,8 @@ use crate::types::Type;
 /// The depth to which arrays and records may be nested.
 const MAX_DEPTH: u32 = 32;
 
-/// The most wires of a type in a text. A value without wires counts as one: reading and showing it takes memory too.
-const MAX_WIDTH: u64 = 1 << 26;
+/// The most wires of a type in a text.
+const MAX_WIDTH: u64 = Type::MAX_PARTS;
 
 /// A text that does not denote a type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -110,7 +110,7 @@ impl<'a> Parser<'a> {
         } else {
             self.word(depth)?
         };
-        if ty.width().max(values(&ty)) > MAX_WIDTH { Err(TypeError::TooWide) } else { Ok(ty) }
+        if ty.width().max(ty.parts()) > MAX_WIDTH { Err(TypeError::TooWide) } else { Ok(ty) }
     }
 
     fn fields(&mut self, depth: u32) -> Result<Vec<(String, Type)>, TypeError> {
@@ -195,18 +195,6 @@ impl<'a> Parser<'a> {
         }
         Ok(make(self.number()?))
     }
-}
-
-/// The most values in one of this type, without those that are made of others.
-fn values(ty: &Type) -> u64 {
-    let sum = |sum: u64, ty| sum.saturating_add(values(ty));
-    match ty {
-        Type::Array(element, count) | Type::List(element, count) => values(element).saturating_mul((*count).into()),
-        Type::Record(fields) => fields.iter().map(|(_, ty)| ty).fold(0, sum),
-        Type::Enum(variants) => variants.iter().map(|(_, types)| types.iter().fold(0, sum)).max().unwrap_or_default(),
-        _ => 1,
-    }
-    .max(1)
 }
 
 #[cfg(test)]

@@ -52,6 +52,23 @@ impl Type {
         }
     }
 
+    /// The most parts of a value that is read from a file or shown.
+    pub const MAX_PARTS: u64 = 1 << 26;
+
+    /// The most parts of a value, without those that are made of others. Parts without wires count: reading and showing them takes memory too.
+    ///
+    /// Saturates, as [`Type::width`] does.
+    pub fn parts(&self) -> u64 {
+        let sum = |sum: u64, ty: &Type| sum.saturating_add(ty.parts());
+        match self {
+            Type::Array(element, count) | Type::List(element, count) => element.parts().saturating_mul((*count).into()),
+            Type::Record(fields) => fields.iter().map(|(_, ty)| ty).fold(0, sum),
+            Type::Enum(variants) => variants.iter().map(|(_, types)| types.iter().fold(0, sum)).max().unwrap_or(0),
+            _ => 1,
+        }
+        .max(1)
+    }
+
     /// The number of wires for the variant number of an enum.
     pub fn tag_width(variants: usize) -> u32 {
         variants.next_power_of_two().trailing_zeros()

@@ -183,6 +183,10 @@ fn limits_say_what_is_expected() {
             "this array is too large: expected at most 16777216 elements, got 20000000",
         ),
         (
+            "pub fn main(a: u8) -> [[(); 8192]; 8193] { [[(); 8192]; 8193] }".into(),
+            "the result is too large: expected at most 67108864 values, got 67117056",
+        ),
+        (
             "pub fn main(a: [u8; 70000]) -> u8 { a[0] }".into(),
             "`main` has too many inputs: expected at most 65536, one per party, got more",
         ),

@@ -6,7 +6,7 @@
 //! `d = r + x` to the bits `x` that it wants with all, and the other adds `d D` to its keys, after which `M[x] = K[x] + x D`. Nothing in silent OT stops a
 //! cheat from correcting to other bits on another link. So the answer is that of the published protocol (Wang, Ranellucci and Katz, CCS 2017, authenticated shares of
 //! many parties): the hash `h` of the bits, the same for all, and for each party the hash `m` of the MACs of the bits with it. The other's keys must have the hash
-//! `m + h D`. For whom they do, its bits have that hash, or a whole difference was guessed: `2^-128`. All hear the same `h`, by the
+//! `m + h D`. For whom they do, its bits have that hash, or a whole difference was guessed: `2^-127`, since bit 0 of a difference is known. All hear the same `h`, by the
 //! echo in `bits`. The point is drawn after all corrections, so bits that differ on two links have the same hash with a probability of at most `s 2^-128` for `s` squares.
 //! An answer tells `h` alone, since `m` follows from it and from what the other knows; the last square hides the bits in it.
 //!
