@@ -186,17 +186,13 @@ fn outputs(main: &Function, machine: &mut Machine<'_>, result: Slot) -> Result<V
     let mut add = |name: String, ty: &Ty, slot: Slot, machine: &mut Machine<'_>| {
         let mut reads = Vec::new();
         let end = machine.wires_of(ty, slot, main.span, &mut reads)?;
-<<<<<<< HEAD
-        outputs.push((Port::new(name, main_type(main, ty)), reads));
-=======
-        let ty = port_type(ty);
+        let ty = main_type(main, ty);
         if ty.parts() > Type::MAX_PARTS {
             let (most, got) = (Type::MAX_PARTS, ty.parts());
             let message = format!("the result is too large: expected at most {most} values, got {got}");
             return Err(SourceError::new(main.span, message).hint("use a shorter array"));
         }
         outputs.push((Port::new(name, ty), reads));
->>>>>>> 8ad8c6c9 (A result of a source has at most 2^26 values, also where they have no wires)
         Ok::<Slot, SourceError>(end)
     };
     match &main.result {
