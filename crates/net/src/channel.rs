@@ -310,8 +310,8 @@ impl Channel {
     pub(crate) async fn explain(&mut self, result: Result<(), NetError>) -> Result<(), NetError> {
         match result {
             Err(NetError::PeerClosed { doing }) => {
-                let gone = NetError::PeerClosed { doing };
-                Err(self.reader.find_abort(self.parting()).await.unwrap_or(gone))
+                let found = self.reader.find_abort(self.parting()).await;
+                Err(found.map_or(NetError::PeerClosed { doing: doing.clone() }, |abort| abort.in_step(doing)))
             }
             result => result,
         }
@@ -326,7 +326,7 @@ fn decode<M: Message>(payload: &[u8]) -> Result<M, NetError> {
         got,
     };
     let (message, rest) = postcard::take_from_bytes::<M>(payload)
-        .map_err(|error| malformed("its fields", format!("{} bytes that do not decode: {error}", payload.len())))?;
+        .map_err(|error| malformed("its fields", format!("{} bytes, {}", payload.len(), undecoded(&error))))?;
     if !rest.is_empty() {
         return Err(malformed("its fields", format!("{} bytes after them", rest.len())));
     }
@@ -340,6 +340,17 @@ fn decode<M: Message>(payload: &[u8]) -> Result<M, NetError> {
     match message.check() {
         Ok(()) => Ok(message),
         Err(got) => Err(malformed("consistent fields", got)),
+    }
+}
+
+/// The reason why a message does not decode, in words of the wire and not of the library.
+fn undecoded(error: &postcard::Error) -> &'static str {
+    match error {
+        postcard::Error::DeserializeUnexpectedEnd => "which end within a field",
+        postcard::Error::DeserializeBadVarint => "with a number too large for its field",
+        postcard::Error::DeserializeBadUtf8 => "with a text that is not UTF-8",
+        postcard::Error::DeserializeBadOption => "with an option that begins with neither 0 nor 1",
+        _ => "with a field whose value is not allowed",
     }
 }
 

@@ -214,6 +214,16 @@ pub enum NetError {
 }
 
 impl NetError {
+    /// An abort as this party met it at another step: that of which a failed write made it look for one.
+    pub(crate) fn in_step(self, doing: String) -> Self {
+        match self {
+            NetError::PeerAborted { .. } => NetError::PeerAborted { doing },
+            NetError::PeerBlames { blame, .. } => NetError::PeerBlames { doing, blame },
+            NetError::PeerBlamesUs { cause, heard_from, .. } => NetError::PeerBlamesUs { doing, cause, heard_from },
+            other => other,
+        }
+    }
+
     /// Interprets an I/O error of a connection.
     pub(crate) fn from_io(source: std::io::Error, doing: impl Into<String>) -> Self {
         use std::io::ErrorKind::{

@@ -288,9 +288,11 @@ pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
         names.dedup();
         for name in names {
             let open = ours.open.iter().find(|(open, _)| *open == name);
+            // What is given more than once is not open, even if each value is.
+            let repeated = [ours, theirs].iter().any(|hello| given(hello, name).count() > 1);
             let [ours, theirs] = [ours, theirs].map(|hello| values(hello, name));
             let tacit = |value: &Option<String>| value.clone().or_else(|| open?.1.map(Into::into)).unwrap_or_default();
-            if open.is_none() || !fit(&tacit(&ours), &tacit(&theirs)) {
+            if open.is_none() || repeated || !fit(&tacit(&ours), &tacit(&theirs)) {
                 let [ours, theirs] = [ours, theirs].map(|value| value.unwrap_or_else(|| "nothing".into()));
                 same(name, ours, theirs);
             }
@@ -311,9 +313,13 @@ fn step(hello: &Hello) -> String {
 
 /// The value of a parameter, if it is given; if it is given more than once, all its values.
 fn values(hello: &Hello, name: &str) -> Option<String> {
-    let all = hello.parameters.iter().filter(|(other, value)| other == name && !value.is_empty());
-    let values: Vec<&str> = all.map(|(_, value)| &value[..]).collect();
+    let values: Vec<&str> = given(hello, name).collect();
     (!values.is_empty()).then(|| values.join(" and "))
+}
+
+fn given<'a>(hello: &'a Hello, name: &'a str) -> impl Iterator<Item = &'a str> {
+    let all = hello.parameters.iter().filter(move |(other, value)| other == name && !value.is_empty());
+    all.map(|(_, value)| &value[..])
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -530,6 +536,10 @@ mod tests {
         let open = closed.open_to(vec![("form", None)]);
         assert_eq!(agree(&open, &with("form", "three-halves")), []);
         assert_eq!(agree(&open, &with("form", &text)), []);
+        for (first, second) in [(&text[..], &text[..]), (&text, "three-halves"), ("three-halves", &text)] {
+            assert_eq!(fields(&agree(&open, &with("form", first).with("form", second))), ["form"], "given twice");
+        }
+        assert_eq!(fields(&agree(&open.clone().with("form", &text), &with("form", "three-halves"))), ["form"]);
         assert_eq!(fields(&agree(&open, &with("form", "grr3"))), ["form"]);
         assert_eq!(fields(&agree(&open, &with("form", &text.replace('1', "2")))), ["form"], "another rule");
         for name in ["batch", JOB, SCHEDULE, SESSION] {

@@ -53,6 +53,20 @@ impl Message for Other {
     }
 }
 
+/// A message with a field of each form.
+#[derive(Serialize, Deserialize, Debug)]
+struct Fields(u16, String, Option<bool>);
+
+impl Message for Fields {
+    const NAME: &'static str = "fields";
+    const KIND: u8 = 9;
+    const MAX_BYTES: usize = 100;
+
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
 fn pattern(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
@@ -201,7 +215,43 @@ async fn forged_messages_are_refused() {
     let (mut right, mut peer) = raw_pair();
     peer.write_all(&[0xC0, 7, 2, 0, 0, 0, 200, 1]).await.expect("sent");
     let error = right.receive::<Bits>().await.expect_err("200 bits in no byte");
-    assert!(error.to_string().contains("2 bytes that do not decode"), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "malformed message `bits`: expected its fields, got 2 bytes, which end within a field"
+    );
+}
+
+#[tokio::test]
+async fn messages_that_do_not_decode_are_refused_in_words_of_the_wire() {
+    let said = async |payload: &[u8]| {
+        let (mut right, mut peer) = raw_pair();
+        peer.write_all(&[0xC0, 9, payload.len() as u8, 0, 0, 0]).await.expect("sent");
+        peer.write_all(payload).await.expect("sent");
+        let error = right.receive::<Fields>().await.expect_err("malformed").to_string();
+        error.strip_prefix("malformed message `fields`: expected its fields, got ").map(String::from).expect("its name")
+    };
+    assert_eq!(said(&[0xFF, 0xFF, 4, 0, 0]).await, "5 bytes, with a number too large for its field", "65536 + 15 bits");
+    assert_eq!(said(&[0xFF; 12]).await, "12 bytes, with a number too large for its field", "a number without an end");
+    assert_eq!(said(&[1, 1, 0xFF, 0]).await, "4 bytes, with a text that is not UTF-8");
+    assert_eq!(said(&[1, 0, 2]).await, "3 bytes, with an option that begins with neither 0 nor 1");
+    assert_eq!(said(&[1, 0, 1, 2]).await, "4 bytes, with a field whose value is not allowed", "a bool of 2");
+    assert_eq!(said(&[1]).await, "1 bytes, which end within a field");
+}
+
+#[tokio::test]
+async fn an_abort_that_a_failed_write_reveals_is_told_as_of_that_write() {
+    let (left, mut right) = memory_pair();
+    left.abort().await;
+    let mut written = Ok(());
+    for _ in 0..64 {
+        written = right.send_bytes(&[0; 1 << 16]).await;
+        if written.is_err() {
+            break;
+        }
+    }
+    let error = written.expect_err("the peer is gone").to_string();
+    assert!(error.starts_with("the peer aborted while we waited for"), "{error}");
+    assert!(!error.contains("an abort"), "{error}");
 }
 
 #[tokio::test]
