@@ -100,13 +100,12 @@ class Test(unittest.TestCase):
         found = read("ot-extension.json")
         base = read("base-ot.json")
         delta, session = block(found["delta"]), block(found["session"])
-        pads = [(block(one["pads"][0]), block(one["pads"][1])) for one in base["ots"]]
+        pads = [(block(one[0]), block(one[1])) for one in base["all_pads"]]
         for width in found["widths"]:
             k, extension = width["k"], width["extension"]
             leaves = [block(leaf) for leaf in width["leaves_of_tree_0"]]
-            if k == 2:
-                self.assertEqual(softspoken.full_tree(pads[:2])[0], leaves)
-                self.assertEqual(softspoken.full_tree(pads[:2])[1], [block(c) for c in width["corrections_of_tree_0"]])
+            self.assertEqual(softspoken.full_tree(pads[:k])[0], leaves)
+            self.assertEqual(softspoken.full_tree(pads[:k])[1], [block(c) for c in width["corrections_of_tree_0"]])
             rows = [int.from_bytes(Aes(leaf).stream(0, 3), "little") for leaf in leaves]
             u = reduce(xor, rows)
             v = reduce(xor, (row for x, row in enumerate(rows) if x & 1))
@@ -163,14 +162,14 @@ class Test(unittest.TestCase):
             self.gate(one)
 
     def gate(self, one: dict[str, Any]) -> None:
-        """The gate of file 12, "Gates"; its number is 0, and shares are of the left, the right and the result."""
-        d0, d1, tags = block(one["delta_0"]), block(one["delta_1"]), one["with_tags"]
+        """The gate of file 12, "Gates"; shares are of the left, the right and the result."""
+        d0, d1, tags, g = block(one["delta_0"]), block(one["delta_1"]), one["with_tags"], one["gate"]
         own_0, own_1, peer_0, peer_1 = ([block(n) for n in one[k]] for k in ("own_0", "own_1", "peer_0", "peer_1"))
         tweaks, per_key = (4, 512) if tags else (2, 1024)
         hash_ = garble.GateHash("rekeyed", garble.Scheme("", per_key, tweaks, 32, 0), block(one["hash_seed"]))
         a, b = (block(label) for label in one["zero_labels"])
         a ^= d0 ^ 1
-        h = hash_.of(0, [(a, 0), (a ^ d0, 0), (b, 1), (b ^ d0, 1)])
+        h = hash_.of(g, [(a, 0), (a ^ d0, 0), (b, 1), (b ^ d0, 1)])
         table = bytes_of(h[0] ^ h[1] ^ own_0[1]) + bytes_of(h[2] ^ h[3] ^ a ^ own_0[0])
         self.assertEqual(table.hex(), one["table"])
         x = h[0] ^ h[2] ^ own_0[2]
@@ -178,15 +177,16 @@ class Test(unittest.TestCase):
         la, lb = (block(label) for label in one["active_labels"])
         la ^= 1
         i, j = la & 1, lb & 1
-        active = hash_.of(0, [(la, 0), (lb, 1)])
+        active = hash_.of(g, [(la, 0), (lb, 1)])
         c = active[0] ^ active[1] ^ peer_1[2] ^ one["select"]
         c ^= i * (block_of(table[:16]) ^ peer_1[1]) ^ j * (block_of(table[16:]) ^ la ^ peer_1[0])
         self.assertEqual(bytes_of(c).hex(), one["result_active"])
         check = own_1[2] ^ i * own_1[1] ^ j * own_1[0] ^ ((i & j) ^ (c & 1)) * d1
         if tags:
-            h = hash_.of(0, [(a, 2), (a ^ d0, 2), (b, 3), (b ^ d0, 3), (la, 2), (lb, 3)])
-            whole = [h[0] ^ h[1] ^ peer_0[1], h[2] ^ h[3] ^ peer_0[0]]
-            self.assertEqual([bytes_of(tag).hex() for tag in whole], one["whole_tags"])
-            self.assertEqual(bytes_of(h[0] ^ h[2] ^ peer_0[2]).hex(), one["check_value_0"])
-            check ^= h[4] ^ h[5] ^ i * whole[0] ^ j * whole[1]
+            h = hash_.of(g, [(a, 2), (a ^ d0, 2), (b, 3), (b ^ d0, 3), (la, 2), (lb, 3)])
+            kept = ((1 << 8 * one["tag_bytes"]) - 1) << 8 * (16 - one["tag_bytes"])  # the last bytes
+            made = [(h[0] ^ h[1] ^ peer_0[1]) & kept, (h[2] ^ h[3] ^ peer_0[0]) & kept]
+            self.assertEqual([bytes_of(tag).hex()[-2 * one["tag_bytes"] :] for tag in made], one["tags"])
+            self.assertEqual(bytes_of((h[0] ^ h[2] ^ peer_0[2]) & kept).hex(), one["check_value_0"])
+            check = (check ^ h[4] ^ h[5] ^ i * made[0] ^ j * made[1]) & kept
         self.assertEqual(bytes_of(check).hex(), one["check_value_1"])

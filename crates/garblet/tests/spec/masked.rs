@@ -44,6 +44,16 @@ fn power_sum() -> Value {
     json!({ "point": block(point), "blocks": blocks(&values), "sum": block(sum) })
 }
 
+/// The bytes of a tag at `statistical` = 40.
+const TAG_BYTES: usize = 6;
+
+/// The last bytes of a block alone, of which a tag consists; the others are zero.
+fn of_a_tag(value: Block) -> Block {
+    let mut bytes = value.to_bytes();
+    bytes[..16 - TAG_BYTES].fill(0);
+    Block::from_bytes(bytes)
+}
+
 /// One AND gate whose left operand is negated.
 fn program() -> Program {
     let gates = vec![Gate::Not(Wire(0)), Gate::And(Wire(2), Wire(1))];
@@ -83,7 +93,7 @@ fn gate(with_tags: bool, mask_bits: [bool; 3], values: [bool; 2]) -> Value {
     let mut evaluator = MaskedEvaluator::new(&program, &schedules, seed, other.block(), with_tags, inputs(active));
     let [left, right, result] = masks(&peer_1);
     let gate_masks = GateMasks { left: &left, right: &right, result: &result };
-    let tag = |tag: Block| if with_tags { tag } else { Block::ZERO };
+    let tag = |tag: Block| if with_tags { of_a_tag(tag) } else { Block::ZERO };
     let (of_left, of_right) = ([own_1[1] ^ tag(left_tag[0])], [own_1[0] ^ tag(right_tag[0])]);
     let mut check = [own_1[2]];
     evaluator.evaluate(
@@ -97,15 +107,18 @@ fn gate(with_tags: bool, mask_bits: [bool; 3], values: [bool; 2]) -> Value {
     // The masked value of the result: that of the AND of the operands without their masks.
     let plain = (!values[0] ^ mask_bits[0]) & (values[1] ^ mask_bits[1]);
     assert_eq!(result_active.lsb(), plain ^ mask_bits[2]);
-    assert!(!with_tags || check[0] == sum[0], "the check values fit");
+    // Only these bytes of a check value count with tags.
+    let checked = |value: Block| if with_tags { of_a_tag(value) } else { value };
+    assert!(!with_tags || checked(check[0]) == checked(sum[0]), "the check values fit");
+    let tags = [left_tag[0], right_tag[0]].map(|tag| hex(&tag.to_bytes()[16 - TAG_BYTES..]));
     json!({
-        "with_tags": with_tags, "delta_0": block(delta.block()), "delta_1": block(other.block()), "hash_seed": block(seed),
+        "gate": 0, "with_tags": with_tags, "tag_bytes": if with_tags { TAG_BYTES } else { 0 }, "delta_0": block(delta.block()), "delta_1": block(other.block()), "hash_seed": block(seed),
         "zero_labels": blocks(&zero), "own_0": blocks(&own_0), "peer_1": blocks(&peer_1), "own_1": blocks(&own_1),
         "peer_0": blocks(&peer_0), "table": hex(table), "select": select[0], "result_zero_label": block(result_zero),
-        "whole_tags": if with_tags { json!([block(left_tag[0]), block(right_tag[0])]) } else { Value::Null },
-        "check_value_0": if with_tags { json!(block(sum[0])) } else { Value::Null },
+        "tags": if with_tags { json!(tags) } else { Value::Null },
+        "check_value_0": if with_tags { json!(block(checked(sum[0]))) } else { Value::Null },
         "masked_values": values.map(u8::from), "active_labels": blocks(&active), "result_active": block(result_active),
-        "check_value_1": block(check[0]),
+        "check_value_1": block(checked(check[0])),
     })
 }
 

@@ -105,7 +105,8 @@ fn base_ots_are_held() {
             "choices": hex(BitVec::of_delta(&delta()).as_bytes()), "seed": hex(seed), "half_r_wide": hex(wide(&mut sender)),
             "z": hex(&answers[..32]), "points_blake3": blake3(points), "key": hex(key), "ots": shown,
             "challenges_blake3": blake3(&answers[32..32 + 2048]), "proof": hex(&answers[32 + 2048..]), "answer": hex(last),
-            "session": block(session), "all_pads_blake3": blake3(joined(pads.as_flattened())),
+            "session": block(session), "all_pads": pads.iter().map(|pair| blocks(pair)).collect::<Vec<_>>(),
+            "all_pads_blake3": blake3(joined(pads.as_flattened())),
         }),
     );
 }
