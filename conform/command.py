@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +36,22 @@ def convert(source: str, target: Path, *arguments: str) -> Path:
     return target
 
 
+_lock = threading.Lock()
+_taken: set[int] = set()
+
+
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
+    """A port that nobody listens on and that no other call here got, below those that systems give to callers."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with _lock:
+            if port in _taken:
+                continue
+            _taken.add(port)
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+        except OSError:
+            continue
         return port
 
 

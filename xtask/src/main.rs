@@ -4,6 +4,7 @@ mod architecture;
 mod arm;
 mod browser;
 mod clusters;
+mod conform;
 mod constant_time;
 mod dist;
 mod features;
@@ -29,7 +30,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use crate::steps::{Step, run_all, run_each};
 
-const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice] | tidy | spec | licences | web | python | clusters | constant-time [--short] | arm | predict | lost-checks [PATH]";
+const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice] | tidy | spec | licences | web | python | clusters | conform | constant-time [--short] | arm | predict | lost-checks [PATH]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         ["web"] => run_all(&web::steps("release")),
         ["python"] => run_all(&python::steps()),
         ["clusters"] => run_all(&clusters::steps()),
+        ["conform"] => run_all(&conform::steps()),
         ["constant-time"] => run_all(&[constant_time::step()]),
         ["constant-time", "--short"] => run_all(&[constant_time::short_step()]),
         ["predict"] => run_all(&[predict::step()]),
@@ -81,7 +83,7 @@ fn test() -> Vec<Step> {
 fn quick_tests() -> Vec<Step> {
     let mut steps = vec![yosys_step(), test_programs::step("tests", "dev", &[])];
     steps.extend(web::steps("dev"));
-    steps.extend([arm::engines_step(), toy_step(), python::step("debug")]);
+    steps.extend([arm::engines_step(), toy_step(), python::step("debug"), conform::short_step("debug")]);
     steps
 }
 
@@ -102,7 +104,8 @@ fn full_test() -> Vec<Step> {
     ];
     steps.extend(web::steps("release"));
     steps.extend([arm::engines_step(), arm::parties_step("full")]);
-    steps.extend([toy_step(), python::step("full"), clusters::step("full"), constant_time::step()]);
+    steps.extend([toy_step(), python::step("full"), conform::step("full"), clusters::step("full")]);
+    steps.push(constant_time::step());
     steps
 }
 
