@@ -36,7 +36,9 @@ pub(crate) fn read(
     constants: &Constants,
 ) -> Result<(Tree, Vec<SourceError>), Vec<SourceError>> {
     let (program, values, warnings) = check::checked(text, entry, constants)?;
-    let Some(main) = program.functions.get(entry) else { return Err(vec![no_function(entry, &program)]) };
+    // An instance of a function over sizes is not public.
+    let main = program.functions.get(entry).filter(|main| main.is_pub);
+    let Some(main) = main else { return Err(vec![no_function(entry, &program)]) };
     let mut context = Context::new(&program, values);
     context.function(main).map_err(|fault| vec![fault])?;
     Ok((Tree { functions: context.functions }, warnings))

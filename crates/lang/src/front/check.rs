@@ -78,6 +78,7 @@ fn typed(mut program: Program, entry: &str, given: &Constants) -> Result<Typed, 
     if !faults.is_empty() {
         return Err(faults);
     }
+    let wrong_entry = program.functions.get(entry).and_then(no_entry);
     let called = called(&program, &found);
     let (functions, uncalled): (HashMap<_, _>, HashMap<_, _>) =
         std::mem::take(&mut program.functions).into_iter().partition(|(name, _)| called.contains(name));
@@ -88,7 +89,9 @@ fn typed(mut program: Program, entry: &str, given: &Constants) -> Result<Typed, 
     // A function may seem uncalled because its call is wrong or misspelt.
     warnings.extend(uncalled.values().map(never_called));
     warnings.sort_by_key(|fault| fault.span);
-    faults.extend(uncalled.get(entry).map(no_entry));
+    // Instances of one function have the same warnings.
+    warnings.dedup();
+    faults.extend(wrong_entry);
     if !faults.is_empty() {
         faults.sort_by_key(|fault| fault.span);
         faults.dedup();
@@ -121,14 +124,19 @@ fn never_called(function: &FnDef) -> SourceError {
     })
 }
 
-/// The fault for a function to compile that is private or over sizes.
-fn no_entry(function: &FnDef) -> SourceError {
+/// The fault for a function to compile, if it is private or over sizes.
+fn no_entry(function: &FnDef) -> Option<SourceError> {
     let name = &function.name;
     match function.sizes.first() {
-        None => SourceError::new(function.span, format!("`{name}` is not public"))
-            .hint(format!("write `pub fn {name}(..)`")),
-        Some(size) => SourceError::new(size.span, format!("the size `{}` of `{name}` is not known", size.name))
-            .hint(format!("make it a constant of a party: `const {}: usize = PARTY_0::{};`", size.name, size.name)),
+        None if function.is_pub => None,
+        None => {
+            let fault = SourceError::new(function.span, format!("`{name}` is not public"));
+            Some(fault.hint(format!("write `pub fn {name}(..)`")))
+        }
+        Some(size) => {
+            let fault = SourceError::new(size.span, format!("the size `{}` of `{name}` is not known", size.name));
+            Some(fault.hint(format!("make it a constant of a party: `const {0}: usize = PARTY_0::{0};`", size.name)))
+        }
     }
 }
 

@@ -67,6 +67,13 @@ fn what_nothing_calls_is_warned_about_even_if_it_is_public() {
 }
 
 #[test]
+fn instances_with_the_same_warning_have_it_once() {
+    let text = "fn f<const N: usize>(a: u8) -> u8 { match a { 0..=255 => 1, 3 => 2 } }
+pub fn main(a: u8, b: u8) -> u8 { f::<1>(a) ^ f::<2>(b) }";
+    assert_eq!(program(text).notes().warnings.len(), 1);
+}
+
+#[test]
 fn recursion_over_sizes_is_refused() {
     let text = "fn f<const N: usize>(a: [u8; N]) -> u8 { f::<{ N - 1 }>([0; N - 1]) }\npub fn main(a: [u8; 3], b: u8) -> u8 { f(a) }";
     assert!(refusal(text).contains("the function `f` is recursive"), "{}", refusal(text));
@@ -89,7 +96,8 @@ fn instances_are_bounded() {
 
 #[test]
 fn any_public_function_can_be_compiled() {
-    let text = "pub fn score(a: u8, b: u8) -> u8 { double(a) ^ b }\npub fn double(a: u8) -> u8 { a << 1 }\nfn own(a: u8) -> u8 { a }";
+    let text = "pub fn score(a: u8, b: u8) -> u8 { double(a) ^ b }\npub fn double(a: u8) -> u8 { once(a) + of::<3>(a) }\nfn own(a: u8) -> u8 { a }
+fn once(a: u8) -> u8 { a }\nfn of<const N: usize>(a: u8) -> u8 { a }";
     let own = function(text, "score").expect("a program");
     assert_eq!(own.inputs().len(), 2);
     assert_eq!(evaluate(&own, &[5, 3].map(|x| Bits::from_u128(x, 8)))[0].to_u128(), Some(9));
@@ -98,6 +106,10 @@ fn any_public_function_can_be_compiled() {
         ("main", "there is no function `main`", "compile another one: `--function double`"),
         ("scor", "there is no function `scor`", "compile another one: `--function score`"),
         ("own", "`own` is not public", "write `pub fn own(..)`"),
+        // Even if a public function calls it.
+        ("once", "`once` is not public", "write `pub fn once(..)`"),
+        ("of", "the size `N` of `of` is not known", "make it a constant of a party: `const N: usize = PARTY_0::N;`"),
+        ("of::<3>", "there is no function `of::<3>`", "compile another one: `--function double`"),
     ] {
         let error = function(text, name).expect_err("no such function");
         assert!(error.contains(message) && error.contains(hint), "{error}");

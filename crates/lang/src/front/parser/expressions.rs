@@ -1,6 +1,6 @@
 //! Operators, conditions and matches.
 
-use super::{Parsed, Parser, USE_LET, types};
+use super::{Parsed, Parser, USE_LET};
 use crate::{
     front::{
         ast::{Expr, ExprKind, Literal, Op, Stmt, StmtKind},
@@ -26,10 +26,17 @@ const LEVELS: [&[&str]; 9] = [
 const COMPARISONS: usize = 2;
 
 impl Parser<'_> {
-    /// An expression.
+    /// An expression; ranges bind loosest.
     pub(super) fn expression(&mut self) -> Parsed<Expr> {
         let first = self.cast()?;
-        self.operators_behind(first, 0)
+        let value = self.operators_behind(first, 0)?;
+        match self.is("..") || self.is("..=") {
+            true => match self.constant_of(&value) {
+                Some(from) => self.range(from),
+                None => Ok(value),
+            },
+            false => Ok(value),
+        }
     }
 
     /// An expression before a `{` that is not part of it.
@@ -98,14 +105,8 @@ impl Parser<'_> {
                 _ => return parser.primary(),
             };
             let minus = parser.next().kind == Kind::Symbol("-");
-            let in_parentheses = parser.is("(");
             let mut value = parser.unary()?;
             let at = begin.to(value.span);
-            // As in Rust, `-N..N` begins with `-N`.
-            if let (false, ExprKind::Range(from, to, inclusive)) = (in_parentheses, &value.kind) {
-                let from = types::signed(minus, (**from).clone(), begin);
-                return Ok(Expr::new(ExprKind::Range(from.into(), to.clone(), *inclusive), at));
-            }
             // `-(128i8)` is a literal, as `-128i8` is.
             if let (true, ExprKind::Number(literal)) = (minus, &mut value.kind)
                 && !literal.minus

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::{Parsed, Parser, only_once};
+use super::{Parsed, Parser, names::in_source, only_once};
 use crate::{
     front::{
-        ast::{Callee, ConstExpr, ConstKind, Expr, ExprKind, Fields, Int, Literal},
+        ast::{Callee, ConstExpr, ConstKind, Expr, ExprKind, Fields, Int, Literal, Op},
         scanner::{Kind, Unsigned},
     },
     source_error::SourceError,
@@ -104,14 +104,13 @@ impl Parser<'_> {
         }
     }
 
-    /// An expression that begins with a name: a variable, a call, a struct, a variant, or a range that begins with a constant.
+    /// An expression that begins with a name: a variable, a call, a struct or a variant.
     fn named(&mut self) -> Parsed<Expr> {
         let (name, at) = self.name("an expression")?;
         match self.peek() {
             Kind::Symbol("::") => self.variant(name, at),
             Kind::Symbol("(") => self.call(name, at, Vec::new()),
             Kind::Symbol("{") if self.structs_allowed => self.struct_literal(name, at),
-            Kind::Symbol(".." | "..=") => self.range(ConstExpr { kind: ConstKind::Constant(name), span: at }),
             _ => Ok(self.variable(name, at)),
         }
     }
@@ -197,20 +196,51 @@ impl Parser<'_> {
         })
     }
 
-    /// A number with its sign, or a range that begins with it.
+    /// A number with its sign.
     fn number(&mut self) -> Parsed<Expr> {
         let number = self.constant_number()?;
         let kind = match number.kind {
             ConstKind::Decimal(decimal) => ExprKind::Decimal(decimal),
-            _ if self.is("..") || self.is("..=") => return self.range(number),
             ConstKind::Number(literal) => ExprKind::Number(literal),
             _ => return Err(self.unexpected("a number")),
         };
         Ok(Expr::new(kind, number.span))
     }
 
-    /// `FROM..END` or `FROM..=END`, after its beginning; the end may be computed from constants.
-    fn range(&mut self, from: ConstExpr) -> Parsed<Expr> {
+    /// The expression of constants that begins a range, unless it is something else.
+    pub(super) fn constant_of(&self, value: &Expr) -> Option<ConstExpr> {
+        let of = |part: &Expr| self.constant_of(part);
+        let kind = match &value.kind {
+            ExprKind::Number(literal) => ConstKind::Number(*literal),
+            ExprKind::Variable(name) => ConstKind::Constant(in_source(name).into()),
+            ExprKind::Neg(inner) => ConstKind::Neg(of(inner)?.into()),
+            ExprKind::Not(inner) => ConstKind::Not(of(inner)?.into()),
+            ExprKind::Op(op, a, b) => {
+                let (a, b) = (of(a)?.into(), of(b)?.into());
+                match op {
+                    Op::Add => ConstKind::Add(a, b),
+                    Op::Sub => ConstKind::Sub(a, b),
+                    Op::Mul => ConstKind::Mul(a, b),
+                    Op::Div => ConstKind::Div(a, b),
+                    Op::Rem => ConstKind::Rem(a, b),
+                    _ => return None,
+                }
+            }
+            ExprKind::Call(callee, parts) if !self.functions.contains(&callee.name) && !parts.is_empty() => {
+                let parts = parts.iter().map(of).collect::<Option<Vec<_>>>()?;
+                match callee.name.as_str() {
+                    "min" => ConstKind::Min(parts),
+                    "max" => ConstKind::Max(parts),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        Some(ConstExpr { kind, span: value.span })
+    }
+
+    /// `FROM..END` or `FROM..=END`, after its beginning; the ends may be computed from constants.
+    pub(super) fn range(&mut self, from: ConstExpr) -> Parsed<Expr> {
         let inclusive = self.next().kind == Kind::Symbol("..=");
         if !matches!(self.peek(), Kind::Number(_) | Kind::Word(_) | Kind::Symbol("(" | "-" | "!")) {
             return Err(self.unexpected("the number that the range ends with"));

@@ -472,6 +472,11 @@ pub(super) const VALUES: &[(&str, &[Run])] = &[
         "const N: usize = 2;\npub fn main(a: [u8; 2 * N - 1], b: u8) -> u8 { let x = [b; N + 1]; let y: [u8; (N + 1) * 1] = x; y[N] ^ a[2] }",
         &[("[1, 2, 3], 4", "7")],
     ),
+    // The beginning of a range may be computed, too.
+    (
+        "const N: i8 = -3;\npub fn main(a: i32, b: i32) -> i32 { let mut s = a; for i in N - 5..=N * 2 { s = s * 3 + i as i32; } for i in 2 * -N - 1..7 { s = s * 3 + i as i32; } for i in (N + 1) / 2..N % 2 + 4 { s = s * 3 + i as i32; } for i in !N - 1..!N + 1 { s = s * 3 - i as i32; } s ^ b }",
+        &[("1, 2", "-457288"), ("0, 0", "-634433")],
+    ),
     // A type in parentheses is the type.
     (
         "fn f(x: (u8)) -> (u8) { x }\npub fn main(a: (u8), b: u8) -> (u8) { let x: (u8) = (a); f(x) ^ b }",
