@@ -35,7 +35,9 @@ fn every_command_is_in_the_reference() {
 fn the_table_of_circuits_matches_the_library() {
     let rows = |path: &str, prefix: &str| -> Vec<String> {
         let text = fs::read_to_string(root().join(path)).expect("a text of the repository");
-        text.lines().filter_map(|l| l.strip_prefix(prefix)).filter(|l| l.starts_with("| `")).map(String::from).collect()
+        // The table of layers has whole names.
+        let is_member = |line: &&str| line.starts_with("| `") && !line.starts_with("| `lib:");
+        text.lines().filter_map(|line| line.strip_prefix(prefix)).filter(is_member).map(String::from).collect()
     };
     let library = rows("crates/synthesis/src/library.rs", "//! ");
     assert_eq!(rows("docs/src/circuits.md", ""), library);
