@@ -18,7 +18,7 @@
 //! cut. *Source*: Testa, Soeken, Amarù and De Micheli, "Reducing the multiplicative complexity in logic networks for
 //! cryptography and security applications", 2019; the local rewrites are folklore of XOR-AND graphs.
 //!
-//! With more [`Effort`], cuts are also replaced at equal cost, and nodes are [resubstituted](resubstitute): computed from other
+//! With more [`Effort`], cuts are also replaced at equal cost, and nodes are resubstituted: computed from other
 //! nodes that are there already, where it matters. *Source*: Testa, Soeken, Riener, Amarù and De Micheli, "A logic synthesis toolbox
 //! for reducing the multiplicative complexity in logic networks", DATE 2020.
 
