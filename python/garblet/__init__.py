@@ -11,6 +11,7 @@ import os
 import sys
 
 from ._garblet import Identity, Port, forked, leave
+from ._garblet import version as _version
 from .errors import (
     CheatingError,
     CompileError,
@@ -20,16 +21,23 @@ from .errors import (
     NotPreparedError,
     Panicked,
     PeerError,
+    ReceiptError,
     StoreError,
     UsageError,
 )
+from .job import Job, JobParty
 from .local import Params, Plan, Protocol, plan, run_local
 from .program import Program, compile, load
 from .progress import Progress
+from .receipts import Comparison, Receipt, compare_receipts
 from .report import PhaseCost, Report
-from .session import Session, Store
+from .service import Service, acall, call
+from .session import Arrange, Session, Store
 from .trace import Secret, SecretArray, function, i8, i16, i32, i64, map, u8, u16, u32, u64, where
 from .values import Inputs, Value
+from .visit import Agreement, Visit, aresume, avisit, resume, visit
+
+__version__: str = _version()
 
 # Exit handlers run in reverse order, so this one runs after all later ones.
 atexit.register(leave)
@@ -38,13 +46,18 @@ if sys.platform != "win32":
 del atexit, forked, leave, os, sys
 
 __all__ = [
+    "Agreement",
+    "Arrange",
     "CheatingError",
+    "Comparison",
     "CompileError",
     "Diagnostic",
     "GarbletError",
     "Identity",
     "InputError",
     "Inputs",
+    "Job",
+    "JobParty",
     "NotPreparedError",
     "Panicked",
     "Params",
@@ -55,14 +68,24 @@ __all__ = [
     "Program",
     "Progress",
     "Protocol",
+    "Receipt",
+    "ReceiptError",
     "Report",
     "Secret",
     "SecretArray",
+    "Service",
     "Session",
     "Store",
     "StoreError",
     "UsageError",
     "Value",
+    "Visit",
+    "__version__",
+    "acall",
+    "aresume",
+    "avisit",
+    "call",
+    "compare_receipts",
     "compile",
     "function",
     "i8",
@@ -72,10 +95,12 @@ __all__ = [
     "load",
     "map",
     "plan",
+    "resume",
     "run_local",
     "u8",
     "u16",
     "u32",
     "u64",
+    "visit",
     "where",
 ]

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .report import Report
 
 
 class GarbletError(Exception):
@@ -75,6 +79,13 @@ class CheatingError(PeerError):
 
 class NotPreparedError(GarbletError):
     """The stores do not have enough material for the run."""
+
+
+class ReceiptError(GarbletError, OSError):
+    """A run has ended, and its receipt could not be written. The peer may have one. Begin nothing more before the log can be written."""
+
+    #: The results of the run, if it had any.
+    report: Report | None = None
 
 
 class StoreError(GarbletError, OSError):

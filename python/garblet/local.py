@@ -16,7 +16,7 @@ from .values import Inputs, encode
 
 #: The protocols.
 Protocol = Literal[
-    "yao", "components", "covert", "authenticated", "cut-and-choose", "lego", "gmw", "bmr", "bmr-bgw4", "bmr-bgw3", "bmr-bgw2", "authenticated-bmr", "two-garblers"
+    "yao", "components", "covert", "authenticated", "cut-and-choose", "lego", "gmw", "bmr", "bmr-bgw4", "bmr-bgw3", "bmr-bgw2", "authenticated-bmr", "two-garblers", "outsourced"
 ]
 #: Parameters of a protocol, as in the command's `--param`.
 Params = Mapping[str, str | int]

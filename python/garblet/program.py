@@ -131,7 +131,7 @@ def compile(
     `constants` are values for names like `PARTY_0::ROWS` or `ROWS`. Without `panics`, arithmetic wraps around.
     Compilation may take `effort` units of work, 200 million by default.
     """
-    return _compiled(source, name, _texts(constants), panics, _units(effort), function)
+    return _compiled(source, name, _texts(constants), panics, units(effort), function)
 
 
 def load(
@@ -143,10 +143,10 @@ def load(
     function: str = "main",
 ) -> Program:
     """Loads a program: a file in any format that the command reads, or `lib:NAME` from the library."""
-    return _loaded(os.fspath(path), _texts(constants), panics, _units(effort), function)
+    return _loaded(os.fspath(path), _texts(constants), panics, units(effort), function)
 
 
-def _units(effort: int | None) -> int | None:
+def units(effort: int | None) -> int | None:
     if effort is not None and not 0 < effort < 2**63:
         raise UsageError(f"effort: expected a positive number of units of work, got {effort}", "200000000 is the default")
     return effort

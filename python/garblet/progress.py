@@ -25,6 +25,9 @@ class Hearing:
     def __call__(self, what: str, *said: Any) -> None:
         if what == "refused":
             log.warning("refused: %s", *said)
+        elif what == "told":
+            (words,) = said
+            log.log(logging.WARNING if words.startswith("warning: ") else logging.INFO, "%s", words.removeprefix("warning: "))
         elif self._call is not None:
             self._call(*said)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -59,6 +61,28 @@ class Report:
         value = self.outputs[output]
         return numpy.array(list(value) if isinstance(value, bytes) else value, dtype=names[kind]).reshape(shape)
 
+    def frame(self, output: str | None = None) -> Any:
+        """The outputs as a data frame of pandas or polars: of the one that is imported, else of the one that is installed.
+
+        Each output is a column: lists, as those of a batch, have a row for each value; otherwise there is one row. For one `output`, a list of records has a
+        column for each field.
+
+        >>> from garblet import load, run_local
+        >>> many = load("lib:millionaires(32)").batch(3)
+        >>> run_local(many, [{"alice": [5, 1, 7]}, {"bob": [4, 4, 4]}])[0].frame()["alice_richer"].to_list()
+        [True, False, True]
+        """
+        frame = _frames()
+        value = self.outputs if output is None else self.outputs[output]
+        if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+            return frame(value)
+        columns = value if output is None else {output: value}
+        lengths = {len(column) if isinstance(column, list) else None for column in columns.values()}
+        if len(lengths) > 1:
+            raise UsageError("the outputs have different lengths: a frame has one", "name one of them: frame(output)")
+        is_table = None not in lengths
+        return frame({name: column if is_table else [column] for name, column in columns.items()})
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, as the object of `garblet run --json`, where rows count from 1."""
         return {**json.loads(self._run), "outputs": json.loads(self._known)}
@@ -76,6 +100,16 @@ class Report:
             + table(("output", "value"), outputs)
             + table(("phase", "time", "bytes sent", "bytes received", "rounds"), costs)
         )
+
+
+def _frames() -> Any:
+    names = sorted(("pandas", "polars"), key=lambda name: name not in sys.modules)
+    for name in names:
+        try:
+            return importlib.import_module(name).DataFrame
+        except ImportError:
+            continue
+    raise UsageError("there are no data frames: neither pandas nor polars is installed", "pip install pandas")
 
 
 def of_native(said: Mapping[str, Any]) -> Report:

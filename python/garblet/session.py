@@ -9,11 +9,12 @@ import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import Any, Literal, ParamSpec, Self, TypeVar
 
 from . import _garblet
 from ._garblet import Identity
-from .errors import GarbletError, Panicked, StoreError, UsageError
+from .errors import GarbletError, Panicked, ReceiptError, StoreError, UsageError
+from .job import Job
 from .local import Params, Protocol, texts
 from .program import Program
 from .progress import Hearing, Progress, log
@@ -22,6 +23,9 @@ from .values import Value, encode
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+#: The order of lists: they must be in order, or rows are sorted by key, or values with the same key are also added up.
+Arrange = Literal["check", "sort", "sum-by-key"]
 
 
 def configuration() -> Path:
@@ -81,6 +85,12 @@ class Session:
     A run draws on `store`; with `top_up` the parties make what their stores lack. With `keep`, the stores keep the wires of the outputs under this
     name, and with `read` an input is read from such an output: `read={"x": "name"}`, or `"name.output"` if several were kept.
 
+    Under a `job` the session has the job's program, protocol, parameters and peers, and this party's number follows from its identity; `rows` makes it a batch. Such a
+    session has one run. When that has ended, with or without a result, its receipt is added to the log `receipts`, by default the one in the configuration folder;
+    with `receipt_outputs` it contains the outputs. Without a job there is a receipt if `receipts` is given.
+
+    With `arrange="sort"`, lists whose order the program relies on are sorted by key; with `"sum-by-key"` values with the same key are also added up.
+
     An exception in a `with` block aborts the session, which the peer notices; otherwise the end of the block closes it. `Panicked` is a result, so it
     closes the session too: after the last run, a peer that must not learn of the panic does not. After an earlier run, the peer would wait for the
     next run, and learn of the panic when none comes. So catch `Panicked` around each run and go on with the agreed runs, or use `Program.batch`.
@@ -88,9 +98,11 @@ class Session:
 
     def __init__(
         self,
-        program: Program,
-        party: int,
+        program: Program | None = None,
+        party: int | None = None,
         *,
+        job: Job | None = None,
+        rows: int | None = None,
         listen: str | None = None,
         connect: str | None = None,
         peers: str | os.PathLike[str] | None = None,
@@ -98,12 +110,15 @@ class Session:
         trust: Mapping[str, str] | None = None,
         insecure_plain_tcp: bool = False,
         session: str | None = None,
-        protocol: Protocol = "yao",
+        protocol: Protocol | None = None,
         params: Params | None = None,
         store: Store | None = None,
         top_up: bool = False,
         keep: str | None = None,
         read: Mapping[str, str] | None = None,
+        arrange: Arrange = "check",
+        receipts: str | os.PathLike[str] | None = None,
+        receipt_outputs: bool = False,
         timeout: float = 60.0,
         patience: float | None = None,
         progress: Progress = False,
@@ -111,7 +126,20 @@ class Session:
         needs_store = {"top_up": top_up, "keep": keep is not None, "read": bool(read)}
         for name in (name for name, is_given in needs_store.items() if is_given and store is None):
             raise UsageError(f"{name}: there is no store", "give store=")
-        self.program = program
+        if receipt_outputs and receipts is None and job is None:
+            raise UsageError("receipt_outputs: this run writes no receipt", "give receipts=")
+        if arrange not in ("check", "sort", "sum-by-key"):
+            raise UsageError(f"arrange: expected check, sort or sum-by-key, got {arrange}")
+        if job is not None:
+            said = {"program": program, "protocol": protocol, "params": params, "keep": keep, "read": read}
+            for name in (name for name, value in said.items() if value is not None):
+                raise UsageError(f"{name}: the job says it, or does not allow it", "leave it out")
+            program = job.program
+        elif program is None or party is None:
+            raise UsageError("there is no program, or no number of this party", "give program and party, or job=")
+        elif rows is not None:
+            raise UsageError("rows: it is for jobs", "use Program.batch")
+        self.program = program if job is None or rows is None else program.batch(rows)
         self.closing: GarbletError | None = None
         self._keep = keep
         self._hear = Hearing(progress)
@@ -120,6 +148,11 @@ class Session:
         self._gave_up = False
         arguments = {
             "party": party,
+            "job": None if job is None else job._native,
+            "rows": rows,
+            "arrange": arrange,
+            "receipts": None if receipts is None else Path(receipts),
+            "receipt_outputs": receipt_outputs,
             "listen": listen,
             "connect": connect,
             "peers": None if peers is None else Path(peers),
@@ -127,7 +160,7 @@ class Session:
             "trust": list((trust or {}).items()),
             "insecure_plain_tcp": insecure_plain_tcp,
             "session": session,
-            "protocol": protocol,
+            "protocol": protocol or "yao",
             "params": texts(params),
             "store": None if store is None else store._place(create=False, top_up=top_up),
             "keep": keep,
@@ -136,6 +169,7 @@ class Session:
             "patience": patience,
         }
         self._native = _garblet.Session(program._native, arguments, self._hear)
+        self._ports = self.program._native.inputs if job is None else self._native.given.inputs
         if self._native.address is not None:
             log.info("listening on %s", self._native.address)
 
@@ -153,10 +187,15 @@ class Session:
 
     def run(self, /, **inputs: Value) -> Report:
         """Runs once, with prepared material if there is any, and returns this party's results."""
-        return self._run(encode(self.program._native.inputs, inputs))
+        return self._run(encode(self._ports, inputs))
 
     def _run(self, encoded: str) -> Report:
-        return of_native(self._call(lambda: self._native.run(encoded, self._hear)))
+        try:
+            return of_native(self._call(lambda: self._native.run(encoded, self._hear)))
+        except ReceiptError as error:
+            # The results are final all the same.
+            error.report = of_native(error.__dict__.pop("_said"))
+            raise
 
     def fill(self, **amounts: int) -> int:
         """Fills all parties' stores up to these amounts (`runs=3`, `gates=100_000` and so on, by protocol), and

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import subprocess
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,3 +53,33 @@ def together(*parties: Callable[[], Any]) -> list[Any]:
         thread.join(60)
         assert not thread.is_alive()
     return results
+
+
+@pytest.fixture(scope="session")
+def command() -> Path:
+    """The command `garblet`, which `cargo xtask python` names and builds."""
+    built = Path(__file__).resolve().parents[2] / "target/debug/garblet"
+    path = Path(os.environ.get("GARBLET", built))
+    if "GARBLET" not in os.environ and not path.exists():
+        pytest.skip(f"{path} is missing: cargo build --workspace --bin garblet")
+    return path
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+def await_port(port: int, process: subprocess.Popen[bytes]) -> None:
+    """Waits until the process listens there."""
+    for _ in range(400):
+        if process.poll() is not None:
+            raise AssertionError(f"the process ended with {process.returncode}")
+        with socket.socket() as one:
+            if one.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise AssertionError(f"nobody listens on {port}")

@@ -17,8 +17,12 @@ const SHORT: &str = "CONFORM_SHORT";
 
 /// Builds the command as for all tests together, and lets the peer meet it, everything.
 pub(crate) fn steps() -> Vec<Step> {
-    let build = ["test", "--workspace", "--test", "soak", "--no-run", "--quiet"];
-    vec![Step::cargo("the command", &build), step("debug")]
+    vec![build(), step("debug")]
+}
+
+/// Builds the command as for all tests together.
+pub(crate) fn build() -> Step {
+    Step::cargo("the command", &["test", "--workspace", "--test", "soak", "--no-run", "--quiet"])
 }
 
 /// Everything, with the command of this profile, a folder of `target`.
@@ -69,6 +73,6 @@ fn test(root: &Path, environment: &Path, profile: &str, short: bool) -> Result<(
 }
 
 /// The command under test.
-fn command(root: &Path, profile: &str) -> PathBuf {
+pub(crate) fn command(root: &Path, profile: &str) -> PathBuf {
     target(root).join(profile).join("garblet")
 }

@@ -25,8 +25,8 @@ const LAYERS: &[&[&str]] = &[
     ],
     &["protocols/outsourced"],
     &["cheat", "garblet"],
-    &["console", "constant-time", "party", "python", "web"],
-    &["service"],
+    &["console", "constant-time", "party", "web"],
+    &["python", "service"],
     &["cli"],
     &["lab"],
 ];

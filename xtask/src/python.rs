@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::conform;
 use crate::programs::{run, target};
 use crate::steps::Step;
 
@@ -21,9 +22,9 @@ const REQUIREMENTS: &str = "python/requirements.txt";
 const BUILT: &str = "deps/lib_garblet.so";
 const IMPORTED: &str = "python/garblet/_garblet.abi3.so";
 
-/// Builds the module as for all tests together, and tests the packages.
+/// Builds the module and the command as for all tests together, and tests the packages.
 pub(crate) fn steps() -> Vec<Step> {
-    vec![module(), step("debug")]
+    vec![module(), conform::build(), step("debug")]
 }
 
 /// Builds the module as for all tests together.
@@ -39,7 +40,9 @@ pub(crate) fn step(profile: &'static str) -> Step {
 /// Findings, one line each. A missing Python is reported loudly and is not a finding.
 fn check(root: &Path, profile: &str) -> Vec<String> {
     match environment(root, REQUIREMENTS) {
-        Ok(environment) => place(root, profile).and_then(|()| test(root, &environment)).err().into_iter().collect(),
+        Ok(environment) => {
+            place(root, profile).and_then(|()| test(root, &environment, profile)).err().into_iter().collect()
+        }
         Err(reason) => {
             eprintln!("{reason}\nTHE PACKAGES FOR PYTHON WERE NOT TESTED");
             Vec::new()
@@ -116,9 +119,11 @@ fn differing_versions(name: &str, text: &str, version: &str) -> Vec<String> {
 }
 
 /// Types, then tests and the examples of the packages and of the book.
-fn test(root: &Path, environment: &Path) -> Result<(), String> {
+fn test(root: &Path, environment: &Path, profile: &str) -> Result<(), String> {
     let tool = |package: &str, name: &str, arguments: &[&str]| {
-        run_tool(root, package, Command::new(environment.join("bin").join(name)).args(arguments))
+        let mut tool = Command::new(environment.join("bin").join(name));
+        // Tests meet the command.
+        run_tool(root, package, tool.args(arguments).env("GARBLET", conform::command(root, profile)))
     };
     tool(GARBLET, "mypy", &[])?;
     tool(GARBLET, "stubtest", &["garblet._garblet", "--mypy-config-file", "pyproject.toml"])?;

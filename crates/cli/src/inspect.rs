@@ -16,10 +16,9 @@ use garblet_console::{
     failure::Failure,
     output::{count, parties, print, print_json, table},
     program,
+    reach::ReachPart,
 };
 use serde::Serialize;
-
-use crate::reach::ReachPart;
 
 /// The options of `garblet inspect`.
 #[derive(clap::Args)]

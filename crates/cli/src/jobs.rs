@@ -1,24 +1,26 @@
 //! `garblet job`: writes, checks and shows jobs.
 //!
-//! `new` writes a job; `signatures` reads and writes the file of signatures beside it; `options` lets commands take a job in place of a program.
+//! `new` writes a job; `options` lets commands take a job in place of a program.
 
 mod new;
 pub(crate) mod options;
-mod signatures;
 
 use std::path::PathBuf;
 
-use garblet::net::{DEFAULT_TIMEOUT, Fingerprint};
+use garblet::net::DEFAULT_TIMEOUT;
 use garblet_console::{
     failure::Failure,
     identity::{TrustArgs, load_identity},
-    job::{Job, JobParty, parties::not_of},
+    job::{
+        Job, JobParty,
+        signatures::{self, Signatures, Standing},
+    },
     output::{print, print_json, tell},
+    reach::ReachPart,
 };
 use serde_json::{Map, Value, json};
 
-use self::signatures::{Signatures, Standing};
-use crate::{inspect::ports_text, plan::Cost, reach::ReachPart};
+use crate::{inspect::ports_text, plan::Cost};
 
 /// The subcommands of `garblet job`.
 #[derive(clap::Subcommand)]
@@ -81,7 +83,7 @@ pub(crate) fn run(command: &JobCommand) -> Result<(), Failure> {
 
 fn check(CheckOptions { show: options, trust }: &CheckOptions) -> Result<(), Failure> {
     let job = Job::load(&options.job)?;
-    tell_names(&job, &trust.peers()?)?;
+    job.tell_names(&trust.peers()?)?;
     let program = job.program()?;
     let cost = Cost::of(&program, &job.settings(DEFAULT_TIMEOUT), Some(job.counted_parties()))?;
     let signatures = Signatures::beside(&job)?;
@@ -106,16 +108,8 @@ fn show(options: &ShowOptions) -> Result<(), Failure> {
 
 fn sign(options: &SignOptions) -> Result<(), Failure> {
     let job = Job::load(&options.job)?;
-    job.check_unwritable()?;
-    tell_names(&job, &options.trust.peers()?)?;
-    let identity = load_identity(options.identity.as_deref())?;
-    let own = identity.fingerprint();
-    let party = job.party_of(own).ok_or_else(|| not_of(&job, own))?;
-    // Refuse to sign if the program here is not the job's.
-    job.program()?;
-    let name = &job.parties[usize::from(party.0)].name;
-    let mut signatures = Signatures::beside(&job)?;
-    signatures.sign(&job, name, &identity)?;
+    let (trusted, identity) = (options.trust.peers()?, load_identity(options.identity.as_deref())?);
+    let (name, signatures) = signatures::sign(&job, &trusted, &identity)?;
     tell(&format!("{name} has signed in {}; the job's digest is:", signatures.path().display()));
     print(&format!("{}\n", job.digest()))
 }
@@ -128,36 +122,6 @@ fn verify(options: &ShowOptions) -> Result<(), Failure> {
         true => print_json(&object(&job, &signatures)),
         false => print(&format!("{}\nall {} parties have signed\n", job.digest(), job.party_count())),
     }
-}
-
-/// Names with letters outside ASCII, which may look like other names.
-fn odd_names(job: &Job) -> Vec<String> {
-    let parties =
-        job.parties.iter().enumerate().map(|(party, JobParty { name, .. })| (format!("party {party}"), &name[..]));
-    let names = std::iter::once(("the job".to_string(), &job.name[..])).chain(parties);
-    let odd = names.filter(|(_, name)| !name.is_ascii());
-    let note = |(whose, name): (String, &str)| {
-        format!("the name `{name}` of {whose} is {}: its letters may look like others", ascii(name))
-    };
-    odd.map(note).collect()
-}
-
-/// A name in ASCII: `b\u{43e}b` for a `bob` with a Cyrillic o.
-fn ascii(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() }).collect()
-}
-
-/// Reports parties that have another name in the job than here.
-///
-/// *Errors*: a party has the name of another trusted peer.
-fn tell_names(job: &Job, trusted: &[(String, Fingerprint)]) -> Result<(), Failure> {
-    job.check_names(trusted)?;
-    odd_names(job).iter().for_each(|note| tell(&format!("warning: {note}")));
-    for party in &job.parties {
-        let known = trusted.iter().filter(|(name, known)| party.fingerprint == Some(*known) && *name != party.name);
-        known.for_each(|(name, _)| tell(&format!("{} of the job is trusted here as {name}", party.name)));
-    }
-    Ok(())
 }
 
 /// A job as readable text: its digest and every field that it covers.
@@ -193,7 +157,7 @@ fn object(job: &Job, signatures: &Signatures) -> Value {
         "name": job.name,
         "program": job.program_args.program,
         "fields": fields,
-        "odd_names": odd_names(job),
+        "odd_names": job.odd_names(),
         "parties": job.parties.iter().zip(signatures.standings(job)).map(party).collect::<Vec<_>>(),
     })
 }

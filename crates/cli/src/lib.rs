@@ -3,7 +3,6 @@
 // These macros panic if the stream cannot be written; use `output` of the console instead.
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
-mod agreement;
 pub mod ahead;
 pub mod bench;
 pub mod child;
@@ -19,7 +18,6 @@ pub mod local;
 mod meeting;
 mod plan;
 mod prepare;
-mod reach;
 mod receipt_logs;
 mod results;
 mod run;

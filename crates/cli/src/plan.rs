@@ -11,13 +11,14 @@ use garblet_console::{
     hints::explain,
     output::{bytes, count, print, print_json, seconds, table},
     program,
+    reach::ReachPart,
     report::must_not_collude,
     settings::{PartyCount, Settings, party_range},
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::{inspect::garbled_text, jobs::options::SubjectArgs, reach::ReachPart};
+use crate::{inspect::garbled_text, jobs::options::SubjectArgs};
 
 /// The largest program, in gates, that is tried with every protocol, since some need all gates in memory at once.
 const GATES_MAX: u64 = 1 << 27;

@@ -1,29 +1,20 @@
 //! `garblet receipts`: checks, shows and compares logs of receipts.
 
-mod comparison;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    fs::File,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 use garblet_console::{
     configuration::in_configuration,
     failure::Failure,
     hex::to_hex,
     job::JobDigest,
-    output::{bytes, print, print_json, tell},
-    receipts::{
-        Ended,
-        chain::{self, Head, Link},
-    },
+    output::{bytes, print, print_json},
+    receipts::{Ended, chain::Link, comparison::Comparison, log},
     record::peer_text,
 };
-use serde_json::{Value, json};
-
-use self::comparison::Comparison;
+use serde_json::json;
 
 /// The subcommands of `garblet receipts`.
 #[derive(clap::Subcommand)]
@@ -90,45 +81,18 @@ impl LogArgs {
     }
 }
 
-/// Reads a log from the start. Reports a torn line, which is not an error: it is cut off when the next receipt is added.
-fn read(path: &Path, each: impl FnMut(Link, [u8; 32])) -> Result<Head, Failure> {
-    let file = File::open(path).map_err(|e| Failure::unreadable(path, &e))?;
-    let (head, torn) = chain::read(file, each).map_err(|broken| {
-        Failure::no_result(format!("{}:{broken}", path.display()))
-            .hint("the receipts before this line are intact; keep the file, and compare it with the peer's")
-    })?;
-    if torn > 0 {
-        let number = head.number;
-        tell(&format!("{}: {torn} bytes after receipt {number} are an incomplete receipt", path.display()));
-    }
-    Ok(head)
-}
-
 fn verify(options: &VerifyOptions) -> Result<(), Failure> {
-    let path = options.log.path()?;
-    let mut missing = options.holds.clone();
-    let head = read(&path, |_, digest| missing.retain(|wanted| wanted.0 != digest))?;
-    if let Some(digest) = missing.first() {
-        return Err(Failure::no_result(format!("{}: no receipt has the digest {digest}", path.display()))
-            .hint("the log was cut off at the end, or this is another log"));
-    }
+    let (_, head) = log::read_all(&options.log.path()?, &options.holds)?;
     print(&format!("{} receipts, the last is {}\n", head.number, to_hex(&head.digest)))
 }
 
 fn show(options: &ShowOptions) -> Result<(), Failure> {
     let path = options.log.path()?;
-    let mut links = Vec::new();
-    read(&path, |link, digest| links.push((link, digest)))?;
-    if options.json {
-        let object = |(link, digest): &(Link, [u8; 32])| {
-            let mut object = json!(link);
-            object["digest"] = to_hex(digest).into();
-            object
-        };
-        let receipts: Vec<Value> = links.iter().map(object).collect();
-        return print_json(&json!({ "file": path, "receipts": receipts }));
+    let (links, _) = log::read_all(&path, &[])?;
+    match options.json {
+        true => print_json(&json!({ "file": path, "receipts": links.iter().map(log::object).collect::<Vec<_>>() })),
+        false => print(&links.iter().map(|(link, _)| text(link)).collect::<Vec<_>>().join("\n")),
     }
-    print(&links.iter().map(|(link, _)| text(link)).collect::<Vec<_>>().join("\n"))
 }
 
 /// A receipt as readable text.
@@ -154,11 +118,7 @@ fn text(link: &Link) -> String {
 }
 
 fn compare(options: &CompareOptions) -> Result<(), Failure> {
-    let all = |path: &Path| {
-        let mut links = Vec::new();
-        read(path, |link, _| links.push(link)).map(|_| links)
-    };
-    let comparison = Comparison::of(all(&options.ours)?, all(&options.theirs)?);
+    let comparison = Comparison::of_logs(&options.ours, &options.theirs)?;
     print(&told(&comparison))?;
     match comparison.differs() {
         false => Ok(()),

@@ -59,6 +59,11 @@ pub fn client_secret(identity: &Identity, client: &str) -> Secret {
 const CLIENT_CONTEXT: &str = "garblet 2026 outsourced client secret v1";
 
 impl TrustArgs {
+    /// The file in the configuration folder.
+    pub fn usual() -> Self {
+        TrustArgs { trust: None }
+    }
+
     /// The identity with this fingerprint or trusted name; `option` is for messages.
     ///
     /// *Errors*: neither.

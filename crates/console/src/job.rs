@@ -3,11 +3,14 @@
 //! A job contains no addresses and no data, which each party keeps to itself. Its digest covers the whole agreement, so parties need to compare,
 //! sign and list only this one number.
 //! `file` reads and writes jobs; `fields` lists the fields that a job's digest covers, and those that `net/src/hello.rs` sends to a peer with another job
-//! (`JobTerms`); `parties` says which of its parties this one is, and how it meets the others.
+//! (`JobTerms`); `parties` says which of its parties this one is, and how it meets the others; `names` compares the parties' names with those that are known here;
+//! `signatures` are in a file beside a job.
 
 mod fields;
 pub mod file;
+mod names;
 pub mod parties;
+pub mod signatures;
 
 use std::{
     fmt,

@@ -15,6 +15,7 @@
 // These macros panic if the stream cannot be written; use `output` instead.
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
+pub mod agreement;
 pub mod args;
 pub mod configuration;
 mod cpu;
@@ -29,6 +30,7 @@ pub mod output;
 pub mod program;
 pub mod progress;
 pub mod rates;
+pub mod reach;
 pub mod receipts;
 pub mod record;
 pub mod report;
@@ -37,6 +39,7 @@ pub mod settings;
 mod start;
 pub mod stock;
 pub mod unfinished;
+pub mod visit;
 pub mod way;
 pub mod whole_file;
 mod words;

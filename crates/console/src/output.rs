@@ -4,6 +4,7 @@
 
 use std::{
     borrow::Cow,
+    cell::RefCell,
     io::Write,
     sync::atomic::{AtomicBool, Ordering},
 };
@@ -49,6 +50,18 @@ pub fn tell_to_log() {
     IS_LOGGED.store(true, Ordering::Relaxed);
 }
 
+thread_local! {
+    /// The messages of this thread, where somebody collects them.
+    static HEARD: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+}
+
+/// Works, and returns the messages of this thread meanwhile, which then go nowhere else: for a caller without a terminal.
+pub fn heard<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
+    let before = HEARD.replace(Some(Vec::new()));
+    let result = work();
+    (result, HEARD.replace(before).unwrap_or_default())
+}
+
 /// Writes a line to standard error, or to the log of a service. Ignores a closed or full standard error.
 pub fn tell(line: &str) {
     tell_lines(&one_line(line));
@@ -56,6 +69,10 @@ pub fn tell(line: &str) {
 
 /// Writes a text of several lines in the same way. Names in it must already be escaped to one line.
 pub(crate) fn tell_lines(text: &str) {
+    let is_heard = HEARD.with_borrow_mut(|heard| heard.as_mut().map(|heard| heard.push(escaped(text).into_owned())));
+    if is_heard.is_some() {
+        return;
+    }
     if IS_LOGGED.load(Ordering::Relaxed) {
         return match text.strip_prefix("warning: ") {
             Some(warning) => tracing::warn!("{warning}"),
@@ -250,6 +267,18 @@ mod tests {
             let text = crate::record::peer_text(&PeerPart { name: Some(name.into()), ..PeerPart::here(1) });
             assert_eq!(shown(&text), format!("party 1: {expected}\n"));
         }
+    }
+
+    #[test]
+    fn messages_go_to_whoever_collects_them_in_this_thread() {
+        let (inner, outer) = heard(|| {
+            tell("warning: a\u{1b}");
+            let ((), inner) = heard(|| tell("b"));
+            std::thread::scope(|threads| threads.spawn(|| tell("c, which is shown")).join().expect("a thread"));
+            tell("d");
+            inner
+        });
+        assert_eq!((inner, outer), (vec!["b".into()], vec!["warning: a\\u{1b}".into(), "d".into()]));
     }
 
     #[test]

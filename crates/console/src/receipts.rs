@@ -5,10 +5,11 @@
 //! ends. If the process is killed before that, there is none, unless it is a service: that stores a start receipt when it counts a run, and adds it to
 //! the log when it starts again.
 //!
-//! `chain` defines and checks lines; `log` is the file. `net/src/watch.rs` computes the digests in the two halves of a channel, so both ends have the
+//! `chain` defines and checks lines; `log` is the file; `comparison` compares the logs of two parties. `net/src/watch.rs` computes the digests in the two halves of a channel, so both ends have the
 //! same ones. They are keyed by a secret of the TLS connection, so nobody else can test guesses.
 
 pub mod chain;
+pub mod comparison;
 pub mod log;
 #[cfg(test)]
 mod tests;
@@ -158,6 +159,11 @@ pub struct Receipts {
 }
 
 impl ReceiptArgs {
+    /// The options as given elsewhere than on a command line.
+    pub fn new(receipts: Option<PathBuf>, receipt_outputs: bool) -> Self {
+        ReceiptArgs { receipts, receipt_outputs }
+    }
+
     /// Refuses the options for commands without receipts.
     ///
     /// *Errors*: one was given.

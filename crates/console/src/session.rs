@@ -66,7 +66,8 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    fn new(
+    /// The result of a run with these parties. `load` is the time to make the program ready.
+    pub fn new(
         outcome: garblet::Outcome,
         cpu_seconds: Option<CpuSeconds>,
         load: Duration,

@@ -3,12 +3,13 @@
 use std::fmt::Display;
 
 use garblet::{
-    Advice, Error, Explain, Panicked,
+    Advice, Class as Cause, Error, Explain, Panicked,
     circuit::diagnostic::{Diagnostic, Diagnostics},
     meet::MeetError,
     net::{IdentityError, MeshError, NetError, PartyError, PeersFileError},
     store::StoreError,
 };
+use garblet_console::failure::Failure;
 use pyo3::{prelude::*, types::PyDict};
 
 pub(crate) use crate::words::Class;
@@ -18,6 +19,8 @@ use crate::words::own_words;
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     class: Class,
+    /// The cause, as receipts have it.
+    cause: Cause,
     message: String,
     hint: Option<String>,
     party: Option<u16>,
@@ -27,7 +30,14 @@ pub(crate) struct Fault {
 impl Fault {
     /// An error of a class.
     pub(crate) fn new(class: Class, message: impl Display) -> Self {
-        Fault { class, message: message.to_string(), hint: None, party: None, diagnostics: Vec::new() }
+        Fault {
+            class,
+            cause: class.cause(),
+            message: message.to_string(),
+            hint: None,
+            party: None,
+            diagnostics: Vec::new(),
+        }
     }
 
     /// The caller's mistake.
@@ -55,6 +65,16 @@ impl Fault {
     /// Adds a hint.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Fault { hint: Some(hint.into()), ..self }
+    }
+
+    /// A run that ended, and whose receipt could not be written.
+    pub(crate) fn unrecorded(failure: Failure) -> Self {
+        Fault { class: Class::ReceiptError, ..Fault::from(failure) }
+    }
+
+    /// The same for a receipt.
+    pub(crate) fn failure(&self) -> Failure {
+        Failure::no_result(&self.message).of_class(self.cause)
     }
 
     /// The message.
@@ -90,13 +110,20 @@ impl Fault {
     /// An error of the library, with what to do about it.
     fn of(class: Class, error: &(impl Explain + Display)) -> Self {
         let words = |advice: Advice| own_words(&advice).unwrap_or_else(|| advice.to_string());
-        Fault { hint: error.advice().map(words), ..Fault::new(class, error) }
+        Fault { cause: error.class(), hint: error.advice().map(words), ..Fault::new(class, error) }
     }
 }
 
 /// Advice behind the reason for which somebody who has connected is refused.
 pub(crate) fn advice(error: &NetError) -> Option<String> {
     Fault::from(error).hint
+}
+
+impl From<Failure> for Fault {
+    fn from(failure: Failure) -> Self {
+        let Failure { class: cause, message, hint, .. } = failure;
+        Fault { cause, hint, ..Fault::new(Class::of_cause(cause), message) }
+    }
 }
 
 impl From<Panicked> for Fault {

@@ -5,20 +5,30 @@
 
 mod fault;
 mod identity;
+mod job;
 mod leaving;
 mod local;
 mod party;
 mod plan;
 mod program;
+mod receipt;
 mod report;
 mod session;
 mod store;
+mod subject;
 mod value;
+mod visit;
 mod waiting;
 mod words;
 
 use garblet::HugePages;
-use pyo3::pymodule;
+use pyo3::{pyfunction, pymodule};
+
+/// The version of the package.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
 
 #[global_allocator]
 static ALLOCATOR: HugePages = HugePages;
@@ -29,11 +39,15 @@ mod _garblet {
     #[pymodule_export]
     use crate::{
         identity::Identity,
+        job::Job,
         leaving::{forked, leave},
         local::run_local,
         plan::plan,
         program::{Port, Program, compile, load},
+        receipt::{compare_receipts, receipts},
         session::Session,
         store::{check_store, kept, stock},
+        version,
+        visit::{Answer, Visitor},
     };
 }

@@ -15,8 +15,9 @@ use crate::{
     fault::{Class, Fault},
     program::Program,
     report::Ran,
-    session::config_of_run,
+    session::config,
     value,
+    value::How,
     waiting::{Telling, Working, waiting},
 };
 
@@ -46,7 +47,7 @@ pub(crate) fn run_local<'py>(
     hear: &Bound<'py, PyAny>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let program = program.get().0.clone();
-    let config = config_of_run(protocol, &params).map_err(|fault| fault.raise(py))?;
+    let config = config(protocol, &params).map_err(|fault| fault.raise(py))?;
     let (waiting, mut working) = waiting();
     let (of, how) = (program.clone(), config.clone());
     let begun = std::thread::Builder::new().name("garblet parties".into()).spawn(move || {
@@ -68,7 +69,7 @@ async fn run_all(
 ) -> Result<Vec<Ran>, Fault> {
     let given = u16::try_from(inputs.len()).map_err(|_| Fault::usage(format!("inputs of {} parties", inputs.len())))?;
     let count = parties(program, config, Some(given))?;
-    let read = |(party, text): (usize, &String)| value::of_party(program, Party(party as u16), text);
+    let read = |(party, text): (usize, &String)| value::of_party(program, Party(party as u16), text, &How::default());
     let inputs: Vec<Vec<Bits>> = inputs.iter().enumerate().map(read).collect::<Result<_, _>>()?;
     let plan = Plan::new(program.clone(), count, config).map_err(|error| Fault::from(&error))?;
     let ends: Vec<Ends> = match config.protocol().is_mesh() {

@@ -1,18 +1,23 @@
 //! A party in a thread of its own. It connects to the others when it is first needed, and executes one task after another.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, mpsc::Sender},
+    time::Duration,
+};
 
 use garblet::{
-    Bits, Config, Ends, Error, Filled, Order, OrderRequest, Party, Peer, Plan, Prepared, StockKinds,
+    Bits, Config, Ends, Error, Filled, Order, OrderRequest, Party, Peer, Plan, Prepared, Report, StockKinds,
     meet::{Listening, Way},
     meeting_to_fill,
-    net::Options,
+    net::{JobTerms, Options},
     run_report::PeerPart,
 };
 use tokio::sync::mpsc;
 
 use crate::{
     fault::{Class, Fault},
+    receipt::Recorder,
     report::Ran,
     store::Place,
     waiting::{Event, Telling, Working},
@@ -44,7 +49,8 @@ pub(crate) enum Command {
 pub(crate) enum Answer {
     Bound(Option<String>),
     Prepared,
-    Ran(Box<Ran>),
+    /// The result, and why its receipt could not be written.
+    Ran(Box<Ran>, Option<Fault>),
     /// Pieces that were discarded because not all stores had them.
     Filled(u64),
     /// The reason why the session did not close in order, if it did not.
@@ -60,6 +66,10 @@ pub(crate) struct Seat {
     pub(crate) options: Options,
     /// The store, and the peer to which it belongs.
     pub(crate) store: Option<(Place, String)>,
+    /// The receipt of the session's one run, if it has one.
+    pub(crate) recorder: Option<Recorder>,
+    /// The job of the session.
+    pub(crate) job: Option<JobTerms>,
 }
 
 /// A party that executes tasks.
@@ -71,21 +81,33 @@ struct Active {
     others: Vec<PeerPart>,
     prepared: VecDeque<Prepared>,
     over: bool,
+    /// The reason why the session was not closed in order, where the run has closed it.
+    closing: Option<Fault>,
+    events: Sender<Event<Answer>>,
 }
 
 /// Works until the session is closed or no more tasks can come.
 pub(crate) async fn live(mut seat: Seat, mut commands: mpsc::UnboundedReceiver<Command>, mut working: Working<Answer>) {
-    let events = working.events.clone();
+    let (events, said) = (working.events.clone(), working.events.clone());
     seat.options.on_refused = Some(Arc::new(move |words: &str| {
         let _ = events.send(Event::Refused(words.into()));
     }));
-    let mut party =
-        Active { seat, listening: None, peer: None, others: Vec::new(), prepared: VecDeque::new(), over: false };
+    let mut party = Active {
+        seat,
+        listening: None,
+        peer: None,
+        others: Vec::new(),
+        prepared: VecDeque::new(),
+        over: false,
+        closing: None,
+        events: said,
+    };
     while let Some(command) = commands.recv().await {
         match command {
             Command::Close => {
-                let closing = working.unless_cancelled(party.part()).await.err();
+                let closing = working.unless_cancelled(party.part()).await.err().or(party.closing.take());
                 party.give_up().await;
+                party.record_failure(&unfinished());
                 working.done(Ok(Answer::Closed(closing)));
                 break;
             }
@@ -93,8 +115,9 @@ pub(crate) async fn live(mut seat: Seat, mut commands: mpsc::UnboundedReceiver<C
             other => {
                 let telling = Telling::new(&working);
                 let result = working.unless_cancelled(party.work(other, telling)).await;
-                if result.is_err() {
+                if let Err(fault) = &result {
                     party.give_up().await;
+                    party.record_failure(fault);
                 }
                 working.done(result);
             }
@@ -102,6 +125,7 @@ pub(crate) async fn live(mut seat: Seat, mut commands: mpsc::UnboundedReceiver<C
     }
     commands.close();
     party.give_up().await;
+    party.record_failure(&unfinished());
     // Whoever asked meanwhile still waits.
     while commands.recv().await.is_some() {
         working.done(Err(closed()));
@@ -120,6 +144,9 @@ impl Active {
         }
         match command {
             Command::Bind => self.bind().await.map(Answer::Bound),
+            Command::Prepare(runs) if self.seat.recorder.is_some() && self.prepared.len() + runs as usize > 1 => {
+                Err(one_run())
+            }
             Command::Prepare(runs) => {
                 for _ in 0..runs {
                     let prepared = self.met(&telling).await?.prepare().await;
@@ -136,8 +163,9 @@ impl Active {
                 };
                 let report = report.map_err(|error| Fault::from(&error))?;
                 let Seat { plan, config, .. } = &self.seat;
-                let ran = Ran::new(plan.program(), config, plan.parties(), report, self.others.clone());
-                Ok(Answer::Ran(Box::new(ran)))
+                let ran = Ran::new(plan.program(), config, plan.parties(), report.clone(), self.others.clone());
+                let unrecorded = self.close_recorded(report).await.err();
+                Ok(Answer::Ran(Box::new(ran), unrecorded))
             }
             Command::Fill(amounts) => self.fill(amounts, telling).await.map(|filled| Answer::Filled(filled.lost)),
             Command::Close | Command::Abort => Err(lost()),
@@ -145,7 +173,10 @@ impl Active {
     }
 
     async fn bind(&mut self) -> Result<Option<String>, Fault> {
-        let listening = self.seat.way.listen().await.map_err(|error| Fault::from(&error))?;
+        let listening = self.seat.way.listen().await.map_err(|error| {
+            self.seat.recorder.iter_mut().for_each(|recorder| recorder.begun = true);
+            Fault::from(&error)
+        })?;
         let bound = listening.address().map(|address| address.to_string());
         self.listening = Some(listening);
         Ok(bound)
@@ -154,13 +185,15 @@ impl Active {
     /// The peer, once connected.
     async fn met(&mut self, telling: &Telling<Answer>) -> Result<&mut Peer, Fault> {
         if self.peer.is_none() {
+            self.seat.recorder.iter_mut().for_each(|recorder| recorder.begun = true);
             let Seat { plan, party, config, store, .. } = &self.seat;
             let stock = match store {
                 Some((place, peer)) => Some(place.stock(order(&OrderRequest::default(), plan, config)?, peer)?),
                 None => None,
             };
             let (plan, party) = (plan.clone(), *party);
-            let ends = self.meet(self.seat.options.clone()).await?;
+            let mut ends = self.meet(self.seat.options.clone()).await?;
+            self.seat.recorder.iter_mut().for_each(|recorder| recorder.watch(&mut ends, party));
             let met = |(other, identity)| PeerPart::met(other, identity, &self.seat.way.names);
             self.others = ends.others(party).into_iter().map(met).collect();
             let (rng, progress) = (rand::rng(), Box::new(telling.clone()));
@@ -188,7 +221,8 @@ impl Active {
         let Seat { plan, config, party, options, .. } = &self.seat;
         let runs = config.stock() == Some(StockKinds::Runs);
         let request = OrderRequest { program: runs.then(|| plan.program().clone()), amounts, library: None };
-        let stock = place.stock(order(&request, plan, config)?, peer)?;
+        let mut stock = place.stock(order(&request, plan, config)?, peer)?;
+        stock.job.clone_from(&self.seat.job);
         let (config, party, options) = (config.clone(), *party, meeting_to_fill(options.clone(), ALL));
         let ends = self.meet(options).await?;
         // The others have gone when it is done: there is nobody to run with.
@@ -205,6 +239,40 @@ impl Active {
         }
     }
 
+    /// With a receipt, closes the session after its one run, and writes the receipt before anybody sees the result.
+    ///
+    /// *Errors*: a receipt that cannot be written.
+    async fn close_recorded(&mut self, report: Report) -> Result<(), Fault> {
+        let Some(recorder) = &mut self.seat.recorder else { return Ok(()) };
+        // If closing is aborted, the receipt still says that there was a result.
+        recorder.result = Some(report);
+        self.closing = self.part().await.err();
+        self.over = true;
+        let closing = self.closing.clone();
+        self.record(closing.as_ref().map_or(Ok(()), Err))
+    }
+
+    /// Writes the receipt, once.
+    ///
+    /// *Errors*: it cannot be written.
+    fn record(&mut self, ended: Result<(), &Fault>) -> Result<(), Fault> {
+        let Some(recorder) = self.seat.recorder.take() else { return Ok(()) };
+        let Seat { plan, party, way, .. } = &self.seat;
+        let (added, told) = recorder.add((plan.program(), *party, plan.parties()), &way.names, ended);
+        told.into_iter().for_each(|words| drop(self.events.send(Event::Told(words))));
+        added
+    }
+
+    /// Writes the receipt of a run that was begun and has failed.
+    fn record_failure(&mut self, fault: &Fault) {
+        if !self.seat.recorder.as_ref().is_some_and(|recorder| recorder.begun) {
+            return;
+        }
+        if let Err(unrecorded) = self.record(Err(fault)) {
+            let _ = self.events.send(Event::Told(format!("warning: {}", unrecorded.message())));
+        }
+    }
+
     /// Tells the others that this party aborts, if anything is under way.
     async fn give_up(&mut self) {
         self.over = true;
@@ -217,6 +285,15 @@ impl Active {
 
 fn order(request: &OrderRequest, plan: &Plan, config: &Config) -> Result<Order, Fault> {
     Order::new(request, plan.parties(), config).map_err(|error| Fault::from(&error))
+}
+
+/// The end of a session with a receipt that was closed after it had met the others and before its run.
+fn unfinished() -> Fault {
+    Fault::new(Class::GarbletError, "the session ended before its run")
+}
+
+fn one_run() -> Fault {
+    Fault::usage("a session with a receipt has one run").hint("begin a session for each run")
 }
 
 fn lost() -> Fault {

@@ -10,7 +10,7 @@ use garblet::{
 };
 use pyo3::{prelude::*, types::PyDict};
 
-use crate::{fault::Fault, leaving::Call, report::outputs, value, waiting::beside};
+use crate::{fault::Fault, leaving::Call, report::outputs, value, value::How, waiting::beside};
 
 /// A program: the function, the owner of each input and the recipients of each output. It is immutable.
 #[pyclass(frozen, module = "garblet")]
@@ -224,7 +224,7 @@ impl Program {
 
     /// Checks a party's inputs, which are JSON.
     fn check(&self, py: Python<'_>, party: u16, inputs: &str) -> PyResult<()> {
-        let read = Call::new().detach(py, || value::of_party(&self.0, Party(party), inputs));
+        let read = Call::new().detach(py, || value::of_party(&self.0, Party(party), inputs, &How::default()));
         read.map(drop).map_err(|fault| fault.raise(py))
     }
 

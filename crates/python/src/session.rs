@@ -9,8 +9,16 @@ use std::{
 
 use garblet::{
     Collusion, Config, Error, Party, Plan, ReadInput, SavedValues,
+    formats::value::Arrange,
     meet::{Meeting, Peers, Way},
-    net::{Fingerprint, Options, PeersFile, SessionName},
+    net::{Fingerprint, JobTerms, Options, PeersFile, SessionName},
+};
+use garblet_console::{
+    args::Param,
+    configuration::check_unwritable_with_folders,
+    job,
+    receipts::{ReceiptArgs, Receipts},
+    settings::Settings,
 };
 use pyo3::{prelude::*, types::PyDict};
 use tokio::sync::mpsc;
@@ -18,11 +26,14 @@ use tokio::sync::mpsc;
 use crate::{
     fault::{Fault, advice},
     identity::Identity,
+    job::{Job, fingerprints},
     leaving::Call,
     party::{Answer, Command, Seat, closed, live},
     program::Program,
+    receipt::Recorder,
     store::Place,
-    value,
+    subject, value,
+    value::How,
     waiting::{GRACE, Waiting, beside, waiting},
 };
 
@@ -32,14 +43,21 @@ const TIME_MAX: Duration = Duration::from_secs(24 * 3600);
 /// The settings of a session, which `python/garblet/session.py` has checked.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Arguments<'py> {
-    party: u16,
+pub(crate) struct Arguments<'py> {
+    pub(crate) party: Option<u16>,
+    pub(crate) job: Option<Bound<'py, Job>>,
+    /// The rows of a batch under a job.
+    pub(crate) rows: Option<u32>,
+    /// The order of lists: `check`, `sort` or `sum-by-key`.
+    arrange: String,
+    receipts: Option<PathBuf>,
+    receipt_outputs: bool,
     listen: Option<String>,
     connect: Option<String>,
     peers: Option<PathBuf>,
     identity: Option<Bound<'py, Identity>>,
     trust: Vec<(String, String)>,
-    insecure_plain_tcp: bool,
+    pub(crate) insecure_plain_tcp: bool,
     session: Option<String>,
     protocol: String,
     params: Vec<(String, String)>,
@@ -64,17 +82,29 @@ pub(crate) fn config(protocol: &str, params: &[(String, String)]) -> Result<Conf
 /// The same for a run. It refuses protocols of servers and clients, whose roles this package does not know.
 pub(crate) fn config_of_run(protocol: &str, params: &[(String, String)]) -> Result<Config, Fault> {
     let config = config(protocol, params)?;
+    own_protocol(&config).map(|()| config)
+}
+
+/// Refuses protocols of servers and clients.
+pub(crate) fn own_protocol(config: &Config) -> Result<(), Fault> {
     match config.protocol().collusion() {
-        None | Some(Collusion::AnyTwo) => Ok(config),
-        Some(Collusion::BothServers) => Err(Fault::usage(format!("protocol: {protocol} does not run from Python")).hint(
-            "use the command for servers and clients: garblet run --protocol outsourced; or gmw, which has several parties, too",
-        )),
+        None | Some(Collusion::AnyTwo) => Ok(()),
+        Some(Collusion::BothServers) => {
+            let what = format!("protocol: no session of Python runs {}", config.protocol());
+            Err(Fault::usage(what)
+                .hint("be a client of two servers with visit(); the command is a server: garblet serve"))
+        }
     }
 }
 
 impl Arguments<'_> {
     /// The meeting place of the parties, and their number.
-    fn meeting(&self, config: &Config) -> Result<(Meeting, u16), Fault> {
+    pub(crate) fn meeting(
+        &self,
+        config: &Config,
+        party: Party,
+        job: Option<&job::Job>,
+    ) -> Result<(Meeting, u16), Fault> {
         let protocol = config.protocol();
         match (protocol.is_mesh(), &self.peers, &self.listen, &self.connect) {
             (false, None, Some(address), None) => Ok((Meeting::Listen(address.clone()), 2)),
@@ -83,10 +113,13 @@ impl Arguments<'_> {
                 Err(Fault::usage(format!("{protocol} has one peer: expected listen= or connect=, and one of them")))
             }
             (true, Some(file), listen, None) => {
-                let peers = PeersFile::open(file).map_err(|error| Fault::from(&error))?;
+                let mut peers = PeersFile::open(file).map_err(|error| Fault::from(&error))?;
+                if let Some(job) = job {
+                    check_unwritable_with_folders(file)?;
+                    peers = job.pin(peers)?;
+                }
                 let count = peers.party_count();
-                let peers =
-                    Peers::new(Party(self.party), peers, listen.clone()).map_err(|error| Fault::from(&error))?;
+                let peers = Peers::new(party, peers, listen.clone()).map_err(|error| Fault::from(&error))?;
                 Ok((Meeting::Peers(peers), count))
             }
             (true, ..) => Err(Fault::usage(format!("{protocol} needs a peers file with the addresses of all parties"))
@@ -96,25 +129,61 @@ impl Arguments<'_> {
 
     /// The way to the others: with identities, unless it is plain TCP on this machine.
     fn way(&self, meeting: Meeting) -> Result<Way, Fault> {
-        let session = self.session.as_ref().map(|name| name.parse()).transpose();
-        let session: Option<SessionName> = session.map_err(|error| Fault::usage(format!("session: {error}")))?;
+        let session = self.session_name()?;
         if self.insecure_plain_tcp {
             return Way::plain(meeting, session).map_err(|error| Fault::from(&error));
         }
+        Way::pinned(meeting, self.own_identity()?, self.trusted()?, session).map_err(|error| Fault::from(&error))
+    }
+
+    /// This party's identity.
+    ///
+    /// *Errors*: none is given, or its file has changed.
+    pub(crate) fn own_identity(&self) -> Result<garblet::net::Identity, Fault> {
         let identity = self.identity.as_ref().ok_or_else(|| {
             Fault::usage("there is no identity")
                 .hint("give identity= and trust=, or insecure_plain_tcp=True on one machine")
         })?;
-        let identity = identity.get().again()?;
-        Way::pinned(meeting, identity, self.trusted()?, session).map_err(|error| Fault::from(&error))
+        identity.get().again()
     }
 
-    fn trusted(&self) -> Result<Vec<(String, Fingerprint)>, Fault> {
-        let read = |(name, text): &(String, String)| match text.parse() {
-            Ok(fingerprint) => Ok((name.clone(), fingerprint)),
-            Err(error) => Err(Fault::usage(format!("trust: {name}: {error}"))),
-        };
-        self.trust.iter().map(read).collect()
+    /// The name of the session, if it has one.
+    pub(crate) fn session_name(&self) -> Result<Option<SessionName>, Fault> {
+        let session = self.session.as_ref().map(|name| name.parse()).transpose();
+        session.map_err(|error| Fault::usage(format!("session: {error}")))
+    }
+
+    /// The peers by name.
+    pub(crate) fn trusted(&self) -> Result<Vec<(String, Fingerprint)>, Fault> {
+        fingerprints(&self.trust)
+    }
+
+    /// The store, and the peer to which it belongs.
+    ///
+    /// *Errors*: a protocol without stores.
+    pub(crate) fn place(&self, config: &Config, way: &Way) -> Result<Option<(Place, String)>, Fault> {
+        match self.store.clone() {
+            Some(_) if config.stock().is_none() => {
+                Err(Fault::usage(format!("store: {} uses no store", config.protocol())))
+            }
+            Some(place) => Ok(Some((place, way.mark().map_err(|error| Fault::from(&error))?.to_string()))),
+            None => Ok(None),
+        }
+    }
+
+    /// The log of receipts, if the run has one.
+    ///
+    /// *Errors*: a log that cannot be written.
+    pub(crate) fn receipt_log(&self, job: Option<&JobTerms>) -> Result<Option<Receipts>, Fault> {
+        Ok(ReceiptArgs::new(self.receipts.clone(), self.receipt_outputs).open(job)?)
+    }
+
+    fn arrange(&self) -> Arrange {
+        match &self.arrange[..] {
+            "sort" => Arrange::Sort,
+            "sum-by-key" => Arrange::SumByKey,
+            _ => Arrange::Check,
+        }
     }
 
     /// The values that runs take from the store and leave there.
@@ -124,7 +193,7 @@ impl Arguments<'_> {
         Ok(SavedValues { keep: self.keep.clone(), read: read.map_err(|error| Fault::usage(format!("read: {error}")))? })
     }
 
-    fn options(&self) -> Result<Options, Fault> {
+    pub(crate) fn options(&self) -> Result<Options, Fault> {
         let timeout = seconds("timeout", self.timeout)?;
         let patience = self.patience.map_or(Ok(timeout), |patience| seconds("patience", patience))?;
         let advice: Option<garblet::net::Advice> = Some(advice);
@@ -132,7 +201,7 @@ impl Arguments<'_> {
     }
 }
 
-fn seconds(name: &str, given: f64) -> Result<Duration, Fault> {
+pub(crate) fn seconds(name: &str, given: f64) -> Result<Duration, Fault> {
     let time = Duration::try_from_secs_f64(given).ok().filter(|time| *time <= TIME_MAX);
     time.ok_or_else(|| Fault::usage(format!("{name}: expected seconds, at most {}, got {given}", TIME_MAX.as_secs())))
 }
@@ -146,6 +215,7 @@ pub(crate) struct Session {
     program: Arc<garblet::Program>,
     /// The same without the inputs that are read from the store.
     asked: garblet::Program,
+    how: How,
     party: Party,
     address: Option<String>,
     thread: JoinHandle<()>,
@@ -165,7 +235,11 @@ impl Session {
     ) -> PyResult<Self> {
         let program = program.get().0.clone();
         let saved = arguments.saved().map_err(|fault| fault.raise(py))?;
-        let seat = seat(py, &program, &arguments, saved.clone())?;
+        let (seat, keys) = match &arguments.job {
+            Some(job) => subject::seat(py, &job.get().0, &program, &arguments)?,
+            None => (seat(py, &program, &arguments, saved.clone())?, None),
+        };
+        let how = How { keys, arrange: arguments.arrange() };
         let (party, program) = (seat.party, seat.plan.program().clone());
         let asked = saved.asked(&program).map_err(|error| Fault::from(&error).raise(py))?;
         let (commands, told) = mpsc::unbounded_channel();
@@ -178,7 +252,7 @@ impl Session {
         });
         let thread = begun.map_err(|error| Fault::usage(format!("a thread cannot be started: {error}")).raise(py))?;
         let process = std::process::id();
-        let mut session = Session { commands, waiting, program, asked, party, address: None, thread, process };
+        let mut session = Session { commands, waiting, program, asked, how, party, address: None, thread, process };
         if let Answer::Bound(address) = session.ask(py, Command::Bind, hear)? {
             session.address = address;
         }
@@ -191,6 +265,13 @@ impl Session {
         self.address.as_deref()
     }
 
+    /// The program whose inputs have the types that this party gives.
+    #[getter]
+    fn given(&self, py: Python<'_>) -> PyResult<Program> {
+        let given = self.how.given(&self.asked).map_err(|fault| fault.raise(py))?;
+        Ok(Program(Arc::new(given.into_owned())))
+    }
+
     /// Prepares runs before the inputs are known.
     fn prepare(&self, py: Python<'_>, runs: u32, hear: &Bound<'_, PyAny>) -> PyResult<()> {
         self.ask(py, Command::Prepare(runs), hear).map(drop)
@@ -198,10 +279,25 @@ impl Session {
 
     /// Executes one run.
     fn run<'py>(&self, py: Python<'py>, inputs: &str, hear: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-        let inputs = Call::new().detach(py, || value::of_party(&self.asked, self.party, inputs));
+        let inputs = Call::new().detach(py, || value::of_party(&self.asked, self.party, inputs, &self.how));
         let inputs = inputs.map_err(|fault| fault.raise(py))?;
         match self.ask(py, Command::Run(inputs), hear)? {
-            Answer::Ran(ran) => ran.say(py, &self.program),
+            Answer::Ran(ran, unrecorded) => {
+                let said = ran.say(py, &self.program);
+                match (unrecorded, said) {
+                    (None, said) => said,
+                    (Some(fault), Ok(said)) => {
+                        let error = fault.exception(py)?;
+                        error.setattr("_said", said)?;
+                        Err(PyErr::from_value(error))
+                    }
+                    // A computation that panicked.
+                    (Some(fault), Err(error)) => {
+                        hear.call1(("told", format!("warning: {}", fault.message())))?;
+                        Err(error)
+                    }
+                }
+            }
             _ => Err(Fault::usage("a party gave another answer: this is a bug").raise(py)),
         }
     }
@@ -272,24 +368,22 @@ fn seat(
 ) -> PyResult<Seat> {
     let raise = |fault: Fault| fault.raise(py);
     let config = config_of_run(&arguments.protocol, &arguments.params).map_err(raise)?;
-    if arguments.store.is_some() && config.stock().is_none() {
-        return Err(raise(Fault::usage(format!("store: {} uses no store", config.protocol()))));
-    }
-    let (meeting, parties) = arguments.meeting(&config).map_err(raise)?;
-    let party = Party(arguments.party);
+    let party = Party(arguments.party.ok_or_else(|| raise(Fault::usage("party: there is none")))?);
+    let (meeting, parties) = arguments.meeting(&config, party, None).map_err(raise)?;
     if party.0 >= parties {
         let wrong = format!("party: there are {parties} parties, 0 to {}, got {party}", parties - 1);
         return Err(raise(Fault::usage(wrong)));
     }
     let way = arguments.way(meeting).map_err(raise)?;
     let options = arguments.options().map_err(raise)?;
-    // A store is for one peer.
-    let store = match arguments.store.clone() {
-        Some(place) => Some((place, way.mark().map_err(|error| raise(Fault::from(&error)))?.to_string())),
-        None => None,
-    };
+    let store = arguments.place(&config, &way).map_err(raise)?;
+    let param = |(name, value): &(String, String)| Param { name: name.clone(), value: value.clone() };
+    let settings = Settings::of(config.protocol(), arguments.params.iter().map(param).collect(), options.timeout);
+    let receipts = arguments.receipt_log(None).map_err(raise)?;
+    let identity = way.tls.as_ref().map(garblet::net::Tls::fingerprint);
+    let recorder = receipts.map(|receipts| Recorder::new(receipts, settings, identity, saved.clone()));
     let (of, how) = (program.clone(), config.clone());
     let plan =
         beside(py, move || Plan::saving(of, parties, &how, saved))?.map_err(|error| raise(Fault::from(&error)))?;
-    Ok(Seat { plan, party, config, way, options, store })
+    Ok(Seat { plan, party, config, way, options, store, recorder, job: None })
 }

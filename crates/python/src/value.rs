@@ -1,9 +1,11 @@
 //! Values: they come in as JSON, with arrays of words in hexadecimal, and go out as Python values.
 
+use std::borrow::Cow;
+
 use garblet::{
     Bits, Party, Program,
     circuit::Type,
-    formats::value::{Arrange, arrange, read_inputs, to_json},
+    formats::value::{Arrange, KeyHash, Unfit, arrange, has_use, read_inputs, to_json},
 };
 use pyo3::{
     prelude::*,
@@ -16,13 +18,43 @@ use crate::fault::Fault;
 /// The name of inputs in messages.
 const INPUTS: &str = "inputs";
 
+/// What is done with a party's lists.
+#[derive(Clone, Default)]
+pub(crate) struct How {
+    /// The hash of text keys, if the parties hash them.
+    pub(crate) keys: Option<KeyHash>,
+    /// The order of lists.
+    pub(crate) arrange: Arrange,
+}
+
+impl How {
+    /// The program whose inputs have the types that this party gives.
+    ///
+    /// *Errors*: a program without keys.
+    pub(crate) fn given<'a>(&self, program: &'a Program) -> Result<Cow<'a, Program>, Fault> {
+        match &self.keys {
+            None => Ok(Cow::Borrowed(program)),
+            Some(keys) => keys.texts(program).map(Cow::Owned).map_err(|error| Fault::usage(format!("job: {error}"))),
+        }
+    }
+}
+
 /// The inputs of one party, in program order.
 ///
 /// *Errors*: all that is wrong with them.
-pub(crate) fn of_party(program: &Program, party: Party, inputs: &str) -> Result<Vec<Bits>, Fault> {
-    let mut values = read_inputs(program, party, INPUTS, inputs).map_err(|wrong| Fault::input(&wrong))?;
-    let arranged = arrange(program, &mut values, Arrange::Check);
-    arranged.map_err(|unfit| Fault::input(&unfit.diagnose(INPUTS, None).into()))?;
+pub(crate) fn of_party(program: &Program, party: Party, inputs: &str, how: &How) -> Result<Vec<Bits>, Fault> {
+    let given = how.given(program)?;
+    let mut values = read_inputs(&given, party, INPUTS, inputs).map_err(|wrong| Fault::input(&wrong))?;
+    let unfit = |unfit: Unfit| Fault::input(&unfit.diagnose(INPUTS, None).into());
+    if let Some(keys) = &how.keys {
+        keys.hash(program, &mut values).map_err(unfit)?;
+    }
+    if !has_use(how.arrange, program, values.iter().map(|(id, _)| *id)) && how.arrange != Arrange::Check {
+        return Err(
+            Fault::usage("arrange: the program does not rely on the order of these inputs").hint("leave it out")
+        );
+    }
+    arrange(program, &mut values, how.arrange).map_err(unfit)?;
     Ok(values.into_iter().map(|(_, bits)| bits).collect())
 }
 
@@ -34,7 +66,7 @@ pub(crate) fn of_all(program: &Program, inputs: &str) -> Result<Vec<Bits>, Fault
     for input in 0..program.inputs().len() as u32 {
         together.set_owner(garblet::circuit::InputId(input), Party(0));
     }
-    of_party(&together, Party(0), inputs)
+    of_party(&together, Party(0), inputs, &How::default())
 }
 
 /// A Python value: integers, `bool`, `bytes`, `decimal.Decimal` for fixed-point numbers, lists, tuples, and dictionaries for records. A

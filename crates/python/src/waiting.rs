@@ -10,6 +10,7 @@ use std::{
 };
 
 use garblet::{Phase, Progress, net::Traffic};
+use garblet_console::output::heard;
 use pyo3::prelude::*;
 use rand::{
     SeedableRng,
@@ -63,10 +64,28 @@ pub(crate) fn beside<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T
     }
 }
 
+/// The same for work that reports messages, which go to Python's logging.
+///
+/// *Errors*: also those of the work.
+pub(crate) fn told_beside<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+) -> PyResult<T> {
+    let (result, messages) = beside(py, move || heard(work))?;
+    for message in messages {
+        let name = if message.starts_with("warning: ") { "warning" } else { "info" };
+        let log = py.import("garblet.progress")?.getattr("log")?;
+        log.call_method1(name, ("%s", message.trim_start_matches("warning: ")))?;
+    }
+    result.map_err(|fault| fault.raise(py))
+}
+
 /// An event in the other thread.
 pub(crate) enum Event<T> {
     /// A stranger was refused, with the reason.
     Refused(String),
+    /// A message about a file.
+    Told(String),
     /// Progress of a phase: work done, and total work.
     Progress(Phase, u64, u64),
     /// The result of a task.
@@ -150,6 +169,7 @@ impl<T: Send> Waiting<T> {
                         None => result.map_err(|fault| fault.raise(py)),
                     };
                 }
+                Ok(Event::Told(words)) => hear.call1(("told", words)).map(drop),
                 Ok(Event::Refused(words)) => hear.call1(("refused", words)).map(drop),
                 Ok(Event::Progress(phase, done, total)) => {
                     hear.call1(("progress", phase.name(), done, total)).map(drop)

@@ -15,17 +15,35 @@ pub(crate) enum Class {
     CheatingError,
     NotPreparedError,
     StoreError,
+    ReceiptError,
 }
 
 impl Class {
     /// The exception of an error that has none of its own.
     pub(crate) fn of(error: &impl Explain) -> Self {
-        match error.class() {
+        Class::of_cause(error.class())
+    }
+
+    /// The exception of a cause.
+    pub(crate) fn of_cause(cause: Cause) -> Self {
+        match cause {
             Cause::Misbehaviour | Cause::Network | Cause::Disagreement | Cause::Identity => Class::PeerError,
             Cause::Call => Class::UsageError,
             Cause::Store => Class::StoreError,
             Cause::Panic => Class::Panicked,
             Cause::Other => Class::GarbletError,
+        }
+    }
+
+    /// The cause of an error that is one of this package.
+    pub(crate) fn cause(self) -> Cause {
+        match self {
+            Class::UsageError | Class::CompileError | Class::InputError => Cause::Call,
+            Class::Panicked => Cause::Panic,
+            Class::PeerError => Cause::Network,
+            Class::CheatingError => Cause::Misbehaviour,
+            Class::NotPreparedError | Class::StoreError => Cause::Store,
+            Class::GarbletError | Class::ReceiptError => Cause::Other,
         }
     }
 

@@ -16,6 +16,7 @@ use garblet::{
 };
 use garblet_client::{Begun, Invitation, Receipt, Server, Visit};
 use garblet_console::{
+    agreement,
     failure::{Failure, reason},
     hex::to_hex,
     hints::{explain, net_failure},
@@ -28,12 +29,9 @@ use tokio::net::TcpListener;
 use toml::{Table, Value};
 
 use super::site::{File, Site};
-use crate::{
-    agreement,
-    serve::{
-        both::{Both, invitations},
-        clients::event_text,
-    },
+use crate::serve::{
+    both::{Both, invitations},
+    clients::event_text,
 };
 
 /// The agreement's template; keys, friends and map come from the command line.

@@ -3,9 +3,9 @@
 use std::fs;
 
 use garblet::{Class, circuit::diagnostic::controls_terminal, run_report::PeerPart};
-use garblet_console::receipts::{Ended, Receipt, Transcript, chain, chain::Link, log::Log};
+use garblet_console::receipts::{Ended, Receipt, Transcript, chain, chain::Link, comparison::Comparison, log::Log};
 
-use super::{comparison::Comparison, text, told};
+use super::{text, told};
 
 use sample::{receipt, transcript};
 

@@ -17,6 +17,7 @@ use garblet::{
 };
 use garblet_client::{Secret, Server};
 use garblet_console::{
+    agreement,
     args::pair,
     configuration::{check_unwritable_with_folders, in_configuration, make_folder},
     failure::Failure,
@@ -35,7 +36,7 @@ use garblet_console::{
 use garblet_primitives::Prg;
 
 use super::Options;
-use crate::{agreement, meeting::Meeting};
+use crate::meeting::Meeting;
 
 /// The interval at which certificate files are checked.
 const CERTIFICATE_PAUSE: Duration = Duration::from_secs(60);

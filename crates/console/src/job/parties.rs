@@ -14,6 +14,18 @@ impl Job {
     ///
     /// *Errors*: the identity is not in the job, or belongs to another party than `--party`; plain TCP although the job names identities.
     pub fn party_here(&self, way: &WayArgs, asked: Option<u16>) -> Result<Party, Failure> {
+        let own = || if way.is_plain() { Ok(None) } else { way.identity().map(|own| Some(own.fingerprint())) };
+        self.party_of_own(own, asked)
+    }
+
+    /// The same for this identity, which is `None` over plain TCP and read only if the job names identities.
+    ///
+    /// *Errors*: as [`Job::party_here`].
+    pub fn party_of_own(
+        &self,
+        own: impl FnOnce() -> Result<Option<Fingerprint>, Failure>,
+        asked: Option<u16>,
+    ) -> Result<Party, Failure> {
         let place = self.path.display();
         if self.parties.iter().all(|party| party.fingerprint.is_none()) {
             let count = self.party_count();
@@ -27,13 +39,12 @@ impl Job {
                 ))),
             };
         }
-        if way.is_plain() {
+        let Some(own) = own()? else {
             return Err(Failure::call(format!(
                 "--insecure-plain-tcp: {place} names identities, which plain TCP cannot verify"
             ))
             .hint("leave the option out, or write a job whose parties have only names"));
-        }
-        let own = way.identity()?.fingerprint();
+        };
         let party = self.party_of(own).ok_or_else(|| not_of(self, own))?;
         match asked {
             Some(asked) if asked != party.0 => Err(Failure::call(format!(
@@ -49,11 +60,16 @@ impl Job {
     ///
     /// *Errors*: as [`WayArgs::way`]; a peer other than the job's.
     pub fn way_to_peer(&self, way: &WayArgs, party: Party) -> Result<Way, Failure> {
-        let other = &self.parties[usize::from(party.0 == 0)];
-        match other.fingerprint {
-            Some(fingerprint) => way.to_known(&other.name, fingerprint),
+        match self.peer_of(party) {
+            Some((name, fingerprint)) => way.to_known(&name, fingerprint),
             None => way.way(),
         }
+    }
+
+    /// The name and the identity of the other of two parties, if the job names identities.
+    pub fn peer_of(&self, party: Party) -> Option<(String, Fingerprint)> {
+        let other = &self.parties[usize::from(party.0 == 0)];
+        other.fingerprint.map(|fingerprint| (other.name.clone(), fingerprint))
     }
 
     /// The addresses of a peers file with the identities of the job.

@@ -11,12 +11,15 @@ use std::{
 };
 
 use garblet::{net::check_is_file, store::sync_folder};
+use serde_json::{Value, json};
 
 use super::{
     Receipt,
-    chain::{self, Head, LINE_BYTES_MAX, Tail},
+    chain::{self, Head, LINE_BYTES_MAX, Link, Tail},
 };
-use crate::{configuration::make_folder, failure::Failure, output::tell, whole_file::folder_of};
+use crate::{
+    configuration::make_folder, failure::Failure, hex::to_hex, job::JobDigest, output::tell, whole_file::folder_of,
+};
 
 /// The number of bytes read at once from the end.
 const BLOCK_BYTES: u64 = 64 << 10;
@@ -245,4 +248,40 @@ fn newline_before(file: &mut File, mut place: u64) -> io::Result<Option<u64>> {
         place = begin;
     }
     Ok(None)
+}
+
+/// All receipts of a log with their digests, and its end. `holds` are digests of receipts that the log had earlier: if it still has them, nothing before them
+/// was cut off.
+///
+/// *Errors*: the file cannot be read or is not a log; a line was changed, dropped or moved; no receipt has one of the digests.
+pub fn read_all(path: &Path, holds: &[JobDigest]) -> Result<(Vec<(Link, [u8; 32])>, Head), Failure> {
+    let mut links = Vec::new();
+    let head = read(path, |link, digest| links.push((link, digest)))?;
+    let missing = holds.iter().find(|wanted| links.iter().all(|(_, digest)| wanted.0 != *digest));
+    if let Some(digest) = missing {
+        return Err(Failure::no_result(format!("{}: no receipt has the digest {digest}", path.display()))
+            .hint("the log was cut off at the end, or this is another log"));
+    }
+    Ok((links, head))
+}
+
+/// A receipt as JSON, with its digest.
+pub fn object((link, digest): &(Link, [u8; 32])) -> Value {
+    let mut object = json!(link);
+    object["digest"] = to_hex(digest).into();
+    object
+}
+
+/// Reads a log from the start. Reports a torn line, which is not an error: it is cut off when the next receipt is added.
+pub(super) fn read(path: &Path, each: impl FnMut(Link, [u8; 32])) -> Result<Head, Failure> {
+    let file = File::open(path).map_err(|e| Failure::unreadable(path, &e))?;
+    let (head, torn) = chain::read(file, each).map_err(|broken| {
+        Failure::no_result(format!("{}:{broken}", path.display()))
+            .hint("the receipts before this line are intact; keep the file, and compare it with the peer's")
+    })?;
+    if torn > 0 {
+        let number = head.number;
+        tell(&format!("{}: {torn} bytes after receipt {number} are an incomplete receipt", path.display()));
+    }
+    Ok(head)
 }

@@ -1,23 +1,36 @@
 //! Compares the receipts of two parties: the transcripts of a common run match.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, path::Path};
 
 use garblet::AUTO;
-use garblet_console::receipts::{Ended, Receipt, Transcript, chain::Link};
 use serde_json::Value;
+
+use super::{Ended, Receipt, Transcript, chain::Link, log};
+use crate::failure::Failure;
 
 /// The runs of two logs.
 #[derive(Default)]
-pub(super) struct Comparison {
+pub struct Comparison {
     /// Pairs of our and their receipts in which each party received what the other sent.
-    pub(super) alike: Vec<(Link, Link)>,
+    pub alike: Vec<(Link, Link)>,
     /// Runs with a peer that the other log lacks, or has with other transcripts.
-    pub(super) only: [Vec<Link>; 2],
+    pub only: [Vec<Link>; 2],
 }
 
 impl Comparison {
+    /// Compares the log files of two parties.
+    ///
+    /// *Errors*: a file cannot be read or is not a log.
+    pub fn of_logs(ours: &Path, theirs: &Path) -> Result<Self, Failure> {
+        let all = |path: &Path| {
+            let mut links = Vec::new();
+            log::read(path, |link, _| links.push(link)).map(|_| links)
+        };
+        Ok(Comparison::of(all(ours)?, all(theirs)?))
+    }
+
     /// Compares two logs. Skips runs that met no peer.
-    pub(super) fn of(ours: Vec<Link>, theirs: Vec<Link>) -> Self {
+    pub fn of(ours: Vec<Link>, theirs: Vec<Link>) -> Self {
         let met = |links: Vec<Link>| links.into_iter().filter(|link| !link.receipt.transcripts.is_empty());
         let mut comparison = Comparison::default();
         let mut theirs: Vec<Option<Link>> = met(theirs).map(Some).collect();
@@ -42,7 +55,7 @@ impl Comparison {
     }
 
     /// Returns whether a run with a result that closed properly is in only one log.
-    pub(super) fn differs(&self) -> bool {
+    pub fn differs(&self) -> bool {
         self.only.iter().flatten().any(|link| matches!(link.receipt.ended, Ended::Ok { closing: None }))
     }
 }

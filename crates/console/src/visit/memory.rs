@@ -8,15 +8,16 @@ use std::{
 
 use garblet::outsourced::service::Agreement;
 use garblet_client::{Identity, Job, Pending, Receipt, Server};
-use garblet_console::{
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::{
     configuration::{in_configuration, make_folder},
     failure::Failure,
     hex::{from_hex, to_hex},
     output::tell,
     whole_file::{self, Readers},
 };
-use serde::{Deserialize, Serialize};
-use zeroize::Zeroizing;
 
 /// A client's memory, in a file that one process uses at a time.
 pub(super) struct Memory {

@@ -12,7 +12,10 @@ use garblet::{
     },
 };
 use garblet_client::Identity;
-use garblet_console::{
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::{
     args::{Constant, NOBODY, Owner, ProgramArgs, To},
     failure::Failure,
     hex::{from_hex, to_hex},
@@ -22,8 +25,6 @@ use garblet_console::{
     stock::read_input,
     written::{Table, WrittenChanges, line_at, parameters, program_in},
 };
-use serde::Deserialize;
-use toml::Spanned;
 
 /// The largest accepted file.
 const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -101,7 +102,7 @@ enum Names {
 /// Reads an agreement and prepares all its programs.
 ///
 /// *Errors*: the file is not an agreement; a program cannot be read or run.
-pub(crate) fn load(path: &Path) -> Result<Agreement, Failure> {
+pub fn load(path: &Path) -> Result<Agreement, Failure> {
     let place = path.display();
     let wrong = |what: String| Failure::call(format!("{place}: {what}"));
     let text = read_small_file(path, FILE_BYTES_MAX).map_err(|error| Failure::unreadable(path, &error))?;

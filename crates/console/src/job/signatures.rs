@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use garblet::net::{Fingerprint, Identity, SIGNATURE_BYTES, is_signed_by};
-use garblet_console::{
+use serde::{Deserialize, Serialize};
+
+use super::{Job, JobDigest, JobParty, parties::not_of};
+use crate::{
     failure::Failure,
     hex::{from_hex, to_hex},
-    job::{Job, JobDigest, JobParty},
     output::printable,
     whole_file::{self, Readers},
 };
-use serde::{Deserialize, Serialize};
 
 /// Separates signatures of jobs from all else that an identity signs.
 const CONTEXT: &str = "garblet 2026 job signature v1";
@@ -19,7 +20,7 @@ const CONTEXT: &str = "garblet 2026 job signature v1";
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The signatures beside a job.
-pub(crate) struct Signatures {
+pub struct Signatures {
     path: PathBuf,
     written: Written,
 }
@@ -45,7 +46,7 @@ struct Signature {
 }
 
 /// The standing of a party of a job.
-pub(crate) enum Standing {
+pub enum Standing {
     /// It has signed.
     Signed,
     /// It has not.
@@ -58,7 +59,7 @@ impl Signatures {
     /// Reads the signatures beside a job; empty if there is no file.
     ///
     /// *Errors*: not a file of signatures. Refuses links, because signing would write to their target.
-    pub(crate) fn beside(job: &Job) -> Result<Self, Failure> {
+    pub fn beside(job: &Job) -> Result<Self, Failure> {
         let mut path = job.path.as_os_str().to_os_string();
         path.push(".signatures");
         let path = PathBuf::from(path);
@@ -89,12 +90,12 @@ impl Signatures {
     }
 
     /// The file.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The standing of each party, by number.
-    pub(crate) fn standings(&self, job: &Job) -> Vec<Standing> {
+    pub fn standings(&self, job: &Job) -> Vec<Standing> {
         let digest = job.digest();
         let standing = |party: &JobParty| {
             let mut of_party = self.written.signatures.iter().filter(|signature| signature.party == party.name);
@@ -113,7 +114,7 @@ impl Signatures {
     /// Checks that all parties have signed.
     ///
     /// *Errors*: parties whose signature is missing or wrong, with the reasons.
-    pub(crate) fn check_all(&self, job: &Job) -> Result<(), Failure> {
+    pub fn check_all(&self, job: &Job) -> Result<(), Failure> {
         let faults = job.parties.iter().zip(self.standings(job)).filter_map(|(party, standing)| match standing {
             Standing::Signed => None,
             Standing::Missing => Some(format!("{} has not signed", party.name)),
@@ -130,7 +131,7 @@ impl Signatures {
     /// Signs for the party with this name, replacing its old signature.
     ///
     /// *Errors*: the file cannot be written; it is replaced as a whole.
-    pub(crate) fn sign(&mut self, job: &Job, party: &str, identity: &Identity) -> Result<(), Failure> {
+    fn sign(&mut self, job: &Job, party: &str, identity: &Identity) -> Result<(), Failure> {
         let digest = job.digest();
         let signature = Signature {
             party: party.into(),
@@ -144,6 +145,26 @@ impl Signatures {
         let unwritable = |error: &std::io::Error| Failure::unwritable(&self.path, error);
         whole_file::write(&self.path, Readers::Usual, |out| out.write_all(text.as_bytes())).map_err(|e| unwritable(&e))
     }
+}
+
+/// Signs a job beside it for the party with this identity, once the program here is the job's. Returns the party's name and the signatures.
+///
+/// *Errors*: others may write the job; a party has the name of another trusted peer; the identity is not one of the job's parties; another program; the file
+/// cannot be read or written.
+pub fn sign(
+    job: &Job,
+    trusted: &[(String, Fingerprint)],
+    identity: &Identity,
+) -> Result<(String, Signatures), Failure> {
+    job.check_unwritable()?;
+    job.tell_names(trusted)?;
+    let own = identity.fingerprint();
+    let party = job.party_of(own).ok_or_else(|| not_of(job, own))?;
+    job.program()?;
+    let name = job.name_of(party);
+    let mut signatures = Signatures::beside(job)?;
+    signatures.sign(job, name, identity)?;
+    Ok((name.into(), signatures))
 }
 
 impl Signature {

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 /// The object of `--json`.
 #[derive(Serialize)]
-pub(crate) struct ReachPart<'a> {
+pub struct ReachPart<'a> {
     /// Inputs whose bits reach an output unchanged or negated.
     exposed: Vec<ExposedPart<'a>>,
     /// Inputs that no output depends on.
@@ -43,7 +43,8 @@ fn word<S: serde::Serializer>(form: &Form, serializer: S) -> Result<S::Ok, S::Er
 }
 
 impl<'a> ReachPart<'a> {
-    pub(crate) fn of(program: &'a Program) -> Self {
+    /// The inputs that reach outputs of a program.
+    pub fn of(program: &'a Program) -> Self {
         let Reach { exposed, unused, unfollowed } = program.reach();
         let exposed = exposed.into_iter().map(|Exposed { input, output, bits, form }| {
             let port = &program.inputs()[input.0 as usize].port;
@@ -61,7 +62,7 @@ impl<'a> ReachPart<'a> {
     }
 
     /// A line, if there is something to say.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let exposed = self.exposed.iter().map(|ExposedPart { input, output, bits, of, form }| match form {
             Form::Unchanged => format!("{input} reaches {output} unchanged"),
             Form::Negated => format!("{input} reaches {output} negated"),
