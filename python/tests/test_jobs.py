@@ -15,7 +15,7 @@ from typing import Any
 
 import garblet
 import pytest
-from conftest import await_port, both, free_port
+from conftest import await_port, both, free_port, together
 
 Pair = list[garblet.Identity]
 
@@ -367,6 +367,64 @@ def test_texts_are_hashed_as_the_job_says(tmp_path: Path, identities: Pair, comm
     spent = [{"key": "ann@example.org", "value": 5}, {"key": "di@example.org", "value": 7}, {"key": "bo@example.org", "value": 9}]
     one, other = both(lambda: alice.run(a=seen), lambda: bob.run(b=spent))
     assert (one["size"], one["sum"], other["sum"]) == (2, 14, 14)
+
+
+def test_a_run_that_is_given_up_leaves_a_receipt(job: garblet.Job, identities: Pair, tmp_path: Path) -> None:
+    log = tmp_path / "alice.jsonl"
+
+    async def give_up() -> None:
+        async with garblet.Session(job=job, listen="127.0.0.1:0", identity=identities[0], receipts=log) as alice:
+            await asyncio.wait_for(alice.arun(a=1), 0.3)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(give_up())
+    (receipt,) = garblet.Receipt.load(log)
+    assert (receipt.has_result, receipt.message) == (False, "the run was given up, as was asked for")
+
+
+def test_three_parties_have_receipts_of_one_run(tmp_path: Path, identities: Pair, command: Path) -> None:
+    parties = [*identities, garblet.Identity.generate(str(tmp_path / "carol.pem"))]
+    named = [f"--party={who}={party.fingerprint}" for who, party in zip(("alice", "bob", "carol"), parties, strict=True)]
+    (tmp_path / "sum.garble.rs").write_text("pub fn main(a: u8, b: u8, c: u8) -> u8 { a + b + c }")
+    source, out = tmp_path / "sum.garble.rs", tmp_path / "sum.job.toml"
+    run(command, "job", "new", source, "--protocol", "gmw", *named, "--out", out)
+    peers = tmp_path / "peers.toml"
+    peers.write_text("".join(f'[[party]]\naddress = "127.0.0.1:{free_port()}"\n' for _ in parties))
+    job = garblet.Job.load(out)
+
+    def part(k: int) -> garblet.Report:
+        with garblet.Session(job=job, peers=peers, identity=parties[k], receipts=tmp_path / f"{k}.jsonl", timeout=20.0) as one:
+            return one.run(**{"abc"[k]: 10 * k})
+
+    assert [report["out0"] for report in together(*(lambda k=k: part(k) for k in range(3)))] == [30] * 3
+    assert all(len(garblet.compare_receipts(tmp_path / "0.jsonl", tmp_path / f"{k}.jsonl").alike) == 1 for k in (1, 2))
+    known = [garblet.Identity.generate(str(tmp_path / "dan.pem")), *parties[1:]]
+    peers.write_text(
+        "".join(f'[[party]]\naddress = "127.0.0.1:{free_port()}"\nfingerprint = "{one.fingerprint}"\n' for one in known)
+    )
+    assert "differs from that of alice" in str(caught(lambda: part(1)))
+
+
+def test_stores_are_filled_and_used_under_a_job(tmp_path: Path, identities: Pair, command: Path) -> None:
+    named = [f"--party={who}={identity.fingerprint}" for who, identity in zip(("alice", "bob"), identities, strict=True)]
+    out = tmp_path / "richer.job.toml"
+    run(command, "job", "new", "lib:millionaires(8)", "--protocol", "authenticated", *named, "--out", out)
+    job = garblet.Job.load(out)
+    stores = [garblet.Store(tmp_path / f"{k}.store", key=tmp_path / f"{k}.key", create=True) for k in range(2)]
+
+    def sessions() -> list[garblet.Session]:
+        logs = [tmp_path / f"{k}.jsonl" for k in range(2)]
+        alice = garblet.Session(job=job, listen="127.0.0.1:0", identity=identities[0], store=stores[0], receipts=logs[0])
+        return [alice, garblet.Session(job=job, connect=at(alice), identity=identities[1], store=stores[1], receipts=logs[1])]
+
+    alice, bob = sessions()
+    assert both(lambda: alice.fill(triples=500), lambda: bob.fill(triples=500)) == [0, 0]
+    # Filling is no run.
+    assert garblet.Receipt.load(tmp_path / "0.jsonl") == []
+    alice, bob = sessions()
+    one, other = both(lambda: alice.run(alice=5), lambda: bob.run(bob=3))
+    assert one.outputs == other.outputs == {"alice_richer": True}
+    assert len(garblet.Receipt.load(tmp_path / "0.jsonl")) == 1
 
 
 def test_the_command_runs_a_job_with_python(path: Path, job: garblet.Job, identities: Pair, tmp_path: Path, command: Path) -> None:
