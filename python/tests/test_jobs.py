@@ -427,6 +427,24 @@ def test_stores_are_filled_and_used_under_a_job(tmp_path: Path, identities: Pair
     assert len(garblet.Receipt.load(tmp_path / "0.jsonl")) == 1
 
 
+def test_values_with_the_same_key_are_added_up_and_told(tmp_path: Path, identities: Pair, command: Path, caplog: pytest.LogCaptureFixture) -> None:
+    named = [f"--party={who}={identity.fingerprint}" for who, identity in zip(("alice", "bob"), identities, strict=True)]
+    run(command, "job", "new", "lib:intersection-sum(4,4,8,8)", *named, "--out", tmp_path / "spent.job.toml")
+    job = garblet.Job.load(tmp_path / "spent.job.toml")
+    seen, spent = [1, 3], [{"key": key, "value": value} for key, value in ((3, 5), (2, 1), (3, 6))]
+    alice, bob = pair(job, identities, tmp_path)
+    with pytest.raises(garblet.InputError, match="expected ascending order"):
+        bob.run(b=spent)
+    bob.abort()
+    alice.abort()
+    alice = garblet.Session(job=job, listen="127.0.0.1:0", identity=identities[0])
+    bob = garblet.Session(job=job, connect=at(alice), identity=identities[1], arrange="sum-by-key")
+    with caplog.at_level(logging.INFO, "garblet"):
+        one, _ = both(lambda: alice.run(a=seen), lambda: bob.run(b=spent))
+    assert (one["size"], one["sum"]) == (1, 11)
+    assert "input `b` has 3 rows with 2 keys: values with the same key were added up" in caplog.text
+
+
 def test_the_command_runs_a_job_with_python(path: Path, job: garblet.Job, identities: Pair, tmp_path: Path, command: Path) -> None:
     logs = [tmp_path / "alice.jsonl", tmp_path / "bob.jsonl"]
     alice = garblet.Session(job=job, listen="127.0.0.1:0", identity=identities[0], receipts=logs[0])

@@ -12,7 +12,7 @@ use std::path::Path;
 use garblet::{Bits, Party, Program, circuit::InputId};
 
 pub use self::{
-    arrange::{ArrangeArgs, Unread},
+    arrange::{ArrangeArgs, Unread, tell_arranged},
     fasta::nucleotides,
     file::of_json,
     keys::tell_price,

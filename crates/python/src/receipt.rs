@@ -100,6 +100,6 @@ impl Recorder {
             (None, None) => Err(lost()),
         };
         let (added, told) = heard(|| receipts.add(&run, &watched, names, ended.as_ref().copied()));
-        (added.map_err(|failure| Fault::unrecorded(failure)), told)
+        (added.map_err(Fault::unrecorded), told)
     }
 }

@@ -17,6 +17,7 @@ use garblet_console::{
     args::Param,
     configuration::check_unwritable_with_folders,
     job,
+    output::heard,
     receipts::{ReceiptArgs, Receipts},
     settings::Settings,
 };
@@ -279,7 +280,11 @@ impl Session {
 
     /// Executes one run.
     fn run<'py>(&self, py: Python<'py>, inputs: &str, hear: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-        let inputs = Call::new().detach(py, || value::of_party(&self.asked, self.party, inputs, &self.how));
+        let read = || heard(|| value::of_party(&self.asked, self.party, inputs, &self.how));
+        let (inputs, told) = Call::new().detach(py, read);
+        for words in told {
+            hear.call1(("told", words))?;
+        }
         let inputs = inputs.map_err(|fault| fault.raise(py))?;
         match self.ask(py, Command::Run(inputs), hear)? {
             Answer::Ran(ran, unrecorded) => {

@@ -7,6 +7,7 @@ use garblet::{
     circuit::Type,
     formats::value::{Arrange, KeyHash, Unfit, arrange, has_use, read_inputs, to_json},
 };
+use garblet_console::inputs::tell_arranged;
 use pyo3::{
     prelude::*,
     types::{PyBool, PyBytes, PyDict, PyInt, PyList, PyTuple},
@@ -18,7 +19,7 @@ use crate::fault::Fault;
 /// The name of inputs in messages.
 const INPUTS: &str = "inputs";
 
-/// What is done with a party's lists.
+/// The treatment of a party's lists.
 #[derive(Clone, Default)]
 pub(crate) struct How {
     /// The hash of text keys, if the parties hash them.
@@ -41,7 +42,7 @@ impl How {
 
 /// The inputs of one party, in program order.
 ///
-/// *Errors*: all that is wrong with them.
+/// *Errors*: all that is wrong with them. What was done with lists is told.
 pub(crate) fn of_party(program: &Program, party: Party, inputs: &str, how: &How) -> Result<Vec<Bits>, Fault> {
     let given = how.given(program)?;
     let mut values = read_inputs(&given, party, INPUTS, inputs).map_err(|wrong| Fault::input(&wrong))?;
@@ -54,7 +55,9 @@ pub(crate) fn of_party(program: &Program, party: Party, inputs: &str, how: &How)
             Fault::usage("arrange: the program does not rely on the order of these inputs").hint("leave it out")
         );
     }
-    arrange(program, &mut values, how.arrange).map_err(unfit)?;
+    for arranged in arrange(program, &mut values, how.arrange).map_err(unfit)? {
+        tell_arranged(&arranged, INPUTS);
+    }
     Ok(values.into_iter().map(|(_, bits)| bits).collect())
 }
 

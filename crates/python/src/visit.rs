@@ -12,7 +12,7 @@ use crate::{
     fault::Fault, program::Program, report::outputs, session::seconds, value, value::How, waiting::told_beside,
 };
 
-/// What a client asks two servers, which `python/garblet/visit.py` has checked.
+/// A client's question to two servers, which `python/garblet/visit.py` has checked.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Asked {

@@ -52,6 +52,21 @@ impl From<Failure> for Unread {
     }
 }
 
+/// Tells the owner of inputs what was done with a list of this file.
+pub fn tell_arranged(arranged: &Arranged, file: &str) {
+    tell(&match arranged {
+        Arranged::Empty(unfit) => {
+            format!("warning: {file}: the program ignores this list, or this row of it: {unfit}")
+        }
+        Arranged::LeftOut { input, rows, keys } => format!(
+            "note: {file}: input `{input}` has {rows} rows with {keys} keys: of rows with the same key, all but one were left out"
+        ),
+        Arranged::Summed { input, rows, keys } => format!(
+            "note: {file}: input `{input}` has {rows} rows with {keys} keys: values with the same key were added up"
+        ),
+    });
+}
+
 impl ArrangeArgs {
     /// The choice from a service's configuration.
     pub fn configured(how: Arrange) -> Self {
@@ -80,9 +95,6 @@ impl ArrangeArgs {
         let arranged = value::arrange(program, inputs, self.how());
         for words in arranged.map_err(|unfit| self.unread(&unfit, file, line(&unfit)))? {
             match words {
-                Arranged::Empty(unfit) => {
-                    tell(&format!("warning: {file}: the program ignores this list, or this row of it: {unfit}"));
-                }
                 // Keep the number of rows out of a service's log.
                 Arranged::Summed { .. } if self.configured.is_some() => (),
                 Arranged::LeftOut { input, .. } if self.configured.is_some() => {
@@ -90,16 +102,7 @@ impl ArrangeArgs {
                         "warning: {file}: input `{input}`: of rows with the same key, all but one were left out"
                     ));
                 }
-                Arranged::LeftOut { input, rows, keys } => {
-                    tell(&format!(
-                        "note: {file}: input `{input}` has {rows} rows with {keys} keys: of rows with the same key, all but one were left out"
-                    ));
-                }
-                Arranged::Summed { input, rows, keys } => {
-                    tell(&format!(
-                        "note: {file}: input `{input}` has {rows} rows with {keys} keys: values with the same key were added up"
-                    ));
-                }
+                words => tell_arranged(&words, file),
             }
         }
         Ok(())

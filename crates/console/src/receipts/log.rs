@@ -250,11 +250,14 @@ fn newline_before(file: &mut File, mut place: u64) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
-/// All receipts of a log with their digests, and its end. `holds` are digests of receipts that the log had earlier: if it still has them, nothing before them
+/// A receipt with its digest.
+pub type Digested = (Link, [u8; 32]);
+
+/// All receipts of a log, and its end. `holds` are digests of receipts that the log had earlier: if it still has them, nothing before them
 /// was cut off.
 ///
 /// *Errors*: the file cannot be read or is not a log; a line was changed, dropped or moved; no receipt has one of the digests.
-pub fn read_all(path: &Path, holds: &[JobDigest]) -> Result<(Vec<(Link, [u8; 32])>, Head), Failure> {
+pub fn read_all(path: &Path, holds: &[JobDigest]) -> Result<(Vec<Digested>, Head), Failure> {
     let mut links = Vec::new();
     let head = read(path, |link, digest| links.push((link, digest)))?;
     let missing = holds.iter().find(|wanted| links.iter().all(|(_, digest)| wanted.0 != *digest));
@@ -266,7 +269,7 @@ pub fn read_all(path: &Path, holds: &[JobDigest]) -> Result<(Vec<(Link, [u8; 32]
 }
 
 /// A receipt as JSON, with its digest.
-pub fn object((link, digest): &(Link, [u8; 32])) -> Value {
+pub fn object((link, digest): &Digested) -> Value {
     let mut object = json!(link);
     object["digest"] = to_hex(digest).into();
     object
