@@ -1,4 +1,4 @@
-//! The parts that programs of Garblet for terminals share: the command `garblet`, its service and the laboratory.
+//! The parts that front ends of Garblet share: the command `garblet`, its service, the laboratory, and the package for Python.
 //!
 //! | module | content |
 //! |---|---|
@@ -6,10 +6,11 @@
 //! | `failure`, `hints`, `words` | failures with their exit status, and remedies |
 //! | `output`, `progress`, `hex` | what a program shows |
 //! | `args`, `inputs`, `stock`, `way`, `identity`, `settings`, `rates` | groups of options |
-//! | `written`, `job` | the same options from files; whole agreements |
+//! | `written`, `job`, `agreement` | the same options from files; whole agreements of parties, and of two servers with their clients |
+//! | `visit` | a client's visit of two servers |
 //! | `program`, `session`, `cpu` | loading a program, computing it with the other parties, the processor time of each phase |
 //! | `unfinished` | orders of gates that a peer left unfinished, and the pause after them |
-//! | `report`, `record`, `receipts` | results for people, for later runs, and for disputes |
+//! | `report`, `record`, `receipts`, `reach` | results for people, for later runs, and for disputes; inputs that reach outputs |
 //! | `configuration`, `whole_file`, `mark` | files that other users must not change, that are written as a whole, that may change |
 
 // These macros panic if the stream cannot be written; use `output` instead.

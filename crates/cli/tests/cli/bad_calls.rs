@@ -52,6 +52,8 @@ fn warnings_and_toml_errors_keep_their_lines() {
         "sum",
         "--invitation",
         &source,
+        "--invitation",
+        &source,
         "--generator",
         "127.0.0.1:1",
         "--cloud",
