@@ -54,7 +54,7 @@
 //! 4. States, the versions of everything that servers keep between runs: `state.rs`, and `meeting.rs` for two servers after a crash. Tests
 //!    interrupt servers in `crates/garblet/tests/face/outsourced_states.rs`.
 //! 5. Servers that wait for clients: `service.rs` has a table of steps; clients submit and collect at `desk.rs`; the servers talk in `pair.rs`. The command's
-//!    side is `crates/cli/src/serve/clients.rs`, `crates/cli/src/agreement.rs` and `crates/cli/src/visit.rs`. Tests kill servers in
+//!    side is `crates/cli/src/serve/clients.rs`, `crates/console/src/agreement.rs` and `crates/console/src/visit.rs`. Tests kill servers in
 //!    `crates/cli/tests/cli/visits.rs`, and at every write in `crates/garblet/tests/outsourced_service/kill.rs`.
 //! 6. Over the other bases, servers run a program that `changed` makes from the parties' program, with `garblet_cut_and_choose::others` and `settle/circuits`.
 //! 7. `partialgc.rs` has a table of steps of the published construction and its deviations; `oot.rs` the transfers of clients, `split.rs` the hidden choice of
