@@ -157,9 +157,9 @@ impl Hello {
         postcard::to_stdvec(self).map_or(0, |bytes| bytes.len() as u64)
     }
 
-    /// The value of a parameter, if it is given.
+    /// The value of a parameter, the first one if it is given more than once. An empty text is no value.
     pub fn parameter(&self, name: &str) -> Option<&str> {
-        self.parameters.iter().find(|(other, _)| other == name).map(|(_, value)| &value[..])
+        given(self, name).next()
     }
 
     /// Receives the peer's hello before sending one, so that an answering party can choose its reply; the following
@@ -317,7 +317,7 @@ fn values(hello: &Hello, name: &str) -> Option<String> {
     (!values.is_empty()).then(|| values.join(" and "))
 }
 
-fn given<'a>(hello: &'a Hello, name: &'a str) -> impl Iterator<Item = &'a str> {
+fn given<'a>(hello: &'a Hello, name: &str) -> impl Iterator<Item = &'a str> {
     let all = hello.parameters.iter().filter(move |(other, value)| other == name && !value.is_empty());
     all.map(|(_, value)| &value[..])
 }
@@ -525,6 +525,20 @@ mod tests {
     fn an_empty_value_is_shown_as_nothing() {
         let differences = agree(&hello(0).with("keep", "first"), &hello(1).with("keep", ""));
         assert_eq!(differences[0].to_string(), "keep: ours first, theirs nothing");
+    }
+
+    #[test]
+    fn an_empty_value_is_no_value_wherever_it_is_read() {
+        let value = |hello: &Hello| hello.parameter("form").map(str::to_string);
+        assert_eq!(value(&hello(1).with("form", "")), None);
+        let twice = hello(1).with("form", "").with("form", "short");
+        assert_eq!(value(&twice).as_deref(), Some("short"));
+        let open = |tacit| hello(0).open_to(vec![("form", tacit)]).with("form", open_value(&["long", "short"]));
+        assert_eq!(agree(&open(Some("long")), &hello(1).with("form", "")), []);
+        assert_eq!(agree(&open(None), &twice), []);
+        assert_eq!(fields(&agree(&open(None), &hello(1).with("form", ""))), ["form"]);
+        // A step without a value is a run, as one that is not named.
+        assert_eq!(agree(&hello(0), &hello(1).with(STEP, "")), []);
     }
 
     #[test]
