@@ -6,6 +6,7 @@ use garblet_primitives::Opening;
 use garblet_protocol::{
     checks::{Check, Unattributed},
     domain::Domain,
+    parameters::OtKind,
 };
 
 use super::{
@@ -14,7 +15,8 @@ use super::{
 };
 use crate::{
     coins::Coin,
-    many::{checks, leaky::HEAD_BYTES, place::Place, settle},
+    config::SILENT_FROM,
+    many::{checks, leaky::HEAD_BYTES, place::Place, plan::Setting, settle},
 };
 
 /// The party that is told something else.
@@ -88,10 +90,13 @@ impl Conduct<Step> for Equivocal {
 }
 
 /// The checks that fail at the honest parties of a batch.
-fn found_by(twice: Twice) -> Vec<Option<Check>> {
+fn found_by(twice: Twice, ot: OtKind) -> Vec<Option<Check>> {
+    let config = Config { ot, ..Config::default() };
     let results = all(3, 31, async |session, party| {
-        let plan = Plan::new(product(), 3, Config::default())?;
+        let plan = Plan::new(product(), 3, config)?;
         let mut ground = Ground::set_up(session, &plan, party, Equivocal::default()).await?;
+        // Nothing is silent with the extension, however many OTs there are.
+        ground.begin_ots(session, Setting::new(3, config)?, SILENT_FROM).await?;
         if party == Party(0) {
             let domain = match twice.place {
                 Place::Zero => settle::domain(ground.common(Place::Zero, 0).digest(b""), party.0),
@@ -130,8 +135,16 @@ fn whoever_opens_two_commitments_is_found_and_nobody_is_accused() {
         (message(Place::Zero, Step::OwnProduct, Step::ProductCommitment, Step::Product), [Some(checks::ZERO), None]),
     ];
     for (number, (twice, expected)) in cases.into_iter().enumerate() {
-        assert_eq!(found_by(twice), expected, "case {number}");
+        assert_eq!(found_by(twice, OtKind::Extension), expected, "case {number}");
     }
+}
+
+/// With silent OT the answer at another point would tell the other square that hides the bits.
+#[test]
+fn whoever_opens_two_shares_of_the_point_of_silent_ots_is_found_and_nobody_is_accused() {
+    let twice =
+        Twice { place: Place::Point, said: Said::Coin, commits: (Step::CoinCommitments, 0), opens: (Step::Coins, 0) };
+    assert_eq!(found_by(twice, OtKind::Silent), [Some(checks::ECHO); 2]);
 }
 
 /// In a set-up the name of the session depends on the nonces of all. These are the same in a second run with the same random numbers.

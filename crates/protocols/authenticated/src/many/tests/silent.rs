@@ -271,17 +271,23 @@ fn with_fault(fault: Option<Fault>) -> (Vec<Result<(), ProtocolError>>, Vec<Fram
     })
 }
 
+/// The first bytes that party 0 sends to party 1: of the corrections of silent OT, of the answer, and of the query for the other direction.
+fn places(frames: &[Frame]) -> [usize; 3] {
+    let sent = frames.iter().filter(|frame| frame.direction == Direction::Forth && frame.kind == FrameKind::Bulk);
+    let all: usize = sent.map(|frame| frame.payload.len()).sum();
+    // After the query: a commitment, corrections to given bits, a share of the point, an answer, digests.
+    let [_, share, opened, query, answer] = LPN.batch_messages(256).map(|bytes| bytes as usize);
+    let queries = all - query - (32 + 32 + 64 + 2 * 16 + 32 + 32);
+    let answers = queries - share - answer;
+    [answers - (opened - 64), answers, queries]
+}
+
 /// The check of silent OT finds changed corrections half the time, and a changed answer always, and names the sender.
 #[test]
 fn corrections_and_answers_of_silent_ot_that_are_changed_on_their_way_are_found() {
     let (ended, frames) = with_fault(None);
     assert!(ended.iter().all(Result::is_ok), "{ended:?}");
-    let sent = frames.iter().filter(|frame| frame.direction == Direction::Forth && frame.kind == FrameKind::Bulk);
-    let all: usize = sent.map(|frame| frame.payload.len()).sum();
-    // After corrections and answer: a share and a query for the other direction; a commitment, corrections to given bits, a share of the point, an answer, digests.
-    let [_, share, opened, query, answer] = LPN.batch_messages(256).map(|bytes| bytes as usize);
-    let after = share + query + 32 + 32 + 64 + 2 * 16 + 32 + 32;
-    let (corrections, answers) = (all - after - answer - (opened - 64), all - after - answer);
+    let [corrections, answers, _] = places(&frames);
     let found = |at: usize| {
         let (ended, _) = with_fault(flip_of_bulk(&frames, Direction::Forth, at));
         match &ended[1] {
@@ -295,4 +301,20 @@ fn corrections_and_answers_of_silent_ot_that_are_changed_on_their_way_are_found(
     };
     assert!(found(answers), "the answer");
     assert!([corrections, corrections + 5_000, answers - 1].into_iter().any(found), "corrections");
+}
+
+/// A receiver that masks another sum of noise only loses its own check; the sender's answer is a hash, and the sender has nothing to judge.
+#[test]
+fn a_false_sum_of_noise_ends_the_check_of_whoever_told_it_and_nobody_else_has_evidence() {
+    let (_, frames) = with_fault(None);
+    let [_, _, queries] = places(&frames);
+    let (ended, _) = with_fault(flip_of_bulk(&frames, Direction::Forth, queries + 16));
+    let errors: Vec<ProtocolError> = ended.into_iter().map(|ended| ended.expect_err("it is over")).collect();
+    let evidence = |error: &ProtocolError| match error {
+        ProtocolError::Peer { party, source } if source.is_evidence() => Some((*party, source.to_string())),
+        _ => None,
+    };
+    let leaves = ProtocolError::from(OtError::InconsistentLeaves).to_string();
+    assert_eq!(evidence(&errors[0]), Some((Party(1), leaves)), "{errors:?}");
+    assert_eq!(errors[1..].iter().map(evidence).collect::<Vec<_>>(), [None, None], "{errors:?}");
 }
