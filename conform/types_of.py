@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -52,7 +53,7 @@ class Type:
 
     def digest(self) -> bytes:
         """The numbers of the type (file 5, "Digest")."""
-        simple = {"bits": 0, "bool": 1, "unsigned": 2, "signed": 3, "bytes": 4}
+        simple = {"bits": 0, "bool": 1, "unsigned": 2, "signed": 3, "bytes": 4, "float": 10}
         match self.kind:
             case "array" | "list":
                 return u32(5 if self.kind == "array" else 9) + u32(self.size) + self.of().digest()
@@ -80,6 +81,9 @@ class Type:
                 return _integer(int(value), self.size)
             case "fixed":
                 return _integer(round(float(value) * (1 << self.fraction)), self.width)
+            case "float":
+                packed = struct.pack("<d" if self.size == 64 else "<f", float(value))
+                return _integer(int.from_bytes(packed, "little"), self.size)
             case "array":
                 if len(value) != self.size:
                     raise CallError(f"a value of an array: expected {self.size} elements, got {len(value)}")
@@ -199,6 +203,8 @@ def parse(source: str) -> Type:
             return Type("fixed", whole, fraction)
         if token == "bool":
             return Type("bool", 1)
+        if token in ("f32", "f64"):
+            return Type("float", int(token[1:]))
         if found := re.fullmatch(r"(bits|bytes|u|i)(\d+)", token):
             return Type({"u": "unsigned", "i": "signed"}.get(found[1], found[1]), int(found[2]))
         raise CallError(f"type {source!r}: expected a type, got {token!r}")

@@ -255,6 +255,7 @@ impl Encoder {
                 tagged(8, *integer);
                 self.number(*fraction);
             }
+            Type::Float(float) => tagged(10, float.width()),
             Type::List(element, n) => {
                 tagged(9, *n);
                 self.ty(element);

@@ -39,5 +39,5 @@ pub use literal::{Literal, NodeNumber};
 pub use program::{ComponentId, Input, InputId, InstanceId, Link, Output, Party, Program, Recipients, Source};
 pub use schedule::{AndOp, Operand, OutputWire, Schedule, Step, Windows, XorOp};
 pub use type_text::TypeError;
-pub use types::{Port, Type};
+pub use types::{Float, Port, Type};
 pub use walk::Walk;

@@ -3,7 +3,7 @@
 
 use std::{collections::HashSet, str::FromStr};
 
-use crate::types::Type;
+use crate::types::{Float, Type};
 
 /// The depth to which arrays and records may be nested.
 const MAX_DEPTH: u32 = 32;
@@ -187,6 +187,11 @@ impl<'a> Parser<'a> {
             "u" => Type::Unsigned,
             "i" => Type::Signed,
             "bits" => Type::Bits,
+            "f" => {
+                let digits = self.take_while(|c| c.is_ascii_digit());
+                let float = Float::named(&format!("f{digits}"));
+                return float.map(Type::Float).ok_or_else(|| Parser { rest: before }.expected(EXPECTED));
+            }
             "bytes" => Type::Bytes,
             _ => return Err(Parser { rest: before }.expected(EXPECTED)),
         };
@@ -214,6 +219,8 @@ mod tests {
             ("bits0", Type::Bits(0)),
             ("bytes16", Type::Bytes(16)),
             ("fixed<16,  8 >", Type::Fixed(16, 8)),
+            (" f32", Type::Float(Float::F32)),
+            ("f64", Type::Float(Float::F64)),
             ("[bool ;.. 3]", Type::List(Box::new(Type::Bool), 3)),
             ("[[u8;4] ; 2]", Type::Array(Box::new(Type::Array(Box::new(Type::Unsigned(8)), 4)), 2)),
             ("{ age:u7 , m-2 : bool }", record),

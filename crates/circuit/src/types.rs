@@ -1,5 +1,46 @@
 //! Types of ports: how the wires of a port represent a value.
 
+/// A format of floating-point numbers, of IEEE 754-2019, section 3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Float {
+    /// binary32.
+    F32,
+    /// binary64.
+    F64,
+}
+
+impl Float {
+    /// All of them.
+    pub const ALL: [Float; 2] = [Float::F32, Float::F64];
+
+    /// The format of that name, `f32` or `f64`.
+    pub fn named(name: &str) -> Option<Self> {
+        Float::ALL.into_iter().find(|float| float.name() == name)
+    }
+
+    /// The name, as in Rust.
+    pub fn name(self) -> &'static str {
+        match self {
+            Float::F32 => "f32",
+            Float::F64 => "f64",
+        }
+    }
+
+    /// The bits of a number.
+    pub fn width(self) -> u32 {
+        match self {
+            Float::F32 => 32,
+            Float::F64 => 64,
+        }
+    }
+}
+
+impl std::fmt::Display for Float {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// The type of a port. `w` wires carry a value of a type of width `w`; wire 0 is the least significant bit, and
 /// elements and fields follow one another in order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -15,6 +56,8 @@ pub enum Type {
     /// A fixed-point number, with the numbers of bits before the point (including the sign) and after it. Its wires are the two's
     /// complement of the number times 2 to the power of the bits after the point.
     Fixed(u32, u32),
+    /// A floating-point number: fraction, exponent and sign, the lowest bit of the fraction first.
+    Float(Float),
     /// A string of this many bytes: first byte first, bit 0 of a byte on the lower wire.
     Bytes(u32),
     /// An array of this many values of one type.
@@ -38,6 +81,7 @@ impl Type {
             Type::Bits(n) | Type::Unsigned(n) | Type::Signed(n) => u64::from(*n),
             Type::Bool => 1,
             Type::Fixed(integer, fraction) => u64::from(*integer) + u64::from(*fraction),
+            Type::Float(float) => float.width().into(),
             Type::Bytes(n) => u64::from(*n) * 8,
             Type::Array(element, n) => element.width().saturating_mul(u64::from(*n)),
             Type::List(element, n) => {
@@ -104,6 +148,7 @@ impl std::fmt::Display for Type {
             Type::Unsigned(n) => write!(f, "u{n}"),
             Type::Signed(n) => write!(f, "i{n}"),
             Type::Fixed(integer, fraction) => write!(f, "fixed<{integer}, {fraction}>"),
+            Type::Float(float) => float.fmt(f),
             Type::Bytes(n) => write!(f, "bytes{n}"),
             Type::Array(element, n) => write!(f, "[{element}; {n}]"),
             Type::List(element, n) => write!(f, "[{element}; ..{n}]"),

@@ -8,6 +8,8 @@
 //!   for signed integers it is the two's complement;
 //! - a decimal number, `1.25`, `-3` or `2.5e-1`, or a string of one, for fixed-point numbers: other numbers are rounded to
 //!   the nearest, ties to even;
+//! - a decimal number, or a string of one, `"NaN"`, `"inf"` or `"-inf"`, for floating-point numbers: other numbers are rounded to the
+//!   nearest, ties to even; an integer must be one exactly;
 //! - `true`, `false`, `0` or `1` for `bool`;
 //! - `{"bits": "0110"}`: the wires in order, exactly as many as the type has;
 //! - `{"hex": "001122"}`: bytes, first byte first, bit 0 of a byte on the lower wire, for every type of whole bytes;
@@ -20,6 +22,7 @@
 
 mod decimal;
 mod fixed;
+mod float;
 mod input_file;
 mod keys;
 mod list;
@@ -34,6 +37,7 @@ use garblet_circuit::{Bits, Type};
 use serde_json::{Value, json};
 
 pub(crate) use decimal::MAX_DECIMAL_BITS;
+pub use float::{bits_of_float, float_of_bits};
 pub use input_file::{line_of_row, read_inputs};
 pub use keys::{KeyForm, KeyHash, NoKeys, Price};
 pub use order::{Arrange, Arranged, Misfit, Unfit, arrange, has_use};
@@ -47,8 +51,8 @@ pub use text::{to_json_text, to_text};
 pub(crate) const MAX_NUMBER_BITS: u32 = 53;
 
 /// A value as JSON that [`read_value`] reads back: integers of up to 53 bits as numbers, wider ones as decimal
-/// strings (hexadecimal beyond 4,096 bits, and for `bits`), fixed-point numbers as strings of all their digits, byte strings as
-/// `{"hex": ..}`.
+/// strings (hexadecimal beyond 4,096 bits, and for `bits`), fixed-point numbers as strings of all their digits, floating-point
+/// numbers with as few digits as read back the same, but NaN and infinities as strings, byte strings as `{"hex": ..}`.
 ///
 /// # Panics
 /// If there are not as many bits as the type has wires.
@@ -69,6 +73,7 @@ pub fn to_json(ty: &Type, bits: &Bits) -> Value {
         Type::Bits(_) | Type::Unsigned(_) | Type::Signed(_) => json!(integer_hex(bits)),
         Type::Fixed(..) if ty.width() > MAX_DECIMAL_BITS.into() => json!(integer_hex(bits)),
         Type::Fixed(_, fraction) => json!(fixed::to_text(bits, *fraction)),
+        Type::Float(format) => float::to_json(*format, bits),
         Type::Array(element, count) => {
             let width = element.width() as usize;
             (0..*count as usize).map(|k| to_json(element, &bits.slice(k * width, width))).collect()
@@ -128,7 +133,7 @@ mod tests {
     use proptest::prelude::*;
     use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-    use garblet_circuit::random::small_type;
+    use garblet_circuit::{Float, random::small_type};
 
     use super::*;
 
@@ -199,15 +204,19 @@ mod tests {
         #[test]
         fn values_survive_json(seed: u64) {
             let rng = &mut StdRng::seed_from_u64(seed);
-            let ty = match rng.random_range(0..6) {
+            let ty = match rng.random_range(0..8) {
                 0 => Type::Unsigned(rng.random_range(1..400)),
                 1 => Type::Signed(rng.random_range(1..400)),
                 2 => Type::Bits(rng.random_range(1..400)),
                 3 => Type::Fixed(rng.random_range(1..200), rng.random_range(0..200)),
+                5 => Type::Float(Float::F32),
+                6 => Type::Float(Float::F64),
                 4 => Type::List(Box::new(small_type(rng, 1)), rng.random_range(0..6)),
                 _ => small_type(rng, 2),
             };
             let bits: Bits = (0..ty.width()).map(|_| rng.random()).collect();
+            // All NaNs are written alike.
+            prop_assume!(to_json(&ty, &bits) != json!("NaN"));
             for form in [to_json(&ty, &bits), json!({"bits": bits.to_string()})] {
                 let back = read_value("v.json", &form.to_string(), &ty).map_err(|e| e.to_string());
                 prop_assert_eq!(back.map(|b| b.to_string()), Ok(bits.to_string()), "{} {}", ty, form);

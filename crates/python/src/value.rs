@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use garblet::{
     Bits, Party, Program,
     circuit::Type,
-    formats::value::{Arrange, KeyHash, Unfit, arrange, has_use, read_inputs, to_json},
+    formats::value::{Arrange, KeyHash, Unfit, arrange, float_of_bits, has_use, read_inputs, to_json},
 };
 use garblet_console::inputs::tell_arranged;
 use pyo3::{
@@ -72,7 +72,7 @@ pub(crate) fn of_all(program: &Program, inputs: &str) -> Result<Vec<Bits>, Fault
     of_party(&together, Party(0), inputs, &How::default())
 }
 
-/// A Python value: integers, `bool`, `bytes`, `decimal.Decimal` for fixed-point numbers, lists, tuples, and dictionaries for records. A
+/// A Python value: integers, `bool`, `bytes`, `decimal.Decimal` for fixed-point and `float` for floating-point numbers, lists, tuples, and dictionaries for records. A
 /// variant is its name, or a dictionary from its name to its fields.
 pub(crate) fn to_python<'py>(py: Python<'py>, ty: &Type, bits: &Bits) -> PyResult<Bound<'py, PyAny>> {
     Ok(match ty {
@@ -83,6 +83,10 @@ pub(crate) fn to_python<'py>(py: Python<'py>, ty: &Type, bits: &Bits) -> PyResul
             Value::String(text) => py.import("decimal")?.getattr("Decimal")?.call1((text,))?,
             other => json(py, &other)?,
         },
+        Type::Float(format) => {
+            let number = float_of_bits(*format, bits.to_u128().unwrap_or_default() as u64);
+            number.into_pyobject(py)?.into_any()
+        }
         Type::Bytes(_) => PyBytes::new(py, &bits.to_bytes()).into_any(),
         Type::Array(element, count) => {
             let all = slices(bits, 0, element.width(), *count as usize);

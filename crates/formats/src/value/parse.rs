@@ -1,12 +1,12 @@
 //! One value from JSON, by type.
 
 use garblet_circuit::{
-    Bits, Type,
+    Bits, Float, Type,
     diagnostic::{Diagnostic, clip},
 };
 use jsonc_parser::ast::{ObjectProp, Value};
 
-use super::{decimal, fixed, variant};
+use super::{decimal, fixed, float, variant};
 use crate::json::{JsonText, kind};
 
 /// The hint about a number with a fraction where a whole one is expected.
@@ -80,6 +80,9 @@ impl Reader<'_> {
                 let double = double.ok_or_else(error)?;
                 bits.append(&Bits::from_u128(double.to_bits().into(), 64));
             }
+            (Type::Float(format), Value::NumberLit(_) | Value::StringLit(_)) => {
+                bits.append(&self.float(path, value, ty, *format)?);
+            }
             // Which byte would be the first?
             (Type::Bytes(count), Value::NumberLit(_)) if *count != 1 => return Err(self.mismatch(path, value, ty)),
             (_, Value::NumberLit(number)) => bits.append(&self.integer(path, value, number.value, ty)?),
@@ -105,6 +108,7 @@ impl Reader<'_> {
             Type::Array(element, count) => error.hint(format!("write an array of {count} times {element}")),
             Type::List(element, most) => error.hint(format!("write an array of at most {most} times {element}")),
             Type::Fixed(..) => error.hint("write a decimal number, such as 1.25"),
+            Type::Float(_) => error.hint("write a number, such as 1.25 or 1e-9, or \"NaN\", \"inf\" or \"-inf\""),
             Type::Bool => error.hint("write true or false"),
             Type::Bits(_) | Type::Unsigned(_) | Type::Signed(_) if matches!(value, Value::NumberLit(_)) => {
                 error.hint(FRACTION_HINT)
@@ -234,6 +238,35 @@ impl Reader<'_> {
         match decimal.bits(width, fraction) {
             Some(bits) => Ok(bits),
             None => Err(self.out_of_range(path, value, ty).hint(fixed::range(ty, width, fraction))),
+        }
+    }
+
+    /// A floating-point number: a decimal one, `NaN`, `inf`, `-inf`, or `0x..` with all its wires.
+    fn float(self, path: &str, value: &Value, ty: &Type, format: Float) -> Result<Bits, Diagnostic> {
+        let text = match value {
+            Value::NumberLit(number) => number.value,
+            Value::StringLit(string) => &string.value,
+            _ => return Err(self.mismatch(path, value, ty)),
+        };
+        if text.starts_with("0x") {
+            return self.integer(path, value, text, ty);
+        }
+        if !float::is_number(text) {
+            return Err(self.mismatch(path, value, ty));
+        }
+        let Some(number) = float::bits_of_float(format, text) else {
+            return Err(self.out_of_range(path, value, ty).hint(float::range(format)));
+        };
+        let bits = Bits::from_u128(number.into(), format.width() as usize);
+        match text.bytes().all(|b| b.is_ascii_digit() || b == b'-') && !float::is_exact(format, &bits, text) {
+            true => {
+                let message = format!("{path}: expected {ty}, got an integer that is not exactly one");
+                Err(self
+                    .json
+                    .error_at(value, message)
+                    .hint("write a point, as in 1.0, to have it rounded to the nearest"))
+            }
+            false => Ok(bits),
         }
     }
 

@@ -299,7 +299,9 @@ impl Word for Value {
             Type::Signed(_) => Value::Signed(Signed(bits.to_vec())),
             Type::Bytes(_) => Value::Bytes(Bytes(bits.to_vec())),
             Type::Array(..) => Value::Array(Vec::from_bits(ty, bits)?),
-            Type::Fixed(..) | Type::List(..) | Type::Enum(_) => Value::Other(ty.clone(), BitString(bits.to_vec())),
+            Type::Fixed(..) | Type::Float(_) | Type::List(..) | Type::Enum(_) => {
+                Value::Other(ty.clone(), BitString(bits.to_vec()))
+            }
             Type::Record(fields) => {
                 let mut rest = bits;
                 let mut read = |(name, ty): &(String, Type)| {

@@ -6,18 +6,18 @@ use std::{
 };
 
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Decimal128Array, FixedSizeBinaryArray, Int8Array, Int16Array, Int32Array,
-    Int64Array, ListArray, RecordBatch, RecordBatchOptions, StringArray, UInt8Array, UInt16Array, UInt32Array,
-    UInt64Array, types::UInt8Type,
+    ArrayRef, BinaryArray, BooleanArray, Decimal128Array, FixedSizeBinaryArray, Float32Array, Float64Array, Int8Array,
+    Int16Array, Int32Array, Int64Array, ListArray, RecordBatch, RecordBatchOptions, StringArray, UInt8Array,
+    UInt16Array, UInt32Array, UInt64Array, types::UInt8Type,
 };
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use garblet_circuit::{Bits, Type};
+use garblet_circuit::{Bits, Float, Type};
 use parquet::{arrow::ArrowWriter, basic::Compression, file::properties::WriterProperties};
 use serde_json::Value;
 
 use super::{Column, PANIC, ResultTable, text};
-use crate::value::{parse::is_text, to_json};
+use crate::value::{float_of_bits, parse::is_text, to_json};
 
 /// The most digits of a decimal column.
 const MOST_DIGITS: u32 = 38;
@@ -87,6 +87,12 @@ fn array(table: &ResultTable, column: &Column) -> Result<ArrayRef, ArrowError> {
             let precision = digits(*integer, *fraction).unwrap_or(MOST_DIGITS);
             Arc::new(array.with_precision_and_scale(precision as u8, *fraction as i8)?)
         }
+        Type::Float(Float::F32) => {
+            Arc::new(values().map(|value| value.map(|bits| float(Float::F32, &bits) as f32)).collect::<Float32Array>())
+        }
+        Type::Float(Float::F64) => {
+            Arc::new(values().map(|value| value.map(|bits| float(Float::F64, &bits))).collect::<Float64Array>())
+        }
         Type::Bytes(1..) => {
             let size = i32::try_from(column.ty.width() / 8).map_err(|error| ArrowError::ExternalError(error.into()))?;
             let bytes = values().map(|value| value.map(|bits| bits.to_bytes()));
@@ -112,6 +118,10 @@ fn digits(integer: u32, fraction: u32) -> Option<u32> {
     let most = 5u128.checked_pow(fraction)?.checked_mul(1u128.checked_shl(integer + fraction - 1)?)?;
     let digits = most.ilog10() + 1;
     (integer + fraction <= 127 && most <= i128::MAX as u128 && digits <= MOST_DIGITS).then_some(digits)
+}
+
+fn float(format: Float, bits: &Bits) -> f64 {
+    float_of_bits(format, unsigned(bits) as u64)
 }
 
 fn unsigned(bits: &Bits) -> u128 {

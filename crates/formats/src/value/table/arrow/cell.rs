@@ -15,7 +15,7 @@ use arrow_schema::{DataType, FieldRef, TimeUnit};
 use garblet_circuit::{Bits, Type, diagnostic::Diagnostic};
 
 use crate::value::{
-    fixed, list,
+    fixed, float_of_bits, list,
     parse::is_text,
     read_value,
     table::{text_cell, typed_text},
@@ -140,6 +140,11 @@ fn binary(bytes: &[u8], ty: &Type) -> Result<Bits, Diagnostic> {
 
 /// A floating-point number, which the type must have.
 fn float(number: f64, ty: &Type) -> Result<Bits, Diagnostic> {
+    if let Type::Float(format) = ty {
+        let bits = read_value("", &format!("\"{number:?}\""), ty)?;
+        let same = float_of_bits(*format, bits.to_u128().unwrap_or_default() as u64);
+        return if same == number || number.is_nan() { Ok(bits) } else { Err(inexact(ty)) };
+    }
     let places = if let Type::Fixed(_, fraction) = ty { *fraction } else { 0 };
     // Multiplying by a power of two is exact.
     match (number * 2f64.powi(places as i32)).fract() == 0.0 {
