@@ -27,6 +27,9 @@ impl Machine<'_> {
         ty: Scalar,
         span: Span,
     ) -> Result<Word, SourceError> {
+        if let Some(format) = ty.float {
+            return self.float_binary(op, a, b, format, span);
+        }
         Ok(match op {
             BinaryOp::Add | BinaryOp::Sub => return self.add_or_sub(op, a, b, ty, span),
             BinaryOp::Mul => match ty.fraction {
@@ -42,6 +45,12 @@ impl Machine<'_> {
             BinaryOp::Less => self.less(a, b, span),
             BinaryOp::Greater => self.less(b, a, span),
             BinaryOp::Equal => self.equal(a, b, span),
+            // The front makes them contraries of others.
+            BinaryOp::LessEqual | BinaryOp::GreaterEqual => {
+                let (a, b) = if op == BinaryOp::LessEqual { (a, b) } else { (b, a) };
+                let greater = self.less(b, a, span);
+                self.not(greater, span)
+            }
             BinaryOp::NotEqual => {
                 let equal = self.equal(a, b, span);
                 self.not(equal, span)

@@ -2,11 +2,7 @@
 
 use garblet_circuit::diagnostic::nearest;
 
-use crate::{
-    number::{Decimal, ONE, ZERO},
-    source_error::SourceError,
-    tree::Scalar,
-};
+use crate::{number::Decimal, source_error::SourceError, tree::Scalar};
 
 /// Values of constants that a source takes from parties: `const N: usize = PARTY_0::N;`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,13 +43,13 @@ impl Constants {
             return Err(ConstantError::Name(name.into()));
         }
         let wrong = || ConstantError::Value { name: name.into(), got: value.chars().take(40).collect() };
-        let integer = |digits| Decimal { digits, places: 0 };
         let number = match value {
-            "true" => integer(ONE),
-            "false" => integer(ZERO),
+            "true" => Decimal::of_bool(true),
+            "false" => Decimal::of_bool(false),
             _ => Decimal::of(value).ok_or_else(wrong)?,
         };
-        if number.digits < Scalar::signed(128).min() || number.digits > Scalar::unsigned(128).max() {
+        let least = Scalar::signed(128).min();
+        if number.is_integer() && !number.integer().is_some_and(|n| n >= least && n <= Scalar::unsigned(128).max()) {
             return Err(wrong());
         }
         let party = party.map(String::from);
@@ -79,10 +75,10 @@ impl Constants {
     }
 
     /// The value of a party's constant; a constant given without a party applies to every party.
-    pub(crate) fn find(&self, party: &str, name: &str) -> Option<Decimal> {
+    pub(crate) fn find(&self, party: &str, name: &str) -> Option<&Decimal> {
         let own = self.list.iter().find(|(p, n, _)| p.as_deref() == Some(party) && n == name);
         let any = || self.list.iter().find(|(p, n, _)| p.is_none() && n == name);
-        own.or_else(any).map(|constant| constant.2)
+        own.or_else(any).map(|constant| &constant.2)
     }
 
     /// Faults for given constants that the source does not use.
@@ -123,9 +119,9 @@ mod tests {
         constants.set("PARTY_0::N", "3").unwrap();
         constants.set("N", "-4").unwrap();
         constants.set("FLAG", "true").unwrap();
-        assert_eq!(constants.find("PARTY_0", "N"), Decimal::of("3"));
-        assert_eq!(constants.find("PARTY_1", "N"), Decimal::of("-4"));
-        assert_eq!(constants.find("PARTY_1", "FLAG"), Decimal::of("1"));
+        assert_eq!(constants.find("PARTY_0", "N"), Decimal::of("3").as_ref());
+        assert_eq!(constants.find("PARTY_1", "N"), Decimal::of("-4").as_ref());
+        assert_eq!(constants.find("PARTY_1", "FLAG"), Decimal::of("1").as_ref());
         assert_eq!(constants.find("PARTY_1", "M"), None);
         assert!(!constants.is_empty());
     }

@@ -2,8 +2,10 @@
 
 use crate::{
     arithmetic::within,
+    float::sign_of,
     machine::{Arm, Machine, Slot},
     number::{ZERO, number},
+    operation::Kind,
     place::is_simple,
     source_error::SourceError,
     tree::{Access, BinaryOp, EnumTy, Expr, ExprKind, Scalar, Span, Stmt, StmtKind, Ty},
@@ -35,7 +37,10 @@ impl Machine<'_> {
             }
             ExprKind::Neg(x) => {
                 let (ty, x) = (scalar_ty(x), self.scalar(x)?);
-                self.neg(x, ty, span)?
+                match ty.float {
+                    Some(format) => self.xor(x, Word::constant(sign_of(format)), span),
+                    None => self.neg(x, ty, span)?,
+                }
             }
             ExprKind::Binary(op, x, y) => match x.ty.scalar() {
                 Some(ty) => {
@@ -50,11 +55,18 @@ impl Machine<'_> {
             ExprKind::Cast(x) => {
                 let (to, from) = (scalar_ty(expr), scalar_ty(x));
                 let x = self.scalar(x)?;
-                self.convert(x, from, to, span)
+                match (from.float, to.float) {
+                    (None, None) => self.convert(x, from, to, span),
+                    _ => self.float_cast(x, from, to, span)?,
+                }
             }
             ExprKind::Extreme(greater, x, y) => {
+                let float = scalar_ty(x).float;
                 let x = self.scalar(x)?;
                 let y = self.scalar(y)?;
+                if let Some(format) = float {
+                    return self.float_extreme(*greater, x, y, format, span);
+                }
                 let less = self.less(x, y, span);
                 if *greater { self.select(less, y, x, span) } else { self.select(less, x, y, span) }
             }
@@ -67,7 +79,10 @@ impl Machine<'_> {
             }
             ExprKind::Root(x) => {
                 let (ty, x) = (scalar_ty(x), self.scalar(x)?);
-                self.root(x, ty, span)?
+                match ty.float {
+                    Some(format) => self.float(Kind::FloatRoot, format, &[x], format.width() as u16, span)?,
+                    None => self.root(x, ty, span)?,
+                }
             }
             _ => {
                 let top = self.stack.len();
@@ -141,6 +156,10 @@ impl Machine<'_> {
                     either = self.or(either, all, span);
                     and(self, either);
                 }
+            }
+            Ty::Scalar(Scalar { float: Some(format), .. }) => {
+                let same = self.float_binary(BinaryOp::Equal, self.stack[a], self.stack[b], *format, span)?;
+                and(self, same);
             }
             Ty::List(..) => {
                 let same = self.equal_lists(ty, a, b, span)?;

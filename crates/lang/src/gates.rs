@@ -163,17 +163,17 @@ impl Value {
         Unsigned::new(self.resized(width))
     }
 
-    fn as_signed(&self, width: usize) -> Signed {
+    pub(crate) fn as_signed(&self, width: usize) -> Signed {
         Signed::new(self.resized(width))
     }
 
     /// The value of a small constant.
-    fn number(&self) -> usize {
+    pub(crate) fn number(&self) -> usize {
         self.bits.iter().rev().fold(0, |number, &bit| 2 * number + usize::from(bit == Bit::TRUE))
     }
 
     /// The number of bits that it has as a signed number.
-    fn signed_width(&self) -> usize {
+    pub(crate) fn signed_width(&self) -> usize {
         self.bits.len() + usize::from(!self.signed)
     }
 }
@@ -257,6 +257,9 @@ impl Gates {
                 let low = std::iter::repeat_n(Bit::FALSE, fraction.number());
                 let radicand = low.chain(a.bits.iter().copied()).collect();
                 c.sqrt(&Unsigned::new(radicand)).resize(width).bits().to_vec()
+            }
+            (kind, [operands @ .., format]) if crate::float::is_float(kind) => {
+                crate::float::build(c, kind, operands, format.number(), width)
             }
             (Kind::OneHot, [index]) => {
                 let bits = width.next_power_of_two().trailing_zeros() as usize;

@@ -26,6 +26,7 @@ mod constants;
 mod control;
 mod evaluate;
 mod fixed;
+mod float;
 mod front;
 mod front_end;
 mod gates;

@@ -1,5 +1,8 @@
 //! Integers wide enough for every computation on values of the language.
 
+use garblet_circuit::Float;
+use garblet_formats::value::bits_of_float;
+
 /// An integer of 256 bits: products of two values of any type, and quotients of shifted ones, fit.
 pub(crate) use ethnum::I256 as Number;
 
@@ -11,54 +14,85 @@ pub(crate) const fn number(value: i128) -> Number {
 pub(crate) const ZERO: Number = Number::ZERO;
 pub(crate) const ONE: Number = Number::ONE;
 
-/// A decimal number: an integer divided by a power of ten.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A decimal number as it is written: sign, digits with or without a point, and an exponent; or `NaN`, `inf`, `-inf`.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Decimal {
-    pub(crate) digits: Number,
-    pub(crate) places: u8,
+    text: String,
+    /// The type suffix.
+    pub(crate) suffix: Option<Float>,
 }
 
 impl Decimal {
-    /// The most digits.
-    const MAX_DIGITS: usize = 38;
+    /// The most digits of an exact number.
+    pub(crate) const MAX_DIGITS: usize = 38;
 
-    /// Parses a number such as `-12` or `3.25`.
+    /// Parses a number such as `-12`, `3.25` or `1e-9`.
     pub(crate) fn of(text: &str) -> Option<Self> {
-        let (negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-        let (whole, behind) = text.split_once('.').map_or((text, None), |(whole, behind)| (whole, Some(behind)));
-        let digits = [whole, behind.unwrap_or_default()].concat();
+        let (sign, digits) = if text.starts_with('-') { text.split_at(1) } else { ("", text) };
+        let (number, exponent) = digits.split_once(['e', 'E']).map_or((digits, None), |(n, e)| (n, Some(e)));
+        let (whole, behind) = number.split_once('.').map_or((number, None), |(whole, behind)| (whole, Some(behind)));
         let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        let unsigned = exponent.map(|exponent| exponent.strip_prefix(['-', '+']).unwrap_or(exponent));
+        let is_decimal = is_number(whole) && behind.is_none_or(is_number) && unsigned.is_none_or(is_number);
+        if !is_decimal && !matches!(text, "NaN" | "inf" | "-inf") {
+            return None;
+        }
+        let zeros = if is_decimal { whole.len() - whole.trim_start_matches('0').len().max(1) } else { 0 };
+        Some(Decimal { text: [sign, &digits[zeros..]].concat(), suffix: None })
+    }
+
+    /// The number that a Boolean is.
+    pub(crate) fn of_bool(value: bool) -> Self {
+        Decimal { text: u8::from(value).to_string(), suffix: None }
+    }
+
+    /// Returns whether it is an integer.
+    pub(crate) fn is_integer(&self) -> bool {
+        !self.text.contains(['.', 'e', 'E', 'N', 'f'])
+    }
+
+    /// An integer, and the number of digits behind the point; `None` with too many digits, or an exponent.
+    fn exact(&self) -> Option<(Number, u8)> {
+        let (negative, text) = self.text.strip_prefix('-').map_or((false, &self.text[..]), |rest| (true, rest));
+        let (whole, behind) = text.split_once('.').unwrap_or((text, ""));
+        let digits = [whole, behind].concat();
         // Integers of 128 bits may have one digit more.
-        let most = Decimal::MAX_DIGITS + usize::from(behind.is_none());
-        if !is_number(whole) || !behind.is_none_or(is_number) || digits.len() > most {
+        if digits.len() > Decimal::MAX_DIGITS + usize::from(behind.is_empty()) {
             return None;
         }
         let digits: Number = digits.parse().ok()?;
-        let places = behind.map_or(0, str::len) as u8;
-        Some(Decimal { digits: if negative { -digits } else { digits }, places })
+        Some((if negative { -digits } else { digits }, behind.len() as u8))
     }
 
-    /// The number times 2^fraction, rounded to the nearest integer, ties to even.
-    pub(crate) fn scaled(self, fraction: u16) -> Number {
-        let divisor = number(10).pow(self.places.into());
-        let scaled = self.digits << u32::from(fraction);
+    /// The integer that it is, if it is one of at most 39 digits.
+    pub(crate) fn integer(&self) -> Option<Number> {
+        self.exact().filter(|_| self.is_integer()).map(|(digits, _)| digits)
+    }
+
+    /// The number times 2^fraction, rounded to the nearest integer, ties to even; `None` with too many digits, or an exponent.
+    pub(crate) fn scaled(&self, fraction: u16) -> Option<Number> {
+        let (digits, places) = self.exact()?;
+        let divisor = number(10).pow(places.into());
+        let scaled = digits << u32::from(fraction);
         let (down, rest) = (scaled.div_euclid(divisor), scaled.rem_euclid(divisor));
         let is_up = match (rest + rest).cmp(&divisor) {
             std::cmp::Ordering::Less => false,
             std::cmp::Ordering::Equal => down & ONE == ONE,
             std::cmp::Ordering::Greater => true,
         };
-        if is_up { down + ONE } else { down }
+        Some(if is_up { down + ONE } else { down })
+    }
+
+    /// The bits of the nearest number of a format, unless it is out of range.
+    pub(crate) fn bits(&self, format: Float) -> Option<Number> {
+        bits_of_float(format, &self.text).map(Number::from)
     }
 }
 
 impl std::fmt::Display for Decimal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let places = usize::from(self.places);
-        let digits = format!("{:0>width$}", self.digits.unsigned_abs().to_string(), width = places + 1);
-        let (whole, behind) = digits.split_at(digits.len() - places);
-        let sign = if self.digits.is_negative() { "-" } else { "" };
-        if places == 0 { write!(f, "{sign}{whole}") } else { write!(f, "{sign}{whole}.{behind}") }
+        f.write_str(&self.text)?;
+        self.suffix.map_or(Ok(()), |format| format.fmt(f))
     }
 }
 
@@ -98,12 +132,16 @@ mod tests {
             ("7", 3, 56),
         ] {
             let decimal = Decimal::of(text).unwrap();
-            assert_eq!(decimal.scaled(fraction), number(expected), "{text}");
+            assert_eq!(decimal.scaled(fraction), Some(number(expected)), "{text}");
             assert_eq!(decimal.to_string(), text);
         }
-        for text in ["", "-", ".5", "1.", "1.5.2", "0x1", "1e3", "123456789012345678901234567890123456789.5"] {
+        for text in ["", "-", ".5", "1.", "1.5.2", "0x1", "1e", "1e+", "e3", "nan", "+1"] {
             assert_eq!(Decimal::of(text), None, "{text}");
         }
+        for text in ["1e3", "NaN", "-inf", "123456789012345678901234567890123456789.5"] {
+            assert_eq!(Decimal::of(text).unwrap().scaled(8), None, "{text}");
+        }
+        assert_eq!(Decimal::of("-007.50").unwrap().to_string(), "-7.50");
     }
 
     #[test]

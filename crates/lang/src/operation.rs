@@ -46,12 +46,30 @@ pub(crate) enum Kind {
     DivFloor,
     /// a, and the fractional bits (known): the square root, rounded down.
     Root,
+    /// a, b, format (known): the sum of floating-point numbers.
+    FloatAdd,
+    /// As [`Kind::FloatAdd`]: the difference.
+    FloatSub,
+    /// As [`Kind::FloatAdd`]: the product.
+    FloatMul,
+    /// As [`Kind::FloatAdd`]: the quotient.
+    FloatDiv,
+    /// a, format (known): the square root.
+    FloatRoot,
+    /// a, b, format (known): whether a is less, whether they are equal, and whether one of them is NaN.
+    FloatCompare,
+    /// An integer, format (known): the next number.
+    FloatFromInt,
+    /// a, format, and whether the integer is signed (both known): the integer before the point.
+    FloatToInt,
+    /// a, and its format (known): the next number of the other format.
+    FloatConvert,
     /// index: for each number below the result's width, whether it is the index.
     OneHot,
 }
 
 impl Kind {
-    const ALL: [Kind; 24] = [
+    const ALL: [Kind; 33] = [
         Kind::Add,
         Kind::WrappingAdd,
         Kind::Sub,
@@ -75,6 +93,15 @@ impl Kind {
         Kind::CheckedMul,
         Kind::DivFloor,
         Kind::Root,
+        Kind::FloatAdd,
+        Kind::FloatSub,
+        Kind::FloatMul,
+        Kind::FloatDiv,
+        Kind::FloatRoot,
+        Kind::FloatCompare,
+        Kind::FloatFromInt,
+        Kind::FloatToInt,
+        Kind::FloatConvert,
         Kind::OneHot,
     ];
 
@@ -106,6 +133,11 @@ impl Kind {
             Kind::CheckedMul => (width + 2) * widest,
             Kind::DivFloor => widest * width * 3 / 4,
             Kind::Root => width * width / 2,
+            Kind::FloatAdd | Kind::FloatSub => 24 * width,
+            Kind::FloatMul | Kind::FloatDiv => 3 * width * width / 2,
+            Kind::FloatRoot => width * width * 3 / 4,
+            Kind::FloatCompare => 5 * widest,
+            Kind::FloatFromInt | Kind::FloatToInt | Kind::FloatConvert => 14 * width.max(widest),
             Kind::OneHot => width,
         }
     }

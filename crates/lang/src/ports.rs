@@ -22,6 +22,7 @@ pub(crate) fn port_type(ty: &Ty) -> Type {
         Ty::Scalar(Scalar { fraction: Some(fraction), bits, .. }) => {
             Type::Fixed((bits - fraction).into(), (*fraction).into())
         }
+        Ty::Scalar(Scalar { float: Some(format), .. }) => Type::Float(*format),
         Ty::Scalar(Scalar { signed: true, bits, .. }) => Type::Signed((*bits).into()),
         Ty::Scalar(Scalar { bits, .. }) => Type::Unsigned((*bits).into()),
         Ty::Array(element, count) => Type::Array(Box::new(port_type(element)), *count),

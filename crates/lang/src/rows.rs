@@ -29,7 +29,7 @@ impl Machine<'_> {
         if !key_ty.is_plain() {
             let fault = SourceError::new(
                 span,
-                "expected a sort key that has an order, got one with a list or an enum with fields",
+                "expected a sort key that has an order, got one with a list, an enum with fields or a floating-point number",
             );
             return Err(fault.hint("put a number first, as in `(row.price, row)`"));
         }

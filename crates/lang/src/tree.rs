@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use garblet_circuit::Float;
+
 use crate::number::{Number, ONE, ZERO, power};
 
 /// A range of the source, for diagnostics: lines and columns from 1.
@@ -20,7 +22,7 @@ impl Span {
     }
 }
 
-/// A Boolean, an integer, or a fixed-point number.
+/// A Boolean, an integer, a fixed-point or a floating-point number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Scalar {
     pub(crate) bits: u16,
@@ -29,22 +31,28 @@ pub(crate) struct Scalar {
     pub(crate) boolean: bool,
     /// The number of fractional bits of a fixed-point number, which is represented by its value times 2 to that power.
     pub(crate) fraction: Option<u16>,
+    /// The format of a floating-point number, which is represented by its bits as an unsigned integer.
+    pub(crate) float: Option<Float>,
 }
 
 impl Scalar {
-    pub(crate) const BOOL: Scalar = Scalar { bits: 1, signed: false, boolean: true, fraction: None };
+    pub(crate) const BOOL: Scalar = Scalar { boolean: true, ..Scalar::unsigned(1) };
     pub(crate) const USIZE: Scalar = Scalar::unsigned(32);
 
     pub(crate) const fn unsigned(bits: u16) -> Self {
-        Scalar { bits, signed: false, boolean: false, fraction: None }
+        Scalar { bits, signed: false, boolean: false, fraction: None, float: None }
     }
 
     pub(crate) const fn signed(bits: u16) -> Self {
-        Scalar { bits, signed: true, boolean: false, fraction: None }
+        Scalar { signed: true, ..Scalar::unsigned(bits) }
     }
 
     pub(crate) const fn fixed(integer: u16, fraction: u16) -> Self {
-        Scalar { bits: integer + fraction, signed: true, boolean: false, fraction: Some(fraction) }
+        Scalar { fraction: Some(fraction), ..Scalar::signed(integer + fraction) }
+    }
+
+    pub(crate) fn float(format: Float) -> Self {
+        Scalar { float: Some(format), ..Scalar::unsigned(format.width() as u16) }
     }
 
     /// The least value.
@@ -150,10 +158,10 @@ impl Ty {
         if let Ty::Scalar(scalar) = self { Some(*scalar) } else { None }
     }
 
-    /// Returns whether values hold no enum with fields and no list, so that equal values are equal words.
+    /// Returns whether values hold no enum with fields, no list and no floating-point number, so that equal values are equal words.
     pub(crate) fn is_plain(&self) -> bool {
         match self {
-            Ty::Scalar(_) => true,
+            Ty::Scalar(scalar) => scalar.float.is_none(),
             Ty::Array(element, _) => element.is_plain(),
             Ty::List(..) => false,
             Ty::Record(fields) => fields.iter().all(|(_, ty)| ty.is_plain()),
@@ -307,6 +315,10 @@ pub(crate) enum BinaryOp {
     Xor,
     Less,
     Greater,
+    /// Of floating-point numbers, for which it is not the contrary of `Greater`.
+    LessEqual,
+    /// As [`BinaryOp::LessEqual`].
+    GreaterEqual,
     Equal,
     NotEqual,
     Shl,

@@ -358,6 +358,8 @@ pub(super) enum Op {
     BitOr,
     Greater,
     Less,
+    GreaterEqual,
+    LessEqual,
     Equal,
     NotEqual,
     ShiftLeft,

@@ -361,7 +361,9 @@ impl<'a> Body<'a, '_> {
             ExprKind::Op(op, a, b) => {
                 let (a, b) = (self.expr(a)?, self.expr(b)?);
                 match op {
-                    Op::Equal | Op::NotEqual | Op::Less | Op::Greater => Shape::Scalar,
+                    Op::Equal | Op::NotEqual | Op::Less | Op::Greater | Op::LessEqual | Op::GreaterEqual => {
+                        Shape::Scalar
+                    }
                     _ => a.or(b),
                 }
             }

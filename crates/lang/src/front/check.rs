@@ -324,15 +324,13 @@ impl<'p> Checker<'p> {
     /// A hint that suggests another type.
     fn type_meant(&self, name: &str) -> Option<String> {
         match name {
-            "f32" | "f64" => {
-                return Some("use fixed point: `fixed<16, 16>` has 16 bits before and 16 after the point".into());
-            }
+            "f16" | "f128" => return Some("use f32 or f64".into()),
             "isize" => return Some(format!("use one of {}", Int::NAMES.join(", "))),
             "String" | "str" | "char" => return Some("use an array of u8".into()),
             _ => {}
         }
         let defined = self.program.structs.keys().chain(self.program.enums.keys()).map(String::as_str);
-        self.suggestions.hint(name, ["bool", "fixed"].into_iter().chain(Int::NAMES).chain(defined))
+        self.suggestions.hint(name, ["bool", "fixed", "f32", "f64"].into_iter().chain(Int::NAMES).chain(defined))
     }
 
     /// The type of the variable or constant of that name.

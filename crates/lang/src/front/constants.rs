@@ -10,7 +10,9 @@ use super::{
 };
 use crate::{
     constants::Constants,
+    float::{folded, sign_of},
     number::{Decimal, Number, ONE, ZERO, number, power},
+    operation::Kind,
     source_error::{SourceError, Suggestions},
     tree::{Scalar, Span},
 };
@@ -129,17 +131,15 @@ impl Values {
                     return literal.fits(*int, expr.span).map(|()| literal.value).map_err(Some);
                 }
                 (_, Some(own)) => return Err(fault(format!("expected {ty}, got {own}"))),
-                (Type::Fixed(..), None) => {
+                (Type::Fixed(..) | Type::Float(_), None) => {
                     let fault = SourceError::new(expr.span, format!("expected {ty}, got an integer"));
                     return Err(Some(fault.hint("write the number with a decimal point, as in `2.0`")));
                 }
                 (_, None) => return Err(fault(format!("expected {ty}, got an integer"))),
             },
-            ConstKind::Decimal(decimal) => match ty {
-                Type::Fixed(integer, fraction) => {
-                    let value = of_scalar(*decimal, Scalar::fixed(*integer, *fraction));
-                    let own = Scalar::fixed(*integer, *fraction);
-                    return value.ok_or_else(|| fault(out_of_range(*decimal, own, ty)));
+            ConstKind::Decimal(decimal) => match (ty, scalar(ty), decimal.suffix) {
+                (Type::Fixed(..) | Type::Float(_), Some(own), suffix) if suffix.is_none() || suffix == own.float => {
+                    return of_scalar(decimal, own).ok_or_else(|| fault(out_of_range(decimal, own, ty)));
                 }
                 _ => return Err(fault(format!("expected {ty}, got {decimal}, a decimal number"))),
             },
@@ -250,6 +250,12 @@ fn computed(kind: &ConstKind, parts: &[Number], ty: &Type) -> Result<Number, Opt
     let own = scalar(ty);
     let refuse = |expected: &str| Err(Some(format!("expected {expected}, got {ty}")));
     match (kind, applied(kind, parts, own)) {
+        (ConstKind::Rem(..) | ConstKind::Not(_) | ConstKind::Min(_) | ConstKind::Max(_), _)
+            if own.is_some_and(|own| own.float.is_some()) =>
+        {
+            refuse("a constant integer")
+        }
+        (_, Some(value)) if own.is_some_and(|own| own.float.is_some()) => Ok(value),
         (ConstKind::Mul(..) | ConstKind::Div(..) | ConstKind::Rem(..), _)
             if own.is_some_and(|own| own.fraction.is_some()) =>
         {
@@ -267,6 +273,16 @@ fn computed(kind: &ConstKind, parts: &[Number], ty: &Type) -> Result<Number, Opt
 
 /// The value of an operation; a complement depends on the type.
 fn applied(kind: &ConstKind, parts: &[Number], ty: Option<Scalar>) -> Option<Number> {
+    if let Some(format) = ty.and_then(|ty| ty.float) {
+        return match (kind, parts) {
+            (ConstKind::Add(..), [a, b]) => Some(folded(Kind::FloatAdd, format, &[*a, *b])),
+            (ConstKind::Sub(..), [a, b]) => Some(folded(Kind::FloatSub, format, &[*a, *b])),
+            (ConstKind::Mul(..), [a, b]) => Some(folded(Kind::FloatMul, format, &[*a, *b])),
+            (ConstKind::Div(..), [a, b]) => Some(folded(Kind::FloatDiv, format, &[*a, *b])),
+            (ConstKind::Neg(_), [a]) => Some(*a ^ sign_of(format)),
+            _ => None,
+        };
+    }
     match (kind, parts) {
         (ConstKind::Max(_), _) => parts.iter().max().copied(),
         (ConstKind::Min(_), _) => parts.iter().min().copied(),
@@ -297,7 +313,14 @@ fn overflow(expr: &ConstExpr, value: Number, own: Scalar, ty: &Type, definition:
 }
 
 /// The fault for a decimal number that is out of its type's range.
-pub(super) fn out_of_range(decimal: Decimal, own: Scalar, ty: &Type) -> String {
+pub(super) fn out_of_range(decimal: &Decimal, own: Scalar, ty: &Type) -> String {
+    if own.float.is_some() {
+        return format!("literal out of range for {ty}: got {decimal}");
+    }
+    if decimal.scaled(0).is_none() {
+        let most = Decimal::MAX_DIGITS;
+        return format!("expected a number of at most {most} digits for {ty}, without an exponent, got {decimal}");
+    }
     let fraction = own.fraction.unwrap_or_default();
     let end = |value: Number| format!("{value} / 2^{fraction}");
     format!("{decimal} is out of range for {ty}: expected {} to {}", end(own.min()), end(own.max()))
@@ -331,7 +354,7 @@ impl<'p> Parties<'p> {
             // Each use has its own type.
             Some(given) if self.value(party, name, ty).is_none() => {
                 let message = match ty {
-                    Type::Int(int) if given.places == 0 => format!(
+                    Type::Int(int) if given.is_integer() => format!(
                         "the constant `{full}` is out of range for {ty}: expected {} to {}, got {given}",
                         int.min(),
                         int.max()
@@ -361,11 +384,11 @@ fn range(ty: &Type) -> String {
 }
 
 /// The number as a value of a type, if it is one.
-pub(super) fn of_scalar(number: Decimal, ty: Scalar) -> Option<Number> {
-    let value = match ty.fraction {
-        Some(fraction) => number.scaled(fraction),
-        None if number.places == 0 => number.digits,
-        None => return None,
+pub(super) fn of_scalar(number: &Decimal, ty: Scalar) -> Option<Number> {
+    let value = match (ty.float, ty.fraction) {
+        (Some(format), _) => number.bits(format)?,
+        (None, Some(fraction)) => number.scaled(fraction)?,
+        (None, None) => number.integer()?,
     };
     (ty.min()..=ty.max()).contains(&value).then_some(value)
 }

@@ -6,12 +6,16 @@ use super::{
     Context,
     ast::{self, Fields, Int, Op},
     built_in::BuiltIn,
+    constants::of_scalar,
 };
 use crate::{
     number::{Number, ONE, ZERO},
     source_error::SourceError,
     tree::{Access, BinaryOp, Expr, ExprKind, Loop, Over, Pattern, PatternKind, Scalar, Span, Stmt, StmtKind, Ty},
 };
+
+/// The approximate cost of an operation on floating-point numbers, relative to that on integers.
+const FLOAT_COST: u64 = 8;
 
 /// An expression, and its approximate cost in AND gates.
 type Costed<T> = Result<(T, u64), SourceError>;
@@ -201,8 +205,9 @@ impl Context<'_> {
             ast::ExprKind::Bool(value) => (ExprKind::Constant(if *value { ONE } else { ZERO }), 0),
             ast::ExprKind::Number(literal) => (ExprKind::Constant(literal.value), 0),
             ast::ExprKind::Decimal(decimal) => {
-                let fraction = ty.scalar().and_then(|ty| ty.fraction).unwrap_or_default();
-                (ExprKind::Constant(decimal.scaled(fraction)), 0)
+                let value = ty.scalar().and_then(|ty| of_scalar(decimal, ty));
+                let value = value.ok_or_else(|| SourceError::bug(at, &format!("the number `{decimal}`")))?;
+                (ExprKind::Constant(value), 0)
             }
             ast::ExprKind::Variable(name) => match (self.variable(name), self.constants.get(name)) {
                 (Some(variable), _) => (ExprKind::Var(variable), 0),
@@ -386,6 +391,18 @@ impl Context<'_> {
                 } else {
                     op_cost(*op, x.ty.width() + u64::from(fraction), known)
                 };
+                let is_float = x.ty.scalar().is_some_and(|ty| ty.float.is_some());
+                let contrary = match op {
+                    Op::LessEqual if !is_float => Some(BinaryOp::Greater),
+                    Op::GreaterEqual if !is_float => Some(BinaryOp::Less),
+                    _ => None,
+                };
+                if let Some(contrary) = contrary {
+                    let value =
+                        Expr { kind: ExprKind::Binary(contrary, x, y), ty: Ty::Scalar(Scalar::BOOL), span: expr.span };
+                    return Ok((ExprKind::Not(value.into()), sum(&[a, b, own])));
+                }
+                let own = if is_float { own.saturating_mul(FLOAT_COST) } else { own };
                 let kind = match binary(*op) {
                     Some(op) => ExprKind::Binary(op, x, y),
                     None if *op == Op::Both => ExprKind::Both(x, y),
@@ -459,6 +476,8 @@ fn binary(op: Op) -> Option<BinaryOp> {
         Op::BitAnd => BinaryOp::And,
         Op::BitXor => BinaryOp::Xor,
         Op::BitOr => BinaryOp::Or,
+        Op::GreaterEqual => BinaryOp::GreaterEqual,
+        Op::LessEqual => BinaryOp::LessEqual,
         Op::Greater => BinaryOp::Greater,
         Op::Less => BinaryOp::Less,
         Op::Equal => BinaryOp::Equal,

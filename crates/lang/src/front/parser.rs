@@ -75,6 +75,8 @@ struct Parser<'t> {
     constants: HashMap<String, Span>,
     /// The names of all functions.
     functions: HashSet<String>,
+    /// The names of all structs and enums, which may be those of floating-point types, as in Rust.
+    types: HashSet<String>,
 }
 
 // Tokens.
@@ -93,6 +95,7 @@ impl<'t> Parser<'t> {
             fields: HashMap::new(),
             constants: HashMap::new(),
             functions: HashSet::new(),
+            types: HashSet::new(),
         }
     }
 
@@ -151,7 +154,7 @@ impl<'t> Parser<'t> {
         let got = match token.kind {
             Kind::Word(word) => format!("`{}`", clip(word)),
             Kind::Number(number) => format!("the number {}", number.value),
-            Kind::Decimal(text) => format!("the number {}", clip(text)),
+            Kind::Decimal(text, _) => format!("the number {}", clip(text)),
             Kind::Symbol(symbol) => format!("`{symbol}`"),
             Kind::End => "the end of the file".into(),
         };
@@ -232,6 +235,9 @@ impl Parser<'_> {
         self.looking_ahead = true;
         while self.peek() != Kind::End {
             let token = self.next();
+            if let (Kind::Word("struct" | "enum"), Kind::Word(name)) = (token.kind, self.peek()) {
+                self.types.insert(name.into());
+            }
             if token.kind == Kind::Word("enum")
                 && let Ok((name, definition)) = self.enum_definition(token.span)
             {

@@ -1,6 +1,9 @@
 //! Turns text into tokens.
 
-use garblet_circuit::diagnostic::{clip, controls_terminal};
+use garblet_circuit::{
+    Float,
+    diagnostic::{clip, controls_terminal},
+};
 
 use super::ast::Int;
 use crate::{source_error::SourceError, tree::Span};
@@ -27,8 +30,8 @@ pub(super) enum Kind<'t> {
     /// A name or a keyword.
     Word(&'t str),
     Number(Unsigned),
-    /// A decimal number, as it is written.
-    Decimal(&'t str),
+    /// A number with a point, an exponent or the suffix of a floating-point type, as it is written, and that suffix.
+    Decimal(&'t str, Option<Float>),
     Symbol(&'static str),
     End,
 }
@@ -164,15 +167,11 @@ impl<'t> Scanner<'t> {
         if radix == 10 && self.rest.starts_with('.') && self.rest[1..].starts_with(|c: char| c.is_ascii_digit()) {
             self.take(1);
             self.take_while(|c| c.is_ascii_digit() || c == '_');
-            let text = &whole[..whole.len() - self.rest.len()];
-            let suffix = self.take_while(is_name);
-            let span = Span { line, column, end_line: self.line, end_column: self.column };
-            if !suffix.is_empty() {
-                let message = format!("expected no type suffix on a decimal number, got `{}`", clip(suffix));
-                let hint = format!("write `{} as fixed<16, 16>`", clip(text));
-                return Err(SourceError::new(span, message).hint(hint));
-            }
-            return Ok(Kind::Decimal(text));
+            self.exponent();
+            return self.decimal(whole, (line, column));
+        }
+        if radix == 10 && (self.exponent() || self.rest.trim_start_matches('_').starts_with('f')) {
+            return self.decimal(whole, (line, column));
         }
         let suffix = self.take_while(is_name);
         let span = Span { line, column, end_line: self.line, end_column: self.column };
@@ -193,6 +192,33 @@ impl<'t> Scanner<'t> {
                 let got = clip(&whole[..whole.len() - self.rest.len()]);
                 let message = format!("this number is too large: expected at most {}, got {got}", u128::MAX);
                 Err(SourceError::new(span, message).hint("the widest integer type has 128 bits"))
+            }
+        }
+    }
+
+    /// Takes an exponent, if there is one.
+    fn exponent(&mut self) -> bool {
+        let Some(rest) = self.rest.strip_prefix(['e', 'E']) else { return false };
+        let digits = rest.strip_prefix(['-', '+']).unwrap_or(rest);
+        let exists = digits.trim_start_matches('_').starts_with(|c: char| c.is_ascii_digit());
+        if exists {
+            self.take(1 + rest.len() - digits.len());
+            self.take_while(|c| c.is_ascii_digit() || c == '_');
+        }
+        exists
+    }
+
+    /// A number with a point or an exponent, up to here, and its suffix.
+    fn decimal(&mut self, whole: &'t str, (line, column): (u32, u32)) -> Result<Kind<'t>, SourceError> {
+        let text = &whole[..whole.len() - self.rest.len()];
+        let suffix = self.take_while(is_name);
+        let span = Span { line, column, end_line: self.line, end_column: self.column };
+        match (suffix, Float::named(suffix.trim_start_matches('_'))) {
+            ("", _) => Ok(Kind::Decimal(text, None)),
+            (_, Some(format)) => Ok(Kind::Decimal(text, Some(format))),
+            _ => {
+                let message = format!("expected f32 or f64 as the suffix of a decimal number, got `{}`", clip(suffix));
+                Err(SourceError::new(span, message).hint(format!("write `{} as fixed<16, 16>`", clip(text))))
             }
         }
     }
@@ -257,7 +283,7 @@ mod tests {
         // The range is checked later: there may be a minus before it.
         assert_eq!(number("128i8"), (128, Some(Int::Signed(8))));
         assert_eq!(kinds("1..2")[1], Kind::Symbol(".."));
-        assert_eq!(kinds("1_0.2_5.x")[..2], [Kind::Decimal("1_0.2_5"), Kind::Symbol(".")]);
+        assert_eq!(kinds("1_0.2_5.x")[..2], [Kind::Decimal("1_0.2_5", None), Kind::Symbol(".")]);
     }
 
     #[test]
@@ -270,8 +296,9 @@ mod tests {
                 "\n 340282366920938463463374607431768211456",
                 "this number is too large: expected at most 340282366920938463463374607431768211455, got 340282366920938463463374607431768211456",
             ),
-            ("\n 1.5f32", "expected no type suffix on a decimal number, got `f32`"),
-            ("\n 15f32", "expected an integer type as the number's suffix, got `f32`"),
+            ("\n 1.5f16", "expected f32 or f64 as the suffix of a decimal number, got `f16`"),
+            ("\n 1e3u8", "expected f32 or f64 as the suffix of a decimal number, got `u8`"),
+            ("\n 15g32", "expected an integer type as the number's suffix, got `g32`"),
             ("\n 0x", "expected a digit, 0 to 9 or a to f, got the end of the file"),
             ("\n 0x;", "expected a digit, 0 to 9 or a to f, got `;`"),
             ("\n 0x 1", "expected a digit, 0 to 9 or a to f, got a blank"),

@@ -76,7 +76,7 @@ impl Shapes<'_> {
 
     pub(super) fn of(&self, ty: &Type) -> Shape {
         match ty {
-            Type::Bool | Type::Int(_) | Type::Fixed(..) => Shape::Scalar,
+            Type::Bool | Type::Int(_) | Type::Fixed(..) | Type::Float(_) => Shape::Scalar,
             Type::Array(element, _) | Type::List(element, _) => self.array(self.of(element)),
             Type::Tuple(fields) => self.tuple(fields.iter().map(|field| self.of(field)).collect()),
             Type::Named(name) => Shape::Named(name.text.as_str().into()),

@@ -117,6 +117,7 @@ pub(super) fn scalar(ty: &Type) -> Option<Scalar> {
         Type::Bool => Some(Scalar::BOOL),
         Type::Int(int) => Some(int.scalar()),
         Type::Fixed(integer, fraction) => Some(Scalar::fixed(*integer, *fraction)),
+        Type::Float(format) => Some(Scalar::float(*format)),
         _ => None,
     }
 }

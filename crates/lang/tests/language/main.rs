@@ -9,6 +9,7 @@ mod counts;
 mod diagnostics;
 mod fixed;
 mod fixed_random;
+mod floats;
 mod friends;
 mod least;
 mod lists;

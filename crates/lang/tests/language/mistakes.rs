@@ -137,7 +137,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: [([u8; ..2], u8); 4], b: u8) -> u8 {\n    sort(a)[0].1\n}",
         &[
-            "expected a sort key that has an order, got one with a list or an enum with fields @ 2:5 ? put a number first, as in `(row.price, row)`",
+            "expected a sort key that has an order, got one with a list, an enum with fields or a floating-point number @ 2:5 ? put a number first, as in `(row.price, row)`",
         ],
     ),
     ("pub fn main(a: [u8; 4], b: u8) -> [u8; 4] {\n    sort(a, b)\n}", &["expected 1 argument, got 2 @ 2:5"]),

@@ -1,5 +1,7 @@
 //! Types, integer literals, and sizes.
 
+use garblet_circuit::Float;
+
 use super::ConstExpr;
 use crate::{
     number::Number,
@@ -70,7 +72,7 @@ pub(in crate::front) enum Open {
     Any,
     /// A type of integers.
     Integer,
-    /// A type of fixed-point numbers.
+    /// A type of fixed-point or floating-point numbers.
     Decimal,
 }
 
@@ -124,6 +126,7 @@ pub(in crate::front) enum Type {
     Int(Int),
     /// Bits before the point, including the sign, and after it.
     Fixed(u16, u16),
+    Float(Float),
     /// A variable of type inference, by its number: the type of a literal that states none, or of the elements of `[]`.
     Open(Open, u32),
     Array(Box<Type>, Size),
@@ -160,8 +163,9 @@ impl Type {
         matches!(self, Type::Int(_) | Type::Open(Open::Integer, _))
     }
 
-    pub(in crate::front) fn is_fixed(&self) -> bool {
-        matches!(self, Type::Fixed(..) | Type::Open(Open::Decimal, _))
+    /// Returns whether its numbers have a point.
+    pub(in crate::front) fn is_decimal(&self) -> bool {
+        matches!(self, Type::Fixed(..) | Type::Float(_) | Type::Open(Open::Decimal, _))
     }
 
     /// The type of the elements of an array or a list.
@@ -180,6 +184,7 @@ impl std::fmt::Display for Type {
             Type::Bool => f.write_str("bool"),
             Type::Int(int) => int.fmt(f),
             Type::Fixed(integer, fraction) => write!(f, "fixed<{integer}, {fraction}>"),
+            Type::Float(float) => float.fmt(f),
             Type::Open(Open::Integer, _) => f.write_str("an integer"),
             Type::Open(Open::Decimal, _) => f.write_str("a decimal number"),
             Type::Array(element, size) => write!(f, "[{}; {size}]", Part(element)),

@@ -21,7 +21,7 @@ impl Checker<'_> {
         expr.ty = match &mut expr.kind {
             ExprKind::Bool(_) => Type::Bool,
             ExprKind::Number(literal) => self.literal(*literal, span),
-            ExprKind::Decimal(decimal) => self.decimal(*decimal, span),
+            ExprKind::Decimal(decimal) => self.decimal(decimal.clone(), span),
             ExprKind::Range(from, to, inclusive) => self.range(from, to, *inclusive, span)?,
             ExprKind::Variable(name) => self.named(name, span)?,
             ExprKind::Array(elements) => self.array(elements)?,
@@ -154,7 +154,7 @@ impl Checker<'_> {
                 None => return self.unknown(name, expr.span),
             },
             ConstKind::Bool(_) => Type::Bool,
-            ConstKind::Decimal(decimal) => self.decimal(*decimal, expr.span),
+            ConstKind::Decimal(decimal) => self.decimal(decimal.clone(), expr.span),
             ConstKind::External(..) => match self.values.evaluate(expr, ty) {
                 Ok(_) => return Ok(()),
                 Err(fault) => return self.refuse(fault),
@@ -173,6 +173,9 @@ impl Checker<'_> {
             Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem => {
                 let ty = self.same(a, b, span)?;
                 self.expect_number(&self.shallow(&ty), span)?;
+                if op == Op::Rem {
+                    self.open.remainders.push((ty.clone(), span));
+                }
                 ty
             }
             Op::BitAnd | Op::BitXor | Op::BitOr => {
@@ -180,7 +183,7 @@ impl Checker<'_> {
                 self.expect_bool_or_integer(&self.shallow(&ty), span)?;
                 ty
             }
-            Op::Greater | Op::Less => {
+            Op::Greater | Op::Less | Op::GreaterEqual | Op::LessEqual => {
                 let ty = self.same(a, b, span)?;
                 self.expect_number(&self.shallow(&ty), span)?;
                 Type::Bool
@@ -209,12 +212,20 @@ impl Checker<'_> {
         self.expect_bool_or_number(ty, span)?;
         match (&own, ty) {
             (Type::Open(Open::Decimal, _), Type::Fixed(..)) => self.check(x, ty)?,
-            (Type::Fixed(..) | Type::Int(_) | Type::Open(..), Type::Bool) => {
+            (Type::Fixed(..) | Type::Float(_) | Type::Int(_) | Type::Open(..), Type::Bool) => {
                 let fault = SourceError::new(span, format!("{own} cannot be converted to bool"));
                 return self.refuse(fault.hint("compare it: `x != 0`"));
             }
             // As in Rust, a literal that is converted has the new type; operands of a computation do not.
-            (Type::Open(Open::Integer, _), Type::Int(_)) if is_literal(x) => self.check(x, ty)?,
+            (Type::Open(Open::Integer, _), Type::Int(_)) | (Type::Open(Open::Decimal, _), Type::Float(_))
+                if is_literal(x) =>
+            {
+                self.check(x, ty)?;
+            }
+            (Type::Bool | Type::Fixed(..), Type::Float(_)) | (Type::Float(_), Type::Fixed(..)) => {
+                let fault = SourceError::new(span, format!("{own} cannot be converted to {ty}"));
+                return self.refuse(fault.hint("convert it to an integer first, as in `x as i32`"));
+            }
             _ => {}
         }
         Ok(ty.clone())
@@ -281,7 +292,8 @@ impl Checker<'_> {
         let row = self.expect_array(&ty, at)?;
         if built_in == BuiltIn::Sort {
             return match &self.shallow(&row) {
-                Type::Bool | Type::Int(_) | Type::Fixed(..) | Type::Open(Open::Integer | Open::Decimal, _) => Ok(ty),
+                Type::Bool | Type::Int(_) | Type::Fixed(..) | Type::Float(_) => Ok(ty),
+                Type::Open(Open::Integer | Open::Decimal, _) => Ok(ty),
                 Type::Tuple(fields) if !fields.is_empty() => Ok(ty),
                 other => {
                     let other = self.so_far(other);
@@ -345,9 +357,9 @@ impl Checker<'_> {
     fn matching(&mut self, value: &mut Expr, arms: &mut [(Pattern, Expr)], span: Span) -> Checked<Type> {
         self.expr(value)?;
         let ty = self.shallow(&value.ty);
-        if ty.element().is_some() || ty.is_fixed() {
+        if ty.element().is_some() || ty.is_decimal() {
             let fault = SourceError::new(span, format!("a value of type {} cannot be matched", self.so_far(&ty)));
-            return self.refuse(fault.hint(match ty.is_fixed() {
+            return self.refuse(fault.hint(match ty.is_decimal() {
                 true => "compare it with `if`",
                 false => "match its elements, one by one or in a tuple",
             }));
@@ -368,6 +380,7 @@ impl Checker<'_> {
 fn is_literal(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Number(literal) => literal.suffix.is_none(),
+        ExprKind::Decimal(_) => true,
         ExprKind::Neg(x) | ExprKind::Not(x) => is_literal(x),
         ExprKind::Block(body) => match body.last().map(|last| &last.kind) {
             Some(StmtKind::Expr(value)) => is_literal(value),

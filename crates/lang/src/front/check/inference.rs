@@ -6,6 +6,8 @@
 
 use std::cell::Cell;
 
+use garblet_circuit::Float;
+
 use super::{Checked, Checker};
 use crate::{
     front::ast::{Int, Literal, Open, Type},
@@ -27,6 +29,8 @@ pub(super) struct Inference {
     pub(super) decimals: Vec<(Decimal, Type, Span)>,
     /// Operands of `-`.
     pub(super) signed: Vec<(Type, Span)>,
+    /// Operands of `%`.
+    pub(super) remainders: Vec<(Type, Span)>,
     /// Operands of `sqrt`.
     pub(super) unsigned: Vec<(Type, Span)>,
 }
@@ -79,11 +83,12 @@ impl Inference {
                 is_finite
             }
             (Type::Open(Open::Integer, x), Type::Int(_) | Type::Open(Open::Integer, _))
-            | (Type::Open(Open::Decimal, x), Type::Fixed(..) | Type::Open(Open::Decimal, _)) => {
+            | (Type::Open(Open::Decimal, x), Type::Fixed(..) | Type::Float(_) | Type::Open(Open::Decimal, _)) => {
                 self.known[*x as usize] = Some(b);
                 true
             }
-            (Type::Int(_), Type::Open(Open::Integer, y)) | (Type::Fixed(..), Type::Open(Open::Decimal, y)) => {
+            (Type::Int(_), Type::Open(Open::Integer, y))
+            | (Type::Fixed(..) | Type::Float(_), Type::Open(Open::Decimal, y)) => {
                 self.known[*y as usize] = Some(a);
                 true
             }
@@ -141,7 +146,7 @@ impl Checker<'_> {
 
     /// The type of a decimal number.
     pub(super) fn decimal(&mut self, decimal: Decimal, span: Span) -> Type {
-        let ty = self.open.open(Open::Decimal);
+        let ty = decimal.suffix.map_or_else(|| self.open.open(Open::Decimal), Type::Float);
         self.open.decimals.push((decimal, ty.clone(), span));
         ty
     }
@@ -166,12 +171,12 @@ impl Checker<'_> {
         self.open.begin().resolved(ty, &Type::clone)
     }
 
-    /// The final type, for which an undecided integer becomes an i32.
+    /// The final type, for which an undecided integer becomes an i32, and another number an f64.
     pub(super) fn settled(&self, ty: &Type) -> Type {
         self.open.begin().resolved(ty, &|open| match open {
             Type::Open(Open::Integer, _) => Type::Int(Int::Signed(32)),
-            Type::Open(Open::Any, _) => Type::Unknown,
-            decimal => decimal.clone(),
+            Type::Open(Open::Decimal, _) => Type::Float(Float::F64),
+            _ => Type::Unknown,
         })
     }
 

@@ -114,19 +114,19 @@ impl Checker<'_> {
     }
 
     pub(super) fn expect_number(&mut self, ty: &Type, span: Span) -> Checked {
-        if ty.is_integer() || ty.is_fixed() { Ok(()) } else { self.expected("a number", ty, span) }
+        if ty.is_integer() || ty.is_decimal() { Ok(()) } else { self.expected("a number", ty, span) }
     }
 
     pub(super) fn expect_integer(&mut self, ty: &Type, span: Span) -> Checked {
         match ty.is_integer() {
             true => Ok(()),
-            false => self.expected(if ty.is_fixed() { "an integer" } else { "a number" }, ty, span),
+            false => self.expected(if ty.is_decimal() { "an integer" } else { "a number" }, ty, span),
         }
     }
 
     /// Checks that a type has negative numbers.
     pub(super) fn expect_signed(&mut self, ty: &Type, span: Span) -> Checked {
-        if ty.is_fixed() || matches!(ty, Type::Int(int) if int.is_signed()) {
+        if ty.is_decimal() || matches!(ty, Type::Int(int) if int.is_signed()) {
             return Ok(());
         }
         let fault = SourceError::new(span, format!("expected a signed number, got {ty}"));
@@ -134,7 +134,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn expect_bool_or_number(&mut self, ty: &Type, span: Span) -> Checked {
-        match *ty == Type::Bool || ty.is_integer() || ty.is_fixed() {
+        match *ty == Type::Bool || ty.is_integer() || ty.is_decimal() {
             true => Ok(()),
             false => self.expected("a bool or a number", ty, span),
         }
@@ -143,7 +143,7 @@ impl Checker<'_> {
     pub(super) fn expect_bool_or_integer(&mut self, ty: &Type, span: Span) -> Checked {
         match *ty == Type::Bool || ty.is_integer() {
             true => Ok(()),
-            false if ty.is_fixed() => self.expected("a bool or an integer", ty, span),
+            false if ty.is_decimal() => self.expected("a bool or an integer", ty, span),
             false => self.expected("a bool or a number", ty, span),
         }
     }
@@ -201,12 +201,14 @@ pub(super) fn last_without_value(body: &[Stmt]) -> Option<&Stmt> {
 
 /// Advice on how one type may become the other.
 fn conversion(expected: &Type, actual: &Type) -> Option<String> {
-    let is_number = |ty: &Type| ty.is_integer() || ty.is_fixed();
+    let is_number = |ty: &Type| ty.is_integer() || ty.is_decimal();
     let is_literal = |ty: &Type| matches!(ty, Type::Open(Open::Integer | Open::Decimal, _));
     let is_array = |ty: &Type| matches!(ty, Type::Array(..) | Type::List(..));
     let hint = match (expected, actual) {
-        (a, b) | (b, a) if is_literal(b) && a.is_fixed() => "write the number with a decimal point, as in `2.0`".into(),
-        (a, b) | (b, a) if is_literal(b) && a.is_integer() => "convert the integer, as in `x as fixed<16, 16>`".into(),
+        (a, b) | (b, a) if is_literal(b) && a.is_decimal() => {
+            "write the number with a decimal point, as in `2.0`".into()
+        }
+        (a, b) | (b, a) if is_literal(b) && a.is_integer() => "convert the integer, as in `x as f64`".into(),
         (a, b) if is_number(a) && is_number(b) => "convert one of them with `as`".into(),
         (Type::Bool, b) if is_number(b) => "compare it, as in `x != 0u8`".into(),
         (a, Type::Bool) if is_number(a) => "convert it with `as`".into(),

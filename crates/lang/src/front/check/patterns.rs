@@ -54,7 +54,7 @@ impl Checker<'_> {
         self.expect_no_size(name, span)?;
         let values = self.values.clone();
         let Some((own, value)) = values.get(name) else { return self.unknown(name, span) };
-        if own.is_fixed() {
+        if own.is_decimal() {
             let fault = SourceError::new(span, format!("expected a pattern, got `{name}`, a decimal number"));
             return self.refuse(fault.hint("compare decimal numbers with `if`"));
         }

@@ -23,15 +23,17 @@ impl Checker<'_> {
         }
         for (decimal, ty, span) in std::mem::take(&mut self.open.decimals) {
             let ty = self.settled(&ty);
-            let told: Checked = match scalar(&ty) {
-                Some(own) if of_scalar(decimal, own).is_some() => Ok(()),
-                Some(own) => self.refuse(SourceError::new(span, out_of_range(decimal, own, &ty))),
-                None => {
-                    let fault = SourceError::new(span, "the type of this decimal number is not known");
-                    self.refuse(fault.hint("state it: `let x: fixed<16, 16> = 1.5;` or `1.5 as fixed<16, 16>`"))
-                }
-            };
-            drop(told);
+            if let Some(own) = scalar(&ty)
+                && of_scalar(&decimal, own).is_none()
+            {
+                self.faults.push(SourceError::new(span, out_of_range(&decimal, own, &ty)));
+            }
+        }
+        for (ty, span) in std::mem::take(&mut self.open.remainders) {
+            if let Type::Float(format) = self.settled(&ty) {
+                let fault = SourceError::new(span, format!("{format} has no `%`"));
+                self.faults.push(fault.hint("convert to integers first, as in `(x as i64) % (y as i64)`"));
+            }
         }
         for (ty, span) in std::mem::take(&mut self.open.signed) {
             let ty = self.settled(&ty);

@@ -103,7 +103,12 @@ impl Checker<'_> {
         }
         match op {
             Op::BitAnd | Op::BitXor | Op::BitOr => self.expect_bool_or_integer(&own, span),
-            _ => self.expect_number(&own, span),
+            _ => {
+                if op == Op::Rem {
+                    self.open.remainders.push((ty.clone(), span));
+                }
+                self.expect_number(&own, span)
+            }
         }
     }
 

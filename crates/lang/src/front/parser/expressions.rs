@@ -92,7 +92,7 @@ impl Parser<'_> {
         self.nested(USE_LET, |parser| {
             let begin = parser.ahead(0).span;
             let op = match parser.peek() {
-                Kind::Symbol("-") if matches!(parser.ahead(1).kind, Kind::Number(_) | Kind::Decimal(_)) => {
+                Kind::Symbol("-") if matches!(parser.ahead(1).kind, Kind::Number(_) | Kind::Decimal(..)) => {
                     return parser.primary();
                 }
                 Kind::Symbol("-") => ExprKind::Neg,
@@ -201,29 +201,25 @@ fn value_of(mut body: Vec<Stmt>, end: Span) -> Expr {
 }
 
 fn operation(symbol: &str, left: Expr, right: Expr, at: Span) -> Expr {
-    let (op, negated) = match symbol {
-        "||" => (Op::Either, false),
-        "&&" => (Op::Both, false),
-        "==" => (Op::Equal, false),
-        "!=" => (Op::NotEqual, false),
-        "<" => (Op::Less, false),
-        ">" => (Op::Greater, false),
-        "<=" => (Op::Greater, true),
-        ">=" => (Op::Less, true),
-        "|" => (Op::BitOr, false),
-        "^" => (Op::BitXor, false),
-        "&" => (Op::BitAnd, false),
-        "<<" => (Op::ShiftLeft, false),
-        ">>" => (Op::ShiftRight, false),
-        "+" => (Op::Add, false),
-        "-" => (Op::Sub, false),
-        "*" => (Op::Mul, false),
-        "/" => (Op::Div, false),
-        _ => (Op::Rem, false),
+    let op = match symbol {
+        "||" => Op::Either,
+        "&&" => Op::Both,
+        "==" => Op::Equal,
+        "!=" => Op::NotEqual,
+        "<" => Op::Less,
+        ">" => Op::Greater,
+        "<=" => Op::LessEqual,
+        ">=" => Op::GreaterEqual,
+        "|" => Op::BitOr,
+        "^" => Op::BitXor,
+        "&" => Op::BitAnd,
+        "<<" => Op::ShiftLeft,
+        ">>" => Op::ShiftRight,
+        "+" => Op::Add,
+        "-" => Op::Sub,
+        "*" => Op::Mul,
+        "/" => Op::Div,
+        _ => Op::Rem,
     };
-    let value = Expr::new(ExprKind::Op(op, Box::new(left), Box::new(right)), at);
-    match negated {
-        true => Expr::new(ExprKind::Not(Box::new(value)), at),
-        false => value,
-    }
+    Expr::new(ExprKind::Op(op, Box::new(left), Box::new(right)), at)
 }

@@ -25,7 +25,7 @@ impl Parser<'_> {
                 Some(hint) => return Err(self.unexpected("an expression").hint(hint)),
                 None => self.named()?,
             },
-            Kind::Number(_) | Kind::Decimal(_) | Kind::Symbol("-") => self.number()?,
+            Kind::Number(_) | Kind::Decimal(..) | Kind::Symbol("-") => self.number()?,
             Kind::Symbol("(") => self.in_parentheses()?,
             Kind::Symbol("[") => self.array()?,
             Kind::Symbol("{") => {
@@ -66,7 +66,7 @@ impl Parser<'_> {
                 SourceError::new(at, "numbers have no fields").hint("write a digit after the point, as in `1.0`")
             );
         }
-        if let Kind::Decimal(text) = token.kind {
+        if let Kind::Decimal(text, _) = token.kind {
             // `.0.1` are two fields.
             self.next();
             let large = || no_position(text, token.span);

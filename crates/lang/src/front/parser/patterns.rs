@@ -24,7 +24,7 @@ impl Parser<'_> {
                     let value = parser.next().kind == Kind::Word("true");
                     Ok(Pattern::new(PatternKind::Bool(value), token.span))
                 }
-                Kind::Decimal(_) => {
+                Kind::Decimal(..) => {
                     let fault = parser.unexpected("a pattern");
                     Err(fault.hint("compare decimal numbers with `if`"))
                 }

@@ -1,5 +1,7 @@
 //! Types and sizes.
 
+use garblet_circuit::{Float, diagnostic::clip};
+
 use super::{Lone, Parsed, Parser, literals::bound};
 use crate::{
     front::{
@@ -62,6 +64,7 @@ impl Parser<'_> {
         }
         let ty = match (name.as_str(), Int::named(&name)) {
             ("bool", _) => Type::Bool,
+            _ if let Some(format) = Float::named(&name).filter(|_| !self.types.contains(&name)) => Type::Float(format),
             (_, Some(int)) => Type::Int(int),
             (_, None) => Type::Named(Name { text: name, span: at }),
         };
@@ -199,7 +202,7 @@ impl Parser<'_> {
                     parser.next();
                     Ok(inner)
                 }
-                Kind::Symbol("-") if !matches!(parser.ahead(1).kind, Kind::Number(_) | Kind::Decimal(_)) => {
+                Kind::Symbol("-") if !matches!(parser.ahead(1).kind, Kind::Number(_) | Kind::Decimal(..)) => {
                     parser.next();
                     Ok(signed(true, parser.constant_term()?, token.span))
                 }
@@ -207,7 +210,7 @@ impl Parser<'_> {
                     parser.next();
                     Ok(signed(false, parser.constant_term()?, token.span))
                 }
-                Kind::Number(_) | Kind::Decimal(_) | Kind::Symbol("-") => parser.constant_number(),
+                Kind::Number(_) | Kind::Decimal(..) | Kind::Symbol("-") => parser.constant_number(),
                 Kind::Word("true" | "false") => {
                     let value = parser.next().kind == Kind::Word("true");
                     Ok(ConstExpr { kind: ConstKind::Bool(value), span: token.span })
@@ -252,9 +255,11 @@ impl Parser<'_> {
     pub(super) fn constant_number(&mut self) -> Parsed<ConstExpr> {
         let begin = self.ahead(0).span;
         let minus = self.eat("-").is_some();
-        if let Kind::Decimal(text) = self.peek() {
+        if let Kind::Decimal(text, suffix) = self.peek() {
             let span = begin.to(self.next().span);
-            return Ok(ConstExpr { kind: ConstKind::Decimal(decimal(text, minus, span)?), span });
+            let mut decimal = decimal(text, minus, span)?;
+            decimal.suffix = suffix;
+            return Ok(ConstExpr { kind: ConstKind::Decimal(decimal), span });
         }
         let Kind::Number(number) = self.peek() else { return Err(self.unexpected("a number")) };
         let span = begin.to(self.next().span);
@@ -288,12 +293,8 @@ const MAX_FIXED_BITS: u16 = 128;
 /// Parses a decimal number.
 pub(super) fn decimal(text: &str, minus: bool, at: Span) -> Parsed<Decimal> {
     let sign = if minus { "-" } else { "" };
-    Decimal::of(&[sign, &text.replace('_', "")].concat()).ok_or_else(|| {
-        SourceError::new(
-            at,
-            format!("expected a number of at most 38 digits, got {}", text.bytes().filter(u8::is_ascii_digit).count()),
-        )
-    })
+    Decimal::of(&[sign, &text.replace('_', "")].concat())
+        .ok_or_else(|| SourceError::new(at, format!("expected a decimal number, got {}", clip(text))))
 }
 
 /// Returns whether it is the name of a built-in type.

@@ -297,6 +297,7 @@ fn operator(own: Op) -> theirs::Op {
         Op::BitAnd => theirs::Op::BitAnd,
         Op::BitXor => theirs::Op::BitXor,
         Op::BitOr => theirs::Op::BitOr,
+        Op::GreaterEqual | Op::LessEqual => unreachable!("they are the contraries of others"),
         Op::Greater => theirs::Op::GreaterThan,
         Op::Less => theirs::Op::LessThan,
         Op::Equal => theirs::Op::Eq,

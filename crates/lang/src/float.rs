@@ -1,0 +1,190 @@
+//! Floating-point numbers of IEEE 754, as in Rust.
+//!
+//! A number is the unsigned integer that its bits are. Operations are rounded to the nearest, ties to even, and none panics.
+
+use garblet_circuit::Float;
+use garblet_synthesis::builder::{Bit, CircuitBuilder, FloatFormat, Integer, Signed, Unsigned};
+
+use crate::{
+    gates::Value,
+    machine::Machine,
+    number::{Number, ONE, ZERO, power},
+    operation::Kind,
+    source_error::SourceError,
+    tree::{BinaryOp, Scalar, Span},
+    word::Word,
+};
+
+/// The work of an operation on known numbers, which gates compute.
+const FOLDED_WORK: usize = 1 << 13;
+
+/// The bit of the sign.
+pub(crate) fn sign_of(format: Float) -> Number {
+    power(format.width() as u16 - 1)
+}
+
+/// The greatest number without its sign, infinity; greater ones are NaN.
+fn infinity(format: Float) -> Number {
+    match format {
+        Float::F32 => Number::from(f32::INFINITY.to_bits()),
+        Float::F64 => Number::from(f64::INFINITY.to_bits()),
+    }
+}
+
+fn code(format: Float) -> Number {
+    if format == Float::F32 { ZERO } else { ONE }
+}
+
+fn formats(code: usize) -> (FloatFormat, FloatFormat) {
+    match code & 1 {
+        0 => (FloatFormat::F32, FloatFormat::F64),
+        _ => (FloatFormat::F64, FloatFormat::F32),
+    }
+}
+
+/// Returns whether it is an operation of this module.
+pub(crate) fn is_float(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::FloatAdd
+            | Kind::FloatSub
+            | Kind::FloatMul
+            | Kind::FloatDiv
+            | Kind::FloatRoot
+            | Kind::FloatCompare
+            | Kind::FloatFromInt
+            | Kind::FloatToInt
+            | Kind::FloatConvert
+    )
+}
+
+/// The gates of an operation.
+pub(crate) fn build(c: &mut CircuitBuilder, kind: Kind, operands: &[Value], code: usize, width: usize) -> Vec<Bit> {
+    let (format, other) = formats(code);
+    let number = |at: usize| operands[at].unsigned(format.width());
+    match kind {
+        Kind::FloatAdd => c.float_add(format, &number(0), &number(1)).bits().to_vec(),
+        Kind::FloatSub => c.float_sub(format, &number(0), &number(1)).bits().to_vec(),
+        Kind::FloatMul => c.float_mul(format, &number(0), &number(1)).bits().to_vec(),
+        Kind::FloatDiv => c.float_div(format, &number(0), &number(1)).bits().to_vec(),
+        Kind::FloatRoot => c.float_sqrt(format, &number(0)).bits().to_vec(),
+        Kind::FloatCompare => c.float_compare(format, &number(0), &number(1)).to_vec(),
+        Kind::FloatFromInt => {
+            let width = operands[0].signed_width().max(2);
+            c.float_from_int(format, &operands[0].as_signed(width)).bits().to_vec()
+        }
+        Kind::FloatToInt if operands[1].number() == 1 => c.float_to_int(format, &number(0), width).bits().to_vec(),
+        Kind::FloatToInt => {
+            // Numbers below zero become zero.
+            let integer: Signed = c.float_to_int(format, &number(0), width + 1);
+            let (&sign, magnitude) = integer.bits().split_last().expect("a sign");
+            c.mask(!sign, &Unsigned::new(magnitude.to_vec())).bits().to_vec()
+        }
+        _ => c.float_convert(format, other, &number(0)).bits().to_vec(),
+    }
+}
+
+/// The value of an operation on known numbers, which the same gates compute.
+pub(crate) fn folded(kind: Kind, format: Float, operands: &[Number]) -> Number {
+    folded_bits(kind, format, operands, format.width() as u16)
+}
+
+fn folded_bits(kind: Kind, format: Float, operands: &[Number], width: u16) -> Number {
+    let values: Vec<Value> = operands.iter().map(|&number| Value::of(number)).collect();
+    let mut c = CircuitBuilder::new("known");
+    let bits = build(&mut c, kind, &values, code(format).as_usize(), width.into());
+    debug_assert!(bits.iter().all(|bit| [Bit::TRUE, Bit::FALSE].contains(bit)), "{kind:?} of known numbers is known");
+    bits.iter().rev().fold(ZERO, |number, &bit| (number << 1u32) | if bit == Bit::TRUE { ONE } else { ZERO })
+}
+
+impl Machine<'_> {
+    /// The result of an operation, of `width` wires.
+    ///
+    /// *Errors*: a source that costs more than it may.
+    pub(crate) fn float(
+        &mut self,
+        kind: Kind,
+        format: Float,
+        operands: &[Word],
+        width: u16,
+        span: Span,
+    ) -> Result<Word, SourceError> {
+        let known: Option<Vec<Number>> = operands.iter().map(|operand| operand.known()).collect();
+        if let Some(known) = known {
+            self.work(FOLDED_WORK)?;
+            return Ok(Word::constant(folded_bits(kind, format, &known, width)));
+        }
+        let mut all = operands.to_vec();
+        all.push(Word::constant(code(format)));
+        Ok(self.record(kind, &all, (ZERO, power(width) - ONE), span))
+    }
+
+    /// A binary operation.
+    ///
+    /// *Errors*: as [`Machine::float`].
+    pub(crate) fn float_binary(
+        &mut self,
+        op: BinaryOp,
+        a: Word,
+        b: Word,
+        format: Float,
+        span: Span,
+    ) -> Result<Word, SourceError> {
+        let kind = match op {
+            BinaryOp::Add => Kind::FloatAdd,
+            BinaryOp::Sub => Kind::FloatSub,
+            BinaryOp::Mul => Kind::FloatMul,
+            BinaryOp::Div => Kind::FloatDiv,
+            _ => Kind::FloatCompare,
+        };
+        if kind != Kind::FloatCompare {
+            return self.float(kind, format, &[a, b], format.width() as u16, span);
+        }
+        let (a, b) = if let BinaryOp::Greater | BinaryOp::GreaterEqual = op { (b, a) } else { (a, b) };
+        let compared = self.float(kind, format, &[a, b], 3, span)?;
+        let [less, equal] = [0, 1].map(|at| crate::arithmetic::bit(compared, at));
+        Ok(match op {
+            BinaryOp::Less | BinaryOp::Greater => less,
+            BinaryOp::Equal => equal,
+            BinaryOp::NotEqual => self.not(equal, span),
+            // Not both are true.
+            _ => self.xor(less, equal, span),
+        })
+    }
+
+    /// The lesser of two numbers, or the greater if set; one of them if the other is NaN.
+    ///
+    /// *Errors*: as [`Machine::float`].
+    pub(crate) fn float_extreme(
+        &mut self,
+        greater: bool,
+        a: Word,
+        b: Word,
+        format: Float,
+        span: Span,
+    ) -> Result<Word, SourceError> {
+        let op = if greater { BinaryOp::Greater } else { BinaryOp::Less };
+        let first = self.float_binary(op, a, b, format, span)?;
+        let magnitude = self.and(b, Word::constant(sign_of(format) - ONE), span);
+        let nan = self.less(Word::constant(infinity(format)), magnitude, span);
+        let first = self.or(first, nan, span);
+        Ok(self.select(first, a, b, span))
+    }
+
+    /// `x as T`, where one of the types is one of floating-point numbers.
+    ///
+    /// *Errors*: as [`Machine::float`].
+    pub(crate) fn float_cast(&mut self, x: Word, from: Scalar, to: Scalar, span: Span) -> Result<Word, SourceError> {
+        match (from.float, to.float) {
+            (Some(from), Some(to)) if from == to => Ok(x),
+            (Some(from), Some(to)) => self.float(Kind::FloatConvert, from, &[x], to.width() as u16, span),
+            (None, Some(format)) => self.float(Kind::FloatFromInt, format, &[x], format.width() as u16, span),
+            (Some(format), None) => {
+                let operands = [x, Word::truth(to.signed)];
+                let integer = self.float(Kind::FloatToInt, format, &operands, to.bits, span)?;
+                Ok(self.cast(integer, to, span))
+            }
+            (None, None) => Ok(x),
+        }
+    }
+}
