@@ -160,10 +160,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
         "pub fn main(a: &[u8], b: u8) -> u8 {\n    b\n}",
         &["expected a type, got `&` @ 1:16 ? values are copied, there are no references"],
     ),
-    (
-        "pub fn main(a: f32, b: u8) -> u8 {\n    b\n}",
-        &["there is no type `f32` @ 1:16 ? use fixed point: `fixed<16, 16>` has 16 bits before and 16 after the point"],
-    ),
+    ("pub fn main(a: f16, b: u8) -> u8 {\n    b\n}", &["there is no type `f16` @ 1:16 ? use f32 or f64"]),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    println!(\"{}\", a);\n    b\n}",
         &[
@@ -290,7 +287,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    a + 1.5\n}",
-        &["incompatible types: u8 and a decimal number @ 2:5 ? convert the integer, as in `x as fixed<16, 16>`"],
+        &["incompatible types: u8 and a decimal number @ 2:5 ? convert the integer, as in `x as f64`"],
     ),
     (
         "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    a * 2\n}",
@@ -305,10 +302,8 @@ const MISTAKES: &[(&str, &[&str])] = &[
         &["128.0 is out of range for fixed<8, 8>: expected -32768 / 2^8 to 32767 / 2^8 @ 2:9"],
     ),
     (
-        "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    let x = 1.5;\n    a\n}",
-        &[
-            "the type of this decimal number is not known @ 2:13 ? state it: `let x: fixed<16, 16> = 1.5;` or `1.5 as fixed<16, 16>`",
-        ],
+        "pub fn main(a: f64, b: u8) -> f64 {\n    a % 1.5\n}",
+        &["f64 has no `%` @ 2:5 ? convert to integers first, as in `(x as i64) % (y as i64)`"],
     ),
     (
         "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    (a << b) & a\n}",
@@ -354,7 +349,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    1.5u8 + a\n}",
-        &["expected no type suffix on a decimal number, got `u8` @ 2:5 ? write `1.5 as fixed<16, 16>`"],
+        &["expected f32 or f64 as the suffix of a decimal number, got `u8` @ 2:5 ? write `1.5 as fixed<16, 16>`"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> i8 {\n    -a\n}",

@@ -269,6 +269,12 @@ fn expr(own: &Expr) -> UntypedExpr {
         }
         ExprKind::Not(x) => E::UnaryOp(theirs::UnaryOp::Not, boxed(x)),
         ExprKind::Neg(x) => E::UnaryOp(theirs::UnaryOp::Neg, boxed(x)),
+        // They have the contraries.
+        ExprKind::Op(op @ (Op::LessEqual | Op::GreaterEqual), a, b) => {
+            let contrary = if *op == Op::LessEqual { Op::Greater } else { Op::Less };
+            let value = E::Op(operator(contrary), boxed(a), boxed(b));
+            E::UnaryOp(theirs::UnaryOp::Not, Box::new(UntypedExpr::untyped(value, NOWHERE)))
+        }
         ExprKind::Op(op, a, b) => E::Op(operator(*op), boxed(a), boxed(b)),
         ExprKind::Block(body) => E::Block(stmts(body)),
         ExprKind::Call(callee, arguments) => {
