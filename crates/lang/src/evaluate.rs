@@ -55,10 +55,7 @@ impl Machine<'_> {
             ExprKind::Cast(x) => {
                 let (to, from) = (scalar_ty(expr), scalar_ty(x));
                 let x = self.scalar(x)?;
-                match (from.float, to.float) {
-                    (None, None) => self.convert(x, from, to, span),
-                    _ => self.float_cast(x, from, to, span)?,
-                }
+                self.float_cast(x, from, to, span)?
             }
             ExprKind::Extreme(greater, x, y) => {
                 let float = scalar_ty(x).float;

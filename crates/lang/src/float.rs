@@ -171,7 +171,7 @@ impl Machine<'_> {
         Ok(self.select(first, a, b, span))
     }
 
-    /// `x as T`, where one of the types is one of floating-point numbers.
+    /// `x as T`.
     ///
     /// *Errors*: as [`Machine::float`].
     pub(crate) fn float_cast(&mut self, x: Word, from: Scalar, to: Scalar, span: Span) -> Result<Word, SourceError> {
@@ -184,7 +184,7 @@ impl Machine<'_> {
                 let integer = self.float(Kind::FloatToInt, format, &operands, to.bits, span)?;
                 Ok(self.cast(integer, to, span))
             }
-            (None, None) => Ok(x),
+            (None, None) => Ok(self.convert(x, from, to, span)),
         }
     }
 }

@@ -368,6 +368,14 @@ pub(super) enum Op {
     Either,
 }
 
+impl Op {
+    /// Returns whether it compares.
+    pub(super) fn compares(self) -> bool {
+        use Op::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+        matches!(self, Equal | NotEqual | Less | Greater | LessEqual | GreaterEqual)
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     pub(super) kind: PatternKind,

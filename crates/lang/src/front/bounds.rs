@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::{
-    ast::{Expr, ExprKind, Op, Pattern, PatternKind, Place, Program, StepKind, Stmt, StmtKind, Type},
+    ast::{Expr, ExprKind, Pattern, PatternKind, Place, Program, StepKind, Stmt, StmtKind, Type},
     built_in::BuiltIn,
     parser::names::in_source,
     shape::{Shape, Shapes},
@@ -361,9 +361,7 @@ impl<'a> Body<'a, '_> {
             ExprKind::Op(op, a, b) => {
                 let (a, b) = (self.expr(a)?, self.expr(b)?);
                 match op {
-                    Op::Equal | Op::NotEqual | Op::Less | Op::Greater | Op::LessEqual | Op::GreaterEqual => {
-                        Shape::Scalar
-                    }
+                    op if op.compares() => Shape::Scalar,
                     _ => a.or(b),
                 }
             }
