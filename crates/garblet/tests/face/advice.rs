@@ -203,6 +203,16 @@ fn exceptions_of_python_go_with_the_class() {
     }
 }
 
+/// What the package refuses by itself has its class from the exception.
+#[test]
+fn exceptions_of_python_have_the_class_of_what_they_stand_for() {
+    for class in [Class::Call, Class::Network, Class::Store, Class::Panic, Class::Other] {
+        assert_eq!(Exception::of_cause(class).cause(), class);
+    }
+    assert_eq!(Exception::CheatingError.cause(), Class::Misbehaviour);
+    assert_eq!(Exception::ReceiptError.cause(), Class::Other);
+}
+
 #[test]
 fn neutral_words_name_no_option_and_own_words_do() {
     for advice in all_advice() {
