@@ -72,13 +72,12 @@ class Comparison:
 
 def compare_receipts(ours: str | os.PathLike[str], theirs: str | os.PathLike[str]) -> Comparison:
     """Compares the logs of two parties, as `garblet receipts compare` does. First exchange the digests of the last receipts, then the logs."""
-    of_us, of_them = ({receipt.number: receipt for receipt in Receipt.load(path)} for path in (ours, theirs))
     said = json.loads(_garblet.compare_receipts(Path(ours), Path(theirs)))
     only_ours, only_theirs = said["only"]
     return Comparison(
-        alike=[(of_us[own], of_them[other]) for own, other in said["alike"]],
-        only_ours=[of_us[number] for number in only_ours],
-        only_theirs=[of_them[number] for number in only_theirs],
+        alike=[(_of_object(own), _of_object(other)) for own, other in said["alike"]],
+        only_ours=[_of_object(receipt) for receipt in only_ours],
+        only_theirs=[_of_object(receipt) for receipt in only_theirs],
         differs=said["differs"],
     )
 

@@ -116,7 +116,7 @@ impl Machine<'_> {
                 span,
                 "expected a join key that has an order, got one with a list, an enum with fields or a floating-point number",
             );
-            return Err(fault.hint("put a number first, as in `(row.id, row)`"));
+            return Err(fault.hint("put an integer or a fixed-point number first, as in `(row.id, row)`"));
         }
         let mut key = Vec::new();
         key_ty.scalars(&mut key);

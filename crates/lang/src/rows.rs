@@ -31,7 +31,7 @@ impl Machine<'_> {
                 span,
                 "expected a sort key that has an order, got one with a list, an enum with fields or a floating-point number",
             );
-            return Err(fault.hint("put a number first, as in `(row.price, row)`"));
+            return Err(fault.hint("put an integer or a fixed-point number first, as in `(row.price, row)`"));
         }
         let (top, words) = (self.stack.len(), self.words(element));
         let (from, present) = self.rows(rows, span)?;

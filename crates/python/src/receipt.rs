@@ -12,7 +12,7 @@ use garblet_console::{
         Receipts, Run,
         chain::Link,
         comparison::Comparison,
-        log::{object, read_all},
+        log::{Digested, object, read_all},
     },
     session,
     session::Watched,
@@ -38,11 +38,14 @@ pub(crate) fn receipts(py: Python<'_>, path: Option<PathBuf>, holds: Vec<String>
 #[pyfunction]
 pub(crate) fn compare_receipts(py: Python<'_>, ours: PathBuf, theirs: PathBuf) -> PyResult<String> {
     told_beside(py, move || {
-        let comparison = Comparison::of_logs(&ours, &theirs)?;
+        // Each log is read once: it may grow meanwhile.
+        let logs = [read_all(&ours, &[])?.0, read_all(&theirs, &[])?.0];
+        let links = |log: &[Digested]| log.iter().map(|(link, _)| link.clone()).collect();
+        let comparison = Comparison::of(links(&logs[0]), links(&logs[1]));
         let differs = comparison.differs();
-        let numbers = |links: &Vec<Link>| links.iter().map(|link| link.number).collect::<Vec<_>>();
-        let alike: Vec<_> = comparison.alike.iter().map(|(own, other)| (own.number, other.number)).collect();
-        let only = comparison.only.each_ref().map(numbers);
+        let of = |log: usize, link: &Link| object(&logs[log][link.number as usize - 1]);
+        let alike: Vec<_> = comparison.alike.iter().map(|(own, other)| (of(0, own), of(1, other))).collect();
+        let only = [0, 1].map(|log| comparison.only[log].iter().map(|link| of(log, link)).collect::<Vec<_>>());
         Ok(json!({ "alike": alike, "only": only, "differs": differs }).to_string())
     })
 }

@@ -218,7 +218,8 @@ impl<'t> Scanner<'t> {
             (_, Some(format)) => Ok(Kind::Decimal(text, Some(format))),
             _ => {
                 let message = format!("expected f32 or f64 as the suffix of a decimal number, got `{}`", clip(suffix));
-                Err(SourceError::new(span, message).hint(format!("write `{} as fixed<16, 16>`", clip(text))))
+                Err(SourceError::new(span, message)
+                    .hint(format!("write `{}`, and convert it with `as` where you need another type", clip(text))))
             }
         }
     }

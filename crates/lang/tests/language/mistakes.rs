@@ -137,7 +137,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: [([u8; ..2], u8); 4], b: u8) -> u8 {\n    sort(a)[0].1\n}",
         &[
-            "expected a sort key that has an order, got one with a list, an enum with fields or a floating-point number @ 2:5 ? put a number first, as in `(row.price, row)`",
+            "expected a sort key that has an order, got one with a list, an enum with fields or a floating-point number @ 2:5 ? put an integer or a fixed-point number first, as in `(row.price, row)`",
         ],
     ),
     ("pub fn main(a: [u8; 4], b: u8) -> [u8; 4] {\n    sort(a, b)\n}", &["expected 1 argument, got 2 @ 2:5"]),
@@ -348,8 +348,21 @@ const MISTAKES: &[(&str, &[&str])] = &[
         &["expected 2 arguments, got 1 @ 2:5", "incompatible types: i32 and u8 @ 2:14 ? convert one of them with `as`"],
     ),
     (
+        "pub fn main(a: f64, b: f64) -> f64 {\n    if a { b } else { f64::MAX }\n}",
+        &[
+            "expected bool, got f64 @ 2:8 ? compare it, as in `x != 0.0`",
+            "there is no enum `f64` @ 2:23 ? write the number itself",
+        ],
+    ),
+    (
+        "pub fn main(a: f64, b: f64) -> bool {\n    a as bool\n}",
+        &["f64 cannot be converted to bool @ 2:5 ? compare it: `x != 0.0`"],
+    ),
+    (
         "pub fn main(a: u8, b: u8) -> u8 {\n    1.5u8 + a\n}",
-        &["expected f32 or f64 as the suffix of a decimal number, got `u8` @ 2:5 ? write `1.5 as fixed<16, 16>`"],
+        &[
+            "expected f32 or f64 as the suffix of a decimal number, got `u8` @ 2:5 ? write `1.5`, and convert it with `as` where you need another type",
+        ],
     ),
     (
         "pub fn main(a: u8, b: u8) -> i8 {\n    -a\n}",

@@ -214,7 +214,10 @@ impl Checker<'_> {
             (Type::Open(Open::Decimal, _), Type::Fixed(..)) => self.check(x, ty)?,
             (Type::Fixed(..) | Type::Float(_) | Type::Int(_) | Type::Open(..), Type::Bool) => {
                 let fault = SourceError::new(span, format!("{own} cannot be converted to bool"));
-                return self.refuse(fault.hint("compare it: `x != 0`"));
+                return self.refuse(fault.hint(match own.is_decimal() {
+                    true => "compare it: `x != 0.0`",
+                    false => "compare it: `x != 0`",
+                }));
             }
             // As in Rust, a literal that is converted has the new type; operands of a computation do not.
             (Type::Open(Open::Integer, _), Type::Int(_)) | (Type::Open(Open::Decimal, _), Type::Float(_))

@@ -210,6 +210,7 @@ fn conversion(expected: &Type, actual: &Type) -> Option<String> {
         }
         (a, b) | (b, a) if is_literal(b) && a.is_integer() => "convert the integer, as in `x as f64`".into(),
         (a, b) if is_number(a) && is_number(b) => "convert one of them with `as`".into(),
+        (Type::Bool, b) if b.is_decimal() => "compare it, as in `x != 0.0`".into(),
         (Type::Bool, b) if is_number(b) => "compare it, as in `x != 0u8`".into(),
         (a, Type::Bool) if is_number(a) => "convert it with `as`".into(),
         (a, b) if is_array(a) && is_array(b) => "arrays of different sizes have different types".into(),

@@ -1,5 +1,7 @@
 //! Parts of tuples, structs and enums.
 
+use garblet_circuit::Float;
+
 use super::{Checked, Checker, definitions::listed};
 use crate::{
     front::ast::{Expr, Fields, Type, field_of},
@@ -73,7 +75,10 @@ impl Checker<'_> {
     pub(super) fn variant<T>(&mut self, name: &str, variant: &str, fields: &Fields<T>, span: Span) -> Checked {
         let program = self.program;
         let Some(definition) = program.enums.get(name) else {
-            let hint = self.type_meant(name);
+            let hint = match Float::named(name) {
+                Some(_) => Some("write the number itself".into()),
+                None => self.type_meant(name),
+            };
             return self.refuse_with(span, format!("there is no enum `{name}`"), hint);
         };
         let wrong = |message: String| SourceError::new(span, message);
