@@ -203,7 +203,7 @@ fn exceptions_of_python_go_with_the_class() {
     }
 }
 
-/// What the package refuses by itself has its class from the exception.
+/// Refusals of the package itself take their class from the exception.
 #[test]
 fn exceptions_of_python_have_the_class_of_what_they_stand_for() {
     for class in [Class::Call, Class::Network, Class::Store, Class::Panic, Class::Other] {

@@ -348,11 +348,12 @@ const MISTAKES: &[(&str, &[&str])] = &[
         &["expected 2 arguments, got 1 @ 2:5", "incompatible types: i32 and u8 @ 2:14 ? convert one of them with `as`"],
     ),
     (
-        "pub fn main(a: f64, b: f64) -> f64 {\n    if a { b } else { f64::MAX }\n}",
-        &[
-            "expected bool, got f64 @ 2:8 ? compare it, as in `x != 0.0`",
-            "there is no enum `f64` @ 2:23 ? write the number itself",
-        ],
+        "pub fn main(a: f64, b: f64) -> f64 {\n    if a { b } else { 1.0 }\n}",
+        &["expected bool, got f64 @ 2:8 ? compare it, as in `x != 0.0`"],
+    ),
+    (
+        "pub fn main(a: f64, b: f64) -> f64 {\n    f64::MAX\n}",
+        &["there is no enum `f64` @ 2:5 ? write the number itself"],
     ),
     (
         "pub fn main(a: f64, b: f64) -> bool {\n    a as bool\n}",
