@@ -12,7 +12,7 @@ from .errors import UsageError
 from .program import Program
 from .progress import Hearing, Progress
 from .report import Report, of_native, table, thousands
-from .values import Inputs, encode
+from .values import Inputs, encode, library_of
 
 #: The protocols.
 Protocol = Literal[
@@ -51,7 +51,7 @@ def run_local(
     ports = program._native.inputs
     encoded = [encode(ports, own) for own in of]
     said = _garblet.run_local(program._native, encoded, protocol, texts(params), Hearing(progress))
-    return [of_native(report) for report in said]
+    return [of_native(report, library_of(own)) for report, own in zip(said, of, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import Any, Literal
 
 from .errors import UsageError
 from .progress import log
+
+#: A library of data frames.
+Library = Literal["pandas", "polars"]
 
 #: The phases in order. They depend on the peers only, on sizes, on the function, and on the inputs.
 PHASES = ("setup", "prepare", "build", "online")
@@ -41,6 +44,8 @@ class Report:
     #: The rows of a batch that panicked, with the places; their outputs are None.
     panicked: dict[int, str]
     _words: dict[str, tuple[str, int, list[int]]] = field(repr=False, compare=False)
+    #: The library of data frames from which this party's inputs came.
+    _library: str | None = field(repr=False, compare=False)
     #: The object that the command prints, without outputs and with outputs only.
     _run: str = field(repr=False, compare=False)
     _known: str = field(repr=False, compare=False)
@@ -61,27 +66,36 @@ class Report:
         value = self.outputs[output]
         return numpy.array(list(value) if isinstance(value, bytes) else value, dtype=names[kind]).reshape(shape)
 
-    def frame(self, output: str | None = None) -> Any:
-        """The outputs as a data frame of pandas or polars: of the one that is imported, else of the one that is installed.
+    def frame(self, output: str | None = None, library: Library | None = None) -> Any:
+        """The outputs as a data frame, or one output as a column, of pandas or polars.
 
-        Each output is a column: lists, as those of a batch, have a row for each value; otherwise there is one row. For one `output`, a list of records has a
-        column for each field.
+        By default the library is the one from which this party's inputs came, else one that is imported, else one that is installed. In a frame of all outputs, lists, as
+        those of a batch, have a row for each value; otherwise there is one row. One output of records or tuples is a data frame, too. A column of words keeps their
+        type. Rows of a batch that panicked are missing.
 
         >>> from garblet import load, run_local
         >>> many = load("lib:millionaires(32)").batch(3)
         >>> run_local(many, [{"alice": [5, 1, 7]}, {"bob": [4, 4, 4]}])[0].frame()["alice_richer"].to_list()
         [True, False, True]
         """
-        frame = _frames()
-        value = self.outputs if output is None else self.outputs[output]
-        if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
-            return frame(value)
-        columns = value if output is None else {output: value}
-        lengths = {len(column) if isinstance(column, list) else None for column in columns.values()}
-        if len(lengths) > 1:
-            raise UsageError("the outputs have different lengths: a frame has one", "name one of them: frame(output)")
-        is_table = None not in lengths
-        return frame({name: column if is_table else [column] for name, column in columns.items()})
+        name, module = _frames(library or self._library)
+        if output is None:
+            lengths = {len(column) if isinstance(column, list) else None for column in self.outputs.values()}
+            if len(lengths) > 1:
+                raise UsageError("the outputs have different lengths: a frame has one", "name one of them: frame(output)")
+            is_table = None not in lengths
+            return module.DataFrame({name: column if is_table else [column] for name, column in self.outputs.items()})
+        value = self.outputs[output]
+        if not isinstance(value, (list, bytes)):
+            raise UsageError(f"output `{output}` is a single value", "take it as it is: report[...]")
+        rows: list[Any] = [row for row in value if row is not None]
+        if rows and all(isinstance(row, (dict, tuple)) for row in rows):
+            fields = list(rows[0]) if isinstance(rows[0], dict) else list(range(len(rows[0])))
+            return module.DataFrame({str(field): [None if row is None else row[field] for row in value] for field in fields})
+        kind, bits, shape = self._words.get(output, ("", 0, []))
+        has_words = len(shape) == 1 and not self.panicked and (kind == "b" or bits in (8, 16, 32, 64))
+        values = self.array(output) if has_words else list(value)
+        return module.Series(values, name=output) if name == "pandas" else module.Series(output, values)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as the object of `garblet run --json`, where rows count from 1."""
@@ -102,18 +116,18 @@ class Report:
         )
 
 
-def _frames() -> Any:
+def _frames(wanted: str | None) -> tuple[str, Any]:
     names = sorted(("pandas", "polars"), key=lambda name: name not in sys.modules)
-    for name in names:
+    for name in names if wanted is None else [wanted]:
         try:
-            return importlib.import_module(name).DataFrame
+            return name, importlib.import_module(name)
         except ImportError:
             continue
-    raise UsageError("there are no data frames: neither pandas nor polars is installed", "pip install pandas")
+    raise UsageError(f"data frames: expected {wanted or 'pandas or polars'}, which is not installed", f"pip install {wanted or 'pandas'}")
 
 
-def of_native(said: Mapping[str, Any]) -> Report:
-    """Makes a report from the native module's data."""
+def of_native(said: Mapping[str, Any], library: str | None = None) -> Report:
+    """Makes a report from the native module's data, and the library of data frames from which the inputs came."""
     run = json.loads(said["run"])
     (part,) = run["per_party"]
     if run["security"].get("peer_exposed"):
@@ -131,6 +145,7 @@ def of_native(said: Mapping[str, Any]) -> Report:
         security=run["security"],
         panicked=said["panicked"],
         _words=said["words"],
+        _library=library,
         _run=said["run"],
         _known=said["known"],
     )

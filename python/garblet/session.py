@@ -19,7 +19,7 @@ from .local import Params, Protocol, texts
 from .program import Program
 from .progress import Hearing, Progress, log
 from .report import Report, of_native
-from .values import Value, encode
+from .values import Value, encode, library_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -187,14 +187,14 @@ class Session:
 
     def run(self, /, **inputs: Value) -> Report:
         """Runs once, with prepared material if there is any, and returns this party's results."""
-        return self._run(encode(self._ports, inputs))
+        return self._run(encode(self._ports, inputs), library_of(inputs))
 
-    def _run(self, encoded: str) -> Report:
+    def _run(self, encoded: str, library: str | None = None) -> Report:
         try:
-            return of_native(self._call(lambda: self._native.run(encoded, self._hear)))
+            return of_native(self._call(lambda: self._native.run(encoded, self._hear)), library)
         except ReceiptError as error:
             # The results are final all the same.
-            error.report = of_native(error.__dict__.pop("_said"))
+            error.report = of_native(error.__dict__.pop("_said"), library)
             raise
 
     def fill(self, **amounts: int) -> int:

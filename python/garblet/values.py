@@ -5,6 +5,7 @@ A rejected value is still a secret. Messages end up in logs, so they state its p
 
 from __future__ import annotations
 
+import array
 import json
 import math
 import operator
@@ -15,16 +16,19 @@ from typing import Any
 
 from ._garblet import Port
 from .errors import InputError
+from .progress import log
 
 #: The types of inputs: numbers, `bool`, `str`, `bytes`, `decimal.Decimal`, sequences and mappings of these; a buffer, such as a numpy array;
-#: a column of pandas, polars or pyarrow, or any object with Arrow data if pyarrow is installed; a data frame for records.
+#: a column of pandas, polars or pyarrow, or any object with Arrow data if pyarrow is installed; a data frame or a mapping of columns for records.
+#: Columns of whole numbers of any width are taken if every number fits.
 Value = Any
 #: The inputs of a party, by name.
 Inputs = Mapping[str, Value]
 
-#: The format letters of word buffers: unsigned, signed, Boolean.
-_LETTERS = {"u": "BHILQN", "i": "bhilqn", "b": "?"}
-_NAMES = {"u": "uint", "i": "int", "b": "bool"}
+#: The format letters of word buffers: unsigned, signed.
+_LETTERS = {"u": "BHILQN", "i": "bhilqn"}
+#: The codes of `array.array` for signed words of so many bytes; those for unsigned words are the same in capitals.
+_CODES = {1: "b", 2: "h", 4: "i", 8: "q"}
 
 #: The Arrow types for times.
 _ARROW_TIMES = re.compile(r"\b(timestamp|time32|time64|date32|date64|duration)\[")
@@ -41,21 +45,52 @@ def encode(ports: list[Port], inputs: Inputs) -> str:
     return json.dumps({name: _encode(value, by_name.get(name), f"input `{name}`") for name, value in inputs.items()})
 
 
+def library_of(inputs: Inputs) -> str | None:
+    """The library of data frames from which inputs come, alone or in a mapping of columns; None if there is none."""
+    for value in inputs.values():
+        for column in value.values() if isinstance(value, Mapping) else (value,):
+            library = type(column).__module__.partition(".")[0]
+            if library in ("pandas", "polars"):
+                return library
+    return None
+
+
 def _encode(value: Value, port: Port | None, path: str) -> Any:
-    column = _column(value, path, _has_told_columns(port))
+    fields = _fields(port.type) if port is not None else None
+    if fields is not None and isinstance(value, Mapping) and any(_has_rows(of) for of in value.values()):
+        column: Value = _rows(value, list(value), path, True, fields)
+    else:
+        column = _column(value, path, _has_told_columns(port), fields)
     words = port.words if port is not None else None
     if isinstance(column, (bytes, bytearray)) and port is not None and (port.type.startswith("bytes") or _is_of_bytes(words)):
         return {"hex": bytes(column).hex()}
     # Memory has no words of other widths, so the values are checked one by one.
     has_memory = words is not None and (words[0] == "b" or words[1] in (8, 16, 32, 64))
-    if words is not None and has_memory and not isinstance(column, (bytes, bytearray)) and _is_buffer(column):
-        return _words(memoryview(column), words, path)
+    if port is not None and words is not None and has_memory and not isinstance(column, (bytes, bytearray)) and _is_buffer(column):
+        return _words(memoryview(column), words, port.type, path)
     return _Writer(port).write(column, path, 0)
 
 
 def _has_told_columns(port: Port | None) -> bool:
     """Whether the columns of a frame are fields rather than variants, which are as secret as values."""
     return port is not None and not port.type.lstrip("[").startswith("enum {")
+
+
+def _fields(type: str) -> list[str] | None:
+    """The names of the fields, if the type is an array or a list of records; None for others, and if names could hide a variant."""
+    if not type.startswith("[{") or "enum {" in type:
+        return None
+    names, depth, start = [], 0, 2
+    for at, letter in enumerate(type):
+        depth += (letter in "{[(<") - (letter in "}])>")
+        if depth == 2 and letter == ":" or depth == 1 and letter == "}":
+            names += [type[start:at]] if letter == ":" else []
+        if depth == 2 and letter == ",":
+            start = at + 2
+        if depth == 1 and letter == "}":
+            # An array of arrays of records has no columns.
+            return names if type.count("]", at) == 1 else None
+    return None
 
 
 def _is_of_bytes(words: tuple[str, int, list[int]] | None) -> bool:
@@ -71,18 +106,14 @@ def _is_buffer(value: Value) -> bool:
     return view.ndim > 0 and view.format != "O"
 
 
-def _words(view: memoryview, words: tuple[str, int, list[int]], path: str) -> Any:
-    """An array of words from memory, if it has exactly the type and shape that the program requires."""
+def _words(view: memoryview, words: tuple[str, int, list[int]], type: str, path: str) -> Any:
+    """An array of words from memory, if every number fits the words that the program requires, and the shape is the same."""
     kind, bits, shape = words
-    order = (view.format or "B")[0] if len(view.format or "B") > 1 else "@"
     letter = (view.format or "B")[-1]
-    expected = "bool" if kind == "b" else f"{_NAMES[kind]}{bits}"
-    swapped = order in ">!" and view.itemsize > 1
-    if letter not in _LETTERS[kind] or swapped or (kind != "b" and view.itemsize * 8 != bits):
-        raise InputError(
-            f"{path}: expected words of {expected}, got a buffer of format `{view.format}` ({view.itemsize} bytes each)",
-            f"with numpy, .astype(numpy.{expected}) makes it so, if every value fits",
-        )
+    if kind == "b" and letter != "?":
+        raise InputError(f"{path}: expected {type}, got {_kind_of(view)}", "compare them: values != 0")
+    if kind != "b" and letter not in _LETTERS["u"] + _LETTERS["i"]:
+        raise InputError(f"{path}: expected {type}, got {_kind_of(view)}", _advice_for(letter))
     if list(view.shape or ()) != shape:
         raise InputError(
             f"{path}: expected {' x '.join(map(str, shape))} words, got {' x '.join(map(str, view.shape or ()))}",
@@ -90,23 +121,61 @@ def _words(view: memoryview, words: tuple[str, int, list[int]], path: str) -> An
         )
     if kind == "b":
         return {"bits": "".join("1" if bit else "0" for bit in view.tobytes())}
-    return {"hex": view.tobytes().hex()}
+    memory = view.tobytes()
+    swapped = (view.format or "B")[0] in ">!" and view.itemsize > 1
+    if letter in _LETTERS[kind] and not swapped and view.itemsize * 8 == bits:
+        return {"hex": memory.hex()}
+    code = _CODES[view.itemsize]
+    found = array.array(code.upper() if letter in _LETTERS["u"] else code, memory)
+    if swapped:
+        found.byteswap()
+    low, high = (0, 2**bits - 1) if kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    if len(found) and not (low <= min(found) and max(found) <= high):
+        at = next(k for k, number in enumerate(found) if not low <= number <= high)
+        word = f"{kind}{bits}"
+        raise InputError(f"{path}{_place(at, shape)}: expected {word}, got a number out of range", f"{word} is {low} to {high}")
+    code = _CODES[bits // 8]
+    return {"hex": array.array(code.upper() if kind == "u" else code, found).tobytes().hex()}
 
 
-def _column(value: Value, path: str, has_told_columns: bool = True) -> Value:
+def _place(at: int, shape: list[int]) -> str:
+    """The indices of an element, from its number in an array of this shape."""
+    indices: list[int] = []
+    for length in reversed(shape):
+        at, index = divmod(at, length)
+        indices.insert(0, index)
+    return "".join(f"[{index}]" for index in indices)
+
+
+def _kind_of(view: memoryview) -> str:
+    letter = (view.format or "B")[-1]
+    if letter in "efdg":
+        return "floats"
+    if letter == "?":
+        return "Booleans"
+    return "whole numbers" if letter in _LETTERS["u"] + _LETTERS["i"] else f"a buffer of format `{view.format}` ({view.itemsize} bytes each)"
+
+
+def _advice_for(letter: str) -> str | None:
+    if letter in "efdg":
+        return 'declare the input as fixed, such as fixed<32, 16>; if all are whole, .astype("int64")'
+    return '.astype("uint8")' if letter == "?" else None
+
+
+def _column(value: Value, path: str, has_told_columns: bool = True, fields: list[str] | None = None) -> Value:
     """Columns of data frames as buffers. Rejects missing values and says where they are. Rejects times, whose numbers depend on their unit."""
     _refuse_times_and_masks(value, path)
     if not (hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__") or hasattr(value, "isna")):
         return value
     names = columns_of(value)
     if names is not None:
-        return _rows(value, names, path, has_told_columns)
+        return _rows(value, names, path, has_told_columns, fields)
     if not hasattr(value, "to_numpy"):
         value = _by_pyarrow(value, path)
     missing = _missing(value)
     if missing:
         raise InputError(
-            f"{path}: expected a value in every row, got {missing} missing",
+            f"{path}: expected a value in every row, got {missing} missing" + (f", the first at [{_first_missing(value)}]" if has_told_columns else ""),
             "drop these rows or fill them: fill_null or fill_nan with polars and pyarrow, fillna with pandas",
         )
     if _is_nested(value):
@@ -127,11 +196,13 @@ def _column(value: Value, path: str, has_told_columns: bool = True) -> Value:
 
 def _refuse_times_and_masks(value: Value, path: str) -> None:
     if has_times(getattr(value, "dtype", None)):
-        raise InputError(f"{path}: expected numbers, got times", 'say of which unit: with numpy, .astype("datetime64[s]").astype("int64")')
+        advice = 'say of which unit: with numpy, .astype("datetime64[D]").astype("int64") has the days since 1970-01-01, and "datetime64[s]" the seconds'
+        raise InputError(f"{path}: expected numbers, got times", advice)
     if any(of.__name__ == "MaskedArray" for of in type(value).__mro__):
         masked = _count(value.mask)
         if masked:
-            raise InputError(f"{path}: expected a value in every row, got {masked} masked", "fill them: .filled(0)")
+            first = f", the first at {_place(int(value.mask.argmax()), list(value.mask.shape))}" if value.mask.dtype.names is None else ""
+            raise InputError(f"{path}: expected a value in every row, got {masked} masked{first}", "fill them: .filled(0)")
 
 
 def has_times(dtype: Any) -> bool:
@@ -165,15 +236,41 @@ def columns_of(table: Any) -> list[Any] | None:
     return None
 
 
-def _rows(frame: Value, names: list[Any], path: str, is_told: bool) -> list[dict[str, Any]]:
-    """The rows of a data frame as records, with the names of the columns as field names."""
+def _rows(frame: Value, names: list[Any], path: str, is_told: bool, known: list[str] | None) -> list[dict[str, Any]]:
+    """The rows of a data frame, or of a mapping of columns, as records, with the names of the columns as field names.
+
+    Columns that the records do not have are left out, with a warning. A column that is missing is an error.
+    """
     fields = [str(name) for name in names]
     if len(set(fields)) < len(fields):
         got = f", got {', '.join(fields)}" if is_told else ""
         raise InputError(f"{path}: expected columns of different names{got}")
-    found = [_column(frame[name], f"{path}, column `{name}`" if is_told else path) for name in names]
-    columns = [column.tolist() if hasattr(column, "tolist") else column for column in found]
+    if known is not None:
+        for field in (field for field in known if field not in fields):
+            raise InputError(f"{path}: expected a column `{field}`, got none of that name", f"name the columns {', '.join(known)}")
+        extra = [field for field in fields if field not in known]
+        if extra:
+            log.warning("%s: columns that the program does not have are left out: %s", path, ", ".join(extra))
+        names = [name for name in names if str(name) in known]
+        fields = [str(name) for name in names]
+    places = [f"{path}, column `{name}`" if is_told else path for name in names]
+    columns = [_listed(_column(frame[name], place, is_told), place) for name, place in zip(names, places, strict=True)]
+    lengths = [len(column) for column in columns]
+    if len(set(lengths)) > 1:
+        at = next(k for k, length in enumerate(lengths) if length != lengths[0])
+        raise InputError(f"{path}: expected columns of one length, got {lengths[0]} in `{names[0]}` and {lengths[at]} in `{names[at]}`")
     return [dict(zip(fields, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _has_rows(value: Value) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, (str, Mapping, set, frozenset))
+
+
+def _listed(column: Value, path: str) -> list[Any]:
+    """The elements of a column."""
+    if not _has_rows(column):
+        raise InputError(f"{path}: expected a column, got a {type(column).__name__}", "give a list, an array or a column of a frame")
+    return list(column.tolist() if hasattr(column, "tolist") else column)
 
 
 def _missing(value: Value) -> int:
@@ -181,6 +278,12 @@ def _missing(value: Value) -> int:
         return int(value.isna().sum())
     count = getattr(value, "null_count", 0)
     return int(count() if callable(count) else count)
+
+
+def _first_missing(value: Value) -> int:
+    flags = value.isna() if hasattr(value, "isna") else value.is_null()
+    listed = flags.to_pylist() if hasattr(type(flags), "to_pylist") else flags.tolist() if hasattr(flags, "tolist") else flags.to_list()
+    return int(listed.index(True))
 
 
 def _by_pyarrow(value: Value, path: str) -> Value:
@@ -263,7 +366,8 @@ class _Writer:
         try:
             elements = iter(value)
         except TypeError:
-            raise InputError(f"{path}: expected a value, got a {type(value).__name__}") from None
+            hint = "for the days since 1970-01-01, (day - datetime.date(1970, 1, 1)).days" if hasattr(value, "isoformat") else None
+            raise InputError(f"{path}: expected a value, got a {type(value).__name__}", hint) from None
         return [
             self.write(element, f"{path}[{at}]" if self._has_told_places else path, depth + 1)
             for at, element in enumerate(self._some(elements, path))

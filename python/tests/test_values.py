@@ -8,6 +8,7 @@ import enum
 import importlib
 import itertools
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import garblet
@@ -92,9 +93,10 @@ def test_other_buffers_are_taken() -> None:
         ("[u8; 2]", [1, None], "input `a`[1]: expected a value, got None", "drop or fill"),
         ("[u8; 2]", [1, 2, 3], "input `a`: expected [u8; 2], got more elements", None),
         ("[[u8; 2]; 2]", [[1, 2], [3]], "input `a`[1]: expected [u8; 2], got fewer elements", None),
-        ("[u32; 3]", np.zeros(3), "expected words of uint32, got a buffer of format `d` (8 bytes each)", "astype"),
-        ("[u32; 3]", np.zeros(3, dtype=np.int32), "expected words of uint32, got a buffer of format `i`", "astype"),
-        ("[u32; 3]", np.zeros(3, dtype=">u4"), "expected words of uint32", "astype"),
+        ("[u32; 3]", np.zeros(3), "input `a`: expected [u32; 3], got floats", "fixed"),
+        ("[u32; 3]", np.zeros(3, dtype=bool), "input `a`: expected [u32; 3], got Booleans", "astype"),
+        ("[bool; 3]", np.zeros(3, dtype=int), "input `a`: expected [bool; 3], got whole numbers", "!= 0"),
+        ("u32", datetime.date(2020, 1, 1), "input `a`: expected a value, got a date", "days since 1970-01-01"),
         ("[u32; 3]", np.zeros(4, dtype=np.uint32), "expected 3 words, got 4", "size is part of the program"),
         ("[[u32; 3]; 2]", np.zeros((3, 2), dtype=np.uint32), "expected 2 x 3 words, got 3 x 2", "size"),
         ("[u8; 2]", b"abc", "input `a`", None),
@@ -138,7 +140,7 @@ OTHER_FIELDS = "input `a`: expected enum {Dot, Circle(u8), Square {side: u8}}, g
         ("Shape", {"Square": {"side": SECRET}}, OTHER_FIELDS),
         ("Shape", "Circle", OTHER_FIELDS),
         ("Shape", {"Dot": [SECRET]}, OTHER_FIELDS),
-        ("[u32; 2]", np.array([WORD, WORD]), "input `a`: expected words of uint32, got a buffer"),
+        ("[u32; 2]", np.array([WORD, WORD]), "input `a`: expected [u32; 2], got a buffer"),
     ],
     ids=(f"case{number}" for number in itertools.count()),
 )
@@ -185,11 +187,12 @@ def column(library: str, values: list[int | None], dtype: str) -> Any:
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_columns_of_data_frames_are_taken_and_missing_values_refused(library: str) -> None:
     assert through("[u32; 3]", column(library, [1, 2, 2**32 - 1], "uint32")) == [1, 2, 2**32 - 1]
-    with pytest.raises(garblet.InputError, match="input `a`: expected a value in every row, got 1 missing") as caught:
+    with pytest.raises(garblet.InputError, match="input `a`: expected a value in every row, got 1 missing, the first at \\[1\\]") as caught:
         through("[u32; 3]", column(library, [1, None, 3], "uint32"))
     assert "drop these rows" in (caught.value.hint or "")
-    with pytest.raises(garblet.InputError, match="expected words of uint32"):
-        through("[u32; 3]", column(library, [1, 2, 3], "int64"))
+    assert through("[u32; 3]", column(library, [1, 2, 3], "int64")) == [1, 2, 3]
+    with pytest.raises(garblet.InputError, match=r"input `a`\[1\]: expected u32, got a number out of range"):
+        through("[u32; 3]", column(library, [1, -2, 3], "int64"))
     with pytest.raises(garblet.InputError, match="expected 3 words, got 4"):
         through("[u32; 3]", column(library, [1, 2, 3, 4], "uint32"))
 
@@ -438,3 +441,74 @@ def test_labels_of_rows_are_no_columns() -> None:
     program = garblet.load("lib:intersection-sum(2,2,32,32)")
     with pytest.raises(garblet.InputError, match="input `b`"):
         program.evaluate(a=[5, 9], b=pandas.DataFrame({"column_names": [1, 2], "columns": [3, 4]}, dtype="uint32"))
+
+
+@pytest.mark.parametrize("given", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", ">u4", ">i8"])
+@pytest.mark.parametrize("word", ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"])
+def test_whole_numbers_of_any_width_are_taken_where_each_one_fits(given: str, word: str) -> None:
+    has, wants = np.iinfo(given), np.iinfo(f"{word[0]}{int(word[1:]) // 8}")
+    low, high = max(int(has.min), int(wants.min)), min(int(has.max), int(wants.max))
+    program = garblet.compile(f"pub fn main(a: [[{word}; 3]; 2], b: bool) -> [[{word}; 3]; 2] {{ a }}")
+    fits = np.array([[low, high, 1], [2, 3, 4]], dtype=given)
+    assert program.evaluate(a=fits, b=True)["out0"] == fits.tolist()
+    for edge, wrong in [(int(has.min), low - 1), (int(has.max), high + 1)]:
+        if min(edge, wrong) < low or max(edge, wrong) > high:
+            if not int(has.min) <= wrong <= int(has.max):
+                continue
+            with pytest.raises(garblet.InputError) as caught:
+                program.evaluate(a=np.array([[1, 2, 3], [4, wrong, 5]], dtype=given), b=True)
+            assert str(caught.value) == f"input `a`[1][1]: expected {word}, got a number out of range"
+            assert caught.value.hint == f"{word} is {wants.min} to {wants.max}"
+
+
+@pytest.mark.parametrize("library", ["numpy", "pandas", "polars", "pyarrow", "list"])
+def test_columns_in_a_mapping_are_records(library: str, caplog: pytest.LogCaptureFixture) -> None:
+    made: dict[str, Any] = {"numpy": np.array, "list": list, "pyarrow": lambda of: pytest.importorskip("pyarrow").array(of)}
+    column = made.get(library) or pytest.importorskip(library).Series
+    program = garblet.load("lib:intersection-sum(2,2,32,32)")
+    columns = {"value": column([30, 50]), "name": column(["x", "y"]), "key": column([3, 5])}
+    assert program.evaluate(a=[5, 9], b=columns) == {"size": 1, "sum": 50, "in_order": True}
+    assert caplog.messages == ["input `b`: columns that the program does not have are left out: name"]
+    for wrong, words in [
+        ({"key": column([3, 5])}, "input `b`: expected a column `value`, got none of that name"),
+        ({"key": column([3, 5]), "value": column([1])}, "input `b`: expected columns of one length, got 2 in `key` and 1 in `value`"),
+        ({"key": column([3, 5]), "value": 7}, "input `b`, column `value`: expected a column, got a int"),
+        ({"key": column([3, 5]), "value": column([1, -7])}, "input `b`[1].value: expected u32, got a number out of range"),
+    ]:
+        with pytest.raises(garblet.InputError) as caught:
+            program.evaluate(a=[5, 9], b=wrong)
+        assert str(caught.value) == words
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_columns_of_a_frame_that_are_too_many_are_left_out(library: str, caplog: pytest.LogCaptureFixture) -> None:
+    module = pytest.importorskip(library)
+    columns = {"name": ["x", "y"], "key": [3, 5], "value": [30, 50]}
+    frame = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+    program = garblet.load("lib:intersection-sum(2,2,32,32)")
+    assert program.evaluate(a=[5, 9], b=frame) == {"size": 1, "sum": 50, "in_order": True}
+    assert caplog.messages == ["input `b`: columns that the program does not have are left out: name"]
+
+
+@pytest.mark.parametrize("value", [0.1, -0.1, 2.5, -7.96875, 7.96874, 1 / 3, -1e-9, 0.09375, 0.03125, -0.03125])
+def test_a_float_becomes_the_nearest_number_and_in_a_tie_the_even_one(value: float) -> None:
+    expected = Decimal(round(Fraction(repr(value)) * 16)) / 16
+    for given in (value, np.float64(value), Decimal(repr(value))):
+        assert through("fixed<4, 4>", given) == expected
+    assert through("[fixed<4, 4>; 2]", np.array([value, 1.0])) == [expected, 1]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_results_are_columns_of_the_library_of_the_inputs(library: str) -> None:
+    module = pytest.importorskip(library)
+    program = garblet.compile("pub fn main(a: [u16; 3], b: u16) -> ([u16; 3], [(u8, bool); 2], [u32; ..2], u16) { (a, [(1, true), (2, false)], [7], b) }")
+    own, other = garblet.run_local(program, [{"a": module.Series([1, 2, 65535])}, {"b": 5}])
+    column = own.frame("out0")
+    assert isinstance(column, module.Series) and str(column.dtype).lower() == "uint16" and column.to_list() == [1, 2, 65535]
+    assert own.frame("out1").equals(module.DataFrame({"0": [1, 2], "1": [True, False]}))
+    assert own.frame("out2").to_list() == [7]
+    assert isinstance(other.frame("out0", "pandas" if library == "pandas" else "polars"), module.Series)
+    with pytest.raises(garblet.UsageError, match="a single value"):
+        own.frame("out3")
+    many = garblet.compile("pub fn main(a: u8, b: u8) -> u8 { a + b }").batch(2)
+    assert garblet.run_local(many, [{"a": module.Series([1, 255])}, {"b": [1, 1]}])[0].frame("out0").isna().tolist() == [False, True] if library == "pandas" else True
