@@ -25,15 +25,18 @@ from .errors import (
     StoreError,
     UsageError,
 )
+from .interactive import Interactive, interactive
 from .job import Job, JobParty
 from .local import Params, Plan, Protocol, plan, run_local
+from .operations import join, keep, known, loop, map, max, min, rows, sorted, sqrt, where
 from .program import Program, compile, load
 from .progress import Progress
 from .receipts import Comparison, Receipt, compare_receipts
 from .report import PhaseCost, Report
+from .secret import Secret, SecretArray, SecretList
 from .service import Service, acall, call
 from .session import Arrange, Session, Store
-from .trace import Secret, SecretArray, function, i8, i16, i32, i64, map, u8, u16, u32, u64, where
+from .trace import Function, function, i8, i16, i32, i64, u8, u16, u32, u64
 from .values import Inputs, Value
 from .visit import Agreement, Visit, aresume, avisit, resume, visit
 
@@ -52,10 +55,12 @@ __all__ = [
     "Comparison",
     "CompileError",
     "Diagnostic",
+    "Function",
     "GarbletError",
     "Identity",
     "InputError",
     "Inputs",
+    "Interactive",
     "Job",
     "JobParty",
     "NotPreparedError",
@@ -73,6 +78,7 @@ __all__ = [
     "Report",
     "Secret",
     "SecretArray",
+    "SecretList",
     "Service",
     "Session",
     "Store",
@@ -92,11 +98,21 @@ __all__ = [
     "i16",
     "i32",
     "i64",
+    "interactive",
+    "join",
+    "keep",
+    "known",
     "load",
+    "loop",
     "map",
+    "max",
+    "min",
     "plan",
     "resume",
+    "rows",
     "run_local",
+    "sorted",
+    "sqrt",
     "u8",
     "u16",
     "u32",

@@ -50,7 +50,8 @@ def run_local(
         of = [inputs.get(party, {}) for party in range(max([program.parties, *(party + 1 for party in inputs)]))]
     ports = program._native.inputs
     encoded = [encode(ports, own) for own in of]
-    said = _garblet.run_local(program._native, encoded, protocol, texts(params), Hearing(progress))
+    with program._located():
+        said = _garblet.run_local(program._native, encoded, protocol, texts(params), Hearing(progress))
     return [of_native(report, library_of(own)) for report, own in zip(said, of, strict=True)]
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
 from . import _garblet
 from ._garblet import Port
-from .errors import UsageError
+from .errors import Panicked, UsageError
 from .progress import log
 from .report import table
 from .values import Value, encode
@@ -27,6 +29,8 @@ class Program:
         self._native = native
         # The call that recreates it in another process.
         self._made = made
+        #: Of a source that was traced: the places in Python, by line.
+        self._places: Mapping[int, str] = {}
 
     @property
     def name(self) -> str:
@@ -70,12 +74,12 @@ class Program:
 
     def with_owner(self, input: str, party: int) -> Program:
         """The same program with another owner for an input."""
-        return Program(self._native.with_owner(input, party), (Program.with_owner, self, input, party))
+        return self._derived(self._native.with_owner(input, party), (Program.with_owner, self, input, party))
 
     def with_recipients(self, output: str, parties: Sequence[int] | None) -> Program:
         """The same program with other recipients for an output; None means all parties."""
         of = None if parties is None else list(parties)
-        return Program(self._native.with_recipients(output, of), (Program.with_recipients, self, output, of))
+        return self._derived(self._native.with_recipients(output, of), (Program.with_recipients, self, output, of))
 
     def evaluate(self, /, **inputs: Value) -> dict[str, Any]:
         """Evaluates in the clear: the reference answer.
@@ -83,7 +87,8 @@ class Program:
         >>> load("lib:millionaires(32)").evaluate(alice=5_000_000, bob=3_000_000)
         {'alice_richer': True}
         """
-        return self._native.evaluate(encode(self._native.inputs, inputs))
+        with self._located():
+            return self._native.evaluate(encode(self._native.inputs, inputs))
 
     def batch(self, rows: int) -> Program:
         """The program for many independent rows at once: an input or output of type `T` becomes a list of `rows` values.
@@ -93,7 +98,23 @@ class Program:
         >>> load("lib:millionaires(32)").batch(3).evaluate(alice=[5, 1, 7], bob=[4, 4, 4])
         {'alice_richer': [True, False, True]}
         """
-        return Program(self._native.batch(rows), (Program.batch, self, rows))
+        return self._derived(self._native.batch(rows), (Program.batch, self, rows))
+
+    def _derived(self, native: _garblet.Program, made: tuple[Any, ...]) -> Program:
+        program = Program(native, made)
+        program._places = self._places
+        return program
+
+    @contextlib.contextmanager
+    def _located(self) -> Iterator[None]:
+        """Adds the place in Python to a panic of a program that was traced."""
+        try:
+            yield
+        except Panicked as error:
+            line = re.search(r":(\d+):\d+: ", str(error))
+            if line is not None and int(line[1]) in self._places:
+                error.add_note(f"in Python at {self._places[int(line[1])]}")
+            raise
 
     def svg(self) -> str:
         """A diagram of the components and their links."""

@@ -191,7 +191,8 @@ class Session:
 
     def _run(self, encoded: str, library: str | None = None) -> Report:
         try:
-            return of_native(self._call(lambda: self._native.run(encoded, self._hear)), library)
+            with self.program._located():
+                return of_native(self._call(lambda: self._native.run(encoded, self._hear)), library)
         except ReceiptError as error:
             # The results are final all the same.
             error.report = of_native(error.__dict__.pop("_said"), library)
