@@ -54,15 +54,16 @@ class Type:
     def literal(self, value: Any) -> str:
         """A known number in the source. A number for a fixed-point type is rounded to the nearest one, in a tie to the even one."""
         low, high = self.range
-        scaled = round(Fraction(Decimal(repr(value)) if isinstance(value, float) else value) * 2**self.point)
+        scaled = round(Fraction(Decimal(repr(float(value))) if isinstance(value, float) else value) * 2**self.point)
         if not low <= scaled <= high:
             raise OverflowError(f"{value} is no {self.text}")
         if self.is_word:
             return f"({scaled}{self.text})" if scaled < 0 else f"{scaled}{self.text}"
-        # A number over a power of two has as many decimal digits after the point as that power.
-        digits = f"{abs(scaled) * 5**self.point:0{self.point + 1}d}"
-        whole, part = (digits[: -self.point], digits[-self.point :]) if self.point else (digits, "0")
-        return f"({'-' if scaled < 0 else ''}{whole}.{part} as {self.text})"
+        # As many decimal digits as tell two numbers of the type apart: the language reads 38 at most.
+        count = len(str(2**self.point))
+        digits = f"{round(Fraction(abs(scaled) * 10**count, 2**self.point)):0{count + 1}d}"
+        part = digits[-count:].rstrip("0") or "0"
+        return f"({'-' if scaled < 0 else ''}{digits[:-count]}.{part} as {self.text})"
 
     def zero(self) -> str:
         """A value in the source that stands in a place that is filled later."""

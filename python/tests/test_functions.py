@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Annotated, Any
 
 import garblet
@@ -142,6 +143,8 @@ def test_fixed_point_numbers() -> None:
     ]:
         with pytest.raises(TypeError, match=words):
             trace.source(wrong, {"a": "u8", "b": "u8"})
+    tenth = garblet.compile(trace.source(lambda a: (a + np.float64(0.1), a + 0.1, a + Decimal("0.1")), {"a": "fixed<8, 60>"}))
+    assert {Fraction(found) for found in tenth.evaluate(a=0).values()} == {Fraction(round(Fraction(1, 10) * 2**60), 2**60)}
     with pytest.raises(ZeroDivisionError):
         trace.source(lambda a: a // 0, {"a": "u8"})
     with pytest.raises(OverflowError, match="8.5 is no fixed<4, 4>"):

@@ -213,3 +213,13 @@ def test_the_whole_part_is_that_of_math_floor(type: str) -> None:
     for scaled in {*of.range, *range(-40, 40)}:
         number = scaled / 2**of.point
         assert program.evaluate(a=number)["out0"] == math.floor(number)
+
+
+@pytest.mark.parametrize("type", ["fixed<1, 7>", "fixed<8, 60>", "fixed<2, 100>", "fixed<1, 120>", "fixed<64, 40>", "fixed<100, 0>"])
+def test_known_numbers_are_the_nearest_of_the_type(type: str) -> None:
+    rng, of = random.Random(f"known {type}"), parse(type)
+    for scaled in [*of.range, -1, 0, 1, *(rng.randint(*of.range) for _ in range(20))]:
+        # A quarter of a step away, on the inner side.
+        near = Fraction(scaled, 2**of.point) - Fraction((scaled > 0) - (scaled < 0), 4 * 2**of.point)
+        program = garblet.compile(trace.source(lambda a, near=near: a + near, {"a": type}))
+        assert Fraction(program.evaluate(a=0)["out0"]) == Fraction(scaled, 2**of.point)
