@@ -88,13 +88,14 @@ class Report:
         value = self.outputs[output]
         if not isinstance(value, (list, bytes)):
             raise UsageError(f"output `{output}` is a single value", "take it as it is: report[...]")
-        rows: list[Any] = [row for row in value if row is not None]
-        if rows and all(isinstance(row, (dict, tuple)) for row in rows):
-            fields = list(rows[0]) if isinstance(rows[0], dict) else list(range(len(rows[0])))
-            return module.DataFrame({str(field): [None if row is None else row[field] for row in value] for field in fields})
+        rows: list[Any] = list(value)
+        first = next((row for row in rows if row is not None), None)
+        if isinstance(first, (dict, tuple)):
+            fields = list(first) if isinstance(first, dict) else list(range(len(first)))
+            return module.DataFrame({str(field): [None if row is None else row[field] for row in rows] for field in fields})
         kind, bits, shape = self._words.get(output, ("", 0, []))
         has_words = len(shape) == 1 and not self.panicked and (kind == "b" or bits in (8, 16, 32, 64))
-        values = self.array(output) if has_words else list(value)
+        values = self.array(output) if has_words else rows
         return module.Series(values, name=output) if name == "pandas" else module.Series(output, values)
 
     def to_dict(self) -> dict[str, Any]:
