@@ -330,7 +330,7 @@ class _Writer:
         if isinstance(value, (Decimal, float)):
             if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
                 got = "nan" if (value.is_nan() if isinstance(value, Decimal) else math.isnan(value)) else "an infinite one"
-                raise InputError(f"{path}: expected a number, got {got}", "drop or fill what is missing")
+                raise InputError(f"{path}: expected a number, got {got}", 'drop or fill what is missing; for f32 and f64 write "NaN", "inf" or "-inf"')
             # A float keeps its point, so it is never read as an integer.
             return self._decimal(value, path) if isinstance(value, Decimal) else float(value)
         if isinstance(value, Mapping):

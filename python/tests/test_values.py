@@ -512,3 +512,16 @@ def test_results_are_columns_of_the_library_of_the_inputs(library: str) -> None:
         own.frame("out3")
     many = garblet.compile("pub fn main(a: u8, b: u8) -> u8 { a + b }").batch(2)
     assert garblet.run_local(many, [{"a": module.Series([1, 255])}, {"b": [1, 1]}])[0].frame("out0").isna().tolist() == [False, True] if library == "pandas" else True
+
+
+def test_floating_point_numbers_come_in_and_go_out_as_floats() -> None:
+    program = garblet.compile("pub fn main(a: [f64; 3], b: f32) -> ([f64; 3], f32) { ([a[0] + 0.1, a[1] * a[1], -a[2]], b) }")
+    numbers = [0.2, 1e200, 0.0]
+    for given in (numbers, np.array(numbers), pytest.importorskip("pandas").Series(numbers)):
+        assert program.evaluate(a=given, b=0.5) == {"out0": [0.2 + 0.1, float("inf"), -0.0], "out1": 0.5}
+    nan, infinite, _ = program.evaluate(a=["NaN", "-inf", 1], b=0.1)["out0"]
+    assert nan != nan and infinite == float("inf")
+    assert program.evaluate(a=numbers, b=0.1)["out1"] == float(np.float32(0.1))
+    with pytest.raises(garblet.InputError, match=r"`a`\[0\]: expected a number, got nan") as error:
+        program.evaluate(a=[float("nan"), 1.0, 2.0], b=0.5)
+    assert error.value.hint is not None and "NaN" in error.value.hint
