@@ -9,7 +9,7 @@ use garblet_primitives::{Block, gf128};
 use garblet_protocol::{
     ProtocolError, Role,
     checks::Check,
-    conduct::{Conduct, Honest},
+    conduct::{AnyConduct, Conduct, Honest},
 };
 
 use crate::{Outputs, run::run_two};
@@ -468,6 +468,7 @@ pub fn run_over(
     (garbler, evaluator): (impl Conduct<Step>, impl Conduct<Step>),
     seed: u128,
 ) -> [Result<Outputs, ProtocolError>; 2] {
+    let [garbler, evaluator] = [AnyConduct::new(garbler), AnyConduct::new(evaluator)];
     let plan = || Plan::new(program.clone(), config, &[], false).map(Arc::new);
     run_two(
         NAME,

@@ -17,7 +17,7 @@ use garblet_net::{Channel, memory_pair};
 use garblet_protocol::{
     ProtocolError, Role,
     checks::Check,
-    conduct::{Conduct, Honest},
+    conduct::{AnyConduct, Conduct, Honest},
 };
 
 use crate::{Outputs, Replay, run::run_two};
@@ -326,6 +326,7 @@ pub fn run_over(
     (garbler, evaluator): (impl Conduct<Step>, impl Conduct<Step>),
     seed: u128,
 ) -> [Result<Outputs, ProtocolError>; 2] {
+    let [garbler, evaluator] = [AnyConduct::new(garbler), AnyConduct::new(evaluator)];
     let plan = |()| Plan::new(program.clone(), config).map(Arc::new);
     run_two(
         NAME,

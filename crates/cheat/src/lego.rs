@@ -10,7 +10,7 @@ use garblet_primitives::{Block, Prg};
 use garblet_protocol::{
     ProtocolError,
     checks::Check,
-    conduct::{Conduct, Honest},
+    conduct::{AnyConduct, Conduct, Honest},
 };
 use garblet_store::Store;
 
@@ -190,6 +190,7 @@ pub fn run(
     seed: u128,
 ) -> [Result<Outputs, ProtocolError>; 2] {
     let config = Config::default();
+    let [constructor, evaluator] = [AnyConduct::new(constructor), AnyConduct::new(evaluator)];
     let plan = |()| Plan::new(program.clone(), config).map(Arc::new);
     run_two(
         NAME,
@@ -250,6 +251,7 @@ pub fn run_stored(
     seed: u128,
 ) -> ([Result<Outputs, ProtocolError>; 2], Stores) {
     let config = Config::default();
+    let [constructor, evaluator] = [AnyConduct::new(constructor), AnyConduct::new(evaluator)];
     let plan = || Plan::new(program.clone(), config).map(Arc::new);
     let [of_constructor, of_evaluator] = stores.map(RefCell::new);
     let missing = || panic!("a party has its store");

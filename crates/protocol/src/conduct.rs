@@ -33,6 +33,30 @@ pub struct Honest;
 
 impl<Step> Conduct<Step> for Honest {}
 
+/// Any conduct. Tests with many deviations share one copy of a party's code by it, which then is compiled once and not for each.
+pub struct AnyConduct<Step>(Box<dyn Conduct<Step>>);
+
+impl<Step> AnyConduct<Step> {
+    /// Stands for a conduct.
+    pub fn new(conduct: impl Conduct<Step>) -> Self {
+        AnyConduct(Box::new(conduct))
+    }
+}
+
+impl<Step: 'static> Conduct<Step> for AnyConduct<Step> {
+    fn touch(&mut self, step: Step, index: usize, bytes: &mut [u8]) {
+        self.0.touch(step, index, bytes);
+    }
+
+    fn input(&mut self, index: usize, bits: &mut Bits) {
+        self.0.input(index, bits);
+    }
+
+    fn program(&mut self, index: usize) -> Option<Arc<Program>> {
+        self.0.program(index)
+    }
+}
+
 /// A conduct that the threads of one party share.
 pub struct Common<C>(Arc<Mutex<C>>);
 

@@ -26,7 +26,7 @@ use garblet_net::{
 use garblet_primitives::{Block, Prg};
 use garblet_protocol::{
     Protocol, ProtocolError, Role, Session,
-    conduct::{Conduct, Honest},
+    conduct::{AnyConduct, Conduct, Honest},
     stock::Notice,
 };
 use garblet_store::{Store, StoreKey};
@@ -52,9 +52,15 @@ fn own(job: &Job, party: Party) -> Vec<Bits> {
     all.filter(|(input, _)| input.owner == party).map(|(_, value)| value.clone()).collect()
 }
 
-async fn set_up<S: Side, C: Conduct<Step>>(session: &mut Session, job: &Job, config: Config, conduct: C) -> Run<S, C> {
+async fn set_up<S: Side>(
+    session: &mut Session,
+    job: &Job,
+    config: Config,
+    conduct: impl Conduct<Step>,
+) -> Run<S, AnyConduct<Step>> {
     let plan = Arc::new(Plan::new(job.program.clone(), config, &[], false).expect("can be run"));
-    let role = Participant::<S, C>::setup(session, config, conduct).await.expect("nobody cheats in the setup");
+    let role = Participant::<S, _>::setup(session, config, AnyConduct::new(conduct)).await;
+    let role = role.expect("nobody cheats in the setup");
     Run::new(role, plan, false)
 }
 
@@ -74,14 +80,14 @@ fn again<H: Side, P: Side>(
         let (ours, theirs) = memory_pair();
         let honest = async {
             let mut session = session(ours, H::PARTY, seed).await;
-            let mut run = set_up::<H, _>(&mut session, job, config, Honest).await;
+            let mut run = set_up::<H>(&mut session, job, config, Honest).await;
             let first = run.run(&mut session, &own(job, H::PARTY)).await.err();
             session.abort().await;
             (run, first)
         };
         let peer = async {
             let mut session = session(theirs, P::PARTY, seed).await;
-            let mut run = set_up::<P, _>(&mut session, job, config, cheat).await;
+            let mut run = set_up::<P>(&mut session, job, config, cheat).await;
             let _ = run.run(&mut session, &own(job, P::PARTY)).await;
             session.abort().await;
         };
@@ -159,7 +165,7 @@ fn leaves<S: Side>(channel: Channel, folder: Option<PathBuf>, step: Step) -> Joi
                 let role = Participant::<S, _>::meet(&mut session, config, store, LeavesAt(step)).await;
                 let _ = role.expect("both are honest so far").fill(&mut session, ORDER).await;
             } else {
-                let mut run = set_up::<S, _>(&mut session, &job(), config, LeavesAt(step)).await;
+                let mut run = set_up::<S>(&mut session, &job(), config, LeavesAt(step)).await;
                 let _ = run.prepare(&mut session).await;
             }
         });
@@ -195,7 +201,7 @@ fn an_evaluator_without_a_store_whose_check_is_not_settled_makes_nothing_more() 
         let (ours, theirs) = memory_pair();
         let garbler = leaves::<GarblerSide>(ours, None, Step::DigestOpening);
         let mut first = session(theirs, EVALUATOR, 1).await;
-        let mut run = set_up::<EvaluatorSide, _>(&mut first, &job(), Config::default(), Honest).await;
+        let mut run = set_up::<EvaluatorSide>(&mut first, &job(), Config::default(), Honest).await;
         assert!(run.prepare(&mut first).await.is_err());
         first.abort().await;
         assert!(garbler.join().is_err(), "it left");

@@ -20,7 +20,7 @@ use garblet_primitives::{Block, Prg};
 use garblet_protocol::{
     Protocol, ProtocolError, Role, Session,
     checks::Check,
-    conduct::{Conduct, Honest},
+    conduct::{AnyConduct, Conduct, Honest},
     stock::{ReadInput, SavedValues},
 };
 use garblet_store::{Store, StoreKey};
@@ -152,11 +152,11 @@ fn open(folder: &Path, party: Party) -> Store {
 }
 
 /// A run from a store, which makes whatever the store lacks: its first input is the kept value, if it reads, and it keeps outputs.
-async fn live<S: Side, C: Conduct<Step>>(
+async fn live<S: Side>(
     channel: Channel,
     (folder, job, config): (&Path, &Job, Config),
     (reads, seed): (bool, u64),
-    conduct: C,
+    conduct: AnyConduct<Step>,
 ) -> Result<(), ProtocolError> {
     let (mut channel, rng) = (channel, Prg::new(Block::from_halves(seed, S::PARTY.0.into())));
     channel.set_timeout(Duration::from_secs(20));
@@ -171,7 +171,7 @@ async fn live<S: Side, C: Conduct<Step>>(
     let own: Vec<Bits> = own.map(|(_, (_, value))| value.clone()).collect();
     let ran = async {
         let store = (open(folder, S::PARTY), "test");
-        let role = Participant::<S, C>::meet(&mut session, config, store, conduct).await?;
+        let role = Participant::<S, _>::meet(&mut session, config, store, conduct).await?;
         let saved = SavedValues { keep: Some(KEPT.into()), read };
         let mut run = Run::saving(&mut session, role, plan, saved, true).await?;
         run.run(&mut session, &own).await.map(drop)
@@ -193,8 +193,8 @@ fn both(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let (left, right) = memory_pair();
-        let garbler = live::<GarblerSide, _>(left, of, reads, garbler);
-        let evaluator = live::<EvaluatorSide, _>(right, of, reads, evaluator);
+        let garbler = live::<GarblerSide>(left, of, reads, AnyConduct::new(garbler));
+        let evaluator = live::<EvaluatorSide>(right, of, reads, AnyConduct::new(evaluator));
         let (garbler, evaluator) = tokio::join!(garbler, evaluator);
         [garbler, evaluator]
     })

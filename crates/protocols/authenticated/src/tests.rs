@@ -20,7 +20,7 @@ use garblet_circuit::{Bits, Circuit, Component, Gate, Party, Port, Program, Type
 use garblet_net::{Channel, Hello, memory_pair};
 use garblet_primitives::{Block, Prg};
 use garblet_protocol::{
-    conduct::{Conduct, Honest},
+    conduct::{AnyConduct, Conduct, Honest},
     error::ProtocolError,
     phase::{Phase, PhaseCosts},
     session::Session,
@@ -44,6 +44,9 @@ use crate::{
 
 /// The two sides of a run, for tests that treat both alike.
 type Both<T> = [Result<T, ProtocolError>; 2];
+
+/// The conduct of all parties here.
+type Any = AnyConduct<Step>;
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(future)
@@ -101,9 +104,9 @@ fn set_up() -> [Secrets; 2] {
 }
 
 /// Begins a session with these secrets.
-async fn ground<C: Conduct<Step>>(session: &mut Session, party: Party, conduct: C) -> Ground<C> {
+async fn ground(session: &mut Session, party: Party, conduct: impl Conduct<Step>) -> Ground<Any> {
     let secrets = &secrets()[usize::from(party.0)];
-    Ground::agree(session, secrets, party, Config::default(), conduct).await.expect("both agree")
+    Ground::agree(session, secrets, party, Config::default(), Any::new(conduct)).await.expect("both agree")
 }
 
 fn plan(program: Program, config: Config) -> Plan {
@@ -131,14 +134,14 @@ fn own_input(plan: &Plan, party: Party, inputs: &[Bits]) -> Bits {
 type Ran = (Vec<Option<Bits>>, PhaseCosts);
 
 /// One run of a side on triples of a batch of this size, if given, and otherwise of the normal size.
-async fn live<S: Side, C: Conduct<Step>>(
+async fn live<S: Side>(
     session: &mut Session,
     plan: &Plan,
     batch: Option<Batch>,
     inputs: &[Bits],
-    ground: Ground<C>,
+    ground: Ground<Any>,
 ) -> Result<Ran, ProtocolError> {
-    let mut participant = Participant::<S, C> { ground, config: plan.config(), side: PhantomData };
+    let mut participant = Participant::<S, Any> { ground, config: plan.config(), side: PhantomData };
     let mut supply = Supply::default();
     let masks = plan.amounts().masks;
     let batches = batch.map_or_else(|| plan.batches(), |batch| vec![(Some(batch), masks)]);
@@ -167,11 +170,11 @@ fn run(
         seed,
         async |session| {
             let ground = ground(session, GARBLER, garbler).await;
-            live::<GarblerSide, _>(session, plan, batch, inputs, ground).await
+            live::<GarblerSide>(session, plan, batch, inputs, ground).await
         },
         async |session| {
             let ground = ground(session, EVALUATOR, evaluator).await;
-            live::<EvaluatorSide, _>(session, plan, batch, inputs, ground).await
+            live::<EvaluatorSide>(session, plan, batch, inputs, ground).await
         },
     );
     [garbler, evaluator]

@@ -16,7 +16,7 @@ use garblet_circuit::{Bits, Circuit, Component, Gate, Party, Port, Program, Reci
 use garblet_net::{Mesh, testing::PairTranscript};
 use garblet_protocol::{
     MeshSession, PhaseCosts, ProtocolError,
-    conduct::{Conduct, Honest},
+    conduct::{AnyConduct, Conduct, Honest},
     protocol::BoxedRole,
 };
 use garblet_runs::testing::mesh_run::{self, Outputs, TIMEOUT, block_on, own_inputs, run_recorded};
@@ -41,7 +41,7 @@ async fn set_up_with(
     plan: &Arc<Plan>,
     conduct: impl Conduct<Step>,
 ) -> Result<BoxedRole<Mesh>, ProtocolError> {
-    let (plan, party) = (plan.clone(), Party(session.mesh().party()));
+    let (plan, party, conduct) = (plan.clone(), Party(session.mesh().party()), AnyConduct::new(conduct));
     Ok(match plan.seat(party) {
         Some(_) => Box::new(Garbler::set_up(session, plan, party, conduct).await?),
         None => Box::new(Evaluator::set_up(session, plan, party, conduct).await?),

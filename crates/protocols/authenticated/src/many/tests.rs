@@ -19,11 +19,19 @@ use std::sync::Arc;
 use garblet_circuit::{Bits, Circuit, Component, Gate, Party, Port, Program, Recipients, Type, Wire};
 use garblet_net::Mesh;
 use garblet_primitives::{Block, Prg};
-use garblet_protocol::{MeshSession, Role, conduct::Conduct, error::ProtocolError, phase::PhaseCosts};
+use garblet_protocol::{
+    MeshSession, Role,
+    conduct::{AnyConduct, Conduct},
+    error::ProtocolError,
+    phase::PhaseCosts,
+};
 use garblet_runs::testing::mesh_run::{self, TIMEOUT, block_on};
 
 use super::{Config, Member, Plan, Step, build::Built, ground::Ground, saved::Read, shares::Triples, supply::Supply};
 use crate::{amounts::Amounts, config::ResultCheck, parameters::Batch};
+
+/// The conduct of all parties in most tests.
+type Any = AnyConduct<Step>;
 
 /// Lets all parties live, each in a session of its own; one that fails tells the others.
 fn all<T>(
@@ -109,8 +117,8 @@ fn own_inputs(plan: &Plan, party: Party, inputs: &[Bits]) -> Vec<Bits> {
 }
 
 /// A party after one batch.
-struct Made<K> {
-    ground: Ground<K>,
+struct Made {
+    ground: Ground<Any>,
     supply: Supply,
 }
 
@@ -120,10 +128,10 @@ fn make<K: Conduct<Step>>(
     seed: u64,
     (batch, masks): (Option<Batch>, usize),
     conduct: impl Fn(Party) -> K,
-) -> Vec<Result<Made<K>, ProtocolError>> {
+) -> Vec<Result<Made, ProtocolError>> {
     all(parties, seed, async |session, party| {
         let plan = Plan::new(product(), parties, Config::default())?;
-        let mut ground = Ground::set_up(session, &plan, party, conduct(party)).await?;
+        let mut ground = Ground::set_up(session, &plan, party, Any::new(conduct(party))).await?;
         let triples = batch.map_or(0, |batch| batch.triples as usize);
         let mut supply = Supply::with_room(parties, triples, masks);
         ground.make(session, (batch, triples, masks), &mut supply).await?;
@@ -142,7 +150,7 @@ fn run<K: Conduct<Step>>(
     conduct: impl Fn(Party) -> K,
 ) -> Vec<Result<Ran, ProtocolError>> {
     all(plan.parties(), seed, async |session, party| {
-        let mut member = Member::set_up(session, plan.clone(), party, conduct(party)).await?;
+        let mut member = Member::set_up(session, plan.clone(), party, Any::new(conduct(party))).await?;
         let outputs = member.run(session, &own_inputs(plan, party, inputs)).await?;
         Ok((outputs, session.costs()))
     })

@@ -58,7 +58,7 @@ impl Conduct<Step> for OtherBit {
 #[test]
 fn differences_whose_sum_has_bit_0_clear_are_caught() {
     let make = async |session: &mut Session, own: Party, (deviant, config): (Party, Config)| {
-        let mut conduct = OtherBit(own == deviant);
+        let mut conduct = Any::new(OtherBit(own == deviant));
         let secrets = Secrets::set_up(session, own, config, &mut conduct).await?;
         let mut ground = Ground::agree(session, &secrets, own, config, conduct).await?;
         ground.begin_ots(session, config, SILENT_FROM).await?;
@@ -106,7 +106,7 @@ fn labels_with_another_difference_than_shares_never_give_a_wrong_result() {
                 async |session| {
                     let ground = ground(session, EVALUATOR, Honest).await;
                     let batch = Some(Batch { triples: plan.and_count(), bucket: 2 });
-                    live::<EvaluatorSide, _>(session, &plan, batch, &inputs, ground).await
+                    live::<EvaluatorSide>(session, &plan, batch, &inputs, ground).await
                 },
             );
             match evaluator {

@@ -38,7 +38,8 @@ fn meet(folders: [&Path; 2], seed: u64) -> Both<Met> {
         }
     };
     async fn of<S: Side>(session: &mut Session, store: Store) -> Result<Met, ProtocolError> {
-        let mut role = Participant::<S, Honest>::meet(session, Config::default(), (store, "test"), Honest).await?;
+        let mut role =
+            Participant::<S, Any>::meet(session, Config::default(), (store, "test"), Any::new(Honest)).await?;
         if role.stock() == Amounts::default() {
             role.fill(session, Amounts { triples: 8 * TAKEN, masks: 8 * TAKEN }).await?;
         } else if let Some(stock) = &mut role.ground.stock {

@@ -1,6 +1,6 @@
 //! The rates at which cheats pass agree with the formulas, with batches so small that it happens.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use garblet_runs::testing::is_full;
 
@@ -128,17 +128,19 @@ fn false_leaky_triples_pass_and_meet_as_often_as_the_formula_says() {
     }
 }
 
-/// Adds the garbler's difference to a row of the first gate.
+/// Adds the garbler's difference, once it is told, to a row of the first gate.
 struct WrongRow {
     row: usize,
-    delta: Block,
+    delta: Arc<OnceLock<Block>>,
 }
 
 impl Conduct<Step> for WrongRow {
     fn touch(&mut self, step: Step, index: usize, bytes: &mut [u8]) {
         if step == Step::Tables && index == 0 {
             let row = &mut bytes[16 * self.row..16 * (self.row + 1)];
-            row.iter_mut().zip(self.delta.to_bytes()).for_each(|(byte, other)| *byte ^= other);
+            row.iter_mut()
+                .zip(self.delta.get().expect("it was told").to_bytes())
+                .for_each(|(byte, other)| *byte ^= other);
         }
     }
 }
@@ -149,13 +151,14 @@ fn with_wrong_row(plan: &Plan, row: usize, inputs: &[Bits], seed: u64) -> Result
     let (_, evaluator) = both(
         seed,
         async |session| {
-            let mut ground = ground(session, GARBLER, WrongRow { row, delta: Block::ZERO }).await;
-            ground.conduct.delta = ground.delta.block();
-            live::<GarblerSide, _>(session, plan, batch, inputs, ground).await
+            let delta = Arc::new(OnceLock::new());
+            let ground = ground(session, GARBLER, WrongRow { row, delta: delta.clone() }).await;
+            delta.set(ground.delta.block()).ok().expect("it was not told before");
+            live::<GarblerSide>(session, plan, batch, inputs, ground).await
         },
         async |session| {
             let ground = ground(session, EVALUATOR, Honest).await;
-            live::<EvaluatorSide, _>(session, plan, batch, inputs, ground).await
+            live::<EvaluatorSide>(session, plan, batch, inputs, ground).await
         },
     );
     evaluator

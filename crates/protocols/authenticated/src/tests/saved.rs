@@ -21,7 +21,7 @@ pub(super) struct Link {
 type Lived = Result<(Vec<Option<Bits>>, Store), ProtocolError>;
 
 async fn live<S: Side>(session: &mut Session, store: Store, step: &Link) -> Lived {
-    let role = Participant::<S, Honest>::meet(session, step.plan.config(), (store, "test"), Honest).await?;
+    let role = Participant::<S, Any>::meet(session, step.plan.config(), (store, "test"), Any::new(Honest)).await?;
     let mut run = Run::saving(session, role, step.plan.clone(), step.saved.clone(), true).await?;
     let owned = step.plan.program().inputs().iter().zip(&step.inputs).filter(|(input, _)| input.owner == S::PARTY);
     let own: Vec<Bits> = owned.map(|(_, value)| value.clone()).collect();
@@ -209,12 +209,14 @@ fn runs_for_the_parties_and_for_others_use_separate_names() {
     let (run, _) = both(
         1,
         async |session| {
-            let role = Participant::<GarblerSide, Honest>::setup(session, Config::default(), Honest).await?;
+            let role = Participant::<GarblerSide, Any>::setup(session, Config::default(), Any::new(Honest)).await?;
             let plan =
                 Plan::new(Arc::new(library::find("add(8)").expect("in the library")), Config::default(), &[], false);
             Ok::<_, ProtocolError>(Run::new(role, Arc::new(plan?), false))
         },
-        async |session| Participant::<EvaluatorSide, Honest>::setup(session, Config::default(), Honest).await.map(drop),
+        async |session| {
+            Participant::<EvaluatorSide, Any>::setup(session, Config::default(), Any::new(Honest)).await.map(drop)
+        },
     );
     let mut run = run.expect("both are honest");
     run.read_for_others(vec![read("state x 1")]).expect("others' name");

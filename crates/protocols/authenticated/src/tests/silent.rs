@@ -92,8 +92,8 @@ fn a_plan_with_other_parameters_has_the_same_schedules() {
 /// A whole session of both parties, from the set-up on.
 fn whole(plan: &Plan, inputs: &[Bits], seed: u64) -> Both<Ran> {
     async fn lives<S: Side>(session: &mut Session, plan: &Plan, inputs: &[Bits]) -> Result<Ran, ProtocolError> {
-        let Participant { ground, .. } = Participant::<S, Honest>::setup(session, plan.config(), Honest).await?;
-        live::<S, _>(session, plan, None, inputs, ground).await
+        let Participant { ground, .. } = Participant::<S, Any>::setup(session, plan.config(), Any::new(Honest)).await?;
+        live::<S>(session, plan, None, inputs, ground).await
     }
     let (garbler, evaluator) = both(
         seed,
@@ -141,7 +141,7 @@ fn fill(folder: &std::path::Path, config: Config, masks: u64, seed: u64) -> Both
         (config, masks): (Config, u64),
         store: Store,
     ) -> Result<(PhaseCosts, Vec<u8>), ProtocolError> {
-        let mut role = Participant::<S, Honest>::meet(session, config, (store, "test"), Honest).await?;
+        let mut role = Participant::<S, Any>::meet(session, config, (store, "test"), Any::new(Honest)).await?;
         role.fill(session, Amounts { triples: 0, masks }).await?;
         session.channel().flush().await?;
         let store = role.into_store().expect("it has one");
@@ -212,7 +212,8 @@ fn a_store_is_given_up_after_a_false_share_of_a_coin() {
         6,
         async |session| {
             let store = open(&folder.path().join("0"), 1);
-            let mut role = Participant::<GarblerSide, Honest>::meet(session, config(), (store, "test"), Honest).await?;
+            let mut role =
+                Participant::<GarblerSide, Any>::meet(session, config(), (store, "test"), Any::new(Honest)).await?;
             role.ground.begin_ots(session, config(), SILENT_FROM).await?;
             let channel = session.channel();
             channel.send_bytes(&[1; 32]).await?;
@@ -223,7 +224,7 @@ fn a_store_is_given_up_after_a_false_share_of_a_coin() {
         async |session| {
             let store = open(&folder.path().join("1"), 2);
             let mut role =
-                Participant::<EvaluatorSide, Honest>::meet(session, config(), (store, "test"), Honest).await?;
+                Participant::<EvaluatorSide, Any>::meet(session, config(), (store, "test"), Any::new(Honest)).await?;
             role.fill(session, Amounts { triples: 0, masks: SILENT_FROM }).await
         },
     );

@@ -75,7 +75,7 @@ impl After {
 async fn evaluate(session: &mut Session, folder: &Path, seed: u64) -> Result<(), ProtocolError> {
     let store = open(folder, seed);
     let mut role =
-        Participant::<EvaluatorSide, Honest>::meet(session, Config::default(), (store, "test"), Honest).await?;
+        Participant::<EvaluatorSide, Any>::meet(session, Config::default(), (store, "test"), Any::new(Honest)).await?;
     role.fill(session, ORDER).await
 }
 
@@ -104,7 +104,8 @@ fn meet(folder: &Path, conduct: Garbles, seed: u64) -> (After, Option<ProtocolEr
         let store = open(&folder.join("0"), 2 * seed);
         let made = async {
             let config = Config::default();
-            let mut role = Participant::<GarblerSide, _>::meet(session, config, (store, "test"), conduct).await?;
+            let mut role =
+                Participant::<GarblerSide, Any>::meet(session, config, (store, "test"), Any::new(conduct)).await?;
             role.fill(session, ORDER).await?;
             // As a caller does that closes.
             Ok(session.channel().flush().await?)
@@ -265,8 +266,9 @@ fn nothing_is_made_or_taken_with_a_store_that_was_given_up() {
     meet_with(scratch.path(), 1, async |session| {
         let store = open(&scratch.path().join("0"), 2);
         let config = Config::default();
-        let mut role =
-            Participant::<GarblerSide, _>::meet(session, config, (store, "test"), Honest).await.expect("it is new");
+        let mut role = Participant::<GarblerSide, Any>::meet(session, config, (store, "test"), Any::new(Honest))
+            .await
+            .expect("it is new");
         role.fill(session, ORDER).await.expect("both are honest");
         let found: Result<(), ProtocolError> =
             role.ground.revoked(Err(garblet_protocol::checks::Cheating::new(checks::TAGS, "a test").into()));

@@ -82,7 +82,7 @@ impl Case {
             let rate = if self.lies[usize::from(party.0)] { 0.5 } else { 0.0 };
             let rng = StdRng::seed_from_u64(self.seed ^ u64::from(party.0) << 32);
             let liar = Liar { step: self.step, rate, rng, meant: Vec::new() };
-            let mut ground = Ground::set_up(session, &self.plan, party, liar).await?;
+            let mut ground = Ground::set_up(session, &self.plan, party, Any::new(liar)).await?;
             let (built, _) = build(&mut ground, session, &self.plan).await?;
             ground.compute(session, &self.plan, built, &own_inputs(&self.plan, party, &self.inputs)).await
         })

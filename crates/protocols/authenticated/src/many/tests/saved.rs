@@ -32,7 +32,7 @@ fn meet_with<K: Conduct<Step>>(stores: Vec<Store>, link: &Link, seed: u64, condu
         let store = stores[usize::from(party.0)].lock().expect("nobody else").take().expect("once");
         let saved = link.saved.clone();
         let drawing = Drawing { store, peers: "all others", top_up: true, saved, retries: kept::RETRIES };
-        let mut member = Member::meet(session, link.plan.clone(), party, drawing, conduct(party)).await?;
+        let mut member = Member::meet(session, link.plan.clone(), party, drawing, Any::new(conduct(party))).await?;
         let outputs = member.run(session, &own_inputs(&link.plan, party, &link.inputs)).await?;
         match member.late_error() {
             Some(error) => Err(error),
@@ -333,7 +333,8 @@ fn a_plan_that_reads_other_inputs_than_the_values_name_is_refused() {
         let error = lived.err().expect("refused").to_string();
         assert!(error.contains("values to read: expected inputs [0], got inputs []"), "{error}");
     }
-    let ended =
-        all(3, 2, async |session, party| Member::set_up(session, second.plan.clone(), party, Honest).await.map(drop));
+    let ended = all(3, 2, async |session, party| {
+        Member::set_up(session, second.plan.clone(), party, Any::new(Honest)).await.map(drop)
+    });
     assert!(ended.iter().all(Result::is_err));
 }

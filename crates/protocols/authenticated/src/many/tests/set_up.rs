@@ -31,7 +31,7 @@ fn meet(folder: &Path, (lies, faults): (bool, &[PairFault])) -> (Vec<Result<(), 
         let store = open(&folder.join(party.to_string()), party.0.into());
         let saved = SavedValues::default();
         let drawing = Drawing { store, peers: "all others", top_up: true, saved, retries: kept::RETRIES };
-        Member::meet(session, plan.clone(), party, drawing, Lies(lies && party == Party(2))).await.map(drop)
+        Member::meet(session, plan.clone(), party, drawing, Any::new(Lies(lies && party == Party(2)))).await.map(drop)
     };
     block_on(async {
         let mut transcripts = Vec::new();

@@ -29,10 +29,10 @@ fn make_silently<K: Conduct<Step>>(
     seed: u64,
     sizes: &[(Option<Batch>, usize)],
     conduct: impl Fn(Party) -> K,
-) -> Vec<Result<(Made<K>, PhaseCosts), ProtocolError>> {
+) -> Vec<Result<(Made, PhaseCosts), ProtocolError>> {
     all(parties, seed, async |session, party| {
         let plan = Plan::new(product(), parties, config(parties))?;
-        let mut ground = Ground::set_up(session, &plan, party, conduct(party)).await?;
+        let mut ground = Ground::set_up(session, &plan, party, Any::new(conduct(party))).await?;
         ground.begin_ots(session, setting(parties), SILENT_FROM).await?;
         let mut supply = Supply::with_room(parties, 0, 0);
         session.enter(Phase::Prepare);
@@ -53,7 +53,7 @@ fn shares_fit_and_triples_are_products_at_the_stated_cost() {
         (4, vec![(Some(Batch { triples: 9, bucket: 2 }), 130)]),
     ] {
         let made = make_silently(parties, 1, &sizes, |_| Honest);
-        let (made, costs): (Vec<Made<Honest>>, Vec<PhaseCosts>) =
+        let (made, costs): (Vec<Made>, Vec<PhaseCosts>) =
             made.into_iter().map(|made| made.expect("all are honest")).unzip();
         let [a, b, c] = [0, 1, 2].map(|factor| {
             values(&made, |made| {
@@ -174,7 +174,7 @@ async fn fill(
 ) -> Result<(PhaseCosts, Vec<u8>), ProtocolError> {
     let setting = Setting::new(parties, config)?;
     let agreed = (setting, setting.digest(([0; 32], [0; 32])));
-    let mut ground = Ground::meet(session, agreed, party, (store, "all others"), Honest).await?;
+    let mut ground = Ground::meet(session, agreed, party, (store, "all others"), Any::new(Honest)).await?;
     ground.fill(session, setting, Amounts { triples: 0, masks }).await?;
     let store = ground.stock.expect("it has one").store;
     Ok((session.costs(), store.state(NAME).expect("they have met").bytes.to_vec()))
@@ -225,7 +225,7 @@ fn stores_are_given_up_after_a_false_share_of_a_coin() {
             return fill(session, (party, 3, config(3)), store, SILENT_FROM).await.map(drop);
         }
         let agreed = (setting(3), setting(3).digest(([0; 32], [0; 32])));
-        let mut ground = Ground::meet(session, agreed, party, (store, "all others"), Honest).await?;
+        let mut ground = Ground::meet(session, agreed, party, (store, "all others"), Any::new(Honest)).await?;
         ground.begin_ots(session, setting(3), SILENT_FROM).await?;
         let nothing = session.mesh().per_peer(|_| ());
         let lie = async |_: u16, mut line: garblet_net::Line, ()| {
@@ -256,7 +256,7 @@ fn with_fault(fault: Option<Fault>) -> (Vec<Result<(), ProtocolError>>, Vec<Fram
     let part = async |session: &mut MeshSession| {
         let party = Party(session.mesh().party());
         let plan = Plan::new(product(), 3, config(3))?;
-        let mut ground = Ground::set_up(session, &plan, party, Honest).await?;
+        let mut ground = Ground::set_up(session, &plan, party, Any::new(Honest)).await?;
         ground.begin_ots(session, setting(3), SILENT_FROM).await?;
         ground.make(session, (None, 0, 100), &mut Supply::with_room(3, 0, 0)).await
     };

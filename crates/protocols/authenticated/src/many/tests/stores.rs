@@ -138,7 +138,8 @@ impl Stores<'_> {
             let top_up = matches!(task, Task::Run { top_up: true });
             let drawing = drawing(open(&self.place(party), 2 * seed + u64::from(number)), top_up);
             let result = async {
-                let mut member = Member::meet(&mut session, plan.clone(), party, drawing, conduct(party)).await?;
+                let mut member =
+                    Member::meet(&mut session, plan.clone(), party, drawing, Any::new(conduct(party))).await?;
                 let outputs = match task {
                     Task::Fill => {
                         member.ground.fill(&mut session, plan.setting(), ORDER).await?;
@@ -554,7 +555,7 @@ fn pieces_that_not_all_take_open_nothing() {
     let plan = plan(odd_outputs(), parties, ResultCheck::Tags);
     let ended = all(parties, 7, async |session, party| {
         let drawing = drawing(stores.open(party.0), false);
-        let mut member = Member::meet(session, plan.clone(), party, drawing, Honest).await?;
+        let mut member = Member::meet(session, plan.clone(), party, drawing, Any::new(Honest)).await?;
         if party == Party(0) {
             member.ground.stock.as_mut().expect("a store").take(parties, plan.amounts())?;
         }
@@ -578,7 +579,7 @@ fn a_store_is_bound_to_all_parties_and_the_evaluator() {
     for (peers, plan) in [("others", plan(odd_outputs(), 3, ResultCheck::Tags)), ("all others", other)] {
         let ended = all(3, 8, async |session, party| {
             let drawing = Drawing { peers, ..drawing(stores.open(party.0), false) };
-            Member::meet(session, plan.clone(), party, drawing, Honest).await.map(drop)
+            Member::meet(session, plan.clone(), party, drawing, Any::new(Honest)).await.map(drop)
         });
         for ended in ended {
             let error = ended.expect_err("refused");

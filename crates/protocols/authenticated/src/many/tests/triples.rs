@@ -6,13 +6,13 @@ use super::*;
 use crate::many::shares::{Shares, Triples};
 
 /// The bits that all parties' shares stand for. Every party's blocks must add up to the bit times its difference.
-pub(super) fn values<K: Conduct<Step>>(made: &[Made<K>], shares: impl Fn(&Made<K>) -> &Shares) -> Vec<bool> {
+pub(super) fn values(made: &[Made], shares: impl Fn(&Made) -> &Shares) -> Vec<bool> {
     let count = shares(&made[0]).len();
     (0..count)
         .map(|at| {
             let bit = made.iter().fold(false, |bit, made| bit ^ shares(made).bit(at));
             for party in made {
-                let of = |made: &Made<K>| shares(made).of_party(party.ground.party)[at];
+                let of = |made: &Made| shares(made).of_party(party.ground.party)[at];
                 let sum = made.iter().fold(Block::ZERO, |sum, made| sum ^ of(made));
                 let expected = Block::mask(bit) & party.ground.delta.block();
                 assert!(sum == expected, "share {at} of the difference of party {}", party.ground.party);
@@ -29,7 +29,7 @@ fn triples_are_products_and_masks_are_authentic() {
     for (parties, triples, bucket, masks) in [(3, 5, 3, 7), (3, 700, 2, 0), (4, 9, 2, 130), (5, 6, 3, 1)] {
         let batch = Batch { triples, bucket };
         let made = make(parties, 1, (Some(batch), masks), |_| Honest);
-        let made: Vec<Made<Honest>> = made.into_iter().map(|made| made.expect("all are honest")).collect();
+        let made: Vec<Made> = made.into_iter().map(|made| made.expect("all are honest")).collect();
         let [a, b, c] = [0, 1, 2].map(|factor| {
             values(&made, |made| {
                 let Triples { a, b, c } = &made.supply.triples;
@@ -47,7 +47,7 @@ fn triples_are_products_and_masks_are_authentic() {
 #[test]
 fn masks_are_made_alone() {
     let made = make(3, 2, (None, 300), |_| Honest);
-    let made: Vec<Made<Honest>> = made.into_iter().map(|made| made.expect("all are honest")).collect();
+    let made: Vec<Made> = made.into_iter().map(|made| made.expect("all are honest")).collect();
     assert!(values(&made, |made| &made.supply.masks).contains(&true));
 }
 
