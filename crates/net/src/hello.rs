@@ -306,9 +306,9 @@ pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
     differences
 }
 
-/// A party's next step.
+/// A party's next step; if it names more than one, all of them.
 fn step(hello: &Hello) -> String {
-    hello.parameter(STEP).unwrap_or("run").into()
+    values(hello, STEP).unwrap_or_else(|| "run".into())
 }
 
 /// The value of a parameter, if it is given; if it is given more than once, all its values.
@@ -424,6 +424,17 @@ mod tests {
             "job name: ours a, theirs abc; job owner x: ours 0, theirs nothing; job to y: ours nothing, theirs all";
         assert!(left.contains("job: ours 7") && left.ends_with(told), "{left}");
         assert!(right.contains("job name: ours abc, theirs a; "), "{right}");
+    }
+
+    #[test]
+    fn a_step_given_twice_is_another_step() {
+        let honest = hello(0);
+        for (first, second) in [("run", "prepare"), ("prepare", "run"), ("run", "run")] {
+            let twice = hello(1).with(STEP, first).with(STEP, second);
+            assert_eq!(fields(&agree(&honest, &twice)), [STEP]);
+            assert_eq!(fields(&agree(&twice, &honest)), [STEP]);
+        }
+        assert!(agree(&honest, &hello(1).with(STEP, "run")).is_empty());
     }
 
     #[tokio::test]
