@@ -87,6 +87,16 @@ impl Decimal {
     pub(crate) fn bits(&self, format: Float) -> Option<Number> {
         bits_of_float(format, &self.text).map(Number::from)
     }
+
+    /// Returns whether a number of the format is exactly this one, if it is an integer; others are meant to be rounded.
+    pub(crate) fn is_kept_by(&self, format: Float) -> bool {
+        let nearest = match format {
+            Float::F32 => self.text.parse::<f32>().map(f64::from),
+            Float::F64 => self.text.parse(),
+        };
+        let digits = |text: &str| text.trim_start_matches(['-', '0']).to_string();
+        !self.is_integer() || nearest.is_ok_and(|nearest| digits(&format!("{nearest:.0}")) == digits(&self.text))
+    }
 }
 
 impl std::fmt::Display for Decimal {

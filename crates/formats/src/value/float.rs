@@ -105,6 +105,8 @@ mod tests {
         assert_eq!(read(Float::F64, "\"-inf\""), Ok(0xfff0 << 48));
         assert_eq!(read(Float::F32, "\"inf\""), Ok(0x7f80 << 16));
         assert_eq!(read(Float::F32, "\"0x3f800000\""), Ok(0x3f80_0000));
+        let short = read(Float::F64, "\"0x3f800000\"").unwrap_err();
+        assert!(short.contains("expected 16 hexadecimal digits, all wires of f64, got 8"), "{short}");
     }
 
     #[test]

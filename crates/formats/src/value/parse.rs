@@ -231,7 +231,7 @@ impl Reader<'_> {
             _ => return Err(self.mismatch(path, value, ty)),
         };
         if text.starts_with("0x") {
-            return self.integer(path, value, text, ty);
+            return self.all_wires(path, value, text, ty);
         }
         let width = ty.width() as usize;
         let Some(decimal) = fixed::Decimal::of(text) else { return Err(self.mismatch(path, value, ty)) };
@@ -249,7 +249,7 @@ impl Reader<'_> {
             _ => return Err(self.mismatch(path, value, ty)),
         };
         if text.starts_with("0x") {
-            return self.integer(path, value, text, ty);
+            return self.all_wires(path, value, text, ty);
         }
         if !float::is_number(text) {
             return Err(self.mismatch(path, value, ty));
@@ -268,6 +268,16 @@ impl Reader<'_> {
             }
             false => Ok(bits),
         }
+    }
+
+    /// The wires of a number that is no integer, as `0x..`, of which no digit may be left out: nobody can tell on which side it would be.
+    fn all_wires(self, path: &str, value: &Value, text: &str, ty: &Type) -> Result<Bits, Diagnostic> {
+        let (digits, expected) = (text.len() - 2, ty.width().div_ceil(4) as usize);
+        if digits != expected {
+            let message = format!("{path}: expected {expected} hexadecimal digits, all wires of {ty}, got {digits}");
+            return Err(self.json.error_at(value, message).hint("write zeros in front, or a decimal number"));
+        }
+        self.integer(path, value, text, ty)
     }
 
     /// A decimal number or `0x..`, as a number or a string.

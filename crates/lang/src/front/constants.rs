@@ -361,7 +361,13 @@ impl<'p> Parties<'p> {
                     ),
                     _ => format!("the constant `{full}`: expected {}, got {given}", range(ty)),
                 };
-                self.faults.push(SourceError::new(span, message));
+                let fault = SourceError::new(span, message);
+                self.faults.push(match ty {
+                    Type::Float(_) if given.is_integer() => fault.hint(
+                        "no number of the type is exactly that integer: write a point, as in 1.0, to have it rounded",
+                    ),
+                    _ => fault,
+                });
             }
             _ => {}
         }
@@ -371,7 +377,8 @@ impl<'p> Parties<'p> {
     }
 
     fn value(&self, party: &str, name: &str, ty: &Type) -> Option<Number> {
-        of_scalar(self.given.find(party, name)?, scalar(ty)?)
+        let (given, ty) = (self.given.find(party, name)?, scalar(ty)?);
+        of_scalar(given, ty).filter(|_| ty.float.is_none_or(|format| given.is_kept_by(format)))
     }
 }
 

@@ -200,3 +200,18 @@ fn sources_of_the_repository_are_accepted_without_warnings() {
     }
     assert!(count >= 20, "{count}");
 }
+
+#[test]
+fn only_a_party_gives_a_constant_and_an_integer_for_a_float_must_be_one_of_its_numbers() {
+    for name in ["f64::EPS", "u8::BITS", "bool::MAX"] {
+        let source = format!("const X: usize = {name};\npub fn main(a: u8, b: u8) -> u8 {{ a }}");
+        let (ty, constant) = name.split_once("::").expect("two words");
+        let expected = format!("the type `{ty}` has no constant `{constant}`");
+        assert_eq!(fault(&source, &[(constant, "5")]), expected);
+    }
+    let source = "const X: f32 = PARTY_0::X;\npub fn main(a: f32, b: u8) -> f32 { a + X }";
+    assert_eq!(fault(source, &[("X", "16777217")]), "the constant `PARTY_0::X`: expected f32, got 16777217");
+    for whole in ["16777216", "-16777216", "16777217.0", "0", "-0"] {
+        assert!(compile(source, &[("X", whole)], true).is_ok(), "{whole}");
+    }
+}

@@ -161,6 +161,18 @@ pub fn main(a: f64, b: f64) -> f64 {
 }
 
 #[test]
+fn a_literal_that_is_converted_has_the_new_type_and_what_it_is_compared_with_does_not_decide_it() {
+    for (body, expected) in
+        [("let x = 0.1; let p = x < 0.2; x as f32 as f64", f64::from(0.1f32)), ("-0.1 as f64", -0.1)]
+    {
+        let source = format!("pub fn main(a: f64, b: f64) -> f64 {{ {body} }}");
+        assert_eq!(of(&program(&source), [0, 0]), bits(expected), "{body}");
+    }
+    let source = "pub fn main(a: u8, b: u8) -> fixed<8, 8> { -0.5 as fixed<8, 8> }";
+    assert_eq!(of(&program(source), [0, 0]), 0xff80);
+}
+
+#[test]
 fn what_rust_refuses_is_refused() {
     let main = |body: &str| format!("pub fn main(a: f64, b: f64) -> f64 {{ {body} }}");
     for (body, message) in [
@@ -182,6 +194,27 @@ fn what_rust_refuses_is_refused() {
     ] {
         let got = refused(&main(body));
         assert!(got.contains(message), "{body}: {got}");
+    }
+    let main = |body: &str| format!("pub fn main(a: fixed<16, 16>, b: bool) -> fixed<16, 16> {{ {body} }}");
+    for (body, message) in [
+        // The type of `x` is decided behind the conversion.
+        ("let x = 0.5; let y = x as f64; a * x", "fixed<16, 16> cannot be converted to f64"),
+        ("let x = 0.5; let z = a * x; let y = x as f64; z", "fixed<16, 16> cannot be converted to f64"),
+        (
+            "let mut s = 0.0; let mut t = 0.0; for x in [a] { t += s as f64; s += x; } a",
+            "fixed<16, 16> cannot be converted to f64",
+        ),
+        // A conversion decides the type of a literal and of nothing else.
+        ("let x = 0.1; x as fixed<16, 16>", "f64 cannot be converted to fixed<16, 16>"),
+        ("(0.1 + 0.2) as fixed<16, 16>", "f64 cannot be converted to fixed<16, 16>"),
+    ] {
+        let got = refused(&main(body));
+        assert!(got.contains(message), "{body}: {got}");
+    }
+    let main = |body: &str| format!("pub fn main(a: (u8, u8), b: u8) -> u8 {{ {body} }}");
+    for field in ["1f32", "01", "0_1", "0x1"] {
+        let got = refused(&main(&format!("a.{field}")));
+        assert!(!got.is_empty(), "{field}");
     }
     let deep = format!("{}a{}", "-(".repeat(20_000), ")".repeat(20_000));
     assert!(!refused(&main(&deep)).is_empty());

@@ -287,7 +287,9 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    a + 1.5\n}",
-        &["incompatible types: u8 and a decimal number @ 2:5 ? convert the integer, as in `x as f64`"],
+        &[
+            "incompatible types: u8 and a decimal number @ 2:5 ? write the number without a point, or convert the integer, as in `x as f64`",
+        ],
     ),
     (
         "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    a * 2\n}",

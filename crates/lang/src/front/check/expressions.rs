@@ -211,7 +211,6 @@ impl Checker<'_> {
         self.expect_bool_or_number(&own, span)?;
         self.expect_bool_or_number(ty, span)?;
         match (&own, ty) {
-            (Type::Open(Open::Decimal, _), Type::Fixed(..)) => self.check(x, ty)?,
             (Type::Fixed(..) | Type::Float(_) | Type::Int(_) | Type::Open(..), Type::Bool) => {
                 let fault = SourceError::new(span, format!("{own} cannot be converted to bool"));
                 return self.refuse(fault.hint(match own.is_decimal() {
@@ -220,12 +219,14 @@ impl Checker<'_> {
                 }));
             }
             // As in Rust, a literal that is converted has the new type; operands of a computation do not.
-            (Type::Open(Open::Integer, _), Type::Int(_)) | (Type::Open(Open::Decimal, _), Type::Float(_))
+            (Type::Open(Open::Integer, _), Type::Int(_))
+            | (Type::Open(Open::Decimal, _), Type::Float(_) | Type::Fixed(..))
                 if is_literal(x) =>
             {
                 self.check(x, ty)?;
             }
-            (Type::Bool | Type::Fixed(..), Type::Float(_)) | (Type::Float(_), Type::Fixed(..)) => {
+            (Type::Open(Open::Decimal, _), _) => self.open.casts.push((own, ty.clone(), span)),
+            (own, ty) if !is_convertible(own, ty) => {
                 let fault = SourceError::new(span, format!("{own} cannot be converted to {ty}"));
                 return self.refuse(fault.hint("convert it to an integer first, as in `x as i32`"));
             }
@@ -377,6 +378,11 @@ impl Checker<'_> {
         all?;
         self.common(arms.iter_mut().map(|(_, body)| body))
     }
+}
+
+/// Tells whether `as` converts a number or a bit to a number.
+pub(super) fn is_convertible(from: &Type, to: &Type) -> bool {
+    !matches!((from, to), (Type::Bool | Type::Fixed(..), Type::Float(_)) | (Type::Float(_), Type::Fixed(..)))
 }
 
 /// Returns whether it is a literal, perhaps signed or the value of a block, whose type a conversion decides.

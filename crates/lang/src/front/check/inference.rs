@@ -31,6 +31,8 @@ pub(super) struct Inference {
     pub(super) signed: Vec<(Type, Span)>,
     /// Operands of `%`.
     pub(super) remainders: Vec<(Type, Span)>,
+    /// Operands of `as` of a type that is not decided yet, with the type that they are converted to.
+    pub(super) casts: Vec<(Type, Type, Span)>,
     /// Operands of `sqrt`.
     pub(super) unsigned: Vec<(Type, Span)>,
 }

@@ -208,7 +208,12 @@ fn conversion(expected: &Type, actual: &Type) -> Option<String> {
         (a, b) | (b, a) if is_literal(b) && a.is_decimal() => {
             "write the number with a decimal point, as in `2.0`".into()
         }
-        (a, b) | (b, a) if is_literal(b) && a.is_integer() => "convert the integer, as in `x as f64`".into(),
+        (a, b) | (b, a) if is_literal(b) && a.is_integer() => {
+            "write the number without a point, or convert the integer, as in `x as f64`".into()
+        }
+        (Type::Float(_), Type::Fixed(..)) | (Type::Fixed(..), Type::Float(_)) => {
+            "give both the same type: no conversion goes from one to the other".into()
+        }
         (a, b) if is_number(a) && is_number(b) => "convert one of them with `as`".into(),
         (Type::Bool, b) if b.is_decimal() => "compare it, as in `x != 0.0`".into(),
         (Type::Bool, b) if is_number(b) => "compare it, as in `x != 0u8`".into(),

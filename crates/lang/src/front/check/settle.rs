@@ -1,6 +1,6 @@
 //! The checks that need all types of a function: ranges of literals, and coverage of patterns.
 
-use super::{Checked, Checker, exhaustive};
+use super::{Checked, Checker, exhaustive, expressions::is_convertible};
 use crate::{
     front::{
         ast::{Expr, ExprKind, Int, Pattern, Place, StepKind, Stmt, StmtKind, Type},
@@ -27,6 +27,15 @@ impl Checker<'_> {
                 && of_scalar(&decimal, own).is_none()
             {
                 self.faults.push(SourceError::new(span, out_of_range(&decimal, own, &ty)));
+            }
+        }
+        for (from, to, span) in std::mem::take(&mut self.open.casts) {
+            let from = self.settled(&from);
+            if !is_convertible(&from, &to) {
+                let fault = SourceError::new(span, format!("{from} cannot be converted to {to}"));
+                self.faults.push(
+                    fault.hint("write the type that the number has where it is declared, as in `let x: f64 = 0.5;`"),
+                );
             }
         }
         for (ty, span) in std::mem::take(&mut self.open.remainders) {

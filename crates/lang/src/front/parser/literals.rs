@@ -66,11 +66,12 @@ impl Parser<'_> {
                 SourceError::new(at, "numbers have no fields").hint("write a digit after the point, as in `1.0`")
             );
         }
-        if let Kind::Decimal(text, _) = token.kind {
+        if let Kind::Decimal(text, None) = token.kind {
             // `.0.1` are two fields.
             self.next();
             let large = || no_position(text, token.span);
-            let indices = text.split('.').map(|index| index.parse::<usize>().ok());
+            let indices =
+                text.split('.').map(|text| text.parse().ok().filter(|index: &usize| index.to_string() == text));
             let indices = indices.collect::<Option<Vec<_>>>().ok_or_else(large)?;
             return Ok(indices
                 .into_iter()
@@ -78,7 +79,10 @@ impl Parser<'_> {
         }
         if let Kind::Number(Unsigned { value, suffix: None }) = token.kind {
             self.next();
-            let index = usize::try_from(value).map_err(|_| no_position(&value.to_string(), token.span))?;
+            let (number, length) = (value.to_string(), token.span.end_column - token.span.column);
+            // As in Rust, `.01` and `.0x1` name no field.
+            let index = usize::try_from(value).ok().filter(|_| number.len() == length as usize);
+            let index = index.ok_or_else(|| no_position(&number, token.span))?;
             return Ok(Expr::new(ExprKind::Position(Box::new(whole), index), at));
         }
         let (field, _) = self.name("the name of a field, or its number")?;

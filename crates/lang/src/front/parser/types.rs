@@ -228,6 +228,10 @@ impl Parser<'_> {
             if let Some(bound) = bound(&name, &identifier) {
                 return Ok(ConstExpr { kind: ConstKind::Number(bound), span: at.to(end) });
             }
+            if name == "bool" || Int::named(&name).is_some() || Float::named(&name).is_some() {
+                let fault = SourceError::new(at.to(end), format!("the type `{name}` has no constant `{identifier}`"));
+                return Err(fault.hint("integers have `MIN` and `MAX`; a party's constant is `PARTY_0::NAME`"));
+            }
             return Ok(ConstExpr { kind: ConstKind::External(name, identifier), span: at.to(end) });
         }
         if !self.is("(") {
