@@ -30,6 +30,7 @@ use garblet_runs::{
     joint::JointParty,
     testing::{
         coalition::{self, bits},
+        is_full,
         mesh_run::{run_recorded, sent},
     },
 };
@@ -245,9 +246,10 @@ fn hides(parties: u16, first: u16, seed: u64, with_zeros: bool) -> Option<bool> 
 
 #[test]
 fn no_sum_over_a_coalitions_view_reveals_inputs() {
+    let functions = if is_full() { 3 } else { 1 };
     for (parties, first) in [(3, 2), (4, 2), (4, 3)] {
-        let hidden: Vec<bool> = (0..30).filter_map(|seed| hides(parties, first, seed, true)).take(3).collect();
-        assert_eq!(hidden, [true; 3], "{first} others of {parties}");
+        let hidden = (0..30).filter_map(|seed| hides(parties, first, seed, true)).take(functions);
+        assert_eq!(hidden.collect::<Vec<bool>>(), vec![true; functions], "{first} others of {parties}");
     }
     let hidden = (0..30).filter_map(|seed| hides(4, 2, seed, false)).take(3).filter(|hidden| *hidden).count();
     assert!(hidden < 3, "without shares of zero, a sum over the view reveals inputs");
