@@ -113,13 +113,18 @@ test("the map is walked by the keyboard, with one stop of the Tab key", async ()
   assert.equal(await page.run(() => document.querySelectorAll('.cell[tabindex="0"]').length), 1);
 });
 
-test("a page without its module says so, and one within another page does not begin", async () => {
+test("a page without its module or in a browser that lacks something says so, and one within another page does not begin", async () => {
   const bare = await site({ "*": path.join(import.meta.dirname, "../../examples/friends/page") }, () => ({}));
   try {
     const page = await browser();
     await page.goTo(bare.address);
     await says(page, "The page could not start.");
     assert.match(await page.run(() => document.querySelector("#trouble-hint").textContent), /garblet-client[.]js/);
+    const { identifier } = await page.cdp("Page.addScriptToEvaluateOnNewDocument", { source: "delete globalThis.WebAssembly" });
+    await page.goTo(bare.address);
+    await says(page, "The page could not start.");
+    assert.match(await page.run(() => document.querySelector("#trouble").innerText), /This browser has no WebAssembly, [^]*Use a current Firefox/);
+    await page.cdp("Page.removeScriptToEvaluateOnNewDocument", { identifier });
     await page.goTo(rig.address);
     await page.run((address) => {
       const frame = document.createElement("iframe");
@@ -141,6 +146,20 @@ test("the map is within its card, however wide the window is", async () => {
     await page.close();
     open.splice(open.indexOf(page), 1);
   }
+});
+
+test("a printed page has the whole map, and no buttons", async () => {
+  const page = await browser();
+  await enter(page, linkOf("Anna"));
+  await page.look({ width: 794, height: 1123 });
+  await page.cdp("Emulation.setEmulatedMedia", { media: "print" });
+  const [frame, map, buttons] = await page.run(() => {
+    const frame = document.querySelector(".map-frame");
+    return [frame.clientHeight, document.querySelector("#map").offsetHeight, [...document.querySelectorAll("button")].filter((button) => button.checkVisibility()).length];
+  });
+  assert.ok(frame >= map, `${frame} pixels for a map of ${map}`);
+  assert.equal(buttons, 0);
+  await page.picture(PICTURES, "friends-print");
 });
 
 test("servers that cannot be reached are named, what was asked for is kept, and one can be forgotten all the same", async () => {

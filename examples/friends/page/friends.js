@@ -324,8 +324,13 @@ async function begin() {
   return undefined;
 }
 
-/** Loads what computes. *Errors*: some of it is not beside the page. */
+/** Loads what computes. *Errors*: the browser cannot run it, or some of it is not beside the page. */
 async function loaded() {
+  const lacking = ["WebAssembly", "WebSocket"].filter((name) => typeof globalThis[name] === "undefined");
+  if (lacking.length > 0) {
+    const message = `this browser has no ${lacking.join(" and no ")}, without which this page cannot compute`;
+    throw Object.assign(new Error(message), { hint: "use a current Firefox, Chrome, Edge or Safari" });
+  }
   try {
     visits = await import("./visits.js");
     const { load } = await import("./garblet-client.js");
