@@ -1,17 +1,51 @@
-// Two computations with a peer, `garblet run --listen ws://HOST:PORT`, of which this page is the other party.
+// Two questions that this page and a peer, `garblet run --listen ws://HOST:PORT`, answer together. The peer is Alice, party 0; the page is Bob, party 1.
 
-const MILLIONAIRES = `// Whether Alice is richer than Bob.
+const RICHER = `// Who is richer?
 
-pub fn main(alice: u32, bob: u32) -> bool {
-    alice > bob
+enum Richer { Alice, Bob, Neither }
+
+pub fn main(alice: u32, bob: u32) -> Richer {
+    if alice > bob {
+        Richer::Alice
+    } else if bob > alice {
+        Richer::Bob
+    } else {
+        Richer::Neither
+    }
 }
 `;
 const ROWS_MAX = 256;
+const WEALTH_MAX = 2 ** 32 - 1;
 const INTERSECTION = `lib:intersection(${ROWS_MAX},${ROWS_MAX},64,0,0)`;
+const PARTY = 1;
 /** Where the identity is kept, so that peers know this page again. */
 const KEPT = "garblet-identity";
 
+/** What each question needs: the program, the input, the words for a result, and what the other types. */
+const QUESTIONS = {
+  richer: {
+    program: { source: RICHER, name: "richer" },
+    source: RICHER,
+    input: async () => ({ bob: wealth() }),
+    told: ({ out0 }) => ({ Alice: "The other is richer.", Bob: "You are richer.", Neither: "You both have the same." })[out0],
+    prepared: `cat > richer.garble.rs <<'END'\n${RICHER}END\necho '{"alice": 3000000}' > alice.json`,
+    call: "richer.garble.rs --party 0 --input 0=alice.json",
+    hint: "They put what they have in place of 3000000.",
+  },
+  common: {
+    program: { library: INTERSECTION },
+    source: `${INTERSECTION}, a circuit of Garblet's library`,
+    input: async () => ({ b: await list() }),
+    told: ({ rows }) => (rows.length === 0 ? "You have nothing in common." : `${rows.length} in common:`),
+    rows: ({ rows }) => rows.map((row) => row.key ?? row),
+    prepared: "printf '%s\\n' a 8 3 5 > numbers.csv",
+    call: `'${INTERSECTION}' \\\n    --party 0 --input 0=numbers.csv --sum-by-key`,
+    hint: "They put their numbers in place of 8, 3 and 5, at most 256.",
+  },
+};
+
 const at = (id) => document.getElementById(id);
+const question = () => QUESTIONS[document.querySelector("[name=question]:checked").value];
 
 /** The package, which others put beside this page: it is loaded when the page can say that it is missing. */
 let garblet;
@@ -22,111 +56,190 @@ async function begin(renew) {
   able(false);
   try {
     garblet ??= await loaded();
-    const kept = renew ? null : JSON.parse(localStorage.getItem(KEPT));
-    identity = kept ?? (await garblet.generateIdentity());
-    localStorage.setItem(KEPT, JSON.stringify(identity));
+    identity = (renew ? undefined : kept()) ?? (await garblet.generateIdentity());
+    at("forgetful").hidden = keep(identity);
     at("fingerprint").textContent = identity.fingerprint;
-  } catch (error) {
-    complain(error, error.hint);
+    show();
+    at("starting").hidden = true;
+    at("main").hidden = false;
+    able(true);
+  } catch ({ message, hint }) {
+    at("main").hidden = true;
+    at("starting").hidden = false;
+    tell("starting", message, hint);
   }
-  able(identity !== undefined);
 }
 
-/** Loads the package. *Errors*: it is not beside the page. */
+/** Loads the package. *Errors*: the browser cannot run it, or it is not beside the page. */
 async function loaded() {
+  const lacking = ["WebAssembly", "Worker", "WebSocket"].filter((name) => typeof globalThis[name] === "undefined");
+  if (lacking.length > 0) {
+    throw unfit(`This browser has no ${lacking.join(" and no ")}, without which this page cannot compute`, "use a current Firefox, Chrome, Edge or Safari");
+  }
   try {
-    return await import("./garblet.js");
+    const package_ = await import("../garblet.js");
+    await package_.load();
+    return package_;
   } catch (error) {
-    const hint = "ask those who serve this page to put the package for npm beside it, as its README says";
-    throw Object.assign(new Error(`a part of this page is missing: ${error.message}`), { hint });
+    const hint = error.hint ?? "ask those who serve this page to put it into the folder of the package for npm, as its README says";
+    throw unfit(`A part of this page is missing: ${error.message}`, hint);
   }
 }
 
-/** What the person has given for the peer. */
-function peer() {
-  const party = Number(at("party").value);
-  return { party, url: at("url").value, trust: { peer: at("trust").value.trim() }, identity: identity.pem };
+/** The identity that the browser keeps for this page, if it keeps any. */
+function kept() {
+  try {
+    return JSON.parse(localStorage.getItem(KEPT)) ?? undefined;
+  } catch {
+    return undefined;
+  }
 }
 
-async function compare() {
-  const with_ = peer();
-  const name = with_.party === 0 ? "alice" : "bob";
-  const options = { ...with_, program: { source: MILLIONAIRES, name: "millionaires" }, inputs: { [name]: at("wealth").value } };
-  await attempt(async () => options, ({ outputs }) => (outputs.out0 ? "Party 0 is richer." : "Party 0 is not richer."));
+/** Keeps an identity, and tells whether the browser does. */
+function keep(one) {
+  try {
+    localStorage.setItem(KEPT, JSON.stringify(one));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
-async function intersect() {
-  const with_ = peer();
+/** Shows what belongs to the question, and the commands for the other. */
+function show() {
+  const asked = question();
+  for (const part of document.querySelectorAll("[data-of]")) part.hidden = QUESTIONS[part.dataset.of] !== asked;
+  at("source").textContent = asked.source;
+  at("theirs-why").textContent = asked.hint;
+  at("waits").textContent = `${asked.prepared}\ngarblet run ${asked.call} \\\n    --peer ${identity.fingerprint} \\\n    --listen ws://127.0.0.1:${port()}`;
+  at("begin").textContent = asked === QUESTIONS.richer ? "Compare" : "Find them";
+}
+
+/** The port at which the other waits: that of the address, unless a web server is between. */
+function port() {
+  const local = /^ws:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):(\d+)/.exec(at("url").value.trim());
+  return local?.[1] ?? "7700";
+}
+
+const unfit = (message, hint, field) => Object.assign(new Error(message), { hint, field });
+
+/** What somebody has written into a field. *Errors*: nothing. */
+function given(id, what, hint) {
+  const text = at(id).value.trim();
+  if (text === "") throw unfit(`${what} is missing`, hint, id);
+  return text;
+}
+
+function wealth() {
+  const text = given("wealth", "What you have", "enter a number");
+  const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(number <= WEALTH_MAX)) throw unfit(`Expected a whole number from 0 to ${WEALTH_MAX}`, "correct what you give", "wealth");
+  return number;
+}
+
+async function list() {
   const [file] = at("file").files;
-  if (file === undefined) return complain(new Error("There is no file"), "choose one");
-  const name = with_.party === 0 ? "a" : "b";
-  const options = async () => ({ ...with_, program: { library: INTERSECTION }, inputs: { [name]: read(await file.text()) } });
-  await attempt(options, ({ outputs }) => {
-    const { rows } = outputs;
-    at("rows").replaceChildren(...rows.map((row) => Object.assign(document.createElement("li"), { textContent: row.key ?? row })));
-    return `${rows.length} in common.`;
-  });
+  if (file === undefined) throw unfit("Your list is missing", "choose a file", "file");
+  return numbers(await file.text());
 }
 
-/** The numbers of a file in order, each once, as the circuit needs them. */
-function read(text) {
+/** The numbers of a text in order, each once, as the circuit needs them. */
+function numbers(text) {
   const lines = text.split(/\r?\n/).map((line) => line.trim());
-  const numbers = new Set();
+  const found = new Set();
+  const wrong = (message) => unfit(message, "have a number in each line", "file");
   lines.forEach((line, number) => {
-    if (/^\d+$/.test(line)) numbers.add(BigInt(line));
+    if (/^\d+$/.test(line)) found.add(BigInt(line));
     // The first line may be a heading.
-    else if (line !== "" && number > 0) throw unfit(`Line ${number + 1}: expected a number, got "${line.slice(0, 40)}"`);
+    else if (line !== "" && number > 0) throw wrong(`Line ${number + 1}: expected a number, got "${line.slice(0, 40)}"`);
   });
-  if (numbers.size > ROWS_MAX) throw unfit(`The file has ${numbers.size} numbers, the most is ${ROWS_MAX}`);
-  return [...numbers].sort((one, other) => (one < other ? -1 : 1));
+  if (found.size > ROWS_MAX) throw wrong(`The file has ${found.size} numbers, the most is ${ROWS_MAX}`);
+  return [...found].sort((one, other) => (one < other ? -1 : 1));
 }
-
-const unfit = (message) => Object.assign(new Error(message), { hint: "have a number in each line" });
 
 let giveUp;
 
-/** Runs with the options that a function gives, and shows what `tell` makes of the report. From the click on, no other run begins. */
-async function attempt(options, tell) {
+/** Computes, and shows the result beside the button. From the click on, no other run begins. */
+async function compute() {
   giveUp = new AbortController();
   for (const id of ["trouble", "rows", "costs"]) at(id).replaceChildren();
+  for (const field of document.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
+  const asked = question();
   working(true);
-  at("status").textContent = "Waiting for the other …";
-  const onProgress = ({ done, total }) => {
-    at("status").textContent = "Computing …";
-    at("progress").value = total === 0 ? 0 : done / total;
-  };
   try {
-    const report = await garblet.run({ ...(await options()), onProgress, signal: giveUp.signal });
-    at("status").textContent = tell(report);
-    const all = Object.values(report.costs);
-    const sum = (what) => all.reduce((total, cost) => total + cost[what], 0);
-    const bytes = sum("bytesSent") + sum("bytesReceived");
-    at("costs").textContent = `${bytes.toLocaleString("en")} bytes, ${sum("seconds").toFixed(2)} seconds, against ${report.adversary} parties.`;
+    const inputs = await asked.input();
+    const trust = { other: given("trust", "The fingerprint of the other", "let them read to you what the first command prints", "trust") };
+    const url = given("url", "The address of the other", "enter where they wait");
+    say("Waiting for the other …");
+    const onProgress = ({ done, total }) => {
+      say("Computing …");
+      at("progress").value = total === 0 ? 0 : done / total;
+    };
+    const options = { program: asked.program, party: PARTY, inputs, identity: identity.pem, trust, url, onProgress, signal: giveUp.signal };
+    const report = await garblet.run(options);
+    say(asked.told(report.outputs));
+    at("rows").replaceChildren(...(asked.rows?.(report.outputs) ?? []).map((row) => element("li", row)));
+    at("costs").textContent = cost(report);
   } catch (error) {
-    complain(error, error.hint);
+    complain(error);
   } finally {
     working(false);
   }
 }
 
-function complain(error, hint) {
-  at("status").textContent = "There is no result.";
-  const lines = [error.message, hint].filter(Boolean);
-  at("trouble").replaceChildren(...lines.map((line) => Object.assign(document.createElement("p"), { textContent: line })));
+function cost({ costs }) {
+  const all = Object.values(costs);
+  const sum = (what) => all.reduce((total, phase) => total + phase[what], 0);
+  const bytes = sum("bytesSent") + sum("bytesReceived");
+  return `${bytes.toLocaleString("en")} bytes were exchanged, in ${sum("seconds").toFixed(2)} seconds.`;
 }
 
+const say = (words) => (at("status").textContent = words);
+const element = (name, text) => Object.assign(document.createElement(name), { textContent: text });
+
+/** Says what is wrong, and what to do. */
+function tell(id, ...lines) {
+  at(id).classList.add("trouble");
+  at(id).replaceChildren(...lines.filter(Boolean).map((line) => element("p", sentence(line))));
+}
+
+function complain({ message, hint, field }) {
+  say("There is no result.");
+  tell("trouble", message, hint);
+  if (field === undefined) return;
+  at(field).setAttribute("aria-invalid", "true");
+  at(field).focus();
+}
+
+const sentence = (words) => `${words.charAt(0).toUpperCase()}${words.slice(1).replace(/[.]$/, "")}.`;
+
 function able(is) {
-  for (const id of ["compare", "intersect", "renew"]) at(id).disabled = !is;
+  for (const id of ["begin", "renew"]) at(id).disabled = !is;
+  for (const choice of document.querySelectorAll("[name=question]")) choice.disabled = !is;
 }
 
 function working(is) {
   able(!is);
-  for (const id of ["progress", "stop"]) at(id).hidden = !is;
+  at("underway").hidden = !is;
   at("progress").value = 0;
 }
 
+/** Copies a text, or selects it where the browser does not let pages copy. */
+async function copy(button) {
+  const text = at(button.dataset.copies);
+  try {
+    await navigator.clipboard.writeText(text.textContent);
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = "Copy"), 2_000);
+  } catch {
+    getSelection().selectAllChildren(text);
+  }
+}
+
 at("renew").onclick = () => begin(true);
-at("compare").onclick = compare;
-at("intersect").onclick = intersect;
-at("stop").onclick = () => giveUp?.abort(new Error("Given up"));
+at("begin").onclick = compute;
+at("stop").onclick = () => giveUp?.abort(new Error("You gave up"));
+at("url").oninput = show;
+for (const choice of document.querySelectorAll("[name=question]")) choice.onchange = show;
+for (const button of document.querySelectorAll("[data-copies]")) button.onclick = () => copy(button);
 begin(false);

@@ -23,7 +23,7 @@ const TYPES = { ".html": "text/html", ".css": "text/css", ".js": "text/javascrip
 /** A web server for the page, the client for pages and `friends.json`. What `held` has is asked for in vain: no answer comes. */
 export async function site(folders, friends, held = new Set()) {
   const server = createServer((request, response) => {
-    const name = new URL(request.url, "http://page/").pathname.slice(1) || "index.html";
+    const name = new URL(request.url, "http://page/").pathname.slice(1).replace(/(^|\/)$/, "$1index.html");
     if (held.has(name)) return;
     let body;
     try {

@@ -35,6 +35,7 @@ test("npm installs what the package lists, and nothing else", () => {
   const { name, files } = JSON.parse(readFileSync(path.join(installed, "package.json"), "utf8"));
   assert.equal(name, "garblet");
   assert.deepEqual(readdirSync(installed).sort(), [...files, "package.json"].sort());
+  assert.deepEqual(readdirSync(path.join(installed, "page")).sort(), ["index.html", "page.css", "page.js"]);
   assert.deepEqual(readdirSync(path.join(folder, "node_modules")).filter((name) => !name.startsWith(".")), ["garblet"]);
 });
 

@@ -23,6 +23,9 @@ const WRITTEN: &[&str] = &[
     "LICENSE-APACHE",
 ];
 
+/// The page of the examples, and its folder in the package.
+const PAGE: [&str; 2] = ["examples/page", "page"];
+
 /// The compiler for the C code of TLS, and the Debian package that has it.
 const CLANG: &str = "clang";
 
@@ -85,6 +88,17 @@ pub(crate) fn assemble(
         let copied = fs::copy(root.join(path), folder.join(path.file_name().unwrap_or_default()));
         copied.map_err(|error| format!("{}: cannot be copied: {error}", path.display()))?;
     }
+    place_page(root, folder).map_err(|error| format!("{}: cannot be copied: {error}", PAGE[0]))
+}
+
+/// Copies the page into a folder of the package.
+fn place_page(root: &Path, folder: &Path) -> std::io::Result<()> {
+    let (from, to) = (root.join(PAGE[0]), folder.join(PAGE[1]));
+    fs::create_dir_all(&to)?;
+    for file in fs::read_dir(from)? {
+        let path = file?.path();
+        fs::copy(&path, to.join(path.file_name().unwrap_or_default()))?;
+    }
     Ok(())
 }
 
@@ -140,7 +154,7 @@ mod tests {
     #[test]
     fn the_package_lists_what_is_made_and_what_is_written_and_no_more() {
         let written = WRITTEN.iter().map(|path| path.rsplit('/').next().unwrap_or_default());
-        let mut all: Vec<&str> = written.chain(MADE).collect();
+        let mut all: Vec<&str> = written.chain(MADE).chain([PAGE[1]]).collect();
         all.sort_unstable();
         assert_eq!(files(&crate::root().join("web/party")).expect("a list"), all);
     }
@@ -157,6 +171,8 @@ mod tests {
             }
         }
         assert!(named > 4, "{named}");
+        let page = fs::read_to_string(crate::root().join(PAGE[0]).join("page.js")).expect("it is there");
+        assert!(page.contains("import(\"../garblet.js\")"), "the page is in a folder beside the package's files");
     }
 
     #[test]
