@@ -10,7 +10,12 @@ const COMMANDS: [&str; 2] = ["chromium", "chromedriver"];
 const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
 
 /// The pages: of the examples, and of the benchmarks.
-const TESTS: [&str; 3] = ["web/browser/friends.test.mjs", "web/browser/papers.test.mjs", "web/browser/party.test.mjs"];
+const TESTS: [&str; 4] = [
+    "web/browser/friends.test.mjs",
+    "web/browser/page.test.mjs",
+    "web/browser/papers.test.mjs",
+    "web/browser/party.test.mjs",
+];
 
 /// Findings, one line each. A missing browser is reported loudly and is not a finding.
 pub(crate) fn check(root: &Path) -> Vec<String> {

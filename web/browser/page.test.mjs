@@ -1,0 +1,210 @@
+// The page of `examples/page` in headless Chromium: a person uses it, and another one types the commands that it shows. `cargo xtask web` runs it:
+// node --test page.test.mjs, with PARTY (the package for npm), GARBLET (the command), PICTURES and TOOLS (folders) in the environment.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import path from "node:path";
+import { createInterface } from "node:readline";
+
+import { axe, barriers } from "./axe.mjs";
+import { FOLDERS, ROOT, browser, children, empty, file, office, own, tried } from "./meeting.mjs";
+import { site } from "./servers.mjs";
+
+const { GARBLET, PICTURES } = process.env;
+
+const status = (page) => page.run(() => document.querySelector("#status").textContent);
+
+async function fill(page, values) {
+  await page.run((values) => {
+    for (const [id, value] of Object.entries(values)) {
+      document.getElementById(id).value = value;
+      document.getElementById(id).dispatchEvent(new Event("input"));
+    }
+  }, values);
+}
+
+const text = (page, selector) => page.run((selector) => document.querySelector(selector).innerText, selector);
+
+/** Runs in a shell what the page shows, as the other person would. The command is found by its name. */
+function shell(commands) {
+  const env = { ...office.env, PATH: `${path.dirname(GARBLET)}:${process.env.PATH}` };
+  return spawn("sh", ["-ec", commands], { cwd: office.folder, env, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+/** What a shell prints in the end. */
+async function printed(child) {
+  let out = "";
+  child.stdout.on("data", (text) => (out += text));
+  const [status] = await once(child, "close");
+  return { out, status };
+}
+
+/** The other person, who waits as the page says, with something changed in the commands. */
+async function other(page, change = (commands) => commands) {
+  const fingerprint = (await printed(shell(await text(page, "#theirs")))).out.trim().split(/\s/).at(-1);
+  const port = await freePort();
+  await fill(page, { url: `ws://127.0.0.1:${port}`, trust: fingerprint });
+  const child = shell(change(await text(page, "#waits")));
+  children.push(child);
+  const result = printed(child);
+  let said = "";
+  for await (const line of createInterface({ input: child.stderr })) {
+    said += `${line}\n`;
+    if (line.startsWith("listening on")) break;
+  }
+  assert.match(said, /listening on/);
+  child.stderr.resume();
+  return { fingerprint, result };
+}
+
+async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function choose(page, selector, name) {
+  const element = await page.ask("POST", "/element", { using: "css selector", value: selector });
+  await page.ask("POST", `/element/${Object.values(element)[0]}/value`, { text: name });
+}
+
+const settled = (page) => page.until(() => document.querySelector("#underway").hidden && !document.querySelector("#status").textContent.includes("…"));
+tried("a page finds out who is richer, with the commands that it shows", async () => {
+  const page = await browser();
+  const identities = new Set();
+  for (const [theirs, mine, said, richer] of [[3_000_000, 5_000_000, "You are richer.", "Bob"], [7, 6, "The other is richer.", "Alice"], [0, 0, "You both have the same.", "Neither"]]) {
+    await fill(page, { wealth: String(mine) });
+    const { fingerprint, result } = await other(page, (commands) => commands.replace("3000000", String(theirs)));
+    identities.add(fingerprint);
+    await page.click("#begin");
+    await settled(page);
+    const { out, status: ended } = await result;
+    assert.equal(await status(page), said, `${await text(page, "#trouble")} ${out}`);
+    assert.match(out, new RegExp(`^out0 = ${richer}$`, "m"));
+    assert.equal(ended, 0);
+    assert.match(await text(page, "#costs"), /^[\d,]+ bytes were exchanged, in \d/);
+  }
+  assert.equal(identities.size, 1, "the first command shows the same fingerprint again");
+  assert.deepEqual(await page.complaints(), []);
+});
+
+tried("two lists are intersected, with the commands that the page shows, and neither leaves its machine", async () => {
+  const page = await browser({ dark: true });
+  await page.click("[value=common]");
+  const mine = Array.from({ length: 200 }, (_, at) => 7 * at + 1_000_000_007);
+  const theirs = Array.from({ length: 150 }, (_, at) => 11 * at + 1_000_000_007);
+  const common = mine.filter((one) => theirs.includes(one));
+  const { result } = await other(page, (commands) => commands.replace("8 3 5", theirs.toReversed().join(" ")));
+  await choose(page, "#file", file("mine.csv", `number\n${mine.toReversed().join("\n")}\n`));
+  await page.click("#begin");
+  await settled(page);
+  assert.equal(await status(page), `${common.length} in common:`, JSON.stringify(await result));
+  const rows = await page.run(() => [...document.querySelectorAll("#rows li")].map((row) => row.textContent));
+  assert.deepEqual(rows, common.map(String));
+  assert.equal((await result).status, 0);
+  await page.picture(PICTURES, "party-common-dark");
+  await choose(page, "#file", file("words.csv", "number\n1\ntwo\n"));
+  await page.click("#begin");
+  await page.until(() => document.querySelector("#trouble").textContent.includes('Line 3: expected a number, got "two"'));
+  assert.deepEqual(await page.run(() => [document.activeElement.id, document.querySelectorAll("#rows li").length]), ["file", 0]);
+  assert.deepEqual(await page.complaints(), []);
+});
+
+tried("what a person has left out or mistyped is said beside the button, and leads to its field", async () => {
+  const page = await browser();
+  const refused = async (values, expected, field) => {
+    await fill(page, values);
+    await page.click("#begin");
+    await page.until((expected) => document.querySelector("#trouble").innerText.includes(expected), expected);
+    assert.deepEqual(await page.run(() => [document.activeElement.id, document.querySelectorAll("[aria-invalid=true]").length]), [field, 1]);
+  };
+  await refused({ wealth: "5" }, "The fingerprint of the other is missing.", "trust");
+  await refused({ trust: office.fingerprint, wealth: "4294967296" }, "Expected a whole number from 0 to 4294967295.", "wealth");
+  await refused({ wealth: "-1" }, "Expected a whole number", "wealth");
+  await refused({ wealth: "" }, "What you have is missing.", "wealth");
+  await page.click("[value=common]");
+  await refused({}, "Your list is missing.", "file");
+  await choose(page, "#file", file("long.csv", Array.from({ length: 257 }, (_, at) => at).join("\n")));
+  await refused({}, "The file has 257 numbers, the most is 256.", "file");
+});
+
+tried("the keyboard leads through the page, and what can be copied is", async () => {
+  const page = await browser();
+  const order = [];
+  for (let at = 0; at < 11; at += 1) {
+    await page.press("Tab");
+    order.push(await page.run(() => document.activeElement.id || document.activeElement.value || document.activeElement.dataset.copies || document.activeElement.localName));
+  }
+  assert.deepEqual(order, ["richer", "fingerprint", "renew", "theirs", "trust", "url", "waits", "wealth", "summary", "begin", "body"]);
+  await page.run(() => document.querySelector("[value=richer]").focus());
+  await page.press("ArrowDown");
+  assert.equal(await text(page, "#begin"), "Find them");
+  assert.match(await text(page, "#waits"), /lib:intersection/);
+  await page.click("[data-copies=fingerprint]");
+  const copied = await page.until(() => {
+    const button = document.querySelector("[data-copies=fingerprint]");
+    return button.textContent === "Copied" ? "copied" : getSelection().toString();
+  });
+  assert.ok(["copied", await own(page)].includes(copied), copied);
+  const before = await own(page);
+  await page.click("#renew");
+  await page.until((before) => document.querySelector("#fingerprint").textContent !== before, before);
+  assert.ok((await text(page, "#waits")).includes(await own(page)), "the command names the new one");
+});
+
+tried("a browser that lacks something, and a part that is missing, are named", async () => {
+  const page = await empty();
+  const started = async (script, address = office.page) => {
+    const { identifier } = await page.cdp("Page.addScriptToEvaluateOnNewDocument", { source: script });
+    await page.goTo(address);
+    await page.until(() => !document.querySelector("#main").hidden || document.querySelector("#starting").classList.contains("trouble"));
+    await page.cdp("Page.removeScriptToEvaluateOnNewDocument", { identifier });
+    return page.run(() => (document.querySelector("#main").hidden ? document.querySelector("#starting").innerText : "started"));
+  };
+  assert.match(await started("delete globalThis.WebAssembly"), /^This browser has no WebAssembly, [^]*Use a current Firefox/);
+  const bare = await site({ "*": FOLDERS["*"] }, () => []);
+  assert.match(await started("", `${bare.address}page/`), /^A part of this page is missing: [^]*its README says\./);
+  bare.close();
+  await page.complaints();
+  assert.equal(await started('Storage.prototype.setItem = () => { throw new DOMException("denied"); };'), "started");
+  const isForgetful = () => page.run(() => document.querySelector("#forgetful").checkVisibility());
+  assert.equal(await isForgetful(), true);
+  assert.equal(await started(""), "started");
+  assert.equal(await isForgetful(), false);
+  // Opened as a file it cannot even load its script, and says so all the same.
+  await page.goTo(`file://${path.join(ROOT, "examples/page/index.html")}`);
+  assert.match(await text(page, "#starting"), /opened as a file/);
+});
+
+tried("all can read the page, however wide, dark or printed", async () => {
+  const script = axe();
+  if (script === undefined) console.log("axe-core could not be had\nBARRIERS WERE NOT TRIED");
+  const page = await browser();
+  const looks = { light: {}, dark: { dark: true }, phone: { width: 400, height: 860 }, "phone-dark": { width: 400, height: 860, dark: true } };
+  for (const [name, look] of Object.entries(looks)) {
+    await page.look({ width: 1100, height: 900, ...look });
+    for (const question of ["common", "richer"]) {
+      await page.click(`[value=${question}]`);
+      if (script !== undefined) assert.deepEqual(await barriers(page, script), [], `${name}, ${question}`);
+      const [wide, inner] = await page.run(() => [document.documentElement.scrollWidth, innerWidth]);
+      assert.ok(wide <= inner, `${name}: ${wide} pixels of ${inner}`);
+    }
+    const small = await page.run(() =>
+      [...document.querySelectorAll("button, summary, .choice, input:not([type=radio])")]
+        .filter((part) => part.checkVisibility() && part.getBoundingClientRect().height < 44)
+        .map((part) => part.outerHTML));
+    assert.deepEqual(small, [], name);
+    await page.picture(PICTURES, `party-${name}`);
+  }
+  await page.look({ width: 794, height: 1123 });
+  await page.cdp("Emulation.setEmulatedMedia", { media: "print" });
+  const shown = await page.run(() => ["#begin", "#source"].map((part) => document.querySelector(part).checkVisibility({ contentVisibilityAuto: true })));
+  assert.deepEqual(shown, [false, true], "on paper there are no buttons, and what is folded is there");
+  await page.picture(PICTURES, "party-print");
+  assert.deepEqual(await page.complaints(), []);
+});
