@@ -44,6 +44,8 @@ export class Browser {
         browserName: "chrome",
         "goog:chromeOptions": { args: switches, binary: process.env.CHROMIUM },
         "goog:loggingPrefs": { browser: "ALL" },
+        // axe takes long on a busy machine.
+        timeouts: { script: 300_000 },
       },
     };
     const { sessionId } = await command(driver.address, "POST", "/session", { capabilities });

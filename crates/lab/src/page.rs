@@ -8,6 +8,8 @@ mod model;
 mod plot;
 mod rows;
 mod scale;
+mod strip;
+mod summary;
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +26,9 @@ pub(crate) use html::page;
 pub(crate) use machine::Machine;
 pub(crate) use model::{Amount, Figure, Gap, Key, Row, Unit};
 pub(crate) use plot::{Axis, Ground, Kind, Plot, Series};
-pub(crate) use rows::{Notes, badge, by_experiment, capitalised, chance, columns, times};
+pub(crate) use rows::{Notes, badge, by_experiment, capitalised, chance, columns, is_behind, times};
+pub(crate) use strip::Strip;
+pub(crate) use summary::{Behind, Compared, Summary};
 
 /// The options of every benchmark.
 #[derive(clap::Args)]
@@ -47,8 +51,11 @@ pub(crate) struct Document {
     pub(crate) lead: Vec<String>,
     /// Parts that a page of an unfinished run does not have.
     pub(crate) missing: Vec<String>,
-    pub(crate) best: Vec<Best>,
+    /// How all of it compares.
+    pub(crate) summary: Option<Summary>,
     pub(crate) sections: Vec<Section>,
+    /// What to know about how it was measured, at the end.
+    pub(crate) remarks: Vec<String>,
     pub(crate) machine: Machine,
     pub(crate) time: String,
     pub(crate) calls: Vec<String>,
@@ -61,18 +68,6 @@ pub(crate) enum Json {
     Here(String),
     /// In a file beside it.
     Beside(&'static str),
-}
-
-/// A line of the table on top.
-pub(crate) struct Best {
-    pub(crate) system: String,
-    /// The section of it, if the page has one.
-    pub(crate) section: Option<String>,
-    pub(crate) row: String,
-    pub(crate) published: String,
-    pub(crate) ours: String,
-    pub(crate) ratio: String,
-    pub(crate) range: String,
 }
 
 /// A part of a page.
@@ -131,8 +126,9 @@ fn write(path: &Path, value: &impl Serialize, section: Section) -> Result<(), Fa
         title: call.clone(),
         lead: machine.reservations(),
         missing: Vec::new(),
-        best: Vec::new(),
+        summary: None,
         sections: vec![section],
+        remarks: Vec::new(),
         machine,
         time: now(),
         calls: vec![call],

@@ -4,6 +4,7 @@
 //! experiments are kept in a folder ([`kept`]), so that a run that was killed continues where it stopped. The page is written again after each.
 
 mod book;
+mod compared;
 mod experiments;
 mod kept;
 mod process;

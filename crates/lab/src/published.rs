@@ -52,9 +52,18 @@ impl Paper {
         match self {
             Paper::Compgc => "CompGC",
             Paper::Partialgc => "PartialGC",
-            Paper::Pssw => "Secure Two-Party Computation is Practical",
+            Paper::Pssw => "Secure Two-Party Computation is Practical (PSSW)",
             Paper::Lego => "TinyLEGO",
             Paper::Bmr => "Multiparty BMR",
+        }
+    }
+
+    /// The name in plots and tables: short.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Paper::Pssw => "PSSW",
+            Paper::Bmr => "BMR",
+            _ => self.system(),
         }
     }
 

@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{
-    Document, Json, Piece, Section,
+    Document, Json, Piece, Row, Section,
     plot::{self, Ground, Plot},
     rows,
 };
@@ -33,8 +33,8 @@ pub(crate) fn page(document: &Document) -> String {
                 header { h1 { (document.title) } @for line in &document.lead { p { (with_code(line)) } } }
                 main #content {
                     @if !document.missing.is_empty() { (missing(&document.missing)) }
+                    @if let Some(summary) = &document.summary { (summary.markup()) }
                     @if document.sections.len() > 1 { (contents(&document.sections)) }
-                    (summary(document))
                     @for section in &document.sections { (of_section(section)) }
                 }
                 footer { (origin(document)) }
@@ -57,51 +57,80 @@ fn missing(what: &[String]) -> Markup {
 
 fn contents(sections: &[Section]) -> Markup {
     html! {
-        nav aria-label="Sections" { ul { @for section in sections { li { a href={ "#" (section.id) } { (section.title) } } } } }
-    }
-}
-
-/// The table on top: the best of each system.
-fn summary(document: &Document) -> Markup {
-    if document.best.is_empty() {
-        return html! {};
-    }
-    let heads = ["system", "our best beside the paper", "published", "ours", "ratio", "of all rows"];
-    html! {
-        section #summary {
-            h2 { "What matters" }
-            (scrolled("What matters", html! {
-                table {
-                    caption { "The largest ratio of each paper, and the range of all its ratios: below 1, the paper was better" }
-                    thead { tr { @for head in heads { th scope="col" { (head) } } } }
-                    tbody {
-                        @for best in &document.best {
-                            tr {
-                                th scope="row" { @if let Some(id) = &best.section { a href={ "#" (id) } { (best.system) } } @else { (best.system) } }
-                                td { (best.row) }
-                                td.number { (best.published) }
-                                td.number.ours { (best.ours) }
-                                td.number { (best.ratio) }
-                                td { (best.range) }
-                            }
+        nav aria-label="Contents" {
+            h2 { "Contents" }
+            ul {
+                @for section in sections {
+                    li {
+                        a href={ "#" (section.id) } { (section.title) }
+                        @for (experiment, _) in rows::by_experiment(&section.rows) {
+                            " · " a href={ "#" (rows::id(&section.id, experiment)) } { (experiment) }
                         }
                     }
                 }
-            }))
+            }
         }
     }
 }
 
+/// A section: in full without experiments, else a card for each of them.
 fn of_section(section: &Section) -> Markup {
-    let notes = rows::Notes::of(&section.id, section.rows.iter());
+    let pieces = html! {
+        @for (at, piece) in section.pieces.iter().enumerate() { (of_piece(&format!("{}, {}", section.title, at + 1), piece)) }
+    };
     html! {
         section id=(section.id) {
             h2 { (section.title) }
-            @for paragraph in &section.about { p { (with_code(paragraph)) } }
-            @for plot in section.plots.iter().filter(|plot| plot.is_worth_it()) { (figure(plot)) }
-            @for (experiment, own) in rows::by_experiment(&section.rows) { (rows::table(&section.id, experiment, &own, &notes)) }
-            @for (at, piece) in section.pieces.iter().enumerate() { (of_piece(&format!("{}, {}", section.title, at + 1), piece)) }
-            (notes.list())
+            @if section.rows.is_empty() { (about(section)) (pieces) } @else { (experiments(section, &pieces)) }
+        }
+    }
+}
+
+fn about(section: &Section) -> Markup {
+    html! { @for paragraph in &section.about { p { (with_code(paragraph)) } } }
+}
+
+/// The experiments of a paper: those that were measured beside one another, and what is read less often folded.
+fn experiments(section: &Section, pieces: &Markup) -> Markup {
+    let (measured, others): (Vec<_>, Vec<_>) =
+        rows::by_experiment(&section.rows).into_iter().partition(|(_, rows)| rows.iter().any(|row| row.measured()));
+    html! {
+        details { summary { "What was measured, by whom and where" } (about(section)) (pieces) }
+        // Plots stand beside plots, and tables beside tables.
+        @let (drawn, told): (Vec<_>, Vec<_>) = measured.iter().partition(|(experiment, _)| !plots(section, experiment).is_empty());
+        div.cards { @for (experiment, rows) in drawn.into_iter().chain(told) { (card(section, experiment, rows)) } }
+        @if !others.is_empty() {
+            details {
+                summary { "Not measured here: " (others.iter().map(|(experiment, _)| *experiment).collect::<Vec<_>>().join(", ")) }
+                @for (experiment, rows) in &others { (card(section, experiment, rows)) }
+            }
+        }
+    }
+}
+
+/// The plots of an experiment.
+fn plots<'a>(section: &'a Section, experiment: &str) -> Vec<&'a Plot> {
+    section.plots.iter().filter(|plot| plot.experiment == experiment && plot.is_worth_it()).collect()
+}
+
+/// An experiment: a plot, or a line for each quantity, above all its rows.
+fn card(section: &Section, experiment: &str, rows: &[&Row]) -> Markup {
+    let plots = plots(section, experiment);
+    let id = rows::id(&section.id, experiment);
+    let label = format!("{}: {experiment}", section.title);
+    html! {
+        article.card id=(id) {
+            h3 { (rows::capitalised(experiment)) }
+            p.brief { (rows::in_brief(rows)) }
+            @match plots.first() {
+                Some(plot) => (figure(plot)),
+                None => @if rows.iter().any(|row| row.measured()) { (rows::by_quantity(&label, rows)) },
+            }
+            details {
+                summary { "All rows of " (experiment) @if plots.len() > 1 { ", and more plots" } }
+                @for plot in plots.iter().skip(1) { (figure(plot)) }
+                (rows::table(&id, &label, rows))
+            }
         }
     }
 }
@@ -157,16 +186,17 @@ fn origin(document: &Document) -> Markup {
     let machine = &document.machine;
     html! {
         h2 { "Where this comes from" }
-        dl {
-            @for (name, value) in machine.lines() { dt { (name) } dd { (value) } }
-            dt { "page made" } dd { (document.time) }
-            @if !document.calls.is_empty() {
-                dt { "calls" }
-                dd { ol.calls { @for call in &document.calls { li { code { (call) } } } } }
+        @for line in &document.remarks { p { (with_code(line)) } }
+        details {
+            summary { "The machine, and all calls" }
+            dl {
+                @for (name, value) in machine.lines() { dt { (name) } dd { (value) } }
+                dt { "page made" } dd { (document.time) }
             }
+            ol.calls { @for call in &document.calls { li { code { (call) } } } }
         }
         @match &document.json {
-            Json::Here(text) => details { summary { "Everything as JSON" } pre tabindex="0" { (text) } },
+            Json::Here(text) => details.json { summary { "Everything as JSON" } pre tabindex="0" { (text) } },
             Json::Beside(file) => p { a href=(file) { "Everything as JSON" } },
         }
     }

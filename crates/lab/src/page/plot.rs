@@ -14,6 +14,8 @@ use super::{Unit, scale::Scale};
 /// A plot.
 #[derive(Clone)]
 pub(crate) struct Plot {
+    /// The experiment that it shows.
+    pub(crate) experiment: String,
     /// The name of its element.
     pub(crate) id: String,
     pub(crate) title: String,
@@ -60,7 +62,7 @@ pub(crate) enum Ground {
 }
 
 const WIDTH: u32 = 720;
-const PLOT_HEIGHT: u32 = 380;
+const PLOT_HEIGHT: u32 = 340;
 const LINE_HEIGHT: u32 = 24;
 /// The mark of lines with dashes, of which the library would make an element each.
 const DASHED_WIDTH: u32 = 3;
@@ -277,8 +279,18 @@ impl Axis {
 }
 
 impl Ground {
+    /// A drawing whose colours are the variables of a page, for this ground.
+    pub(super) fn coloured(self, drawn: &str) -> String {
+        let replaced = |text: String, (_, name, light, dark): &(RGBColor, &str, &str, &str)| match self {
+            Ground::Page => text,
+            Ground::Light => text.replace(&format!("var({name})"), light),
+            Ground::Dark => text.replace(&format!("var({name})"), dark),
+        };
+        COLOURS.iter().fold(drawn.to_string(), replaced)
+    }
+
     /// The colour behind the plot; none on a page, which has one.
-    fn paper(self) -> Option<&'static str> {
+    pub(super) fn paper(self) -> Option<&'static str> {
         match self {
             Ground::Page => None,
             Ground::Light => Some("#ffffff"),
@@ -289,20 +301,12 @@ impl Ground {
 
 /// The marks replaced by colours.
 fn coloured(drawn: &str, ground: Ground) -> String {
-    let replaced = |text: String, (mark, name, light, dark): &(RGBColor, &str, &str, &str)| {
-        let mark = format!("\"#{:02X}{:02X}{:02X}\"", mark.0, mark.1, mark.2);
-        text.replace(
-            &mark,
-            &match ground {
-                Ground::Page => format!("\"var({name})\""),
-                Ground::Light => format!("\"{light}\""),
-                Ground::Dark => format!("\"{dark}\""),
-            },
-        )
+    let replaced = |text: String, (mark, name, ..): &(RGBColor, &str, &str, &str)| {
+        text.replace(&format!("\"#{:02X}{:02X}{:02X}\"", mark.0, mark.1, mark.2), &format!("\"var({name})\""))
     };
     let dashed = format!("stroke-width=\"{DASHED_WIDTH}\"");
     let drawn = drawn.replace(&dashed, "stroke-width=\"2\" stroke-dasharray=\"5 4\"");
-    COLOURS.iter().fold(drawn, replaced)
+    ground.coloured(&COLOURS.iter().fold(drawn, replaced))
 }
 
 /// An area around a point that has its values under the pointer.

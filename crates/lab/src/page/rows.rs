@@ -57,7 +57,7 @@ impl Notes {
         gap(row).into_iter().chain(uneven(row)).chain(row.notes.iter().cloned()).collect()
     }
 
-    /// The numbers of a row's footnotes, from 1, without those that all rows of a table have.
+    /// The numbers of a row's footnotes, from 1.
     pub(crate) fn numbers(&self, row: &Row) -> Vec<usize> {
         let own = Notes::all(row);
         let mut numbers: Vec<usize> =
@@ -71,14 +71,37 @@ impl Notes {
         &self.words
     }
 
-    pub(super) fn list(&self) -> Markup {
+    fn list(&self) -> Markup {
         if self.words.is_empty() {
             return html! {};
         }
         html! {
-            h3 { "Notes" }
             ol.notes { @for (at, words) in self.words.iter().enumerate() { li id={ (self.section) "-note-" (at + 1) } { (with_code(words)) } } }
         }
+    }
+}
+
+/// The footnotes of a table: those of all rows stand above it, those of several below it, and those of one row in it.
+struct Placed {
+    above: Vec<String>,
+    below: Notes,
+}
+
+impl Placed {
+    fn of(id: &str, rows: &[&Row]) -> Self {
+        let Notes { section, words } = Notes::of(id, rows.iter().copied());
+        let count = |words: &String| rows.iter().filter(|row| Notes::all(row).contains(words)).count();
+        let (above, others): (Vec<_>, Vec<_>) =
+            words.into_iter().partition(|words| rows.len() > 1 && count(words) == rows.len());
+        Placed { above, below: Notes { section, words: others.into_iter().filter(|words| count(words) > 1).collect() } }
+    }
+
+    /// The footnotes of one row alone.
+    fn within(&self, row: &Row) -> Vec<String> {
+        Notes::all(row)
+            .into_iter()
+            .filter(|words| !self.above.contains(words) && !self.below.words.contains(words))
+            .collect()
     }
 }
 
@@ -118,17 +141,90 @@ pub(crate) fn capitalised(words: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The table of an experiment.
-pub(super) fn table(section: &str, experiment: &str, rows: &[&Row], notes: &Notes) -> Markup {
+/// The name of an experiment's element.
+pub(super) fn id(section: &str, experiment: &str) -> String {
+    let dashed = |c: char| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    format!("{section}-{}", experiment.chars().map(dashed).collect::<String>())
+}
+
+/// An experiment in a sentence: how many rows were measured, and how ours compare.
+pub(super) fn in_brief(rows: &[&Row]) -> String {
+    let measured = rows.iter().filter(|row| row.measured()).count();
+    let of = if measured == rows.len() { String::new() } else { format!(" of {}", rows.len()) };
+    let all = ratios(rows.iter().flat_map(|row| &row.figures));
+    let behind = match all.iter().filter(|ratio| is_behind(**ratio)).count() {
+        0 => String::new(),
+        some => format!("; {some} of {} behind", all.len()),
+    };
+    let ratios = range(&all).map_or_else(String::new, |range| format!("; {range}{behind}"));
+    format!("{measured}{of} {} measured{ratios}.", if rows.len() == 1 { "row" } else { "rows" })
+}
+
+/// The ratios of figures, from the least.
+fn ratios<'a>(figures: impl Iterator<Item = &'a Figure>) -> Vec<f64> {
+    let mut ratios: Vec<f64> = figures.filter_map(Figure::ratio).collect();
+    ratios.sort_by(f64::total_cmp);
+    ratios
+}
+
+/// `0.9 × to 12 ×, median 3.4 ×`, of sorted ratios; none if there are none.
+pub(super) fn range(sorted: &[f64]) -> Option<String> {
+    match sorted {
+        [] => None,
+        [least, .., most] if times(*least) != times(*most) => {
+            Some(format!("{} to {}, median {}", times(*least), times(*most), times(sorted[sorted.len() / 2])))
+        }
+        [one, ..] => Some(times(*one)),
+    }
+}
+
+/// The lines of an experiment's short table where the paper has nothing to compare.
+const SHORT: usize = 4;
+
+/// A line for each quantity that the paper has too, or for the first few if it has none: from where to where ours go, and how they compare.
+pub(super) fn by_quantity(label: &str, rows: &[&Row]) -> Markup {
+    let figures = |quantity: &str| rows.iter().filter_map(|row| row.of(quantity)).collect::<Vec<_>>();
+    let ours = |figures: &[&Figure]| {
+        let own = figures.iter().filter_map(|figure| Some((figure.ours?.value, figure.unit)));
+        let mut own: Vec<_> = own.collect();
+        own.sort_by(|a, b| a.0.total_cmp(&b.0));
+        match own.as_slice() {
+            [] => String::new(),
+            [(least, unit), .., (most, _)] if unit.text(*least) != unit.text(*most) => {
+                format!("{} to {}", unit.text(*least), unit.text(*most))
+            }
+            [(one, unit), ..] => unit.text(*one),
+        }
+    };
+    let (compared, others): (Vec<_>, Vec<_>) =
+        columns(rows).1.into_iter().partition(|quantity| !ratios(figures(quantity).into_iter()).is_empty());
+    let shown = if compared.is_empty() { others.into_iter().take(SHORT).collect() } else { compared };
+    scrolled(
+        label,
+        html! {
+            table.brief {
+                thead { tr { @for head in ["quantity", "ours", "ratios"] { th scope="col" { (head) } } } }
+                tbody {
+                    @for quantity in shown {
+                        @let own = figures(quantity);
+                        tr { th scope="row" { (quantity) } td { (ours(&own)) } td { (range(&ratios(own.into_iter())).unwrap_or_default()) } }
+                    }
+                }
+            }
+        },
+    )
+}
+
+/// The table of an experiment, with its footnotes.
+pub(super) fn table(id: &str, label: &str, rows: &[&Row]) -> Markup {
     let (keys, quantities) = columns(rows);
     let bounds = rows.iter().any(|row| row.published_bound.is_some() || row.our_bound.is_some());
-    let id: String =
-        experiment.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    let notes = Placed::of(id, rows);
     html! {
-        h3 id={ (section) "-" (id) } { (capitalised(experiment)) }
-        (scrolled(&format!("{section}: {experiment}"), html! {
+        @for words in &notes.above { p.notes { (with_code(words)) } }
+        (scrolled(&format!("{label}, all rows"), html! {
             table.rows {
-                caption { "In each cell: ours, the published figure, and how often ours goes into it" }
+                caption { "In each cell: ours, the published figure, and the ratio" }
                 thead {
                     tr {
                         @for key in &keys { th scope="col" { (key) } }
@@ -137,13 +233,14 @@ pub(super) fn table(section: &str, experiment: &str, rows: &[&Row], notes: &Note
                         th scope="col" { "notes" }
                     }
                 }
-                tbody { @for row in rows { (line(section, row, &keys, &quantities, bounds, notes)) } }
+                tbody { @for row in rows { (line(row, &keys, &quantities, bounds, &notes)) } }
             }
         }))
+        (notes.below.list())
     }
 }
 
-fn line(section: &str, row: &Row, keys: &[&str], quantities: &[&str], bounds: bool, notes: &Notes) -> Markup {
+fn line(row: &Row, keys: &[&str], quantities: &[&str], bounds: bool, notes: &Placed) -> Markup {
     let sources = row.sources.join(" ");
     html! {
         tr data-sources=[(!sources.is_empty()).then_some(&sources)] {
@@ -155,7 +252,8 @@ fn line(section: &str, row: &Row, keys: &[&str], quantities: &[&str], bounds: bo
             @for quantity in quantities { (cell(row.of(quantity))) }
             td.notes {
                 @if let Some(gap) = &row.gap { span.gap { (badge(gap)) } " " }
-                (references(section, &notes.numbers(row)))
+                (references(&notes.below.section, &notes.below.numbers(row)))
+                @for words in notes.within(row) { span.own { (with_code(&words)) } }
             }
         }
     }
@@ -200,9 +298,14 @@ fn cell(figure: Option<&Figure>) -> Markup {
         td data-value=[value] {
             @if let Some(ours) = &figure.ours { span.ours { span.hidden { "ours " } (ours.text(figure.unit)) } }
             @if let Some(published) = &figure.published { span.published { span.hidden { "published " } (published.text(figure.unit)) } }
-            @if let Some(ratio) = figure.ratio() { span.ratio.worse[ratio < 0.95] { (times(ratio)) } }
+            @if let Some(ratio) = figure.ratio() { span.ratio.worse[is_behind(ratio)] { (times(ratio)) } }
         }
     }
+}
+
+/// Tells whether a ratio says that ours is behind the paper. Closer to 1 than this, two runs differ as much.
+pub(crate) fn is_behind(ratio: f64) -> bool {
+    ratio < 0.95
 }
 
 /// A ratio for people: `4.4 ×`.
@@ -236,15 +339,51 @@ mod tests {
         other.measure("time", Unit::Seconds, Amount { value: 2.0, interval: Some(0.2) });
         (other.published_bound, other.our_bound) = (Some(-80.0), Some(-40.0));
         let rows = [&row, &other];
-        let notes = Notes::of("x", rows.into_iter());
-        assert_eq!(notes.words().len(), 2);
-        let text = table("x", "Table 1", &rows, &notes).into_string();
-        for part in
-            ["&lt;a &amp; b&gt;", "not measured", "2.00 s ± 10 %", "4.00 s", "2.0 ×", "2^-80", "2^-40", "#x-note-2"]
-        {
+        let text = table("x-table-1", "X: Table 1", &rows).into_string();
+        for part in ["&lt;a &amp; b&gt;", "not measured", "2.00 s ± 10 %", "4.00 s", "2.0 ×", "2^-80", "2^-40"] {
             assert!(text.contains(part), "{part} in {text}");
         }
-        assert!(notes.list().into_string().contains("Not measured: nobody can."));
+        assert!(text.contains("Not measured: nobody can.") && !text.contains("<ol"), "each note is of one row: {text}");
+        assert_eq!(in_brief(&rows), "1 of 2 rows measured; 2.0 ×.");
+    }
+
+    #[test]
+    fn a_note_stands_above_the_table_below_it_or_in_its_row() {
+        let [mut first, mut second, mut third] =
+            ["a", "b", "c"].map(|name| Row::new("Table 1", vec![Key::named("what", name)]));
+        for row in [&mut first, &mut second, &mut third] {
+            row.note("of all");
+        }
+        for row in [&mut first, &mut third] {
+            row.note("of two");
+        }
+        second.note("of one");
+        let rows = [&first, &second, &third];
+        let notes = Placed::of("x", &rows);
+        assert_eq!(
+            (notes.above.as_slice(), notes.below.words()),
+            (&["of all".to_string()][..], &["of two".to_string()][..])
+        );
+        assert_eq!((notes.within(&first), notes.within(&second)), (vec![], vec!["of one".to_string()]));
+        let text = table("x", "X", &rows).into_string();
+        assert!(
+            text.contains("<p class=\"notes\">of all</p>") && text.contains("<li id=\"x-note-1\">of two</li>"),
+            "{text}"
+        );
+        assert!(text.contains("<span class=\"own\">of one</span>") && text.matches("#x-note-1").count() == 2, "{text}");
+    }
+
+    #[test]
+    fn an_experiment_in_brief_says_how_many_figures_are_behind() {
+        let mut rows = [Row::new("Table 1", Vec::new()), Row::new("Table 1", vec![Key::named("what", "b")])];
+        for (row, ours) in rows.iter_mut().zip([1.0, 8.0]) {
+            row.publish("time", Unit::Seconds, Some(4.0), None);
+            row.measure("time", Unit::Seconds, Amount::of(ours));
+        }
+        let rows: Vec<&Row> = rows.iter().collect();
+        assert_eq!(in_brief(&rows), "2 rows measured; 0.5 × to 4.0 ×, median 4.0 ×; 1 of 2 behind.");
+        let text = by_quantity("x", &rows).into_string();
+        assert!(text.contains("<td>1.00 s to 8.00 s</td><td>0.5 × to 4.0 ×, median 4.0 ×</td>"), "{text}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
 "use strict";
-// Tables sort by a click on a head; points of plots show their values under the pointer. The page is whole without.
+// Tables sort by a click on a head; points of plots show their values under the pointer; paper shows what is folded. The page is whole without.
 for (const head of document.querySelectorAll("table.rows thead th")) {
   const button = document.createElement("button");
   button.type = "button";
@@ -27,6 +27,15 @@ for (const head of document.querySelectorAll("table.rows thead th")) {
     body.append(...[...body.rows].sort(order));
   });
 }
+// On paper nothing is folded.
+let folded = [];
+addEventListener("beforeprint", () => {
+  folded = [...document.querySelectorAll("details:not(.json, [open])")];
+  for (const part of folded) part.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const part of folded) part.open = false;
+});
 const tip = document.createElement("div");
 tip.className = "tip";
 tip.hidden = true;

@@ -5,11 +5,14 @@ use std::{fmt::Write, fs, path::Path};
 use garblet_console::{failure::Failure, output};
 
 use super::{
+    compared::{LINES, Line, figure, strips},
     kept::write_whole,
     report::{Object, OfPaper},
 };
 use crate::{
-    page::{Figure, Gap, Ground, Notes, Plot, Row, badge, by_experiment, capitalised, chance, columns, times},
+    page::{
+        Figure, Gap, Ground, Notes, Plot, Row, badge, by_experiment, capitalised, chance, columns, is_behind, times,
+    },
     published::{Paper, section},
 };
 
@@ -25,78 +28,7 @@ const BEGIN: &str = "<!-- figures: made by `cargo xtask figures` -->";
 const END: &str = "<!-- end of figures -->";
 
 /// The plot of the README.
-const SHOWN: (Paper, &str) = (Paper::Lego, "lego-time");
-
-/// A figure that is shown by itself: paper, experiment, settings' texts, quantity, and what it is.
-type Line = (Paper, &'static str, &'static [&'static str], &'static str, &'static str);
-
-/// The figures of the chapter. The README has the first three.
-const LINES: [Line; 10] = [
-    (
-        Paper::Compgc,
-        "Table 3",
-        &["CBC of 10", "simulated"],
-        "linked",
-        "Ten blocks of AES in CBC mode from prepared components, over 33 ms and 50 Mbit/s, from naming the function to having the result",
-    ),
-    (
-        Paper::Lego,
-        "Table 4",
-        &["AWS LAN", "AES-128", "32"],
-        "online, alone",
-        "AES-128 against malicious parties, from gates made in advance, online",
-    ),
-    (
-        Paper::Bmr,
-        "Table 1",
-        &["OT", "7"],
-        "offline",
-        "AES-128 garbled by seven parties together, 75 ms from each other",
-    ),
-    (
-        Paper::Compgc,
-        "Table 2",
-        &["Levenshtein 60", "simulated"],
-        "linked, data",
-        "Data online for the edit distance of 60 letters from prepared components",
-    ),
-    (
-        Paper::Lego,
-        "Table 4",
-        &["AWS LAN", "AES-128", "128"],
-        "independent",
-        "Preparing gates against malicious parties before the function is known, for each of 128 copies of AES-128 (published: two machines, many threads each)",
-    ),
-    (Paper::Lego, "Table 5", &["AWS LAN", "AES-128", "128"], "independent", "The bytes of that"),
-    (
-        Paper::Pssw,
-        "Table 2",
-        &["malicious", "random", "rom-grr"],
-        "total",
-        "AES-128 by 160 circuits of which half are checked, as published in 2009, on today's processor",
-    ),
-    (
-        Paper::Partialgc,
-        "Table 2",
-        &["Edit Distance 128", "256", "partialgc"],
-        "in all",
-        "Edit distance for a client with two servers, by the published construction (published: two servers of 32 threads; ours on one machine)",
-    ),
-    (
-        Paper::Partialgc,
-        "Table 3",
-        &["Edit Distance 128", "256", "shares"],
-        "client's bytes",
-        "A client's bytes for the same with dealt shares, our own construction",
-    ),
-    (
-        Paper::Bmr,
-        "Table 1",
-        &["GMW", "13"],
-        "online",
-        "AES-128 by thirteen parties under `gmw`, 75 ms from each other, online",
-    ),
-];
+const SHOWN: &str = "times";
 
 /// Brings a clone up to date with a report.
 ///
@@ -131,42 +63,42 @@ fn of_paper(own: &OfPaper) -> Vec<Plot> {
 
 /// The files of all plots: on light ground, and the README's on dark ground, too.
 fn plots(object: &Object) -> Vec<(String, String)> {
-    let all = object.papers.iter().flat_map(of_paper);
-    all.flat_map(|plot| {
-        let dark = (plot.id == SHOWN.1).then(|| (format!("measured-{}-dark.svg", plot.id), plot.svg(Ground::Dark)));
-        std::iter::once((format!("measured-{}.svg", plot.id), plot.svg(Ground::Light))).chain(dark)
-    })
-    .collect()
+    let file = |id: &str, end: &str, svg: String| (format!("measured-{id}{end}.svg"), svg);
+    let own = object.papers.iter().flat_map(of_paper);
+    let mut files: Vec<_> = own.map(|plot| file(&plot.id, "", plot.svg(Ground::Light))).collect();
+    for strip in strips(object) {
+        files.push(file(&strip.id, "", strip.svg(Ground::Light)));
+        if strip.id == SHOWN {
+            files.push(file(&strip.id, "-dark", strip.svg(Ground::Dark)));
+        }
+    }
+    files
 }
 
 /// The README with the figures of a report.
 fn with_figures(readme: &str, object: &Object) -> Option<String> {
     let (before, rest) = readme.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;
-    let name = SHOWN.1;
-    let plot =
-        object.papers.iter().filter(|own| own.paper == SHOWN.0).flat_map(of_paper).find(|plot| plot.id == name)?;
-    let mut text = format!(
-        "{BEGIN}\n<picture>\n  <source media=\"(prefers-color-scheme: dark)\" srcset=\"docs/src/measured-{name}-dark.svg\">\n  \
-         <img alt=\"{}\" src=\"docs/src/measured-{name}.svg\">\n</picture>\n\n",
-        plot.title
+    let strip = strips(object).into_iter().find(|strip| strip.id == SHOWN)?;
+    let all: Vec<f64> = strip.lines.iter().flat_map(|(_, ratios)| ratios.iter().copied()).collect();
+    let behind = all.iter().filter(|ratio| is_behind(**ratio)).count();
+    let text = format!(
+        "{BEGIN}\n**How our times compare with those of five papers: published divided by ours**\n\n\
+         <picture>\n  <source media=\"(prefers-color-scheme: dark)\" srcset=\"docs/src/measured-{SHOWN}-dark.svg\">\n  \
+         <img width=\"480\" alt=\"{}\" src=\"docs/src/measured-{SHOWN}.svg\">\n</picture>\n\n\
+         Each dot is one time of a paper. To the right of 1 × ours is shorter. Ours is behind, below 0.95 ×, in {} of {}.\n\
+         PSSW is *Secure Two-Party Computation is Practical*. The papers measured on machines of 2009 to 2017.\n\n{}",
+        strip.in_words(),
+        output::count(behind as u64),
+        output::count(all.len() as u64),
+        in_lines(&LINES[..4], object)?
     );
-    text += &in_lines(&LINES[..3], object)?;
     Some(format!("{before}{text}{END}{after}"))
 }
 
 /// The figures that are shown by themselves, a line each; none if one is not in the report.
 fn in_lines(lines: &[Line], object: &Object) -> Option<String> {
-    let mut text = String::new();
-    for (paper, experiment, keys, quantity, words) in lines {
-        let mut rows = object.papers.iter().filter(|own| own.paper == *paper).flat_map(|own| &own.rows);
-        let is = |row: &&Row| {
-            row.experiment == *experiment && row.keys.iter().map(|key| key.text.as_str()).eq(keys.iter().copied())
-        };
-        let figure = rows.find(is)?.of(quantity)?;
-        let _ = writeln!(text, "- {words}: {}.", in_words(figure));
-    }
-    Some(text)
+    lines.iter().map(|line| Some(format!("- {}: {}.\n", line.4, in_words(figure(line, object)?)))).collect()
 }
 
 /// `70 ms, published 217 ms (3.1 ×)`.
@@ -187,6 +119,11 @@ fn chapter(object: &Object) -> Option<String> {
         in_lines(&LINES, object)?,
         machine(object)
     );
+    text += "Every ratio is a dot in one of three plots. To the right of 1 × ours is faster or smaller; below 0.95 × it is behind.\n";
+    for strip in strips(object) {
+        let _ = write!(text, "\n![{}. {}](measured-{}.svg)\n", strip.title, strip.in_words(), strip.id);
+    }
+    text += "\n";
     text += &table(
         &["system", "our best beside the paper", "published", "ours", "ratio", "all ratios"].map(String::from),
         object

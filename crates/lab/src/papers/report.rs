@@ -6,11 +6,12 @@ use garblet_console::{failure::Failure, output, record::now};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    compared,
     experiments::{EXPERIMENTS, Experiment},
     kept::Kept,
 };
 use crate::{
-    page::{Amount, Best, Document, Figure, Gap, Json, Machine, Row, Unit, chance, page, times},
+    page::{Amount, Document, Figure, Gap, Json, Machine, Row, Unit, chance, page, times},
     published::{Paper, section},
     spread::Spread,
 };
@@ -40,6 +41,16 @@ pub(super) struct Report {
     pub(super) time: String,
     /// By the name of the experiment.
     pub(super) outcomes: Vec<(String, Outcome)>,
+}
+
+/// The best ratio of a paper, in words.
+pub(super) struct Best {
+    pub(super) system: String,
+    pub(super) row: String,
+    pub(super) published: String,
+    pub(super) ours: String,
+    pub(super) ratio: String,
+    pub(super) range: String,
 }
 
 /// The object of `--json` and of the report's file.
@@ -231,8 +242,9 @@ impl Object {
             title: "The five papers, regenerated".into(),
             lead: self.lead(),
             missing: self.missing.clone(),
-            best: self.best(),
+            summary: Some(compared::summary(self)),
             sections: self.papers.iter().map(|own| section(own.paper, own.rows.clone())).collect(),
+            remarks: self.remarks(),
             machine: self.machine.clone(),
             time: self.time.clone(),
             calls,
@@ -242,23 +254,25 @@ impl Object {
 
     fn lead(&self) -> Vec<String> {
         let mut lead = vec![format!(
-            "Tables and figures of five papers on garbled circuits, measured again by {} on {} with {} cores, {}. Machines differ from those of the \
-             papers, by years and in number: read the notes of a row before its ratio.",
-            self.machine.version, self.machine.processor, self.machine.cores, self.time
+            "Five papers on garbled circuits, measured again by {} on {} with {} cores, {}. Machines differ from those of the papers, by years and in \
+             number: read the notes of a row before its ratio.",
+            self.machine.version,
+            self.machine.processor,
+            self.machine.cores,
+            self.time.split('T').next().unwrap_or_default()
         )];
-        if self.mode == "quick" {
-            let left: Vec<&str> = EXPERIMENTS
-                .iter()
-                .filter(|e| e.left_out.is_some() && self.papers.iter().any(|p| p.paper == e.paper))
-                .map(|e| e.name)
-                .collect();
-            lead.push(format!(
-                "A quick run: one run of each experiment, without intervals. It leaves out {}: `garblet-lab papers --full` has them.",
-                left.join(", ")
-            ));
-        }
         lead.extend(self.machine.reservations());
         lead
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let is_ours = |e: &&Experiment| e.left_out.is_some() && self.papers.iter().any(|own| own.paper == e.paper);
+        let left: Vec<&str> = EXPERIMENTS.iter().filter(is_ours).map(|e| e.name).collect();
+        let quick = format!(
+            "A quick run: one run of each experiment, without intervals. It leaves out {}: `garblet-lab papers --full` has them.",
+            left.join(", ")
+        );
+        if self.mode == "quick" { vec![quick] } else { Vec::new() }
     }
 
     /// The largest ratio of each paper, and the range of all.
@@ -268,7 +282,7 @@ impl Object {
 }
 
 /// The probabilities of cheating that goes unnoticed, ours and the published one, where they are not nothing.
-fn bounds(row: &Row) -> String {
+pub(super) fn bounds(row: &Row) -> String {
     let both = row.our_bound.zip(row.published_bound);
     both.map_or_else(String::new, |(ours, published)| {
         format!(" (cheating unnoticed: {}, published {})", chance(ours), chance(published))
@@ -276,7 +290,6 @@ fn bounds(row: &Row) -> String {
 }
 
 fn best(paper: Paper, rows: &[Row]) -> Best {
-    let section = Some(paper.name().to_string());
     let counted =
         |figure: &&Figure| figure.unit == Unit::Seconds && paper.headline().contains(&figure.quantity.as_str());
     // What a text tells as "about" is in no table, and is no best.
@@ -290,7 +303,6 @@ fn best(paper: Paper, rows: &[Row]) -> Best {
         let none = || String::from("-");
         return Best {
             system,
-            section,
             row: none(),
             published: none(),
             ours: none(),
@@ -301,7 +313,6 @@ fn best(paper: Paper, rows: &[Row]) -> Best {
     let amount = |amount: Option<Amount>| amount.map_or_else(String::new, |amount| amount.text(figure.unit));
     Best {
         system,
-        section,
         row: format!("{}: {}{}", row.title(), figure.quantity, bounds(row)),
         published: amount(figure.published),
         ours: amount(figure.ours),

@@ -19,10 +19,10 @@ pub(super) fn of(paper: Paper, rows: &[Row]) -> Vec<Plot> {
     }
 }
 
-/// Words of a plot: name, title and point.
-fn plot(words: [&str; 3], x: Axis, y: Axis, points: Vec<Point>) -> Plot {
-    let [id, title, about] = words.map(String::from);
-    Plot { id, title, about, x, y, series: series(points) }
+/// Words of a plot: experiment, name, title and point.
+fn plot(words: [&str; 4], x: Axis, y: Axis, points: Vec<Point>) -> Plot {
+    let [experiment, id, title, about] = words.map(String::from);
+    Plot { experiment, id, title, about, x, y, series: series(points) }
 }
 
 /// The series of all points, each in order of places.
@@ -94,6 +94,7 @@ fn data_by_function(rows: &[Row]) -> Plot {
     });
     plot(
         [
+            "Table 3",
             "compgc-data",
             "Data online by function",
             "Links instead of tables save most where tables are large; templates instead of links save everywhere.",
@@ -110,12 +111,20 @@ fn time_by_latency(rows: &[Row]) -> Plot {
         ["naive", "linked"].map(|quantity| (quantity.to_string(), latency, values(row, quantity)))
     });
     plot(
-        ["compgc-latency", "Online time of AES by latency", "No protocol can save the round trip: twice the latency."],
+        [
+            "Table 2",
+            "compgc-latency",
+            "Online time of AES by latency",
+            "`naive` sends all tables online, `linked` only links. No protocol can save the round trip: twice the latency.",
+        ],
         Axis::number("latency each way", Unit::Seconds, false),
         Axis::number("online time", Unit::Seconds, true),
         points.collect(),
     )
 }
+
+/// The words below the plots of table 2 of PSSW.
+const BY_METHOD: &str = "By adversary, for four ways of garbling of 2009 and for three of ours.";
 
 fn by_method(rows: &[Row], quantity: &str, unit: Unit) -> Plot {
     let all = || of_experiment(rows, "Table 2");
@@ -123,8 +132,8 @@ fn by_method(rows: &[Row], quantity: &str, unit: Unit) -> Plot {
     let points =
         all().map(|row| (row.key("adversary").to_string(), place(&methods, row.key("method")), values(row, quantity)));
     let words = match unit {
-        Unit::Seconds => ["pssw-time", "AES-128: time by method (table 2)", "By adversary."],
-        _ => ["pssw-data", "AES-128: data by method (table 2)", "By adversary."],
+        Unit::Seconds => ["Table 2", "pssw-time", "AES-128: time by method (table 2)", BY_METHOD],
+        _ => ["Table 2", "pssw-data", "AES-128: data by method (table 2)", BY_METHOD],
     };
     plot(words, named("method", &methods), Axis::number(quantity, unit, true), points.collect())
 }
@@ -143,9 +152,10 @@ fn time_by_copies(rows: &[Row]) -> Plot {
     });
     plot(
         [
+            "Table 4",
             "lego-time",
             "AES-128: time per copy, by number of copies (table 4)",
-            "Many copies share their gates, so each needs fewer.",
+            "Independent work precedes the function, dependent work the inputs. Many copies share their gates, so each needs fewer.",
         ],
         Axis::number("copies", Unit::Count, true),
         Axis::number("time per copy", Unit::Seconds, true),
@@ -158,7 +168,12 @@ fn data_by_copies(rows: &[Row]) -> Plot {
         ["independent", "dependent", "online"].map(|quantity| (quantity.to_string(), copies, values(row, quantity)))
     });
     plot(
-        ["lego-data", "AES-128: data per copy, by number of copies (table 5)", "Sent by the constructor."],
+        [
+            "Table 5",
+            "lego-data",
+            "AES-128: data per copy, by number of copies (table 5)",
+            "Sent by the constructor, before the function is known, before the inputs are, and online.",
+        ],
         Axis::number("copies", Unit::Count, true),
         Axis::number("bytes per copy", Unit::Bytes, true),
         points.collect(),
@@ -170,6 +185,7 @@ fn memory_by_copies(rows: &[Row]) -> Plot {
         .map(|(copies, row)| ("both parties".to_string(), copies, values(row, "peak memory")));
     plot(
         [
+            "Table 5",
             "lego-memory",
             "AES-128: memory by number of copies",
             "The peak of both parties, in one process. The paper has no figure for it.",
@@ -195,9 +211,10 @@ fn total_by_parties(rows: &[Row]) -> Plot {
     };
     plot(
         [
+            "Table 2",
             "bmr-total",
             "SHA-256-sized circuits: total time by number of parties (figure 4)",
-            "Round trips take 75 ms. All our parties share one machine.",
+            "`d` is the depth of the circuit. Round trips take 75 ms. All our parties share one machine.",
         ],
         Axis::number("parties", Unit::Count, false),
         Axis::number("offline and online", Unit::Seconds, true),
@@ -210,6 +227,7 @@ fn online_in_place(rows: &[Row]) -> Plot {
     let point = |row: &Row| Some((row.key("protocol").to_string(), number(row, "parties")?, values(row, "online")));
     plot(
         [
+            super::bmr::LOCAL,
             "bmr-local",
             "SHA-256-sized circuit, local network: online time by number of parties (figure 6)",
             "The paper states only the ends of its curves.",
@@ -234,6 +252,7 @@ fn online_by_depth(rows: &[Row]) -> Plot {
     });
     plot(
         [
+            "Table 2",
             "bmr-depth",
             "Online time by depth, three parties (table 2)",
             "GMW waits for each layer, BMR only for the inputs.",
@@ -253,6 +272,7 @@ fn data_by_parties(rows: &[Row]) -> Plot {
     });
     plot(
         [
+            "Table 1",
             "bmr-data",
             "AES-128: data by number of parties",
             "Sent by each party in all phases. The paper states only times.",

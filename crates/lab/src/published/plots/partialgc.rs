@@ -19,6 +19,7 @@ fn time_by_circuits(rows: &[Row]) -> Plot {
     let point = |row: &Row| Some((row.key("program").to_string(), number(row, "circuits")?, values(row, "in all")));
     plot(
         [
+            "Table 4",
             "partialgc-circuits",
             "Time by number of circuits (table 4)",
             "The same construction, then and now: time grows with the number of circuits, since each is sent.",
@@ -51,7 +52,7 @@ fn client_by_program(rows: &[Row]) -> Plot {
         })
         .collect();
     plot(
-        ["partialgc-client", "Bytes of the client (table 3)", "With 256 circuits, or at 2^-80."],
+        ["Table 3", "partialgc-client", "Bytes of the client (table 3)", "With 256 circuits, or at 2^-80."],
         named("program", &programs_short),
         Axis::number("bytes sent and received", Unit::Bytes, true),
         points.collect(),
@@ -74,6 +75,7 @@ fn gates_by_length(rows: &[Row]) -> Plot {
     });
     plot(
         [
+            "Table 1",
             "partialgc-gates",
             "Gates by length (table 1, longest common substring)",
             "Gates of one more step, by the length of the text that stays with the servers.",
@@ -108,6 +110,7 @@ fn time_by_entries(rows: &[Row]) -> Plot {
     };
     plot(
         [
+            "Figure 5",
             "partialgc-database",
             "Time of a query by number of entries (figure 5)",
             "The database stays with the servers, or is sent with each query. With 256 circuits, or at 2^-80.",
@@ -131,6 +134,7 @@ fn time_by_cells(rows: &[Row]) -> Plot {
     });
     plot(
         [
+            "Figure 7",
             "partialgc-map",
             "Time to read a cell by size of the map (figure 7)",
             "With 256 circuits, or at 2^-80; the paper's figures are for any operation. In a visit the servers are waiting and have prepared.",
