@@ -113,6 +113,18 @@ test("an unfolded table has its notes, a click on a head sorts, and points show 
   await browser.click("#lego-table-4 > details > summary");
 });
 
+test("all that is folded can be read too, also on a narrow screen", async () => {
+  await browser.run(() => document.querySelectorAll("details").forEach((part) => (part.open = true)));
+  for (const width of [1100, 400]) {
+    await browser.look({ width, height: 900 });
+    const [wide, inner] = await browser.run(() => [document.documentElement.scrollWidth, window.innerWidth]);
+    assert.ok(wide <= inner, `${wide} pixels of ${inner}: only tables scroll to the side`);
+  }
+  const script = axe();
+  if (script !== undefined) assert.deepEqual(await barriers(browser, script), []);
+  await browser.run(() => document.querySelectorAll("details").forEach((part) => (part.open = false)));
+});
+
 test("on paper tables are whole and nothing is folded, and the console has nothing to say", async () => {
   const hidden = () => browser.run(() => [...document.querySelectorAll("table.rows")].filter((table) => !table.checkVisibility()).length);
   assert.ok((await hidden()) > 20);

@@ -108,7 +108,7 @@ fn place_page(root: &Path, folder: &Path) -> std::io::Result<()> {
 /// `npm pack` does the same with its Node's zlib, which differs between versions.
 pub(crate) fn pack(folder: &Path, archive: &Path, time: &str) -> Result<(), String> {
     let mut tar = Command::new("tar");
-    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rw,go=r", "--format=ustar"]);
+    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX", "--format=ustar"]);
     tar.arg(format!("--mtime=@{time}")).args(["--transform=s,^,package/,", "--use-compress-program=gzip -9n", "-cf"]);
     programs::run(tar.arg(archive).arg("--directory").arg(folder).args(files(folder)?)).map(drop)
 }
@@ -135,6 +135,8 @@ pub(crate) fn try_by_npm(root: &Path, archive: &Path) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     /// The files of the package that are made from the module.
@@ -179,14 +181,24 @@ mod tests {
     fn an_archive_has_what_is_listed_whenever_and_wherever_it_is_made() {
         let made = |time: &str| {
             let folder = tempfile::tempdir().expect("a folder");
-            fs::write(folder.path().join("package.json"), "{ \"files\": [\"b.js\", \"a.js\"] }").expect("written");
+            fs::write(folder.path().join("package.json"), "{ \"files\": [\"b.js\", \"a.js\", \"page\"] }")
+                .expect("written");
+            fs::create_dir(folder.path().join("page")).expect("made");
+            fs::write(folder.path().join("page/d.js"), "d").expect("written");
             for name in ["a.js", "b.js", "c.js"] {
                 fs::write(folder.path().join(name), name).expect("written");
             }
             let archive = folder.path().join("of.tgz");
             pack(folder.path(), &archive, time).expect("packed");
             let listed = programs::run(Command::new("tar").arg("-tzf").arg(&archive)).expect("an archive");
-            assert_eq!(listed.lines().collect::<Vec<_>>(), ["package/a.js", "package/b.js", "package/package.json"]);
+            let all = ["a.js", "b.js", "package.json", "page/", "page/d.js"].map(|name| format!("package/{name}"));
+            assert_eq!(listed.lines().collect::<Vec<_>>(), all);
+            let inside = folder.path().join("inside");
+            fs::create_dir(&inside).expect("made");
+            programs::run(Command::new("tar").arg("-xzf").arg(&archive).arg("--directory").arg(&inside))
+                .expect("unpacked");
+            let mode = fs::metadata(inside.join("package/page")).expect("it is there").permissions().mode();
+            assert_eq!(mode & 0o700, 0o700, "whoever unpacks it can open its folders");
             fs::read(archive).expect("it is there")
         };
         assert_eq!(made("1"), made("1"));

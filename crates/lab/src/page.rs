@@ -51,10 +51,10 @@ pub(crate) struct Document {
     pub(crate) lead: Vec<String>,
     /// Parts that a page of an unfinished run does not have.
     pub(crate) missing: Vec<String>,
-    /// How all of it compares.
+    /// The answer on top to how all of it compares.
     pub(crate) summary: Option<Summary>,
     pub(crate) sections: Vec<Section>,
-    /// What to know about how it was measured, at the end.
+    /// Remarks on the measurements, at the end.
     pub(crate) remarks: Vec<String>,
     pub(crate) machine: Machine,
     pub(crate) time: String,

@@ -1,4 +1,4 @@
-//! How ours compares with the papers: ten figures, every ratio, and where a paper is better.
+//! The comparison of ours with the papers: ten figures, every ratio, and where a paper is better.
 
 use super::report::{Object, bounds};
 use crate::{
