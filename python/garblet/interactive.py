@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 from .errors import UsageError
 from .local import Params, Protocol, run_local
 from .program import Program
 from .report import Report
-from .secret import Line, Module, Tracer, Tracing, caller, parameter, result
+from .secret import Line, Module, Tracer, Tracing, caller, current, parameter, result
 from .session import Session
 from .trace import compiled
-from .types import Type, parse
+from .types import BOOL, Type, check_names, parse, returned
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -54,7 +55,13 @@ class Interactive:
         frame = caller()
         of = parse(type, {} if frame is None else {**frame.f_globals, **frame.f_locals})
         name = f"input_{len(self._inputs)}"
-        self._inputs[name] = party, of, value
+        check_names({name: of})
+        try:
+            # It is given again in each run, whatever becomes of the caller's value.
+            self._inputs[name] = party, of, copy.deepcopy(value)
+        except (TypeError, ValueError):
+            kind = value.__class__.__name__
+            raise UsageError(f"input of party {party}: expected a value that can be given again in each run, got a {kind}", "give a list or an array") from None
         return parameter(self._tracer, name, of)
 
     def reveal(self, value: Any, *, to: Sequence[int] | None = None) -> Any:
@@ -63,41 +70,40 @@ class Interactive:
         All parties call it, for the same value in the same order. It is one run, in which every input that the value needs is given again.
         """
         self._check()
-        type, expression = result(value, self._tracer)
-        lines, used = _needed(self._tracer.lines, self._tracer.module, expression)
-        inputs = {name: given for name, given in self._inputs.items() if name in used}
-        program = self._program(lines, type, expression, inputs, to)
-        # A failed run counts: the parties do not fall out of step.
+        # A failed call counts: the parties do not fall out of step.
         self._runs += 1
-        self.report = self._run(program, {name: (owner, given) for name, (owner, _, given) in inputs.items()}, to)
+        self._tracer.check_shared()
+        type, expression = result(value, self._tracer)
+        program, inputs = self._program(type, expression, to)
+        self.report = self._run(program, inputs, to)
         outputs = self.report.outputs
         if len(outputs) < len(program.outputs):
             return None
-        if type.kind == "tuple":
-            return tuple(outputs.values())
-        return type.made(**outputs) if type.kind == "record" else next(iter(outputs.values()))
+        return returned(type, {port.name: outputs[port.name] for port in program.outputs})
 
-    def _program(self, lines: list[Line], type: Type, expression: str, inputs: dict[str, tuple[int, Type, Any]], to: Sequence[int] | None) -> Program:
+    def _program(self, type: Type, expression: str, to: Sequence[int] | None) -> tuple[Program, dict[str, tuple[int, Any]]]:
+        """The program of a value, and the owner and the value of each of its inputs."""
+        lines, used = _needed(self._tracer.lines, self._tracer.module, expression)
+        inputs = {name: given for name, given in self._inputs.items() if name in used}
+        if len(inputs) < 2:
+            # A program has inputs, and the elements of a single array would be inputs of several parties.
+            owner = next((owner for owner, _, _ in inputs.values()), 0)
+            inputs["nothing"] = owner, BOOL, False
+        self._tracer.module.declare(type)
         declared = [line for line in lines if line.depth < 0]
         body = [line for line in lines if line.depth >= 0]
         parameters = ", ".join(f"{name}: {of.text}" for name, (_, of, _) in inputs.items())
-        if len(inputs) == 1:
-            # The elements of a single array would be inputs of several parties.
-            parameters += ", nothing: bool"
         head = Line(f"pub fn main({parameters}) -> {type.text} {{", "")
         program = compiled([*declared, head, *body, Line(f"    {expression}", ""), Line("}", "")], "interactive")
         for name, (owner, _, _) in inputs.items():
             program = program.with_owner(name, owner)
-        if len(inputs) == 1:
-            program = program.with_owner("nothing", next(iter(inputs.values()))[0])
         for output in program.outputs if to is not None else ():
             program = program.with_recipients(output.name, to)
-        return program
+        return program, {name: (owner, given) for name, (owner, _, given) in inputs.items()}
 
     def _run(self, program: Program, inputs: dict[str, tuple[int, Any]], to: Sequence[int] | None) -> Report:
         def own(party: int) -> dict[str, Any]:
-            given = {name: given for name, (owner, given) in inputs.items() if owner == party}
-            return {**given, "nothing": False} if given and len(inputs) == 1 else given
+            return {name: given for name, (owner, given) in inputs.items() if owner == party}
 
         if self.party is None:
             reports = run_local(program, [own(party) for party in range(self._parties)], protocol=self._protocol, params=self._params)
@@ -109,6 +115,8 @@ class Interactive:
     def _check(self) -> None:
         if not self._open:
             raise UsageError("the block is over, or has not begun", "write: with garblet.interactive() as mpc:")
+        if current() is not self._tracer or len(self._tracer.scopes) > 1:
+            raise UsageError("input and reveal belong to the block itself, not to a function or a loop in it", "return the value, and reveal it after")
 
     def __enter__(self) -> Self:
         self._open = True
@@ -165,6 +173,10 @@ def interactive(
     ...     mpc.reveal(total), mpc.reveal(a > b)
     (4600, False)
     """
+    if isinstance(parties, bool) or not isinstance(parties, int) or parties < 2:
+        raise UsageError(f"parties: expected 2 or more, got {parties!r}")
+    if protocol not in get_args(Protocol):
+        raise UsageError(f"protocol: expected one of {', '.join(get_args(Protocol))}, got {protocol!r}")
     if party is None and way:
         raise UsageError(f"interactive: {', '.join(way)} without a party", "give party=, this party's number")
     if party is not None and not 0 <= party < parties:

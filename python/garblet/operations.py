@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import itertools
 import math
+import numbers
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,15 +16,20 @@ from .secret import (
     SecretArray,
     SecretList,
     Tracer,
+    can_change,
     check_depth,
     check_home,
     current,
+    fields_of,
+    home_of,
+    is_condition,
+    is_record,
     named,
     parameter,
     result,
     result_as,
 )
-from .types import BOOL, USIZE, Type, array_of, list_of, parse, tuple_of
+from .types import BOOL, USIZE, Type, array_of, list_of, parse, rebuilt, tuple_of
 
 
 def known(value: Any, type: Any) -> Any:
@@ -32,19 +38,36 @@ def known(value: Any, type: Any) -> Any:
     if tracer is None:
         return value
     of = parse(type)
-    return parameter(tracer, tracer.name(result_as(value, of, tracer), of), of) if of.parts else Secret(tracer, result_as(value, of, tracer), of)
+    made = parameter(tracer, tracer.name(result_as(value, of, tracer), of), of) if of.parts else Secret(tracer, result_as(value, of, tracer), of)
+    tracer.share((value, made) if home_of(value) is not None else value)
+    return made
 
 
 def where(condition: Any, one: Any, other: Any) -> Any:
     """Chooses `one` where the secret `condition` holds, and `other` elsewhere. Both are computed, and a panic in either counts. Arrays choose elementwise."""
+    if is_condition(condition):
+        return one if condition else other
+    if home_of((condition, one, other)) is None and hasattr(condition, "__len__"):
+        import numpy
+
+        return numpy.where(condition, one, other)
+    if isinstance(condition, (list, tuple)) or hasattr(condition, "ndim") and condition.ndim > 0:
+        condition = SecretArray(condition)
+    chosen = _chosen(condition, one, other)
+    tracer = home_of((condition, one, other))
+    if tracer is not None:
+        tracer.share((one, other, chosen))
+    return chosen
+
+
+def _chosen(condition: Any, one: Any, other: Any) -> Any:
     if isinstance(condition, SecretArray):
         for side in (one, other):
             if isinstance(side, SecretArray):
                 check_depth("a condition and choices", condition, side)
-        ones = one if isinstance(one, SecretArray) else [one] * len(condition)
-        others = other if isinstance(other, SecretArray) else [other] * len(condition)
-        return SecretArray([where(*three) for three in zip(condition, ones, others, strict=True)])
-    if isinstance(condition, bool):
+        choices = [side if isinstance(side, SecretArray) else [side] * len(condition) for side in (one, other)]
+        return SecretArray.of_rows(_chosen(*three) for three in zip(condition, *choices, strict=True))
+    if is_condition(condition):
         return one if condition else other
     if not isinstance(condition, Secret) or condition.type != "bool":
         raise TypeError(f"garblet.where: expected a condition, got {getattr(condition, 'type', type(condition).__name__)}")
@@ -53,12 +76,11 @@ def where(condition: Any, one: Any, other: Any) -> Any:
     if isinstance(one, SecretArray) or isinstance(other, SecretArray):
         count = len(one if isinstance(one, SecretArray) else other)
         pairs = zip(*(side if isinstance(side, SecretArray) else [side] * count for side in (one, other)), strict=True)
-        return SecretArray([where(condition, *pair) for pair in pairs])
+        return SecretArray.of_rows(_chosen(condition, *pair) for pair in pairs)
     if isinstance(one, tuple) and isinstance(other, tuple):
-        return tuple(where(condition, *pair) for pair in zip(one, other, strict=True))
-    if dataclasses.is_dataclass(one) and type(one) is type(other) and not isinstance(one, type):
-        names = [field.name for field in dataclasses.fields(one)]
-        return type(one)(**{name: where(condition, getattr(one, name), getattr(other, name)) for name in names})
+        return tuple(_chosen(condition, *pair) for pair in zip(one, other, strict=True))
+    if is_record(one) and type(one) is type(other):
+        return rebuilt(type(one), {name: _chosen(condition, part, getattr(other, name)) for name, part in fields_of(one).items()})
     tracer, chosen = condition._tracer, one if isinstance(one, (Secret, SecretList)) else other
     check_home(condition, tracer)
     if not isinstance(chosen, (Secret, SecretList)):
@@ -87,7 +109,7 @@ def _extreme(name: str, values: tuple[Any, ...]) -> Any:
         return secret._tracer.let(f"{name}({', '.join(sides)})", secret._of)
 
     array = values[0]
-    if len(values) == 1 and isinstance(array, SecretArray) and array._whole is not None and len(of) > 1:
+    if len(values) == 1 and isinstance(array, SecretArray) and array.whole is not None and len(of) > 1:
         return loop(pick, of[0], array)
     return functools.reduce(pick, of)
 
@@ -107,7 +129,7 @@ def sqrt(value: Any) -> Any:
     if isinstance(value, Secret):
         check_home(value, value._tracer)
         return value._tracer.let(f"sqrt({value._number('garblet.sqrt')._expression})", value._of)
-    return math.isqrt(value) if isinstance(value, int) else math.sqrt(value)
+    return math.isqrt(value) if isinstance(value, numbers.Integral) else math.sqrt(value)
 
 
 def sorted(values: Any, *, key: Callable[[Any], Any] | None = None, reverse: bool = False) -> Any:
@@ -125,11 +147,18 @@ def sorted(values: Any, *, key: Callable[[Any], Any] | None = None, reverse: boo
     if len(values) == 0:
         return values
     tracer = _tracer(values)
+    with tracer.together():
+        ordered = _in_order(tracer, values, key, reverse)
+    tracer.share((values, ordered))
+    return ordered
+
+
+def _in_order(tracer: Tracer, values: SecretArray, key: Callable[[Any], Any] | None, reverse: bool) -> SecretArray:
     name, type = named(tracer, values)
     count = len(values)
     if key is None and type.is_number:
         ranked = tracer.name(f"sort({name})", array_of(type, count))
-        ordered = parameter(tracer, ranked, array_of(type, count))
+        ordered: SecretArray = parameter(tracer, ranked, array_of(type, count))
         return ordered[::-1] if reverse else ordered
     # Equal keys are in the order of their rows.
     rows, keyed = _keyed(tracer, name, type, count, key, reverse)
@@ -137,15 +166,21 @@ def sorted(values: Any, *, key: Callable[[Any], Any] | None = None, reverse: boo
     out = tracer.name(array_of(type, count).zero(), array_of(type, count), "let mut")
     at = tracer.begin(f"0usize..{count}usize")
     tracer.end((out, f"[{at}]", f"{ranked}[{f'{count - 1}usize - {at}' if reverse else at}].1"))
-    return parameter(tracer, out, array_of(type, count))
+    made: SecretArray = parameter(tracer, out, array_of(type, count))
+    return made
 
 
 def _keyed(tracer: Tracer, name: str, type: Type, count: int, key: Callable[[Any], Any] | None, reverse: bool) -> tuple[str, Type]:
     """The name of an array of rows behind their keys and numbers, and the type of its elements."""
     start = len(tracer.lines)
     at = tracer.begin(f"0usize..{count}usize")
-    row = parameter(tracer, f"{name}[{at}]", type)
-    of, expression = result(_ordered(row if key is None else key(row)), tracer)
+
+    def keyed_row() -> tuple[Type, str]:
+        row = parameter(tracer, f"{name}[{at}]", type)
+        tracer.share(row)
+        return result(_ordered(row if key is None else key(row)), tracer)
+
+    of, expression = tracer.body(keyed_row)
     keyed = tuple_of((tuple_of((of, USIZE)), type))
     rows = tracer.fresh()
     tracer.lines.insert(start, dataclasses.replace(tracer.lines[start], text=f"    let mut {rows}: [{keyed.text}; {count}] = {array_of(keyed, count).zero()};", makes=(rows,)))
@@ -172,16 +207,18 @@ def keep(condition: Any, values: Any) -> Any:
     if of is not BOOL or len(condition) != len(values):
         raise TypeError(f"garblet.keep: expected {len(values)} conditions, got {len(condition)} of {of.text}")
     marked = tuple_of((BOOL, type))
-    rows = tracer.name(array_of(marked, len(values)).zero(), array_of(marked, len(values)), "let mut")
-    at = tracer.begin(f"0usize..{len(values)}usize")
-    tracer.end((rows, f"[{at}]", f"({marks}[{at}], {name}[{at}])"))
-    return SecretList(tracer, f"keep({rows})", list_of(type, len(values)))
+    with tracer.together():
+        rows = tracer.name(array_of(marked, len(values)).zero(), array_of(marked, len(values)), "let mut")
+        at = tracer.begin(f"0usize..{len(values)}usize")
+        tracer.end((rows, f"[{at}]", f"({marks}[{at}], {name}[{at}])"))
+        tracer.share(values)
+        return SecretList(tracer, f"keep({rows})", list_of(type, len(values)))
 
 
 def rows(*columns: Any) -> Any:
     """Columns of equal length as an array of tuples, such as `sorted` and `join` take. `list(zip(*columns))` in Python."""
     found = list(zip(*columns, strict=True))
-    return found if _home_of(tuple(found)) is None else SecretArray.of_rows(found)
+    return found if home_of(found) is None else SecretArray.of_rows(found)
 
 
 def join(one: Any, other: Any) -> Any:
@@ -189,24 +226,26 @@ def join(one: Any, other: Any) -> Any:
 
     Both arrays are sorted first. A key that an array has twice panics, because the language joins arrays without repeats. `rows` makes rows of columns.
     """
-    if not isinstance(one, SecretArray) or not isinstance(other, SecretArray):
+    if home_of((one, other)) is None:
         for side in (one, other):
             if len({row[0] for row in side}) < len(side):
                 raise ArithmeticError("garblet.join: expected each key once")
         keys = {row[0]: row for row in other}
         return [(row, keys[row[0]]) for row in builtins.sorted(one) if row[0] in keys]
+    if not isinstance(one, SecretArray) or not isinstance(other, SecretArray):
+        raise TypeError("garblet.join: expected two arrays of secrets: garblet.rows(keys, values) makes one of columns")
     tracer = _tracer((one, other))
     sides = [named(tracer, side) for side in (one, other)]
     ranked = []
     for (name, type), side in zip(sides, (one, other), strict=True):
         if type.kind != "tuple" or not type.parts[0].is_number:
             raise TypeError(f"garblet.join: expected rows that are tuples and begin with a number, got {type.text}")
-        in_order = tracer.name(f"sort({name})", array_of(type, len(side)))
-        at = tracer.begin(f"1usize..{len(side)}usize")
-        # It overflows exactly if a key repeats.
-        tracer.name(f"255u8 + (({in_order}[{at} - 1usize].0 == {in_order}[{at}].0) as u8)", parse("u8"))
-        tracer.end()
-        ranked.append(in_order)
+        in_order, at, same = (tracer.fresh() for _ in range(3))
+        # It overflows exactly if a key repeats. The check is part of what it guards, so nobody has the rows without it.
+        once = f"let {same}: u8 = 255u8 + (({in_order}[{at} - 1usize].0 == {in_order}[{at}].0) as u8);"
+        array = array_of(type, len(side))
+        ranked.append(tracer.name(f"{{ let {in_order}: {array.text} = sort({name}); for {at} in 1usize..{len(side)}usize {{ {once} }} {in_order} }}", array))
+    tracer.share((one, other))
     pair = tuple_of((sides[0][1], sides[1][1]))
     return SecretList(tracer, f"keep(join({ranked[0]}, {ranked[1]}))", list_of(pair, len(one) + len(other) - 1))
 
@@ -231,11 +270,28 @@ def map(mapped: Callable[..., Any], *columns: Any) -> Any:
         raise TypeError("garblet.map: expected secret arrays of one length, and not of none")
     (count,) = lengths
     tracer = _tracer(columns[0])
+    with tracer.together():
+        arrays, is_single = _mapped(tracer, mapped, columns, count)
+    if can_change(arrays):
+        tracer.share((arrays, columns))
+    return arrays[0] if is_single else arrays
+
+
+def _mapped(tracer: Tracer, mapped: Callable[..., Any], columns: Sequence[Any], count: int) -> tuple[tuple[Any, ...], bool]:
+    """The arrays of a map, and whether `mapped` returns no tuple of several."""
     taken = [named(tracer, column) for column in columns]
     start = len(tracer.lines)
     index = tracer.begin(f"0usize..{count}usize")
-    mapped_row = mapped(*(parameter(tracer, f"{name}[{index}]", type) for name, type in taken))
-    parts = [result(part, tracer) for part in (mapped_row if isinstance(mapped_row, tuple) else (mapped_row,))]
+
+    def mapped_row() -> tuple[list[tuple[Type, str]], bool]:
+        row = tuple(parameter(tracer, f"{name}[{index}]", type) for name, type in taken)
+        tracer.share(row)
+        made = mapped(*row)
+        parts = made if isinstance(made, tuple) else (made,)
+        tracer.share(parts)
+        return [result(part, tracer) for part in parts], not isinstance(made, tuple)
+
+    parts, is_single = tracer.body(mapped_row)
     wholes = [(tracer.fresh(), array_of(type, count)) for type, _ in parts]
     opening = tracer.lines[start]
     tracer.lines[start:start] = [
@@ -243,14 +299,13 @@ def map(mapped: Callable[..., Any], *columns: Any) -> Any:
         for name, type in wholes
     ]
     tracer.end(*((name, f"[{index}]", expression) for (name, _), (_, expression) in zip(wholes, parts, strict=True)))
-    arrays = [parameter(tracer, name, type) for name, type in wholes]
-    return tuple(arrays) if isinstance(mapped_row, tuple) else arrays[0]
+    return tuple(parameter(tracer, name, type) for name, type in wholes), is_single
 
 
 def loop(step: Callable[..., Any], first: Any, *columns: Any) -> Any:
     """A loop of the language: `state = first`, then `state = step(state, *row)` for each row of columns of equal length, and the last state.
 
-    `step` is called once, so it changes nothing but its state. A column is an array, a `range`, or, alone, a list of secret length. A state is a secret, an array, a record, or a tuple of them.
+    `step` is written once, so it changes nothing but its state: it returns a new one, or the one that it was given, with elements appended to a list of it. A column is an array, a `range`, or, alone, a list of secret length. A state is a secret, an array, a record, or a tuple of them.
 
     >>> import garblet
     >>> @garblet.function
@@ -263,26 +318,67 @@ def loop(step: Callable[..., Any], first: Any, *columns: Any) -> Any:
     >>> longest_rise.evaluate(days=[3, 4, 6, 5, 6, 7, 9], least=1)
     {'out0': 3}
     """
-    tracer = _home_of((first, *columns))
+    tracer = home_of((first, *columns))
     if tracer is None:
         return functools.reduce(lambda state, row: step(state, *row), zip(*columns, strict=True), first)
     if not columns:
         raise TypeError("garblet.loop: expected columns or a range to go through")
+    with tracer.together():
+        return _looped(tracer, step, first, columns)
+
+
+def _looped(tracer: Tracer, step: Callable[..., Any], first: Any, columns: Sequence[Any]) -> Any:
     type, expression = result(first, tracer)
     state = tracer.name(expression, type, "let mut")
-    begun = _begin(tracer, columns)
-    now = parameter(tracer, tracer.name(state, type), type)
-    after = result_as(step(now, *begun), type, tracer)
-    tracer.end((state, "", after))
+    takes = _begin(tracer, columns)
+    states = []
+
+    def stepped() -> str:
+        now, row = parameter(tracer, tracer.name(state, type), type), [take() for take in takes]
+        # A list of the state is the first one, which may grow.
+        tracer.share(now, lists=False)
+        tracer.share(row)
+        later = step(now, *row)
+        tracer.share(later, lists=False)
+        states.append((now, later))
+        return result_as(later, type, tracer)
+
+    tracer.end((state, "", tracer.body(stepped)))
     # A copy of the current value: the named one may change.
-    return parameter(tracer, tracer.name(state, type), type)
+    last = parameter(tracer, tracer.name(state, type), type)
+    if can_change(last):
+        tracer.share(columns)
+    last = _with_grown_lists(first, *states[0], last)
+    tracer.share((first, last), lists=False)
+    return last
 
 
-def _begin(tracer: Tracer, columns: Sequence[Any]) -> list[Any]:
-    """Begins a loop through columns, and returns what stands for a row."""
+def _with_grown_lists(first: Any, now: Any, later: Any, last: Any) -> Any:
+    """The last state of a loop, where a list that grew is the list of the first state, as in Python."""
+    if isinstance(last, SecretList):
+        if not now._is_changed:
+            last._tracer.share((first, later, last))
+            return last
+        if later is not now:
+            raise TypeError("garblet.loop: a list of the state grew, and the next state has another one: return the same list, or append to list.copy()")
+        first._grow(last)
+        return first
+    if not can_change(last):
+        return last
+    if is_record(last):
+        parts = (fields_of(state).values() for state in (first, now, later, last))
+        return rebuilt(type(last), dict(zip(fields_of(last), builtins.map(_with_grown_lists, *parts), strict=True)))
+    elements = builtins.map(_with_grown_lists, first, now, later, last)
+    return tuple(elements) if isinstance(last, tuple) else SecretArray.of_rows(elements)
+
+
+def _begin(tracer: Tracer, columns: Sequence[Any]) -> list[Callable[[], Any]]:
+    """Begins a loop through columns, and returns what makes the stand-ins for a row."""
     if isinstance(columns[0], SecretList) and len(columns) == 1:
-        check_home(columns[0], tracer)
-        return [parameter(tracer, tracer.begin(columns[0]._name), columns[0]._of.parts[0])]
+        (column,) = columns
+        check_home(column, tracer)
+        element = tracer.begin(column._name)
+        return [lambda: parameter(tracer, element, column._of.parts[0])]
     lengths = {len(column) if isinstance(column, (SecretArray, range)) else -1 for column in columns}
     if len(lengths) != 1 or -1 in lengths:
         raise TypeError("garblet.loop: expected arrays of secrets or ranges of one length, or one list")
@@ -290,26 +386,18 @@ def _begin(tracer: Tracer, columns: Sequence[Any]) -> list[Any]:
         raise TypeError("garblet.loop: expected ranges of step 1, from 0 or more")
     taken = [column if isinstance(column, range) else named(tracer, column) for column in columns]
     at = tracer.begin(f"0usize..{lengths.pop()}usize")
-    return [
-        Secret(tracer, f"({at} + {of.start}usize)" if of.start else at, USIZE) if isinstance(of, range) else parameter(tracer, f"{of[0]}[{at}]", of[1])
-        for of in taken
-    ]
 
+    def take(of: range | tuple[str, Type]) -> Any:
+        if isinstance(of, range):
+            return Secret(tracer, f"({at} + {of.start}usize)" if of.start else at, USIZE)
+        return parameter(tracer, f"{of[0]}[{at}]", of[1])
 
-def _home_of(value: Any) -> Tracer | None:
-    """The function to which a value with secrets belongs."""
-    if isinstance(value, (Secret, SecretList)):
-        return value._tracer
-    if isinstance(value, (SecretArray, tuple)):
-        return next((home for home in builtins.map(_home_of, value) if home is not None), None)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _home_of(tuple(getattr(value, field.name) for field in dataclasses.fields(value)))
-    return None
+    return [functools.partial(take, of) for of in taken]
 
 
 def _tracer(value: Any) -> Tracer:
     """The function to which an array of secrets belongs."""
-    home = _home_of(value)
+    home = home_of(value)
     if home is None:
         first = value.elements[0] if isinstance(value, SecretArray) and value.elements else value
         raise TypeError(f"expected an array of secrets, got one of {type(first).__name__}")

@@ -5,8 +5,11 @@ They compute what Python computes on the same numbers, or panic: also `//` and `
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import dataclasses
 import functools
+import math
 import numbers
 import os
 import sys
@@ -19,7 +22,7 @@ from typing import Any
 
 from .errors import UsageError
 from .progress import log
-from .types import BOOL, USIZE, Type, array_of, parse, record_of, tuple_of
+from .types import BOOL, USIZE, Type, array_of, parse, rebuilt, record_of, tuple_of
 from .values import columns_of, has_times
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -43,18 +46,33 @@ def _place() -> str:
 class Module:
     """What the functions of a source share: records, and functions that were called."""
 
-    def __init__(self) -> None:
+    def __init__(self, panics: bool = True) -> None:
+        self.panics = panics
         self.structs: dict[str, Type] = {}
-        #: The name and the type of the result of each function; None while it is traced.
-        self.called: dict[Any, tuple[str, Type] | None] = {}
+        #: The functions that are being traced, because they were called.
+        self.calls: list[Any] = []
+        #: The name and the type of the result of each function, by its body.
+        self.bodies: dict[tuple[Any, ...], tuple[str, Type]] = {}
         self.functions: list[list[Line]] = []
+        # The costs that were told, each once.
+        self._told: set[tuple[str, str]] = set()
+
+    def tell_cost(self, gates: int, what: str, count: int) -> None:
+        """Logs what takes many AND gates."""
+        told = _place(), f"{what} among {count} elements takes about {gates:,} AND gates"
+        if gates >= _DEAR and told not in self._told:
+            self._told.add(told)
+            log.info("%s: %s", *told)
 
     def declare(self, type: Type) -> None:
         """Declares the records of a type."""
         for part in type.parts:
             self.declare(part)
         if type.kind == "record" and self.structs.setdefault(type.text, type) != type:
-            raise UsageError(f"two records are called {type.text}", "call one of them otherwise")
+            raise UsageError(
+                f"two records are called {type.text}, with fields of different names or types",
+                "call one of them otherwise; in a notebook, begin a new block of garblet.interactive",
+            )
 
     def lines(self) -> list[Line]:
         """The declarations and functions."""
@@ -83,6 +101,8 @@ class Tracer:
         self.lines: list[Line] = []
         # The loops that are open, by number. A secret lives as long as the innermost one at its birth.
         self.scopes = [0]
+        # The records of which there are copies, with the values of their fields then, and the place.
+        self._copied: list[tuple[Any, tuple[Any, ...], str]] = []
         self._count = 0
         # No parameter name begins this way.
         self._prefix = "t"
@@ -125,6 +145,62 @@ class Tracer:
             self.write(f"{name}{place} = {value};", name)
         self.scopes.pop()
         self.write("}")
+
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """Statements that are written all or, if an exception leaves the block, none."""
+        lines, scopes = len(self.lines), len(self.scopes)
+        try:
+            yield
+        except BaseException:
+            del self.lines[lines:], self.scopes[scopes:]
+            raise
+
+    def body(self, call: Callable[[], Any]) -> Any:
+        """What `call` returns, which writes the body of a loop, and returns all that the loop needs of it: types and expressions.
+
+        It is called twice, and the second time nothing is kept. If that differs, the body depends on something that changes from row to row, such as a variable
+        or a record outside of it. As one loop of the language it would not compute what it computes in Python.
+        """
+        starts = [(len(self.lines), self._count)]
+        made = []
+        for _ in range(2):
+            self._count = starts[0][1]
+            made.append(call())
+            starts.append((len(self.lines), self._count))
+        (start, _), (middle, count), _ = starts
+        one, other = ([(line.text, line.makes) for line in self.lines[of]] for of in (slice(start, middle), slice(middle, None)))
+        del self.lines[middle:]
+        self._count = count
+        if one != other or made[0] != made[1]:
+            raise TypeError(
+                "the function of a loop keeps something outside of it, so that a second call computes something else. It is written once, for all rows: let garblet.loop "
+                "carry from row to row what changes, or use a loop of Python"
+            )
+        return made[0]
+
+    def share(self, value: Any, lists: bool = True) -> None:
+        """Notes that there are copies of the records and lists in a value, or that they are copies. Python has one object, so a change of either is refused."""
+        if isinstance(value, SecretList):
+            value._copied = value._copied or (_place() if lists else None)
+        elif isinstance(value, (SecretArray, tuple, list)):
+            for element in value if can_change(value) else ():
+                self.share(element, lists)
+        elif is_record(value):
+            fields = tuple(fields_of(value).values())
+            self._copied.append((value, fields, _place()))
+            self.share(fields, lists)
+
+    def check_shared(self) -> None:
+        """Checks that no record of which there are copies was changed."""
+        for record, values, place in self._copied:
+            for (name, now), then in zip(fields_of(record).items(), values, strict=True):
+                if now is not then:
+                    where = f"{now._place}: " if isinstance(now, (Secret, SecretList)) else ""
+                    raise TypeError(
+                        f"{where}the field `{name}` of a record {type(record).__name__} was changed. There is another copy of it, made at {place}, that would not change with it: "
+                        f"make a new record, dataclasses.replace(record, {name}=...)"
+                    )
 
 
 #: The function that is being traced.
@@ -173,6 +249,12 @@ class Secret:
     def __repr__(self) -> str:
         return f"<secret {self.type}, {self._place}>"
 
+    def __copy__(self) -> Secret:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Secret:
+        return self
+
     def __bool__(self) -> bool:
         raise TypeError(
             "a secret cannot decide which code runs: nobody knows it. Use garblet.where(condition, one, other) in place of "
@@ -186,7 +268,7 @@ class Secret:
         )
 
     def __float__(self) -> float:
-        raise TypeError("a secret is no float: nobody knows it. Declare it as fixed")
+        raise TypeError("a secret is no float: nobody knows it. Declare it as fixed; math.floor and math.ceil round it")
 
     def _with(self, other: Any) -> str | None:
         """The other operand in the source; None if it is not a valid operand."""
@@ -194,11 +276,11 @@ class Secret:
             check_home(other, self._tracer)
             check_home(self, self._tracer)
             if other.type != self.type:
-                raise TypeError(f"expected two of one type, got {self.type} and {other.type}: convert one, as {self.type}")
+                raise TypeError(f"expected two of one type, got {self.type} and {other.type}: convert one, {_conversion(self._of, other._of)}")
             return other._expression
         check_home(self, self._tracer)
-        if isinstance(other, bool):
-            return str(other).lower() if self._of is BOOL else None
+        if is_condition(other):
+            return str(bool(other)).lower() if self._of is BOOL else None
         if self._of.is_number and isinstance(other, numbers.Integral):
             return self._of.literal(int(other))
         if self._of.kind == "fixed" and isinstance(other, (float, Decimal, Fraction)):
@@ -287,11 +369,12 @@ class Secret:
         of = self._of
         if operator == "/" or of.kind == "u":
             return self._binary(operator[0], other, swapped=swapped)
-        if of.kind == "i" and not swapped and not isinstance(other, Secret) and other & (other - 1) == 0 < other:
-            # Shifts and masks round down.
-            power = int(other).bit_length() - 1
-            cut = f"{self._expression} >> {power}" if operator == "//" else f"{self._expression} & {of.literal(int(other) - 1)}"
-            return self._tracer.let(cut, of)
+        if of.kind == "i" and not swapped and not isinstance(other, Secret):
+            divisor = int(other)
+            if divisor & (divisor - 1) == 0 < divisor:
+                # Shifts and masks round down.
+                cut = f">> {divisor.bit_length() - 1}" if operator == "//" else f"& {of.literal(divisor - 1)}"
+                return self._tracer.let(f"{self._expression} {cut}", of)
         left, right = (with_other, self._expression) if swapped else (self._expression, with_other)
         a, b, r = (self._tracer.fresh() for _ in range(3))
         zero, one = of.literal(0), of.literal(1)
@@ -379,6 +462,16 @@ class Secret:
         whole = next(bits for bits in (8, 16, 32, 64, 128) if bits >= self._of.bits)
         return self._tracer.let(f"{self._expression} as i{whole}", f"i{whole}")
 
+    def __ceil__(self) -> Secret:
+        """The least whole number that is not less: `math.ceil`."""
+        return self if self._of.is_word else -math.floor(-self)
+
+    def __trunc__(self) -> Secret:
+        raise TypeError("a secret is rounded by math.floor(x) or math.ceil(x)")
+
+    def __round__(self, _: Any = None) -> Secret:
+        raise TypeError("a secret is rounded by math.floor(x), or math.floor(x + 0.5), which rounds halves up")
+
     def __lt__(self, other: Any) -> Any:
         return self._number("<")._binary("<", other, BOOL)
 
@@ -404,13 +497,13 @@ class Secret:
         if to.text == own.text:
             return self
         if not to.is_number:
-            raise TypeError(f"expected a type of numbers, got {type}" + (": write x != 0" if to is BOOL else ""))
+            raise TypeError(f"expected a type of numbers, got {to.text}" + (": write x != 0" if to is BOOL else ""))
         if own.kind == "fixed" and to.is_word:
-            raise TypeError(f"{own.text} to {type}: say how to round it, math.floor(x) or math.floor(x + 0.5)")
+            raise TypeError(f"{own.text} to {to.text}: say how to round it, math.floor(x) or math.floor(x + 0.5)")
         if not own.is_number:
             if to.is_word:
-                return self._tracer.let(f"{self._expression} as {type}", to)
-            return self.astype("u8").astype(type)
+                return self._tracer.let(f"{self._expression} as {to.text}", to)
+            return self.astype("u8").astype(to.text)
         # The ranges in units of the finer of the two, the greatest number with all its bits after the point.
         point = max(own.point, to.point)
         low, high = (bound << (point - own.point) for bound in own.range)
@@ -428,7 +521,7 @@ class Secret:
 
 
 class SecretArray:
-    """An array of secrets, or of such arrays. Operators work elementwise on arrays of equal shape, or with a single value."""
+    """An array of secrets, of such arrays, or of tuples or records of secrets. Operators work elementwise on arrays of equal shape, or with a single value."""
 
     __array_ufunc__ = None
     # The same for pandas frames, whose priority is 4000 and which would take rows for columns.
@@ -436,130 +529,198 @@ class SecretArray:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, elements: Any, whole: str | None = None) -> None:
-        # Rows have the operators of arrays, not of lists.
-        known = (_public(element) for element in _public(elements))
-        self.elements = tuple(SecretArray(element) if isinstance(element, list) else element for element in known)
+        # Lists are rows, which have the operators of arrays. Tuples with secrets stay tuples, which have none.
+        known = (_public(element) if home_of(element) is None or not isinstance(element, tuple) else element for element in _public(elements))
+        self._elements = tuple(SecretArray(element) if isinstance(element, list) else element for element in known)
         # The array's name in the source, if it has one.
-        self._whole = whole
+        self._name = whole
 
     @classmethod
     def of_rows(cls, rows: Iterable[Any], whole: str | None = None) -> SecretArray:
-        """An array whose elements stay what they are, also if they are tuples."""
+        """An array whose elements stay what they are."""
         array = cls((), whole)
-        array.elements = tuple(rows)
+        array._elements = tuple(rows)
         return array
 
+    @property
+    def elements(self) -> tuple[Any, ...]:
+        """The elements."""
+        return self._elements
+
+    @property
+    def whole(self) -> str | None:
+        """The array's name in the source, if it has one, and nothing in the array was changed since."""
+        if self._name is None or not can_change(self):
+            return self._name
+        return self._name if all(_is_at(element, f"{self._name}[{k}]") for k, element in enumerate(self._elements)) else None
+
+    def __copy__(self) -> SecretArray:
+        return self
+
+    def __deepcopy__(self, seen: Any) -> SecretArray:
+        return SecretArray.of_rows(copy.deepcopy(self._elements, seen))
+
     def __len__(self) -> int:
-        return len(self.elements)
+        return len(self._elements)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.elements)
+        return iter(self._elements)
 
     def __repr__(self) -> str:
-        first: Any = self.elements[0] if self.elements else None
+        first: Any = self._elements[0] if self._elements else None
         while isinstance(first, SecretArray) and first.elements:
             first = first.elements[0]
         return f"<array of {' x '.join(map(str, self.shape))}: {first!r}, ...>"
 
     def __getitem__(self, at: int | slice | Secret) -> Any:
         if isinstance(at, slice):
-            return SecretArray.of_rows(self.elements[at])
+            return SecretArray.of_rows(self._elements[at])
         if not isinstance(at, Secret):
-            return self.elements[at]
+            return self._elements[at]
         tracer = at._tracer
         name, type = named(tracer, self)
-        _tell_cost(len(self) * width(type), "a secret index", len(self))
-        return parameter(tracer, tracer.name(f"{name}[{_index(at)}]", type), type)
+        tracer.module.tell_cost(len(self) * width(type), "a secret index", len(self))
+        found = parameter(tracer, tracer.name(f"{name}[{_index(at)}]", type), type)
+        tracer.share((self, found))
+        return found
+
+    def __setitem__(self, at: Any, value: Any) -> None:
+        raise TypeError("an array of secrets does not change: write a = a.replaced(k, x)")
 
     def replaced(self, at: int | Secret, value: Any) -> SecretArray:
         """The same array with another element at this index, which may be secret. An index out of bounds panics."""
         if not isinstance(at, Secret):
-            return SecretArray.of_rows(value if k == range(len(self))[at] else element for k, element in enumerate(self.elements))
+            return SecretArray.of_rows(value if k == range(len(self))[at] else element for k, element in enumerate(self._elements))
         tracer = at._tracer
         type, expression = result(self, tracer)
-        _tell_cost(len(self) * width(type.parts[0]), "a write at a secret index", len(self))
+        tracer.module.tell_cost(len(self) * width(type.parts[0]), "a write at a secret index", len(self))
         changed = tracer.fresh()
         write = f"let mut {changed}: {type.text} = {expression}; {changed}[{_index(at)}] = {result_as(value, type.parts[0], tracer)}; {changed}"
         made = parameter(tracer, tracer.name(f"{{ {write} }}", type), type)
         assert isinstance(made, SecretArray)
+        tracer.share((self, value, made))
         return made
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The lengths of all dimensions."""
-        inner = self.elements[0].shape if self.elements and isinstance(self.elements[0], SecretArray) else ()
-        return (len(self.elements), *inner)
+        inner = self._elements[0].shape if self._elements and isinstance(self._elements[0], SecretArray) else ()
+        return (len(self), *inner)
 
-    def _each(self, other: Any, operate: Callable[[Any, Any], Any]) -> Any:
+    def _each(self, operator: str, other: Any, operate: Callable[[Any, Any], Any]) -> Any:
+        self._operands(operator)
         other = _public(other)
         if isinstance(other, (Secret, numbers.Number, Decimal)):
-            return SecretArray([operate(own, other) for own in self.elements])
+            return SecretArray.of_rows(operate(own, other) for own in self._elements)
         if not hasattr(other, "__len__"):
             return NotImplemented
         check_depth("two arrays", self, other)
         if len(other) != len(self):
             raise ValueError(f"expected two arrays of one length, got {len(self)} and {len(other)}")
-        return SecretArray([operate(own, of_other) for own, of_other in zip(self.elements, other, strict=True)])
+        return SecretArray.of_rows(operate(own, of_other) for own, of_other in zip(self._elements, other, strict=True))
+
+    def _operands(self, operator: str) -> tuple[Any, ...]:
+        """The elements, if they have operators: those of Python's tuples and lists would join or repeat them."""
+        if self._elements and isinstance(self._elements[0], (tuple, SecretList)):
+            raise TypeError(f"{operator} of an array of tuples or lists: it works on numbers. Rows of a matrix are arrays: garblet.SecretArray([[a, b], [c, d]])")
+        return self._elements
+
+    def _map(self, operator: str, operate: Callable[[Any], Any]) -> SecretArray:
+        return SecretArray.of_rows(map(operate, self._operands(operator)))
 
     def __add__(self, other: Any) -> Any:
-        return self._each(other, lambda a, b: a + b)
+        return self._each("+", other, lambda a, b: a + b)
 
     def __radd__(self, other: Any) -> Any:
-        return self._each(other, lambda a, b: b + a)
+        return self._each("+", other, lambda a, b: b + a)
 
     def __sub__(self, other: Any) -> Any:
-        return self._each(other, lambda a, b: a - b)
+        return self._each("-", other, lambda a, b: a - b)
 
     def __rsub__(self, other: Any) -> Any:
-        return self._each(other, lambda a, b: b - a)
+        return self._each("-", other, lambda a, b: b - a)
 
     def __mul__(self, other: Any) -> Any:
-        return self._each(other, lambda a, b: a * b)
+        return self._each("*", other, lambda a, b: a * b)
 
     def __rmul__(self, other: Any) -> Any:
-        return self._each(other, lambda a, b: b * a)
+        return self._each("*", other, lambda a, b: b * a)
 
     def __truediv__(self, other: Any) -> Any:
-        return self._each(other, lambda a, b: a / b)
+        return self._each("/", other, lambda a, b: a / b)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._each("/", other, lambda a, b: b / a)
 
     def __floordiv__(self, other: Any) -> Any:
-        return self._each(other, lambda a, b: a // b)
+        return self._each("//", other, lambda a, b: a // b)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._each("//", other, lambda a, b: b // a)
 
     def __mod__(self, other: Any) -> Any:
-        return self._each(other, lambda a, b: a % b)
+        return self._each("%", other, lambda a, b: a % b)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._each("%", other, lambda a, b: b % a)
+
+    def __pow__(self, exponent: Any) -> Any:
+        return self._each("**", exponent, lambda a, b: a**b)
+
+    def __lshift__(self, by: Any) -> Any:
+        return self._each("<<", by, lambda a, b: a << b)
+
+    def __rshift__(self, by: Any) -> Any:
+        return self._each(">>", by, lambda a, b: a >> b)
 
     def __and__(self, other: Any) -> Any:
-        return self._each(other, lambda a, b: a & b)
+        return self._each("&", other, lambda a, b: a & b)
+
+    def __rand__(self, other: Any) -> Any:
+        return self._each("&", other, lambda a, b: b & a)
 
     def __or__(self, other: Any) -> Any:
-        return self._each(other, lambda a, b: a | b)
+        return self._each("|", other, lambda a, b: a | b)
+
+    def __ror__(self, other: Any) -> Any:
+        return self._each("|", other, lambda a, b: b | a)
+
+    def __xor__(self, other: Any) -> Any:
+        return self._each("^", other, lambda a, b: a ^ b)
+
+    def __rxor__(self, other: Any) -> Any:
+        return self._each("^", other, lambda a, b: b ^ a)
 
     def __invert__(self) -> SecretArray:
-        return SecretArray([~element for element in self.elements])
+        return self._map("~", lambda a: ~a)
 
     def __neg__(self) -> SecretArray:
-        return SecretArray([-element for element in self.elements])
+        return self._map("-", lambda a: -a)
 
     def __abs__(self) -> SecretArray:
-        return SecretArray([abs(element) for element in self.elements])
+        return self._map("abs", abs)
+
+    def astype(self, type: str) -> SecretArray:
+        """The array with every number converted, as by `Secret.astype`."""
+        return self._map("astype", lambda a: a.astype(type))
 
     def __lt__(self, other: Any) -> Any:
-        return self._each(other, lambda a, b: a < b)
+        return self._each("<", other, lambda a, b: a < b)
 
     def __le__(self, other: Any) -> Any:
-        return self._each(other, lambda a, b: a <= b)
+        return self._each("<=", other, lambda a, b: a <= b)
 
     def __gt__(self, other: Any) -> Any:
-        return self._each(other, lambda a, b: a > b)
+        return self._each(">", other, lambda a, b: a > b)
 
     def __ge__(self, other: Any) -> Any:
-        return self._each(other, lambda a, b: a >= b)
+        return self._each(">=", other, lambda a, b: a >= b)
 
     def __eq__(self, other: Any) -> Any:
-        return _compared(self._each(other, lambda a, b: a == b), "array of secrets", other)
+        return _compared(self._each("==", other, lambda a, b: a == b), "array of secrets", other)
 
     def __ne__(self, other: Any) -> Any:
-        return _compared(self._each(other, lambda a, b: a != b), "array of secrets", other)
+        return _compared(self._each("!=", other, lambda a, b: a != b), "array of secrets", other)
 
     def __bool__(self) -> bool:
         raise TypeError("an array of secrets is neither true nor false: use garblet.where")
@@ -568,24 +729,23 @@ class SecretArray:
         """The inner product, also of matrices."""
         right = other if isinstance(other, SecretArray) else SecretArray(other)
         if len(self.shape) > 1:
-            return SecretArray([row @ right for row in self.elements])
+            return SecretArray.of_rows(row @ right for row in self._elements)
         if len(self) != len(right):
             raise ValueError(f"expected as many rows as columns, got {len(self)} and {len(right)}")
         if len(right) and isinstance(right[0], SecretArray):
-            columns = [SecretArray(column) for column in zip(*right, strict=True)]
-            return SecretArray([self @ column for column in columns])
+            return SecretArray.of_rows(self @ SecretArray.of_rows(column) for column in zip(*right, strict=True))
         return (self * right).sum()
 
     def __rmatmul__(self, other: Any) -> Any:
         return SecretArray(other) @ self
 
     def sum(self) -> Any:
-        """The sum of all elements; for Booleans, the number of true ones, as u32."""
-        elements = [element.sum() if isinstance(element, SecretArray) else element for element in self.elements]
+        """The sum of all elements, added one by one; for Booleans, the number of true ones, as u32."""
+        elements = [element.sum() if isinstance(element, SecretArray) else element for element in self._operands("sum")]
         if not elements:
             raise ValueError("the sum of no elements has no type")
-        if self._whole is not None and isinstance(self.elements[0], Secret):
-            return self._looped_sum(self._whole, self.elements[0])
+        if self.whole is not None and isinstance(self._elements[0], Secret):
+            return self._looped_sum(self.whole, self._elements[0])
         counted = [element.astype("u32") if isinstance(element, Secret) and element._of is BOOL else element for element in elements]
         return functools.reduce(lambda a, b: a + b, counted)
 
@@ -593,11 +753,12 @@ class SecretArray:
         tracer, counts = first._tracer, first._of is BOOL
         check_home(first, tracer)
         type = parse("u32") if counts else first._of
-        total = tracer.name(type.literal(0), type, "let mut")
-        index = tracer.begin(f"0usize..{len(self)}usize")
-        tracer.end((total, "", f"{total} + {whole}[{index}]" + (" as u32" if counts else "")))
-        # A copy of the current value: the named one may change.
-        return tracer.let(total, type)
+        with tracer.together():
+            total = tracer.name(type.literal(0), type, "let mut")
+            index = tracer.begin(f"0usize..{len(self)}usize")
+            tracer.end((total, "", f"{total} + {whole}[{index}]" + (" as u32" if counts else "")))
+            # A copy of the current value: the named one may change.
+            return tracer.let(total, type)
 
 
 class SecretList:
@@ -612,9 +773,22 @@ class SecretList:
         self._name = tracer.name(expression, type, "let mut")
         self._scope = tracer.scopes[-1]
         self._place = _place()
+        # The place where this list was copied, or became a copy; and whether it was changed.
+        self._copied: str | None = None
+        self._is_changed = False
 
     def __repr__(self) -> str:
         return f"<secret {self._of.text}, {self._place}>"
+
+    def copy(self) -> SecretList:
+        """Another list with the same elements."""
+        check_home(self, self._tracer)
+        return SecretList(self._tracer, self._name, self._of)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, _: Any) -> SecretList:
+        return self.copy()
 
     def __len__(self) -> int:
         raise TypeError("the length of this list is secret: .length() is a secret number")
@@ -636,17 +810,35 @@ class SecretList:
             index = _index(at)
         else:
             index = f"{at}usize" if at >= 0 else f"{self._name}.len() - {-at}usize"
-        _tell_cost(self._of.count * width(self._of.parts[0]), "an element of a list", self._of.count)
-        return parameter(self._tracer, self._tracer.name(f"{self._name}[{index}]", self._of.parts[0]), self._of.parts[0])
+        tracer, type = self._tracer, self._of.parts[0]
+        tracer.module.tell_cost(self._of.count * width(type), "an element of a list", self._of.count)
+        found = parameter(tracer, tracer.name(f"{self._name}[{index}]", type), type)
+        tracer.share(found)
+        return found
 
     def append(self, value: Any, when: Secret | bool = True) -> None:
         """Appends a value, where `when` holds. A list that is full panics."""
-        check_home(self, self._tracer)
+        self._check_single()
         push = f"{self._name}.push({result_as(value, self._of.parts[0], self._tracer)});"
         if isinstance(when, Secret):
             push = f"if {result_as(when, BOOL, self._tracer)} {{ {push} }}"
-        if when is not False:
+        elif not is_condition(when):
+            raise TypeError(f"append: expected a condition as when=, got {type(when).__name__}")
+        if isinstance(when, Secret) or when:
+            self._tracer.share(value)
+            self._is_changed = True
             self._tracer.write(push, self._name)
+
+    def _check_single(self) -> None:
+        check_home(self, self._tracer)
+        if self._copied is not None:
+            raise TypeError(f"there is another copy of this list, made at {self._copied}, that would not grow with it: append to a new list, list.copy()")
+
+    def _grow(self, grown: SecretList) -> None:
+        """Makes this list the one that it has become in a loop."""
+        self._check_single()
+        self._is_changed = True
+        self._tracer.write(f"{self._name} = {grown._name};", self._name)
 
     def sum(self) -> Secret:
         """The sum of all elements."""
@@ -654,10 +846,11 @@ class SecretList:
         type, tracer = self._of.parts[0], self._tracer
         if not type.is_number:
             raise TypeError(f"the sum of {self._of.text}: expected numbers")
-        total = tracer.name(type.literal(0), type, "let mut")
-        element = tracer.begin(self._name)
-        tracer.end((total, "", f"{total} + {element}"))
-        return tracer.let(total, type)
+        with tracer.together():
+            total = tracer.name(type.literal(0), type, "let mut")
+            element = tracer.begin(self._name)
+            tracer.end((total, "", f"{total} + {element}"))
+            return tracer.let(total, type)
 
 
 def width(type: Type) -> int:
@@ -667,9 +860,53 @@ def width(type: Type) -> int:
     return sum(map(width, type.parts)) if type.parts else max(1, type.bits + type.point)
 
 
-def _tell_cost(gates: int, what: str, count: int) -> None:
-    if gates >= _DEAR:
-        log.info("%s: %s among %d elements takes about %s AND gates", _place(), what, count, f"{gates:,}")
+def is_condition(value: Any) -> bool:
+    """Whether a value is a known condition, of Python or numpy."""
+    return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
+
+
+def is_record(value: Any) -> bool:
+    """Whether a value is an object of a dataclass."""
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
+def fields_of(record: Any) -> dict[str, Any]:
+    """The fields of a record, by name."""
+    return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
+
+
+def can_change(value: Any) -> bool:
+    """Whether there are records or lists in a value, which Python can change. The elements of an array are alike."""
+    if isinstance(value, SecretArray):
+        return can_change(value.elements[:1])
+    return isinstance(value, SecretList) or is_record(value) or isinstance(value, (tuple, list)) and any(map(can_change, value))
+
+
+def _is_at(value: Any, expression: str) -> bool:
+    """Whether a value is still what this expression has in the source. A list has its own name there."""
+    if isinstance(value, SecretArray):
+        return value.whole == expression
+    if isinstance(value, tuple):
+        return all(_is_at(part, f"{expression}.{k}") for k, part in enumerate(value))
+    if is_record(value):
+        return all(_is_at(part, f"{expression}.{name}") for name, part in fields_of(value).items())
+    return isinstance(value, Secret) and value._expression == expression
+
+
+def home_of(value: Any) -> Tracer | None:
+    """The function to which a value with secrets belongs; None if nothing in it is secret."""
+    if isinstance(value, (Secret, SecretList)):
+        return value._tracer
+    if isinstance(value, (SecretArray, tuple, list)):
+        return next((home for home in map(home_of, value) if home is not None), None)
+    if isinstance(value, Mapping):
+        return home_of(tuple(value.values()))
+    return home_of(tuple(fields_of(value).values())) if is_record(value) else None
+
+
+def _conversion(one: Type, other: Type) -> str:
+    """A conversion between two types that keeps most numbers."""
+    return f'.astype("{max((one, other), key=lambda of: (of.point, of.bits, of.kind == "i")).text}")' if one.is_number and other.is_number else "or compare it with 0"
 
 
 def _index(at: Secret) -> str:
@@ -738,7 +975,7 @@ def _public(value: Any) -> Any:
 def named(tracer: Tracer, array: SecretArray) -> tuple[str, Type]:
     """The name of an array in the source, and the type of its elements."""
     type, expression = result(array, tracer)
-    name = array._whole if array._whole is not None else tracer.name(expression, type)
+    name = array.whole or tracer.name(expression, type)
     return name, type.parts[0]
 
 
@@ -752,8 +989,7 @@ def parameter(tracer: Tracer, expression: str, type: Type) -> Any:
     if type.kind == "tuple":
         return tuple(parameter(tracer, f"{expression}.{k}", part) for k, part in enumerate(type.parts))
     if type.kind == "record":
-        fields = {name: parameter(tracer, f"{expression}.{name}", part) for name, part in zip(type.names, type.parts, strict=True)}
-        return type.made(**fields)
+        return rebuilt(type.made, {name: parameter(tracer, f"{expression}.{name}", part) for name, part in zip(type.names, type.parts, strict=True)})
     return Secret(tracer, expression, type)
 
 
@@ -766,8 +1002,9 @@ def result(value: Any, tracer: Tracer) -> tuple[Type, str]:
         check_home(value, tracer)
         return value._of, value._name
     if isinstance(value, SecretArray):
-        if value._whole is not None and value.elements:
-            return array_of(result(value.elements[0], tracer)[0], len(value)), value._whole
+        whole = value.whole
+        if whole is not None and value.elements:
+            return array_of(result(value.elements[0], tracer)[0], len(value)), whole
         parts = [result(element, tracer) for element in value.elements]
         texts = sorted({type.text for type, _ in parts})
         if len(texts) != 1:
@@ -777,8 +1014,8 @@ def result(value: Any, tracer: Tracer) -> tuple[Type, str]:
         parts = [result(element, tracer) for element in value]
         of = tuple_of(tuple(type for type, _ in parts))
         return of, of.built([expression for _, expression in parts])
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        parts = [result(getattr(value, field.name), tracer) for field in dataclasses.fields(value)]
+    if is_record(value):
+        parts = [result(part, tracer) for part in fields_of(value).values()]
         of = record_of(type(value), tuple(part for part, _ in parts))
         tracer.module.declare(of)
         return of, of.built([expression for _, expression in parts])
@@ -795,14 +1032,14 @@ def result_as(value: Any, type: Type, tracer: Tracer) -> str:
         if found.text != type.text:
             raise TypeError(f"expected {type.text}, got {found.text}: convert it")
         return expression
-    if type.kind == "bool" and isinstance(value, bool):
-        return str(value).lower()
+    if type.kind == "bool" and is_condition(value):
+        return str(bool(value)).lower()
     if type.is_number and isinstance(value, numbers.Integral) and not isinstance(value, bool):
         return type.literal(int(value))
     if type.kind == "fixed" and isinstance(value, (float, Decimal, Fraction)):
         return type.literal(value)
     if type.kind == "array":
-        if isinstance(value, SecretArray) and value._whole is not None:
+        if isinstance(value, SecretArray) and value.whole is not None:
             found, expression = result(value, tracer)
             if found.text == type.text:
                 return expression

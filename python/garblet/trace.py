@@ -12,11 +12,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
-from .errors import CompileError, UsageError
-from .operations import _home_of
+from .errors import CompileError, InputError, UsageError
 from .program import Program, compile
-from .secret import Line, Secret, Tracer, Tracing, caller, parameter, result, result_as
-from .types import Type, parse
+from .secret import Line, Module, Secret, Tracer, Tracing, caller, can_change, home_of, parameter, result, result_as
+from .types import Type, check_names, parse, returned
 
 #: Parameter types, which a type checker sees as secrets. Write other types as `Annotated[SecretArray, "[u32; 10]"]`, or as plain text.
 u8 = Annotated[Secret, "u8"]
@@ -31,17 +30,26 @@ i64 = Annotated[Secret, "i64"]
 
 def trace(traced: Callable[..., Any], types: Mapping[str, Any], names: Mapping[str, Any] | None = None) -> list[Line]:
     """Traces a function with parameters of these types to the lines of a source. `names` has the dataclasses and sizes that the types mention."""
-    tracer = Tracer(types)
-    of = {name: parse(type, names) for name, type in types.items()}
-    body, type = _body(traced, of, tracer)
-    head = f"pub fn main({', '.join(f'{name}: {type.text}' for name, type in of.items())}) -> {type.text} {{"
-    return [*tracer.module.lines(), Line(head, ""), *body, Line("}", "")]
+    return _traced(traced, {name: parse(type, names) for name, type in types.items()}, Module())[0]
 
 
-def _body(traced: Callable[..., Any], types: Mapping[str, Type], tracer: Tracer) -> tuple[list[Line], Type]:
+def _traced(traced: Callable[..., Any], types: Mapping[str, Type], module: Module, is_called: bool = False) -> tuple[list[Line], Type]:
+    """The lines of a source, and the type of the result."""
+    check_names(types)
+    body, result = _body(traced, types, Tracer(types, module), is_called)
+    head = f"pub fn main({', '.join(f'{name}: {type.text}' for name, type in types.items())}) -> {result.text} {{"
+    return [*module.lines(), Line(head, ""), *body, Line("}", "")], result
+
+
+def _body(traced: Callable[..., Any], types: Mapping[str, Type], tracer: Tracer, is_called: bool = False) -> tuple[list[Line], Type]:
     """The lines of a function's body, and the type of its result."""
     with Tracing(tracer):
-        type, expression = result(traced(**{name: parameter(tracer, name, type) for name, type in types.items()}), tracer)
+        given = {name: parameter(tracer, name, type) for name, type in types.items()}
+        if is_called:
+            # The caller's records and lists would not change with the arguments.
+            tracer.share(tuple(given.values()))
+        type, expression = result(traced(**given), tracer)
+        tracer.check_shared()
     tracer.module.declare(type)
     return [*tracer.lines, Line(f"    {expression}", "")], type
 
@@ -71,39 +79,69 @@ def compiled(lines: list[Line], name: str, panics: bool = True, effort: int | No
 
 
 class Function(Program):
-    """A program that was a Python function. Another traced function can call it: it becomes a function of the source, compiled once. Called with known values, it is the Python function."""
+    """A program that was a Python function. Another traced function can call it: it becomes a function of the source. Called with known values, it is evaluated in the clear."""
 
-    def __init__(self, program: Program, traced: Callable[..., Any], types: Mapping[str, Type]) -> None:
-        super().__init__(program._native, program._made)
-        self._places = program._places
+    def __init__(self, traced: Callable[..., Any], types: Mapping[str, Type], panics: bool, effort: int | None) -> None:
         self._traced = traced
         self._types = types
+        self._panics = panics
+        self._effort = effort
+        self._lines = _traced(traced, types, Module(panics))[0]
+        program = self._compiled(self._lines)
+        super().__init__(program._native, program._made)
+        self._places = program._places
         functools.update_wrapper(self, traced)
 
     def __call__(self, *values: Any, **more: Any) -> Any:
         bound = inspect.signature(self._traced).bind(*values, **more).arguments
-        tracer = _home_of(tuple(bound.values()))
+        tracer = home_of(bound)
         if tracer is None:
-            return self._traced(*values, **more)
-        name, type = self._called(tracer)
+            # It is traced again, because variables around it may have changed.
+            lines, result = _traced(self._traced, self._types, Module(self._panics), is_called=True)
+            program = self if text(lines) == text(self._lines) else self._compiled(lines)
+            return returned(result, program.evaluate(**self._inputs(program, bound)))
+        name, type = self._called(tracer.module)
         arguments = ", ".join(result_as(bound[parameter], of, tracer) for parameter, of in self._types.items())
-        return parameter(tracer, tracer.name(f"{name}({arguments})", type), type)
+        found = parameter(tracer, tracer.name(f"{name}({arguments})", type), type)
+        if can_change(found):
+            # It may have returned an argument.
+            tracer.share((found, tuple(bound.values())))
+        return found
 
-    def _called(self, tracer: Tracer) -> tuple[str, Type]:
-        """The name and the result of this function in a source, where it is written once."""
-        module = tracer.module
-        if self not in module.called:
-            module.called[self] = None
-            body, type = _body(self._traced, self._types, Tracer(self._types, module))
+    def _inputs(self, program: Program, bound: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The inputs of a program. The elements of a single array are inputs of several parties."""
+        if len(bound) > 1 or next(iter(self._types.values())).kind != "array":
+            return bound
+        ((name, elements),) = bound.items()
+        if not hasattr(elements, "__len__") or len(elements) != len(program.inputs):
+            raise InputError(f"input `{name}`: expected {self._types[name].text}, got another number of elements")
+        return dict(zip((port.name for port in program.inputs), elements, strict=True))
+
+    def _compiled(self, lines: list[Line]) -> Program:
+        return compiled(lines, getattr(self._traced, "__name__", "function"), self._panics, self._effort)
+
+    def _called(self, module: Module) -> tuple[str, Type]:
+        """The name and the result of this function in a source. It is traced for each call, because variables around it may have changed, and written once for each that differs."""
+        if self in module.calls:
+            raise TypeError(f"{self.name} calls itself: the length of a computation must not depend on secrets")
+        if self._panics != module.panics:
+            raise UsageError(
+                f"{self.name}: panics={self._panics}, but the function that calls it has panics={module.panics}",
+                "give both the same: a whole program panics, or wraps around",
+            )
+        module.calls.append(self)
+        try:
+            body, type = _body(self._traced, self._types, Tracer(self._types, module), is_called=True)
+        finally:
+            module.calls.pop()
+        key = (self, type, *(line.text for line in body))
+        if key not in module.bodies:
             own = re.sub(r"\W", "_", self._traced.__name__, flags=re.ASCII)
             name = f"f{len(module.functions)}_{own}"
             head = f"fn {name}({', '.join(f'{name}: {of.text}' for name, of in self._types.items())}) -> {type.text} {{"
             module.functions.append([Line(head, ""), *body, Line("}", "")])
-            module.called[self] = name, type
-        called = module.called[self]
-        if called is None:
-            raise TypeError(f"{self.name} calls itself: the length of a computation must not depend on secrets")
-        return called
+            module.bodies[key] = name, type
+        return module.bodies[key]
 
 
 def _annotated(name: str, parameter: inspect.Parameter, names: Mapping[str, Any]) -> Type:
@@ -117,15 +155,19 @@ def _annotated(name: str, parameter: inspect.Parameter, names: Mapping[str, Any]
             f"{name}: parameter `{parameter.name}` has a default value, but each parameter is an input, which a party gives",
             "take what all know from outside: let the function use a variable of a function around it",
         )
+    advice = 'annotate it: a: garblet.u32, or as text, a: "[u32; 10]"'
+    if parameter.annotation is parameter.empty:
+        raise UsageError(f"{name}: parameter `{parameter.name}` has no type of the language", advice)
     try:
         return parse(parameter.annotation, names)
-    except UsageError:
-        advice = 'annotate it: a: garblet.u32, or as text, a: "[u32; 10]"'
-        raise UsageError(f"{name}: parameter `{parameter.name}` has no type of the language", advice) from None
+    except UsageError as error:
+        raise UsageError(f"{name}: parameter `{parameter.name}`: {error}", error.hint) from None
 
 
 def function(traced: Callable[..., Any] | None = None, /, *, panics: bool = True, effort: int | None = None) -> Any:
     """Makes a program from a function whose parameters are annotated with types of the language (`garblet.u32`, `"[u32; 10]"`, a dataclass). Party `k` provides parameter `k`. The elements of a returned tuple are separate outputs.
+
+    Without `panics`, arithmetic wraps around, and nothing else is checked either: not the keys of `join`, nor an index.
 
     >>> import garblet
     >>> @garblet.function
@@ -141,7 +183,7 @@ def function(traced: Callable[..., Any] | None = None, /, *, panics: bool = True
     names = {**getattr(traced, "__globals__", {}), **(frame.f_locals if frame is not None else {}), **_around(traced)}
     name = getattr(traced, "__name__", "function")
     types = {parameter.name: _annotated(name, parameter, names) for parameter in inspect.signature(traced).parameters.values()}
-    return Function(compiled(trace(traced, types), name, panics, effort), traced, types)
+    return Function(traced, types, panics, effort)
 
 
 def _around(traced: Callable[..., Any]) -> Mapping[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import numbers
 import re
 import sys
 import typing
@@ -16,7 +17,13 @@ from typing import Any
 from .errors import UsageError
 
 _TOKEN = re.compile(r"\s*(\.\.|[A-Za-z_]\w*|\d+|[\[\](){}<>;,])")
+#: The most decimal digits that the language reads.
+_DIGITS_MAX = 38
 _WORD = re.compile(r"([ui])(8|16|32|64|128)")
+#: The words of the language that are no names.
+_KEYWORDS = frozenset("as const else enum fn for if in let match mut pub struct".split())
+#: The words that are names of fields alone: those that the language has not, and the functions that sources of functions call.
+_WORDS = frozenset("async await break continue dyn false impl loop mod move ref return self trait true use while max min sqrt sort keep join".split())
 
 
 @dataclass(frozen=True)
@@ -34,8 +41,8 @@ class Type:
     #: The types of the elements, or of the fields.
     parts: tuple[Type, ...] = ()
     names: tuple[str, ...] = ()
-    #: The dataclass of a record.
-    made: Any = None
+    #: The dataclass of a record. Running its definition again makes another one.
+    made: Any = dataclasses.field(default=None, compare=False)
 
     @property
     def is_word(self) -> bool:
@@ -59,10 +66,16 @@ class Type:
             raise OverflowError(f"{value} is no {self.text}")
         if self.is_word:
             return f"({scaled}{self.text})" if scaled < 0 else f"{scaled}{self.text}"
-        # As many decimal digits as tell two numbers of the type apart: the language reads 38 at most.
+        return self._fixed_literal(scaled)
+
+    def _fixed_literal(self, scaled: int) -> str:
+        # As many decimal digits as tell two numbers of the type apart.
         count = len(str(2**self.point))
         digits = f"{round(Fraction(abs(scaled) * 10**count, 2**self.point)):0{count + 1}d}"
         part = digits[-count:].rstrip("0") or "0"
+        if len(digits) - count + len(part) > _DIGITS_MAX:
+            whole = scaled >> self.point << self.point
+            return f"({self._fixed_literal(whole)} + {self._fixed_literal(scaled - whole)})"
         return f"({'-' if scaled < 0 else ''}{digits[:-count]}.{part} as {self.text})"
 
     def zero(self) -> str:
@@ -103,6 +116,52 @@ def record_of(made: Any, parts: tuple[Type, ...]) -> Type:
     return Type(made.__name__, "record", parts=parts, names=names, made=made)
 
 
+def rebuilt(made: Any, fields: Mapping[str, Any]) -> Any:
+    """A record with these fields. Its constructor is not called, because its fields are what they are."""
+    record = object.__new__(made)
+    for name, value in fields.items():
+        # Also if the dataclass is frozen.
+        object.__setattr__(record, name, value)
+    return record
+
+
+def valued(type: Type, value: Any) -> Any:
+    """An output of this type, with its records."""
+    if value is None or not type.parts:
+        return value
+    if type.kind == "record":
+        return rebuilt(type.made, {name: valued(part, value[name]) for name, part in zip(type.names, type.parts, strict=True)})
+    if type.kind == "tuple":
+        return tuple(valued(part, of) for part, of in zip(type.parts, value, strict=True))
+    return [valued(type.parts[0], of) for of in value] if type.parts[0].parts else value
+
+
+def returned(type: Type, outputs: Mapping[str, Any]) -> Any:
+    """The value of a function with a result of this type, from the outputs of its program, in their order."""
+    if type.kind == "record":
+        return valued(type, outputs)
+    return valued(type, tuple(outputs.values()) if type.kind == "tuple" else next(iter(outputs.values())))
+
+
+def check_names(types: Mapping[str, Type]) -> None:
+    """Checks that the names of parameters, and of the fields in their types, are names of the language."""
+    for name, type in types.items():
+        if not name.isascii() or name in _KEYWORDS | _WORDS:
+            raise UsageError(f"parameter `{name}`: expected a name of the language", _NAMES)
+        _check_fields(type)
+
+
+def _check_fields(type: Type) -> None:
+    for name in (type.text, *type.names) if type.kind == "record" else ():
+        if not name.isascii() or name in _KEYWORDS:
+            raise UsageError(f"record {type.text}, `{name}`: expected a name of the language", _NAMES)
+    for part in type.parts:
+        _check_fields(part)
+
+
+#: Advice about names.
+_NAMES = "call it otherwise: letters are those of ASCII, and words of Rust, such as match and loop, and max, min, sqrt, sort, keep and join are taken"
+
 BOOL = Type("bool", "bool")
 USIZE = Type("usize", "u", bits=32)
 
@@ -115,6 +174,10 @@ def parse(annotation: Any, names: Mapping[str, Any] | None = None) -> Type:
         return _record(annotation, names or {})
     if isinstance(annotation, Type):
         return annotation
+    if annotation is bool:
+        return BOOL
+    if annotation is int or annotation is float:
+        raise _wrong(annotation, "say how wide: garblet.u32 or garblet.i64" if annotation is int else "for numbers with a point, \"fixed<32, 16>\"")
     if not isinstance(annotation, str):
         raise _wrong(annotation)
     try:
@@ -125,7 +188,7 @@ def parse(annotation: Any, names: Mapping[str, Any] | None = None) -> Type:
             meant = eval(annotation, dict(names or {}))
         except (NameError, SyntaxError, TypeError, AttributeError):
             raise _wrong(annotation) from None
-        if isinstance(meant, (int, float)) or meant == annotation:
+        if isinstance(meant, (int, float)) or isinstance(meant, str) and meant == annotation:
             raise
         return parse(meant, names)
 
@@ -136,10 +199,10 @@ def _record(made: type, names: Mapping[str, Any]) -> Type:
     return record_of(made, parts)
 
 
-def _wrong(annotation: Any) -> UsageError:
+def _wrong(annotation: Any, advice: str | None = None) -> UsageError:
     return UsageError(
         f"a type of a parameter: expected one of the language, got {annotation!r}",
-        'such as bool, u32, i16, fixed<16, 16>, [u32; 10], the list [u32; ..10], (u8, bool), or the name of a dataclass',
+        advice or 'such as bool, u32, i16, fixed<16, 16>, [u32; 10], the list [u32; ..10], (u8, bool), or the name of a dataclass',
     )
 
 
@@ -166,10 +229,10 @@ class _Reader:
 
     def _number(self) -> int:
         token = self._next()
-        number = int(token) if token.isdigit() else self._names.get(token)
-        if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < 2**32:
+        number: Any = int(token) if token.isdigit() else self._names.get(token)
+        if not isinstance(number, numbers.Integral) or isinstance(number, bool) or not 0 <= int(number) < 2**32:
             raise _wrong(self._text)
-        return number
+        return int(number)
 
     def _type(self) -> Type:
         token = self._next()

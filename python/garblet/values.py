@@ -6,6 +6,7 @@ A rejected value is still a secret. Messages end up in logs, so they state its p
 from __future__ import annotations
 
 import array
+import dataclasses
 import json
 import math
 import operator
@@ -333,6 +334,8 @@ class _Writer:
                 raise InputError(f"{path}: expected a number, got {got}", 'drop or fill what is missing; for f32 and f64 write "NaN", "inf" or "-inf"')
             # A float keeps its point, so it is never read as an integer.
             return self._decimal(value, path) if isinstance(value, Decimal) else float(value)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
         if isinstance(value, Mapping):
             # A single key may be a variant meant for another input.
             is_told = self._has_told_places and len(value) > 1

@@ -170,8 +170,8 @@ def test_arrays_of_one_shape_and_single_values_are_taken() -> None:
 def test_rows_of_lists_are_rows() -> None:
     def work(m: Any, v: Any) -> Any:
         (a, b), (c, d) = m
-        lists, tuples = garblet.SecretArray([[a, b], [c, d]]), garblet.SecretArray(((a, b), (c, d)))
-        return lists * 2, lists + tuples, tuples + [[1, 2], [3, 4]], lists @ [[1, 0], [2, 1]], [[1, 0], [2, 1]] @ tuples, lists @ v, lists.sum()
+        lists = garblet.SecretArray([[a, b], [c, d]])
+        return lists * 2, lists + lists, lists + ((1, 2), (3, 4)), lists @ [[1, 0], [2, 1]], [[1, 0], [2, 1]] @ lists, lists @ v, lists.sum()
 
     m = np.array([[1, 2], [3, 4]])
     known = np.array([[1, 0], [2, 1]])
