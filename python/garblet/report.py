@@ -54,24 +54,27 @@ class Report:
         return self.outputs[output]
 
     def array(self, output: str) -> Any:
-        """An output that is an array of words, as a numpy array of exactly that type."""
+        """An output that is an array of words, as a numpy array of exactly that type. If rows of a batch panicked, it is a masked array, in which they are missing."""
         import numpy
 
         kind, bits, shape = self._words.get(output, ("", 0, []))
         names = {"b": "bool", "u": f"uint{bits}", "i": f"int{bits}"}
         if kind != "b" and bits not in (8, 16, 32, 64):
             raise UsageError(f"output `{output}` is no array of words that numpy has", "take it as it is: report[...]")
-        if self.panicked:
-            raise UsageError(f"output `{output}` has no value in {len(self.panicked)} rows, which panicked", "see panicked")
-        value = self.outputs[output]
-        return numpy.array(list(value) if isinstance(value, bytes) else value, dtype=names[kind]).reshape(shape)
+        rows = list(self.outputs[output])
+        missing = [row is None for row in rows]
+        empty = numpy.zeros(shape[1:], dtype=names[kind])
+        array = numpy.array([empty if row is None else row for row in rows], dtype=names[kind]).reshape(shape)
+        if not any(missing):
+            return array
+        return numpy.ma.array(array, mask=numpy.broadcast_to(numpy.reshape(missing, (-1, *[1] * (len(shape) - 1))), shape))
 
     def frame(self, output: str | None = None, library: Library | None = None) -> Any:
         """The outputs as a data frame, or one output as a column, of pandas or polars.
 
         By default the library is the one from which this party's inputs came, else one that is imported, else one that is installed. In a frame of all outputs, lists, as
         those of a batch, have a row for each value; otherwise there is one row. One output of records or tuples is a data frame, too. A column of words keeps their
-        type. Rows of a batch that panicked are missing.
+        type, and whole numbers keep all digits. Rows of a batch that panicked are missing, and so are those that a shorter list lacks.
 
         >>> from garblet import load, run_local
         >>> many = load("lib:millionaires(32)").batch(3)
@@ -80,11 +83,13 @@ class Report:
         """
         name, module = _frames(library or self._library)
         if output is None:
-            lengths = {len(column) if isinstance(column, list) else None for column in self.outputs.values()}
-            if len(lengths) > 1:
-                raise UsageError("the outputs have different lengths: a frame has one", "name one of them: frame(output)")
-            is_table = None not in lengths
-            return module.DataFrame({name: column if is_table else [column] for name, column in self.outputs.items()})
+            are_lists = {isinstance(column, list) for column in self.outputs.values()}
+            if len(are_lists) > 1:
+                raise UsageError("some outputs are lists, and others single values: a frame has one length", "name one of them: frame(output)")
+            columns = {name: column if True in are_lists else [column] for name, column in self.outputs.items()}
+            # What is revealed decides on the lengths of lists, so it does not decide whether there is a frame.
+            most = max(map(len, columns.values()), default=0)
+            return module.DataFrame({key: self._column(name, module, key, [*column, *[None] * (most - len(column))]) for key, column in columns.items()})
         value = self.outputs[output]
         if not isinstance(value, (list, bytes)):
             raise UsageError(f"output `{output}` is a single value", "take it as it is: report[...]")
@@ -92,11 +97,30 @@ class Report:
         first = next((row for row in rows if row is not None), None)
         if isinstance(first, (dict, tuple)):
             fields = list(first) if isinstance(first, dict) else list(range(len(first)))
-            return module.DataFrame({str(field): [None if row is None else row[field] for row in rows] for field in fields})
-        kind, bits, shape = self._words.get(output, ("", 0, []))
-        has_words = len(shape) == 1 and not self.panicked and (kind == "b" or bits in (8, 16, 32, 64))
-        values = self.array(output) if has_words else rows
-        return module.Series(values, name=output) if name == "pandas" else module.Series(output, values)
+            parts = {str(field): [None if row is None else row[field] for row in rows] for field in fields}
+            return module.DataFrame({field: self._column(name, module, field, part) for field, part in parts.items()})
+        return self._column(name, module, output, rows)
+
+    def _column(self, library: str, module: Any, name: str, values: list[Any]) -> Any:
+        """A column, whose numbers keep all their digits: a library would take those beside a missing one for floats."""
+        type = self._column_type(name, [value for value in values if value is not None])
+        if library == "polars":
+            return module.Series(name, values, dtype=getattr(module, type) if type else None)
+        if any(value is None for value in values):
+            return module.Series(values, name=name, dtype={"Boolean": "boolean", "Object": "object"}.get(type, type or None))
+        return module.Series(values, name=name, dtype={"Boolean": "bool"}.get(type, type.lower() or None))
+
+    def _column_type(self, name: str, known: list[Any]) -> str:
+        """The type of a column of words or Booleans that has all these values, as polars calls it; "" for other values."""
+        kind, bits, shape = self._words.get(name, ("", 0, []))
+        if len(shape) == 1 and (kind == "b" or bits in (8, 16, 32, 64)):
+            return "Boolean" if kind == "b" else f"{'U' if kind == 'u' else ''}Int{bits}"
+        if known and all(isinstance(value, bool) for value in known):
+            return "Boolean"
+        if not known or not all(isinstance(value, int) for value in known):
+            return ""
+        low, high = min(known), max(known)
+        return "Int64" if -(2**63) <= low and high < 2**63 else "UInt64" if 0 <= low and high < 2**64 else "Object"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as the object of `garblet run --json`, where rows count from 1."""

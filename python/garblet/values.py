@@ -6,18 +6,21 @@ A rejected value is still a secret. Messages end up in logs, so they state its p
 from __future__ import annotations
 
 import array
+import contextlib
 import dataclasses
 import json
 import math
 import operator
 import re
-from collections.abc import Iterable, Mapping
+import struct
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
 from ._garblet import Port
 from .errors import InputError
 from .progress import log
+from .shapes import Shape, shape
 
 #: The types of inputs: numbers, `bool`, `str`, `bytes`, `decimal.Decimal`, sequences and mappings of these; a buffer, such as a numpy array;
 #: a column of pandas, polars or pyarrow, or any object with Arrow data if pyarrow is installed; a data frame or a mapping of columns for records.
@@ -57,11 +60,12 @@ def library_of(inputs: Inputs) -> str | None:
 
 
 def _encode(value: Value, port: Port | None, path: str) -> Any:
-    fields = _fields(port.type) if port is not None else None
-    if fields is not None and isinstance(value, Mapping) and any(_has_rows(of) for of in value.values()):
-        column: Value = _rows(value, list(value), path, True, fields)
+    of = None if port is None else shape(port.type)
+    if of is not None and of.rows is not None and isinstance(value, Mapping) and any(_has_rows(column) for column in value.values()):
+        column: Value = _rows(value, list(value), path, of.rows)
+        _check_index(value, path)
     else:
-        column = _column(value, path, _has_told_columns(port), fields)
+        column = _column(value, path, of)
     words = port.words if port is not None else None
     if isinstance(column, (bytes, bytearray)) and port is not None and (port.type.startswith("bytes") or _is_of_bytes(words)):
         return {"hex": bytes(column).hex()}
@@ -69,29 +73,16 @@ def _encode(value: Value, port: Port | None, path: str) -> Any:
     has_memory = words is not None and (words[0] == "b" or words[1] in (8, 16, 32, 64))
     if port is not None and words is not None and has_memory and not isinstance(column, (bytes, bytearray)) and _is_buffer(column):
         return _words(memoryview(column), words, port.type, path)
-    return _Writer(port).write(column, path, 0)
+    return _Writer(port).write(column, of, path, 0)
 
 
-def _has_told_columns(port: Port | None) -> bool:
-    """Whether the columns of a frame are fields rather than variants, which are as secret as values."""
-    return port is not None and not port.type.lstrip("[").startswith("enum {")
-
-
-def _fields(type: str) -> list[str] | None:
-    """The names of the fields, if the type is an array or a list of records; None for others, and if names could hide a variant."""
-    if not type.startswith("[{") or "enum {" in type:
-        return None
-    names, depth, start = [], 0, 2
-    for at, letter in enumerate(type):
-        depth += (letter in "{[(<") - (letter in "}])>")
-        if depth == 2 and letter == ":" or depth == 1 and letter == "}":
-            names += [type[start:at]] if letter == ":" else []
-        if depth == 2 and letter == ",":
-            start = at + 2
-        if depth == 1 and letter == "}":
-            # An array of arrays of records has no columns.
-            return names if type.count("]", at) == 1 else None
-    return None
+def _check_index(columns: Mapping[Any, Value], path: str) -> None:
+    """Rejects columns of pandas whose rows have different labels, because pandas would pair rows by label."""
+    labels = [column.index for column in columns.values() if hasattr(getattr(column, "index", None), "equals")]
+    if any(not labels[0].equals(of) for of in labels[1:]):
+        raise InputError(
+            f"{path}: expected columns with one index, got different ones", "let pandas.DataFrame(columns) pair the rows, or give column.to_numpy(), which is in order"
+        )
 
 
 def _is_of_bytes(words: tuple[str, int, list[int]] | None) -> bool:
@@ -163,36 +154,42 @@ def _advice_for(letter: str) -> str | None:
     return '.astype("uint8")' if letter == "?" else None
 
 
-def _column(value: Value, path: str, has_told_columns: bool = True, fields: list[str] | None = None) -> Value:
+def _column(value: Value, path: str, of: Shape | None, is_told: bool = True) -> Value:
     """Columns of data frames as buffers. Rejects missing values and says where they are. Rejects times, whose numbers depend on their unit."""
     _refuse_times_and_masks(value, path)
+    if type(value).__name__ == "LazyFrame":
+        raise InputError(f"{path}: expected rows, got a LazyFrame, which has none yet", "value.collect()")
     if not (hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__") or hasattr(value, "isna")):
         return value
     names = columns_of(value)
     if names is not None:
-        return _rows(value, names, path, has_told_columns, fields)
+        if of is not None and of.rows is None and not (of.element is not None and of.element.is_enum):
+            raise InputError(f"{path}: expected {of.text}, got a data frame", "a frame is a list of records; .to_numpy() has its numbers")
+        return _rows(value, names, path, None if of is None else of.rows)
     if not hasattr(value, "to_numpy"):
         value = _by_pyarrow(value, path)
     missing = _missing(value)
     if missing:
         raise InputError(
-            f"{path}: expected a value in every row, got {missing} missing" + (f", the first at [{_first_missing(value)}]" if has_told_columns else ""),
+            f"{path}: expected a value in every row, got {missing} missing" + (f", the first at [{_first_missing(value)}]" if is_told else ""),
             "drop these rows or fill them: fill_null or fill_nan with polars and pyarrow, fillna with pandas",
         )
     if _is_nested(value):
         # Convert to Python values, since numpy would turn contained times into numbers.
-        try:
+        with contextlib.suppress(ValueError, OverflowError):
             return value.to_pylist() if hasattr(type(value), "to_pylist") else value.to_list()
-        except (ValueError, OverflowError):
-            # Python lacks nanoseconds and the year 10,000; a message about these or others could reveal the value.
-            got = "times" if _ARROW_TIMES.search(str(getattr(value, "type", ""))) else "some that Python has no value for"
-            raise InputError(f"{path}: expected numbers, got {got}") from None
+        # Python lacks nanoseconds and the year 10,000. An error about these or others could have the value, so it is not the cause of this one.
+        got = "times" if _ARROW_TIMES.search(str(getattr(value, "type", ""))) else "some that Python has no value for"
+        raise InputError(f"{path}: expected numbers, got {got}")
+    if str(getattr(value, "dtype", "")) in ("Int128", "UInt128"):
+        # Numpy has no such words.
+        return value.to_list()
     try:
         # pyarrow copies only if allowed, and must copy bits.
         words = value.to_numpy(zero_copy_only=False)
     except TypeError:
         words = value.to_numpy()
-    return _column(words, path)
+    return _column(words, path, of)
 
 
 def _refuse_times_and_masks(value: Value, path: str) -> None:
@@ -237,29 +234,34 @@ def columns_of(table: Any) -> list[Any] | None:
     return None
 
 
-def _rows(frame: Value, names: list[Any], path: str, is_told: bool, known: list[str] | None) -> list[dict[str, Any]]:
+def _rows(frame: Value, names: list[Any], path: str, known: Mapping[str, Shape] | None) -> list[dict[str, Any]]:
     """The rows of a data frame, or of a mapping of columns, as records, with the names of the columns as field names.
 
-    Columns that the records do not have are left out, with a warning. A column that is missing is an error.
+    Columns that the records do not have are left out, with a warning. A column that is missing is an error. Only the names that the program has are told: others
+    may be variants, or people. `known` is None if the elements are no records.
     """
     fields = [str(name) for name in names]
     if len(set(fields)) < len(fields):
-        got = f", got {', '.join(fields)}" if is_told else ""
+        twice = next(field for at, field in enumerate(fields) if field in fields[:at])
+        got = f", got `{twice}` twice" if known is not None and twice in known else ""
         raise InputError(f"{path}: expected columns of different names{got}")
     if known is not None:
         for field in (field for field in known if field not in fields):
             raise InputError(f"{path}: expected a column `{field}`, got none of that name", f"name the columns {', '.join(known)}")
-        extra = [field for field in fields if field not in known]
-        if extra:
-            log.warning("%s: columns that the program does not have are left out: %s", path, ", ".join(extra))
+        if len(fields) > len(known):
+            left = len(fields) - len(known)
+            log.warning("%s: %d %s left out, which the program does not have: it has %s", path, left, "column is" if left == 1 else "columns are", ", ".join(known))
         names = [name for name in names if str(name) in known]
         fields = [str(name) for name in names]
-    places = [f"{path}, column `{name}`" if is_told else path for name in names]
-    columns = [_listed(_column(frame[name], place, is_told), place) for name, place in zip(names, places, strict=True)]
+    places = [path if known is None else f"{path}, column `{name}`" for name in names]
+    columns = [
+        _listed(_column(frame[name], place, None, known is not None), place) for name, place in zip(names, places, strict=True)
+    ]
     lengths = [len(column) for column in columns]
     if len(set(lengths)) > 1:
         at = next(k for k, length in enumerate(lengths) if length != lengths[0])
-        raise InputError(f"{path}: expected columns of one length, got {lengths[0]} in `{names[0]}` and {lengths[at]} in `{names[at]}`")
+        got = "different ones" if known is None else f"{lengths[0]} in `{names[0]}` and {lengths[at]} in `{names[at]}`"
+        raise InputError(f"{path}: expected columns of one length, got {got}")
     return [dict(zip(fields, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
@@ -312,8 +314,8 @@ class _Writer:
         # Places inside an enum would reveal the variant.
         self._has_told_places = port is not None and "enum {" not in port.type
 
-    def write(self, value: Value, path: str, depth: int) -> Any:
-        """A value nested inside `depth` others."""
+    def write(self, value: Value, of: Shape | None, path: str, depth: int) -> Any:
+        """A value of a shape, if that is known, nested inside `depth` others."""
         if depth > _DEPTH_MAX:
             raise InputError(f"input `{path.split('`')[1]}`: expected a value, got more than {_DEPTH_MAX} in one another")
         if value is None:
@@ -323,31 +325,13 @@ class _Writer:
         if type(value) is int:
             return _integer(value, path)
         if isinstance(value, (bytes, bytearray)):
-            if not self._has_bytes:
-                advice = 'for a number, int.from_bytes(value, "big") or "little"; for an array, numpy.frombuffer(value, dtype)'
-                raise InputError(f"{path}: expected {self._type}, got bytes", advice)
-            # These are numbers, not one word of several bytes.
-            return list(value)
+            return self._bytes(value, path)
         if isinstance(value, (Decimal, float)):
-            if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
-                got = "nan" if (value.is_nan() if isinstance(value, Decimal) else math.isnan(value)) else "an infinite one"
-                raise InputError(f"{path}: expected a number, got {got}", 'drop or fill what is missing; for f32 and f64 write "NaN", "inf" or "-inf"')
-            # A float keeps its point, so it is never read as an integer.
-            return self._decimal(value, path) if isinstance(value, Decimal) else float(value)
+            return self._number(value, of, path)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
         if isinstance(value, Mapping):
-            # A single key may be a variant meant for another input.
-            is_told = self._has_told_places and len(value) > 1
-            written: dict[str, Any] = {}
-            for name in self._some(value, path):
-                field = _text(name, path) if isinstance(name, str) else str(name)
-                if field in written:
-                    # As field names they are the same.
-                    got = f", got {field} twice" if is_told else ""
-                    raise InputError(f"{path}: expected fields of different names{got}")
-                written[field] = self.write(value[name], f"{path}.{field}" if is_told else path, depth + 1)
-            return written
+            return self._fields(value, of, path, depth)
         if isinstance(value, (set, frozenset)):
             raise InputError(f"{path}: expected a value, got a {type(value).__name__}, whose elements have no place", "give a list: sorted(value)")
         if isinstance(value, str):
@@ -356,29 +340,73 @@ class _Writer:
             return bool(value)
         _refuse_times_and_masks(value, path)
         if hasattr(value, "tolist") and getattr(value, "ndim", 0) > 0:
-            try:
-                value = value.tolist()
-            except NotImplementedError:
-                # The memory has another byte order.
-                words = f"{path}: expected numbers, got a buffer of format `{getattr(value, 'format', '?')}`"
-                raise InputError(words, "with numpy, numpy.asarray(value).tolist()") from None
+            value = _python_list(value, path)
         try:
-            return _integer(operator.index(value), path)
+            index: Any = operator.index(value)
         except TypeError:
-            pass
-        try:
-            elements = iter(value)
-        except TypeError:
-            hint = "for the days since 1970-01-01, (day - datetime.date(1970, 1, 1)).days" if hasattr(value, "isoformat") else None
-            raise InputError(f"{path}: expected a value, got a {type(value).__name__}", hint) from None
-        return [
-            self.write(element, f"{path}[{at}]" if self._has_told_places else path, depth + 1)
-            for at, element in enumerate(self._some(elements, path))
-        ]
+            return self._elements(value, of, path, depth)
+        return _integer(index, path)
 
-    def _decimal(self, value: Decimal, path: str) -> str:
+    def _bytes(self, value: bytes | bytearray, path: str) -> list[int]:
+        if not self._has_bytes:
+            advice = 'for a number, int.from_bytes(value, "big") or "little"; for an array, numpy.frombuffer(value, dtype)'
+            raise InputError(f"{path}: expected {self._type}, got bytes", advice)
+        # These are numbers, not one word of several bytes.
+        return list(value)
+
+    def _number(self, value: Decimal | float, of: Shape | None, path: str) -> Any:
+        """A number with a point."""
+        if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
+            got = "nan" if (value.is_nan() if isinstance(value, Decimal) else math.isnan(value)) else "an infinite one"
+            raise InputError(f"{path}: expected a number, got {got}", 'drop or fill what is missing; for f32 and f64 write "NaN", "inf" or "-inf"')
+        if isinstance(value, Decimal):
+            return self._decimal(value, of, path)
+        if of is not None and of.text == "f32":
+            # Its decimal digits would be rounded again.
+            with contextlib.suppress(OverflowError):
+                return float(struct.unpack("<f", struct.pack("<f", value))[0])
+        # A float keeps its point, so it is never read as an integer.
+        return float(value)
+
+    def _fields(self, value: Mapping[Any, Value], of: Shape | None, path: str, depth: int) -> dict[str, Any]:
+        known = None if of is None else of.fields
+        # Bits and bytes as text.
+        is_text = len(value) == 1 and next(iter(value)) in ("hex", "bits")
+        if of is not None and known is None and not of.is_enum and not is_text:
+            rows = of.rows
+            advice = f"give a list of records, or columns, which are lists: {', '.join(rows)}" if rows is not None else "give a list" if of.element is not None else None
+            raise InputError(f"{path}: expected {of.text or 'a list'}, got a {type(value).__name__}", advice)
+        written: dict[str, Any] = {}
+        for name in self._some(value, path):
+            field = _text(name, path) if isinstance(name, str) else str(name)
+            if known is not None and field not in known and not is_text:
+                # It may be a value.
+                raise InputError(f"{path}: expected the fields {', '.join(known)}, got another name", "give records with these fields")
+            if field in written:
+                # As field names they are the same.
+                got = f", got {field} twice" if known is not None else ""
+                raise InputError(f"{path}: expected fields of different names{got}")
+            inner, is_told = None if known is None else known.get(field), known is not None and self._has_told_places and not is_text
+            written[field] = self.write(value[name], inner, f"{path}.{field}" if is_told else path, depth + 1)
+        return written
+
+    def _elements(self, value: Any, of: Shape | None, path: str, depth: int) -> list[Any]:
+        elements = _iterator(value)
+        if elements is None:
+            hint = "for the days since 1970-01-01, (day - datetime.date(1970, 1, 1)).days" if hasattr(value, "isoformat") else None
+            raise InputError(f"{path}: expected a value, got a {type(value).__name__}", hint)
+        fields = [] if of is None or of.fields is None else list(of.fields.values())
+        written = []
+        for at, element in enumerate(self._some(elements, path)):
+            inner = of.element if of is not None and of.element is not None else fields[at] if at < len(fields) else None
+            written.append(self.write(element, inner, f"{path}[{at}]" if self._has_told_places else path, depth + 1))
+        return written
+
+    def _decimal(self, value: Decimal, of: Shape | None, path: str) -> str:
         if abs(value.adjusted()) > _BITS_MAX:
             raise InputError(f"{path}: expected a number, got one of more than {_BITS_MAX} digits")
+        if of is not None and of.text in ("f32", "f64"):
+            raise InputError(f"{path}: expected {of.text}, got a Decimal, which is for fixed-point numbers", "float(value)")
         if not self._has_decimals:
             # As text it would count as a value.
             raise InputError(f"{path}: expected {self._type}, got a Decimal, which is for fixed-point numbers", "int(value), if it is whole")
@@ -394,11 +422,24 @@ class _Writer:
             yield element
 
 
-def _text(value: str, path: str) -> str:
+def _python_list(value: Any, path: str) -> Any:
+    with contextlib.suppress(NotImplementedError):
+        return value.tolist()
+    # The memory has another byte order.
+    words = f"{path}: expected numbers, got a buffer of format `{getattr(value, 'format', '?')}`"
+    raise InputError(words, "with numpy, numpy.asarray(value).tolist()")
+
+
+def _iterator(value: Any) -> Iterator[Any] | None:
     try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise InputError(f"{path}: expected text, got some with half of a character") from None
+        return iter(value)
+    except TypeError:
+        return None
+
+
+def _text(value: str, path: str) -> str:
+    if any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise InputError(f"{path}: expected text, got some with half of a character")
     # Take the text itself, also for a member of an enumeration.
     return str.__str__(value)
 

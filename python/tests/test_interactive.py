@@ -83,8 +83,95 @@ def test_wrong_steps_are_told() -> None:
         garblet.interactive(listen="127.0.0.1:0")
     with pytest.raises(garblet.UsageError, match="party: expected 0 to 1, got 5"):
         garblet.interactive(party=5)
+    for parties in (0, 1, -2, True, 2.0):
+        with pytest.raises(garblet.UsageError, match="parties: expected 2 or more"):
+            garblet.interactive(parties)  # type: ignore[arg-type]
+    with pytest.raises(garblet.UsageError, match="protocol: expected one of yao, .*, got 'x'"):
+        garblet.interactive(protocol="x")  # type: ignore[arg-type]
     with garblet.interactive(party=1, connect="127.0.0.1:1") as alone, pytest.raises(garblet.UsageError, match="expected None"):
         alone.input(0, 5, "u8")
+
+
+PAIRS = "[(u8, u8); 2]"
+
+
+def test_no_check_is_lost() -> None:
+    with garblet.interactive() as mpc:
+        once, twice = mpc.input(0, [(1, 10), (2, 20)], PAIRS), mpc.input(1, [(1, 5), (1, 6)], PAIRS)
+        assert mpc.reveal(garblet.join(once, once)) == [((1, 10), (1, 10)), ((2, 20), (2, 20))]
+        for one, other in [(once, twice), (twice, once)]:
+            for value in (garblet.join(one, other), garblet.join(one, other).length(), garblet.join(one, other)[0][0][1]):
+                with pytest.raises(garblet.Panicked):
+                    mpc.reveal(value)
+
+
+def test_inputs_are_what_they_were() -> None:
+    with garblet.interactive() as mpc:
+        own, listed = np.array([1, 2, 3]), [{"id": 1, "price": 2}]
+        a, b = mpc.input(0, own, "[u8; 3]"), mpc.input(1, listed, "[Offer; 1]")
+        assert mpc.reveal((a.sum(), b[0].price)) == (6, 2)
+        own += 10
+        listed[0]["price"] = 9
+        assert mpc.reveal((a.sum(), b[0].price)) == (6, 2)
+        with pytest.raises(garblet.UsageError, match="can be given again in each run, got a generator"):
+            mpc.input(0, (k for k in range(3)), "[u8; 3]")
+
+
+def test_a_mistake_leaves_the_block_as_it_was() -> None:
+    def oops(x: Any) -> Any:
+        return x + "oops"
+
+    with garblet.interactive() as mpc:
+        a, b = mpc.input(0, [1, 2], "[u8; 2]"), mpc.input(1, 3, "u8")
+        for wrong in (lambda: garblet.map(oops, a), lambda: garblet.sorted(a, key=oops), lambda: garblet.loop(lambda s, x: oops(x), b, a)):
+            with pytest.raises(TypeError):
+                wrong()
+        for inside in (lambda x: mpc.reveal(x), lambda x: mpc.input(0, 1, "u8") + x):
+            with pytest.raises(garblet.UsageError, match="belong to the block itself"):
+                garblet.map(inside, a)
+        assert mpc.reveal(b + 1) == 4 and mpc.reveal(garblet.map(lambda x: x + b, a)) == [4, 5]
+
+
+def test_records_change_and_come_back() -> None:
+    with garblet.interactive() as mpc:
+        offers, k = mpc.input(0, [{"id": 1, "price": 90}, {"id": 2, "price": 50}], "[Offer; 2]"), mpc.input(1, 1, "u8")
+        offers[0].price = offers[0].price - 80
+        made: Any = Offer
+        assert mpc.reveal(offers) == [made(1, 10), made(2, 50)]
+        assert mpc.reveal((garblet.sorted(offers, key=lambda offer: offer.price)[0], k)) == (made(1, 10), 1)
+        offers[k].price = k.astype("u32")
+        with pytest.raises(TypeError, match="the field `price` of a record Offer was changed"):
+            mpc.reveal(offers[1].price)
+
+
+def test_values_that_need_no_input_are_revealed() -> None:
+    with garblet.interactive() as mpc:
+        a = mpc.input(1, 7, "u8")
+        assert (mpc.reveal(garblet.known(5, "u8")), mpc.reveal(a**0), mpc.reveal(garblet.known(6, "u8"), to=[0])) == (5, 1, 6)
+
+
+def test_a_cell_with_a_dataclass_can_be_run_again() -> None:
+    def cell(fields: dict[str, Any]) -> Any:
+        return dataclass(type("Cell", (), {"__annotations__": fields}))
+
+    with garblet.interactive() as mpc:
+        first = mpc.input(0, {"x": 1, "y": 2}, cell({"x": "u8", "y": "u8"}))
+        again = mpc.input(1, {"x": 3, "y": 4}, cell({"x": "u8", "y": "u8"}))
+        assert mpc.reveal(first.x + again.y) == 5
+        with pytest.raises(garblet.UsageError, match="two records are called Cell, with fields of different") as caught:
+            mpc.input(1, {"x": 3}, cell({"x": "u8"}))
+        assert "a new block" in str(caught.value.hint)
+
+
+def test_every_reveal_counts() -> None:
+    """A reveal that one party cannot even begin has been begun by the other."""
+    with garblet.interactive() as mpc:
+        a = mpc.input(0, 1, "u8")
+        with pytest.raises(TypeError):
+            mpc.reveal("text")
+        with pytest.raises(garblet.CompileError):
+            mpc.reveal(mpc._tracer.let("nonsense", "u8"))
+        assert mpc.reveal(a) == 1 and mpc._runs == 3
 
 
 def free() -> str:

@@ -253,15 +253,18 @@ def test_lists_that_are_not_in_order_are_refused() -> None:
 def test_columns_of_one_name_are_refused() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame([[1, 2]], columns=["key", "key"])
-    with pytest.raises(garblet.InputError, match="expected columns of different names, got key, key"):
-        through("(u8, u8)", frame)
+    with pytest.raises(garblet.InputError, match="input `b`: expected columns of different names, got `key` twice"):
+        garblet.load("lib:intersection-sum(2,2,32,32)").evaluate(a=[1, 2], b=frame)
+    for type in ("(u8, u8)", "[[u8; 2]; 1]"):
+        with pytest.raises(garblet.InputError, match="input `a`: expected .*, got a data frame"):
+            through(type, frame)
 
 
 @pytest.mark.parametrize(
     ("type", "value", "words"),
     [
         ("(u8, u8)", {1: 5, "1": 7}, "input `a`: expected fields of different names, got 1 twice"),
-        ("[(u8, u8); 2]", [{}, {"None": 5, None: 7}], "input `a`[1]: expected fields of different names, got None twice"),
+        ("[(u8, u8); 2]", [{}, {"None": 5, None: 7}], "input `a`[1]: expected the fields 0, 1, got another name"),
         # The variant is secret.
         ("Shape", {"Square": {1: 5, "1": 7}}, "input `a`: expected fields of different names"),
     ],
@@ -315,7 +318,7 @@ def test_times_inside_of_values_are_refused(kind: str) -> None:
     source = "struct P { t: u64, n: u64 } struct Q { t: u64 } struct R { x: u64 } pub fn main(a: {}, b: bool) -> bool {{ b }}"
     for type in ["[[u64; 1]; 1]", "[[u64; 2]; 1]", "R", "[P; 1]", "[Q; 1]", "[[Q; 1]; 1]", "[(u64, u64); 1]"]:
         program = garblet.compile(source[: source.index("pub")] + source[source.index("pub") :].format(type))
-        with pytest.raises(garblet.InputError, match="got times|got a (datetime|Timestamp)"):
+        with pytest.raises(garblet.InputError, match="got times|got a (datetime|Timestamp|dict|data frame)|got another name"):
             program.evaluate(a=times(kind), b=True)
 
 
@@ -468,7 +471,7 @@ def test_columns_in_a_mapping_are_records(library: str, caplog: pytest.LogCaptur
     program = garblet.load("lib:intersection-sum(2,2,32,32)")
     columns = {"value": column([30, 50]), "name": column(["x", "y"]), "key": column([3, 5])}
     assert program.evaluate(a=[5, 9], b=columns) == {"size": 1, "sum": 50, "in_order": True}
-    assert caplog.messages == ["input `b`: columns that the program does not have are left out: name"]
+    assert caplog.messages == ["input `b`: 1 column is left out, which the program does not have: it has key, value"]
     for wrong, words in [
         ({"key": column([3, 5])}, "input `b`: expected a column `value`, got none of that name"),
         ({"key": column([3, 5]), "value": column([1])}, "input `b`: expected columns of one length, got 2 in `key` and 1 in `value`"),
@@ -487,7 +490,7 @@ def test_columns_of_a_frame_that_are_too_many_are_left_out(library: str, caplog:
     frame = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
     program = garblet.load("lib:intersection-sum(2,2,32,32)")
     assert program.evaluate(a=[5, 9], b=frame) == {"size": 1, "sum": 50, "in_order": True}
-    assert caplog.messages == ["input `b`: columns that the program does not have are left out: name"]
+    assert caplog.messages == ["input `b`: 1 column is left out, which the program does not have: it has key, value"]
 
 
 @pytest.mark.parametrize("value", [0.1, -0.1, 2.5, -7.96875, 7.96874, 1 / 3, -1e-9, 0.09375, 0.03125, -0.03125])
@@ -525,3 +528,77 @@ def test_floating_point_numbers_come_in_and_go_out_as_floats() -> None:
     with pytest.raises(garblet.InputError, match=r"`a`\[0\]: expected a number, got nan") as error:
         program.evaluate(a=[float("nan"), 1.0, 2.0], b=0.5)
     assert error.value.hint is not None and "NaN" in error.value.hint
+
+
+PEOPLE = {"anna@example.com": None, "bob@example.org": 5}
+
+
+@pytest.mark.parametrize(
+    ("value", "words", "hint"),
+    [
+        (PEOPLE, "input `b`: expected [{key: u32, value: u32}; ..4], got a dict", "columns, which are lists: key, value"),
+        ({271828: 1999, 3: 4}, "input `b`: expected [{key: u32, value: u32}; ..4], got a dict", "columns"),
+        ([{271828: 1999}], "input `b`[0]: expected the fields key, value, got another name", "these fields"),
+        ([{"key": 1, "value": PEOPLE}], "input `b`[0].value: expected u32, got a dict", None),
+        ([{"key": 1, "value": 2, "anna@example.com": 3}], "input `b`[0]: expected the fields key, value, got another name", "these fields"),
+        ({"key": [1], "anna@example.com": [2]}, "input `b`: expected a column `value`, got none of that name", "key, value"),
+        ([{"key": 1, "anna@example.com\ud800": 2}], "input `b`[0]: expected text, got some with half of a character", None),
+        ([{"key": {"hex": "anna"}, "value": 1}], "input `b`[0].key: expected", None),
+    ],
+    ids=(f"case{number}" for number in itertools.count()),
+)
+def test_keys_that_are_values_are_not_told(value: Any, words: str, hint: str | None, caplog: pytest.LogCaptureFixture) -> None:
+    program = garblet.load("lib:intersection-sum(4,4,32,32)")
+    with pytest.raises(garblet.InputError) as caught:
+        program.evaluate(a=[1], b=value)
+    assert words in str(caught.value) and (hint is None or hint in str(caught.value.hint))
+    told = [str(caught.value), str(caught.value.hint), *caplog.messages]
+    cause = caught.value.__context__
+    while cause is not None:
+        told += [repr(cause), repr(vars(cause)), repr(getattr(cause, "object", ""))]
+        cause = cause.__context__
+    for text in told:
+        assert "anna" not in text and "bob" not in text and "271828" not in text
+
+
+def test_names_of_columns_that_are_too_many_are_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    program = garblet.load("lib:intersection-sum(4,4,32,32)")
+    columns = {"key": [1], "value": [2], "anna@example.com": [3]}
+    for b in (columns, pytest.importorskip("pandas").DataFrame(columns)):
+        assert program.evaluate(a=[1], b=b)["sum"] == 2
+    assert len(caplog.messages) == 2 and "anna" not in caplog.text
+
+
+def test_columns_of_pandas_in_a_mapping_have_one_index() -> None:
+    pandas = pytest.importorskip("pandas")
+    program = garblet.load("lib:intersection-sum(4,4,32,32)")
+    keys, values = pandas.Series([1, 2]), pandas.Series([20, 10], index=[1, 0])
+    with pytest.raises(garblet.InputError, match="input `b`: expected columns with one index"):
+        program.evaluate(a=[1], b={"key": keys, "value": values})
+    for b in (pandas.DataFrame({"key": keys, "value": values}), {"key": keys, "value": pandas.Series([10, 20])}):
+        assert program.evaluate(a=[1], b=b)["sum"] == 10
+    assert program.evaluate(a=[1], b={"key": keys.to_numpy(), "value": values})["sum"] == 20
+
+
+@pytest.mark.parametrize("value", [1 + 2**-24, 1 + 3 * 2**-24, 0.1, 2**-149 * 0.5, 2**-149 * 0.75, 2**-126 - 2**-151, 16777217.0, -1 - 2**-24 - 2**-40, 3.4e38])
+def test_a_float_is_rounded_once_to_f32(value: float) -> None:
+    expected = float(np.float32(value))
+    for given in (value, np.float64(value)):
+        assert through("f32", given) == expected
+        assert through("[(f32, f64); 1]", [(given, given)]) == [(expected, value)]
+    assert through("[f32; 2]", np.array([value, 1.0])) == [expected, 1.0]
+
+
+def test_decimals_have_the_advice_of_their_type() -> None:
+    for type, hint in [("f64", "float(value)"), ("f32", "float(value)"), ("u8", "int(value), if it is whole")]:
+        with pytest.raises(garblet.InputError, match="got a Decimal") as caught:
+            through(type, Decimal(3))
+        assert caught.value.hint == hint
+
+
+def test_frames_of_polars_that_are_lazy_and_wide_words() -> None:
+    polars = pytest.importorskip("polars")
+    assert through("[u32; 2]", polars.Series([1, 2], dtype=polars.Int128)) == [1, 2]
+    with pytest.raises(garblet.InputError, match="got a LazyFrame") as caught:
+        garblet.load("lib:intersection-sum(4,4,32,32)").evaluate(a=[1], b=polars.DataFrame({"key": [1], "value": [2]}).lazy())
+    assert caught.value.hint == "value.collect()"
